@@ -1,0 +1,36 @@
+# Two commands do everything: `make demo` and `make test`. Each makes its own virtual environment first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help demo test bench install clean
+
+help:
+	@echo "make demo    crawl the documentation of Python's standard library with every strategy, and compare them"
+	@echo "make test    linters, types, import contract and all tests"
+	@echo "make bench   the benchmarks; needs the collections in ../shared/data for the real ones"
+	@echo "make clean   remove the virtual environment and what the tools left"
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[lab,dev]'
+	touch $@
+
+demo: install
+	$(BIN)/scenthound demo --out demo --force
+
+test: install
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/pytest
+
+bench: install
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

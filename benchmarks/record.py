@@ -1,0 +1,148 @@
+"""How fast a web is recorded and opened: real pages on all processors, and a made-up web of a million pages.
+
+Run with `python -m benchmarks.record`. Memory is that of all processes together, sampled while they work.
+"""
+
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from scenthound.store.layout import LAYOUT, AnyArray, write_about, write_arrays
+from scenthound.store.record import record
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.store.text_table import offsets_of
+
+COLLECTION = Path(__file__).resolve().parents[2] / "shared" / "data" / "wpschools" / "pages.jsonl.zst"
+SAMPLE_EVERY_S = 0.05
+MILLION = 1_000_000
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        _recording(Path(folder) / "web")
+        _opening(Path(folder) / "large")
+
+
+def _recording(out: Path) -> None:
+    if not COLLECTION.exists():
+        print(f"record: skipped, there is no {COLLECTION}")
+        return
+    with _peak_memory() as peak:
+        started = time.perf_counter()
+        summary = record([COLLECTION], out)
+        seconds = time.perf_counter() - started
+    megabytes = summary.bytes_read / 1e6
+    print(
+        f"record: {summary.pages:,} pages, {summary.links:,} links, {summary.words:,} words in {seconds:.2f} s: "
+        f"{summary.pages / seconds:,.0f} pages/s, {megabytes / seconds:.1f} MB/s compressed, "
+        f"{peak[0] / 1e6:,.0f} MB of memory at most in all processes, {os.cpu_count()} processors"
+    )
+
+
+def _opening(folder: Path) -> None:
+    folder.mkdir()
+    write_arrays(folder, large_web(n_pages=MILLION, links_per_page=20))
+    write_about(folder, {})
+    started = time.perf_counter()
+    web = RecordedWeb.open(folder)
+    opened = time.perf_counter()
+    link = web.links(MILLION // 2)[-1]
+    used = time.perf_counter()
+    print(
+        f"open: {web.n_pages:,} pages and {web.n_links:,} links in {1e3 * (opened - started):.1f} ms, "
+        f"then the links of one page in {1e3 * (used - opened):.2f} ms (the last leads to {web.url(link)})"
+    )
+
+
+def large_web(n_pages: int, links_per_page: int) -> dict[str, AnyArray]:
+    """The arrays of a web whose pages link at random; each has one word."""
+    rng = np.random.default_rng(1)
+    urls = [f"http://host{i % 1000}.org/{i}".encode() for i in range(n_pages)]
+    hosts = [f"host{i}.org".encode() for i in range(1000)]
+    each = np.arange(n_pages, dtype=np.int32)
+    one_each = np.arange(n_pages + 1, dtype=np.int64)
+    link = rng.integers(0, n_pages, n_pages * links_per_page, dtype=np.int32)
+    arrays: dict[str, AnyArray] = {
+        "url_text": np.frombuffer(b"".join(urls), np.uint8),
+        "url_offset": offsets_of(np.array([len(url) for url in urls])),
+        "url_host": each % 1000,
+        "url_page": each,
+        "host_text": np.frombuffer(b"".join(hosts), np.uint8),
+        "host_offset": offsets_of(np.array([len(host) for host in hosts])),
+        "fingerprint_key": np.sort(rng.integers(0, 1 << 63, n_pages, dtype=np.uint64)),
+        "fingerprint_url": each,
+        "link_offset": one_each * links_per_page,
+        "link_url": link,
+        "link_start": np.zeros_like(link),
+        "link_end": np.zeros_like(link),
+        "link_nofollow": np.zeros(len(link), np.bool_),
+        "word_offset": one_each,
+        "word": np.ones(n_pages, np.int32),
+        "vocabulary_text": np.frombuffer(b"dog", np.uint8),
+        "vocabulary_offset": np.array([0, 0, 3]),
+        "document_frequency": np.array([0, n_pages], np.int32),
+        "term_offset": one_each,
+        "term": np.ones(n_pages, np.int32),
+        "term_count": np.ones(n_pages, np.int32),
+        "page_norm": np.ones(n_pages),
+        "page_noindex": np.zeros(n_pages, np.bool_),
+        "title_text": np.zeros(0, np.uint8),
+        "title_offset": np.zeros(n_pages + 1, np.int64),
+        "label_offset": np.zeros(n_pages + 1, np.int64),
+        "label": np.zeros(0, np.int32),
+        "label_name_text": np.zeros(0, np.uint8),
+        "label_name_offset": np.zeros(1, np.int64),
+    }
+    return {name: arrays[name] for name in LAYOUT}
+
+
+@contextmanager
+def _peak_memory() -> Iterator[list[int]]:
+    """A list whose one number is, when the block has ended, the most bytes that this process and those it started
+    held at a time. Pages they share are counted once for each. 0 where there is no /proc."""
+    peak = [0]
+    done = threading.Event()
+
+    def sample() -> None:
+        while not done.wait(SAMPLE_EVERY_S):
+            peak[0] = max(peak[0], sum(map(_resident_bytes, _family())))
+
+    sampler = threading.Thread(target=sample, daemon=True)
+    sampler.start()
+    try:
+        yield peak
+    finally:
+        done.set()
+        sampler.join()
+
+
+def _family() -> set[int]:
+    parent = {int(path.parent.name): _parent(path) for path in Path("/proc").glob("[0-9]*/stat")}
+    family = {os.getpid()}
+    while born := {process for process, its_parent in parent.items() if its_parent in family} - family:
+        family |= born
+    return family
+
+
+def _parent(stat: Path) -> int:
+    try:
+        return int(stat.read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def _resident_bytes(process: int) -> int:
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+if __name__ == "__main__":
+    main()

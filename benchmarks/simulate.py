@@ -1,0 +1,54 @@
+"""Simulated visits per second of each strategy, on real pages and links; CPU time of one process."""
+
+from random import Random
+from time import process_time
+
+from benchmarks.data import collection, recorded
+from scenthound.drivers.simulate import PageScores, simulate
+from scenthound.drivers.simulated_web import ShownLinks
+from scenthound.lab.starts import Starts
+from scenthound.registry import STRATEGIES
+from scenthound.relevance.cosine import CosineRelevance
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.topics.files import read_topics
+
+N_TOPICS = 20
+PAGE_BUDGET = 2000
+CHOICES = ("breadth_first", "breadth_first:buffer=none", "best_first", "best_first:buffer=none", "best_n_first:n=256")
+
+
+def main() -> None:
+    folder = collection("wpschools")
+    if folder is None:
+        return
+    with recorded(folder) as path:
+        web = RecordedWeb.open(path)
+        starts = Starts(web)
+        jobs = []
+        for topic in read_topics(folder / "topics.jsonl")[:N_TOPICS]:
+            scores = PageScores(web, CosineRelevance.from_topic(topic, web))
+            jobs.append((starts.draw(topic, 0).seeds, scores))
+        print(f"  wpschools, {N_TOPICS} topics x {PAGE_BUDGET} pages; asks include links that leave the recording")
+        for choice in CHOICES:
+            _measure(choice, web, jobs)
+
+
+def _measure(choice: str, web: RecordedWeb, jobs: list[tuple[tuple[int, ...], PageScores]]) -> None:
+    shown = ShownLinks(web)
+
+    def crawl_all() -> tuple[float, int, int]:
+        before_s = process_time()
+        crawls = [
+            simulate(web, STRATEGIES.make(choice), seeds, scores, rng=Random(1), page_budget=PAGE_BUDGET, shown=shown)
+            for seeds, scores in jobs
+        ]
+        visits = sum(len(crawl.pages) for crawl in crawls)
+        return process_time() - before_s, visits, visits + sum(c.n_missing + c.n_repeated for c in crawls)
+
+    crawl_all()  # Fills the cache of page scores, so that only the crawl is measured.
+    seconds, visits, asks = min(crawl_all() for _ in range(2))
+    print(f"  {choice:28} {visits / seconds:9,.0f} visits/s {asks / seconds:9,.0f} asks/s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Progress for people: a bar on a terminal, a plain line every few seconds otherwise; on standard error either way."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scenthound.model import Progress
+
+#: Plain lines are for log files: often enough to see life, seldom enough to read.
+SECONDS_BETWEEN_LINES = 5.0
+
+
+@contextmanager
+def shown(title: str) -> Iterator[Progress]:
+    """Show the progress of the work that runs inside."""
+    if sys.stderr.isatty():
+        with _bar(title) as progress:
+            yield progress
+    else:
+        yield _lines(title)
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[words]}", markup=False),
+    )
+    with Bar(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(title, total=1.0, words="")
+
+        def update(share: float, words: str) -> None:
+            bar.update(task, completed=share, words=words)
+
+        yield update
+
+
+def _lines(title: str) -> Progress:
+    last_s = monotonic()
+
+    def update(share: float, words: str) -> None:
+        nonlocal last_s
+        now_s = monotonic()
+        if now_s - last_s >= SECONDS_BETWEEN_LINES or share >= 1.0:
+            last_s = now_s
+            print(f"{title}: {share:4.0%}  {words}", file=sys.stderr, flush=True)
+
+    return update

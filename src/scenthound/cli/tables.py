@@ -1,0 +1,80 @@
+"""Tables on the terminal."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from scenthound.lab.evaluate import Evaluation
+    from scenthound.lab.statistics import MeanCurve
+
+
+def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    """A table whose first column is names and whose other columns are figures or words about them."""
+    table = Table()
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="left" if place == 0 else "right", overflow="fold")
+    for row in rows:
+        # Plain text: what came from a page or a topic file must not be read as markup.
+        table.add_row(*map(Text, row))
+    console = _console()
+    console.print(title, style="bold", highlight=False, markup=False)
+    console.print(table)
+
+
+def _console() -> Console:
+    """As wide as the terminal, or wide enough for any table when the output goes to a file."""
+    console = Console()
+    return console if console.is_terminal else Console(width=160)
+
+
+def print_evaluation(evaluation: Evaluation) -> None:
+    """One table for each metric, the best mean of each column marked, and one for what the crawls cost."""
+    for metric in evaluation.metrics:
+        curves = {result.strategy: result.curves[metric] for result in evaluation.results}
+        n_topics = max(curve.n_topics for curve in curves.values())
+        print_table(
+            f"{metric}: mean ± standard error over {n_topics} topics; * best",
+            ["strategy", *(f"@{step}" for step in evaluation.checkpoints)],
+            _metric_rows(curves, evaluation.checkpoints),
+        )
+    print_table(
+        "cost",
+        ["strategy", "crawls", "pages per crawl", "CPU µs per page"],
+        [
+            [result.strategy, f"{result.n_crawls:,}", f"{result.pages_per_crawl:,.0f}", f"{result.cpu_us_per_page:.1f}"]
+            for result in evaluation.results
+        ],
+    )
+
+
+def _metric_rows(curves: dict[str, MeanCurve], checkpoints: tuple[int, ...]) -> list[list[str]]:
+    points = {
+        strategy: [_point(curve, step) for step in checkpoints if curve.n_topics] for strategy, curve in curves.items()
+    }
+    best = [max(column, key=lambda point: point[0]) for column in zip(*points.values(), strict=True)]
+    return [
+        [
+            strategy,
+            *(_shown(point, round(point[0], 3) == round(top[0], 3)) for point, top in zip(row, best, strict=True)),
+        ]
+        if row
+        else [strategy, *("-" for _ in checkpoints)]
+        for strategy, row in points.items()
+    ]
+
+
+def _point(curve: MeanCurve, step: int) -> tuple[float, float]:
+    place = int(curve.steps.searchsorted(step))
+    return float(curve.mean[place]), float(curve.standard_error[place])
+
+
+def _shown(point: tuple[float, float], is_best: bool) -> str:
+    mean, error = point
+    spread = f" ± {error:.3f}" if math.isfinite(error) else ""
+    return f"{mean:.3f}{spread}{'*' if is_best else ' '}"

@@ -1,0 +1,97 @@
+"""`scenthound topics`: look at topic files, choose topics by the rules of the studies, import them from the ODP."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from scenthound.topics.rules import Chosen
+
+topics_app = typer.Typer(
+    help="List topics, select them by the rules of the studies, import them from Open Directory RDF.",
+    no_args_is_help=True,
+)
+
+TopicFile = Annotated[Path, typer.Argument(help="A topic file: TOML or JSON Lines.")]
+Out = Annotated[Path, typer.Option(help="Topic file to write; .toml or .jsonl, also .gz and .zst.")]
+RuleName = Annotated[
+    str,
+    typer.Option(
+        "--rule",
+        help="leaves: first leaves in breadth-first order (menczer2001). walks: leaves by random walks (pant2002). "
+        "level: random categories at level 3, kept apart (wang2009).",
+    ),
+]
+Count = Annotated[int, typer.Option(min=1, help="How many topics.")]
+Seed = Annotated[int, typer.Option(help="Seed of what is random in the rule.")]
+MinLinks = Annotated[int | None, typer.Option(min=1, help="Least links of a category; the rule's own unless told.")]
+
+
+@topics_app.command("list")
+def list_topics(file: TopicFile, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Show the topics of a file."""
+    from dataclasses import asdict
+
+    from scenthound.cli.tables import print_table
+    from scenthound.topics.files import read_topics
+
+    topics = read_topics(file)
+    if as_json:
+        typer.echo(json.dumps([asdict(topic) for topic in topics], indent=1))
+        return
+    print_table(
+        f"{len(topics):,} topics in {file}",
+        ["id", "keywords", "examples", "seeds", "targets"],
+        [
+            [
+                topic.id,
+                ", ".join(topic.keywords),
+                *(f"{len(urls):,}" for urls in (topic.examples, topic.seeds, topic.targets)),
+            ]
+            for topic in topics
+        ],
+    )
+
+
+@topics_app.command("select")
+def select_topics(
+    file: TopicFile, out: Out, rule: RuleName = "leaves", count: Count = 100, seed: Seed = 0, min_links: MinLinks = None
+) -> None:
+    """Choose topics of a topic file by their paths.
+
+    scenthound topics select topics.jsonl --rule level --count 30 --out thirty.jsonl
+    """
+    from scenthound.topics.rules import Rule, Wish, choose_from_file
+
+    _write(choose_from_file(file, Wish(Rule.named(rule), count, seed, min_links)), out)
+
+
+@topics_app.command("import")
+def import_topics(
+    content: Annotated[Path, typer.Option(help="content.rdf.u8, also .gz: pages by category.")],
+    out: Out,
+    structure: Annotated[Path | None, typer.Option(help="structure.rdf.u8, also .gz: the tree in its order.")] = None,
+    rule: RuleName = "leaves",
+    count: Count = 100,
+    seed: Seed = 0,
+    min_links: MinLinks = None,
+) -> None:
+    """Make topics from a dump of the Open Directory.
+
+    scenthound topics import --structure structure.rdf.u8.gz --content content.rdf.u8.gz --rule walks --out topics.jsonl
+    """
+    from scenthound.topics.rules import Rule, Wish, choose_from_odp
+
+    wish = Wish(Rule.named(rule), count, seed, min_links)
+    _write(choose_from_odp(structure, content, wish, lambda cut: typer.echo(f"Note: {cut}", err=True)), out)
+
+
+def _write(chosen: "Chosen", out: Path) -> None:
+    from scenthound.topics.files import write_topics
+
+    write_topics(out, chosen.topics)
+    if chosen.shortfall:
+        typer.echo(f"Note: {chosen.shortfall}", err=True)
+    typer.echo(f"Wrote {len(chosen.topics):,} topics to {out}.")

@@ -1,0 +1,131 @@
+"""The simulator: a strategy crawls a recorded web, one page after the other (SPEC section 4, `sequential`).
+
+The strategy is the same object that crawls the live web; only where the pages come from differs. A page that the
+recording lacks, or that was had under another address, is dropped: it costs nothing of the page budget and stays out of
+the trace.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from random import Random
+from time import thread_time_ns
+
+import numpy as np
+
+from scenthound.drivers.simulated_web import NotGot, ShownLinks, SimulatedWeb
+from scenthound.model import FloatArray, IntArray, Seed, Visit
+from scenthound.relevance.base import Relevance
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import SeenWeb, Strategy
+from scenthound.web.parse import context_bounds
+
+
+class Ended(StrEnum):
+    """Why a crawl came to its end."""
+
+    BUDGET = "page budget reached"
+    FRONTIER = "frontier empty"
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """What a simulated crawl did: its pages in order, what the strategy was told of them, and what it cost."""
+
+    pages: IntArray
+    relevance: FloatArray
+    cpu_us: FloatArray  #: of the strategy alone, per page got; fetching and scoring are not in it
+    ended: Ended
+    n_missing: int
+    n_repeated: int
+
+
+class PageScores:
+    """The relevance of recorded pages, computed when first needed and kept for the topic's other crawls."""
+
+    def __init__(self, web: RecordedWeb, relevance: Relevance) -> None:
+        self._web = web
+        self.relevance = relevance
+        self._score_of: dict[int, float] = {}
+
+    def __getitem__(self, page: int) -> float:
+        score = self._score_of.get(page)
+        if score is None:
+            score = self.relevance.page(self._web.words(page), float(self._web.page_norm[page]))
+            self._score_of[page] = score
+        return score
+
+
+class _Timed:
+    """A strategy under the clock: what it spends between two visits is charged to the later one."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self._strategy = strategy
+        self._spent_ns = 0
+        self.cpu_ns: list[int] = []
+
+    def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
+        before = thread_time_ns()
+        self._strategy.start(seeds, rng, seen)
+        self._spent_ns += thread_time_ns() - before
+
+    def ask(self) -> list[int]:
+        before = thread_time_ns()
+        asked = self._strategy.ask(1)
+        self._spent_ns += thread_time_ns() - before
+        return asked
+
+    def tell(self, visit: Visit) -> None:
+        before = thread_time_ns()
+        self._strategy.tell(visit)
+        self.cpu_ns.append(self._spent_ns + thread_time_ns() - before)
+        self._spent_ns = 0
+
+    def drop(self, page: int) -> None:
+        self._strategy.drop(page)
+
+
+def simulate(
+    web: RecordedWeb,
+    strategy: Strategy,
+    seeds: Sequence[int],
+    scores: PageScores,
+    *,
+    rng: Random,
+    page_budget: int,
+    shown: ShownLinks | None = None,
+) -> Crawl:
+    """Crawl from the seed pages until the budget is spent or nothing is left to ask for.
+
+    `shown` are the links that crawls may see, by default all that do not ask to be left alone.
+    """
+    window = SimulatedWeb(web, shown)
+    timed = _Timed(strategy)
+    pages: list[int] = []
+    relevance: list[float] = []
+    not_got = dict.fromkeys(NotGot, 0)
+    timed.start(window.seeds(seeds), rng, window)
+    while len(pages) < page_budget and (asked := timed.ask()):
+        page = window.get(asked[0])
+        if isinstance(page, NotGot):
+            not_got[page] += 1
+            timed.drop(asked[0])
+            continue
+        visit = Visit(asked[0], scores[page], window.links(page))
+        timed.tell(_with_predictions(visit, window, scores) if strategy.wants_predictions else visit)
+        pages.append(page)
+        relevance.append(visit.relevance)
+    return Crawl(
+        pages=np.array(pages, dtype=np.int32),
+        relevance=np.array(relevance),
+        cpu_us=np.array(timed.cpu_ns) / 1000.0,
+        ended=Ended.BUDGET if len(pages) >= page_budget else Ended.FRONTIER,
+        n_missing=not_got[NotGot.MISSING],
+        n_repeated=not_got[NotGot.REPEATED],
+    )
+
+
+def _with_predictions(visit: Visit, window: SimulatedWeb, scores: PageScores) -> Visit:
+    words = window.words(visit.page)
+    first, last = context_bounds(*window.link_positions(visit.page), len(words))
+    return replace(visit, links=replace(visit.links, predicted=scores.relevance.contexts(words, first, last)))

@@ -1,0 +1,134 @@
+"""What one simulated crawl can get from a recorded web, and nothing else.
+
+A strategy sees numbers given out in order of discovery, for pages and for hosts. So a number tells nothing about the
+page behind it, not even whether it was recorded: a link that leaves the recording looks like any other until it is
+asked for.
+"""
+
+from collections.abc import Iterable
+from enum import Enum
+
+import numpy as np
+
+from scenthound.errors import Peeked
+from scenthound.model import IntArray, Links, LongArray, Seed
+from scenthound.store.recorded_web import RecordedWeb
+
+
+class NotGot(Enum):
+    """Why a page asked for gave no visit."""
+
+    MISSING = "not in the recording"
+    REPEATED = "had already, under another address"
+
+
+class ShownLinks:
+    """The links of a recorded web that crawls are shown; made once for all crawls under the same rules.
+
+    Links that ask not to be followed are left out unless `obey_nofollow` is off. With `closed_world`, links that leave
+    the recording are left out too: the recording is then all the web there is.
+    """
+
+    def __init__(self, web: RecordedWeb, *, closed_world: bool = False, obey_nofollow: bool = True) -> None:
+        shown = np.ones(web.n_links, dtype=np.bool_)
+        if obey_nofollow:
+            shown &= ~web.link_nofollow
+        if closed_world:
+            shown &= web.url_page[web.link_url] >= 0
+        n_shown_before = np.concatenate(([0], np.cumsum(shown)))
+        self.offset: LongArray = n_shown_before[web.link_offset]
+        self.place: LongArray = np.flatnonzero(shown)
+        self.url: IntArray = web.link_url[shown]
+
+
+class Numbering:
+    """Gives numbers 0, 1, 2, ... to ids in the order in which they first come up."""
+
+    def __init__(self, n_ids: int) -> None:
+        self._number_of = np.full(n_ids, -1, dtype=np.int32)
+        self._id_of: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._id_of)
+
+    def numbers(self, ids: IntArray) -> IntArray:
+        numbers = self._number_of[ids]
+        unknown = ids[numbers < 0]
+        if len(unknown):
+            new = list(dict.fromkeys(unknown.tolist()))
+            self._number_of[new] = np.arange(len(self._id_of), len(self._id_of) + len(new), dtype=np.int32)
+            self._id_of += new
+            numbers = self._number_of[ids]
+        return numbers
+
+    def id_of(self, number: int) -> int:
+        return self._id_of[number]
+
+    def ids_from(self, first_number: int) -> list[int]:
+        return self._id_of[first_number:]
+
+
+class SimulatedWeb:
+    """One crawl's window on a recorded web; also the `SeenWeb` that strategies may question."""
+
+    def __init__(self, web: RecordedWeb, shown: ShownLinks | None = None) -> None:
+        self._web = web
+        self._shown = shown or ShownLinks(web)
+        self._urls = Numbering(web.n_urls)
+        self._hosts = Numbering(web.n_hosts)
+        self._host_of_number = np.zeros(web.n_urls, dtype=np.int32)
+        self._page_of_visited: dict[int, int] = {}
+        self._visited_pages: set[int] = set()
+
+    def seeds(self, pages: Iterable[int]) -> list[Seed]:
+        """The start of the crawl: recorded pages, made known to it."""
+        numbers = self._numbers(np.fromiter(pages, dtype=np.int32))
+        return [Seed(number, int(self._host_of_number[number])) for number in numbers.tolist()]
+
+    def _numbers(self, urls: IntArray) -> IntArray:
+        n_before = len(self._urls)
+        numbers = self._urls.numbers(urls)
+        n_now = len(self._urls)
+        if n_now > n_before:
+            new = np.array(self._urls.ids_from(n_before))
+            self._host_of_number[n_before:n_now] = self._hosts.numbers(self._web.url_host[new])
+        return numbers
+
+    def get(self, number: int) -> int | NotGot:
+        """Fetch: the recorded page behind a number, redirects followed, or why there is none."""
+        page = int(self._web.url_page[self._url_id(number)])
+        if page < 0:
+            return NotGot.MISSING
+        if page in self._visited_pages:
+            return NotGot.REPEATED
+        self._visited_pages.add(page)
+        self._page_of_visited[number] = page
+        return page
+
+    def links(self, page: int) -> Links:
+        """The links of a page that was got."""
+        numbers = self._numbers(self._shown.url[self._range(page)])
+        return Links(numbers, self._host_of_number[numbers])
+
+    def _range(self, page: int) -> slice:
+        return slice(int(self._shown.offset[page]), int(self._shown.offset[page + 1]))
+
+    def _url_id(self, number: int) -> int:
+        if not 0 <= number < len(self._urls):
+            raise Peeked(f"Page {number} is unknown: no visited page links to it and it is no seed.")
+        return self._urls.id_of(number)
+
+    def _visited(self, number: int) -> int:
+        if number not in self._page_of_visited:
+            raise Peeked(f"Page {number} has not been visited: only what its visited parents say of it is known.")
+        return self._page_of_visited[number]
+
+    def url(self, page: int) -> str:
+        return self._web.url(self._url_id(page))
+
+    def words(self, page: int) -> IntArray:
+        return self._web.words(self._visited(page))
+
+    def link_positions(self, page: int) -> tuple[IntArray, IntArray]:
+        places = self._shown.place[self._range(self._visited(page))]
+        return self._web.link_start[places], self._web.link_end[places]

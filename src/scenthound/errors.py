@@ -1,0 +1,68 @@
+"""Every error Scenthound raises on purpose, in one tree.
+
+ScenthoundError
+├── WrongUse            the caller can mend it: the command line exits with 2
+│   ├── UnknownName     no strategy, metric, parameter or topic of that name
+│   ├── BadParameter    a parameter's value is of the wrong type or out of range
+│   ├── BadTopic        a topic or topic file that cannot be used
+│   ├── BadInput        a file or folder that cannot be read as what it should be
+│   └── MissingExtra    the feature needs an optional dependency
+└── Failure             the work itself failed: the command line exits with 1
+    ├── Peeked          a strategy reached for what it cannot know
+    └── BrokenContract  a plug-in does not keep its contract
+
+Each message says what was wrong, where, and what to do next, in one line.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class ScenthoundError(Exception):
+    """The root of the tree. `exit_code` is what the command line answers with."""
+
+    exit_code = 1
+
+
+class WrongUse(ScenthoundError):
+    exit_code = 2
+
+
+class UnknownName(WrongUse):
+    @classmethod
+    def among(cls, kind: str, name: str, known: Iterable[str]) -> "UnknownName":
+        """Name the unknown one, the nearest known one and all that are known."""
+        names = sorted(known)
+        nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        guess = f" Did you mean {nearest[0]!r}?" if nearest else ""
+        return cls(f"No {kind} {name!r}.{guess} Known: {', '.join(names) or 'none'}.")
+
+
+class BadParameter(WrongUse):
+    pass
+
+
+class BadTopic(WrongUse):
+    pass
+
+
+class BadInput(WrongUse):
+    pass
+
+
+class MissingExtra(WrongUse):
+    @classmethod
+    def named(cls, extra: str, feature: str) -> "MissingExtra":
+        return cls(f"{feature} needs an extra that is not installed: pip install 'scenthound[{extra}]'.")
+
+
+class Failure(ScenthoundError):
+    pass
+
+
+class Peeked(Failure):
+    pass
+
+
+class BrokenContract(Failure):
+    pass

@@ -1,0 +1,124 @@
+"""From files to a run folder: the topics chosen, the starts drawn, the crawls run, the traces written."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scenthound.errors import BadInput, BadParameter, BadTopic, UnknownName
+from scenthound.lab.experiment import Experiment, Run, plan, run
+from scenthound.lab.run_folder import is_run_folder, parquet, write_run
+from scenthound.lab.starts import Starts, Task
+from scenthound.model import Progress, Topic, silent
+from scenthound.store.folder import check_place, new_folder
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.topics.files import read_topics
+
+
+@dataclass(frozen=True, slots=True)
+class TopicChoice:
+    """A topic file and which of its topics to take: those named, the first so many, those that can start."""
+
+    file: Path
+    ids: tuple[str, ...] = ()
+    most: int | None = None
+    skip_missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What a simulation came to."""
+
+    out: Path
+    experiment: Experiment
+    skipped_topics: tuple[str, ...]
+    n_crawls: int
+    n_pages: int
+    n_not_recorded: int
+    n_ended_early: int
+
+
+def simulate_topics(
+    web: Path,
+    topics: TopicChoice,
+    out: Path,
+    *,
+    strategies: Sequence[str],
+    page_budget: int = 2000,
+    n_seeds: int = 1,
+    task: str = Task.EXAMPLES,
+    n_start: int = 10,
+    closed_world: bool = False,
+    obey_nofollow: bool = True,
+    workers: int | None = None,
+    force: bool = False,
+    progress: Progress = silent,
+) -> Simulation:
+    """Crawl for every chosen topic with every strategy and seed, and write the run folder `out` whole or not at all."""
+    parquet()
+    check_place(out, force, is_run_folder)
+    recorded = RecordedWeb.open(web)
+    chosen, skipped = _chosen(topics, recorded, _task(task))
+    experiment = Experiment(
+        web=web.resolve(),
+        topics=chosen,
+        strategies=tuple(strategies),
+        page_budget=page_budget,
+        n_seeds=n_seeds,
+        task=_task(task),
+        n_start=n_start,
+        closed_world=closed_world,
+        obey_nofollow=obey_nofollow,
+    )
+    planned = plan(experiment, recorded)
+    tally = _Tally(page_budget)
+    with new_folder(out, force, is_run_folder) as folder:
+        runs = run(experiment, recorded, planned, workers=workers, progress=progress)
+        write_run(folder, experiment, recorded, [start for _, start in planned], map(tally.count, runs))
+    return Simulation(out, experiment, skipped, tally.n_crawls, tally.n_pages, tally.n_missing, tally.n_early)
+
+
+def _task(name: str) -> Task:
+    try:
+        return Task(name)
+    except ValueError:
+        raise UnknownName.among("task", name, [task.value for task in Task]) from None
+
+
+def _chosen(choice: TopicChoice, web: RecordedWeb, task: Task) -> tuple[tuple[Topic, ...], tuple[str, ...]]:
+    """The topics to crawl for, and the ids of those left out because they have no page to start from."""
+    topics = {topic.id: topic for topic in read_topics(choice.file)}
+    for wanted in choice.ids:
+        if wanted not in topics:
+            raise UnknownName.among(f"topic in {choice.file}", wanted, topics)
+    taken = [topics[wanted] for wanted in dict.fromkeys(choice.ids)] if choice.ids else list(topics.values())
+    skipped: list[str] = []
+    if choice.skip_missing:
+        skipped = [topic.id for topic in taken if not _can_start(topic, web, task)]
+        taken = [topic for topic in taken if topic.id not in set(skipped)]
+        if not taken:
+            raise BadInput(f"None of the topics in {choice.file} has a page to start from in the recorded web.")
+    return tuple(taken[: choice.most]), tuple(skipped)
+
+
+def _can_start(topic: Topic, web: RecordedWeb, task: Task) -> bool:
+    try:
+        Starts(web, task).draw(topic, 0)
+    except (BadTopic, BadParameter):
+        return False
+    return True
+
+
+class _Tally:
+    """Counts crawls as they pass by."""
+
+    def __init__(self, page_budget: int) -> None:
+        self._page_budget = page_budget
+        self.n_crawls = self.n_pages = self.n_missing = self.n_early = 0
+
+    def count(self, done: Run) -> Run:
+        n_pages = len(done.crawl.pages)
+        self.n_crawls += 1
+        self.n_pages += n_pages
+        self.n_missing += done.crawl.n_missing
+        self.n_early += n_pages < self._page_budget
+        return done

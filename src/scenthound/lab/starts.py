@@ -1,0 +1,99 @@
+"""Where each crawl of an experiment starts and what it should find, for both tasks of pant2002.
+
+Starts depend on the topic and on the random seed only, so that all strategies start alike and can be compared in pairs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from random import Random
+
+import numpy as np
+
+from scenthound.errors import BadTopic
+from scenthound.model import IntArray, Topic
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.topics.neighbours import InLinks, neighbours
+from scenthound.topics.split import split_examples
+
+
+class Task(StrEnum):
+    """What the crawls start from."""
+
+    EXAMPLES = "examples"
+    NEIGHBOURS = "neighbours"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One beginning: recorded pages to start from and recorded pages to find."""
+
+    topic: str
+    seed: int
+    seeds: tuple[int, ...]
+    targets: tuple[int, ...]
+
+
+class Starts:
+    """Draws the starts of topics on one recorded web."""
+
+    def __init__(self, web: RecordedWeb, task: Task = Task.EXAMPLES, n_start: int = 10) -> None:
+        self._web = web
+        self._task = task
+        self._n_start = n_start
+
+    def draw(self, topic: Topic, seed: int) -> Start:
+        rng = Random(f"start/{seed}/{topic.id}")
+        recorded = self.as_recorded(topic)
+        if self._task is Task.NEIGHBOURS:
+            return self._around(recorded, seed, rng)
+        split = split_examples(recorded, self._is_recorded, rng, self._n_start)
+        return Start(topic.id, seed, self._pages(split.seeds), self._pages(split.targets))
+
+    def as_recorded(self, topic: Topic) -> Topic:
+        """The topic with its pages under the addresses they were recorded at, so that a page and its alias are one."""
+        return replace(
+            topic,
+            examples=self._addresses(topic.examples),
+            seeds=self._addresses(topic.seeds),
+            targets=self._addresses(topic.targets),
+            description_from=self._addresses(topic.description_from),
+        )
+
+    def _addresses(self, urls: Sequence[str]) -> tuple[str, ...]:
+        pages = ((url, self._web.page_of(url)) for url in urls)
+        return tuple(dict.fromkeys(url if page is None else self._web.url(page) for url, page in pages))
+
+    def _is_recorded(self, url: str) -> bool:
+        return self._web.page_of(url) is not None
+
+    def _pages(self, urls: Sequence[str]) -> tuple[int, ...]:
+        found = (self._web.page_of(url) for url in urls)
+        return tuple(dict.fromkeys(page for page in found if page is not None))
+
+    def _around(self, topic: Topic, seed: int, rng: Random) -> Start:
+        """Task 2 of pant2002: start two links before the examples, and find those."""
+        examples = self._pages(topic.examples)
+        if not examples:
+            raise BadTopic(
+                f"Topic {topic.id!r} has no example in the recorded web whose neighbours could be found; "
+                "add examples that are in it."
+            )
+        ids = np.array(examples, dtype=np.int32)
+        seeds = neighbours(topic.id, ids, self._inlinks, rng, n_neighbours=self._n_start).tolist()
+        wanted = self._pages(topic.targets) or examples
+        barred = {*seeds, *self._pages(topic.description_from)}
+        return Start(topic.id, seed, tuple(seeds), tuple(page for page in wanted if page not in barred))
+
+    @cached_property
+    def _inlinks(self) -> InLinks:
+        offset, pages = self._web.inlinks()
+        return InLinks(offset, pages, np.diff(offset))
+
+
+def known_relevant(web: RecordedWeb, topic: Topic) -> IntArray:
+    """The pages known to belong to a topic, for judges: labelled with its id, or named in the topic file."""
+    named = [web.page_of(url) for url in (*topic.examples, *topic.seeds, *topic.targets)]
+    pages = np.array([page for page in named if page is not None], dtype=np.int32)
+    return np.union1d(web.labelled(topic.id), pages).astype(np.int32)

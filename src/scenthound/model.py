@@ -1,0 +1,84 @@
+"""The nouns that every room of the house shares. Frozen values, no behaviour beyond reading them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int32]
+LongArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+#: Told how far long work has come: the share done (0 to 1) and a few words for people.
+Progress = Callable[[float, str], None]
+
+
+def silent(_share: float, _words: str) -> None:
+    """The progress of work that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What a crawl is about. `examples` are pages known to belong to it; seeds and targets are drawn from them
+    unless `seeds` and `targets` name them. `description_from` are the pages the description was taken from:
+    they are never targets, because the description judges."""
+
+    id: str
+    keywords: tuple[str, ...]
+    path: str = ""
+    description: str = ""
+    examples: tuple[str, ...] = ()
+    seeds: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    description_from: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The out-links of one page in page order, duplicates included.
+
+    `pages` are numbers that the run's URL table gave out in order of discovery, so a number tells nothing about
+    the page behind it. `predicted` is the relevance that each link's context promises; it is there only for
+    strategies that ask for it.
+    """
+
+    pages: IntArray
+    hosts: IntArray
+    predicted: FloatArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.pages)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One page that was got: all that a strategy learns of it."""
+
+    page: int
+    relevance: float
+    links: Links
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A page the crawl starts from."""
+
+    page: int
+    host: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The ordered pages of one crawl. `pages` are ids of the recorded web the crawl ran on."""
+
+    topic: str
+    strategy: str
+    seed: int
+    pages: IntArray
+    relevance: FloatArray
+    cpu_us: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    def __len__(self) -> int:
+        return len(self.pages)

@@ -1,0 +1,160 @@
+"""Names to factories: strategies, metrics and relevance models are found by their entry points.
+
+A choice is written `name:parameter=value,...` wherever a name is asked for, and prints as it parses. The parameters of
+a plug-in are the keyword arguments of its factory; their bounds stand in the annotation:
+`n: Annotated[int, Bounds(1)] = 1`. Built-ins are registered the same way as plug-ins.
+"""
+
+import inspect
+import math
+import types
+import typing
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Union
+
+from scenthound.errors import BadParameter, BrokenContract, UnknownName
+
+Value = int | float | str | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The least and the greatest value that a parameter may have; None is no bound."""
+
+    low: float | None = None
+    high: float | None = None
+
+    def __contains__(self, value: float) -> bool:
+        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+
+    def __str__(self) -> str:
+        if self.high is None:
+            return f"at least {self.low}"
+        return f"at most {self.high}" if self.low is None else f"{self.low} to {self.high}"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One keyword argument of a plug-in's factory."""
+
+    name: str
+    kind: type
+    default: Value
+    optional: bool
+    bounds: Bounds
+
+    def parse(self, text: str, owner: str) -> Value:
+        """Read a value as a person wrote it, or say what is wrong with it."""
+        if self.optional and text.lower() == "none":
+            return None
+        try:
+            value: Value = _BOOLEANS[text.lower()] if self.kind is bool else self.kind(text)
+        except (ValueError, KeyError):
+            what = "true or false" if self.kind is bool else f"a value of type {self.kind.__name__}"
+            none = " or none" if self.optional else ""
+            raise BadParameter(f"{owner}: {self.name}={text} should be {what}{none}.") from None
+        if isinstance(value, int | float) and (math.isnan(value) or value not in self.bounds):
+            raise BadParameter(f"{owner}: {self.name}={text} is out of range; it must be {self.bounds}.")
+        return value
+
+
+_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A plug-in and the parameters chosen for it."""
+
+    name: str
+    parameters: tuple[tuple[str, Value], ...] = ()
+
+    def __str__(self) -> str:
+        chosen = ",".join(f"{key}={_written(value)}" for key, value in self.parameters)
+        return f"{self.name}:{chosen}" if chosen else self.name
+
+
+def _written(value: Value) -> str:
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+class Registry:
+    """The plug-ins of one entry-point group."""
+
+    def __init__(self, kind: str, group: str) -> None:
+        self.kind = kind
+        self._group = group
+
+    @cached_property
+    def _found(self) -> dict[str, EntryPoint]:
+        return {point.name: point for point in entry_points(group=self._group)}
+
+    def names(self) -> list[str]:
+        return sorted(self._found)
+
+    def factory(self, name: str) -> Callable[..., Any]:
+        """The class or function behind a name."""
+        if name not in self._found:
+            raise UnknownName.among(self.kind, name, self._found)
+        try:
+            return typing.cast(Callable[..., Any], self._found[name].load())
+        except (ImportError, AttributeError) as error:
+            raise BrokenContract(f"The {self.kind} {name!r} cannot be loaded: {error}.") from error
+
+    def parameters(self, name: str) -> dict[str, Parameter]:
+        return {found.name: found for found in _parameters_of(self.factory(name))}
+
+    def parse(self, text: str) -> Choice:
+        """Read `name:parameter=value,...`; parameters come back in the order of the factory."""
+        name, _, rest = text.strip().partition(":")
+        known = self.parameters(name)
+        chosen: dict[str, Value] = {}
+        for part in filter(None, (piece.strip() for piece in rest.split(","))):
+            key, equals, value = (piece.strip() for piece in part.partition("="))
+            if not equals or not value:
+                raise BadParameter(f"{name}: {part!r} should be written parameter=value.")
+            if key not in known:
+                raise UnknownName.among(f"parameter of {name}", key, known)
+            if key in chosen:
+                raise BadParameter(f"{name}: {key} is given twice.")
+            chosen[key] = known[key].parse(value, name)
+        return Choice(name, tuple((key, chosen[key]) for key in known if key in chosen))
+
+    def make(self, choice: Choice | str) -> Any:
+        """A new object of the chosen plug-in."""
+        chosen = self.parse(choice) if isinstance(choice, str) else choice
+        return self.factory(chosen.name)(**dict(chosen.parameters))
+
+
+def _parameters_of(factory: Callable[..., Any]) -> Iterable[Parameter]:
+    hints = typing.get_type_hints(
+        factory.__init__ if inspect.isclass(factory) else factory,
+        include_extras=True,
+    )
+    for argument in inspect.signature(factory).parameters.values():
+        if argument.default is inspect.Parameter.empty:
+            raise BrokenContract(f"{factory.__name__}: parameter {argument.name} needs a default value.")
+        hint, bounds = _without_bounds(hints.get(argument.name, str))
+        kind, optional = _without_none(hint)
+        yield Parameter(argument.name, kind, argument.default, optional, bounds)
+
+
+def _without_bounds(hint: Any) -> tuple[Any, Bounds]:
+    if typing.get_origin(hint) is not typing.Annotated:
+        return hint, Bounds()
+    found = [extra for extra in hint.__metadata__ if isinstance(extra, Bounds)]
+    return hint.__origin__, found[0] if found else Bounds()
+
+
+def _without_none(hint: Any) -> tuple[type, bool]:
+    if typing.get_origin(hint) not in (Union, types.UnionType):
+        return hint, False
+    kinds = [kind for kind in typing.get_args(hint) if kind is not types.NoneType]
+    return kinds[0], len(kinds) < len(typing.get_args(hint))
+
+
+STRATEGIES = Registry("strategy", "scenthound.strategies")
+METRICS = Registry("metric", "scenthound.metrics")
+RELEVANCE = Registry("relevance model", "scenthound.relevance")

@@ -1,0 +1,31 @@
+"""What scores pages and link contexts while a crawl runs.
+
+A relevance model is made from a topic before the crawl and sees only what the crawl has fetched. Scores lie in [0, 1];
+the cosine does, and classifiers answer with probabilities.
+"""
+
+from typing import Protocol
+
+from scenthound.model import FloatArray, IntArray
+
+
+class WordIndex(Protocol):
+    """The vocabulary that the pages of this run are written in."""
+
+    def find_words(self, stems: list[str]) -> IntArray:
+        """The ids of the stems that the vocabulary knows, in order, repeats kept; the others are left out."""
+
+    @property
+    def n_words(self) -> int:
+        """The size of the vocabulary; ids are below it."""
+
+
+class Relevance(Protocol):
+    """How much a page, or the words around a link, promises to be about the topic."""
+
+    def page(self, words: IntArray, norm: float) -> float:
+        """The relevance of a page with these words (0 stands for a stop word). `norm` is the length of its vector of
+        word counts, which stores keep because it is the dearest part of a cosine."""
+
+    def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
+        """The relevance of each window `words[first:last]` of a page."""

@@ -1,0 +1,51 @@
+"""Cosine similarity with raw term frequencies (menczer2001 Eq. 1): the guide of the studies S1 and S2."""
+
+import math
+
+import numpy as np
+
+from scenthound.errors import BadTopic
+from scenthound.model import FloatArray, IntArray, Topic
+from scenthound.relevance.base import WordIndex
+from scenthound.text.words import stems_of
+
+
+class CosineRelevance:
+    """The topic as a vector of word counts, compared with a page's. Words that the vocabulary lacks stay in the topic's
+    length: they are part of the question, even if no page of this run can answer it."""
+
+    def __init__(self, weights: FloatArray, topic_norm: float) -> None:
+        self._weights = weights
+        self._topic_norm = topic_norm
+
+    @classmethod
+    def from_topic(cls, topic: Topic, index: WordIndex, *, with_description: bool = False) -> "CosineRelevance":
+        """From the keywords alone (S2), or from keywords and description (S1)."""
+        text = " ".join((*topic.keywords, topic.description) if with_description else topic.keywords)
+        stems = stems_of(text)
+        if not stems:
+            raise BadTopic(
+                f"Topic {topic.id!r}: its keywords {', '.join(topic.keywords)!r} hold no word but stop words; "
+                "add a keyword that says what the topic is about."
+            )
+        _, counts = np.unique(stems, return_counts=True)
+        weights = np.bincount(index.find_words(stems), minlength=index.n_words).astype(np.float64)
+        return cls(weights, math.sqrt(float(np.sum(counts.astype(np.float64) ** 2))))
+
+    def page(self, words: IntArray, norm: float) -> float:
+        if norm == 0:
+            return 0.0
+        # Summing the topic's weight over all occurrences is the dot product of the two count vectors.
+        return float(self._weights[words].sum()) / (norm * self._topic_norm)
+
+    def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
+        lengths = (last - first).astype(np.int64)
+        ends = np.cumsum(lengths)
+        window = np.repeat(np.arange(len(lengths)), lengths)
+        word = words[np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - (ends - lengths), lengths)]
+        window, word = window[word != 0], word[word != 0].astype(np.int64)
+        dots = np.bincount(window, self._weights[word], minlength=len(lengths))
+        pair, count = np.unique(window * len(self._weights) + word, return_counts=True)
+        squares = np.bincount(pair // len(self._weights), count.astype(np.float64) ** 2, minlength=len(lengths))
+        norms = np.sqrt(squares) * self._topic_norm
+        return np.divide(dots, norms, out=np.zeros(len(lengths)), where=norms > 0)

@@ -1,0 +1,143 @@
+"""Files of pages made into a recorded web: read once, parsed on all processors, written whole or not at all."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scenthound.errors import BadInput, BadParameter, Failure
+from scenthound.model import Progress, silent
+from scenthound.store.builder import WebBuilder
+from scenthound.store.columns import FileColumns
+from scenthound.store.folder import new_folder
+from scenthound.store.layout import content_fingerprint, write_about
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.store.sources import source_of
+from scenthound.store.sources.chunk import ReadOptions, Source
+from scenthound.store.sources.fields import NOT_WANTED
+from scenthound.store.summary import RecordSummary, SkippedTally
+from scenthound.store.workers import NumberedChunk, Parsed, parsed
+
+#: Less than this is parsed before a second process has started.
+BYTES_WORTH_WORKERS = 1 << 20
+
+
+def record(
+    files: Sequence[str | Path],
+    out: str | Path,
+    *,
+    without_leaks: bool = False,
+    where: Mapping[str, str] | None = None,
+    workers: int | None = None,
+    force: bool = False,
+    progress: Progress = silent,
+) -> RecordSummary:
+    """Record the pages of JSON Lines, WARC, ARC and Parquet files as a web in the folder `out`.
+
+    `without_leaks` cuts the spans that a page names in `leak`; `where` keeps only records with these values.
+    The same files give the same bytes whatever the number of workers.
+    """
+    options = ReadOptions(without_leaks, tuple((where or {}).items()))
+    if not files:
+        raise BadInput("There is no file to record: name at least one.")
+    if workers is not None and workers < 1:
+        raise BadParameter(f"workers is {workers} and must be at least 1.")
+    sources = [source_of(Path(file)) for file in files]
+    sizes = [source.path.stat().st_size for source in sources]
+    recording = _Recording(sources, sizes, options, workers or _workers_for(sum(sizes)), progress)
+    try:
+        with new_folder(Path(out), force) as folder:
+            return recording.write(folder)
+    except OSError as reason:
+        raise Failure(f"Recording into {out} failed: {reason.strerror or reason}. Nothing of it was kept.") from None
+
+
+def _workers_for(n_bytes: int) -> int:
+    if n_bytes < BYTES_WORTH_WORKERS:
+        return 1
+    # A container may grant fewer processors than the machine has.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(slots=True)
+class _FileTally:
+    """What one file gave: pages, pages with those that came before or are not wanted, and what is no page."""
+
+    pages: int = 0
+    pages_seen: int = 0
+    skipped: SkippedTally = field(default_factory=SkippedTally)
+
+
+class _Recording:
+    """One run of `record`."""
+
+    def __init__(
+        self, sources: list[Source], sizes: list[int], options: ReadOptions, workers: int, progress: Progress
+    ) -> None:
+        self._sources, self._sizes = sources, sizes
+        self._options, self._workers, self._progress = options, workers, progress
+        self._tally = SkippedTally()
+        self._files = [_FileTally() for _ in sources]
+
+    def write(self, folder: Path) -> RecordSummary:
+        columns = FileColumns(folder)
+        try:
+            builder = WebBuilder(columns)
+            self._add_all(builder)
+            self._progress(1.0, f"{builder.n_pages:,} pages, numbering their links")
+            web = RecordedWeb(builder.finish())
+        finally:
+            columns.close()
+        summary = RecordSummary.of(web, sum(self._sizes), self._tally.by_reason())
+        write_about(folder, self._about(web, summary))
+        return summary
+
+    def _add_all(self, builder: WebBuilder) -> None:
+        n_checked = 0
+        with closing(parsed(self._chunks(), self._options, self._workers)) as parts:
+            for part in parts:
+                self._check(n_checked, part.file)
+                n_checked = part.file
+                self._add(builder, part)
+                done = sum(self._sizes[: part.file]) + part.bytes_read
+                self._progress(min(1.0, done / max(1, sum(self._sizes))), f"{builder.n_pages:,} pages")
+        self._check(n_checked, len(self._sources))
+        if not builder.n_pages:
+            raise BadInput(f"No page is wanted of all that was read ({self._tally.in_words()}).")
+
+    def _chunks(self) -> Iterator[NumberedChunk]:
+        for file, source in enumerate(self._sources):
+            for chunk in source.chunks(self._options):
+                yield file, chunk
+
+    def _add(self, builder: WebBuilder, part: Parsed) -> None:
+        before = builder.n_pages
+        skipped = builder.add(part.batch)
+        self._tally.add(skipped)
+        file = self._files[part.file]
+        file.skipped.add(skipped)
+        file.pages += builder.n_pages - before
+        unwanted = sum(record.reason.startswith(NOT_WANTED) for record in skipped)
+        file.pages_seen += len(part.batch.page_url) + unwanted
+
+    def _check(self, first: int, end: int) -> None:
+        """A file read to its end without a page is a mistake: of another kind than its name says, or the wrong one."""
+        for source, file in zip(self._sources[first:end], self._files[first:end], strict=True):
+            if not file.pages_seen:
+                raise BadInput(
+                    f"{source.path} holds no page ({file.skipped.in_words()}). "
+                    "What can be recorded is JSON Lines with url and html, WARC, ARC and Parquet."
+                )
+
+    def _about(self, web: RecordedWeb, summary: RecordSummary) -> dict[str, Any]:
+        return {
+            "fingerprint": content_fingerprint(web.arrays),
+            **summary.counts(),
+            "options": {"without_leaks": self._options.without_leaks, "where": dict(self._options.where)},
+            "sources": [
+                {"file": source.path.name, "bytes": size, "pages": file.pages}
+                for source, size, file in zip(self._sources, self._sizes, self._files, strict=True)
+            ],
+        }

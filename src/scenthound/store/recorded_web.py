@@ -1,0 +1,175 @@
+"""A web that was recorded once and can be crawled again and again: pages, links, words and labels as mapped arrays.
+
+Pages are numbered in the order of record. URLs are numbered too: the pages first (so the number of a page is the
+number of its URL), then their aliases, then every other URL that is linked to but was not recorded.
+Opening reads headers only; the operating system brings in what is looked at.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from scenthound.errors import BadInput
+from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
+from scenthound.store.layout import Arrays, content_fingerprint, problem_with, read_about, read_arrays
+from scenthound.store.text_table import ByteArray, TextTable, offsets_of
+from scenthound.web.urls import canonical, fingerprint
+
+
+class RecordedWeb:
+    """The arrays of `layout.LAYOUT` as attributes, and the questions a crawl asks of them."""
+
+    url_text: ByteArray
+    url_offset: LongArray
+    url_host: IntArray
+    url_page: IntArray  #: the page that a fetch of the URL answers with; -1 if it was not recorded
+    host_text: ByteArray
+    host_offset: LongArray
+    fingerprint_key: npt.NDArray[np.uint64]  #: sorted
+    fingerprint_url: IntArray
+    link_offset: LongArray
+    link_url: IntArray
+    link_start: IntArray  #: words(p)[start:end] is the anchor
+    link_end: IntArray
+    link_nofollow: BoolArray
+    word_offset: LongArray
+    word: IntArray  #: 0 stands for a stop word
+    vocabulary_text: ByteArray
+    vocabulary_offset: LongArray
+    document_frequency: IntArray
+    term_offset: LongArray
+    term: IntArray  #: ascending within a page
+    term_count: IntArray
+    page_norm: FloatArray
+    page_noindex: BoolArray
+    title_text: ByteArray
+    title_offset: LongArray
+    label_offset: LongArray
+    label: IntArray
+    label_name_text: ByteArray
+    label_name_offset: LongArray
+
+    def __init__(self, arrays: Arrays, about: dict[str, Any] | None = None, path: Path | None = None) -> None:
+        problem = problem_with(arrays)
+        if problem:
+            raise BadInput(f"These arrays are no recorded web: {problem}.")
+        self.__dict__.update(arrays)
+        self.arrays = arrays
+        self.about: dict[str, Any] = about or {}
+        self.path = path
+        self.n_pages = len(self.page_norm)
+        self.n_urls = len(self.url_page)
+        self.n_hosts = len(self.host_offset) - 1
+        self.n_links = len(self.link_url)
+        self.n_words = len(self.vocabulary_offset) - 1
+        self.urls = TextTable(self.url_text, self.url_offset)
+        self.hosts = TextTable(self.host_text, self.host_offset)
+        self.titles = TextTable(self.title_text, self.title_offset)
+        self.vocabulary = TextTable(self.vocabulary_text, self.vocabulary_offset)
+        self.label_names = TextTable(self.label_name_text, self.label_name_offset)
+
+    @classmethod
+    def open(cls, path: str | Path) -> "RecordedWeb":
+        folder = Path(path)
+        if not folder.is_dir():
+            raise BadInput(f"There is no recorded web at {folder}. Make one with `scenthound record`.")
+        about = read_about(folder)
+        return cls(read_arrays(folder), about, folder)
+
+    def __reduce__(self) -> tuple[Callable[..., "RecordedWeb"], tuple[Any, ...]]:
+        """Other processes map the folder again rather than being sent its gigabytes."""
+        if self.path is not None:
+            return RecordedWeb.open, (self.path.resolve(),)
+        return RecordedWeb, (self.arrays, self.about)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short name for the content: equal webs have equal fingerprints."""
+        known = self.about.get("fingerprint")
+        return known if isinstance(known, str) else content_fingerprint(self.arrays)
+
+    def url(self, url_id: int) -> str:
+        return self.urls[url_id]
+
+    def title(self, page: int) -> str:
+        return self.titles[page]
+
+    def host_name(self, host: int) -> str:
+        return self.hosts[host]
+
+    def find(self, url: str) -> int | None:
+        """The number of a URL, in any spelling; None if the web neither holds it nor links to it."""
+        wanted = canonical(url)
+        if wanted is None:
+            return None
+        key = np.uint64(fingerprint(wanted))
+        place = int(np.searchsorted(self.fingerprint_key, key))
+        if place == self.n_urls or self.fingerprint_key[place] != key:
+            return None
+        url_id = int(self.fingerprint_url[place])
+        return url_id if self.urls[url_id] == wanted else None
+
+    def page_of(self, url: str) -> int | None:
+        """The page that a fetch of the URL answers with, aliases followed; None if it was not recorded."""
+        url_id = self.find(url)
+        if url_id is None or self.url_page[url_id] < 0:
+            return None
+        return int(self.url_page[url_id])
+
+    def link_range(self, page: int) -> slice:
+        """Where the links of a page are in `link_url`, `link_start`, `link_end` and `link_nofollow`."""
+        return slice(int(self.link_offset[page]), int(self.link_offset[page + 1]))
+
+    def links(self, page: int) -> IntArray:
+        """The URL numbers a page links to, in page order, duplicates kept."""
+        return self.link_url[self.link_offset[page] : self.link_offset[page + 1]]
+
+    def words(self, page: int) -> IntArray:
+        return self.word[self.word_offset[page] : self.word_offset[page + 1]]
+
+    def terms(self, page: int) -> tuple[IntArray, IntArray]:
+        """The distinct words of a page, ascending and without stop words, and how often each stands there."""
+        where = slice(self.term_offset[page], self.term_offset[page + 1])
+        return self.term[where], self.term_count[where]
+
+    def labels(self, page: int) -> list[str]:
+        """The topics that a page is known to belong to: for judges, never for crawlers."""
+        return [self.label_names[i] for i in self.label[self.label_offset[page] : self.label_offset[page + 1]]]
+
+    def labelled(self, topic_id: str) -> IntArray:
+        """The pages known to belong to a topic, ascending; none for a topic that labels no page."""
+        label = self._label_ids.get(topic_id)
+        if label is None:
+            return np.zeros(0, np.int32)
+        places = np.flatnonzero(self.label == label)
+        return (np.searchsorted(self.label_offset, places, side="right") - 1).astype(np.int32)
+
+    def find_words(self, stems: Iterable[str]) -> IntArray:
+        """The word numbers of stems, in order; stems that stand on no page are left out."""
+        known = [self._word_ids[stem] for stem in stems if stem in self._word_ids]
+        return np.array(known, np.int32)
+
+    @cached_property
+    def _label_ids(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.label_names)}
+
+    @cached_property
+    def _word_ids(self) -> dict[str, int]:
+        return {stem: i for i, stem in enumerate(self.vocabulary) if i}
+
+    def inlinks(self) -> tuple[LongArray, IntArray]:
+        """Offsets and pages: the distinct other pages that link to each page, aliases followed, ascending."""
+        return self._inlinks
+
+    @cached_property
+    def _inlinks(self) -> tuple[LongArray, IntArray]:
+        source = np.repeat(np.arange(self.n_pages, dtype=np.int64), np.diff(self.link_offset))
+        target = self.url_page[self.link_url].astype(np.int64)
+        inside = (target >= 0) & (target != source)
+        pairs = np.unique(target[inside] * self.n_pages + source[inside])
+        counts = np.bincount(pairs // self.n_pages, minlength=self.n_pages)
+        return offsets_of(counts), (pairs % self.n_pages).astype(np.int32)

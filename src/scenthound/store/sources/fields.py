@@ -1,0 +1,106 @@
+"""A record as named fields made into a page, or the reason why it is none: the same for JSON Lines and Parquet.
+
+Fields: `url`, and `html` or `text`; optional `title`, `aliases`, `topics`, `links` (of a text page) and `leak`.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from scenthound.store.raw_page import RawPage, RawRecord, Skipped
+from scenthound.store.sources.chunk import ReadOptions
+
+PAGE_FIELDS = ("url", "html", "text", "title", "aliases", "topics", "links", "leak")
+
+#: How the reason begins for a record that may be a good page but was not asked for.
+NOT_WANTED = "not wanted"
+
+Span = tuple[int, int]
+
+
+class _WrongType(Exception):
+    """A field that is there but cannot be used."""
+
+
+def record_of(fields: object, place: str, options: ReadOptions) -> RawRecord:
+    if not isinstance(fields, Mapping):
+        return Skipped("not an object with fields", place)
+    unwanted = reason_not_wanted(fields, options)
+    if unwanted:
+        return Skipped(unwanted, place)
+    try:
+        return _page_of(fields, place, options)
+    except _WrongType as problem:
+        return Skipped(str(problem), place)
+
+
+def reason_not_wanted(fields: Mapping[str, object], options: ReadOptions) -> str | None:
+    for name, wanted in options.where:
+        if str(fields.get(name)) != wanted:
+            return f"{NOT_WANTED}: {name} is not {wanted}"
+    return None
+
+
+def _page_of(fields: Mapping[str, object], place: str, options: ReadOptions) -> RawRecord:
+    url, html, text = _text(fields, "url"), _text(fields, "html"), _text(fields, "text")
+    if not url:
+        return Skipped("no url", place)
+    if html is None and text is None:
+        return Skipped("neither html nor text", place)
+    leak = _spans(fields, "leak")
+    if html is not None and options.without_leaks:
+        html = without_spans(html, leak)
+    return RawPage(
+        url=url,
+        html=html,
+        text=text,
+        title=_text(fields, "title") or "",
+        aliases=_texts(fields, "aliases"),
+        topics=_texts(fields, "topics"),
+        links=_texts(fields, "links"),
+        place=place,
+    )
+
+
+def _text(fields: Mapping[str, object], name: str) -> str | None:
+    value = fields.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    raise _WrongType(f"{name} is not text")
+
+
+def _texts(fields: Mapping[str, object], name: str) -> tuple[str, ...]:
+    value = fields.get(name)
+    if value is None:
+        return ()
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    raise _WrongType(f"{name} is not a list of texts")
+
+
+def _spans(fields: Mapping[str, object], name: str) -> list[Span]:
+    value = fields.get(name)
+    if value is None:
+        return []
+    if isinstance(value, list) and all(_is_span(item) for item in value):
+        return [(start, end) for start, end in value]
+    raise _WrongType(f"{name} is not a list of spans [start, end]")
+
+
+def _is_span(item: object) -> bool:
+    return (
+        isinstance(item, list)
+        and len(item) == 2
+        and all(isinstance(edge, int) for edge in item)
+        and 0 <= item[0] <= item[1]
+    )
+
+
+def without_spans(html: str, spans: Iterable[Span]) -> str:
+    """The text with each span replaced by one space, so that the words on either side stay two words."""
+    kept: list[str] = []
+    position = 0
+    for start, end in sorted(spans):
+        if start >= position:
+            kept.append(html[position:start])
+        position = max(position, end)
+    kept.append(html[position:])
+    return " ".join(kept)

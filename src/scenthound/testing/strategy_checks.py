@@ -1,0 +1,137 @@
+"""The contract of a strategy as an executable check: all built-in strategies and any plug-in run through it.
+
+`check_strategy(lambda: MyStrategy(n=3))` raises `BrokenContract` with the rule that was broken, or returns.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from random import Random
+
+from scenthound.drivers.simulated_web import NotGot, SimulatedWeb
+from scenthound.errors import BrokenContract
+from scenthound.model import Visit
+from scenthound.strategies.base import Strategy
+from scenthound.testing.synthetic_web import SyntheticWeb
+
+Factory = Callable[[], Strategy]
+
+#: Random webs that each rule is tried on.
+N_WEBS = 12
+#: Crawls on these webs end long before; a strategy that needs more questions than this asks in circles.
+MAX_QUESTIONS = 5000
+
+
+def check_strategy(make: Factory) -> None:
+    """Put every rule of `scenthound.strategies.base` to the test."""
+    for web_seed in range(N_WEBS):
+        web = SyntheticWeb.random(Random(web_seed), n_pages=20 + 15 * web_seed)
+        trace = _Session(make(), web).finish()
+        _require(bool(trace), "A crawl from a recorded seed must visit at least that seed.")
+        _require(trace == _Session(make(), web).finish(), "The same seeds and generator must give the same trace.")
+        _check_restore(make, web, trace)
+        _check_batches(make, web)
+        _check_resting_hosts(make, web, web_seed)
+
+
+def _check_restore(make: Factory, web: SyntheticWeb, trace: list[int]) -> None:
+    for n_before in (0, 1, len(trace) // 2):
+        session = _Session(make(), web)
+        session.go(n_before)
+        state = session.strategy.state()
+        heir = make()
+        heir.restore(state, session.window)
+        session.strategy = heir
+        _require(session.finish() == trace, f"A crawl restored after {n_before} pages must go on as if never stopped.")
+
+
+def _check_batches(make: Factory, web: SyntheticWeb) -> None:
+    """Drivers with many connections ask for several pages before they tell of the first."""
+    session = _Session(make(), web)
+    while asked := session.ask(7):
+        session.answer(asked)
+
+
+def _check_resting_hosts(make: Factory, web: SyntheticWeb, seed: int) -> None:
+    rng = Random(seed)
+    session = _Session(make(), web)
+    while True:
+        resting = {host for host in range(10) if rng.random() < 0.5}
+        asked = session.ask(3, resting)
+        session.answer(asked)
+        if not asked and not session.ask_all_hosts():
+            break
+    _require(len(session.strategy) == 0, "When every host is ready, `ask` must answer as long as pages wait.")
+
+
+@dataclass
+class _Session:
+    """One crawl under watch: each question is checked as it is asked."""
+
+    strategy: Strategy
+    web: SyntheticWeb
+    trace: list[int] = field(default_factory=list)
+    _asked: set[int] = field(default_factory=set)
+    _host_of: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.window = SimulatedWeb(self.web.recorded)
+        self._scores = self.web.scores()
+        seeds = self.window.seeds([0, 1])
+        self._host_of = {seed.page: seed.host for seed in seeds}
+        self.strategy.start(seeds, Random(7), self.window)
+
+    def finish(self) -> list[int]:
+        self.go(MAX_QUESTIONS)
+        return self.trace
+
+    def go(self, n_pages: int) -> None:
+        end = len(self.trace) + n_pages
+        while len(self.trace) < end and (asked := self.ask(1)):
+            self.answer(asked)
+
+    def ask_all_hosts(self) -> bool:
+        asked = self.ask(3)
+        self.answer(asked)
+        return bool(asked)
+
+    def ask(self, n: int, resting: set[int] | None = None) -> list[int]:
+        """Ask as a driver would and check the answer."""
+        ready = None if resting is None else lambda host: host not in resting
+        asked = self.strategy.ask(n, ready)
+        _require(len(asked) <= n, f"Asked for {n} pages, a strategy must not answer with {len(asked)}.")
+        for page in asked:
+            _require(page in self._host_of, f"Page {page} was asked for, but no visited page links to it.")
+            _require(page not in self._asked, f"Page {page} was asked for twice.")
+            host = self._host_of[page]
+            _require(resting is None or host not in resting, f"Page {page} was asked for while its host {host} rests.")
+            self._asked.add(page)
+        _require(len(self._asked) <= MAX_QUESTIONS, "The crawl does not come to an end.")
+        return asked
+
+    def answer(self, asked: list[int]) -> None:
+        for page in asked:
+            got = self.window.get(page)
+            if isinstance(got, NotGot):
+                self.strategy.drop(page)
+            else:
+                self.trace.append(got)
+                self.strategy.tell(self._visit(page, got))
+            self._check_memory()
+
+    def _visit(self, page: int, got: int) -> Visit:
+        links = self.window.links(got)
+        self._host_of.update(self._linked(links.pages.tolist(), links.hosts.tolist()))
+        return Visit(page, self._scores[got], links)
+
+    @staticmethod
+    def _linked(pages: list[int], hosts: list[int]) -> Iterator[tuple[int, int]]:
+        return zip(pages, hosts, strict=True)
+
+    def _check_memory(self) -> None:
+        bound, waiting = self.strategy.memory_bound(), len(self.strategy)
+        _require(bound is None or waiting <= bound, f"{waiting} pages wait where the strategy's bound is {bound}.")
+
+
+def _require(holds: bool, rule: str) -> None:
+    if not holds:
+        raise BrokenContract(rule)

@@ -1,0 +1,98 @@
+"""Term vectors: counts, tf, tf*idf and SMART atc weights, and cosines between them.
+
+A document is its distinct words with their counts; many documents are rows laid end to end (CSR). The set S that
+document frequencies are counted over is always handed in, because the studies count over the pool of crawled pages, not
+over the whole web.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
+
+
+@dataclass(frozen=True, slots=True)
+class TermRows:
+    """Documents as rows: document i has `term[offset[i]:offset[i+1]]` with `count` of each."""
+
+    offset: LongArray
+    term: IntArray
+    count: IntArray
+
+    def __len__(self) -> int:
+        return len(self.offset) - 1
+
+    def take(self, documents: IntArray) -> "TermRows":
+        """The rows of some documents, in the order asked."""
+        starts = self.offset[documents]
+        lengths = self.offset[documents + 1] - starts
+        offset = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        flat = np.arange(offset[-1]) + np.repeat(starts - offset[:-1], lengths)
+        return TermRows(offset, self.term[flat], self.count[flat])
+
+    def row_sums(self, values: FloatArray) -> FloatArray:
+        """The sum of `values`, one per term, over each row; an empty row sums to 0."""
+        sums = np.zeros(len(self))
+        filled = self._filled()
+        if filled.any():
+            sums[filled] = np.add.reduceat(values, self.offset[:-1][filled])
+        return sums
+
+    def row_maxima(self) -> IntArray:
+        """The largest count of each row; 0 for an empty row."""
+        maxima = np.zeros(len(self), dtype=np.int32)
+        filled = self._filled()
+        if filled.any():
+            maxima[filled] = np.maximum.reduceat(self.count, self.offset[:-1][filled])
+        return maxima
+
+    def _filled(self) -> BoolArray:
+        # reduceat gives an empty row the value of the next one, so empty rows are kept away from it.
+        return self.offset[1:] > self.offset[:-1]
+
+    def document_frequency(self, n_words: int) -> IntArray:
+        """In how many rows each word of a vocabulary of `n_words` occurs."""
+        return np.bincount(self.term, minlength=n_words).astype(np.int32)
+
+
+def count_words(words: IntArray) -> TermRows:
+    """One document from its word stream; stop words (id 0) are left out."""
+    term, count = np.unique(words[words != 0], return_counts=True)
+    return TermRows(np.array([0, len(term)], dtype=np.int64), term.astype(np.int32), count.astype(np.int32))
+
+
+def tf_weights(rows: TermRows) -> FloatArray:
+    """Raw term frequencies (menczer2001 Eq. 1)."""
+    return rows.count.astype(np.float64)
+
+
+def tf_idf_weights(rows: TermRows, document_frequency: IntArray, n_documents: int) -> FloatArray:
+    """`f * (1 + ln(|S| / n))` (menczer2001 section 4.3). A word that no document of S has weighs nothing."""
+    return rows.count * _over_known(1.0 + _log_inverse(document_frequency, n_documents), document_frequency)[rows.term]
+
+
+def atc_weights(rows: TermRows, document_frequency: IntArray, n_documents: int) -> FloatArray:
+    """SMART atc before normalisation: `1/2 (1 + f / max f in the vector) * ln(|S| / n)` (SPEC section 6)."""
+    augmented = 0.5 * (1.0 + rows.count / np.repeat(rows.row_maxima(), np.diff(rows.offset)))
+    return augmented * _over_known(_log_inverse(document_frequency, n_documents), document_frequency)[rows.term]
+
+
+def _log_inverse(document_frequency: IntArray, n_documents: int) -> FloatArray:
+    return np.log(n_documents / np.maximum(document_frequency, 1))
+
+
+def _over_known(values: FloatArray, document_frequency: IntArray) -> FloatArray:
+    return np.where(document_frequency > 0, values, 0.0)
+
+
+def cosines(
+    rows: TermRows, weights: FloatArray, query: TermRows, query_weights: FloatArray, n_words: int
+) -> FloatArray:
+    """The cosine of each row with the query, both under their weights; 0 where either is empty."""
+    dense = np.zeros(n_words)
+    dense[query.term] = query_weights
+    products = rows.row_sums(weights * dense[rows.term])
+    lengths = np.sqrt(rows.row_sums(weights * weights)) * np.sqrt(np.sum(query_weights * query_weights))
+    result: FloatArray = np.divide(products, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+    return result

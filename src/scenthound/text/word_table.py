@@ -1,0 +1,81 @@
+"""A hash table from 64-bit hashes to small numbers that takes and answers whole arrays at once.
+
+Rules: open addressing with linear probing over a power of two of slots, of which at most a quarter is taken, so that
+nearly every look-up ends at its first slot. A slot is free while its number is `ABSENT`.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from scenthound.model import IntArray, LongArray
+
+ABSENT = -1
+
+HashArray = npt.NDArray[np.uint64]
+
+#: Multiplying by it brings every bit of a hash into the high bits, which choose the slot.
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_HASH_BITS = 64
+_FIRST_SLOT_BITS = 12
+_SLOTS_PER_HASH = 4
+
+
+class WordTable:
+    """Hash to number; numbers are 0 or more, `ABSENT` answers for what was never put."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._make_slots(_FIRST_SLOT_BITS)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def get(self, hashes: HashArray) -> IntArray:
+        """The number of every hash."""
+        slots = self._first_slots(hashes)
+        numbers = self._numbers.take(slots)
+        others = np.flatnonzero(self._hashes.take(slots) != hashes)
+        if len(others):
+            numbers[others] = self._probe(hashes[others], slots[others], numbers[others])
+        return numbers
+
+    def put(self, hashes: HashArray, numbers: IntArray) -> None:
+        """Keep the numbers of different hashes of which none was put before."""
+        self._count += len(hashes)
+        if _SLOTS_PER_HASH * self._count > len(self._hashes):
+            self._grow()
+        slots = self._first_slots(hashes)
+        while len(slots):
+            free = self._numbers[slots] == ABSENT
+            # Of several that want one free slot the last gets it, the others try the next slot.
+            self._hashes[slots[free]] = hashes[free]
+            settled = free & (self._hashes[slots] == hashes)
+            self._numbers[slots[settled]] = numbers[settled]
+            hashes, numbers = hashes[~settled], numbers[~settled]
+            slots = (slots[~settled] + 1) & self._last_slot
+
+    def _probe(self, hashes: HashArray, slots: LongArray, numbers: IntArray) -> IntArray:
+        """Follow hashes whose first slot holds another one, and its number, to the slot that is theirs or free."""
+        searching = np.flatnonzero(numbers != ABSENT)
+        while len(searching):
+            slots[searching] = (slots[searching] + 1) & self._last_slot
+            numbers[searching] = self._numbers[slots[searching]]
+            is_other = self._hashes[slots[searching]] != hashes[searching]
+            searching = searching[is_other & (numbers[searching] != ABSENT)]
+        return numbers
+
+    def _first_slots(self, hashes: HashArray) -> LongArray:
+        return ((hashes * _SPREAD) >> np.uint64(self._shift)).view(np.int64)
+
+    def _make_slots(self, slot_bits: int) -> None:
+        self._shift = _HASH_BITS - slot_bits
+        self._last_slot = (1 << slot_bits) - 1
+        self._hashes: HashArray = np.zeros(1 << slot_bits, np.uint64)
+        self._numbers: IntArray = np.full(1 << slot_bits, ABSENT, np.int32)
+
+    def _grow(self) -> None:
+        taken = self._numbers != ABSENT
+        hashes, numbers = self._hashes[taken], self._numbers[taken]
+        self._make_slots((_SLOTS_PER_HASH * self._count - 1).bit_length() + 1)
+        self._count -= len(hashes)
+        self.put(hashes, numbers)

@@ -1,0 +1,132 @@
+"""A directory's tree of categories with the number of external links in each: what the selection rules look at.
+
+A category's place is its path, so the tree is complete even where a dump misses categories in between.
+Siblings stand in the order in which they were first named, by their parent's list of children where there
+is one. Per category only the path and three numbers are kept, so that a directory of a million categories
+fits in memory.
+"""
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from scenthound.model import BoolArray, IntArray, LongArray, Topic
+from scenthound.topics.odp import Cut, read_categories, read_listings
+from scenthound.topics.paths import ROOT, parent_path
+
+
+class Directory:
+    """Categories are numbered so that a parent comes before its children; the root is 0."""
+
+    def __init__(self) -> None:
+        self._number: dict[str, int] = {ROOT: 0}
+        self._parent = array("i", [-1])
+        self._n_links = array("i", [0])
+
+    @property
+    def paths(self) -> Sequence[str]:
+        return list(self._number)
+
+    def add(self, path: str) -> int:
+        """The number of a category, which is taken in with its ancestors where it is new."""
+        number = self._number.get(path)
+        if number is not None:
+            return number
+        parent = self.add(parent_path(path) or ROOT)
+        number = self._number[path] = len(self._parent)
+        self._parent.append(parent)
+        self._n_links.append(0)
+        return number
+
+    def add_links(self, path: str, n_links: int) -> None:
+        self._n_links[self.add(path)] += n_links
+
+    def tree(self) -> "Tree":
+        """The directory as it is now, ready for questions."""
+        return Tree(self.paths, np.array(self._parent, np.int32), np.array(self._n_links, np.int64))
+
+
+class Tree:
+    """What can be asked of a directory. Its arrays are indexed by category number."""
+
+    def __init__(self, paths: Sequence[str], parent: IntArray, n_links: LongArray) -> None:
+        self.paths = paths
+        self.parent = parent
+        self.n_links = n_links
+
+    def children(self, number: int) -> IntArray:
+        """The child categories in the directory's order."""
+        return self._by_parent[self._first_child[number] : self._first_child[number + 1]]
+
+    @cached_property
+    def n_links_below(self) -> LongArray:
+        """The links of each whole subtree. A link listed in two categories of it counts twice."""
+        total = self.n_links.copy()
+        for depth in range(int(self.level.max()), 0, -1):
+            at_depth = np.flatnonzero(self.level == depth)
+            np.add.at(total, self.parent[at_depth], total[at_depth])
+        return total
+
+    @cached_property
+    def is_leaf(self) -> BoolArray:
+        """Categories without child categories."""
+        is_leaf: BoolArray = np.diff(self._first_child) == 0
+        return is_leaf
+
+    @cached_property
+    def level(self) -> IntArray:
+        """How far each category is below the root, which is 0."""
+        level = np.zeros(len(self.parent), np.int32)
+        for number, parent in enumerate(self.parent.tolist()):
+            if number:
+                level[number] = level[parent] + 1
+        return level
+
+    @cached_property
+    def _by_parent(self) -> IntArray:
+        # The root's parent is -1, so it sorts first and is cut off; a stable sort keeps the order of siblings.
+        by_parent: IntArray = np.argsort(self.parent, kind="stable")[1:].astype(np.int32)
+        return by_parent
+
+    @cached_property
+    def _first_child(self) -> LongArray:
+        n_children = np.bincount(self.parent[1:], minlength=len(self.parent))
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(n_children, dtype=np.int64)])
+
+
+def odp_tree(structure: Path | None, content: Path, on_cut: Callable[[Cut], None]) -> Tree:
+    """The tree of an Open Directory dump; without its structure file siblings stand as the content file names them."""
+    directory = Directory()
+    if structure is not None:
+        for category in read_categories(structure, on_cut):
+            directory.add(category.path)
+            for child in category.children:
+                directory.add(child)
+    for listing in read_listings(content, on_cut):
+        directory.add_links(listing.path, len(listing.pages))
+    return directory.tree()
+
+
+def topic_tree(topics: Iterable[Topic]) -> Tree:
+    """The tree of topics that carry paths. A topic's examples are links of the deepest topics that name them.
+
+    Collections repeat the examples of a topic in the topics above it; counted where they are deepest, each link
+    counts once in a subtree, as in a directory.
+    """
+    directory = Directory()
+    filed = [topic for topic in topics if topic.path]
+    for topic in filed:
+        directory.add(topic.path)
+    counted: dict[str, set[str]] = {}
+    for topic in sorted(filed, key=lambda topic: -topic.path.count("/")):
+        seen_here = counted.setdefault(topic.path, set())
+        new = set(topic.examples) - seen_here
+        directory.add_links(topic.path, len(new))
+        above = topic.path
+        while above:
+            counted.setdefault(above, set()).update(new)
+            above = parent_path(above)
+    return directory.tree()

@@ -1,0 +1,212 @@
+"""Topic files: TOML with `[[topic]]` tables, or JSON Lines with one topic a line, plain or as .gz or .zst.
+
+Rules. Fields that Scenthound does not know are ignored, because collections carry their own. `main_page` is
+one more page of `description_from`. Null is the same as missing. Keywords may be missing only where the
+path has words to take their place. What is written reads back as the same topics, and a reader never sees
+half a file.
+"""
+
+import gzip
+import json
+import os
+import sys
+import tomllib
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+import orjson
+
+from scenthound.errors import BadInput, BadTopic
+from scenthound.model import Topic
+from scenthound.topics.paths import path_words
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+Fields = Mapping[str, object]
+
+_LISTS = ("keywords", "examples", "seeds", "targets", "description_from")
+_TEXTS = ("path", "description")
+
+
+def read_topics(path: str | os.PathLike[str]) -> list[Topic]:
+    """All topics of a file, in its order; the suffix tells the format."""
+    file = Path(path)
+    parse = _parser(file)
+    topics: dict[str, Topic] = {}
+    for place, fields in parse(file, _text(file)):
+        topic = _topic(place, fields)
+        if topic.id in topics:
+            raise BadTopic(f"{place}: a second topic with the id {topic.id!r}; give each topic an id of its own.")
+        topics[topic.id] = topic
+    if not topics:
+        raise BadTopic(f"{file}: no topics in this file; write at least one with an id and keywords.")
+    return list(topics.values())
+
+
+def write_topics(path: str | os.PathLike[str], topics: Iterable[Topic]) -> None:
+    """Write topics in the format that the suffix tells; the old file stays until the new one is whole."""
+    file = Path(path)
+    as_text = _toml if _parser(file) is _toml_tables else _json_lines
+    try:
+        content = as_text(topics).encode()
+    except UnicodeEncodeError as error:
+        raise BadTopic(f"{file}: a topic's text is not valid Unicode ({error.reason}); mend it first.") from error
+    if not content:
+        raise BadTopic(f"{file}: there are no topics to write; give at least one.")
+    _replace(file, _compressed(file, content))
+
+
+def _parser(file: Path) -> Callable[[Path, str], Iterator[tuple[str, Fields]]]:
+    name = file.name.removesuffix(".gz").removesuffix(".zst")
+    if name.endswith(".toml"):
+        return _toml_tables
+    if name.endswith((".jsonl", ".ndjson")):
+        return _json_objects
+    raise BadInput(f"{file}: not the name of a topic file; use .toml or .jsonl, also with .gz or .zst after it.")
+
+
+def _text(file: Path) -> str:
+    try:
+        content = file.read_bytes()
+        if file.name.endswith(".gz"):
+            content = gzip.decompress(content)
+        elif file.name.endswith(".zst"):
+            content = zstd.decompress(content)
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{file}: not UTF-8 at byte {error.start}; save the file as UTF-8.") from error
+    except (gzip.BadGzipFile, zlib.error, zstd.ZstdError, EOFError) as error:
+        raise BadInput(f"{file}: cannot be decompressed ({error}); check that it is whole.") from error
+    except OSError as error:
+        raise BadInput(f"{file}: cannot be read ({error.strerror}); check the path and its rights.") from error
+
+
+def _toml_tables(file: Path, text: str) -> Iterator[tuple[str, Fields]]:
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{file}: not TOML: {error}; mend it there.") from error
+    tables = document.get("topic", [])
+    if not isinstance(tables, list):
+        raise BadTopic(f"{file}: `topic` is no list of tables; head each topic with [[topic]].")
+    for number, table in enumerate(tables, 1):
+        yield f"{file}, topic {number}", _checked_object(f"{file}, topic {number}", table)
+
+
+def _json_objects(file: Path, text: str) -> Iterator[tuple[str, Fields]]:
+    # Not splitlines(): JSON strings may hold U+2028 and other separators that it would cut at.
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        place = f"{file}, line {number}"
+        try:
+            fields = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise BadInput(f"{place}: not JSON ({error.msg}); each line must be one topic object.") from error
+        yield place, _checked_object(place, fields)
+
+
+def _checked_object(place: str, fields: object) -> Fields:
+    if not isinstance(fields, dict):
+        raise BadTopic(f"{place}: a {type(fields).__name__}, not a topic; write fields such as id and keywords.")
+    return fields
+
+
+def _topic(place: str, fields: Fields) -> Topic:
+    topic_id = _string(place, fields, "id")
+    if not topic_id.strip():
+        raise BadTopic(f"{place}: a topic without an id; add one, such as id = 'chemistry'.")
+    place = f"{place} ({topic_id!r})"
+    path = _string(place, fields, "path")
+    keywords = tuple(word for word in _strings(place, fields, "keywords") if word.strip()) or path_words(path)
+    if not keywords:
+        raise BadTopic(f"{place}: no keywords, and no words in its path; add a list of keywords.")
+    return Topic(
+        id=topic_id,
+        keywords=keywords,
+        path=path,
+        description=_string(place, fields, "description"),
+        examples=_strings(place, fields, "examples"),
+        seeds=_strings(place, fields, "seeds"),
+        targets=_strings(place, fields, "targets"),
+        description_from=_described_pages(place, fields),
+    )
+
+
+def _described_pages(place: str, fields: Fields) -> tuple[str, ...]:
+    pages = _strings(place, fields, "description_from")
+    main_page = _string(place, fields, "main_page")
+    return pages if not main_page or main_page in pages else (*pages, main_page)
+
+
+def _string(place: str, fields: Fields, name: str) -> str:
+    value = fields.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadTopic(f"{place}: {name} is a {type(value).__name__}; write it as a string.")
+    return value
+
+
+def _strings(place: str, fields: Fields, name: str) -> tuple[str, ...]:
+    value = fields.get(name)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise BadTopic(f'{place}: {name} is no list of strings; write it as ["...", "..."].')
+    return tuple(value)
+
+
+def _filled_fields(topic: Topic) -> dict[str, str | list[str]]:
+    fields: dict[str, str | list[str]] = {"id": topic.id}
+    fields.update({name: getattr(topic, name) for name in _TEXTS if getattr(topic, name)})
+    fields.update({name: list(getattr(topic, name)) for name in _LISTS if getattr(topic, name)})
+    return fields
+
+
+def _json_lines(topics: Iterable[Topic]) -> str:
+    return "".join(f"{json.dumps(_filled_fields(topic), ensure_ascii=False)}\n" for topic in topics)
+
+
+def _toml(topics: Iterable[Topic]) -> str:
+    return "\n".join(_toml_table(topic) for topic in topics)
+
+
+def _toml_table(topic: Topic) -> str:
+    lines = ["[[topic]]"]
+    for name, value in _filled_fields(topic).items():
+        if isinstance(value, str):
+            lines.append(f"{name} = {_toml_string(value)}")
+        else:
+            lines += [f"{name} = [", *(f"    {_toml_string(item)}," for item in value), "]"]
+    return "\n".join([*lines, ""])
+
+
+def _toml_string(text: str) -> str:
+    # A JSON string is a TOML string but for the delete character, which TOML wants escaped.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _compressed(file: Path, content: bytes) -> bytes:
+    if file.name.endswith(".gz"):
+        return gzip.compress(content, mtime=0)  # no time stamp: the same topics make the same bytes
+    if file.name.endswith(".zst"):
+        return zstd.compress(content)
+    return content
+
+
+def _replace(file: Path, content: bytes) -> None:
+    part = file.with_name(f".{file.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(file)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise BadInput(f"{file}: cannot be written ({error.strerror}); check the folder and its rights.") from error

@@ -1,0 +1,224 @@
+"""The Open Directory's RDF dumps, read as a stream: categories from the structure file, pages from the content file.
+
+Rules. Memory does not grow with the file. A file that is cut or damaged gives everything before that place,
+the category it breaks off in with what was read of it, and then reports the place. Texts come without HTML
+tags and entities; URLs and paths as written. The namespaces differ from dump to dump, so prefixes are not
+looked at. The root, which some dumps leave nameless, is `Top`.
+"""
+
+import html
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+from xml.parsers import expat
+
+from scenthound.errors import BadInput
+from scenthound.topics.paths import ROOT
+from scenthound.topics.rdf_text import mended_text
+
+CHILDREN = frozenset({"narrow", "narrow1", "narrow2", "letterbar"})
+LINKS = frozenset({"link", "link1", "pdf", "pdf1", "rss", "rss1", "atom", "atom1"})
+_TEXTS = frozenset({"Title", "Description", "topic"})
+_TAG = re.compile(r"</?[A-Za-z][^>]*>")
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A category of the structure file. Symbolic links to other places in the tree are not children."""
+
+    path: str
+    title: str
+    description: str
+    children: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPage:
+    """An external page as the directory's editors listed it."""
+
+    url: str
+    title: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The external pages of one category, in the directory's order."""
+
+    path: str
+    pages: tuple[ListedPage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where a dump ended before its end, and why it could not be read on."""
+
+    file: Path
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: cut at line {self.line} ({self.reason}); everything before it was read."
+
+
+def read_categories(file: Path, on_cut: Callable[[Cut], None]) -> Iterator[Category]:
+    """The categories of a structure file, in its order."""
+    return _stream(file, _CategoryReader(file), on_cut)
+
+
+def read_listings(file: Path, on_cut: Callable[[Cut], None]) -> Iterator[Listing]:
+    """The categories of a content file that list pages, in its order."""
+    return _stream(file, _ListingReader(file), on_cut)
+
+
+Item = TypeVar("Item", Category, Listing)
+
+
+class _Reader(Generic[Item]):
+    """Gathers finished items from parser events; `start` and `end` are told local names."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.finished: list[Item] = []
+        self.saw_root = False
+        self._local_names: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
+        self._pieces: list[str] | None = None
+
+    def start_element(self, name: str, attributes: dict[str, str]) -> None:
+        local = self._local(name)
+        if local in _TEXTS:
+            self._pieces = []
+        elif self.saw_root:
+            self.start(local, {self._local(key): value for key, value in attributes.items()})
+        elif local != "RDF":
+            raise BadInput(f"{self.file}: starts with <{name}>, not <RDF>; give an Open Directory RDF file.")
+        else:
+            self.saw_root = True
+
+    def end_element(self, name: str) -> None:
+        local = self._local(name)
+        if self._pieces is not None and local in _TEXTS:
+            self._texts[local] = "".join(self._pieces)
+            self._pieces = None
+        else:
+            self.end(local)
+
+    def text(self, piece: str) -> None:
+        if self._pieces is not None:
+            self._pieces.append(piece)
+
+    def start(self, local: str, attributes: dict[str, str]) -> None:
+        raise NotImplementedError
+
+    def end(self, local: str) -> None:
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Hand out what is still open at the end of the file."""
+        raise NotImplementedError
+
+    def _local(self, name: str) -> str:
+        local = self._local_names.get(name)
+        if local is None:
+            local = self._local_names[name] = name.rpartition(":")[2]
+        return local
+
+    def _plain_text(self, local: str) -> str:
+        text = self._texts.get(local, "")
+        if "<" in text:
+            text = _TAG.sub(" ", text)
+        return " ".join(html.unescape(text).split())
+
+
+class _CategoryReader(_Reader[Category]):
+    def __init__(self, file: Path) -> None:
+        super().__init__(file)
+        self._path: str | None = None
+        self._children: dict[str, None] = {}
+
+    def start(self, local: str, attributes: dict[str, str]) -> None:
+        if local in CHILDREN:
+            self._children[attributes.get("resource", "")] = None
+        elif local in {"Topic", "Alias"}:
+            # An alias has a title of its own, which must not become that of the category before it.
+            self._path = (attributes.get("id", "") or ROOT) if local == "Topic" else None
+            self._children.clear()
+            self._texts.clear()
+        elif local == "ExternalPage":
+            raise BadInput(f"{self.file}: a content file; give the structure file (structure.rdf.u8) here.")
+
+    def end(self, local: str) -> None:
+        if local == "Topic":
+            self.finish()
+
+    def finish(self) -> None:
+        if self._path is not None:
+            title, description = self._plain_text("Title"), self._plain_text("Description")
+            self.finished.append(Category(self._path, title, description, tuple(self._children)))
+        self._path = None
+
+
+class _ListingReader(_Reader[Listing]):
+    def __init__(self, file: Path) -> None:
+        super().__init__(file)
+        self._path = ""
+        self._pages: dict[str, ListedPage] = {}
+        self._url = ""
+
+    def start(self, local: str, attributes: dict[str, str]) -> None:
+        if local in LINKS:
+            url = attributes.get("resource", "")
+            self._pages[url] = ListedPage(url, "", "")
+        elif local == "Topic":
+            self._begin(attributes.get("id", "") or ROOT)
+        elif local == "ExternalPage":
+            self._url = attributes.get("about", "")
+            self._texts.clear()
+        elif local in CHILDREN:
+            raise BadInput(f"{self.file}: a structure file; give the content file (content.rdf.u8) here.")
+
+    def end(self, local: str) -> None:
+        if local == "ExternalPage":
+            path = self._texts.get("topic", self._path)
+            if path != self._path:
+                self._begin(path)
+            page = ListedPage(self._url, self._plain_text("Title"), self._plain_text("Description"))
+            self._pages[self._url] = page
+
+    def finish(self) -> None:
+        self._begin("")
+
+    def _begin(self, path: str) -> None:
+        # Texts follow their Topic element, so a listing is whole only when the next one begins.
+        self._pages.pop("", None)
+        if self._pages:
+            self.finished.append(Listing(self._path, tuple(self._pages.values())))
+        self._path = path
+        self._pages.clear()
+
+
+def _stream(file: Path, reader: _Reader[Item], on_cut: Callable[[Cut], None]) -> Iterator[Item]:
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = reader.start_element
+    parser.EndElementHandler = reader.end_element
+    parser.CharacterDataHandler = reader.text
+    cut = None
+    try:
+        for text in mended_text(file):
+            parser.Parse(text)
+            yield from reader.finished
+            reader.finished.clear()
+        parser.Parse("", True)
+    except (expat.ExpatError, EOFError, zlib.error) as error:
+        if not reader.saw_root:
+            raise BadInput(f"{file}: not XML ({error}); give an Open Directory RDF file.") from error
+        cut = Cut(file, parser.CurrentLineNumber, str(error).partition(":")[0])
+    reader.finish()
+    yield from reader.finished
+    if cut is not None:
+        on_cut(cut)

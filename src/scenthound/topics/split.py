@@ -1,0 +1,102 @@
+"""Where a crawl of a topic starts and what it should find: seeds and targets (S3, "Topic selection", step 3).
+
+Rules. Seeds and targets that a topic names are taken as named; what it does not name is drawn from its
+examples. Seeds and targets are disjoint: a page that is a seed is no target. Pages that the description was
+taken from may be seeds but are never targets. Pages that are not available are left out, except that a seed
+that was named must be there. URLs are compared as written. The draw depends on the generator and on which
+examples there are, not on their order; seeds and targets come in the topic's order.
+"""
+
+import random
+from collections.abc import Callable, Collection, Container
+from dataclasses import dataclass
+
+from scenthound.errors import BadParameter, BadTopic
+from scenthound.model import Topic
+
+Available = Callable[[str], bool] | Container[str]
+
+
+@dataclass(frozen=True, slots=True)
+class StartAndTargets:
+    """The pages a crawl starts from and those it should find."""
+
+    seeds: tuple[str, ...]
+    targets: tuple[str, ...]
+
+
+def split_examples(topic: Topic, available: Available, rng: random.Random, n_seeds: int = 10) -> StartAndTargets:
+    """Ten random examples are seeds, the others targets, unless the topic names them.
+
+    With fewer than `2 * n_seeds` usable examples half of them are seeds (rounded down, at least one), so that
+    targets remain. A topic with seeds but without examples has no targets: such a crawl can be judged by what
+    it finds, only not by recall.
+    """
+    if n_seeds < 1:
+        raise BadParameter(f"n_seeds is {n_seeds}; a crawl needs at least 1 seed.")
+    is_available = available if callable(available) else available.__contains__
+    examples = _usable(topic.examples, is_available)
+    if topic.seeds:
+        seeds = _named_seeds(topic, is_available)
+    elif topic.targets:
+        named = set(topic.targets)
+        candidates = [url for url in examples if url not in named]
+        seeds = _drawn(_not_empty(topic, candidates), rng, min(n_seeds, len(candidates)))
+    else:
+        seeds = _drawn_leaving_targets(topic, _not_empty(topic, examples), rng, n_seeds)
+    chosen = _usable(topic.targets, is_available) if topic.targets else examples
+    targets = _without(chosen, {*seeds, *topic.description_from})
+    if topic.targets and not targets:
+        raise BadTopic(
+            f"No target of topic {topic.id!r} can be found: each is a seed, a page of description_from "
+            "or not in the recorded web; name other targets, or none to take them from the examples."
+        )
+    return StartAndTargets(tuple(seeds), tuple(targets))
+
+
+def _usable(urls: Collection[str], is_available: Callable[[str], bool]) -> list[str]:
+    return [url for url in dict.fromkeys(urls) if is_available(url)]
+
+
+def _without(urls: Collection[str], excluded: Collection[str]) -> list[str]:
+    return [url for url in urls if url not in excluded]
+
+
+def _named_seeds(topic: Topic, is_available: Callable[[str], bool]) -> list[str]:
+    seeds = list(dict.fromkeys(topic.seeds))
+    for url in seeds:
+        if not is_available(url):
+            raise BadTopic(
+                f"Seed {url} of topic {topic.id!r} is not in the recorded web; "
+                "take it out of the topic's seeds, or record a web that has it."
+            )
+    return seeds
+
+
+def _not_empty(topic: Topic, candidates: list[str]) -> list[str]:
+    if not candidates:
+        raise BadTopic(
+            f"Topic {topic.id!r} has no example in the recorded web to start from: it names "
+            f"{len(topic.examples)} examples and {len(topic.targets)} targets; add examples that are in it."
+        )
+    return candidates
+
+
+def _drawn_leaving_targets(topic: Topic, examples: list[str], rng: random.Random, n_seeds: int) -> list[str]:
+    """Draw seeds so that a target remains wherever one can.
+
+    A draw that takes every page that could be a target is drawn again. At most half of the examples are
+    seeds, so at least every second draw is good.
+    """
+    n_drawn = n_seeds if len(examples) >= 2 * n_seeds else max(1, len(examples) // 2)
+    possible_targets = set(_without(examples, set(topic.description_from)))
+    can_leave_one = len(examples) > 1 and bool(possible_targets)
+    seeds = _drawn(examples, rng, n_drawn)
+    while can_leave_one and possible_targets <= set(seeds):
+        seeds = _drawn(examples, rng, n_drawn)
+    return seeds
+
+
+def _drawn(examples: list[str], rng: random.Random, n_drawn: int) -> list[str]:
+    drawn = set(rng.sample(sorted(examples), n_drawn))
+    return [url for url in examples if url in drawn]

@@ -1,0 +1,86 @@
+"""Bytes of an HTML page to text, in the order of the WHATWG standard.
+
+The first that answers wins: byte order mark, charset of the HTTP header, declaration in the first 1,024 bytes. A page
+that declares nothing is UTF-8 if it is valid UTF-8 and windows-1252 otherwise, whatever the country of its reader.
+
+Rules: labels nobody knows are passed over, broken bytes become U+FFFD, nothing raises.
+"""
+
+import codecs
+import re
+
+import turbohtml.detect  # noqa: F401  registers the codecs "whatwg-<label>"
+
+_DECLARED_WITHIN_BYTES = 1_024
+_FALLBACK = "windows-1252"
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
+_XML_ENCODING = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([^\"']*)[\"']")
+_META = re.compile(rb"<meta[\s/]((?:\"[^\"]*\"|'[^']*'|[^>\"'])*)>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(rb"([^\s/=>\"']+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+_CHARSET_IN_CONTENT = re.compile(rb"charset\s*=\s*[\"']?\s*([^\s;\"']+)", re.IGNORECASE)
+
+
+def decode_html(body: bytes, http_charset: str | None = None) -> str:
+    """The text of a page. `http_charset` is the label in its Content-Type header, if there was one."""
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if body.startswith(mark):
+            return body[len(mark) :].decode(encoding, "replace")
+    for label in (http_charset, _declared(body[:_DECLARED_WITHIN_BYTES])):
+        text = _decoded(body, label) if label else None
+        if text is not None:
+            return text
+    return _undeclared(body)
+
+
+def _undeclared(body: bytes) -> str:
+    try:
+        # Not final: the body may have been cut within its last character.
+        return codecs.utf_8_decode(body, "strict", False)[0]
+    except UnicodeDecodeError:
+        return body.decode(f"whatwg-{_FALLBACK}")
+
+
+def _decoded(body: bytes, label: str) -> str | None:
+    label = label.strip().lower()
+    if label in ("utf-8", "utf8"):
+        return body.decode("utf-8", "replace")
+    try:
+        return body.decode(f"whatwg-{label}", "replace")
+    except (LookupError, ValueError):  # ValueError: a label with a NUL in it
+        return None
+
+
+def _declared(head: bytes) -> str | None:
+    """The label in the XML declaration or in the first meta element that holds one."""
+    if b"charset" not in head.lower() and not head.startswith(b"<?xml"):
+        return None
+    xml = _XML_ENCODING.match(head)
+    labels = [xml[1]] if xml else []
+    labels += [label for meta in _META.finditer(_COMMENT.sub(b"", head)) if (label := _label_of(meta[1]))]
+    return _readable_as_ascii(labels[0].decode("latin-1")) if labels else None
+
+
+def _label_of(attributes: bytes) -> bytes | None:
+    values: dict[bytes, bytes] = {}
+    for name, *quoted in _ATTRIBUTE.findall(attributes):
+        values.setdefault(name.lower(), b"".join(quoted))
+    if b"charset" in values:
+        return values[b"charset"]
+    if values.get(b"http-equiv", b"").lower() != b"content-type":
+        return None
+    content = _CHARSET_IN_CONTENT.search(values.get(b"content", b""))
+    return content[1] if content else None
+
+
+def _readable_as_ascii(label: str) -> str:
+    """A declaration that could be read byte by byte cannot be UTF-16, whatever it says."""
+    name = label.strip().lower()
+    if name.startswith(("utf-16", "utf16", "ucs-2", "unicode", "iso-10646-ucs-2", "csunicode")):
+        return label if name.startswith("unicode-1-1-utf-8") else "utf-8"
+    return _FALLBACK if name == "x-user-defined" else label

@@ -1,0 +1,113 @@
+"""A page parsed once: its title, its words, and its links with their places among the words.
+
+Rules
+- Words of the title come first. A link's edges part words, so its anchor is exactly `words[start:end]`.
+- Links are in page order, duplicates kept; those that lead nowhere a crawler can go are left out.
+- Whatever the page, `0 <= start <= end <= len(words)`, and starts never go down.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from scenthound.model import BoolArray, IntArray
+from scenthound.text.words import WordScanner
+from scenthound.web.decode import decode_html
+from scenthound.web.html import read_html
+from scenthound.web.urls import canonical, resolve
+
+MAX_PAGE_BYTES = 2_000_000
+MAX_LINKS = 10_000
+CONTEXT_WINDOW_WORDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedPage:
+    """What a page says. `noindex` and `nofollow` are its wishes to robots as a whole, `link_nofollow` per link."""
+
+    title: str
+    base_url: str
+    words: IntArray
+    link_urls: list[str]
+    link_start: IntArray
+    link_end: IntArray
+    link_nofollow: BoolArray
+    noindex: bool
+    nofollow: bool
+
+
+def parse_html(
+    html: str | bytes,
+    url: str,
+    scanner: WordScanner,
+    *,
+    http_charset: str | None = None,
+    agent: str = "",
+    max_bytes: int = MAX_PAGE_BYTES,
+) -> ParsedPage:
+    """Parse the page at `url`, of which the first `max_bytes` bytes (characters, if decoded already) count. `agent`
+    is the crawler's name in meta elements that speak to it alone."""
+    html = html[:max_bytes]
+    content = read_html(decode_html(html, http_charset) if isinstance(html, bytes) else html, MAX_LINKS)
+    words, places, opens = scanner.scan_marked(content.text)
+    start, end = _spans(places, opens, len(content.references), len(words))
+    base_url = _base_url(url, content.base_reference)
+    urls = [resolve(base_url, reference) for reference in content.references]
+    kept = np.array([url is not None for url in urls], np.bool_)
+    nofollow = np.array([_is_nofollow(relation) for relation in content.relations], np.bool_)
+    wishes = _wishes(content.metas, agent)
+    return ParsedPage(
+        title=content.title,
+        base_url=base_url,
+        words=words,
+        link_urls=[url for url in urls if url is not None],
+        link_start=start[kept],
+        link_end=end[kept],
+        link_nofollow=nofollow[kept],
+        noindex=not wishes.isdisjoint(("noindex", "none")),
+        nofollow=not wishes.isdisjoint(("nofollow", "none")),
+    )
+
+
+def context_bounds(
+    start: IntArray, end: IntArray, n_words: int, window: int = CONTEXT_WINDOW_WORDS
+) -> tuple[IntArray, IntArray]:
+    """The words around each link of a page of `n_words`, its anchor `start:end` included, as `first:last`.
+
+    The anchor counts as part of the window; what is left of the window is shared between both sides, the odd word
+    going before. An anchor longer than the window is kept whole. At the page's edges the window is clipped, not moved.
+    """
+    around = np.maximum(window - (end - start), 0)
+    return np.maximum(start - (around + 1) // 2, 0), np.minimum(end + around // 2, n_words)
+
+
+def _is_nofollow(relation: str | None) -> bool:
+    return relation is not None and "nofollow" in relation.lower().split()
+
+
+def _base_url(url: str, reference: str | None) -> str:
+    return (resolve(url, reference) if reference is not None else None) or canonical(url) or url
+
+
+def _wishes(metas: list[tuple[str, str]], agent: str) -> set[str]:
+    names = {"robots", agent.lower()}
+    return {wish.strip().lower() for name, text in metas if name.strip().lower() in names for wish in text.split(",")}
+
+
+def _spans(places: IntArray, opens: BoolArray, n_links: int, n_words: int) -> tuple[IntArray, IntArray]:
+    """Start and end of every link, by start, from the places of the markers in the order of the text."""
+    if len(places) != 2 * n_links:
+        # The library showed a link in part: no place can be trusted, so all stand behind the last word.
+        return np.full(n_links, n_words, np.int32), np.full(n_links, n_words, np.int32)
+    if opens[0::2].all() and not opens[1::2].any():
+        return places[0::2], places[1::2]
+    end = np.empty(n_links, np.int32)
+    open_links: list[int] = []
+    links_seen = 0
+    for place, is_open in zip(places.tolist(), opens.tolist(), strict=True):
+        if is_open:
+            open_links.append(links_seen)
+            links_seen += 1
+        else:
+            end[open_links.pop()] = place
+    return places[opens], end

@@ -1,0 +1,241 @@
+"""The command line as a person uses it: what it prints, its exit codes, and one clear line when something is wrong."""
+
+import json
+import subprocess
+import sys
+import time
+from importlib import metadata
+
+import pytest
+
+from scenthound.cli import main
+
+PAGES = [
+    {"url": f"http://w.test/{i}", "html": f"<title>balloon</title><a href={i + 1}>next</a> balloon", "topics": ["b"]}
+    for i in range(8)
+]
+TOPIC = {"id": "b", "keywords": ["balloon"], "description": "A balloon.", "examples": [p["url"] for p in PAGES]}
+
+
+@pytest.fixture
+def scenthound(monkeypatch, capsys):
+    """Call the program: answers with exit code, standard output and standard error."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["scenthound", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        said = capsys.readouterr()
+        return stop.value.code or 0, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(page) + "\n" for page in PAGES))
+    (tmp_path / "topics.jsonl").write_text(json.dumps(TOPIC) + "\n")
+    return tmp_path
+
+
+@pytest.fixture
+def web(folder, scenthound):
+    code, _, _ = scenthound("record", "--from", folder / "pages.jsonl", "--out", folder / "web", "--workers", 1)
+    assert code == 0
+    return folder / "web"
+
+
+def simulate(scenthound, folder, *more, topics="topics.jsonl", strategy="best_first", out="run"):
+    return scenthound(
+        *("simulate", "--web", folder / "web", "--topics", folder / topics, "--strategy", strategy),
+        *("--pages", 5, "--workers", 1, "--out", folder / out, *more),
+    )
+
+
+def test_from_files_to_a_judged_crawl(folder, web, scenthound):
+    code, out, _ = simulate(scenthound, folder, "--strategy", "breadth_first", "--seeds", 2)
+    assert code == 0
+    assert "4 crawls (1 topics x 2 strategies x 2 seeds)" in out
+    code, out, _ = scenthound("evaluate", folder / "run", "--at", 2)
+    assert code == 0
+    assert "target_recall" in out
+    assert "@2" in out
+    assert (folder / "run" / "evaluation.csv").exists()
+    code, out, _ = scenthound("evaluate", folder / "run", "--json", "--metric", "precision")
+    assert json.loads(out)["strategies"]["best_first"]["curves"]["precision"]["mean"][-1] == 1.0
+
+
+def test_several_files_may_follow_from(folder, scenthound):
+    (folder / "more.jsonl").write_text(json.dumps({"url": "http://more.test/", "html": "<p>more"}) + "\n")
+    code, out, _ = scenthound(
+        "record", "--from", folder / "pages.jsonl", folder / "more.jsonl", "--out", folder / "both", "--workers", 1
+    )
+    assert code == 0
+    assert "Recorded 9 pages on 2 hosts" in out
+
+
+def test_record_names_what_it_left_out(folder, scenthound):
+    with (folder / "pages.jsonl").open("a") as file:
+        file.write("this is not JSON\n")
+    code, out, _ = scenthound("record", "--from", folder / "pages.jsonl", "--out", folder / "web", "--workers", 1)
+    assert code == 0
+    assert "Left out 1" in out
+    assert "pages.jsonl, line 9" in out
+
+
+def test_record_tells_json_to_programs(folder, scenthound):
+    code, out, _ = scenthound(
+        "record", "--from", folder / "pages.jsonl", "--out", folder / "web", "--workers", 1, "--json"
+    )
+    assert code == 0
+    assert json.loads(out)["pages"] == 8
+
+
+@pytest.mark.parametrize("command", ["strategies", "metrics"])
+def test_plug_ins_are_listed_with_their_parameters(command, scenthound):
+    code, out, _ = scenthound(command)
+    assert code == 0
+    assert ("best_n_first" if command == "strategies" else "target_recall") in out
+    code, out, _ = scenthound(command, "--json")
+    names = {entry["name"]: entry for entry in json.loads(out)}
+    if command == "strategies":
+        buffer = {parameter["name"]: parameter for parameter in names["best_n_first"]["parameters"]}["buffer"]
+        assert buffer == {"name": "buffer", "type": "int or none", "default": 256, "minimum": 1, "maximum": None}
+
+
+def test_topics_are_listed_and_selected(folder, scenthound):
+    code, out, _ = scenthound("topics", "list", folder / "topics.jsonl")
+    assert code == 0
+    assert "balloon" in out
+    filed = [{**TOPIC, "id": f"t{i}", "path": f"Top/Sports/Air/T{i}"} for i in range(3)]
+    (folder / "filed.jsonl").write_text("".join(json.dumps(topic) + "\n" for topic in filed))
+    code, out, err = scenthound(
+        "topics", "select", folder / "filed.jsonl", "--rule", "leaves", "--count", 2, "--out", folder / "two.jsonl"
+    )
+    assert code == 0, err
+    assert "Wrote 2 topics" in out
+
+
+def test_topics_are_imported_from_the_open_directory(shared, tmp_path, scenthound):
+    odp = shared / "data" / "odp"
+    code, out, err = scenthound(
+        *(
+            "topics",
+            "import",
+            "--structure",
+            odp / "structure_sample.rdf.u8",
+            "--content",
+            odp / "content_sample.rdf.u8",
+        ),
+        *("--count", 2, "--min-links", 4, "--out", tmp_path / "odp.toml"),
+    )
+    assert code == 0, err
+    code, out, _ = scenthound("topics", "list", tmp_path / "odp.toml", "--json")
+    assert all(topic["examples"] and topic["keywords"] for topic in json.loads(out))
+
+
+WRONG_USE = {
+    "a web that is not there": (("--web", "nowhere"), "There is no recorded web at"),
+    "a strategy nobody knows": (("--strategy", "best_frist"), "Did you mean 'best_first'"),
+    "a parameter nobody knows": (("--strategy", "best_n_first:m=3"), "No parameter of best_n_first 'm'"),
+    "a parameter out of range": (("--strategy", "best_n_first:n=0"), "must be at least 1"),
+    "a task nobody knows": (("--task", "exmples"), "Did you mean 'examples'"),
+    "a topic nobody knows": (("--topic", "a"), "No topic in"),
+    "a page budget of nothing": (("--pages", "0"), "--pages"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_USE)
+def test_wrong_use_is_one_clear_line_and_exit_code_2(case, folder, web, scenthound):
+    more, says = WRONG_USE[case]
+    before = sorted(folder.iterdir())
+    code, _, err = simulate(scenthound, folder, *more)
+    assert code == 2
+    assert says in err
+    assert "Traceback" not in err
+    assert sorted(folder.iterdir()) == before
+
+
+TOPIC_FILES = {
+    "no keywords": ({"id": "b", "examples": ["http://w.test/0"]}, "keywords"),
+    "keywords without a word": ({**TOPIC, "keywords": ["the", "of"]}, "stop words"),
+    "a seed that is not in the web": ({**TOPIC, "seeds": ["http://w.test/none"]}, "http://w.test/none"),
+    "no example in the web": ({**TOPIC, "examples": ["http://gone.test/"]}, "no example in the recorded web"),
+}
+
+
+@pytest.mark.parametrize("case", TOPIC_FILES)
+def test_a_topic_that_cannot_be_used_is_named(case, folder, web, scenthound):
+    topic, says = TOPIC_FILES[case]
+    (folder / "bad.jsonl").write_text(json.dumps(topic) + "\n")
+    before = sorted(folder.iterdir())
+    code, _, err = simulate(scenthound, folder, topics="bad.jsonl")
+    assert code == 2
+    assert says in err
+    assert len(err.strip().splitlines()) == 1
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\x00\xff not pages"])
+def test_a_file_without_pages_is_named_and_nothing_is_written(folder, scenthound, content):
+    if content is not None:
+        (folder / "nothing.jsonl").write_bytes(content)
+    before = sorted(folder.iterdir())
+    code, _, err = scenthound("record", "--from", folder / "nothing.jsonl", "--out", folder / "web", "--workers", 1)
+    assert code == 2
+    assert err.splitlines()[-1].startswith("scenthound: ")
+    assert "nothing.jsonl" in err.splitlines()[-1]
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_where_without_a_value_is_refused(folder, scenthound):
+    code, _, err = scenthound(
+        "record", "--from", folder / "pages.jsonl", "--out", folder / "web", "--where", "kind:article"
+    )
+    assert code == 2
+    assert "FIELD=VALUE" in err
+
+
+def test_evaluate_of_something_else_is_refused(folder, scenthound):
+    code, _, err = scenthound("evaluate", folder)
+    assert code == 2
+    assert "not the folder of an experiment" in err
+
+
+def test_a_failure_of_the_machine_is_one_line_and_exit_code_1(folder, web, scenthound, monkeypatch):
+    def full(*_arguments, **_options):
+        raise OSError(28, "No space left on device", "traces.parquet")
+
+    monkeypatch.setattr("scenthound.lab.simulation.write_run", full)
+    before = sorted(folder.iterdir())
+    code, _, err = simulate(scenthound, folder)
+    assert (code, err) == (1, "scenthound: No space left on device: traces.parquet.\n")
+    assert sorted(folder.iterdir()) == before
+
+
+def test_help_answers_at_once():
+    """Below 0.3 s, the best of three because the machine may be busy; and without the heavy libraries."""
+    program = [sys.executable, "-m", "scenthound.cli", "--help"]
+
+    def seconds():
+        before = time.perf_counter()
+        done = subprocess.run(program, capture_output=True, check=True, text=True)
+        assert "simulate" in done.stdout
+        return time.perf_counter() - before
+
+    assert min(seconds() for _ in range(3)) < 0.3
+    look = "import sys, scenthound.cli.app; print([m for m in ('numpy', 'pyarrow', 'matplotlib') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_command_helps(scenthound):
+    commands = ["record", "simulate", "evaluate", "topics", "strategies", "metrics", "demo"]
+    for command in commands:
+        code, out, _ = scenthound(command, "--help")
+        assert code == 0
+        assert "Usage: scenthound" in out
+
+
+def test_the_extras_that_the_core_does_not_need_are_declared():
+    assert {"lab", "cluster", "dashboard", "dev"} <= set(metadata.metadata("scenthound").get_all("Provides-Extra"))

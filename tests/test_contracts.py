@@ -1,0 +1,136 @@
+"""The executable contracts catch those who break them."""
+
+import numpy as np
+import pytest
+
+from scenthound.errors import BrokenContract, Peeked
+from scenthound.metrics.precision import Precision
+from scenthound.strategies.best_n_first import BestFirst
+from scenthound.strategies.breadth_first import BreadthFirst
+from scenthound.testing import check_metric, check_strategy
+
+
+class AsksTwice(BreadthFirst):
+    def tell(self, visit):
+        super().tell(visit)
+        self._queue.append((visit.page, 0))
+
+
+class AsksTooMuch(BreadthFirst):
+    def ask(self, n, ready=None):
+        return super().ask(n + 1, ready)
+
+
+class IgnoresRest(BreadthFirst):
+    def ask(self, n, ready=None):
+        return super().ask(n)
+
+
+class Forgets(BestFirst):
+    def state(self):
+        return {**super().state(), "frontier": []}
+
+
+class Guesses(BreadthFirst):
+    def tell(self, visit):
+        super().tell(visit)
+        self._queue.append((999_999, 0))
+
+
+class Hoards(BreadthFirst):
+    def __init__(self):
+        super().__init__(buffer=None)
+
+    def memory_bound(self):
+        return 3
+
+
+class Whimsical(BestFirst):
+    whim = 0
+
+    def start(self, seeds, rng, seen):
+        Whimsical.whim += 1
+        rng.seed(Whimsical.whim)
+        super().start(seeds, rng, seen)
+
+
+class Lazy(BreadthFirst):
+    def ask(self, n, ready=None):
+        return []
+
+
+class GivesUpOnDeadLinks(BreadthFirst):
+    def drop(self, page):
+        raise BrokenContract("A dead link must not stop a strategy.")
+
+
+class Peeks(BreadthFirst):
+    def start(self, seeds, rng, seen):
+        super().start(seeds, rng, seen)
+        self._seen = seen
+
+    def tell(self, visit):
+        super().tell(visit)
+        for page in visit.links.pages.tolist():
+            self._seen.words(page)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "says"),
+    [
+        (AsksTwice, "asked for twice"),
+        (AsksTooMuch, "Asked for 1 pages, a strategy must not answer with 2"),
+        (IgnoresRest, "while its host"),
+        (Forgets, "must go on as if never stopped"),
+        (Guesses, "no visited page links to it"),
+        (Hoards, "pages wait where the strategy's bound is 3"),
+        (Whimsical, "The same seeds and generator must give the same trace"),
+        (Lazy, "must visit at least that seed"),
+        (GivesUpOnDeadLinks, "must not stop"),
+    ],
+)
+def test_a_strategy_that_breaks_a_rule_is_told_which(strategy, says):
+    with pytest.raises(BrokenContract, match=says):
+        check_strategy(strategy)
+
+
+def test_a_strategy_that_peeks_is_caught():
+    with pytest.raises(Peeked):
+        check_strategy(Peeks)
+
+
+class SeesTheFuture(Precision):
+    def curve(self, trace, judgement):
+        return np.full(len(trace), super().curve(trace, judgement)[-1])
+
+
+class TooShort(Precision):
+    def curve(self, trace, judgement):
+        return super().curve(trace, judgement)[1:]
+
+
+class Meddles(Precision):
+    def curve(self, trace, judgement):
+        answer = super().curve(trace, judgement)
+        trace.pages.sort()
+        judgement.targets[:] = 0
+        return answer
+
+
+class Undecided(Precision):
+    def curve(self, trace, judgement):
+        return np.full(len(trace), np.nan)
+
+
+@pytest.mark.parametrize(
+    ("metric", "says"),
+    [
+        (SeesTheFuture, "must not depend on pages visited later"),
+        (TooShort, "one value for each page"),
+        (Meddles, "must not change what it is given|same trace must give the same curve"),
+        (Undecided, "every value is a number"),
+    ],
+)
+def test_a_metric_that_breaks_a_rule_is_told_which(metric, says):
+    with pytest.raises(BrokenContract, match=says):
+        check_metric(metric())

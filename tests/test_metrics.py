@@ -1,0 +1,93 @@
+"""Each metric on an example worked out by hand, and the one rule for crawls that ended early."""
+
+from math import log, sqrt
+
+import numpy as np
+import pytest
+
+from scenthound.errors import BadParameter, UnknownName
+from scenthound.metrics.base import Judgement, parse_metric, values_at
+from scenthound.metrics.mean_similarity import MeanSimilarity, pool_similarity
+from scenthound.metrics.precision import Precision
+from scenthound.metrics.target_recall import TargetRecall
+from scenthound.model import Trace
+from scenthound.registry import METRICS
+from scenthound.testing import check_metric
+from scenthound.text.vectors import TermRows, count_words
+
+
+def ids(*pages):
+    return np.array(pages, dtype=np.int32)
+
+
+def trace(*pages):
+    return Trace("t", "s", 0, ids(*pages), np.zeros(len(pages)))
+
+
+JUDGEMENT = Judgement(
+    relevant=ids(1, 2, 3, 4), targets=ids(3, 4), pool=ids(1, 3, 7, 9), pool_similarity=np.array([0.8, 0.4, 0.0, 0.2])
+)
+NOTHING = Judgement(ids(), ids(), ids(1, 3, 7, 9), np.zeros(0))
+CRAWL = trace(1, 9, 3, 7)
+
+
+@pytest.mark.parametrize("name", METRICS.names())
+def test_a_metric_keeps_its_contract(name):
+    check_metric(METRICS.make(name))
+
+
+def test_precision_is_the_share_of_relevant_pages_so_far():
+    assert Precision().curve(CRAWL, JUDGEMENT) == pytest.approx([1, 1 / 2, 2 / 3, 2 / 4])
+
+
+def test_target_recall_is_the_share_of_targets_found_so_far():
+    assert TargetRecall().curve(CRAWL, JUDGEMENT) == pytest.approx([0, 0, 1 / 2, 1 / 2])
+
+
+def test_mean_similarity_is_the_mean_so_far():
+    assert MeanSimilarity().curve(CRAWL, JUDGEMENT) == pytest.approx([0.8, 0.5, 1.4 / 3, 1.4 / 4])
+
+
+def test_the_similarity_to_the_description_uses_the_document_frequencies_of_the_pool():
+    # Pool: page 0 = (1: 2, 2: 1), page 1 = (2: 1). Description = (1: 1, 3: 1); word 3 is on no page and weighs nothing.
+    # |S| = 2, n1 = 1, n2 = 2: weights 1 + ln 2 for word 1 and 1 for word 2.
+    pool = TermRows(np.array([0, 2, 3]), ids(1, 2, 2), ids(2, 1, 1))
+    weight = 1 + log(2)
+    expected = [2 * weight * weight / (sqrt(4 * weight**2 + 1) * weight), 0.0]
+    assert pool_similarity(pool, count_words(ids(1, 3)), 4) == pytest.approx(expected)
+
+
+def test_after_its_end_a_crawl_keeps_its_last_value():
+    assert (Precision() @ 1000)(CRAWL, JUDGEMENT) == pytest.approx(0.5)
+    assert (TargetRecall() @ 3)(CRAWL, JUDGEMENT) == pytest.approx(0.5)
+    assert values_at(np.array([0.1, 0.2]), ids(1, 2, 3, 100)).tolist() == [0.1, 0.2, 0.2, 0.2]
+
+
+def test_a_crawl_that_got_no_page_scores_nothing():
+    assert (Precision() @ 10)(trace(), JUDGEMENT) == 0
+
+
+@pytest.mark.parametrize("metric", [Precision(), TargetRecall(), MeanSimilarity()], ids=str)
+def test_what_the_judges_cannot_know_is_not_a_number(metric):
+    assert np.isnan(metric.curve(CRAWL, NOTHING)).all()
+    assert np.isnan((metric @ 3)(CRAWL, NOTHING))
+    assert np.isnan((metric @ 3)(trace(), NOTHING))
+
+
+def test_a_metric_prints_as_it_parses():
+    for text in ("precision", "target_recall@1000", "mean_similarity@5"):
+        assert str(parse_metric(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "says"),
+    [
+        ("precison", UnknownName, "Did you mean 'precision'"),
+        ("precision@ten", BadParameter, "a number of pages, as in precision@1000"),
+        ("precision@", BadParameter, "a number of pages"),
+        ("precision@0", BadParameter, "starts at page 1"),
+    ],
+)
+def test_a_bad_metric_is_refused(text, error, says):
+    with pytest.raises(error, match=says):
+        parse_metric(text)

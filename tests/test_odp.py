@@ -1,0 +1,191 @@
+"""The Open Directory's dumps: what they say, what is mended in them, and where they are cut."""
+
+import gzip
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scenthound.errors import BadInput
+from scenthound.topics import rdf_text
+from scenthound.topics.odp import Category, Cut, ListedPage, Listing, read_categories, read_listings
+
+HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<RDF xmlns:r="http://www.w3.org/TR/RDF/" '
+    'xmlns:d="http://purl.org/dc/elements/1.0/" xmlns="http://dmoz.org/rdf/">\n'
+)
+
+
+def listings(file: Path) -> tuple[list[Listing], list[Cut]]:
+    cuts: list[Cut] = []
+    return list(read_listings(file, cuts.append)), cuts
+
+
+def dump(tmp_path: Path, body: str | bytes, name: str = "content.rdf.u8") -> Path:
+    file = tmp_path / name
+    content = HEAD.encode() + (body if isinstance(body, bytes) else body.encode()) + b"</RDF>"
+    file.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    return file
+
+
+def page(url: str, title: str, description: str = "", topic: str = "Top/A") -> str:
+    return (
+        f'<ExternalPage about="{url}"><d:Title>{title}</d:Title><d:Description>{description}</d:Description>'
+        f"<topic>{topic}</topic></ExternalPage>\n"
+    )
+
+
+def topic(path: str, *urls: str) -> str:
+    links = "".join(f'<link r:resource="{url}"></link>' for url in urls)
+    return f'<Topic r:id="{path}">{links}</Topic>\n'
+
+
+def test_the_sample_structure_gives_children_but_not_symbolic_links_or_aliases(shared: Path) -> None:
+    cuts: list[Cut] = []
+    file = shared / "data/odp/structure_sample.rdf.u8"
+    world, arts = read_categories(file, cuts.append)
+    assert cuts == []
+    assert (world.path, world.title, world.children) == ("Top/World", "Top", ("Top/Arts",))
+    assert arts.title == "Arts"
+    assert arts.children == (
+        "Top/Arts/Directories",
+        "Top/Arts/News_and_Media",
+        "Top/Arts/Weblogs",
+        "Top/Arts/Chats_and_Forums",
+        "Top/Arts/Art_History",
+        "Top/Arts/Crafts",
+    )
+    assert arts.description.startswith("The ODP Arts category contains English language sites")
+    assert "<" not in arts.description
+
+
+def test_the_sample_content_gives_pages_in_order_with_the_editors_text(shared: Path) -> None:
+    found, cuts = listings(shared / "data/odp/content_sample.rdf.u8")
+    assert cuts == []
+    assert [(listing.path, len(listing.pages)) for listing in found] == [
+        ("Top/Arts/Animation", 7),
+        ("Top/Arts/Animation/Cartoons/Titles/P/PB_&_J_Otter", 1),
+        ("Top/World/Armenian/Առողջություն", 5),
+    ]
+    assert found[0].pages[0].url == "http://www.awn.com/"
+    assert found[0].pages[0].title == "Animation World Network"
+    assert found[0].pages[5] == ListedPage(
+        "http://www.spark-online.com/august00/media/romano.html", "", ""
+    )  # listed, but the sample does not describe it
+    assert found[1].pages[0].title == "PB &J Otter"
+
+
+def test_a_real_dump_cut_anywhere_gives_everything_before_and_tells_the_line(shared: Path, tmp_path: Path) -> None:
+    whole = (shared / "data/odp/cosr_dmoz_content_head.rdf").read_bytes()
+    for n_bytes in range(1000, len(whole) - 10, 997):
+        file = tmp_path / "cut.rdf"
+        file.write_bytes(whole[:n_bytes])
+        found, cuts = listings(file)
+        assert [cut.line for cut in cuts] == [whole[:n_bytes].count(b"\n") + 1]
+        described = sum(bool(page.title) for listing in found for page in listing.pages)
+        assert described == whole[:n_bytes].count(b"</ExternalPage>")
+    assert listings(shared / "data/odp/cosr_dmoz_content_head.rdf")[1] == []
+
+
+def test_a_gzip_dump_is_read_and_its_cut_reported(tmp_path: Path) -> None:
+    body = "".join(topic(f"Top/{n}", f"http://a.test/{n}") for n in range(5000))
+    whole = dump(tmp_path, body, "content.rdf.u8.gz")
+    assert len(listings(whole)[0]) == 5000
+    cut_file = tmp_path / "cut.rdf.gz"
+    cut_file.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    found, cuts = listings(cut_file)
+    assert 1000 < len(found) < 5000
+    assert len(cuts) == 1
+    assert "\n" not in str(cuts[0])
+
+
+def test_control_characters_wrong_bytes_and_html_entities_do_not_stop_the_reader(tmp_path: Path) -> None:
+    body = (
+        topic("Top/A", "http://a.test/?x=1&amp;copy=2").encode()
+        + b'<ExternalPage about="http://a.test/?x=1&amp;copy=2"><d:Title>A\x0bT&T &nbsp;caf\xe9 &#1;</d:Title>'
+        + b"<d:Description>&lt;b&gt;Fine&lt;/b&gt; &amp;eacute;t&eacute; 1 &lt; 2</d:Description></ExternalPage>"
+    )
+    found, cuts = listings(dump(tmp_path, body))
+    assert cuts == []
+    (only,) = found[0].pages
+    assert only == ListedPage("http://a.test/?x=1&copy=2", "AT&T caf\ufffd \ufffd", "Fine été 1 < 2")
+
+
+def test_links_of_every_kind_are_pages_and_a_page_without_a_link_belongs_to_its_topic(tmp_path: Path) -> None:
+    body = (
+        '<Topic r:id="Top/A"><link1 r:resource="u1"/><link r:resource="u2"/><pdf r:resource="u3"/>'
+        '<rss r:resource="u4"/></Topic>' + page("u5", "five") + page("u6", "six", topic="Top/B") + topic("Top/C")
+    )
+    found, _ = listings(dump(tmp_path, body))
+    assert [(listing.path, [page.url for page in listing.pages]) for listing in found] == [
+        ("Top/A", ["u1", "u2", "u3", "u4", "u5"]),
+        ("Top/B", ["u6"]),
+    ]
+
+
+def test_the_nameless_root_is_top_and_an_alias_does_not_rename_a_category(tmp_path: Path) -> None:
+    body = (
+        '<Topic r:id=""><narrow r:resource="Top/A"/><letterbar r:resource="Top/B"/></Topic>'
+        '<Alias r:id="X:Top/A"><d:Title>X</d:Title><Target r:resource="Top/A"/></Alias><Topic r:id="Top/A"/>'
+    )
+    found = list(read_categories(dump(tmp_path, body), pytest.fail))
+    assert found == [Category("Top", "", "", ("Top/A", "Top/B")), Category("Top/A", "", "", ())]
+
+
+@given(
+    text=st.text(st.sampled_from("ab&;#x1amp é\x01\ufffe<")).map(lambda text: text.replace("<", "&lt;")),
+    chunk_bytes=st.integers(1, 12),
+)
+@settings(max_examples=200)
+def test_the_size_of_the_pieces_does_not_change_what_is_read(
+    text: str, chunk_bytes: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "pieces.rdf"
+    file.write_bytes((HEAD + topic("Top/A", "u") + page("u", text) + "</RDF>").encode())
+    whole = listings(file)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rdf_text, "CHUNK_BYTES", chunk_bytes)
+        assert listings(file) == whole
+    assert whole[1] == []
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"<html><body></body></html>", b'{"id": 1}'])
+def test_what_is_no_rdf_is_bad_input(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "x.rdf"
+    file.write_bytes(content)
+    with pytest.raises(BadInput, match="give an Open Directory RDF file"):
+        listings(file)
+
+
+def test_the_wrong_one_of_the_two_files_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="give the structure file"):
+        list(read_categories(dump(tmp_path, page("u", "t")), pytest.fail))
+    with pytest.raises(BadInput, match="give the content file"):
+        listings(dump(tmp_path, '<Topic r:id="Top"><narrow r:resource="Top/A"/></Topic>'))
+
+
+def test_a_missing_file_and_a_false_gzip_file_are_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot be read"):
+        listings(tmp_path / "nowhere.rdf")
+    (tmp_path / "false.rdf.gz").write_bytes(b"plain")
+    with pytest.raises(BadInput, match="not a gzip file"):
+        listings(tmp_path / "false.rdf.gz")
+
+
+def peak_bytes(file: Path) -> int:
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in read_listings(file, pytest.fail)) > 0
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    one = "".join(topic(f"Top/{n}", f"u{n}") + page(f"u{n}", "title " * 9, topic=f"Top/{n}") for n in range(2000))
+    small = dump(tmp_path, one, "small.rdf")
+    large = dump(tmp_path, one * 8, "large.rdf")
+    assert large.stat().st_size > 3_000_000
+    assert peak_bytes(large) < 1.2 * peak_bytes(small)

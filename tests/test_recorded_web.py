@@ -1,0 +1,321 @@
+"""The recorded web: its arrays, the questions it answers, and how it refuses what is no recorded web."""
+
+import json
+import pickle
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenthound.errors import BadInput
+from scenthound.store.batch_maker import BatchMaker
+from scenthound.store.builder import WebBuilder, web_of
+from scenthound.store.columns import FileColumns, MemoryColumns
+from scenthound.store.layout import CUT_BY, LAYOUT, content_fingerprint, write_about, write_arrays
+from scenthound.store.raw_page import RawPage, RawRecord, RawRedirect
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.store.text_table import TextTable
+
+
+def three_pages() -> list[RawRecord]:
+    """Dogs links to cats (twice, once by its alias) and outside; cats links to dogs and to itself; fish to nobody."""
+    return [
+        RawPage(
+            "http://a.org/dogs",
+            html=(
+                "<title>Dogs</title><p>the dog chases a cat <a href='/cats'>the cats</a> "
+                "<a href='/old-cats' rel=nofollow>cat</a> <a href='http://b.org/out'>dogs</a>"
+            ),
+            topics=("pets", "loud"),
+        ),
+        RawPage(
+            "http://a.org/cats",
+            text="cat cat dog",
+            title="Cats",
+            links=("dogs", "http://a.org/cats", "mailto:cat@a.org"),
+            aliases=("http://a.org/old-cats", "http://c.org/cats"),
+            topics=("pets",),
+        ),
+        RawPage("http://a.org/fish", text="the fish"),
+    ]
+
+
+@pytest.fixture
+def web() -> RecordedWeb:
+    return web_of(three_pages())
+
+
+def save(web: RecordedWeb, folder: Path) -> Path:
+    folder.mkdir()
+    write_arrays(folder, web.arrays)
+    write_about(folder, {"fingerprint": web.fingerprint})
+    return folder
+
+
+def test_urls_are_numbered_pages_first_then_aliases_then_the_rest(web: RecordedWeb) -> None:
+    assert [web.url(i) for i in range(web.n_urls)] == [
+        "http://a.org/dogs",
+        "http://a.org/cats",
+        "http://a.org/fish",
+        "http://a.org/old-cats",
+        "http://c.org/cats",
+        "http://b.org/out",
+    ]
+    assert web.url_page.tolist() == [0, 1, 2, 1, 1, -1]
+    assert [web.host_name(host) for host in web.url_host] == ["a.org"] * 4 + ["c.org", "b.org"]
+    assert web.n_hosts == 3
+
+
+def test_links_are_kept_in_page_order_with_their_anchors(web: RecordedWeb) -> None:
+    assert web.links(0).tolist() == [1, 3, 5]
+    where = web.link_range(0)
+    anchors = [
+        [web.vocabulary[word] for word in web.words(0)[start:end]]
+        for start, end in zip(web.link_start[where], web.link_end[where], strict=True)
+    ]
+    assert anchors == [["", "cat"], ["cat"], ["dog"]]
+    assert web.link_nofollow[where].tolist() == [False, True, False]
+
+
+def test_links_of_a_text_page_stand_behind_its_last_word(web: RecordedWeb) -> None:
+    where = web.link_range(1)
+    assert web.links(1).tolist() == [0, 1]
+    assert web.link_start[where].tolist() == web.link_end[where].tolist() == [3, 3]
+    assert web.links(2).tolist() == []
+
+
+def test_words_are_numbered_in_order_of_appearance_with_stop_words_as_0(web: RecordedWeb) -> None:
+    assert list(web.vocabulary) == ["", "dog", "chase", "cat", "fish"]
+    assert web.words(0).tolist() == [1, 0, 1, 2, 0, 3, 0, 3, 3, 1]
+    assert web.words(1).tolist() == [3, 3, 1]
+    assert web.words(2).tolist() == [0, 4]
+
+
+def test_terms_are_the_distinct_words_with_counts_and_no_stop_words(web: RecordedWeb) -> None:
+    term, count = web.terms(0)
+    assert (term.tolist(), count.tolist()) == ([1, 2, 3], [3, 1, 3])
+    assert web.document_frequency.tolist() == [0, 2, 1, 2, 1]
+    assert web.page_norm.tolist() == [np.sqrt(19), np.sqrt(5), 1.0]
+
+
+def test_a_url_is_found_in_any_spelling_and_aliases_are_followed(web: RecordedWeb) -> None:
+    assert web.find("HTTP://A.org:80/cats#top") == 1
+    assert web.find("http://a.org/old-cats") == 3
+    assert web.page_of("http://a.org/old-cats") == 1
+    assert web.find("http://b.org/out") == 5
+    assert web.page_of("http://b.org/out") is None
+    assert web.find("http://nowhere.org/") is None
+    assert web.find("no url") is None
+
+
+def test_inlinks_are_distinct_other_pages_with_aliases_followed(web: RecordedWeb) -> None:
+    offset, page = web.inlinks()
+    assert offset.tolist() == [0, 1, 2, 2]
+    assert page.tolist() == [1, 0]
+
+
+def test_labels_titles_and_words_can_be_asked_for(web: RecordedWeb) -> None:
+    assert web.labelled("pets").tolist() == [0, 1]
+    assert web.labelled("loud").tolist() == [0]
+    assert web.labelled("unheard of").tolist() == []
+    assert web.labels(0) == ["pets", "loud"]
+    assert [web.title(page) for page in range(3)] == ["Dogs", "Cats", ""]
+    assert web.find_words(["cat", "unicorn", "", "dog"]).tolist() == [3, 1]
+
+
+def test_a_page_that_says_nofollow_marks_all_its_links() -> None:
+    head = "<meta name=robots content='noindex, nofollow'>"
+    web = web_of([RawPage("http://a.org/", html=f"{head}<a href=b>b</a>"), RawPage("http://a.org/c", text="c")])
+    assert web.link_nofollow.tolist() == [True]
+    assert web.page_noindex.tolist() == [True, False]
+
+
+def test_of_two_pages_with_one_url_the_first_is_kept() -> None:
+    builder = WebBuilder(MemoryColumns())
+    pages = [
+        RawPage("http://a.org/", text="dog", place="line 1"),
+        RawPage("http://a.org/#again", text="unicorn", links=("/b",), place="line 2"),
+        RawPage("http://a.org/c", text="fish dog", links=("/d",), topics=("t",), place="line 3"),
+    ]
+    skipped = builder.add(BatchMaker().batch(pages))
+    web = RecordedWeb(builder.finish())
+    assert [(record.reason, record.place) for record in skipped] == [("duplicate url", "line 2")]
+    assert list(web.urls) == ["http://a.org/", "http://a.org/c", "http://a.org/d"]
+    assert list(web.vocabulary) == ["", "dog", "fish"]
+    assert web.terms(1)[0].tolist() == [1, 2]
+    assert web.labelled("t").tolist() == [1]
+
+
+def test_a_page_wins_over_an_alias_and_the_first_alias_over_the_second() -> None:
+    pages = [
+        RawPage("http://a.org/1", text="dog", aliases=("http://a.org/2", "http://a.org/x")),
+        RawPage("http://a.org/2", text="cat", aliases=("http://a.org/x", "ftp://a.org/")),
+    ]
+    web = web_of(pages)
+    assert list(web.urls) == ["http://a.org/1", "http://a.org/2", "http://a.org/x"]
+    assert web.page_of("http://a.org/2") == 1
+    assert web.page_of("http://a.org/x") == 0
+
+
+def test_redirects_are_followed_in_chains_and_lead_nowhere_in_circles() -> None:
+    web = web_of(
+        [
+            RawRedirect("http://a.org/old", "/older"),
+            RawRedirect("http://a.org/older", "http://a.org/page"),
+            RawRedirect("http://a.org/round", "/about"),
+            RawRedirect("http://a.org/about", "/round"),
+            RawRedirect("http://a.org/lost", "/never-recorded"),
+            RawPage("http://a.org/page", text="", links=("lost", "round")),
+        ]
+    )
+    assert web.page_of("http://a.org/old") == web.page_of("http://a.org/older") == 0
+    assert web.page_of("http://a.org/round") is None
+    assert list(web.urls)[3:] == ["http://a.org/round", "http://a.org/lost"]
+    assert web.find("http://a.org/never-recorded") is None
+
+
+def test_a_web_in_a_folder_is_the_web_in_memory(web: RecordedWeb, tmp_path: Path) -> None:
+    opened = RecordedWeb.open(save(web, tmp_path / "web"))
+    assert opened.fingerprint == web.fingerprint == content_fingerprint(opened.arrays)
+    for name in LAYOUT:
+        assert np.array_equal(opened.arrays[name], web.arrays[name]), name
+    assert opened.links(0).tolist() == web.links(0).tolist()
+
+
+def test_a_web_can_be_sent_to_another_process(web: RecordedWeb, tmp_path: Path) -> None:
+    assert pickle.loads(pickle.dumps(web)).fingerprint == web.fingerprint
+    opened = RecordedWeb.open(save(web, tmp_path / "web"))
+    sent = pickle.dumps(opened)
+    assert len(sent) < 1_000
+    assert pickle.loads(sent).find("http://a.org/fish") == 2
+
+
+def test_another_content_has_another_fingerprint(web: RecordedWeb) -> None:
+    assert web_of(three_pages()).fingerprint == web.fingerprint
+    assert web_of(three_pages()[:2]).fingerprint != web.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (shutil.rmtree, "no recorded web at"),
+        (lambda web: (web / "web.json").unlink(), "not a recorded web"),
+        (lambda web: (web / "web.json").write_text("{"), "cannot be read"),
+        (lambda web: (web / "web.json").write_text('{"format": "zip"}'), "not a recorded web"),
+        (lambda web: (web / "word.npy").unlink(), "word.npy is missing"),
+        (lambda web: (web / "word.npy").write_bytes(b"nonsense"), "word.npy is damaged"),
+        (lambda web: (web / "term.npy").write_bytes((web / "term.npy").read_bytes()[:-4]), "term.npy is damaged"),
+        (lambda web: np.save(web / "word.npy", np.zeros(3, np.int32)), "word_offset does not fit"),
+        (lambda web: np.save(web / "word.npy", np.zeros(15)), "word should be a row of int32"),
+        (lambda web: np.save(web / "page_norm.npy", np.zeros(2)), "of the wrong length"),
+    ],
+)
+def test_what_is_no_recorded_web_is_refused_in_one_line(damage, words, web: RecordedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    folder = save(web, tmp_path / "web")
+    damage(folder)
+    with pytest.raises(BadInput, match=words) as refused:
+        RecordedWeb.open(folder)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_newer_format_is_refused_with_what_to_do(web: RecordedWeb, tmp_path: Path) -> None:
+    folder = save(web, tmp_path / "web")
+    about = json.loads((folder / "web.json").read_text()) | {"version": 99}
+    (folder / "web.json").write_text(json.dumps(about))
+    with pytest.raises(BadInput, match=r"version 99 .* install a newer"):
+        RecordedWeb.open(folder)
+
+
+def test_a_web_without_pages_is_refused() -> None:
+    with pytest.raises(BadInput, match="no pages"):
+        web_of([])
+
+
+def test_a_text_table_gives_back_its_strings() -> None:
+    table = TextTable.of(["", "Áedán", "\ud800"])
+    assert list(table) == [table[0], table[1], table[2]] == ["", "Áedán", "?"]
+    with pytest.raises(IndexError):
+        table[3]
+
+
+def test_a_web_of_a_million_pages_and_twenty_million_links_opens_in_under_a_second(tmp_path: Path) -> None:
+    million = 1_000_000
+    sizes = {
+        "pages": million,
+        "urls": 2 * million,
+        "links": 20 * million,
+        "words": 500 * million,
+        "terms": 200 * million,
+    }
+    for name, (dtype, unit) in LAYOUT.items():
+        size = sizes.get(unit.removesuffix("+1"), 1) + unit.endswith("+1")
+        # Files with holes: they take no room, but reading them through would take long.
+        file = np.lib.format.open_memmap(tmp_path / f"{name}.npy", "w+", np.dtype(dtype), (size,))
+        if name in CUT_BY:
+            cut = LAYOUT[CUT_BY[name]][1]
+            file[-1] = sizes.get(cut, 1)
+    write_about(tmp_path, {})
+    started = time.perf_counter()
+    web = RecordedWeb.open(tmp_path)
+    assert time.perf_counter() - started < 1
+    assert (web.n_pages, web.n_links, len(web.word)) == (million, 20 * million, 500 * million)
+
+
+names = st.sampled_from("abcdefgh")
+pages_made_up = st.lists(
+    st.builds(
+        lambda name, text, links, aliases: RawPage(
+            f"http://{name}.org/", text=text, links=tuple(f"http://{x}.org/" for x in links), aliases=tuple(aliases)
+        ),
+        names,
+        st.lists(st.sampled_from(["dog", "cat", "the", "fish"]), max_size=6).map(" ".join),
+        st.lists(names, max_size=4),
+        st.lists(st.sampled_from(["http://x.org/", "http://y.org/", "http://a.org/"]), max_size=2),
+    ),
+    min_size=1,
+    max_size=9,
+)
+
+
+@given(pages_made_up, st.lists(st.tuples(st.integers(1, 3), st.booleans()), min_size=9, max_size=9))
+def test_the_web_does_not_depend_on_who_parses_which_pages_in_what_batches(
+    pages: list[RawPage], cuts: list[tuple[int, bool]]
+) -> None:
+    builder = WebBuilder(MemoryColumns())
+    makers = BatchMaker(), BatchMaker()
+    left = pages
+    for size, which in cuts:
+        builder.add(makers[which].batch(left[:size]))
+        left = left[size:]
+    assert not left
+    assert RecordedWeb(builder.finish()).fingerprint == web_of(pages).fingerprint
+
+
+@given(pages_made_up)
+def test_what_the_arrays_say_is_what_the_pages_said(pages: list[RawPage]) -> None:
+    web = web_of(pages)
+    first = {page.url: page for page in reversed(pages)}
+    assert {web.url(page) for page in range(web.n_pages)} == set(first)
+    for number in range(web.n_pages):
+        page = first[web.url(number)]
+        assert [web.url(link) for link in web.links(number)] == list(page.links)
+        words = [web.vocabulary[word] for word in web.words(number) if word]
+        terms, counts = web.terms(number)
+        assert {web.vocabulary[term]: count for term, count in zip(terms, counts, strict=True)} == {
+            word: words.count(word) for word in words
+        }
+    assert all(web.find(web.url(i)) == i for i in range(web.n_urls))
+
+
+def test_columns_in_files_hold_what_columns_in_memory_hold(tmp_path: Path) -> None:
+    columns = FileColumns(tmp_path)
+    builder = WebBuilder(columns)
+    builder.add(BatchMaker().batch(three_pages()))
+    web = RecordedWeb(builder.finish())
+    columns.close()
+    assert web.fingerprint == web_of(three_pages()).fingerprint
+    assert {file.stem for file in tmp_path.iterdir()} == set(LAYOUT)

@@ -1,0 +1,85 @@
+from typing import Annotated
+
+import pytest
+
+from scenthound.errors import BadParameter, BrokenContract, UnknownName
+from scenthound.registry import STRATEGIES, Bounds, Choice, Registry, _parameters_of
+from scenthound.strategies.best_n_first import BestNFirst
+
+
+def test_a_choice_prints_as_it_parses():
+    text = "best_n_first:n=16,buffer=64"
+    assert str(STRATEGIES.parse(text)) == text
+    assert STRATEGIES.parse(text) == Choice("best_n_first", (("n", 16), ("buffer", 64)))
+
+
+def test_parameters_come_in_the_order_of_the_factory_so_that_equal_choices_are_equal():
+    assert STRATEGIES.parse("best_n_first:buffer=64, n=16") == STRATEGIES.parse("best_n_first:n=16,buffer=64")
+
+
+def test_none_lifts_a_bound_that_may_be_lifted():
+    assert STRATEGIES.parse("best_n_first:buffer=none").parameters == (("buffer", None),)
+    assert str(STRATEGIES.parse("best_n_first:buffer=none")) == "best_n_first:buffer=none"
+    with pytest.raises(BadParameter, match="n=none should be a value of type int"):
+        STRATEGIES.parse("best_n_first:n=none")
+
+
+def test_make_hands_the_parameters_over():
+    strategy = STRATEGIES.make("best_n_first:n=3,buffer=7")
+    assert isinstance(strategy, BestNFirst)
+    assert strategy.memory_bound() == 7 + 7
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "says"),
+    [
+        ("best_frist", UnknownName, "Did you mean 'best_first'"),
+        ("best_n_first:bufer=3", UnknownName, "Did you mean 'buffer'"),
+        ("best_n_first:n=0", BadParameter, "must be at least 1"),
+        ("best_n_first:n=two", BadParameter, "should be a value of type int"),
+        ("best_n_first:n", BadParameter, "should be written parameter=value"),
+        ("best_n_first:n=", BadParameter, "should be written parameter=value"),
+        ("best_n_first:n=1,n=2", BadParameter, "given twice"),
+        ("", UnknownName, "Known: best_first"),
+    ],
+)
+def test_a_bad_choice_is_refused_with_the_culprit_and_the_next_step(text, error, says):
+    with pytest.raises(error, match=says) as caught:
+        STRATEGIES.parse(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_number_that_is_not_a_number_is_out_of_range():
+    def factory(rate: Annotated[float, Bounds(0, 1)] = 0.5) -> None: ...
+
+    (rate,) = _parameters_of(factory)
+    assert rate.parse("0.25", "x") == 0.25
+    for text in ("nan", "-0.1", "1.1", "inf"):
+        with pytest.raises(BadParameter, match="out of range; it must be 0 to 1"):
+            rate.parse(text, "x")
+
+
+def test_booleans_are_written_as_words():
+    def factory(flag: bool = False) -> None: ...
+
+    (flag,) = _parameters_of(factory)
+    assert flag.parse("True", "x") is True
+    assert flag.parse("no", "x") is False
+    with pytest.raises(BadParameter, match="true or false"):
+        flag.parse("maybe", "x")
+
+
+def test_a_factory_whose_parameter_has_no_default_breaks_the_contract():
+    def factory(n: int) -> None: ...
+
+    with pytest.raises(BrokenContract, match="parameter n needs a default"):
+        list(_parameters_of(factory))
+
+
+def test_a_plug_in_that_cannot_be_imported_is_named(monkeypatch):
+    from importlib.metadata import EntryPoint
+
+    registry = Registry("strategy", "scenthound.none")
+    registry.__dict__["_found"] = {"lost": EntryPoint("lost", "no_such_module:Thing", "scenthound.none")}
+    with pytest.raises(BrokenContract, match=r"'lost' cannot be loaded: No module named 'no_such_module'"):
+        registry.factory("lost")

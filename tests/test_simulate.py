@@ -1,0 +1,191 @@
+from random import Random
+
+import numpy as np
+import pytest
+
+from scenthound.drivers.simulate import Ended, PageScores, simulate
+from scenthound.drivers.simulated_web import NotGot, Numbering, ShownLinks, SimulatedWeb
+from scenthound.errors import Peeked
+from scenthound.model import Topic
+from scenthound.relevance.cosine import CosineRelevance
+from scenthound.store.builder import web_of
+from scenthound.store.raw_page import RawPage
+from scenthound.strategies.best_n_first import BestFirst
+from scenthound.strategies.breadth_first import BreadthFirst
+from scenthound.testing import SyntheticWeb
+
+
+def crawl(web, strategy, pages=1000, **options):
+    return simulate(web.recorded, strategy, [0], web.scores(), rng=Random(0), page_budget=pages, **options)
+
+
+def test_numbers_are_given_in_order_of_discovery():
+    numbering = Numbering(100)
+    assert numbering.numbers(np.array([70, 3, 70, 50])).tolist() == [0, 1, 0, 2]
+    assert numbering.numbers(np.array([50, 4])).tolist() == [2, 3]
+    assert [numbering.id_of(number) for number in range(4)] == [70, 3, 50, 4]
+    assert numbering.numbers(np.array([], dtype=np.int32)).tolist() == []
+
+
+def test_a_number_tells_nothing_about_the_page_behind_it():
+    # The recorded page c and the dead link b differ in the recording's numbers, but not in the crawl's.
+    window = SimulatedWeb(SyntheticWeb({"a": ["b", "c", "b"]}, fails={"b"}).recorded)
+    window.seeds([0])
+    assert window.links(window.get(0)).pages.tolist() == [1, 2, 1]
+
+
+def test_a_crawl_ends_at_its_budget_or_at_an_empty_frontier():
+    web = SyntheticWeb({"a": ["b", "c"], "b": ["d"]})
+    assert crawl(web, BreadthFirst(), pages=2).ended is Ended.BUDGET
+    assert crawl(web, BreadthFirst(), pages=4).ended is Ended.BUDGET
+    assert crawl(web, BreadthFirst(), pages=5).ended is Ended.FRONTIER
+    assert len(crawl(web, BreadthFirst(), pages=2).pages) == 2
+
+
+def test_pages_that_cannot_be_had_are_counted_and_cost_nothing_of_the_budget():
+    web = SyntheticWeb({"a": ["dead", "b", "moved", "c"]}, fails={"dead"}, redirects={"moved": "b"})
+    done = crawl(web, BreadthFirst(), pages=3)
+    assert [web.names[page] for page in done.pages] == ["a", "b", "c"]
+    assert (done.n_missing, done.n_repeated) == (1, 1)
+
+
+def test_a_redirect_is_followed_to_the_page_it_leads_to():
+    web = SyntheticWeb({"a": ["moved"], "b": ["c"]}, redirects={"moved": "b"})
+    done = crawl(web, BreadthFirst())
+    assert [web.names[page] for page in done.pages] == ["a", "b", "c"]
+
+
+def test_what_the_strategy_costs_is_charged_to_every_page():
+    done = crawl(SyntheticWeb.random(Random(0)), BestFirst())
+    assert len(done.cpu_us) == len(done.pages) == len(done.relevance)
+    assert (done.cpu_us >= 0).all()
+    assert done.cpu_us.sum() > 0
+
+
+def test_the_same_seed_gives_the_same_trace_and_another_seed_another():
+    web = SyntheticWeb.random(Random(0), n_pages=200)
+
+    def trace(seed):
+        return simulate(web.recorded, BestFirst(), [0], web.scores(), rng=Random(seed), page_budget=500).pages.tolist()
+
+    assert trace(1) == trace(1)
+    assert trace(1) != trace(2)
+
+
+def recorded(**pages):
+    return web_of(RawPage(f"http://w.test/{name}", html=html) for name, html in pages.items())
+
+
+def names(web, done):
+    return [web.url(page).rsplit("/", 1)[1] for page in done.pages]
+
+
+PAGES = {
+    "a": "<p>balloon <a href=b rel=nofollow>b</a> <a href=c>c</a> <a href=gone>gone</a>",
+    "b": "race",
+    "c": "<meta name=robots content=nofollow><a href=b>b</a>",
+}
+
+
+def test_links_that_ask_not_to_be_followed_are_not_followed():
+    web = recorded(**PAGES)
+    scores = PageScores(web, CosineRelevance.from_topic(Topic("t", ("balloon",)), web))
+
+    def run(**rules):
+        return simulate(web, BreadthFirst(), [0], scores, rng=Random(0), page_budget=9, shown=ShownLinks(web, **rules))
+
+    assert names(web, run()) == ["a", "c"]
+    assert names(web, run(obey_nofollow=False)) == ["a", "b", "c"]
+
+
+def test_in_a_closed_world_links_that_leave_it_are_hidden():
+    web = recorded(**PAGES)
+    scores = PageScores(web, CosineRelevance.from_topic(Topic("t", ("balloon",)), web))
+    opened, closed = (
+        simulate(
+            web, BreadthFirst(), [0], scores, rng=Random(0), page_budget=9, shown=ShownLinks(web, closed_world=yes)
+        )
+        for yes in (False, True)
+    )
+    assert (opened.n_missing, closed.n_missing) == (1, 0)
+    assert opened.pages.tolist() == closed.pages.tolist()
+
+
+def test_the_strategy_is_told_the_cosine_of_the_page():
+    web = recorded(a="<title>Balloon</title>race race <a href=b>x</a>")
+    scores = PageScores(web, CosineRelevance.from_topic(Topic("t", ("balloon",)), web))
+    done = simulate(web, BestFirst(), [0], scores, rng=Random(0), page_budget=9)
+    # balloon 1, race 2; x is a single letter and so a stop word.
+    assert done.relevance.tolist() == pytest.approx([1 / 5**0.5])
+
+
+class Peeker(BreadthFirst):
+    """Looks at the first link of each page before it has visited it."""
+
+    def __init__(self, question):
+        super().__init__()
+        self._question = question
+
+    def start(self, seeds, rng, seen):
+        super().start(seeds, rng, seen)
+        self._seen = seen
+
+    def tell(self, visit):
+        super().tell(visit)
+        getattr(self._seen, self._question)(int(visit.links.pages[0]))
+
+
+@pytest.mark.parametrize("question", ["words", "link_positions"])
+def test_reading_anything_of_an_unvisited_page_raises(question):
+    with pytest.raises(Peeked, match="has not been visited"):
+        crawl(SyntheticWeb({"a": ["b"]}), Peeker(question))
+
+
+def test_the_address_of_a_link_is_known_but_not_that_of_a_page_nobody_linked_to():
+    window = SimulatedWeb(SyntheticWeb({"a": ["b"], "c": []}).recorded)
+    window.seeds([0])
+    with pytest.raises(Peeked, match="Page 1 is unknown"):
+        window.url(1)
+    window.links(window.get(0))
+    assert window.url(1) == "http://web.test/b"
+    with pytest.raises(Peeked):
+        window.url(2)
+    with pytest.raises(Peeked):
+        window.url(-1)
+
+
+def test_what_was_visited_can_be_read():
+    web = recorded(a="<p>one balloon <a href=b>big race</a></p>")
+    window = SimulatedWeb(web)
+    window.seeds([0])
+    window.get(0)
+    start, end = window.link_positions(0)
+    anchor = window.words(0)[start[0] : end[0]]
+    assert [web.vocabulary[word] for word in anchor] == ["big", "race"]
+
+
+def test_the_same_page_is_not_got_twice():
+    window = SimulatedWeb(SyntheticWeb({"a": ["b"]}, redirects={"b": "a"}).recorded)
+    window.seeds([0])
+    window.links(window.get(0))
+    assert window.get(1) is NotGot.REPEATED
+    assert window.get(0) is NotGot.REPEATED
+
+
+def test_predictions_are_made_for_strategies_that_want_them():
+    class Curious(BreadthFirst):
+        wants_predictions = True
+        told = None
+
+        def tell(self, visit):
+            super().tell(visit)
+            self.told = self.told if self.told is not None else visit.links.predicted.tolist()
+
+    filler = "race " * 30
+    web = recorded(a=f"<a href=b>balloon</a> {filler} <a href=c>race</a>")
+    strategy = Curious()
+    scores = PageScores(web, CosineRelevance.from_topic(Topic("t", ("balloon",)), web))
+    simulate(web, strategy, [0], scores, rng=Random(0), page_budget=1)
+    # Around the first link: balloon and the races after it; around the second only races.
+    assert strategy.told[0] > 0
+    assert strategy.told[1] == 0

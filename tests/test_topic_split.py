@@ -1,0 +1,125 @@
+"""Seeds and targets: who is drawn, who never is, and what is said when nothing can be."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenthound.errors import BadParameter, BadTopic
+from scenthound.model import Topic
+from scenthound.topics.split import StartAndTargets, split_examples
+
+URLS = st.lists(st.integers(0, 40).map(lambda number: f"http://a.test/{number}"), max_size=40)
+
+
+def urls(*numbers: int) -> tuple[str, ...]:
+    return tuple(f"http://a.test/{number}" for number in numbers)
+
+
+def topic(
+    examples: tuple[str, ...] = (),
+    seeds: tuple[str, ...] = (),
+    targets: tuple[str, ...] = (),
+    description_from: tuple[str, ...] = (),
+) -> Topic:
+    return Topic("t", ("k",), "", "", examples, seeds, targets, description_from)
+
+
+def split(a_topic: Topic, available: set[str] | None = None, seed: int = 1) -> StartAndTargets:
+    everything = {*a_topic.examples, *a_topic.seeds, *a_topic.targets}
+    return split_examples(a_topic, everything if available is None else available, random.Random(seed))
+
+
+@given(examples=URLS, description=URLS, missing=URLS, seed=st.integers(0, 99))
+def test_a_split_keeps_every_rule(examples: list[str], description: list[str], missing: list[str], seed: int) -> None:
+    a_topic = topic(tuple(examples), description_from=tuple(description))
+    usable = set(examples) - set(missing)
+    if not usable:
+        with pytest.raises(BadTopic, match="'t'"):
+            split(a_topic, usable, seed)
+        return
+    got = split(a_topic, usable, seed)
+    expected = 10 if len(usable) >= 20 else max(1, len(usable) // 2)
+    assert len(got.seeds) == len(set(got.seeds)) == expected
+    assert set(got.seeds) <= usable
+    assert set(got.targets) == usable - set(got.seeds) - set(description)
+    assert bool(got.targets) == (len(usable) > 1 and bool(usable - set(description)))
+
+
+def test_ten_of_twenty_five_examples_are_seeds_and_fifteen_are_targets() -> None:
+    got = split(topic(urls(*range(25))))
+    assert (len(got.seeds), len(got.targets)) == (10, 15)
+
+
+@pytest.mark.parametrize(("n_examples", "n_seeds"), [(20, 10), (19, 9), (3, 1), (2, 1), (1, 1)])
+def test_with_few_examples_half_are_seeds(n_examples: int, n_seeds: int) -> None:
+    assert len(split(topic(urls(*range(n_examples)))).seeds) == n_seeds
+
+
+def test_the_draw_depends_on_the_generator_alone_and_not_on_the_order_of_examples() -> None:
+    forward, backward = topic(urls(*range(30))), topic(urls(*reversed(range(30))))
+    assert split(forward, seed=5) == split(forward, seed=5)
+    assert set(split(forward, seed=5).seeds) == set(split(backward, seed=5).seeds)
+    assert len({split(forward, seed=seed) for seed in range(20)}) > 10
+
+
+def test_every_example_is_a_seed_about_equally_often() -> None:
+    rng = random.Random(7)
+    a_topic = topic(urls(*range(20)))
+    drawn = [url for _ in range(400) for url in split_examples(a_topic, a_topic.examples, rng).seeds]
+    assert all(150 < drawn.count(url) < 250 for url in a_topic.examples)
+
+
+def test_named_seeds_and_targets_are_taken_as_named() -> None:
+    got = split(topic(urls(1, 2, 3), seeds=urls(9, 8), targets=urls(5, 4)))
+    assert got == StartAndTargets(urls(9, 8), urls(5, 4))
+
+
+def test_a_named_target_that_is_a_seed_or_describes_the_topic_is_no_target() -> None:
+    got = split(topic(seeds=urls(1), targets=urls(1, 2, 3), description_from=urls(3)))
+    assert got.targets == urls(2)
+
+
+def test_with_named_targets_seeds_come_from_the_other_examples() -> None:
+    got = split(topic(urls(*range(12)), targets=urls(0, 1, 2)))
+    assert got == StartAndTargets(urls(*range(3, 12)), urls(0, 1, 2))
+
+
+def test_with_named_seeds_the_remaining_examples_are_targets() -> None:
+    got = split(topic(urls(1, 2, 3, 4), seeds=urls(2), description_from=urls(4)))
+    assert got == StartAndTargets(urls(2), urls(1, 3))
+
+
+def test_a_topic_with_seeds_alone_has_no_targets() -> None:
+    assert split(topic(seeds=urls(1))) == StartAndTargets(urls(1), ())
+
+
+def test_a_description_page_may_be_a_seed_but_targets_remain() -> None:
+    a_topic = topic(urls(1, 2), description_from=urls(1))
+    assert {split(a_topic, seed=seed) for seed in range(20)} == {StartAndTargets(urls(1), urls(2))}
+
+
+def test_availability_may_be_a_question_instead_of_a_set() -> None:
+    got = split_examples(topic(urls(1, 2)), lambda url: url.endswith("2"), random.Random(0))
+    assert got == StartAndTargets(urls(2), ())
+
+
+def test_a_named_seed_that_is_not_recorded_is_named_in_the_error() -> None:
+    with pytest.raises(BadTopic, match=r"Seed http://a\.test/2 of topic 't' is not in the recorded web; "):
+        split(topic(seeds=urls(1, 2)), available={*urls(1)})
+
+
+def test_targets_of_which_none_is_recorded_are_refused() -> None:
+    with pytest.raises(BadTopic, match="No target of topic 't'"):
+        split(topic(seeds=urls(1), targets=urls(2)), available={*urls(1)})
+
+
+def test_examples_that_are_all_targets_leave_nothing_to_start_from() -> None:
+    with pytest.raises(BadTopic, match="no example in the recorded web to start from"):
+        split(topic(urls(1, 2), targets=urls(1, 2)))
+
+
+def test_a_crawl_without_seeds_cannot_be_asked_for() -> None:
+    with pytest.raises(BadParameter, match="n_seeds is 0"):
+        split_examples(topic(urls(1)), urls(1), random.Random(0), n_seeds=0)

@@ -1,0 +1,242 @@
+"""URLs: one canonical form, resolving as browsers do, domains, fingerprints."""
+
+import csv
+import json
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import ada_url
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenthound.web.urls import MAX_URL_BYTES, canonical, fingerprint, host_of, registrable_domain, resolve
+
+
+def as_browsers_do(base: str, href: str) -> str | None:
+    """The rule of `resolve` without its short cut."""
+    try:
+        url = ada_url.join_url(base, href).partition("#")[0]
+    except ValueError:
+        return None
+    return url if url.startswith(("http://", "https://")) and len(url) <= MAX_URL_BYTES else None
+
+
+@pytest.mark.parametrize(
+    ("url", "form"),
+    [
+        ("HTTP://Example.COM", "http://example.com/"),
+        ("https://example.com:443/a/../b/./c", "https://example.com/b/c"),
+        ("http://example.com/a?q=1#part", "http://example.com/a?q=1"),
+        ("http://example.com/a//b/", "http://example.com/a//b/"),
+        ("http://example.com/?", "http://example.com/?"),
+        ("http://example.com/%7e%2F%c3", "http://example.com/%7e%2F%c3"),
+        ("http://example.com/?b=1&a=2&a=", "http://example.com/?b=1&a=2&a="),
+        ("http://user:word@example.com/", "http://user:word@example.com/"),
+        ("http://b\u00fccher.de/\u00e9 \u00e9", "http://xn--bcher-kva.de/%C3%A9%20%C3%A9"),
+        ("http://0x7f.1/", "http://127.0.0.1/"),
+        ("http://example.com/\ud800", "http://example.com/%EF%BF%BD"),
+    ],
+)
+def test_the_canonical_form_changes_nothing_that_a_server_could_see(url: str, form: str) -> None:
+    assert canonical(url) == form
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "/a",
+        "example.com",
+        "mailto:a@b.c",
+        "ftp://a/b",
+        "javascript:void(0)",
+        "http://",
+        "http://a b/",
+        "http://[::1/",
+    ],
+)
+def test_what_cannot_be_crawled_has_no_canonical_form(url: str) -> None:
+    assert canonical(url) is None
+
+
+def test_a_url_longer_than_the_limit_is_not_crawlable() -> None:
+    base = "http://a.b/"
+    longest = "x" * (MAX_URL_BYTES - len(base))
+    assert canonical(base + longest) == resolve(base, longest) == base + longest
+    assert canonical(base + longest + "x") is None
+    assert resolve(base, longest + "x") is None
+
+
+@given(st.text() | st.text(st.sampled_from("htp:/.?#@[]%2e\\\t -a0\u00e9")))
+def test_the_canonical_form_is_its_own_canonical_form_and_bad_input_never_raises(text: str) -> None:
+    for url in (text, "http://" + text, "https://h/" + text):
+        form = canonical(url)
+        assert form is None or canonical(form) == form
+
+
+PIECES = st.sampled_from(
+    (
+        *("..", ".", "", "a", "b.html", "%2e", ".%2E", "%2e.", "~x", "_", "a%20b", "c:d", "http:", "x;p=1", "(y)", "@"),
+        *(
+            "?",
+            "?q=1",
+            "#f",
+            "\\",
+            " ",
+            "\t",
+            "\u00e9",
+            "...",
+            ".a",
+            "a.",
+            "&amp;",
+            "'",
+            '"',
+            "|",
+            "^",
+            "{",
+            "`",
+            "*",
+            "!",
+        ),
+    )
+)
+REFERENCES = st.one_of(
+    st.lists(PIECES, max_size=6).map("/".join),
+    st.lists(PIECES, max_size=4).map("".join),
+    st.integers(28, 40).map(lambda steps: "../" * steps + "a"),
+    st.text(max_size=12),
+    st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=12),
+)
+BASES = st.one_of(
+    st.sampled_from(["http://h/", "https://h.example/a/b/c.html", "http://u:p@h:81/a//b?x=/y/z#/f/", "http://h/a/b/?"]),
+    st.lists(PIECES, max_size=5).map(lambda pieces: "http://h/" + "/".join(pieces)),
+    st.integers(28, 40).map(lambda depth: "http://h/" + "a/" * depth),
+    st.sampled_from(["", "a/b", "mailto:x", "file:///a/b", "about:blank"]),
+)
+
+
+@given(BASES, REFERENCES)
+def test_the_short_cut_of_resolving_gives_what_browsers_get(base: str, href: str) -> None:
+    assert resolve(base, href) == as_browsers_do(base, href)
+
+
+@pytest.mark.parametrize(
+    ("href", "url"),
+    [
+        ("", "http://h/a/b/c?x"),
+        ("#part", "http://h/a/b/c?x"),
+        ("?y", "http://h/a/b/c?y"),
+        ("d#part", "http://h/a/b/d"),
+        ("./d", "http://h/a/b/d"),
+        ("../d/", "http://h/a/d/"),
+        ("../../../../d", "http://h/d"),
+        ("/d", "http://h/d"),
+        ("//other/d", "http://other/d"),
+        ("https:d", "https://d/"),
+        ("http:d", "http://h/a/b/d"),
+        (" d\n", "http://h/a/b/d"),
+        ("tel:123", None),
+    ],
+)
+def test_references_are_resolved_against_their_page(href: str, url: str | None) -> None:
+    assert resolve("http://h/a/b/c?x", href) == url
+
+
+def test_every_case_of_the_web_platform_tests_holds(shared: Path) -> None:
+    cases = json.loads((shared / "suites" / "url" / "urltestdata.json").read_text("utf-8"))
+    wrong = []
+    for case in (case for case in cases if isinstance(case, dict)):
+        href = None if case.get("failure") else case["href"].partition("#")[0]
+        expected = href if href and href.startswith(("http://", "https://")) else None
+        found = canonical(case["input"]) if case["base"] is None else resolve(case["base"], case["input"])
+        if found != expected:
+            wrong.append((case["input"], case["base"], found, expected))
+    assert wrong == []
+
+
+def rows(path: Path) -> list[list[str]]:
+    lines = [line for line in path.read_text("utf-8").split("\n") if line.strip() and not line.startswith("#")]
+    return [[cell.strip() for cell in row] for row in csv.reader(lines, skipinitialspace=True)]
+
+
+def test_references_of_crawler_commons_are_resolved(shared: Path) -> None:
+    cases = [row for row in rows(shared / "suites" / "url" / "url-resolve.csv") if row[2].startswith("http")]
+    assert len(cases) >= 18
+    for href, base, url in cases:
+        found = resolve(base, href) if base else canonical(href)
+        # The fragment is no part of our canonical form.
+        assert found == url.partition("#")[0]
+
+
+def test_invalid_urls_of_crawler_commons_are_not_crawlable(shared: Path) -> None:
+    for (url,) in rows(shared / "suites" / "url" / "invalidUrls.csv"):
+        assert canonical(url) is None
+
+
+def without_what_a_server_could_see(url: str) -> tuple[str, str, list[str]]:
+    """What is left of a URL after the rules of crawler-commons that are not ours: they decode and re-case
+    percent-encodings and add others, merge slashes, sort and clean query parameters, drop an empty query and the dot
+    after a host. Each of them can lead to another page."""
+    parts = urlsplit(unquote(url))
+    parameters = sorted(parameter.rstrip("=") for parameter in parts.query.split("&") if parameter[:1] not in ("", "="))
+    return parts.netloc.rstrip("."), re.sub("/+", "/", parts.path), parameters
+
+
+def test_urls_of_crawler_commons_differ_only_by_the_rules_that_are_not_ours(shared: Path) -> None:
+    same = 0
+    for weird, normal in rows(shared / "suites" / "url" / "weirdToNormalizedUrls.csv"):
+        found = canonical(weird)
+        if found is None:
+            # Nothing to crawl, or the guess at a missing scheme.
+            assert normal == "http:/" or not weird.startswith("http"), weird
+        else:
+            same += found == normal
+            assert without_what_a_server_could_see(found) == without_what_a_server_could_see(normal)
+    assert same >= 60
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("http://example.com/", "example.com"),
+        ("http://user:p@example.com:8080/a@b:c", "example.com"),
+        ("https://[2001:db8::1]:8443/", "[2001:db8::1]"),
+        ("http://127.0.0.1/?q=//x@y", "127.0.0.1"),
+    ],
+)
+def test_the_host_of_a_url_is_without_user_and_port(url: str, host: str) -> None:
+    assert canonical(url) == url
+    assert host_of(url) == host
+
+
+def test_registrable_domains_are_those_of_the_public_suffix_tests(shared: Path) -> None:
+    lines = (shared / "suites" / "suffix" / "tests.txt").read_text("utf-8").splitlines()
+    cases = [line.split() for line in lines if line and not line.startswith("//")]
+    cases = [(host, domain) for host, domain in cases if host != "null" and not host.startswith(".")]
+    assert len(cases) > 60
+    for host, domain in cases:
+        # Where the suite has no answer the host itself is ours.
+        assert registrable_domain(host) == (host.lower() if domain == "null" else domain)
+
+
+@pytest.mark.parametrize(
+    ("host_or_url", "domain"),
+    [
+        ("http://www.example.co.uk:81/a", "example.co.uk"),
+        ("http://192.168.1.77/", "192.168.1.77"),
+        ("http://[::1]/", "[::1]"),
+        ("localhost", "localhost"),
+        ("https://co.uk/", "co.uk"),
+        ("www.example.com.", "example.com"),
+    ],
+)
+def test_every_host_has_a_domain(host_or_url: str, domain: str) -> None:
+    assert registrable_domain(host_or_url) == domain
+
+
+def test_a_fingerprint_is_64_bits_of_blake2b_and_never_changes() -> None:
+    assert fingerprint("http://example.com/").to_bytes(8, "little").hex() == "fb2241160c9dad06"
+    assert fingerprint("http://example.com/") != fingerprint("http://example.com/a")
+    assert all(0 <= fingerprint(f"http://h/{number}") < 2**64 for number in range(100))

@@ -1,0 +1,87 @@
+"""Hand-computed weights and cosines."""
+
+from math import log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenthound.text.vectors import TermRows, atc_weights, cosines, count_words, tf_idf_weights, tf_weights
+
+
+def rows_of(*documents):
+    counted = [count_words(np.array(document, dtype=np.int32)) for document in documents]
+    lengths = [len(one.term) for one in counted]
+    return TermRows(
+        np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        np.concatenate([one.term for one in counted]),
+        np.concatenate([one.count for one in counted]),
+    )
+
+
+#: Three documents over the words 1, 2, 3; 0 is a stop word. Document frequencies: 1 in two, 2 in three, 3 in one.
+POOL = rows_of([1, 1, 2, 0], [1, 2, 2], [2, 3])
+
+
+def test_counting_leaves_stop_words_out():
+    counted = count_words(np.array([5, 0, 3, 5, 0, 5], dtype=np.int32))
+    assert counted.term.tolist() == [3, 5]
+    assert counted.count.tolist() == [1, 3]
+
+
+def test_document_frequency_counts_documents_not_occurrences():
+    assert POOL.document_frequency(5).tolist() == [0, 2, 3, 1, 0]
+
+
+def test_tf_idf_is_f_times_one_plus_log():
+    # menczer2001 section 4.3: w = f (1 + ln(|S| / n)); |S| = 3.
+    frequency = POOL.document_frequency(4)
+    expected = [2 * (1 + log(3 / 2)), 1 * (1 + log(1)), 1 + log(3 / 2), 2.0, 1.0, 1 + log(3)]
+    assert tf_idf_weights(POOL, frequency, 3) == pytest.approx(expected)
+
+
+def test_atc_is_augmented_frequency_times_log():
+    # w = 1/2 (1 + f / max f) ln(|S| / n); the largest counts are 2, 2 and 1.
+    frequency = POOL.document_frequency(4)
+    expected = [1.0 * log(3 / 2), 0.0, 0.75 * log(3 / 2), 0.0, 0.0, 1.0 * log(3)]
+    assert atc_weights(POOL, frequency, 3) == pytest.approx(expected)
+
+
+def test_a_word_that_no_document_has_weighs_nothing():
+    query = count_words(np.array([4, 1], dtype=np.int32))
+    frequency = POOL.document_frequency(5)
+    assert tf_idf_weights(query, frequency, 3).tolist() == [1 + log(3 / 2), 0.0]
+    assert atc_weights(query, frequency, 3).tolist() == [log(3 / 2), 0.0]
+
+
+def test_the_cosine_of_raw_frequencies():
+    # Query (1: 1, 2: 1). Document 0 is (1: 2, 2: 1): 3 / (sqrt 2 sqrt 5). Document 2 is (2: 1, 3: 1): 1 / 2.
+    query = count_words(np.array([1, 2], dtype=np.int32))
+    answers = cosines(POOL, tf_weights(POOL), query, tf_weights(query), 4)
+    assert answers == pytest.approx([3 / sqrt(10), 3 / sqrt(10), 0.5])
+
+
+def test_empty_documents_and_empty_queries_are_similar_to_nothing():
+    rows = rows_of([0, 0], [1], [0])
+    query = count_words(np.array([1], dtype=np.int32))
+    nothing = count_words(np.array([0], dtype=np.int32))
+    assert cosines(rows, tf_weights(rows), query, tf_weights(query), 2).tolist() == [0, 1, 0]
+    assert cosines(rows, tf_weights(rows), nothing, tf_weights(nothing), 2).tolist() == [0, 0, 0]
+    assert rows.row_maxima().tolist() == [0, 1, 0]
+
+
+def test_rows_can_be_taken_in_any_order():
+    taken = POOL.take(np.array([2, 0], dtype=np.int32))
+    assert taken.offset.tolist() == [0, 2, 4]
+    assert taken.term.tolist() == [2, 3, 1, 2]
+    assert taken.count.tolist() == [1, 1, 2, 1]
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=20))
+def test_one_more_topic_word_never_lowers_the_cosine_to_a_single_word_topic(document):
+    topic = count_words(np.array([1], dtype=np.int32))
+    before, after = rows_of(document), rows_of([*document, 1])
+    score = [cosines(rows, tf_weights(rows), topic, tf_weights(topic), 7)[0] for rows in (before, after)]
+    assert score[1] >= score[0]
+    assert 0 <= score[0] <= 1 + 1e-12

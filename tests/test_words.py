@@ -1,0 +1,163 @@
+"""Words: what one is, which carry no subject, and that the fast scanner says what the plain one says."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+from backports import zstd
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenthound.text.stop_words import STOP_WORDS
+from scenthound.text.word_table import ABSENT, WordTable
+from scenthound.text.words import CLOSE, OPEN, STOP, WordScanner, plain_words, stems_of
+
+# Characters where lower case, letters and digits have their surprises, among common ones.
+ODD = (
+    "\u0130\u0131Ii\u00df\u1e9e\u212aKk\u212b\u03a3\u03c3\u03c2\u01c5\ufb01\u0307\u0301\u0345_-'\u2019\u00ad\u200b"
+    "\u0663\u0969\u00b2\u00bd\u2167\u8a9e\u3002\U00010400\U0001d7d8\ud800\udfff\x00\x01\x02 \n\t.aAbB09"
+)
+TEXTS = st.one_of(st.text(max_size=200), st.text(st.sampled_from(ODD), max_size=200), st.text("ab -", max_size=300))
+
+
+def scanned(scanner: WordScanner, text: str) -> list[str]:
+    return [scanner.stems[number] for number in scanner.scan(text).tolist()]
+
+
+def test_words_are_lower_cased_and_stemmed_and_stop_words_keep_their_place() -> None:
+    assert plain_words("The crawlers were crawling; a CRAWL!") == ["", "crawler", "", "crawl", "", "crawl"]
+
+
+def test_stems_of_leaves_stop_words_out() -> None:
+    assert stems_of("The crawlers were crawling") == ["crawler", "crawl"]
+
+
+def test_the_porter_stemmer_of_the_papers_is_used() -> None:
+    assert stems_of("relational ponies generously skies") == ["relat", "poni", "gener", "ski"]
+
+
+def test_underscores_and_apostrophes_part_words_and_digits_join_them() -> None:
+    assert plain_words("snake_case don't ISO8601 3.14") == ["snake", "case", "", "", "iso8601", "3", "14"]
+
+
+def test_a_word_nobody_would_search_for_counts_as_a_stop_word() -> None:
+    assert plain_words("x" * 40 + " " + "x" * 41) == ["x" * 40, ""]
+    assert scanned(WordScanner(), "x" * 40 + " " + "x" * 41 + " " + "y" * 100_000) == ["x" * 40, "", ""]
+
+
+def test_stop_words_are_as_the_scanner_cuts_them() -> None:
+    assert all(plain_words(word) == [""] for word in STOP_WORDS)
+    assert 250 <= len(STOP_WORDS) <= 420
+    assert set("abcdefghijklmnopqrstuvwxyz") <= STOP_WORDS
+    assert STOP_WORDS.isdisjoint({"computer", "music", "history", "web", "crawler", "world", "war"})
+
+
+def test_numbers_are_given_in_order_of_first_appearance() -> None:
+    scanner = WordScanner()
+    assert scanner.scan("dogs and cats, cat and dog").tolist() == [1, STOP, 2, 2, STOP, 1]
+    assert scanner.scan("bird dog").tolist() == [3, 1]
+    assert scanner.stems == ["", "dog", "cat", "bird"]
+    assert len(scanner) == 4
+
+
+def test_every_scanner_has_a_vocabulary_of_its_own() -> None:
+    first, second = WordScanner(), WordScanner()
+    first.scan("dog")
+    second.scan("cat")
+    assert (first.stems, second.stems) == (["", "dog"], ["", "cat"])
+
+
+def test_numbers_do_not_depend_on_the_salt() -> None:
+    text = " ".join(f"word{number % 700}" for number in range(3_000))
+    assert WordScanner().scan(text).tolist() == WordScanner(salt=2**63 + 12345).scan(text).tolist()
+
+
+def test_numbers_are_int32_even_of_no_text() -> None:
+    for text in ("", "...", "dog"):
+        assert WordScanner().scan(text).dtype == np.int32
+    assert len(WordScanner().scan("")) == 0
+
+
+@given(st.lists(TEXTS, max_size=4))
+def test_the_scanner_says_what_the_plain_twin_says(texts: list[str]) -> None:
+    scanner = WordScanner()
+    for text in [*texts, *texts]:
+        assert scanned(scanner, text) == plain_words(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["İstanbul DİYARBAKIR", "ΟΔΟΣ ΣΑΣ. ΑΣ", "Straße STRASSE", "\u212a elvin", "e\u0301a", "٣٤ cm²"]
+)
+def test_case_folding_oddities_are_as_in_the_lower_cased_text(text: str) -> None:
+    assert scanned(WordScanner(), text) == plain_words(text)
+
+
+@pytest.mark.parametrize("filler", ["ab ", "語。", "x", "Σ", "𐐀,"])
+def test_a_text_longer_than_one_piece_is_scanned_without_parting_words(filler: str) -> None:
+    text = filler * (200_000 // len(filler)) + " the end"
+    scanner = WordScanner()
+    assert scanned(scanner, text) == plain_words(text)
+
+
+def test_a_vocabulary_of_many_thousand_words_is_kept_apart() -> None:
+    words = [f"w{number}q" for number in range(30_000)]
+    scanner = WordScanner()
+    scanner.scan(" ".join(words))
+    assert scanner.scan(" ".join(words)).tolist() == list(range(1, 30_001))
+
+
+def test_markers_tell_how_many_words_stand_before_them() -> None:
+    words, places, opens = WordScanner().scan_marked(f"one {OPEN}big{CLOSE} dog{OPEN}{CLOSE}s {CLOSE}")
+    assert len(words) == 4
+    assert places.tolist() == [1, 2, 3, 3, 4]
+    assert opens.tolist() == [True, False, True, False, False]
+
+
+def test_markers_of_a_long_text_count_the_words_of_all_pieces() -> None:
+    words, places, _opens = WordScanner().scan_marked(f"dog {OPEN} " * 50_000)
+    assert len(words) == 50_000
+    assert places.tolist() == list(range(1, 50_001))
+
+
+@given(st.text(st.sampled_from(f"ab {OPEN}{CLOSE}é")))
+def test_markers_count_the_words_of_the_text_before_them(text: str) -> None:
+    _words, places, opens = WordScanner().scan_marked(text)
+    at = [index for index, character in enumerate(text) if character in OPEN + CLOSE]
+    assert places.tolist() == [len(plain_words(text[:index])) for index in at]
+    assert opens.tolist() == [text[index] == OPEN for index in at]
+
+
+def test_real_pages_are_scanned_as_the_plain_twin_scans_them(shared: Path) -> None:
+    scanner = WordScanner()
+    with zstd.open(shared / "data" / "wpschools" / "pages.jsonl.zst", "rb") as pages:
+        for line in itertools.islice(pages, 0, 60, 3):
+            text = orjson.loads(line)["html"]
+            assert scanned(scanner, text) == plain_words(text)
+
+
+HASHES = st.sets(st.integers(0, 2**64 - 1) | st.integers(0, 40), max_size=60)
+
+
+@given(HASHES, HASHES)
+def test_a_table_gives_back_what_was_put_and_nothing_else(first: set[int], second: set[int]) -> None:
+    table = WordTable()
+    known: dict[int, int] = {}
+    for batch in (first, second - first):
+        numbers = range(len(known), len(known) + len(batch))
+        known.update(zip(batch, numbers, strict=True))
+        table.put(np.array(list(batch), np.uint64), np.array(numbers, np.int32))
+    asked = [*known, *(hashed ^ 1 for hashed in known)]
+    assert table.get(np.array(asked, np.uint64)).tolist() == [known.get(hashed, ABSENT) for hashed in asked]
+    assert len(table) == len(known)
+
+
+def test_hashes_that_want_the_same_slot_are_kept_apart() -> None:
+    # Multiples of the inverse of the spreading factor all fall into slot 0.
+    inverse = pow(0x9E3779B97F4A7C15, -1, 2**64)
+    hashes = np.array([inverse * number % 2**64 for number in range(500)], np.uint64)
+    table = WordTable()
+    table.put(hashes, np.arange(500, dtype=np.int32))
+    assert table.get(hashes).tolist() == list(range(500))
+    assert table.get(np.array([inverse * 500 % 2**64], np.uint64)).tolist() == [ABSENT]
