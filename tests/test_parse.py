@@ -176,6 +176,11 @@ def test_the_wishes_of_a_page_to_robots(html: str, noindex: bool, nofollow: bool
     assert (parsed.noindex, parsed.nofollow) == (noindex, nofollow)
 
 
+def test_a_crawler_without_a_name_is_spoken_to_as_a_robot_only() -> None:
+    assert not Page("<meta name=' ' content=none>").parsed.noindex
+    assert Page("<meta name='robots ' content=none>").parsed.noindex
+
+
 def test_nested_links_each_have_their_own_anchor() -> None:
     page = Page("<a href=1>dog<table><tr><td><a href=2>cat</a></table>cow</a><a href=3><iframe src=4></iframe>bird</a>")
     assert [(url[-1], anchor) for url, anchor in page.links] == [

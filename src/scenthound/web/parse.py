@@ -90,7 +90,7 @@ def _base_url(url: str, reference: str | None) -> str:
 
 
 def _wishes(metas: list[tuple[str, str]], agent: str) -> set[str]:
-    names = {"robots", agent.lower()}
+    names = {"robots", agent.lower()} if agent else {"robots"}
     return {wish.strip().lower() for name, text in metas if name.strip().lower() in names for wish in text.split(",")}
 
 
