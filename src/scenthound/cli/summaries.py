@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -47,15 +46,15 @@ def print_run(done: Simulation) -> None:
 
 
 def print_plugins(registry: Registry, as_json: bool) -> None:
-    found = {name: registry.factory(name) for name in registry.names()}
+    found: dict[str, Any] = {name: registry.factory(name) for name in registry.names()}
     if as_json:
         listed = [{"name": name, **_described(registry, name, factory)} for name, factory in found.items()]
         typer.echo(json.dumps(listed, indent=1))
         return
     print_table(
-        f"{registry.kind} plug-ins",
-        [registry.kind, "parameters", "what it does"],
-        [[name, _signature(registry, name), _first_line(factory)] for name, factory in found.items()],
+        f"{len(found)} installed",
+        [registry.kind, "parameters and defaults", "what it does"],
+        [[name, _signature(registry, name), factory.summary] for name, factory in found.items()],
     )
 
 
@@ -70,7 +69,7 @@ def _described(registry: Registry, name: str, factory: Any) -> dict[str, Any]:
         }
         for parameter in registry.parameters(name).values()
     ]
-    return {"summary": _first_line(factory), "parameters": parameters}
+    return {"summary": factory.summary, "parameters": parameters}
 
 
 def _signature(registry: Registry, name: str) -> str:
@@ -81,7 +80,3 @@ def _parameter(parameter: Parameter) -> str:
     bounded = parameter.bounds.low is not None or parameter.bounds.high is not None
     bounds = f" ({parameter.bounds}{' or none' if parameter.optional else ''})" if bounded else ""
     return f"{parameter.name}={parameter.default}{bounds}"
-
-
-def _first_line(factory: Any) -> str:
-    return (inspect.getdoc(factory) or "").split("\n")[0]

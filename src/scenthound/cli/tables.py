@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
-    """A table whose first column is names and whose other columns are figures or words about them."""
+    """A table; columns of figures stand to the right, columns of words to the left."""
     table = Table()
     for place, column in enumerate(columns):
-        table.add_column(column, justify="left" if place == 0 else "right", overflow="fold")
+        figures = all(row[place][:1] in "0123456789-" for row in rows)
+        table.add_column(column, justify="right" if figures else "left", overflow="fold")
     for row in rows:
         # Plain text: what came from a page or a topic file must not be read as markup.
         table.add_row(*map(Text, row))

@@ -8,7 +8,7 @@ from pathlib import Path
 from scenthound.errors import BadInput
 from scenthound.lab.demo_web import load_demo_topics, write_demo_pages
 from scenthound.lab.evaluate import Evaluation, chosen_metrics, evaluate, write_evaluation
-from scenthound.lab.run_folder import RunFolder
+from scenthound.lab.run_folder import RunFolder, parquet
 from scenthound.lab.simulation import TopicChoice, simulate_topics
 from scenthound.model import Progress
 from scenthound.store.record import record
@@ -35,6 +35,7 @@ class Demo:
 
 def run_demo(out: Path, *, page_budget: int, n_seeds: int, force: bool, say: Say, shown: Shown) -> Demo:
     """`say` tells what comes next, `shown` shows the progress of each step."""
+    parquet()
     web, run_folder, pages, topics = (out / name for name in ("web", "run", "pages.jsonl", "topics.toml"))
     if out.exists() and not force:
         raise BadInput(f"{out} exists already: choose another folder with --out, or replace the demo with --force.")

@@ -39,6 +39,8 @@ class SeenWeb(Protocol):
 class Strategy(ABC):
     """One crawl's policy. The constructor takes parameters only, all with defaults."""
 
+    #: One line for `scenthound strategies`.
+    summary: ClassVar[str]
     #: Whether `Visit.links.predicted` is to be computed for this strategy.
     wants_predictions: ClassVar[bool] = False
 

@@ -21,6 +21,8 @@ Buffer = Annotated[int | None, Bounds(1)]
 class BestNFirst(Strategy):
     """`n` links are taken per round; `buffer` bounds the frontier (pant2002: 256), none lifts the bound."""
 
+    summary = "the n links found on the pages nearest to the topic, visited in random order"
+
     _rng: Random
     _frontier: PriorityFrontier
 
@@ -101,6 +103,8 @@ class BestNFirst(Strategy):
 
 class BestFirst(BestNFirst):
     """Best-N-First with N = 1 (menczer2001 Fig. 2)."""
+
+    summary = "the link found on the page nearest to the topic"
 
     def __init__(self, buffer: Buffer = 256) -> None:
         super().__init__(n=1, buffer=buffer)

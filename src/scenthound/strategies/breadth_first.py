@@ -18,6 +18,8 @@ from scenthound.strategies.base import SeenWeb, State, Strategy
 class BreadthFirst(Strategy):
     """First in, first out. `buffer` bounds the queue; none lifts the bound."""
 
+    summary = "links in the order they were found"
+
     def __init__(self, buffer: Annotated[int | None, Bounds(1)] = 256) -> None:
         self._buffer = buffer
         self._queue: deque[tuple[int, int]] = deque()
