@@ -63,7 +63,7 @@ def experiment(web_path, **settings):
 
 def runs(settings, web_path, workers=1):
     web = RecordedWeb.open(web_path)
-    return list(run(settings, web, plan(settings, web), workers=workers))
+    return list(run(settings, plan(settings, web), workers=workers))
 
 
 def test_seeds_and_targets_are_drawn_from_the_examples_and_disjoint(web_path):

@@ -4,19 +4,18 @@ All starts are drawn before the first crawl, so whatever is wrong with a topic i
 """
 
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing import get_context
-from os import cpu_count
+from functools import partial
 from pathlib import Path
 from random import Random
 
 from scenthound.drivers.simulate import Crawl, PageScores, simulate
 from scenthound.drivers.simulated_web import ShownLinks
-from scenthound.errors import BadParameter, BadTopic, Failure
+from scenthound.errors import BadParameter, BadTopic
 from scenthound.lab.starts import Start, Starts, Task
 from scenthound.model import Progress, Topic, silent
+from scenthound.processes import in_order, processors
 from scenthound.registry import STRATEGIES
 from scenthound.relevance.cosine import CosineRelevance
 from scenthound.store.recorded_web import RecordedWeb
@@ -66,52 +65,38 @@ def plan(experiment: Experiment, web: RecordedWeb) -> list[tuple[Topic, Start]]:
 
 def run(
     experiment: Experiment,
-    web: RecordedWeb,
     planned: list[tuple[Topic, Start]],
     *,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Iterator[Run]:
     """All crawls, in the order of topics, seeds and strategies, whatever the number of workers."""
+    n_workers = min(workers or processors(), len(planned))
     n_crawls = len(planned) * len(experiment.strategies)
-    for done, each in enumerate(_all_runs(experiment, web, planned, workers or cpu_count() or 1), 1):
-        progress(done / n_crawls, f"{done:,} of {n_crawls:,} crawls, {each.start.topic}")
-        yield each
-
-
-def _all_runs(
-    experiment: Experiment, web: RecordedWeb, planned: list[tuple[Topic, Start]], workers: int
-) -> Iterator[Run]:
-    if workers == 1 or len(planned) == 1:
-        bench = Bench(experiment, web)
-        for topic, start in planned:
-            yield from bench.crawls(topic, start)
-        return
-    try:
-        # A forked copy of this process would bring the locks of its threads along, hence spawn.
-        with ProcessPoolExecutor(workers, get_context("spawn"), _set_up_worker, (experiment,)) as pool:
-            jobs = [pool.submit(_crawl_in_worker, topic, start) for topic, start in planned]
-            try:
-                for job in jobs:
-                    yield from job.result()
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
-    except BrokenProcessPool:
-        raise Failure("A simulating process died (out of memory?); try again with --workers 1.") from None
+    done = 0
+    with closing(in_order(partial(Bench, experiment), planned, n_workers)) as groups:
+        for group in groups:
+            for each in group:
+                done += 1
+                progress(done / n_crawls, f"{done:,} of {n_crawls:,} crawls, {each.start.topic}")
+                yield each
 
 
 class Bench:
-    """Where the crawls of one experiment run, in one process."""
+    """Where crawls of one experiment run, in one process."""
 
-    def __init__(self, experiment: Experiment, web: RecordedWeb) -> None:
+    def __init__(self, experiment: Experiment) -> None:
         self._experiment = experiment
-        self._web = web
-        self._shown = ShownLinks(web, closed_world=experiment.closed_world, obey_nofollow=experiment.obey_nofollow)
+        self._web = RecordedWeb.open(experiment.web)
+        self._shown = ShownLinks(
+            self._web, closed_world=experiment.closed_world, obey_nofollow=experiment.obey_nofollow
+        )
         self._topic: Topic | None = None
         self._scores: PageScores
 
-    def crawls(self, topic: Topic, start: Start) -> list[Run]:
+    def __call__(self, planned: tuple[Topic, Start]) -> list[Run]:
         """One crawl by each strategy. The scores of the last topic are kept: its other seeds come next."""
+        topic, start = planned
         if topic != self._topic:
             self._topic = topic
             self._scores = PageScores(self._web, CosineRelevance.from_topic(topic, self._web))
@@ -127,15 +112,3 @@ class Bench:
             page_budget=self._experiment.page_budget,
             shown=self._shown,
         )
-
-
-_worker_bench: Bench
-
-
-def _set_up_worker(experiment: Experiment) -> None:
-    global _worker_bench  # noqa: PLW0603 - a worker process has one bench for its whole life
-    _worker_bench = Bench(experiment, RecordedWeb.open(experiment.web))
-
-
-def _crawl_in_worker(topic: Topic, start: Start) -> list[Run]:
-    return _worker_bench.crawls(topic, start)

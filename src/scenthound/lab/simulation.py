@@ -72,7 +72,7 @@ def simulate_topics(
     planned = plan(experiment, recorded)
     tally = _Tally(page_budget)
     with new_folder(out, force, is_run_folder) as folder:
-        runs = run(experiment, recorded, planned, workers=workers, progress=progress)
+        runs = run(experiment, planned, workers=workers, progress=progress)
         write_run(folder, experiment, recorded, [start for _, start in planned], map(tally.count, runs))
     return Simulation(out, experiment, skipped, tally.n_crawls, tally.n_pages, tally.n_missing, tally.n_early)
 

@@ -1,24 +1,26 @@
 """Files of pages made into a recorded web: read once, parsed on all processors, written whole or not at all."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from scenthound.errors import BadInput, BadParameter, Failure
 from scenthound.model import Progress, silent
+from scenthound.processes import in_order, processors
+from scenthound.store.batch import PageBatch
+from scenthound.store.batch_maker import BatchMaker
 from scenthound.store.builder import WebBuilder
 from scenthound.store.columns import FileColumns
 from scenthound.store.folder import new_folder
 from scenthound.store.layout import content_fingerprint, write_about
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.sources import source_of
-from scenthound.store.sources.chunk import ReadOptions, Source
+from scenthound.store.sources.chunk import Chunk, ReadOptions, Source
 from scenthound.store.sources.fields import NOT_WANTED
 from scenthound.store.summary import RecordSummary, SkippedTally
-from scenthound.store.workers import NumberedChunk, Parsed, parsed
 
 #: Less than this is parsed before a second process has started.
 BYTES_WORTH_WORKERS = 1 << 20
@@ -55,10 +57,31 @@ def record(
 
 
 def _workers_for(n_bytes: int) -> int:
-    if n_bytes < BYTES_WORTH_WORKERS:
-        return 1
-    # A container may grant fewer processors than the machine has.
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return 1 if n_bytes < BYTES_WORTH_WORKERS else processors()
+
+
+#: The number of a file, and a chunk of it.
+NumberedChunk = tuple[int, Chunk]
+
+
+class Parsed(NamedTuple):
+    """A batch, the number of the file it is of, and how much of that file was read by then."""
+
+    file: int
+    bytes_read: int
+    batch: PageBatch
+
+
+class ChunkParser:
+    """Makes batches of chunks, in whichever process."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self._options = options
+        self._maker = BatchMaker()
+
+    def __call__(self, numbered: NumberedChunk) -> Parsed:
+        file, chunk = numbered
+        return Parsed(file, chunk.bytes_read, self._maker.batch(chunk.records(self._options)))
 
 
 @dataclass(slots=True)
@@ -96,7 +119,7 @@ class _Recording:
 
     def _add_all(self, builder: WebBuilder) -> None:
         n_checked = 0
-        with closing(parsed(self._chunks(), self._options, self._workers)) as parts:
+        with closing(in_order(partial(ChunkParser, self._options), self._chunks(), self._workers)) as parts:
             for part in parts:
                 self._check(n_checked, part.file)
                 n_checked = part.file

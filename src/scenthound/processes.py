@@ -1,0 +1,95 @@
+"""Work shared out to processes, its results in the order of the work: the one place that starts processes.
+
+Rules
+- Workers are started afresh rather than forked from a process that may have threads.
+- Ctrl-C means something to this process only; workers go when it goes, however it goes.
+- A worker that dies ends the work with one clear line.
+- Only so much work is sent out ahead of the results taken, which bounds what is in memory.
+"""
+
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, TypeVar
+
+from scenthound.errors import Failure
+
+#: Pieces of work sent out for each worker before the oldest is waited for.
+PIECES_AHEAD = 4
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+
+
+def processors() -> int:
+    """How many processors this process may use; a container may grant fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(
+    make_worker: Callable[[], Callable[[Piece], Result]], pieces: Iterable[Piece], workers: int
+) -> Generator[Result, None, None]:
+    """The result of each piece of work, by one worker here or by several in processes of their own.
+
+    Everything sent must be picklable. Close what this returns when it is not read to its end: that ends the workers.
+    """
+    if workers == 1:
+        worker = make_worker()
+        yield from map(worker, pieces)
+        return
+    try:
+        yield from _by_processes(make_worker, pieces, workers)
+    except BrokenProcessPool:
+        raise Failure(
+            "A worker process died, maybe for want of memory, and nothing was written: try again with --workers 1. "
+            'In a script of your own, work under `if __name__ == "__main__":`.'
+        ) from None
+
+
+def _by_processes(
+    make_worker: Callable[[], Callable[[Piece], Result]], pieces: Iterable[Piece], workers: int
+) -> Generator[Result, None, None]:
+    import multiprocessing
+
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    pool = ProcessPoolExecutor(workers, context, _Here.begin, (make_worker,))
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for piece in pieces:
+            waiting.append(pool.submit(_Here.work, piece))
+            if len(waiting) > PIECES_AHEAD * workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+class _Here:
+    """What a worker process keeps for its whole life."""
+
+    worker: Callable[[Any], Any]
+
+    @classmethod
+    def begin(cls, make_worker: Callable[[], Callable[[Any], Any]]) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        threading.Thread(target=_leave_with_parent, daemon=True).start()
+        cls.worker = make_worker()
+
+    @classmethod
+    def work(cls, piece: Any) -> Any:
+        return cls.worker(piece)
+
+
+def _leave_with_parent() -> None:
+    import multiprocessing
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

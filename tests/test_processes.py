@@ -1,0 +1,64 @@
+import os
+import signal
+from dataclasses import dataclass
+from functools import partial
+
+import pytest
+
+from scenthound.errors import Failure
+from scenthound.processes import PIECES_AHEAD, in_order, processors
+
+
+@dataclass
+class Multiplier:
+    factor: int
+
+    def __call__(self, number: int) -> int:
+        return self.factor * number
+
+
+class Killer:
+    def __call__(self, number: int) -> int:
+        if number == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+
+class Refuser:
+    def __call__(self, number: int) -> int:
+        raise ValueError(f"no {number}")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_come_in_the_order_of_the_work(workers):
+    assert list(in_order(partial(Multiplier, 3), range(20), workers)) == [3 * i for i in range(20)]
+
+
+def test_only_so_much_is_sent_out_ahead():
+    taken = []
+
+    def pieces():
+        for i in range(100):
+            taken.append(i)
+            yield i
+
+    results = in_order(partial(Multiplier, 1), pieces(), 2)
+    next(results)
+    assert len(taken) <= 2 * PIECES_AHEAD + 1
+    results.close()
+
+
+def test_a_worker_that_dies_ends_the_work_with_one_line():
+    with pytest.raises(Failure, match="A worker process died") as failed:
+        list(in_order(Killer, range(10), 2))
+    assert "\n" not in str(failed.value)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_in_a_worker_reaches_the_caller(workers):
+    with pytest.raises(ValueError, match="no 0"):
+        list(in_order(Refuser, range(3), workers))
+
+
+def test_there_is_at_least_one_processor():
+    assert processors() >= 1
