@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: help demo test bench install clean
 
 help:
-	@echo "make demo    crawl the documentation of Python's standard library with every strategy, and compare them"
+	@echo "make demo    crawl the documentation of Python's standard library with four strategies, and compare them"
 	@echo "make test    linters, types, import contract and all tests"
 	@echo "make bench   the benchmarks; needs the collections in ../shared/data for the real ones"
 	@echo "make clean   remove the virtual environment and what the tools left"
@@ -16,11 +17,12 @@ install: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[lab,dev]'
+	$(PIP) hatchling editables
+	$(PIP) --no-build-isolation --editable '.[lab,dev]'
 	touch $@
 
 demo: install
-	$(BIN)/scenthound demo --out demo --force
+	$(BIN)/scenthound demo --out demo
 
 test: install
 	$(BIN)/ruff check src tests benchmarks
@@ -33,4 +35,4 @@ bench: install
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -10,9 +10,9 @@ from typing import TypeVar
 
 import orjson
 import Stemmer
-from backports import zstd
 
 from benchmarks.data import collection
+from scenthound.files import opened
 from scenthound.text.stop_words import STOP_WORDS
 from scenthound.text.words import WordScanner
 from scenthound.web.html import read_html
@@ -70,8 +70,8 @@ def _parse(page: tuple[str, str], scanner: WordScanner) -> None:
 
 
 def _load(file: Path) -> list[tuple[str, str]]:
-    with zstd.open(file, "rb") as lines:
-        records = (orjson.loads(line) for line in lines)
+    with opened(file) as lines:
+        records = (orjson.loads(line) for line in lines.content)
         articles = ((record["html"], record["url"]) for record in records if record["kind"] == "article")
         return list(itertools.islice(articles, _PAGES_MEASURED))
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from benchmarks.data import collection, recorded
 from scenthound.cli.tables import print_evaluation
-from scenthound.lab.evaluate import chosen_metrics, evaluate, write_evaluation
+from scenthound.lab.evaluate import chosen_metrics, evaluate
 from scenthound.lab.run_folder import RunFolder
 from scenthound.lab.simulation import TopicChoice, simulate_topics
 from scenthound.report.curves import draw_curves
+from scenthound.report.evaluation_files import write_evaluation
 
 COLLECTIONS = ("wpschools", "nlab")
 STRATEGIES = ("breadth_first", "best_n_first:n=1", "best_n_first:n=256")
@@ -34,7 +35,7 @@ def main(pictures: Path | None = None) -> None:
                 page_budget=PAGE_BUDGET,
                 n_seeds=N_SEEDS,
             )
-            evaluation = evaluate(RunFolder(run), chosen_metrics(METRICS))
+            evaluation = evaluate(RunFolder.open(run), chosen_metrics(METRICS)[0])
             print(f"  {name}: {done.n_crawls:,} crawls, {done.n_pages:,} pages", flush=True)
             print_evaluation(evaluation)
             if pictures is not None:

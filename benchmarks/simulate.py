@@ -4,12 +4,13 @@ from random import Random
 from time import process_time
 
 from benchmarks.data import collection, recorded
-from scenthound.drivers.simulate import PageScores, simulate
+from scenthound.drivers.scores import PageScores
+from scenthound.drivers.simulate import simulate
 from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.lab.starts import Starts
-from scenthound.registry import STRATEGIES
-from scenthound.relevance.cosine import CosineRelevance
+from scenthound.relevance.cosine import Cosine
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import read_topics
 
 N_TOPICS = 20
@@ -26,7 +27,7 @@ def main() -> None:
         starts = Starts(web)
         jobs = []
         for topic in read_topics(folder / "topics.jsonl")[:N_TOPICS]:
-            scores = PageScores(web, CosineRelevance.from_topic(topic, web))
+            scores = PageScores(web, Cosine().for_topic(topic, web))
             jobs.append((starts.draw(topic, 0).seeds, scores))
         print(f"  wpschools, {N_TOPICS} topics x {PAGE_BUDGET} pages; asks include links that leave the recording")
         for choice in CHOICES:

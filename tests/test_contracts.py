@@ -59,9 +59,34 @@ class Lazy(BreadthFirst):
         return []
 
 
+class HidesWhatWaits(BreadthFirst):
+    def __len__(self):
+        return 0
+
+
+class SharesItsState(BreadthFirst):
+    def state(self):
+        return {"queue": self._queue, "known": self._known}
+
+    def restore(self, state, seen):
+        self._queue, self._known = state["queue"], state["known"]
+
+
 class GivesUpOnDeadLinks(BreadthFirst):
     def drop(self, page):
         raise BrokenContract("A dead link must not stop a strategy.")
+
+
+class WantsPredictions(BreadthFirst):
+    wants_predictions = True
+
+    def tell(self, visit):
+        assert len(visit.links.predicted) == len(visit.links)
+        super().tell(visit)
+
+
+def test_a_strategy_that_wants_predictions_gets_them():
+    check_strategy(WantsPredictions)
 
 
 class Peeks(BreadthFirst):
@@ -85,6 +110,8 @@ class Peeks(BreadthFirst):
         (Guesses, "no visited page links to it"),
         (Hoards, "pages wait where the strategy's bound is 3"),
         (Whimsical, "The same seeds and generator must give the same trace"),
+        (HidesWhatWaits, "len\\(\\) told of 0 waiting"),
+        (SharesItsState, "must go on as if never stopped"),
         (Lazy, "must visit at least that seed"),
         (GivesUpOnDeadLinks, "must not stop"),
     ],
@@ -100,34 +127,57 @@ def test_a_strategy_that_peeks_is_caught():
 
 
 class SeesTheFuture(Precision):
-    def curve(self, trace, judgement):
-        return np.full(len(trace), super().curve(trace, judgement)[-1])
+    def curve(self, trace, judgement, n_steps):
+        return np.full(n_steps, super().curve(trace, judgement, max(len(trace), 1))[-1])
 
 
 class TooShort(Precision):
-    def curve(self, trace, judgement):
-        return super().curve(trace, judgement)[1:]
+    def curve(self, trace, judgement, n_steps):
+        return super().curve(trace, judgement, n_steps)[1:]
+
+
+class StopsWithTheCrawl(Precision):
+    def curve(self, trace, judgement, n_steps):
+        return super().curve(trace, judgement, min(n_steps, len(trace)))
 
 
 class Meddles(Precision):
-    def curve(self, trace, judgement):
-        answer = super().curve(trace, judgement)
-        trace.pages.sort()
+    def curve(self, trace, judgement, n_steps):
+        answer = super().curve(trace, judgement, n_steps)
         judgement.targets[:] = 0
         return answer
 
 
+class Whims(Precision):
+    whim = 0.0
+
+    def curve(self, trace, judgement, n_steps):
+        Whims.whim += 1
+        return super().curve(trace, judgement, n_steps) + Whims.whim
+
+
+class HalfDefined(Precision):
+    def curve(self, trace, judgement, n_steps):
+        answer = super().curve(trace, judgement, n_steps)
+        if not len(judgement.targets):
+            answer[: n_steps // 2] = 0
+        return answer
+
+
 class Undecided(Precision):
-    def curve(self, trace, judgement):
-        return np.full(len(trace), np.nan)
+    def curve(self, trace, judgement, n_steps):
+        return np.full(n_steps, np.nan)
 
 
 @pytest.mark.parametrize(
     ("metric", "says"),
     [
         (SeesTheFuture, "must not depend on pages visited later"),
-        (TooShort, "one value for each page"),
-        (Meddles, "must not change what it is given|same trace must give the same curve"),
+        (TooShort, "one value for each step"),
+        (StopsWithTheCrawl, "one value for each step"),
+        (Whims, "same trace must give the same curve"),
+        (HalfDefined, "for a whole crawl or not at all"),
+        (Meddles, "must not change what it is given"),
         (Undecided, "every value is a number"),
     ],
 )

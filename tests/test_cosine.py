@@ -5,7 +5,7 @@ import pytest
 
 from scenthound.errors import BadTopic
 from scenthound.model import Topic
-from scenthound.relevance.cosine import CosineRelevance
+from scenthound.relevance.cosine import Cosine
 
 
 class Words:
@@ -18,8 +18,8 @@ class Words:
         return np.array([self.ids[stem] for stem in stems if stem in self.ids], dtype=np.int32)
 
 
-def relevance(*keywords, description="", **options):
-    return CosineRelevance.from_topic(Topic("t", keywords, description=description), Words(), **options)
+def relevance(*keywords, description="", by_description=False):
+    return Cosine(description=by_description).for_topic(Topic("t", keywords, description=description), Words())
 
 
 def words(*ids):
@@ -43,10 +43,11 @@ def test_keywords_that_no_page_has_stay_in_the_length_of_the_topic():
     assert relevance("balloon zeppelin").page(words(3), 1.0) == pytest.approx(1 / sqrt(2))
 
 
-def test_the_description_takes_part_only_when_asked_for():
+def test_the_description_stands_in_for_the_keywords_only_when_asked_for():
     assert relevance("balloon", description="a race").page(words(4), 1.0) == 0
-    with_description = relevance("balloon", description="a race", with_description=True)
-    assert with_description.page(words(4), 1.0) == pytest.approx(1 / sqrt(2))
+    by_description = relevance("balloon", description="a hot race", by_description=True)
+    assert by_description.page(words(4), 1.0) == pytest.approx(1 / sqrt(2))
+    assert by_description.page(words(3), 1.0) == 0
 
 
 def test_a_page_without_words_is_not_relevant():
@@ -67,5 +68,7 @@ def test_a_page_without_links_has_no_contexts():
 
 
 def test_a_topic_of_stop_words_is_refused():
-    with pytest.raises(BadTopic, match=r"'t': its keywords 'the, of' hold no word but stop words"):
+    with pytest.raises(BadTopic, match=r"'t': its keywords have no word but stop words"):
         relevance("the", "of")
+    with pytest.raises(BadTopic, match=r"'t': its description has no word but stop words"):
+        relevance("balloon", by_description=True)

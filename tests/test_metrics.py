@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from scenthound.errors import BadParameter, UnknownName
-from scenthound.metrics.base import Judgement, parse_metric, values_at
+from scenthound.metrics.base import METRICS, Judgement, padded, parse_metric
 from scenthound.metrics.mean_similarity import MeanSimilarity, pool_similarity
 from scenthound.metrics.precision import Precision
 from scenthound.metrics.target_recall import TargetRecall
 from scenthound.model import Trace
-from scenthound.registry import METRICS
 from scenthound.testing import check_metric
 from scenthound.text.vectors import TermRows, count_words
 
@@ -37,15 +36,15 @@ def test_a_metric_keeps_its_contract(name):
 
 
 def test_precision_is_the_share_of_relevant_pages_so_far():
-    assert Precision().curve(CRAWL, JUDGEMENT) == pytest.approx([1, 1 / 2, 2 / 3, 2 / 4])
+    assert Precision().curve(CRAWL, JUDGEMENT, 4) == pytest.approx([1, 1 / 2, 2 / 3, 2 / 4])
 
 
 def test_target_recall_is_the_share_of_targets_found_so_far():
-    assert TargetRecall().curve(CRAWL, JUDGEMENT) == pytest.approx([0, 0, 1 / 2, 1 / 2])
+    assert TargetRecall().curve(CRAWL, JUDGEMENT, 4) == pytest.approx([0, 0, 1 / 2, 1 / 2])
 
 
 def test_mean_similarity_is_the_mean_so_far():
-    assert MeanSimilarity().curve(CRAWL, JUDGEMENT) == pytest.approx([0.8, 0.5, 1.4 / 3, 1.4 / 4])
+    assert MeanSimilarity().curve(CRAWL, JUDGEMENT, 4) == pytest.approx([0.8, 0.5, 1.4 / 3, 1.4 / 4])
 
 
 def test_the_similarity_to_the_description_uses_the_document_frequencies_of_the_pool():
@@ -57,19 +56,31 @@ def test_the_similarity_to_the_description_uses_the_document_frequencies_of_the_
     assert pool_similarity(pool, count_words(ids(1, 3)), 4) == pytest.approx(expected)
 
 
-def test_after_its_end_a_crawl_keeps_its_last_value():
-    assert (Precision() @ 1000)(CRAWL, JUDGEMENT) == pytest.approx(0.5)
-    assert (TargetRecall() @ 3)(CRAWL, JUDGEMENT) == pytest.approx(0.5)
-    assert values_at(np.array([0.1, 0.2]), ids(1, 2, 3, 100)).tolist() == [0.1, 0.2, 0.2, 0.2]
+def test_pages_that_a_crawl_did_not_get_are_worth_nothing_and_count():
+    # Two of four pages are relevant; had the crawl gone on to 8 pages of no worth, it would stand at 2 / 8.
+    assert Precision().curve(CRAWL, JUDGEMENT, 8)[4:] == pytest.approx([2 / 5, 2 / 6, 2 / 7, 2 / 8])
+    assert (MeanSimilarity() @ 10)(CRAWL, JUDGEMENT) == pytest.approx(1.4 / 10)
+    assert TargetRecall().curve(CRAWL, JUDGEMENT, 6)[3:] == pytest.approx([1 / 2, 1 / 2, 1 / 2])
+    assert padded(np.array([0.1, 0.2]), 4, of_nothing=9.0).tolist() == [0.1, 0.2, 9.0, 9.0]
+
+
+def test_a_crawler_does_not_gain_by_stopping_at_its_best_moment():
+    stopped, went_on = trace(1), trace(1, 9, 3, 7)
+    assert (Precision() @ 4)(stopped, JUDGEMENT) < (Precision() @ 4)(went_on, JUDGEMENT)
+
+
+def test_pages_beyond_the_step_asked_for_do_not_count():
+    assert (Precision() @ 2)(CRAWL, JUDGEMENT) == pytest.approx(1 / 2)
 
 
 def test_a_crawl_that_got_no_page_scores_nothing():
-    assert (Precision() @ 10)(trace(), JUDGEMENT) == 0
+    for metric in (Precision(), TargetRecall(), MeanSimilarity()):
+        assert (metric @ 10)(trace(), JUDGEMENT) == 0
 
 
 @pytest.mark.parametrize("metric", [Precision(), TargetRecall(), MeanSimilarity()], ids=str)
 def test_what_the_judges_cannot_know_is_not_a_number(metric):
-    assert np.isnan(metric.curve(CRAWL, NOTHING)).all()
+    assert np.isnan(metric.curve(CRAWL, NOTHING, 4)).all()
     assert np.isnan((metric @ 3)(CRAWL, NOTHING))
     assert np.isnan((metric @ 3)(trace(), NOTHING))
 

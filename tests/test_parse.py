@@ -9,13 +9,13 @@ import numpy as np
 import orjson
 import pytest
 import turbohtml
-from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scenthound.files import opened
 from scenthound.text.words import OPEN, WordScanner, plain_words
 from scenthound.web.html import HtmlContent
-from scenthound.web.parse import MAX_LINKS, ParsedPage, context_bounds, parse_html
+from scenthound.web.parse import MAX_LINKS, MAX_PAGE_BYTES, ParsedPage, context_bounds, parse_html
 from scenthound.web.urls import resolve
 
 URL = "http://web.test/a/page.html"
@@ -262,8 +262,9 @@ def test_bytes_are_read_by_the_charset_of_the_header() -> None:
 
 
 def test_what_is_beyond_the_limit_of_bytes_does_not_count() -> None:
-    assert len(parse_html("dog cat " * 10, URL, WordScanner(), max_bytes=8).words) == 2
-    assert len(parse_html(b"dog cat " * 10, URL, WordScanner(), max_bytes=8).words) == 2
+    at_the_limit = "dog " * (MAX_PAGE_BYTES // 4)
+    for html in (at_the_limit + "cat", (at_the_limit + "cat").encode()):
+        assert len(parse_html(html, URL, WordScanner()).words) == MAX_PAGE_BYTES // 4
 
 
 def test_links_beyond_the_limit_are_left_out() -> None:
@@ -349,8 +350,8 @@ def test_contexts_of_all_links_are_cut_at_once() -> None:
 
 
 def test_links_of_real_pages_have_the_words_of_their_elements(shared: Path) -> None:
-    with zstd.open(shared / "data" / "wpschools" / "pages.jsonl.zst", "rb") as pages:
-        for line in itertools.islice(pages, 0, 100, 5):
+    with opened(shared / "data" / "wpschools" / "pages.jsonl.zst") as pages:
+        for line in itertools.islice(pages.content, 0, 100, 5):
             record = orjson.loads(line)
             page = Page(record["html"], record["url"])
             elements = turbohtml.parse(record["html"]).find_all("a", href=True)

@@ -3,7 +3,8 @@ from typing import Annotated
 import pytest
 
 from scenthound.errors import BadParameter, BrokenContract, UnknownName
-from scenthound.registry import STRATEGIES, Bounds, Choice, Registry, _parameters_of
+from scenthound.registry import Bounds, Choice, Registry, _parameters_of
+from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.best_n_first import BestNFirst
 
 
@@ -83,3 +84,22 @@ def test_a_plug_in_that_cannot_be_imported_is_named(monkeypatch):
     registry.__dict__["_found"] = {"lost": EntryPoint("lost", "no_such_module:Thing", "scenthound.none")}
     with pytest.raises(BrokenContract, match=r"'lost' cannot be loaded: No module named 'no_such_module'"):
         registry.factory("lost")
+
+
+def test_a_name_that_two_packages_claim_belongs_to_neither(monkeypatch):
+    from importlib.metadata import EntryPoint
+
+    ours = EntryPoint("best_first", "scenthound.strategies.best_n_first:BestFirst", "group")
+    theirs = EntryPoint("best_first", "intruder:Eager", "group")
+    monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [ours, theirs])
+    with pytest.raises(BrokenContract, match="is claimed by intruder:Eager and scenthound"):
+        Registry("strategy", "group").make("best_first")
+
+
+def test_what_is_of_another_kind_is_no_plug_in(monkeypatch):
+    from importlib.metadata import EntryPoint
+
+    point = EntryPoint("counter", "collections:Counter", "group")
+    monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [point])
+    with pytest.raises(BrokenContract, match="'counter' is no strategy: it does not subclass BestNFirst"):
+        Registry("strategy", "group", BestNFirst).make(Choice("counter"))

@@ -3,20 +3,28 @@ from random import Random
 import numpy as np
 import pytest
 
-from scenthound.drivers.simulate import Ended, PageScores, simulate
+from scenthound.drivers.scores import PageScores
+from scenthound.drivers.simulate import Ended, simulate
 from scenthound.drivers.simulated_web import NotGot, Numbering, ShownLinks, SimulatedWeb
 from scenthound.errors import Peeked
 from scenthound.model import Topic
-from scenthound.relevance.cosine import CosineRelevance
+from scenthound.relevance.cosine import Cosine
 from scenthound.store.builder import web_of
 from scenthound.store.raw_page import RawPage
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.testing import SyntheticWeb
 
+NO_SCORES = SyntheticWeb({name: [] for name in "abc"}).scores()
+
 
 def crawl(web, strategy, pages=1000, **options):
     return simulate(web.recorded, strategy, [0], web.scores(), rng=Random(0), page_budget=pages, **options)
+
+
+def told(window, number):
+    """Get a page and hear what its strategy would."""
+    return window.visit(number, window.get(number), NO_SCORES, with_predictions=False)
 
 
 def test_numbers_are_given_in_order_of_discovery():
@@ -31,7 +39,7 @@ def test_a_number_tells_nothing_about_the_page_behind_it():
     # The recorded page c and the dead link b differ in the recording's numbers, but not in the crawl's.
     window = SimulatedWeb(SyntheticWeb({"a": ["b", "c", "b"]}, fails={"b"}).recorded)
     window.seeds([0])
-    assert window.links(window.get(0)).pages.tolist() == [1, 2, 1]
+    assert told(window, 0).links.pages.tolist() == [1, 2, 1]
 
 
 def test_a_crawl_ends_at_its_budget_or_at_an_empty_frontier():
@@ -89,7 +97,7 @@ PAGES = {
 
 def test_links_that_ask_not_to_be_followed_are_not_followed():
     web = recorded(**PAGES)
-    scores = PageScores(web, CosineRelevance.from_topic(Topic("t", ("balloon",)), web))
+    scores = PageScores(web, Cosine().for_topic(Topic("t", ("balloon",)), web))
 
     def run(**rules):
         return simulate(web, BreadthFirst(), [0], scores, rng=Random(0), page_budget=9, shown=ShownLinks(web, **rules))
@@ -100,7 +108,7 @@ def test_links_that_ask_not_to_be_followed_are_not_followed():
 
 def test_in_a_closed_world_links_that_leave_it_are_hidden():
     web = recorded(**PAGES)
-    scores = PageScores(web, CosineRelevance.from_topic(Topic("t", ("balloon",)), web))
+    scores = PageScores(web, Cosine().for_topic(Topic("t", ("balloon",)), web))
     opened, closed = (
         simulate(
             web, BreadthFirst(), [0], scores, rng=Random(0), page_budget=9, shown=ShownLinks(web, closed_world=yes)
@@ -113,7 +121,7 @@ def test_in_a_closed_world_links_that_leave_it_are_hidden():
 
 def test_the_strategy_is_told_the_cosine_of_the_page():
     web = recorded(a="<title>Balloon</title>race race <a href=b>x</a>")
-    scores = PageScores(web, CosineRelevance.from_topic(Topic("t", ("balloon",)), web))
+    scores = PageScores(web, Cosine().for_topic(Topic("t", ("balloon",)), web))
     done = simulate(web, BestFirst(), [0], scores, rng=Random(0), page_budget=9)
     # balloon 1, race 2; x is a single letter and so a stop word.
     assert done.relevance.tolist() == pytest.approx([1 / 5**0.5])
@@ -141,17 +149,22 @@ def test_reading_anything_of_an_unvisited_page_raises(question):
         crawl(SyntheticWeb({"a": ["b"]}), Peeker(question))
 
 
+def test_what_a_strategy_is_handed_can_neither_fetch_nor_look_ahead():
+    handed = {name for name in dir(SimulatedWeb(SyntheticWeb({"a": ["b"]}).recorded).seen) if name[0] != "_"}
+    assert handed == {"url", "words", "link_positions"}
+
+
 def test_the_address_of_a_link_is_known_but_not_that_of_a_page_nobody_linked_to():
     window = SimulatedWeb(SyntheticWeb({"a": ["b"], "c": []}).recorded)
     window.seeds([0])
     with pytest.raises(Peeked, match="Page 1 is unknown"):
-        window.url(1)
-    window.links(window.get(0))
-    assert window.url(1) == "http://web.test/b"
+        window.seen.url(1)
+    told(window, 0)
+    assert window.seen.url(1) == "http://web.test/b"
     with pytest.raises(Peeked):
-        window.url(2)
+        window.seen.url(2)
     with pytest.raises(Peeked):
-        window.url(-1)
+        window.seen.url(-1)
 
 
 def test_what_was_visited_can_be_read():
@@ -159,15 +172,15 @@ def test_what_was_visited_can_be_read():
     window = SimulatedWeb(web)
     window.seeds([0])
     window.get(0)
-    start, end = window.link_positions(0)
-    anchor = window.words(0)[start[0] : end[0]]
+    start, end = window.seen.link_positions(0)
+    anchor = window.seen.words(0)[start[0] : end[0]]
     assert [web.vocabulary[word] for word in anchor] == ["big", "race"]
 
 
 def test_the_same_page_is_not_got_twice():
     window = SimulatedWeb(SyntheticWeb({"a": ["b"]}, redirects={"b": "a"}).recorded)
     window.seeds([0])
-    window.links(window.get(0))
+    told(window, 0)
     assert window.get(1) is NotGot.REPEATED
     assert window.get(0) is NotGot.REPEATED
 
@@ -184,8 +197,72 @@ def test_predictions_are_made_for_strategies_that_want_them():
     filler = "race " * 30
     web = recorded(a=f"<a href=b>balloon</a> {filler} <a href=c>race</a>")
     strategy = Curious()
-    scores = PageScores(web, CosineRelevance.from_topic(Topic("t", ("balloon",)), web))
+    scores = PageScores(web, Cosine().for_topic(Topic("t", ("balloon",)), web))
     simulate(web, strategy, [0], scores, rng=Random(0), page_budget=1)
     # Around the first link: balloon and the races after it; around the second only races.
     assert strategy.told[0] > 0
     assert strategy.told[1] == 0
+
+
+def test_hosts_are_numbered_in_order_of_discovery():
+    # In the recording the hosts are numbered x, y, z; in the crawl it is z, y, x.
+    hosts = {"d": "x", "b": "y", "a": "z", "c": "z"}
+    web = SyntheticWeb({"d": [], "b": [], "a": ["b", "c", "d"]}, host_of=hosts)
+    window = SimulatedWeb(web.recorded)
+    (seed,) = window.seeds([2])
+    assert seed.host == 0
+    assert told(window, 0).links.hosts.tolist() == [1, 0, 2]
+
+
+def test_link_positions_are_those_of_the_links_shown():
+    web = recorded(a="<p>one <a href=b rel=nofollow>two</a> <a href=c>big race</a></p>")
+    window = SimulatedWeb(web)
+    window.seeds([0])
+    assert len(told(window, 0).links) == 1
+    start, end = window.seen.link_positions(0)
+    assert [web.vocabulary[word] for word in window.seen.words(0)[start[0] : end[0]]] == ["big", "race"]
+
+
+def test_what_was_read_gives_no_hold_on_the_rest_of_the_web():
+    web = recorded(a="<p>one balloon", b="<p>secret")
+    window = SimulatedWeb(web)
+    window.seeds([0])
+    window.get(0)
+    assert window.seen.words(0).base is None
+
+
+class Listener(BreadthFirst):
+    def __init__(self):
+        super().__init__()
+        self.dropped = []
+
+    def drop(self, page):
+        self.dropped.append(page)
+
+
+def test_the_strategy_is_told_of_pages_that_cannot_be_had():
+    strategy = Listener()
+    crawl(SyntheticWeb({"a": ["b", "c", "d"]}, fails={"b"}, redirects={"d": "c"}), strategy)
+    assert strategy.dropped == [1, 3]
+
+
+def test_a_page_is_charged_what_was_spent_since_the_page_before(monkeypatch):
+    clock = iter(range(0, 10**9, 1000))
+    monkeypatch.setattr("scenthound.drivers.simulate.thread_time_ns", lambda: next(clock))
+    done = crawl(SyntheticWeb({"a": ["dead", "b"]}, fails={"dead"}), BreadthFirst())
+    # Every call takes 1 us by this clock. a: start, ask, tell. b: ask, drop, ask, tell.
+    assert done.cpu_us.tolist() == [3.0, 4.0]
+
+
+def test_scoring_is_a_cost_of_strategies_that_look_at_the_score(monkeypatch):
+    clock = iter(range(0, 10**9, 1000))
+    for module in ("simulate", "scores"):
+        monkeypatch.setattr(f"scenthound.drivers.{module}.thread_time_ns", lambda: next(clock))
+    web = recorded(a="<p>balloon")
+    scores = PageScores(web, Cosine().for_topic(Topic("t", ("balloon",)), web))
+    costs = [
+        simulate(web, strategy, [0], scores, rng=Random(0), page_budget=1).cpu_us.tolist()
+        for strategy in (BreadthFirst(), BestFirst(), BestFirst())
+    ]
+    # start, ask, tell; and for Best-First the score, also when it was known already.
+    assert costs == [[3.0], [4.0], [4.0]]

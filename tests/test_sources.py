@@ -2,8 +2,12 @@
 
 import gzip
 import json
+import os
 import random
 import sys
+import time
+import tracemalloc
+import zlib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,11 +25,12 @@ from hypothesis import strategies as st
 from scenthound.errors import BadInput, MissingExtra
 from scenthound.store.raw_page import RawPage, RawRecord, RawRedirect, Skipped
 from scenthound.store.sources import jsonl, source_of
-from scenthound.store.sources.chunk import ReadOptions
+from scenthound.store.sources.chunk import CHUNK_BYTES, ReadOptions
 from scenthound.store.sources.fields import record_of, without_spans
 from scenthound.store.sources.jsonl import JsonLinesFile
 from scenthound.store.sources.parquet import ParquetRows
 from scenthound.store.sources.warc import WarcFile
+from scenthound.web.parse import MAX_PAGE_BYTES
 
 PLAIN = ReadOptions()
 
@@ -138,6 +143,32 @@ def test_only_records_with_the_wanted_values_are_kept(tmp_path: Path) -> None:
     assert reasons(found) == {"not wanted: kind is not article": 2}
 
 
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        (True, "true"),
+        (False, "false"),
+        (None, "null"),
+        (3, "3"),
+        (1.5, "1.5"),
+        ("yes", "yes"),
+        ("true", "true"),
+        ("", ""),
+    ],
+)
+def test_a_wanted_value_is_written_as_in_json(value: object, wanted: str) -> None:
+    fields = {"url": "http://a.org/", "text": "x", "ok": value}
+    for wish in ("true", "True", "false", "null", "None", "3", "1.5", "yes", ""):
+        kept = isinstance(record_of(fields, "", ReadOptions(where=(("ok", wish),))), RawPage)
+        assert kept == (wish == wanted), wish
+
+
+@pytest.mark.parametrize("wish", ["null", "None", ""])
+def test_a_missing_field_is_never_the_wanted_one(wish: str) -> None:
+    fields = {"url": "http://a.org/", "text": "x"}
+    assert isinstance(record_of(fields, "", ReadOptions(where=(("ok", wish),))), Skipped)
+
+
 def noisy_lines() -> bytes:
     """Pages that do not compress, so that a file of them can be cut between blocks."""
     rng = random.Random(7)
@@ -197,6 +228,60 @@ def test_damaged_parquet_is_refused_in_one_line(tmp_path: Path) -> None:
         records_of(path)
 
 
+def parquet_file(path: Path, rows: list[dict[str, Any]], schema: Any = None, row_group_size: int = 100) -> Path:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.Table.from_pylist(rows, schema)
+    parquet.write_table(table, path, row_group_size=row_group_size, compression="none", use_dictionary=False)
+    return path
+
+
+def test_parquet_may_hold_html_as_bytes(tmp_path: Path) -> None:
+    html = "<meta charset=windows-1251><p>собака<i>Pets</i>".encode("windows-1251")
+    row = {"url": "http://a.org/", "html": html, "leak": [[36, 47]]}
+    path = parquet_file(tmp_path / "p.parquet", [row])
+    (kept,), (cut,) = pages(records_of(path)), pages(records_of(path, ReadOptions(without_leaks=True)))
+    assert kept.html == html
+    assert isinstance(cut.html, str)
+    assert cut.html == "<meta charset=windows-1251><p>собака "
+    assert reasons(records_of(parquet_file(path, [{"url": b"http://a.org/", "html": "x"}]))) == {"url is not text": 1}
+
+
+def test_rows_of_parquet_are_sent_in_chunks_of_bounded_size(tmp_path: Path) -> None:
+    rows = [{"url": f"http://a.org/{i}", "text": "x" * (1 << 20)} for i in range(20)]
+    path = parquet_file(tmp_path / "p.parquet", rows)
+    chunks = list(source_of(path).chunks(PLAIN))
+    assert all(sum(len(page.text or "") for page in pages(chunk.records(PLAIN))) <= CHUNK_BYTES for chunk in chunks)
+    found = pages(record for chunk in chunks for record in chunk.records(PLAIN))
+    assert [(page.url, page.place) for page in found] == [
+        (f"http://a.org/{i}", f"p.parquet, row {i + 1}") for i in range(20)
+    ]
+    assert chunks[-1].bytes_read == path.stat().st_size
+
+
+def test_of_damaged_parquet_all_row_groups_are_read_that_can_be(tmp_path: Path) -> None:
+    rows = [{"url": f"http://a.org/{i}", "text": f"dog{i} " * 50} for i in range(30)]
+    path = parquet_file(tmp_path / "p.parquet", rows, row_group_size=10)
+    second_group = pytest.importorskip("pyarrow.parquet").ParquetFile(path).metadata.row_group(1)
+    with path.open("r+b") as file:
+        file.seek(second_group.column(0).data_page_offset)
+        file.write(b"\xff" * 20)
+    found = records_of(path)
+    assert [page.place for page in pages(found)] == [f"p.parquet, row {row}" for row in [*range(1, 11), *range(21, 31)]]
+    (damage,) = (record for record in found if isinstance(record, Skipped))
+    assert damage.reason == "damaged file"
+    assert damage.place.startswith("p.parquet, after row 10: ")
+
+
+def test_a_row_of_parquet_that_is_no_unicode_is_passed_over(tmp_path: Path) -> None:
+    rows = [{"url": f"http://a.org/{i}", "text": f"dog{i}"} for i in range(3)]
+    path = parquet_file(tmp_path / "p.parquet", rows)
+    path.write_bytes(path.read_bytes().replace(b"dog1", b"\xff\xfe\xfd\xfc"))
+    found = records_of(path)
+    assert [page.text for page in pages(found)] == ["dog0", "dog2"]
+    assert found[1] == Skipped("values that cannot be read", "p.parquet, row 2")
+
+
 def test_parquet_without_its_library_names_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     path = tmp_path / "pages.parquet"
@@ -210,6 +295,10 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
         source_of(tmp_path / "missing.jsonl")
     with pytest.raises(BadInput, match="is a folder"):
         source_of(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/null")):
+        with pytest.raises(BadInput, match=f"{path} is a pipe or a device"):
+            source_of(path)
 
 
 def warc(tmp_path: Path, *answers: tuple[str, str, list[str], bytes]) -> Path:
@@ -253,8 +342,112 @@ def test_of_a_warc_file_html_answers_are_pages_and_redirects_aliases(tmp_path: P
         "status 404": 1,
         "not HTML": 1,
         "empty body": 1,
-        "content encoding br": 1,
+        "content encoding that cannot be read": 1,
     }
+    assert found[-1] == Skipped("content encoding that cannot be read", "crawl.warc.gz, record 9: br")
+
+
+def test_what_a_warc_file_says_of_itself_makes_no_new_reasons_and_is_safe_to_print(tmp_path: Path) -> None:
+    odd = "\x1b[31mred\u202e" + "x" * 5_000
+    path = warc(
+        tmp_path,
+        ("http://a.org/1", f"{odd} OK", [HTML], b"x"),
+        ("http://a.org/2", "٤٠٤ OK", [HTML], b"x"),
+        ("http://a.org/3", "200 OK", [HTML, f"Content-Encoding: {odd}"], b"x"),
+    )
+    with path.open("ab") as file:
+        head = f"WARC/1.0\r\nWARC-Type: {odd}\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+        file.write(gzip.compress(head.encode()) + b"\x1b[31mred, and no gzip")
+    *odd_records, damage = records_of(path)
+    shown = r"\x1b[31mred\u202e" + "x" * 51 + "..."
+    assert odd_records == [
+        Skipped("no status", f"crawl.warc.gz, record 1: {shown}"),
+        Skipped("no status", "crawl.warc.gz, record 2: ٤٠٤"),
+        Skipped("content encoding that cannot be read", f"crawl.warc.gz, record 3: {shown}"),
+        Skipped("record of unknown type", f"crawl.warc.gz, record 4: {shown}"),
+    ]
+    assert isinstance(damage, Skipped)
+    assert damage.reason == "damaged file"
+    for record in (*odd_records, damage):
+        assert isinstance(record, Skipped)
+        assert record.place.isprintable()
+        assert len(record.place) < 400
+
+
+@pytest.mark.parametrize("head", [b"WARC/1.0\r\nX: ", b"WARC/1.0\r\n", b"http://a.org/ "])
+@pytest.mark.parametrize("tail", [b"x", b"a: b\r\n", b"\r\n", b" y\r\n"])
+def test_headers_without_end_cost_no_more_than_a_megabyte(head: bytes, tail: bytes, tmp_path: Path) -> None:
+    whole = warc(tmp_path, ("http://a.org/", "200 OK", [HTML], b"x" * 3_000_000)).read_bytes()
+    path = tmp_path / "endless.warc.gz"
+    path.write_bytes(whole + gzip.compress(head + tail * ((16 << 20) // len(tail))))
+    started = time.process_time()
+    found = records_of(path)
+    assert time.process_time() - started < 4
+    assert len(pages(found)) == 1
+    assert set(reasons(found)) <= {"damaged file", "record of another length than it says", "record of unknown type"}
+
+
+def deflated(body: bytes) -> bytes:
+    raw = zlib.compressobj(wbits=-15)
+    return raw.compress(body) + raw.flush()
+
+
+def test_bodies_are_unpacked_as_far_as_they_can_be(tmp_path: Path) -> None:
+    noise = random.Random(3).randbytes(40_000)
+    bodies = [
+        ("gzip", gzip.compress(b"dogs"), b"dogs"),
+        ("X-GZip", gzip.compress(b"dogs"), b"dogs"),
+        ("deflate", zlib.compress(b"dogs"), b"dogs"),
+        ("deflate", deflated(b"dogs"), b"dogs"),
+        ("gzip", b"<p>never packed", b"<p>never packed"),
+        ("identity", b"dogs", b"dogs"),
+        ("gzip", gzip.compress(b"dogs") + b"and more", b"dogs"),
+    ]
+    cut = gzip.compress(noise)[:30_000]
+    answers = [
+        (f"http://a.org/{i}", "200 OK", [HTML, f"Content-Encoding: {encoding}"], body)
+        for i, (encoding, body, _) in enumerate([*bodies, ("gzip", cut, b"")])
+    ]
+    *whole, partly = pages(records_of(warc(tmp_path, *answers)))
+    assert [page.html for page in whole] == [expected for *_, expected in bodies]
+    assert isinstance(partly.html, bytes)
+    assert len(partly.html) > 10_000
+    assert noise.startswith(partly.html)
+
+
+def test_a_page_packed_to_nothing_has_an_empty_body(tmp_path: Path) -> None:
+    path = warc(tmp_path, ("http://a.org/", "200 OK", [HTML, "Content-Encoding: gzip"], gzip.compress(b"")))
+    assert reasons(records_of(path)) == {"empty body": 1}
+
+
+def test_a_small_body_that_unpacks_to_much_costs_no_more_than_a_page(tmp_path: Path) -> None:
+    bomb = gzip.compress(b"x" * (64 << 20))
+    chunk = f"{len(bomb):x}\r\n".encode() + bomb + b"\r\n0\r\n\r\n"
+    packed = [HTML, "Content-Encoding: gzip"]
+    path = warc(
+        tmp_path,
+        ("http://a.org/1", "200 OK", packed, bomb),
+        ("http://a.org/2", "200 OK", [*packed, "Transfer-Encoding: Chunked"], chunk),
+        ("http://a.org/3", "200 OK", [HTML, "Transfer-Encoding: chunked"], b"7fffffff\r\n" + b"y" * (32 << 20)),
+        ("http://a.org/4", "200 OK", [HTML], b"dogs"),
+    )
+    tracemalloc.start()
+    found = records_of(path)
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [len(page.html or "") for page in pages(found)] == [MAX_PAGE_BYTES] * 3 + [4]
+    assert most_bytes < 16 * MAX_PAGE_BYTES
+
+
+def test_http_headers_without_end_are_damage_too(tmp_path: Path) -> None:
+    path = warc(
+        tmp_path,
+        ("http://a.org/1", "200 OK", [HTML], b"x"),
+        ("http://a.org/2", "200 OK", [HTML, "X: " + "y" * (4 << 20)], b"x"),
+    )
+    found = records_of(path)
+    assert [page.url for page in pages(found)] == ["http://a.org/1"]
+    assert found[-1] == Skipped("damaged file", "crawl.warc.gz, after record 1: headers of more than 1,048,576 bytes")
 
 
 def test_a_warc_has_no_fields_that_could_be_wanted(tmp_path: Path) -> None:

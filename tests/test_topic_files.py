@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scenthound.errors import BadInput, BadTopic, ScenthoundError
 from scenthound.model import Topic
 from scenthound.topics.files import read_topics, write_topics
-from scenthound.topics.paths import level, parent_path, path_words
+from scenthound.topics.paths import MAX_LEVELS, parent_path, path_words
 
 SUFFIXES = [".toml", ".jsonl", ".toml.gz", ".toml.zst", ".jsonl.gz", ".jsonl.zst"]
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -106,8 +106,12 @@ def test_a_string_may_hold_line_separators_that_are_no_line_feeds(tmp_path: Path
         ("t.jsonl", "\n", "no topics"),
         ("t.toml", "", "no topics"),
         ("t.csv", "id,keywords", ".toml or .jsonl"),
-        ("t.jsonl.gz", "not gzip", "cannot be decompressed"),
-        ("t.jsonl.zst", "not zstd", "cannot be decompressed"),
+        ("t.toml", "x = " + "[" * 5_000, "nested too deeply"),
+        ("t.toml", "x = " + "{a = " * 5_000, "nested too deeply"),
+        ("t.toml", "x = " + "1" * 5_000, "too many digits"),
+        ("t.jsonl", '{"x": ' + "[" * 5_000, "line 1: not JSON"),
+        ("t.jsonl", '{"x": ' + "1" * 5_000 + "}", "line 1: not JSON"),
+        ("t.jsonl", '{"id": "a", "path": "Top' + "/x" * (MAX_LEVELS + 1) + '"}', "more than 100 levels deep"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_in_one_line_that_names_the_place(
@@ -127,9 +131,31 @@ def test_a_file_that_is_not_utf8_is_bad_input(tmp_path: Path) -> None:
         read_topics(tmp_path / "t.jsonl")
 
 
-def test_a_gzip_file_that_was_cut_is_bad_input(tmp_path: Path) -> None:
-    (tmp_path / "t.jsonl.gz").write_bytes(gzip.compress(b'{"id": "a", "keywords": ["k"]}')[:-9])
-    assert "check that it is whole" in complaint(tmp_path / "t.jsonl.gz")
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_a_compressed_file_that_was_cut_is_bad_input(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"t.jsonl{suffix}"
+    write_topics(file, [CHEMISTRY])
+    file.write_bytes(file.read_bytes()[:-9])
+    assert "check that it is whole" in complaint(file)
+
+
+def test_how_a_file_is_compressed_is_told_by_its_content(tmp_path: Path) -> None:
+    line = b'{"id": "a", "keywords": ["k"]}'
+    for name, content in (("t.jsonl.gz", line), ("t.jsonl", gzip.compress(line)), ("t.jsonl.zst", gzip.compress(line))):
+        (tmp_path / name).write_bytes(content)
+        assert read_topics(tmp_path / name) == [Topic(id="a", keywords=("k",))]
+
+
+def test_a_path_of_a_hundred_levels_is_taken(tmp_path: Path) -> None:
+    path = "Top" + "/x" * MAX_LEVELS
+    line = f'{{"id": "a", "path": "{path}"}}'
+    assert read_topics(written(tmp_path, "t.jsonl", line))[0].path == path
+
+
+def test_a_complaint_about_a_file_with_an_odd_name_is_safe_to_print(tmp_path: Path) -> None:
+    with pytest.raises(BadTopic) as caught:
+        read_topics(written(tmp_path, "t\x1b[31m\n.jsonl", "\n"))
+    assert str(caught.value).isprintable()
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,13 +180,12 @@ def test_writing_no_topics_or_broken_text_is_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_words_parent_and_level_of_a_path() -> None:
+def test_the_words_and_the_parent_of_a_path() -> None:
     assert path_words("Top/Arts/PB_&_J_Otter") == ("Arts", "PB", "J", "Otter")
     assert path_words("Science/top_science") == ("Science", "top")
     assert path_words("") == ()
     assert parent_path("Top/Arts/Animation") == "Top/Arts"
     assert parent_path("Top") == ""
-    assert [level("Top"), level("Top/Arts"), level("Top/Arts/Animation")] == [0, 1, 2]
 
 
 @pytest.mark.parametrize(("name", "n"), [("wpschools", 145), ("nlab", 108), ("mdn", 280), ("debdocs", 70)])

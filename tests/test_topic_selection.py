@@ -45,6 +45,15 @@ def dump(tmp_path: Path) -> tuple[Path, Path]:
     return structure, content
 
 
+def test_a_directory_takes_in_a_path_of_any_depth_with_all_its_ancestors() -> None:
+    directory = Directory()
+    assert directory.add("Top" + "/x" * 1_500) == 1_500
+    assert directory.add("Top/x") == 1
+    tree = directory.tree()
+    assert tree.parent.tolist() == list(range(-1, 1_500))
+    assert tree.level.max() == 1_500
+
+
 def test_the_first_leaves_of_a_breadth_first_walk_come_in_the_directorys_order() -> None:
     tree = tree_of(B_C=5, A_D_E=9, A_F=7, G=5)
     assert leaves_in_order(tree, 3).paths == ("Top/G", "Top/B/C", "Top/A/F")

@@ -1,17 +1,20 @@
 """Words: what one is, which carry no subject, and that the fast scanner says what the plain one says."""
 
 import itertools
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import orjson
 import pytest
-from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scenthound.files import opened
+from scenthound.model import IntArray, LongArray
 from scenthound.text.stop_words import STOP_WORDS
-from scenthound.text.word_table import ABSENT, WordTable
+from scenthound.text.word_table import ABSENT, HashArray, WordTable
 from scenthound.text.words import CLOSE, OPEN, STOP, WordScanner, plain_words, stems_of
 
 # Characters where lower case, letters and digits have their surprises, among common ones.
@@ -59,7 +62,6 @@ def test_numbers_are_given_in_order_of_first_appearance() -> None:
     assert scanner.scan("dogs and cats, cat and dog").tolist() == [1, STOP, 2, 2, STOP, 1]
     assert scanner.scan("bird dog").tolist() == [3, 1]
     assert scanner.stems == ["", "dog", "cat", "bird"]
-    assert len(scanner) == 4
 
 
 def test_every_scanner_has_a_vocabulary_of_its_own() -> None:
@@ -131,8 +133,8 @@ def test_markers_count_the_words_of_the_text_before_them(text: str) -> None:
 
 def test_real_pages_are_scanned_as_the_plain_twin_scans_them(shared: Path) -> None:
     scanner = WordScanner()
-    with zstd.open(shared / "data" / "wpschools" / "pages.jsonl.zst", "rb") as pages:
-        for line in itertools.islice(pages, 0, 60, 3):
+    with opened(shared / "data" / "wpschools" / "pages.jsonl.zst") as pages:
+        for line in itertools.islice(pages.content, 0, 60, 3):
             text = orjson.loads(line)["html"]
             assert scanned(scanner, text) == plain_words(text)
 
@@ -150,14 +152,78 @@ def test_a_table_gives_back_what_was_put_and_nothing_else(first: set[int], secon
         table.put(np.array(list(batch), np.uint64), np.array(numbers, np.int32))
     asked = [*known, *(hashed ^ 1 for hashed in known)]
     assert table.get(np.array(asked, np.uint64)).tolist() == [known.get(hashed, ABSENT) for hashed in asked]
-    assert len(table) == len(known)
 
 
-def test_hashes_that_want_the_same_slot_are_kept_apart() -> None:
-    # Multiples of the inverse of the spreading factor all fall into slot 0.
-    inverse = pow(0x9E3779B97F4A7C15, -1, 2**64)
-    hashes = np.array([inverse * number % 2**64 for number in range(500)], np.uint64)
+def test_hashes_that_want_the_same_slot_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(WordTable, "_first_slots", lambda _table, hashes: np.full(len(hashes), 4_000, np.int64))
+    hashes = np.arange(500, dtype=np.uint64)
     table = WordTable()
     table.put(hashes, np.arange(500, dtype=np.int32))
     assert table.get(hashes).tolist() == list(range(500))
-    assert table.get(np.array([inverse * 500 % 2**64], np.uint64)).tolist() == [ABSENT]
+    assert table.get(np.array([500], np.uint64)).tolist() == [ABSENT]
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    """The least of some runs, so that what else the machine does counts little."""
+    times = []
+    for _ in range(3):
+        started = time.process_time()
+        work()
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+GOLDEN = 0x9E3779B97F4A7C15
+N_HOSTILE = 12_000
+
+
+def four_letters(number: int) -> str:
+    return "".join(LETTERS[number // 36**place % 36] for place in (3, 2, 1, 0))
+
+
+def four_letter_words(order: Callable[[HashArray], IntArray | LongArray]) -> str:
+    """The first of all words of four letters, in some order of their hashes with the salt 0."""
+    codes = np.array([ord(letter) for letter in LETTERS], np.uint64)
+    hashes = np.zeros(1, np.uint64)
+    for place in range(4):
+        hashes = np.add.outer(hashes, codes * np.uint64(pow(GOLDEN, place, 2**64))).ravel()
+    return " ".join(four_letters(number) for number in order(hashes)[:N_HOSTILE].tolist())
+
+
+@pytest.mark.parametrize("salt", [None, 0])
+def test_words_chosen_to_crowd_together_take_no_longer_than_others(salt: int | None) -> None:
+    # Neighbours after multiplying by the constant: what would crowd in a table that had no secret.
+    crowding = four_letter_words(lambda hashes: np.argsort(hashes * np.uint64(GOLDEN)))
+    others = four_letter_words(lambda hashes: np.random.default_rng(0).permutation(len(hashes)))
+
+    def scan_twice(text: str) -> None:
+        scanner = WordScanner(salt)
+        assert len(set(scanner.scan(text).tolist())) > 0.9 * N_HOSTILE
+        scanner.scan(text)
+
+    # Crowding, they took a hundred times as long.
+    assert cpu_seconds(lambda: scan_twice(crowding)) < 5 * cpu_seconds(lambda: scan_twice(others))
+
+
+@pytest.mark.parametrize("factor", [1, 1 << 32, 1 << 50, GOLDEN, pow(GOLDEN, -1, 2**64)])
+def test_evenly_spaced_hashes_take_no_longer_than_others(factor: int) -> None:
+    def put_and_get(hashes: HashArray) -> None:
+        table = WordTable()
+        table.put(hashes, np.arange(len(hashes), dtype=np.int32))
+        assert table.get(hashes).tolist() == list(range(len(hashes)))
+
+    spaced = np.arange(N_HOSTILE, dtype=np.uint64) * np.uint64(factor)
+    others = np.random.default_rng(0).integers(0, 2**64, N_HOSTILE, np.uint64)
+    assert cpu_seconds(lambda: put_and_get(spaced)) < 5 * cpu_seconds(lambda: put_and_get(others))
+
+
+def test_no_two_scanners_have_the_same_secrets() -> None:
+    def hashes(scanner: WordScanner) -> int:
+        codes = np.array([ord(letter) for letter in "word"], np.uint32)
+        return int(scanner._hashes(codes, np.array([0, 4]))[0])
+
+    assert len({hashes(WordScanner()) for _ in range(20)}) == 20
+    assert hashes(WordScanner(7)) == hashes(WordScanner(7))
+    wanted = {int(WordTable()._first_slots(np.array([1], np.uint64))[0]) for _ in range(20)}
+    assert len(wanted) > 1

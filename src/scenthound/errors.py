@@ -17,6 +17,9 @@ Each message says what was wrong, where, and what to do next, in one line.
 import difflib
 from collections.abc import Iterable
 
+#: As many known names as fit one line.
+SHOWN = 20
+
 
 class ScenthoundError(Exception):
     """The root of the tree. `exit_code` is what the command line answers with."""
@@ -35,7 +38,8 @@ class UnknownName(WrongUse):
         names = sorted(known)
         nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         guess = f" Did you mean {nearest[0]!r}?" if nearest else ""
-        return cls(f"No {kind} {name!r}.{guess} Known: {', '.join(names) or 'none'}.")
+        more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+        return cls(f"No {kind} {name!r}.{guess} Known: {', '.join(names[:SHOWN]) or 'none'}{more}.")
 
 
 class BadParameter(WrongUse):

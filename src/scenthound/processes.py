@@ -57,6 +57,7 @@ def _by_processes(
 
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(workers, context, _Here.begin, (make_worker,))
     waiting: deque[Future[Result]] = deque()
     try:
@@ -66,6 +67,11 @@ def _by_processes(
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+    except BaseException:
+        # Broken off: what is being worked on is not wanted any more, and may take long.
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 

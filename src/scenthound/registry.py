@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Union
+from typing import Any, Generic, TypeVar, Union
 
 from scenthound.errors import BadParameter, BrokenContract, UnknownName
 
 Value = int | float | str | bool | None
+Plugin = TypeVar("Plugin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,28 +81,45 @@ def _written(value: Value) -> str:
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
-class Registry:
-    """The plug-ins of one entry-point group."""
+class Registry(Generic[Plugin]):
+    """The plug-ins of one entry-point group: factories of `Plugin`."""
 
-    def __init__(self, kind: str, group: str) -> None:
+    def __init__(self, kind: str, group: str, must_be: type | None = None) -> None:
         self.kind = kind
         self._group = group
+        self._must_be = must_be
 
     @cached_property
     def _found(self) -> dict[str, EntryPoint]:
         return {point.name: point for point in entry_points(group=self._group)}
 
+    @cached_property
+    def _contested(self) -> dict[str, set[str]]:
+        """Names that stand for more than one thing, and what they stand for."""
+        meanings: dict[str, set[str]] = {}
+        for point in entry_points(group=self._group):
+            meanings.setdefault(point.name, set()).add(point.value)
+        return {name: values for name, values in meanings.items() if len(values) > 1}
+
     def names(self) -> list[str]:
         return sorted(self._found)
 
-    def factory(self, name: str) -> Callable[..., Any]:
+    def factory(self, name: str) -> Callable[..., Plugin]:
         """The class or function behind a name."""
         if name not in self._found:
             raise UnknownName.among(self.kind, name, self._found)
+        if name in self._contested:
+            both = " and ".join(sorted(self._contested[name]))
+            raise BrokenContract(f"The {self.kind} {name!r} is claimed by {both}: uninstall or rename one of them.")
         try:
-            return typing.cast(Callable[..., Any], self._found[name].load())
-        except (ImportError, AttributeError) as error:
+            loaded: Callable[..., Plugin] = self._found[name].load()
+        except Exception as error:
             raise BrokenContract(f"The {self.kind} {name!r} cannot be loaded: {error}.") from error
+        return loaded
+
+    def summary(self, name: str) -> str:
+        """The line that a plug-in says of itself."""
+        return str(getattr(self.factory(name), "summary", ""))
 
     def parameters(self, name: str) -> dict[str, Parameter]:
         return {found.name: found for found in _parameters_of(self.factory(name))}
@@ -122,10 +140,13 @@ class Registry:
             chosen[key] = known[key].parse(value, name)
         return Choice(name, tuple((key, chosen[key]) for key in known if key in chosen))
 
-    def make(self, choice: Choice | str) -> Any:
+    def make(self, choice: Choice | str) -> Plugin:
         """A new object of the chosen plug-in."""
         chosen = self.parse(choice) if isinstance(choice, str) else choice
-        return self.factory(chosen.name)(**dict(chosen.parameters))
+        made = self.factory(chosen.name)(**dict(chosen.parameters))
+        if self._must_be is not None and not isinstance(made, self._must_be):
+            raise BrokenContract(f"{chosen.name!r} is no {self.kind}: it does not subclass {self._must_be.__name__}.")
+        return made
 
 
 def _parameters_of(factory: Callable[..., Any]) -> Iterable[Parameter]:
@@ -153,8 +174,3 @@ def _without_none(hint: Any) -> tuple[type, bool]:
         return hint, False
     kinds = [kind for kind in typing.get_args(hint) if kind is not types.NoneType]
     return kinds[0], len(kinds) < len(typing.get_args(hint))
-
-
-STRATEGIES = Registry("strategy", "scenthound.strategies")
-METRICS = Registry("metric", "scenthound.metrics")
-RELEVANCE = Registry("relevance model", "scenthound.relevance")

@@ -3,34 +3,60 @@
 Rules
 - What a person asked for goes to standard output; progress and errors go to standard error.
 - Exit codes: 0 done, 2 wrong use, 1 failed, 130 stopped by the user; an error is one line.
+- Whoever ends the program, by Ctrl-C or by a signal, nothing half-written stays behind.
 - Heavy imports stay inside the commands, so that `--help` answers at once.
 """
 
-import os
+import signal
 import sys
+from io import TextIOWrapper
+from types import FrameType
+from typing import NoReturn
 
 from scenthound.errors import ScenthoundError
+
+#: What Typer answers with when the user presses Ctrl-C.
+INTERRUPTED = 130
 
 
 def main() -> None:
     """The entry point of `scenthound`."""
-    from scenthound.cli.app import app
-
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A terminal that cannot show a character shows a question mark; it is no reason to fail.
+            stream.reconfigure(errors="replace")
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, _leave)
     try:
-        app(prog_name="scenthound")
+        _run()
     except ScenthoundError as error:
         _stop(str(error), error.exit_code)
     except KeyboardInterrupt:
-        _stop("Stopped.", 130)
-    except BrokenPipeError:
-        # The reader of our output has gone (`| head`); what is left must not be flushed at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        _stop("Stopped.", INTERRUPTED)
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         _stop(f"{error.strerror or error}{where}.", 1)
 
 
-def _stop(message: str, exit_code: int) -> None:
+def _run() -> None:
+    import typer
+
+    from scenthound.cli.app import app
+
+    try:
+        exit_code = app(prog_name="scenthound", standalone_mode=False)
+    except typer.TyperException as error:
+        _stop(f"{error.format_message()} `--help` tells more.", error.exit_code)
+    if exit_code == INTERRUPTED:
+        raise KeyboardInterrupt
+    sys.exit(exit_code)
+
+
+def _leave(number: int, _frame: FrameType | None) -> NoReturn:
+    """End by way of all the `finally` that clean up."""
+    sys.exit(128 + number)
+
+
+def _stop(message: str, exit_code: int) -> NoReturn:
     print(f"scenthound: {message}", file=sys.stderr)
     sys.exit(exit_code)

@@ -24,6 +24,17 @@ Force = Annotated[bool, typer.Option("--force", help="Replace what an earlier ru
 Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use; all cores unless told.")]
 
 
+@app.callback(invoke_without_command=True)
+def common(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        from importlib.metadata import version as version_of
+
+        typer.echo(f"scenthound {version_of('scenthound')}")
+        raise typer.Exit
+
+
 @app.command()
 def record(
     out: Annotated[Path, typer.Option(help="Folder to make the recorded web in.")],
@@ -96,6 +107,10 @@ def simulate(
     follow_nofollow: Annotated[
         bool, typer.Option("--follow-nofollow", help="Follow links that ask not to be followed.")
     ] = False,
+    relevance: Annotated[
+        str,
+        typer.Option(help="What scores pages: cosine, by the keywords, or cosine:description=true."),
+    ] = "cosine",
     workers: Workers = None,
     force: Force = False,
 ) -> None:
@@ -118,6 +133,7 @@ def simulate(
             n_start=start,
             closed_world=closed_world,
             obey_nofollow=not follow_nofollow,
+            relevance=relevance,
             workers=workers,
             force=force,
             progress=progress,
@@ -128,7 +144,7 @@ def simulate(
 @app.command()
 def evaluate(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="What `scenthound simulate` wrote.")],
-    metric: Annotated[list[str] | None, typer.Option(help="Only this metric; repeatable.")] = None,
+    metric: Annotated[list[str] | None, typer.Option(help="Only this metric, or name@pages; repeatable.")] = None,
     at: Annotated[
         list[int] | None, typer.Option(min=1, help="Show the tables after so many pages; repeatable.")
     ] = None,
@@ -139,15 +155,18 @@ def evaluate(
 
     scenthound evaluate run --metric target_recall --at 100 --at 1000
     """
-    from scenthound.lab import evaluate as lab
+    from scenthound.lab.evaluate import chosen_metrics
+    from scenthound.lab.evaluate import evaluate as judge
     from scenthound.lab.run_folder import RunFolder
+    from scenthound.report.evaluation_files import as_json as plain_values
+    from scenthound.report.evaluation_files import write_evaluation
 
-    metrics = lab.chosen_metrics(metric)
+    metrics, named_steps = chosen_metrics(metric)
     with shown("judging") as progress:
-        evaluation = lab.evaluate(RunFolder(folder, web), metrics, at, progress)
-    written = lab.write_evaluation(evaluation, folder)
+        evaluation = judge(RunFolder.open(folder, web), metrics, [*(at or ()), *named_steps], progress)
+    written = write_evaluation(evaluation, folder)
     if as_json:
-        typer.echo(json.dumps(lab.as_json(evaluation), indent=1))
+        typer.echo(json.dumps(plain_values(evaluation), indent=1))
         return
     from scenthound.cli.tables import print_evaluation
 
@@ -159,7 +178,7 @@ def evaluate(
 def strategies(as_json: AsJson = False) -> None:
     """List the installed strategies with their parameters and defaults."""
     from scenthound.cli.summaries import print_plugins
-    from scenthound.registry import STRATEGIES
+    from scenthound.strategies.base import STRATEGIES
 
     print_plugins(STRATEGIES, as_json)
 
@@ -168,7 +187,7 @@ def strategies(as_json: AsJson = False) -> None:
 def metrics(as_json: AsJson = False) -> None:
     """List the installed metrics."""
     from scenthound.cli.summaries import print_plugins
-    from scenthound.registry import METRICS
+    from scenthound.metrics.base import METRICS
 
     print_plugins(METRICS, as_json)
 
@@ -178,9 +197,8 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for what the demo makes.")] = Path("scenthound-demo"),
     pages: Annotated[int, typer.Option(min=1, help="Page budget of each crawl.")] = 150,
     seeds: Annotated[int, typer.Option(min=1, help="Random seeds.")] = 5,
-    force: Force = False,
 ) -> None:
-    """Record the documentation of Python's standard library, crawl it with every strategy, and compare them."""
+    """Record the documentation of Python's standard library, crawl it with four strategies, and compare them."""
     from scenthound.cli.demo import run_demo
 
-    run_demo(out, page_budget=pages, n_seeds=seeds, force=force)
+    run_demo(out, page_budget=pages, n_seeds=seeds)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from scenthound.cli.tables import print_table
+from scenthound.errors import BrokenContract
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,26 +41,45 @@ def print_run(done: Simulation) -> None:
         typer.echo(f"{done.n_not_recorded:,} pages asked for were not in the recording.")
     if done.n_ended_early:
         typer.echo(f"{done.n_ended_early:,} crawls ended before the budget of {experiment.page_budget:,} pages.")
-    if done.skipped_topics:
-        typer.echo(f"Left out for want of a start page: {', '.join(done.skipped_topics)}.")
+    if done.missing:
+        typer.echo(
+            f"{len(done.missing):,} examples and targets are not in the web and took no part "
+            f"(first: {done.missing[0]})."
+        )
+    for reason in done.skipped_topics.values():
+        typer.echo(f"Left out: {reason}")
     typer.echo(f"Next: scenthound evaluate {done.out}")
 
 
-def print_plugins(registry: Registry, as_json: bool) -> None:
-    found: dict[str, Any] = {name: registry.factory(name) for name in registry.names()}
+def print_plugins(registry: Registry[Any], as_json: bool) -> None:
+    names = registry.names()
     if as_json:
-        listed = [{"name": name, **_described(registry, name, factory)} for name, factory in found.items()]
-        typer.echo(json.dumps(listed, indent=1))
+        typer.echo(json.dumps([_described(registry, name) for name in names], indent=1))
         return
     print_table(
-        f"{len(found)} installed",
+        f"{len(names)} installed",
         [registry.kind, "parameters and defaults", "what it does"],
-        [[name, _signature(registry, name), factory.summary] for name, factory in found.items()],
+        [_row(registry, name) for name in names],
+        n_words=3,
     )
 
 
-def _described(registry: Registry, name: str, factory: Any) -> dict[str, Any]:
-    parameters = [
+def _row(registry: Registry[Any], name: str) -> list[str]:
+    try:
+        return [name, _signature(registry, name), registry.summary(name)]
+    except BrokenContract as broken:
+        return [name, "-", f"cannot be used: {broken}"]
+
+
+def _described(registry: Registry[Any], name: str) -> dict[str, Any]:
+    try:
+        return {"name": name, "summary": registry.summary(name), "parameters": _parameters(registry, name)}
+    except BrokenContract as broken:
+        return {"name": name, "broken": str(broken)}
+
+
+def _parameters(registry: Registry[Any], name: str) -> list[dict[str, Any]]:
+    return [
         {
             "name": parameter.name,
             "type": parameter.kind.__name__ + (" or none" if parameter.optional else ""),
@@ -69,10 +89,9 @@ def _described(registry: Registry, name: str, factory: Any) -> dict[str, Any]:
         }
         for parameter in registry.parameters(name).values()
     ]
-    return {"summary": factory.summary, "parameters": parameters}
 
 
-def _signature(registry: Registry, name: str) -> str:
+def _signature(registry: Registry[Any], name: str) -> str:
     return "\n".join(map(_parameter, registry.parameters(name).values())) or "-"
 
 

@@ -14,12 +14,11 @@ if TYPE_CHECKING:
     from scenthound.lab.statistics import MeanCurve
 
 
-def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
-    """A table; columns of figures stand to the right, columns of words to the left."""
+def print_table(title: str, columns: list[str], rows: list[list[str]], n_words: int = 1) -> None:
+    """A table. The first `n_words` columns are words and stand to the left, the others are figures."""
     table = Table()
     for place, column in enumerate(columns):
-        figures = all(row[place][:1] in "0123456789-" for row in rows)
-        table.add_column(column, justify="right" if figures else "left", overflow="fold")
+        table.add_column(column, justify="left" if place < n_words else "right", overflow="fold")
     for row in rows:
         # Plain text: what came from a page or a topic file must not be read as markup.
         table.add_row(*map(Text, row))
@@ -55,19 +54,16 @@ def print_evaluation(evaluation: Evaluation) -> None:
 
 
 def _metric_rows(curves: dict[str, MeanCurve], checkpoints: tuple[int, ...]) -> list[list[str]]:
-    points = {
-        strategy: [_point(curve, step) for step in checkpoints if curve.n_topics] for strategy, curve in curves.items()
-    }
-    best = [max(column, key=lambda point: point[0]) for column in zip(*points.values(), strict=True)]
+    points = {strategy: [_point(curve, step) for step in checkpoints] for strategy, curve in curves.items()}
+    best = [max((row[place][0] for row in points.values()), key=_known_first) for place in range(len(checkpoints))]
     return [
-        [
-            strategy,
-            *(_shown(point, round(point[0], 3) == round(top[0], 3)) for point, top in zip(row, best, strict=True)),
-        ]
-        if row
-        else [strategy, *("-" for _ in checkpoints)]
+        [strategy, *(_shown(point, top) for point, top in zip(row, best, strict=True))]
         for strategy, row in points.items()
     ]
+
+
+def _known_first(mean: float) -> float:
+    return -math.inf if math.isnan(mean) else mean
 
 
 def _point(curve: MeanCurve, step: int) -> tuple[float, float]:
@@ -75,7 +71,9 @@ def _point(curve: MeanCurve, step: int) -> tuple[float, float]:
     return float(curve.mean[place]), float(curve.standard_error[place])
 
 
-def _shown(point: tuple[float, float], is_best: bool) -> str:
+def _shown(point: tuple[float, float], best: float) -> str:
     mean, error = point
+    if math.isnan(mean):
+        return "-"
     spread = f" ± {error:.3f}" if math.isfinite(error) else ""
-    return f"{mean:.3f}{spread}{'*' if is_best else ' '}"
+    return f"{mean:.3f}{spread}{'*' if round(mean, 3) == round(best, 3) else ' '}"

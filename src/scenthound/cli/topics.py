@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scenthound.errors import BadInput
+
 if TYPE_CHECKING:
     from scenthound.topics.rules import Chosen
 
@@ -26,6 +28,7 @@ RuleName = Annotated[
 ]
 Count = Annotated[int, typer.Option(min=1, help="How many topics.")]
 Seed = Annotated[int, typer.Option(help="Seed of what is random in the rule.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
 MinLinks = Annotated[int | None, typer.Option(min=1, help="Least links of a category; the rule's own unless told.")]
 
 
@@ -52,12 +55,19 @@ def list_topics(file: TopicFile, as_json: Annotated[bool, typer.Option("--json",
             ]
             for topic in topics
         ],
+        n_words=2,
     )
 
 
 @topics_app.command("select")
 def select_topics(
-    file: TopicFile, out: Out, rule: RuleName = "leaves", count: Count = 100, seed: Seed = 0, min_links: MinLinks = None
+    file: TopicFile,
+    out: Out,
+    rule: RuleName = "leaves",
+    count: Count = 100,
+    seed: Seed = 0,
+    min_links: MinLinks = None,
+    force: Force = False,
 ) -> None:
     """Choose topics of a topic file by their paths.
 
@@ -65,6 +75,7 @@ def select_topics(
     """
     from scenthound.topics.rules import Rule, Wish, choose_from_file
 
+    _check_free(out, force)
     _write(choose_from_file(file, Wish(Rule.named(rule), count, seed, min_links)), out)
 
 
@@ -77,6 +88,7 @@ def import_topics(
     count: Count = 100,
     seed: Seed = 0,
     min_links: MinLinks = None,
+    force: Force = False,
 ) -> None:
     """Make topics from a dump of the Open Directory.
 
@@ -84,8 +96,14 @@ def import_topics(
     """
     from scenthound.topics.rules import Rule, Wish, choose_from_odp
 
+    _check_free(out, force)
     wish = Wish(Rule.named(rule), count, seed, min_links)
     _write(choose_from_odp(structure, content, wish, lambda cut: typer.echo(f"Note: {cut}", err=True)), out)
+
+
+def _check_free(out: Path, force: bool) -> None:
+    if out.exists() and not force:
+        raise BadInput(f"{out} exists already: choose another name, or replace it with --force.")
 
 
 def _write(chosen: "Chosen", out: Path) -> None:

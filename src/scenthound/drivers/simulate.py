@@ -6,19 +6,18 @@ the trace.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 from time import thread_time_ns
 
 import numpy as np
 
+from scenthound.drivers.scores import Scores
 from scenthound.drivers.simulated_web import NotGot, ShownLinks, SimulatedWeb
 from scenthound.model import FloatArray, IntArray, Seed, Visit
-from scenthound.relevance.base import Relevance
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import SeenWeb, Strategy
-from scenthound.web.parse import context_bounds
 
 
 class Ended(StrEnum):
@@ -34,26 +33,10 @@ class Crawl:
 
     pages: IntArray
     relevance: FloatArray
-    cpu_us: FloatArray  #: of the strategy alone, per page got; fetching and scoring are not in it
+    cpu_us: FloatArray  #: of the strategy and of the scores it looks at, per page got; fetching is not in it
     ended: Ended
     n_missing: int
     n_repeated: int
-
-
-class PageScores:
-    """The relevance of recorded pages, computed when first needed and kept for the topic's other crawls."""
-
-    def __init__(self, web: RecordedWeb, relevance: Relevance) -> None:
-        self._web = web
-        self.relevance = relevance
-        self._score_of: dict[int, float] = {}
-
-    def __getitem__(self, page: int) -> float:
-        score = self._score_of.get(page)
-        if score is None:
-            score = self.relevance.page(self._web.words(page), float(self._web.page_norm[page]))
-            self._score_of[page] = score
-        return score
 
 
 class _Timed:
@@ -75,21 +58,23 @@ class _Timed:
         self._spent_ns += thread_time_ns() - before
         return asked
 
-    def tell(self, visit: Visit) -> None:
+    def tell(self, visit: Visit, scoring_ns: int) -> None:
         before = thread_time_ns()
         self._strategy.tell(visit)
-        self.cpu_ns.append(self._spent_ns + thread_time_ns() - before)
+        self.cpu_ns.append(scoring_ns + self._spent_ns + thread_time_ns() - before)
         self._spent_ns = 0
 
     def drop(self, page: int) -> None:
+        before = thread_time_ns()
         self._strategy.drop(page)
+        self._spent_ns += thread_time_ns() - before
 
 
 def simulate(
     web: RecordedWeb,
     strategy: Strategy,
     seeds: Sequence[int],
-    scores: PageScores,
+    scores: Scores,
     *,
     rng: Random,
     page_budget: int,
@@ -104,15 +89,15 @@ def simulate(
     pages: list[int] = []
     relevance: list[float] = []
     not_got = dict.fromkeys(NotGot, 0)
-    timed.start(window.seeds(seeds), rng, window)
+    timed.start(window.seeds(seeds), rng, window.seen)
     while len(pages) < page_budget and (asked := timed.ask()):
         page = window.get(asked[0])
         if isinstance(page, NotGot):
             not_got[page] += 1
             timed.drop(asked[0])
             continue
-        visit = Visit(asked[0], scores[page], window.links(page))
-        timed.tell(_with_predictions(visit, window, scores) if strategy.wants_predictions else visit)
+        visit = window.visit(asked[0], page, scores, with_predictions=strategy.wants_predictions)
+        timed.tell(visit, scores.cost_ns(page) if strategy.wants_relevance else 0)
         pages.append(page)
         relevance.append(visit.relevance)
     return Crawl(
@@ -123,9 +108,3 @@ def simulate(
         n_missing=not_got[NotGot.MISSING],
         n_repeated=not_got[NotGot.REPEATED],
     )
-
-
-def _with_predictions(visit: Visit, window: SimulatedWeb, scores: PageScores) -> Visit:
-    words = window.words(visit.page)
-    first, last = context_bounds(*window.link_positions(visit.page), len(words))
-    return replace(visit, links=replace(visit.links, predicted=scores.relevance.contexts(words, first, last)))

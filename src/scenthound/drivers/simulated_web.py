@@ -5,14 +5,16 @@ page behind it, not even whether it was recorded: a link that leaves the recordi
 asked for.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 
 import numpy as np
 
+from scenthound.drivers.scores import Scores
 from scenthound.errors import Peeked
-from scenthound.model import IntArray, Links, LongArray, Seed
+from scenthound.model import FloatArray, IntArray, Links, LongArray, Seed, Visit
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.web.parse import context_bounds
 
 
 class NotGot(Enum):
@@ -39,6 +41,9 @@ class ShownLinks:
         self.offset: LongArray = n_shown_before[web.link_offset]
         self.place: LongArray = np.flatnonzero(shown)
         self.url: IntArray = web.link_url[shown]
+
+    def range_of(self, recorded_page: int) -> slice:
+        return slice(int(self.offset[recorded_page]), int(self.offset[recorded_page + 1]))
 
 
 class Numbering:
@@ -68,8 +73,46 @@ class Numbering:
         return self._id_of[first_number:]
 
 
+class Seen:
+    """What a strategy may ask of the crawl so far: a `SeenWeb`. It can neither fetch nor look ahead."""
+
+    def __init__(
+        self, web: RecordedWeb, shown: ShownLinks, urls: Numbering, page_of_visited: Mapping[int, int]
+    ) -> None:
+        self._web = web
+        self._shown = shown
+        self._urls = urls
+        self._page_of_visited = page_of_visited
+
+    def url(self, page: int) -> str:
+        return self._web.url(known_id(self._urls, page))
+
+    def words(self, page: int) -> IntArray:
+        # A copy: the base of a slice is the whole web's words.
+        return self._web.words(self._visited(page)).copy()
+
+    def link_positions(self, page: int) -> tuple[IntArray, IntArray]:
+        places = self._shown.place[self._shown.range_of(self._visited(page))]
+        return self._web.link_start[places], self._web.link_end[places]
+
+    def _visited(self, number: int) -> int:
+        if number not in self._page_of_visited:
+            raise Peeked(f"Page {number} has not been visited: only what its visited parents say of it is known.")
+        return self._page_of_visited[number]
+
+
+def known_id(urls: Numbering, number: int) -> int:
+    """The id behind a number that was given out."""
+    if not 0 <= number < len(urls):
+        raise Peeked(f"Page {number} is unknown: no visited page links to it and it is no seed.")
+    return urls.id_of(number)
+
+
 class SimulatedWeb:
-    """One crawl's window on a recorded web; also the `SeenWeb` that strategies may question."""
+    """The driver's side of one crawl of a recorded web. Strategies are given `seen` and never this.
+
+    A *number* is what the strategy knows a page by, a *recorded page* what the recording does.
+    """
 
     def __init__(self, web: RecordedWeb, shown: ShownLinks | None = None) -> None:
         self._web = web
@@ -79,10 +122,11 @@ class SimulatedWeb:
         self._host_of_number = np.zeros(web.n_urls, dtype=np.int32)
         self._page_of_visited: dict[int, int] = {}
         self._visited_pages: set[int] = set()
+        self.seen = Seen(web, self._shown, self._urls, self._page_of_visited)
 
-    def seeds(self, pages: Iterable[int]) -> list[Seed]:
-        """The start of the crawl: recorded pages, made known to it."""
-        numbers = self._numbers(np.fromiter(pages, dtype=np.int32))
+    def seeds(self, recorded_pages: Iterable[int]) -> list[Seed]:
+        """The start of the crawl, made known to it."""
+        numbers = self._numbers(np.fromiter(recorded_pages, dtype=np.int32))
         return [Seed(number, int(self._host_of_number[number])) for number in numbers.tolist()]
 
     def _numbers(self, urls: IntArray) -> IntArray:
@@ -96,7 +140,7 @@ class SimulatedWeb:
 
     def get(self, number: int) -> int | NotGot:
         """Fetch: the recorded page behind a number, redirects followed, or why there is none."""
-        page = int(self._web.url_page[self._url_id(number)])
+        page = int(self._web.url_page[known_id(self._urls, number)])
         if page < 0:
             return NotGot.MISSING
         if page in self._visited_pages:
@@ -105,30 +149,14 @@ class SimulatedWeb:
         self._page_of_visited[number] = page
         return page
 
-    def links(self, page: int) -> Links:
-        """The links of a page that was got."""
-        numbers = self._numbers(self._shown.url[self._range(page)])
-        return Links(numbers, self._host_of_number[numbers])
+    def visit(self, number: int, recorded_page: int, scores: Scores, *, with_predictions: bool) -> Visit:
+        """What the strategy is told of a page that was got."""
+        numbers = self._numbers(self._shown.url[self._shown.range_of(recorded_page)])
+        predicted = self._predictions(number, scores) if with_predictions else None
+        links = Links(numbers, self._host_of_number[numbers], predicted)
+        return Visit(number, scores.page(recorded_page), links)
 
-    def _range(self, page: int) -> slice:
-        return slice(int(self._shown.offset[page]), int(self._shown.offset[page + 1]))
-
-    def _url_id(self, number: int) -> int:
-        if not 0 <= number < len(self._urls):
-            raise Peeked(f"Page {number} is unknown: no visited page links to it and it is no seed.")
-        return self._urls.id_of(number)
-
-    def _visited(self, number: int) -> int:
-        if number not in self._page_of_visited:
-            raise Peeked(f"Page {number} has not been visited: only what its visited parents say of it is known.")
-        return self._page_of_visited[number]
-
-    def url(self, page: int) -> str:
-        return self._web.url(self._url_id(page))
-
-    def words(self, page: int) -> IntArray:
-        return self._web.words(self._visited(page))
-
-    def link_positions(self, page: int) -> tuple[IntArray, IntArray]:
-        places = self._shown.place[self._range(self._visited(page))]
-        return self._web.link_start[places], self._web.link_end[places]
+    def _predictions(self, number: int, scores: Scores) -> FloatArray:
+        words = self.seen.words(number)
+        first, last = context_bounds(*self.seen.link_positions(number), len(words))
+        return scores.contexts(words, first, last)

@@ -1,24 +1,18 @@
-"""Judge the crawls of an experiment: curves with standard errors over topics, as values, JSON, CSV and tables."""
+"""Judge the crawls of an experiment: curves with standard errors over topics."""
 
-import csv
-import json
-import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from scenthound.errors import BadInput
+from scenthound.errors import BadInput, BadParameter
 from scenthound.lab.run_folder import RunFolder
 from scenthound.lab.starts import known_relevant
 from scenthound.lab.statistics import MeanCurve, mean_over_topics
-from scenthound.metrics.base import Judgement, Metric, values_at
+from scenthound.metrics.base import METRICS, Judgement, Metric, Point, parse_metric
 from scenthound.metrics.mean_similarity import pool_similarity
 from scenthound.model import FloatArray, IntArray, Progress, Topic, Trace, silent
-from scenthound.registry import METRICS
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.text.vectors import TermRows, count_words
 from scenthound.text.words import stems_of
@@ -50,51 +44,68 @@ class Evaluation:
     results: tuple[StrategyResult, ...]
 
 
-def chosen_metrics(names: Sequence[str] | None = None) -> list[Metric]:
-    """The metrics of these names, or all that are installed."""
-    return [METRICS.make(name) for name in dict.fromkeys(names or METRICS.names())]
+def chosen_metrics(names: Sequence[str] | None = None) -> tuple[list[Metric], list[int]]:
+    """The metrics of these names, or all that are installed, and the steps named with them: `precision@1000`."""
+    parsed = [parse_metric(name) for name in names or METRICS.names()]
+    metrics = {str(metric): metric for metric in (one.metric if isinstance(one, Point) else one for one in parsed)}
+    return list(metrics.values()), [one.step for one in parsed if isinstance(one, Point)]
 
 
 def evaluate(
-    run: RunFolder, metrics: Sequence[Metric], checkpoints: Sequence[int] | None = None, progress: Progress = silent
+    run: RunFolder, metrics: Sequence[Metric], checkpoints: Sequence[int] = (), progress: Progress = silent
 ) -> Evaluation:
-    """Every metric for every strategy, topic after topic, because judges need all crawls of a topic at once."""
+    """Every metric for every strategy, topic after topic, because judges need all crawls of a topic at once.
+
+    Tables show the checkpoints, or a choice of them that suits the page budget, and the budget's end.
+    """
     marks = _checkpoints(checkpoints, run.page_budget)
-    steps = _steps(run.page_budget, marks)
-    curves: dict[tuple[str, str], dict[str, list[FloatArray]]] = defaultdict(lambda: defaultdict(list))
-    costs: dict[str, list[FloatArray]] = defaultdict(list)
+    tally = _Tally(metrics, _steps(run.page_budget, marks))
     topics = {topic.id: topic for topic in run.topics()}
     targets = {(start.topic, start.seed): start.targets for start in run.starts()}
     for done, (topic_id, traces) in enumerate(_by_topic(run.traces()), 1):
+        if topic_id not in topics:
+            raise BadInput(f"{run.path} has crawls for {topic_id!r}, but no such topic; simulate again.")
         judge = TopicJudge(run.web, topics[topic_id], traces)
         for trace in traces:
-            judgement = judge.judgement(targets[topic_id, trace.seed])
-            costs[trace.strategy].append(trace.cpu_us)
-            for metric in metrics:
-                curve = metric.curve(trace, judgement)
-                curves[trace.strategy, str(metric)][topic_id].append(values_at(curve, steps))
+            tally.add(trace, judge.judgement(targets.get((topic_id, trace.seed), ())))
         progress(done / len(topics), f"{done:,} of {len(topics):,} topics judged")
-    if not costs:
-        raise BadInput(f"{run.path} holds no visited page, so there is nothing to judge; simulate again.")
-    names = tuple(str(metric) for metric in metrics)
-    results = (
-        StrategyResult(
+    results = tuple(tally.result(strategy) for strategy in run.strategies)
+    return Evaluation(run.page_budget, marks, tuple(map(str, metrics)), results)
+
+
+class _Tally:
+    """Gathers curves and costs as the traces come by."""
+
+    def __init__(self, metrics: Sequence[Metric], steps: IntArray) -> None:
+        self._metrics = metrics
+        self._steps = steps
+        self._curves: dict[tuple[str, str], dict[str, list[FloatArray]]] = defaultdict(lambda: defaultdict(list))
+        self._cpu_us: dict[str, list[FloatArray]] = defaultdict(list)
+
+    def add(self, trace: Trace, judgement: Judgement) -> None:
+        self._cpu_us[trace.strategy].append(trace.cpu_us)
+        for metric in self._metrics:
+            curve = metric.curve(trace, judgement, int(self._steps[-1]))
+            self._curves[trace.strategy, str(metric)][trace.topic].append(curve[self._steps - 1])
+
+    def result(self, strategy: str) -> StrategyResult:
+        costs = self._cpu_us[strategy]
+        n_pages = sum(map(len, costs))
+        return StrategyResult(
             strategy=strategy,
-            curves={name: mean_over_topics(steps, curves[strategy, name]) for name in names},
-            cpu_us_per_page=float(np.mean(np.concatenate(costs[strategy]))),
-            pages_per_crawl=float(np.mean([len(cost) for cost in costs[strategy]])),
-            n_crawls=len(costs[strategy]),
+            curves={str(m): mean_over_topics(self._steps, self._curves[strategy, str(m)]) for m in self._metrics},
+            cpu_us_per_page=float(sum(cost.sum() for cost in costs)) / max(n_pages, 1),
+            pages_per_crawl=n_pages / max(len(costs), 1),
+            n_crawls=len(costs),
         )
-        for strategy in run.strategies
-        if strategy in costs
-    )
-    return Evaluation(run.page_budget, marks, names, tuple(results))
 
 
-def _checkpoints(wanted: Sequence[int] | None, page_budget: int) -> tuple[int, ...]:
-    if wanted is None:
-        wanted = [step for step in CHECKPOINTS if step >= page_budget / 20]
-    return tuple(sorted({step for step in wanted if step < page_budget} | {page_budget}))
+def _checkpoints(wanted: Sequence[int], page_budget: int) -> tuple[int, ...]:
+    for step in wanted:
+        if not 1 <= step <= page_budget:
+            raise BadParameter(f"The crawls have pages 1 to {page_budget:,}; there is no value after {step:,}.")
+    chosen = set(wanted or (step for step in CHECKPOINTS if page_budget / 20 <= step < page_budget))
+    return tuple(sorted(chosen | {page_budget}))
 
 
 def _steps(page_budget: int, checkpoints: tuple[int, ...]) -> IntArray:
@@ -131,53 +142,3 @@ class TopicJudge:
 
     def judgement(self, targets: Sequence[int]) -> Judgement:
         return Judgement(self._relevant, np.array(sorted(targets), dtype=np.int32), self._pool, self._similarity)
-
-
-def as_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Plain values; a standard error that is not defined is null."""
-    return {
-        "page_budget": evaluation.page_budget,
-        "checkpoints": list(evaluation.checkpoints),
-        "strategies": {
-            result.strategy: {
-                "n_crawls": result.n_crawls,
-                "pages_per_crawl": result.pages_per_crawl,
-                "cpu_us_per_page": result.cpu_us_per_page,
-                "curves": {name: _curve_as_json(curve) for name, curve in result.curves.items()},
-            }
-            for result in evaluation.results
-        },
-    }
-
-
-def _curve_as_json(curve: MeanCurve) -> dict[str, Any]:
-    return {
-        "n_topics": curve.n_topics,
-        "steps": curve.steps.tolist(),
-        "mean": [_finite(value) for value in curve.mean.tolist()],
-        "standard_error": [_finite(value) for value in curve.standard_error.tolist()],
-    }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def write_evaluation(evaluation: Evaluation, folder: Path) -> list[Path]:
-    """`evaluation.json` and `evaluation.csv` (strategy, metric, step, mean, standard_error, n_topics)."""
-    as_text = json.dumps(as_json(evaluation), indent=1) + "\n"
-    (folder / "evaluation.json").write_text(as_text, encoding="utf-8")
-    with (folder / "evaluation.csv").open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["strategy", "metric", "step", "mean", "standard_error", "n_topics"])
-        rows.writerows(_csv_rows(evaluation))
-    return [folder / "evaluation.json", folder / "evaluation.csv"]
-
-
-def _csv_rows(evaluation: Evaluation) -> Iterator[list[Any]]:
-    for result in evaluation.results:
-        for name, curve in result.curves.items():
-            points = zip(curve.steps.tolist(), curve.mean.tolist(), curve.standard_error.tolist(), strict=True)
-            for step, mean, error in points:
-                shown = ["" if number is None else f"{number:.6g}" for number in (_finite(mean), _finite(error))]
-                yield [result.strategy, name, step, *shown, curve.n_topics]

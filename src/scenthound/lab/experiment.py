@@ -10,20 +10,26 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from scenthound.drivers.simulate import Crawl, PageScores, simulate
+from scenthound.drivers.scores import PageScores
+from scenthound.drivers.simulate import Crawl, simulate
 from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.errors import BadParameter, BadTopic
 from scenthound.lab.starts import Start, Starts, Task
 from scenthound.model import Progress, Topic, silent
 from scenthound.processes import in_order, processors
-from scenthound.registry import STRATEGIES
-from scenthound.relevance.cosine import CosineRelevance
+from scenthound.relevance.base import RELEVANCE
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import STRATEGIES
+
+#: More than any experiment has. Steps are counted in 32 bits, and every start is drawn before the first crawl.
+MOST_PAGES = 1_000_000_000
+MOST_SEEDS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """Everything that decides the traces. `strategies` are written `name:parameter=value,...`."""
+    """Everything that decides the traces. Strategies and relevance are written `name:parameter=value,...`, and kept in
+    the one spelling that equal choices share."""
 
     web: Path
     topics: tuple[Topic, ...]
@@ -34,16 +40,24 @@ class Experiment:
     n_start: int = 10
     closed_world: bool = False
     obey_nofollow: bool = True
+    relevance: str = "cosine"
 
     def __post_init__(self) -> None:
-        for name, value in (("pages", self.page_budget), ("seeds", self.n_seeds), ("start", self.n_start)):
-            if value < 1:
-                raise BadParameter(f"{name} is {value}; it must be at least 1.")
+        limits = {
+            "pages": (self.page_budget, MOST_PAGES),
+            "seeds": (self.n_seeds, MOST_SEEDS),
+            "start": (self.n_start, MOST_PAGES),
+        }
+        for name, (value, most) in limits.items():
+            if not 1 <= value <= most:
+                raise BadParameter(f"{name} is {value}; it must be at least 1 and at most {most:,}.")
         if not self.strategies:
             raise BadParameter("No strategy is named; `scenthound strategies` lists them.")
         if not self.topics:
             raise BadTopic("There is no topic to crawl for.")
-        object.__setattr__(self, "strategies", tuple(dict.fromkeys(str(STRATEGIES.parse(s)) for s in self.strategies)))
+        spelled = dict.fromkeys(str(STRATEGIES.parse(strategy)) for strategy in self.strategies)
+        object.__setattr__(self, "strategies", tuple(spelled))
+        object.__setattr__(self, "relevance", str(RELEVANCE.parse(self.relevance)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +72,18 @@ class Run:
 def plan(experiment: Experiment, web: RecordedWeb) -> list[tuple[Topic, Start]]:
     """The start of every topic and seed, and a check that every topic can be scored."""
     starts = Starts(web, experiment.task, experiment.n_start)
+    model = RELEVANCE.make(experiment.relevance)
     for topic in experiment.topics:
-        CosineRelevance.from_topic(topic, web)
+        model.for_topic(topic, web)
+        _check_start(starts, topic)
     return [(topic, starts.draw(topic, seed)) for topic in experiment.topics for seed in range(experiment.n_seeds)]
+
+
+def _check_start(starts: Starts, topic: Topic) -> None:
+    try:
+        starts.draw(topic, 0)
+    except BadTopic as reason:
+        raise BadTopic(f"{reason} Or leave out the topics that no crawl can start for, with --skip-missing.") from None
 
 
 def run(
@@ -91,6 +114,7 @@ class Bench:
         self._shown = ShownLinks(
             self._web, closed_world=experiment.closed_world, obey_nofollow=experiment.obey_nofollow
         )
+        self._model = RELEVANCE.make(experiment.relevance)
         self._topic: Topic | None = None
         self._scores: PageScores
 
@@ -99,7 +123,7 @@ class Bench:
         topic, start = planned
         if topic != self._topic:
             self._topic = topic
-            self._scores = PageScores(self._web, CosineRelevance.from_topic(topic, self._web))
+            self._scores = PageScores(self._web, self._model.for_topic(topic, self._web))
         return [Run(start, strategy, self._crawl(strategy, start)) for strategy in self._experiment.strategies]
 
     def _crawl(self, strategy: str, start: Start) -> Crawl:

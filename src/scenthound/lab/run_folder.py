@@ -9,26 +9,24 @@ run.json         settings, versions, and the web with its fingerprint
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
-from importlib.metadata import version
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from scenthound.errors import BadInput, MissingExtra
-from scenthound.lab.experiment import Experiment, Run
-from scenthound.lab.starts import Start, Task
+from scenthound.lab.starts import Start
 from scenthound.model import IntArray, Topic, Trace
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.topics.files import read_topics, write_topics
+from scenthound.topics.files import read_topics
 
 FORMAT = "scenthound run"
 VERSION = 1
 RUN_FILE = "run.json"
 
 
-def parquet() -> Any:
+def require_parquet() -> Any:
     """pyarrow's Parquet module, or a word on how to get it."""
     try:
         import pyarrow.parquet
@@ -37,160 +35,99 @@ def parquet() -> Any:
     return pyarrow.parquet
 
 
-def write_run(
-    folder: Path, experiment: Experiment, web: RecordedWeb, starts: Iterable[Start], runs: Iterable[Run]
-) -> None:
-    """Write everything into an existing, empty folder; `runs` is consumed as it comes."""
-    write_topics(folder / "topics.jsonl", experiment.topics)
-    with (folder / "starts.jsonl").open("w", encoding="utf-8") as lines:
-        lines.writelines(json.dumps(_start_line(start, web)) + "\n" for start in starts)
-    with (folder / "crawls.jsonl").open("w", encoding="utf-8") as lines:
-        _write_traces(folder / "traces.parquet", web, _noting(runs, lines))
-    (folder / RUN_FILE).write_text(json.dumps(_settings(experiment, web), indent=2) + "\n", encoding="utf-8")
+@dataclass(frozen=True, slots=True)
+class CrawlNote:
+    """What a run folder says of one crawl, beside its trace."""
 
-
-def _settings(experiment: Experiment, web: RecordedWeb) -> dict[str, Any]:
-    settings = asdict(experiment)
-    del settings["topics"]
-    settings["web"] = str(experiment.web.resolve())
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "scenthound": version("scenthound"),
-        "web_fingerprint": web.fingerprint,
-        "settings": settings,
-    }
-
-
-def _start_line(start: Start, web: RecordedWeb) -> dict[str, Any]:
-    return {
-        "topic": start.topic,
-        "seed": start.seed,
-        "seeds": [web.url(page) for page in start.seeds],
-        "targets": [web.url(page) for page in start.targets],
-    }
-
-
-def _noting(runs: Iterable[Run], lines: Any) -> Iterator[Run]:
-    for run in runs:
-        crawl = run.crawl
-        note = {
-            "topic": run.start.topic,
-            "strategy": run.strategy,
-            "seed": run.start.seed,
-            "pages": len(crawl.pages),
-            "ended": crawl.ended.value,
-            "not_recorded": crawl.n_missing,
-            "repeated": crawl.n_repeated,
-        }
-        lines.write(json.dumps(note) + "\n")
-        yield run
-
-
-def _write_traces(file: Path, web: RecordedWeb, runs: Iterable[Run]) -> None:
-    pq = parquet()
-    import pyarrow as pa
-
-    named = pa.dictionary(pa.int32(), pa.string())
-    schema = pa.schema(
-        [
-            ("topic", named),
-            ("strategy", named),
-            ("seed", pa.int32()),
-            ("step", pa.int32()),
-            ("url", named),
-            ("relevance", pa.float64()),
-            ("cpu_us", pa.float32()),
-        ]
-    )
-    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for run in runs:
-            n_pages = len(run.crawl.pages)
-            pages, place = np.unique(run.crawl.pages, return_inverse=True)
-            zeros = np.zeros(n_pages, dtype=np.int32)
-            columns = [
-                pa.DictionaryArray.from_arrays(zeros, [run.start.topic]),
-                pa.DictionaryArray.from_arrays(zeros, [run.strategy]),
-                np.full(n_pages, run.start.seed, dtype=np.int32),
-                np.arange(1, n_pages + 1, dtype=np.int32),
-                pa.DictionaryArray.from_arrays(place.astype(np.int32), [web.url(page) for page in pages.tolist()]),
-                run.crawl.relevance,
-                run.crawl.cpu_us.astype(np.float32),
-            ]
-            writer.write_table(pa.table(columns, schema=schema))
+    topic: str
+    strategy: str
+    seed: int
+    pages: int
+    ended: str
+    not_recorded: int
+    repeated: int
 
 
 class RunFolder:
     """A finished experiment on disk, with the web it ran on."""
 
-    def __init__(self, path: str | Path, web: str | Path | None = None) -> None:
-        self.path = Path(path)
-        about = self._about()
-        self.settings: dict[str, Any] = about["settings"]
-        self.page_budget: int = self.settings["page_budget"]
-        self.strategies: list[str] = list(self.settings["strategies"])
-        self.task = Task(self.settings["task"])
-        self.web = RecordedWeb.open(web or self.settings["web"])
-        if self.web.fingerprint != about["web_fingerprint"]:
+    def __init__(self, path: Path, web: RecordedWeb, page_budget: int, strategies: list[str]) -> None:
+        self.path = path
+        self.web = web
+        self.page_budget = page_budget
+        self.strategies = strategies
+
+    @classmethod
+    def open(cls, path: str | Path, web: str | Path | None = None) -> "RunFolder":
+        """`web` is where the recorded web is now, if it was moved away from the run."""
+        folder = Path(path)
+        about = _read_about(folder)
+        try:
+            settings = about["settings"]
+            place = Path(web) if web else _place_of_web(folder, settings["web"], about["web_from_here"])
+            if not place.is_dir():
+                raise BadInput(f"The recorded web that {folder} ran on is not at {place}; name its place with --web.")
+            opened = cls(folder, RecordedWeb.open(place), int(settings["page_budget"]), list(settings["strategies"]))
+            fingerprint = about["web_fingerprint"]
+        except (KeyError, TypeError, ValueError):
+            raise BadInput(f"{folder / RUN_FILE} is damaged; simulate again.") from None
+        if opened.web.fingerprint != fingerprint:
             raise BadInput(
-                f"{self.path} ran on another recording than {web or self.settings['web']} holds now; "
+                f"{folder} ran on another recording than {place} holds now; "
                 "name the right one with --web, or simulate again."
             )
-
-    def _about(self) -> dict[str, Any]:
-        file = self.path / RUN_FILE
-        try:
-            about = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            about = None
-        if not isinstance(about, dict) or about.get("format") != FORMAT:
-            raise BadInput(f"{self.path} is not the folder of an experiment. Make one with `scenthound simulate`.")
-        if about.get("version") != VERSION:
-            raise BadInput(f"{self.path} was written by another version of Scenthound; simulate again.")
-        return about
+        return opened
 
     def topics(self) -> list[Topic]:
         return read_topics(self.path / "topics.jsonl")
 
-    def _lines(self, name: str) -> list[dict[str, Any]]:
-        try:
-            with (self.path / name).open(encoding="utf-8") as lines:
-                return [json.loads(line) for line in lines]
-        except (OSError, ValueError) as reason:
-            raise BadInput(f"{self.path / name} cannot be read ({reason}); simulate again.") from None
-
-    def crawls(self) -> list[dict[str, Any]]:
-        """What `crawls.jsonl` says of each crawl."""
-        return self._lines("crawls.jsonl")
+    def crawls(self) -> list[CrawlNote]:
+        return [CrawlNote(**line) for line in self._lines("crawls.jsonl", CrawlNote.__slots__)]
 
     def starts(self) -> list[Start]:
         return [
             Start(line["topic"], line["seed"], self._pages(line["seeds"]), self._pages(line["targets"]))
-            for line in self._lines("starts.jsonl")
+            for line in self._lines("starts.jsonl", Start.__slots__)
         ]
+
+    def _lines(self, name: str, fields: Iterable[str]) -> list[dict[str, Any]]:
+        try:
+            with (self.path / name).open(encoding="utf-8") as file:
+                lines = [json.loads(line) for line in file]
+        except (OSError, ValueError) as reason:
+            raise BadInput(f"{self.path / name} cannot be read ({reason}); simulate again.") from None
+        if not lines or not all(isinstance(line, dict) and line.keys() == set(fields) for line in lines):
+            raise BadInput(f"{self.path / name} is damaged; simulate again.")
+        return lines
 
     def _pages(self, urls: Iterable[str]) -> tuple[int, ...]:
         found = (self.web.page_of(url) for url in urls)
         return tuple(page for page in found if page is not None)
 
     def traces(self) -> Iterator[Trace]:
-        """Every crawl that got a page, in the order written."""
+        """Every crawl, in the order written; one that got no page has an empty trace."""
         file = self.path / "traces.parquet"
         page_of: dict[str, int] = {}
+        group = 0
         try:
-            with parquet().ParquetFile(file) as traces:
-                for group in range(traces.num_row_groups):
-                    table = traces.read_row_group(group)
-                    if table.num_rows:
-                        yield self._trace(table, page_of)
+            with require_parquet().ParquetFile(file) as traces:
+                for note in self.crawls():
+                    if note.pages:
+                        yield self._trace(note, traces.read_row_group(group), page_of)
+                        group += 1
+                    else:
+                        yield Trace(note.topic, note.strategy, note.seed, np.zeros(0, np.int32), np.zeros(0))
         except (OSError, ValueError) as reason:
             raise BadInput(f"{file} cannot be read ({reason}); simulate again.") from None
 
-    def _trace(self, table: Any, page_of: dict[str, int]) -> Trace:
+    def _trace(self, note: CrawlNote, table: Any, page_of: dict[str, int]) -> Trace:
+        whose = (table["topic"][0].as_py(), table["strategy"][0].as_py(), table["seed"][0].as_py(), table.num_rows)
+        if whose != (note.topic, note.strategy, note.seed, note.pages):
+            raise BadInput(f"{self.path}: traces.parquet and crawls.jsonl are not of one run; simulate again.")
         return Trace(
-            topic=table["topic"][0].as_py(),
-            strategy=table["strategy"][0].as_py(),
-            seed=table["seed"][0].as_py(),
+            topic=note.topic,
+            strategy=note.strategy,
+            seed=note.seed,
             pages=self._page_ids(table["url"].combine_chunks(), page_of),
             relevance=table["relevance"].to_numpy(),
             cpu_us=table["cpu_us"].to_numpy().astype(np.float64),
@@ -208,9 +145,27 @@ class RunFolder:
         return ids
 
 
-def is_run_folder(path: Path) -> bool:
+def _read_about(folder: Path) -> dict[str, Any]:
+    try:
+        about = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        about = None
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise BadInput(f"{folder} is not the folder of an experiment. Make one with `scenthound simulate`.")
+    if about.get("version") != VERSION:
+        raise BadInput(f"{folder} was written by another version of Scenthound; simulate again.")
+    return about
+
+
+def _place_of_web(folder: Path, absolute: str, from_here: str) -> Path:
+    beside = folder / from_here
+    return beside if beside.is_dir() and not Path(absolute).is_dir() else Path(absolute)
+
+
+def is_run_folder(folder: Path) -> bool:
     """Whether a folder is the leavings of an experiment, and so may be replaced when told to."""
     try:
-        return bool(json.loads((path / RUN_FILE).read_text(encoding="utf-8"))["format"] == FORMAT)
-    except (OSError, ValueError, KeyError, TypeError):
+        _read_about(folder)
+    except BadInput:
         return False
+    return True

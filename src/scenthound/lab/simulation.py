@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scenthound.errors import BadInput, BadParameter, BadTopic, UnknownName
+from scenthound.errors import BadInput, BadTopic, UnknownName
 from scenthound.lab.experiment import Experiment, Run, plan, run
-from scenthound.lab.run_folder import is_run_folder, parquet, write_run
+from scenthound.lab.run_folder import is_run_folder, require_parquet
+from scenthound.lab.run_writer import write_run
 from scenthound.lab.starts import Starts, Task
 from scenthound.model import Progress, Topic, silent
 from scenthound.store.folder import check_place, new_folder
@@ -30,7 +31,8 @@ class Simulation:
 
     out: Path
     experiment: Experiment
-    skipped_topics: tuple[str, ...]
+    skipped_topics: dict[str, str]  #: topics left out, and why
+    missing: tuple[str, ...]  #: examples and targets of the others that are not in the web
     n_crawls: int
     n_pages: int
     n_not_recorded: int
@@ -49,12 +51,13 @@ def simulate_topics(
     n_start: int = 10,
     closed_world: bool = False,
     obey_nofollow: bool = True,
+    relevance: str = "cosine",
     workers: int | None = None,
     force: bool = False,
     progress: Progress = silent,
 ) -> Simulation:
     """Crawl for every chosen topic with every strategy and seed, and write the run folder `out` whole or not at all."""
-    parquet()
+    require_parquet()
     check_place(out, force, is_run_folder)
     recorded = RecordedWeb.open(web)
     chosen, skipped = _chosen(topics, recorded, _task(task))
@@ -68,13 +71,24 @@ def simulate_topics(
         n_start=n_start,
         closed_world=closed_world,
         obey_nofollow=obey_nofollow,
+        relevance=relevance,
     )
     planned = plan(experiment, recorded)
     tally = _Tally(page_budget)
     with new_folder(out, force, is_run_folder) as folder:
         runs = run(experiment, planned, workers=workers, progress=progress)
         write_run(folder, experiment, recorded, [start for _, start in planned], map(tally.count, runs))
-    return Simulation(out, experiment, skipped, tally.n_crawls, tally.n_pages, tally.n_missing, tally.n_early)
+    starts = Starts(recorded)
+    return Simulation(
+        out=out,
+        experiment=experiment,
+        skipped_topics=skipped,
+        missing=tuple(url for topic in chosen for url in starts.missing(topic)),
+        n_crawls=tally.n_crawls,
+        n_pages=tally.n_pages,
+        n_not_recorded=tally.n_missing,
+        n_ended_early=tally.n_early,
+    )
 
 
 def _task(name: str) -> Task:
@@ -84,28 +98,30 @@ def _task(name: str) -> Task:
         raise UnknownName.among("task", name, [task.value for task in Task]) from None
 
 
-def _chosen(choice: TopicChoice, web: RecordedWeb, task: Task) -> tuple[tuple[Topic, ...], tuple[str, ...]]:
-    """The topics to crawl for, and the ids of those left out because they have no page to start from."""
+def _chosen(choice: TopicChoice, web: RecordedWeb, task: Task) -> tuple[tuple[Topic, ...], dict[str, str]]:
+    """The topics to crawl for, and those left out because no crawl can start for them, with the reason."""
     topics = {topic.id: topic for topic in read_topics(choice.file)}
     for wanted in choice.ids:
         if wanted not in topics:
             raise UnknownName.among(f"topic in {choice.file}", wanted, topics)
     taken = [topics[wanted] for wanted in dict.fromkeys(choice.ids)] if choice.ids else list(topics.values())
-    skipped: list[str] = []
-    if choice.skip_missing:
-        skipped = [topic.id for topic in taken if not _can_start(topic, web, task)]
-        taken = [topic for topic in taken if topic.id not in set(skipped)]
-        if not taken:
-            raise BadInput(f"None of the topics in {choice.file} has a page to start from in the recorded web.")
-    return tuple(taken[: choice.most]), tuple(skipped)
+    skipped = _without_start(taken, web, task) if choice.skip_missing else {}
+    taken = [topic for topic in taken if topic.id not in skipped]
+    if not taken:
+        first = next(iter(skipped.values()))
+        raise BadInput(f"No crawl can start for any of the {len(skipped)} topics of {choice.file}; the first: {first}")
+    return tuple(taken[: choice.most]), skipped
 
 
-def _can_start(topic: Topic, web: RecordedWeb, task: Task) -> bool:
-    try:
-        Starts(web, task).draw(topic, 0)
-    except (BadTopic, BadParameter):
-        return False
-    return True
+def _without_start(topics: list[Topic], web: RecordedWeb, task: Task) -> dict[str, str]:
+    starts = Starts(web, task)
+    reasons = {}
+    for topic in topics:
+        try:
+            starts.draw(topic, 0)
+        except BadTopic as reason:
+            reasons[topic.id] = str(reason)
+    return reasons
 
 
 class _Tally:

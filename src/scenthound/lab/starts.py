@@ -42,6 +42,7 @@ class Starts:
         self._web = web
         self._task = task
         self._n_start = n_start
+        self._known_pages: dict[str, int | None] = {}
 
     def draw(self, topic: Topic, seed: int) -> Start:
         rng = Random(f"start/{seed}/{topic.id}")
@@ -61,15 +62,25 @@ class Starts:
             description_from=self._addresses(topic.description_from),
         )
 
+    def missing(self, topic: Topic) -> list[str]:
+        """The examples and targets of a topic that are not in the web, and so take no part."""
+        return [url for url in dict.fromkeys((*topic.examples, *topic.targets)) if not self._is_recorded(url)]
+
     def _addresses(self, urls: Sequence[str]) -> tuple[str, ...]:
-        pages = ((url, self._web.page_of(url)) for url in urls)
+        pages = ((url, self._page_of(url)) for url in urls)
         return tuple(dict.fromkeys(url if page is None else self._web.url(page) for url, page in pages))
 
+    def _page_of(self, url: str) -> int | None:
+        """As the web says, remembered: every seed asks for the same pages again."""
+        if url not in self._known_pages:
+            self._known_pages[url] = self._web.page_of(url)
+        return self._known_pages[url]
+
     def _is_recorded(self, url: str) -> bool:
-        return self._web.page_of(url) is not None
+        return self._page_of(url) is not None
 
     def _pages(self, urls: Sequence[str]) -> tuple[int, ...]:
-        found = (self._web.page_of(url) for url in urls)
+        found = (self._page_of(url) for url in urls)
         return tuple(dict.fromkeys(page for page in found if page is not None))
 
     def _around(self, topic: Topic, seed: int, rng: Random) -> Start:
@@ -82,18 +93,21 @@ class Starts:
             )
         ids = np.array(examples, dtype=np.int32)
         seeds = neighbours(topic.id, ids, self._inlinks, rng, n_neighbours=self._n_start).tolist()
-        wanted = self._pages(topic.targets) or examples
+        wanted = self._pages(topic.targets) if topic.targets else examples
         barred = {*seeds, *self._pages(topic.description_from)}
-        return Start(topic.id, seed, tuple(seeds), tuple(page for page in wanted if page not in barred))
+        targets = tuple(page for page in wanted if page not in barred)
+        if topic.targets and not targets:
+            raise BadTopic(f"No target of topic {topic.id!r} can be found in the recorded web; name other targets.")
+        return Start(topic.id, seed, tuple(seeds), targets)
 
     @cached_property
     def _inlinks(self) -> InLinks:
-        offset, pages = self._web.inlinks()
-        return InLinks(offset, pages, np.diff(offset))
+        return InLinks(*self._web.inlinks())
 
 
 def known_relevant(web: RecordedWeb, topic: Topic) -> IntArray:
-    """The pages known to belong to a topic, for judges: labelled with its id, or named in the topic file."""
-    named = [web.page_of(url) for url in (*topic.examples, *topic.seeds, *topic.targets)]
+    """The pages known to belong to a topic, for judges: labelled with its id, or its examples and targets. A seed that
+    is neither may be a mere hub."""
+    named = [web.page_of(url) for url in (*topic.examples, *topic.targets)]
     pages = np.array([page for page in named if page is not None], dtype=np.int32)
     return np.union1d(web.labelled(topic.id), pages).astype(np.int32)

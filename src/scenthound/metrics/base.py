@@ -3,8 +3,11 @@
 A metric is a value that prints as it parses: `precision`, `target_recall@1000`. It is a pure function of a trace and of
 what the judges know of its topic.
 
-The one rule for crawls that ended early: after its end a crawl's collection stays as it is, so every curve keeps its
-last value up to the page budget. A crawl that got no page at all scores 0.
+The one rule for crawls that ended early: the pages that a crawl did not get are worth nothing, and they count. Its
+recall stays where it was, and its means go down as if it had visited pages of no worth up to the step asked for. So a
+crawler does not gain by stopping at its best moment (trec_eval reads short rankings the same way). `padded` is where
+the rule is carried out.
+
 A metric that cannot be computed for a topic (no targets, no known relevant page, no description) answers with
 not-a-number everywhere, and the topic is left out of that metric's means.
 """
@@ -16,8 +19,8 @@ from typing import ClassVar
 import numpy as np
 
 from scenthound.errors import BadParameter
-from scenthound.model import FloatArray, IntArray, Trace
-from scenthound.registry import METRICS
+from scenthound.model import BoolArray, FloatArray, IntArray, Trace
+from scenthound.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +41,17 @@ class Metric(ABC):
     summary: ClassVar[str]
 
     @abstractmethod
-    def curve(self, trace: Trace, judgement: Judgement) -> FloatArray:
-        """The value after each page of the trace."""
+    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
+        """The value after each of the first `n_steps` pages, of which the trace may have fewer or more."""
 
     def __str__(self) -> str:
         return self.name
 
     def __matmul__(self, step: int) -> "Point":
         return Point(self, step)
+
+
+METRICS: Registry[Metric] = Registry("metric", "scenthound.metrics", Metric)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,34 +66,34 @@ class Point:
             raise BadParameter(f"{self.metric}@{self.step}: a curve starts at page 1.")
 
     def __call__(self, trace: Trace, judgement: Judgement) -> float:
-        return float(values_at(self.metric.curve(trace, judgement), np.array([self.step]))[0])
+        return float(self.metric.curve(trace, judgement, self.step)[-1])
 
     def __str__(self) -> str:
         return f"{self.metric}@{self.step}"
 
 
-def values_at(curve: FloatArray, steps: IntArray) -> FloatArray:
-    """A curve's values at some steps, by the rule for crawls that ended early."""
-    if not len(curve):
-        return np.zeros(len(steps))
-    values: FloatArray = curve[np.minimum(steps, len(curve)) - 1]
+def padded(worth: FloatArray | BoolArray, n_steps: int, of_nothing: float = 0.0) -> FloatArray:
+    """What each of the first `n_steps` pages is worth; those that the crawl did not get are worth nothing."""
+    values = np.full(n_steps, of_nothing)
+    n_got = min(len(worth), n_steps)
+    values[:n_got] = worth[:n_got]
     return values
 
 
-def undefined(trace: Trace) -> FloatArray:
+def mean_so_far(worth: FloatArray) -> FloatArray:
+    """The mean worth of the pages up to each step."""
+    return np.cumsum(worth) / np.arange(1, len(worth) + 1)
+
+
+def undefined(n_steps: int) -> FloatArray:
     """The curve of a metric that cannot be computed for the trace's topic."""
-    return np.full(max(len(trace), 1), np.nan)
-
-
-def share_so_far(hits: FloatArray) -> FloatArray:
-    """The running mean: the share of hits, or the mean value, among the pages up to each step."""
-    return np.cumsum(hits) / np.arange(1, len(hits) + 1)
+    return np.full(n_steps, np.nan)
 
 
 def parse_metric(text: str) -> Metric | Point:
     """Read `name` or `name@step`."""
     name, at, step = text.strip().partition("@")
-    metric: Metric = METRICS.make(name)
+    metric = METRICS.make(name)
     if not at:
         return metric
     if not step.isdecimal():

@@ -6,7 +6,7 @@ with S the pool: all pages that any crawler visited for the topic.
 
 import numpy as np
 
-from scenthound.metrics.base import Judgement, Metric, share_so_far, undefined
+from scenthound.metrics.base import Judgement, Metric, mean_so_far, padded, undefined
 from scenthound.model import FloatArray, Trace
 from scenthound.text.vectors import TermRows, cosines, tf_idf_weights
 
@@ -17,10 +17,11 @@ class MeanSimilarity(Metric):
     name = "mean_similarity"
     summary = "mean tf*idf cosine between the visited pages and the topic's description"
 
-    def curve(self, trace: Trace, judgement: Judgement) -> FloatArray:
+    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
         if not len(judgement.pool_similarity):
-            return undefined(trace)
-        return share_so_far(judgement.pool_similarity[np.searchsorted(judgement.pool, trace.pages)])
+            return undefined(n_steps)
+        similarity = judgement.pool_similarity[np.searchsorted(judgement.pool, trace.pages)]
+        return mean_so_far(padded(similarity, n_steps))
 
 
 def pool_similarity(pool: TermRows, description: TermRows, n_words: int) -> FloatArray:

@@ -1,11 +1,12 @@
 """Precision against the known relevant pages: the share of visited pages that belong to the topic.
 
-Exact where the relevant set is known (SPEC section 6, beyond the papers). Seeds count like every other page.
+Exact where the whole relevant set is known (SPEC section 6, beyond the papers); where only some relevant pages are
+known it is a lower bound, the same for all crawlers. Seeds count like every other page.
 """
 
 import numpy as np
 
-from scenthound.metrics.base import Judgement, Metric, share_so_far, undefined
+from scenthound.metrics.base import Judgement, Metric, mean_so_far, padded, undefined
 from scenthound.model import FloatArray, Trace
 
 
@@ -15,7 +16,7 @@ class Precision(Metric):
     name = "precision"
     summary = "share of visited pages that are known to belong to the topic"
 
-    def curve(self, trace: Trace, judgement: Judgement) -> FloatArray:
+    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
         if not len(judgement.relevant):
-            return undefined(trace)
-        return share_so_far(np.isin(trace.pages, judgement.relevant).astype(np.float64))
+            return undefined(n_steps)
+        return mean_so_far(padded(np.isin(trace.pages, judgement.relevant), n_steps))

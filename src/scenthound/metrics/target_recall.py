@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from scenthound.metrics.base import Judgement, Metric, undefined
+from scenthound.metrics.base import Judgement, Metric, padded, undefined
 from scenthound.model import FloatArray, Trace
 
 
@@ -12,7 +12,8 @@ class TargetRecall(Metric):
     name = "target_recall"
     summary = "share of the topic's targets that have been visited"
 
-    def curve(self, trace: Trace, judgement: Judgement) -> FloatArray:
+    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
         if not len(judgement.targets):
-            return undefined(trace)
-        return np.cumsum(np.isin(trace.pages, judgement.targets)) / len(judgement.targets)
+            return undefined(n_steps)
+        found = np.cumsum(padded(np.isin(trace.pages, judgement.targets), n_steps))
+        return found / len(judgement.targets)

@@ -6,7 +6,8 @@ the cosine does, and classifiers answer with probabilities.
 
 from typing import Protocol
 
-from scenthound.model import FloatArray, IntArray
+from scenthound.model import FloatArray, IntArray, Topic
+from scenthound.registry import Registry
 
 
 class WordIndex(Protocol):
@@ -20,6 +21,13 @@ class WordIndex(Protocol):
         """The size of the vocabulary; ids are below it."""
 
 
+class RelevanceModel(Protocol):
+    """A way to score, before a topic is given: what is chosen by name, with its parameters."""
+
+    def for_topic(self, topic: Topic, index: WordIndex) -> "Relevance":
+        """The scores for one topic; `BadTopic` if they cannot be made from it."""
+
+
 class Relevance(Protocol):
     """How much a page, or the words around a link, promises to be about the topic."""
 
@@ -29,3 +37,6 @@ class Relevance(Protocol):
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
         """The relevance of each window `words[first:last]` of a page."""
+
+
+RELEVANCE: Registry[RelevanceModel] = Registry("relevance model", "scenthound.relevance")

@@ -10,6 +10,24 @@ from scenthound.relevance.base import WordIndex
 from scenthound.text.words import stems_of
 
 
+class Cosine:
+    """Compares pages with the topic's keywords (pant2002) or, if told so, with its description (menczer2001)."""
+
+    summary = "cosine of the word counts of page and topic"
+
+    def __init__(self, description: bool = False) -> None:
+        self._by_description = description
+
+    def for_topic(self, topic: Topic, index: WordIndex) -> "CosineRelevance":
+        stems = stems_of(topic.description if self._by_description else " ".join(topic.keywords))
+        if not stems:
+            what = "description has" if self._by_description else "keywords have"
+            raise BadTopic(f"Topic {topic.id!r}: its {what} no word but stop words; say there what the topic is about.")
+        _, counts = np.unique(stems, return_counts=True)
+        weights = np.bincount(index.find_words(stems), minlength=index.n_words).astype(np.float64)
+        return CosineRelevance(weights, math.sqrt(float(np.sum(counts.astype(np.float64) ** 2))))
+
+
 class CosineRelevance:
     """The topic as a vector of word counts, compared with a page's. Words that the vocabulary lacks stay in the topic's
     length: they are part of the question, even if no page of this run can answer it."""
@@ -17,20 +35,6 @@ class CosineRelevance:
     def __init__(self, weights: FloatArray, topic_norm: float) -> None:
         self._weights = weights
         self._topic_norm = topic_norm
-
-    @classmethod
-    def from_topic(cls, topic: Topic, index: WordIndex, *, with_description: bool = False) -> "CosineRelevance":
-        """From the keywords alone (S2), or from keywords and description (S1)."""
-        text = " ".join((*topic.keywords, topic.description) if with_description else topic.keywords)
-        stems = stems_of(text)
-        if not stems:
-            raise BadTopic(
-                f"Topic {topic.id!r}: its keywords {', '.join(topic.keywords)!r} hold no word but stop words; "
-                "add a keyword that says what the topic is about."
-            )
-        _, counts = np.unique(stems, return_counts=True)
-        weights = np.bincount(index.find_words(stems), minlength=index.n_words).astype(np.float64)
-        return cls(weights, math.sqrt(float(np.sum(counts.astype(np.float64) ** 2))))
 
     def page(self, words: IntArray, norm: float) -> float:
         if norm == 0:

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -12,7 +13,7 @@ from scenthound.store.batch import PageBatch, UrlBatch, renumbered, terms_of
 from scenthound.store.numbers import Numbers
 from scenthound.store.raw_page import RawPage, RawRecord, RawRedirect, Skipped
 from scenthound.text.words import WordScanner
-from scenthound.web.parse import ParsedPage, parse_html
+from scenthound.web.parse import MAX_LINKS, MAX_PAGE_BYTES, ParsedPage, parse_html
 from scenthound.web.urls import canonical, fingerprint, host_of, resolve
 
 #: Makers are told apart by the process they work in and this.
@@ -20,10 +21,14 @@ _serial = itertools.count()
 
 
 class BatchMaker:
-    """Parses records into batches. Its vocabulary lives on from batch to batch, so add them in the order made."""
+    """Parses records into batches. Its vocabulary lives on from batch to batch, so add them in the order made.
 
-    def __init__(self) -> None:
-        self._scanner = WordScanner()
+    What is made does not depend on the salt, which nobody must guess: who knew it could make up words that take the
+    scanner long.
+    """
+
+    def __init__(self, salt: int | None = None) -> None:
+        self._scanner = WordScanner(secrets.randbits(63) if salt is None else salt)
         self._name = f"{os.getpid()}.{next(_serial)}"
         self._n_stems_sent = 1
 
@@ -52,8 +57,9 @@ class BatchMaker:
     def _parsed(self, page: RawPage, url: str) -> ParsedPage:
         if page.html is not None:
             return parse_html(page.html, url, self._scanner, http_charset=page.charset)
-        words = self._scanner.scan(page.text or "")
-        links = [link for link in (resolve(url, reference) for reference in page.links) if link is not None]
+        words = self._scanner.scan((page.text or "")[:MAX_PAGE_BYTES])
+        references = page.links[:MAX_LINKS]
+        links = [link for link in (resolve(url, reference) for reference in references) if link is not None]
         # A link without a place stands behind the last word, with an empty anchor.
         place = np.full(len(links), len(words), np.int32)
         return ParsedPage(

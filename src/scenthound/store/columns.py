@@ -27,8 +27,6 @@ SCRATCH: dict[str, type[np.generic]] = {
     "label_length": np.int32,
 }
 
-HEADER_BYTES = 128
-
 
 def dtype_of(name: str) -> np.dtype[np.generic]:
     return np.dtype(SCRATCH[name] if name in SCRATCH else LAYOUT[name][0])
@@ -57,18 +55,20 @@ class MemoryColumns:
 
 
 class FileColumns:
-    """Columns as `.npy` files of a folder. The header is written last, when the length is known."""
+    """Columns as `.npy` files of a folder. The header is written again when the length is known."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._growing: dict[str, BinaryIO] = {}
+        self._sizes: dict[str, int] = {}
 
     def append(self, name: str, values: AnyArray) -> None:
         file = self._growing.get(name)
         if file is None:
             # Held open over many calls; close() or take() end it.
             file = self._growing[name] = (self._folder / f"{name}.npy").open("wb", buffering=1 << 18)
-            file.write(bytes(HEADER_BYTES))
+            _write_header(file, dtype_of(name), 0)
+        self._sizes[name] = self._sizes.get(name, 0) + len(values)
         file.write(np.ascontiguousarray(values, dtype_of(name)).data)
 
     def take(self, name: str) -> AnyArray:
@@ -77,7 +77,9 @@ class FileColumns:
             self.append(name, np.zeros(0, dtype_of(name)))
         file = self._growing.pop(name, None)
         if file is not None:
-            _finish(file, dtype_of(name))
+            with file:
+                file.seek(0)
+                _write_header(file, dtype_of(name), self._sizes[name])
         taken: AnyArray = np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray)
         return taken
 
@@ -90,11 +92,7 @@ class FileColumns:
             (self._folder / f"{name}.npy").unlink(missing_ok=True)
 
 
-def _finish(file: BinaryIO, dtype: np.dtype[np.generic]) -> None:
-    size = (file.tell() - HEADER_BYTES) // dtype.itemsize
-    file.seek(0)
-    described = f"{{'descr': {dtype.str!r}, 'fortran_order': False, 'shape': ({size},), }}"
-    # Version 1.0 of the format: magic, version, length of the header, then the header padded with spaces.
-    head = b"\x93NUMPY\x01\x00" + (HEADER_BYTES - 10).to_bytes(2, "little")
-    file.write(head + described.ljust(HEADER_BYTES - 11).encode("ascii") + b"\n")
-    file.close()
+def _write_header(file: BinaryIO, dtype: np.dtype[np.generic], size: int) -> None:
+    """NumPy leaves room for the length to grow, so the header of a longer column takes the place of the first one."""
+    described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (size,)}
+    np.lib.format.write_array_header_1_0(file, described)

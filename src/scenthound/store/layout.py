@@ -15,10 +15,13 @@ import numpy.typing as npt
 import orjson
 
 from scenthound.errors import BadInput
+from scenthound.files import printable
 
 FORMAT = "scenthound recorded web"
 VERSION = 1
 ABOUT_FILE = "web.json"
+#: What a damaged file says may be of any length.
+LONGEST_REASON = 200
 
 AnyArray = npt.NDArray[Any]
 Arrays = Mapping[str, AnyArray]
@@ -104,16 +107,19 @@ def read_about(folder: Path) -> dict[str, Any]:
         about = orjson.loads((folder / ABOUT_FILE).read_bytes())
     except FileNotFoundError:
         raise BadInput(
-            f"{folder} is not a recorded web: it has no {ABOUT_FILE}. Make one with `scenthound record`."
+            f"{printable(folder)} is not a recorded web: it has no {ABOUT_FILE}. Make one with `scenthound record`."
         ) from None
     except (OSError, orjson.JSONDecodeError) as reason:
-        raise BadInput(f"{folder / ABOUT_FILE} cannot be read ({reason}). Record the web again.") from None
+        raise BadInput(
+            f"{printable(folder / ABOUT_FILE)} cannot be read ({printable(reason)}). Record the web again."
+        ) from None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise BadInput(f"{folder} is not a recorded web. Make one with `scenthound record`.")
+        raise BadInput(f"{printable(folder)} is not a recorded web. Make one with `scenthound record`.")
     version = about.get("version")
     if not isinstance(version, int) or version > VERSION:
+        said = printable(version, LONGEST_REASON)
         raise BadInput(
-            f"{folder} has version {version} of the format and this Scenthound reads up to {VERSION}: "
+            f"{printable(folder)} has version {said} of the format and this Scenthound reads up to {VERSION}: "
             "install a newer Scenthound, or record the web again."
         )
     return about
@@ -124,7 +130,7 @@ def read_arrays(folder: Path) -> dict[str, AnyArray]:
     arrays = dict(_mapped(folder))
     problem = problem_with(arrays)
     if problem:
-        raise BadInput(f"{folder} is damaged: {problem}. Record the web again.")
+        raise BadInput(f"{printable(folder)} is damaged: {problem}. Record the web again.")
     return arrays
 
 
@@ -135,9 +141,10 @@ def _mapped(folder: Path) -> Iterator[tuple[str, AnyArray]]:
             # A plain view: slicing a numpy.memmap costs several times as much as slicing an array.
             yield name, np.load(file, mmap_mode="r", allow_pickle=False).view(np.ndarray)
         except FileNotFoundError:
-            raise BadInput(f"{folder} is damaged: {file.name} is missing. Record the web again.") from None
+            raise BadInput(f"{printable(folder)} is damaged: {file.name} is missing. Record the web again.") from None
         except (OSError, ValueError, EOFError) as reason:
-            raise BadInput(f"{file} is damaged ({reason}). Record the web again.") from None
+            why = printable(reason, LONGEST_REASON)
+            raise BadInput(f"{printable(file)} is damaged ({why}). Record the web again.") from None
 
 
 def write_about(folder: Path, about: Mapping[str, Any]) -> None:

@@ -2,6 +2,11 @@
 
 from dataclasses import dataclass
 
+from scenthound.files import printable
+
+#: Longer places are cut: what a file says of itself may be of any length.
+LONGEST_PLACE = 300
+
 
 @dataclass(frozen=True, slots=True)
 class RawPage:
@@ -30,10 +35,17 @@ class RawRedirect:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A record that gave no page: the reason, in words that can be counted, and where it stands."""
+    """A record that gave no page: the reason, in words that can be counted, and where it stands.
+
+    Reasons are few: what a file says, which may be anything, goes into the place. Both are safe to print.
+    """
 
     reason: str
     place: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", printable(self.reason, LONGEST_PLACE))
+        object.__setattr__(self, "place", printable(self.place, LONGEST_PLACE))
 
 
 RawRecord = RawPage | RawRedirect | Skipped

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scenthound.errors import BadInput, BadParameter, Failure
+from scenthound.files import printable
 from scenthound.model import Progress, silent
 from scenthound.processes import in_order, processors
 from scenthound.store.batch import PageBatch
@@ -53,7 +54,8 @@ def record(
         with new_folder(Path(out), force) as folder:
             return recording.write(folder)
     except OSError as reason:
-        raise Failure(f"Recording into {out} failed: {reason.strerror or reason}. Nothing of it was kept.") from None
+        why = printable(reason.strerror or reason)
+        raise Failure(f"Recording into {printable(out)} failed: {why}. Nothing of it was kept.") from None
 
 
 def _workers_for(n_bytes: int) -> int:
@@ -150,7 +152,7 @@ class _Recording:
         for source, file in zip(self._sources[first:end], self._files[first:end], strict=True):
             if not file.pages_seen:
                 raise BadInput(
-                    f"{source.path} holds no page ({file.skipped.in_words()}). "
+                    f"{printable(source.path)} holds no page ({file.skipped.in_words()}). "
                     "What can be recorded is JSON Lines with url and html, WARC, ARC and Parquet."
                 )
 

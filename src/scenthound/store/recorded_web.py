@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scenthound.errors import BadInput
+from scenthound.files import printable
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
 from scenthound.store.layout import Arrays, content_fingerprint, problem_with, read_about, read_arrays
 from scenthound.store.text_table import ByteArray, TextTable, offsets_of
@@ -31,7 +32,7 @@ class RecordedWeb:
     host_offset: LongArray
     fingerprint_key: npt.NDArray[np.uint64]  #: sorted
     fingerprint_url: IntArray
-    link_offset: LongArray
+    link_offset: LongArray  #: page p has link_url[link_offset[p]:link_offset[p + 1]], and so on
     link_url: IntArray
     link_start: IntArray  #: words(p)[start:end] is the anchor
     link_end: IntArray
@@ -42,7 +43,7 @@ class RecordedWeb:
     vocabulary_offset: LongArray
     document_frequency: IntArray
     term_offset: LongArray
-    term: IntArray  #: ascending within a page
+    term: IntArray  #: the distinct words of each page, ascending and without stop words
     term_count: IntArray
     page_norm: FloatArray
     page_noindex: BoolArray
@@ -76,7 +77,7 @@ class RecordedWeb:
     def open(cls, path: str | Path) -> "RecordedWeb":
         folder = Path(path)
         if not folder.is_dir():
-            raise BadInput(f"There is no recorded web at {folder}. Make one with `scenthound record`.")
+            raise BadInput(f"There is no recorded web at {printable(folder)}. Make one with `scenthound record`.")
         about = read_about(folder)
         return cls(read_arrays(folder), about, folder)
 
@@ -98,9 +99,6 @@ class RecordedWeb:
     def title(self, page: int) -> str:
         return self.titles[page]
 
-    def host_name(self, host: int) -> str:
-        return self.hosts[host]
-
     def find(self, url: str) -> int | None:
         """The number of a URL, in any spelling; None if the web neither holds it nor links to it."""
         wanted = canonical(url)
@@ -120,21 +118,12 @@ class RecordedWeb:
             return None
         return int(self.url_page[url_id])
 
-    def link_range(self, page: int) -> slice:
-        """Where the links of a page are in `link_url`, `link_start`, `link_end` and `link_nofollow`."""
-        return slice(int(self.link_offset[page]), int(self.link_offset[page + 1]))
-
     def links(self, page: int) -> IntArray:
         """The URL numbers a page links to, in page order, duplicates kept."""
         return self.link_url[self.link_offset[page] : self.link_offset[page + 1]]
 
     def words(self, page: int) -> IntArray:
         return self.word[self.word_offset[page] : self.word_offset[page + 1]]
-
-    def terms(self, page: int) -> tuple[IntArray, IntArray]:
-        """The distinct words of a page, ascending and without stop words, and how often each stands there."""
-        where = slice(self.term_offset[page], self.term_offset[page + 1])
-        return self.term[where], self.term_count[where]
 
     def labels(self, page: int) -> list[str]:
         """The topics that a page is known to belong to: for judges, never for crawlers."""

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Protocol
 
 from scenthound.frontier.priority import Ready
 from scenthound.model import IntArray, Seed, Visit
+from scenthound.registry import Registry
 
 #: A checkpoint: strings, numbers, lists and numpy arrays under string keys.
 State = Mapping[str, Any]
@@ -41,6 +42,8 @@ class Strategy(ABC):
 
     #: One line for `scenthound strategies`.
     summary: ClassVar[str]
+    #: Whether the strategy looks at `Visit.relevance`; if not, scoring pages is no cost of it.
+    wants_relevance: ClassVar[bool] = True
     #: Whether `Visit.links.predicted` is to be computed for this strategy.
     wants_predictions: ClassVar[bool] = False
 
@@ -75,6 +78,9 @@ class Strategy(ABC):
     def memory_bound(self) -> int | None:
         """The most pages that may wait at any moment, or None if there is no bound."""
         return None
+
+
+STRATEGIES: Registry[Strategy] = Registry("strategy", "scenthound.strategies", Strategy)
 
 
 def restored_rng(state: State) -> Random:

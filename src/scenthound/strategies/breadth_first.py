@@ -19,6 +19,7 @@ class BreadthFirst(Strategy):
     """First in, first out. `buffer` bounds the queue; none lifts the bound."""
 
     summary = "links in the order they were found"
+    wants_relevance = False
 
     def __init__(self, buffer: Annotated[int | None, Bounds(1)] = 256) -> None:
         self._buffer = buffer

@@ -5,43 +5,69 @@ from random import Random
 import numpy as np
 
 from scenthound.errors import BrokenContract
-from scenthound.metrics.base import Judgement, Metric, values_at
-from scenthound.model import FloatArray, Trace
+from scenthound.metrics.base import Judgement, Metric
+from scenthound.model import FloatArray, IntArray, Trace
 
 N_TRACES = 20
 
 
 def check_metric(metric: Metric) -> None:
     """Raise `BrokenContract` with the rule that the metric breaks, or return."""
+    _require(bool(metric.name and metric.summary), "A metric has a name and a summary.")
     for seed in range(N_TRACES):
         rng = Random(seed)
         judgement = _judgement(rng)
         trace = _trace(rng, judgement)
-        kept = trace.pages.copy(), judgement.relevant.copy(), judgement.targets.copy()
-        curve = metric.curve(trace, judgement)
-        _require(curve.shape == (len(trace),), "A curve has one value for each page of the trace.")
-        _require(bool(np.isfinite(curve).all()), "Where the judges know all, every value is a number.")
-        _require(_same(curve, metric.curve(trace, judgement)), "The same trace must give the same curve.")
-        now = trace.pages, judgement.relevant, judgement.targets
-        _require(all(map(np.array_equal, kept, now)), "A metric must not change what it is given.")
+        curve = _curve(metric, trace, judgement, len(trace))
+        again = metric.curve(trace, judgement, len(trace))
+        _require(_same(curve, again), "The same trace must give the same curve.")
         _check_causality(metric, trace, judgement, curve)
-        _check_points(metric, trace, judgement, curve)
+        _check_early_end(metric, trace, judgement)
+        _check_ignorance(metric, trace, judgement)
+
+
+def _curve(metric: Metric, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
+    """The curve, from arrays that cannot be written to."""
+    for array in (trace.pages, trace.relevance, trace.cpu_us, *_arrays_of(judgement)):
+        array.setflags(write=False)
+    try:
+        curve = metric.curve(trace, judgement, n_steps)
+    except ValueError as error:
+        if "read-only" in str(error):
+            raise BrokenContract("A metric must not change what it is given.") from None
+        raise
+    _require(curve.shape == (n_steps,), "A curve has one value for each step that was asked for.")
+    _require(bool(np.isfinite(curve).all()), "Where the judges know all, every value is a number.")
+    return curve
+
+
+def _arrays_of(judgement: Judgement) -> tuple[IntArray | FloatArray, ...]:
+    return judgement.relevant, judgement.targets, judgement.pool, judgement.pool_similarity
 
 
 def _check_causality(metric: Metric, trace: Trace, judgement: Judgement, curve: FloatArray) -> None:
     half = len(trace) // 2
-    early = Trace(trace.topic, trace.strategy, trace.seed, trace.pages[:half], trace.relevance[:half])
-    same = _same(metric.curve(early, judgement), curve[:half])
-    _require(same, "The value after t pages must not depend on pages visited later.")
+    early = _first(trace, half)
+    for curve_of_half in (metric.curve(early, judgement, half), metric.curve(trace, judgement, half)):
+        same = _same(curve_of_half, curve[:half])
+        _require(same, "The value after t pages must not depend on pages visited later.")
 
 
-def _check_points(metric: Metric, trace: Trace, judgement: Judgement, curve: FloatArray) -> None:
-    beyond = len(trace) + 10
-    _require((metric @ beyond)(trace, judgement) == curve[-1], "After its end a crawl keeps its last value.")
-    _require((metric @ 1)(trace, judgement) == curve[0], "A point is a value of the curve.")
-    empty = values_at(np.zeros(0), np.array([1], dtype=np.int32))
-    _require(empty[0] == 0, "A crawl that got no page scores 0.")
-    _require(str(metric @ 5) == f"{metric}@5", "A metric prints as it parses.")
+def _check_early_end(metric: Metric, trace: Trace, judgement: Judgement) -> None:
+    """A crawl that ended early has a curve up to the step asked for, and so has one that got no page at all."""
+    half = len(trace) // 2
+    _curve(metric, _first(trace, half), judgement, len(trace))
+    _curve(metric, _first(trace, 0), judgement, len(trace))
+
+
+def _check_ignorance(metric: Metric, trace: Trace, judgement: Judgement) -> None:
+    nothing = Judgement(trace.pages[:0], trace.pages[:0], judgement.pool, np.zeros(0))
+    known = np.isfinite(metric.curve(trace, nothing, len(trace)))
+    _require(bool(known.all() or not known.any()), "A metric is defined for a whole crawl or not at all.")
+
+
+def _first(trace: Trace, n_pages: int) -> Trace:
+    return Trace(trace.topic, trace.strategy, trace.seed, trace.pages[:n_pages], trace.relevance[:n_pages])
 
 
 def _judgement(rng: Random) -> Judgement:

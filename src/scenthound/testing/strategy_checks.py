@@ -3,7 +3,7 @@
 `check_strategy(lambda: MyStrategy(n=3))` raises `BrokenContract` with the rule that was broken, or returns.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
@@ -35,13 +35,15 @@ def check_strategy(make: Factory) -> None:
 
 def _check_restore(make: Factory, web: SyntheticWeb, trace: list[int]) -> None:
     for n_before in (0, 1, len(trace) // 2):
-        session = _Session(make(), web)
-        session.go(n_before)
-        state = session.strategy.state()
-        heir = make()
-        heir.restore(state, session.window)
-        session.strategy = heir
-        _require(session.finish() == trace, f"A crawl restored after {n_before} pages must go on as if never stopped.")
+        first, second = _Session(make(), web), _Session(make(), web)
+        first.go(n_before)
+        second.go(n_before)
+        state = first.strategy.state()
+        # The saved state must not change when the crawl it was taken from goes on.
+        first.finish()
+        second.strategy = make()
+        second.strategy.restore(state, second.window.seen)
+        _require(second.finish() == trace, f"A crawl restored after {n_before} pages must go on as if never stopped.")
 
 
 def _check_batches(make: Factory, web: SyntheticWeb) -> None:
@@ -78,7 +80,7 @@ class _Session:
         self._scores = self.web.scores()
         seeds = self.window.seeds([0, 1])
         self._host_of = {seed.page: seed.host for seed in seeds}
-        self.strategy.start(seeds, Random(7), self.window)
+        self.strategy.start(seeds, Random(7), self.window.seen)
 
     def finish(self) -> list[int]:
         self.go(MAX_QUESTIONS)
@@ -97,7 +99,9 @@ class _Session:
     def ask(self, n: int, resting: set[int] | None = None) -> list[int]:
         """Ask as a driver would and check the answer."""
         ready = None if resting is None else lambda host: host not in resting
+        n_waiting = len(self.strategy)
         asked = self.strategy.ask(n, ready)
+        _require(len(asked) <= n_waiting, f"{len(asked)} pages were asked for where len() told of {n_waiting} waiting.")
         _require(len(asked) <= n, f"Asked for {n} pages, a strategy must not answer with {len(asked)}.")
         for page in asked:
             _require(page in self._host_of, f"Page {page} was asked for, but no visited page links to it.")
@@ -119,13 +123,9 @@ class _Session:
             self._check_memory()
 
     def _visit(self, page: int, got: int) -> Visit:
-        links = self.window.links(got)
-        self._host_of.update(self._linked(links.pages.tolist(), links.hosts.tolist()))
-        return Visit(page, self._scores[got], links)
-
-    @staticmethod
-    def _linked(pages: list[int], hosts: list[int]) -> Iterator[tuple[int, int]]:
-        return zip(pages, hosts, strict=True)
+        visit = self.window.visit(page, got, self._scores, with_predictions=self.strategy.wants_predictions)
+        self._host_of.update(zip(visit.links.pages.tolist(), visit.links.hosts.tolist(), strict=True))
+        return visit
 
     def _check_memory(self) -> None:
         bound, waiting = self.strategy.memory_bound(), len(self.strategy)

@@ -7,11 +7,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from random import Random
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
-from scenthound.drivers.simulate import PageScores, simulate
+import numpy as np
+
+from scenthound.drivers.scores import Scores
+from scenthound.drivers.simulate import simulate
 from scenthound.model import FloatArray, IntArray
-from scenthound.relevance.base import Relevance
 from scenthound.store.builder import web_of
 from scenthound.store.raw_page import RawPage
 from scenthound.strategies.base import Strategy
@@ -72,28 +74,24 @@ class SyntheticWeb:
     def url(self, name: str) -> str:
         return f"http://{self._host_of.get(name, 'web')}.test/{quote(name, safe='')}"
 
-    def name(self, url: str) -> str:
-        return unquote(url.rsplit("/", 1)[1])
-
-    def scores(self) -> PageScores:
-        return _GivenScores(self)
+    def scores(self) -> Scores:
+        return _GivenScores(self.relevance)
 
 
-class _NoRelevance:
-    """Scores nothing: the relevances of a synthetic web are given, not computed."""
+class _GivenScores:
+    """The relevances that a synthetic web was given; its links promise nothing."""
 
-    def page(self, words: IntArray, norm: float) -> float:
-        raise AssertionError("the relevance of a synthetic page is given")
+    def __init__(self, relevance: Sequence[float]) -> None:
+        self._relevance = relevance
+
+    def page(self, recorded_page: int) -> float:
+        return self._relevance[recorded_page]
+
+    def cost_ns(self, recorded_page: int) -> int:
+        return 0
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
-        return (last - first).astype(float) * 0.0
-
-
-class _GivenScores(PageScores):
-    def __init__(self, web: SyntheticWeb) -> None:
-        nothing: Relevance = _NoRelevance()
-        super().__init__(web.recorded, nothing)
-        self._score_of = dict(enumerate(web.relevance))
+        return np.zeros(len(first))
 
 
 def visited(

@@ -1,8 +1,11 @@
 """A hash table from 64-bit hashes to small numbers that takes and answers whole arrays at once.
 
 Rules: open addressing with linear probing over a power of two of slots, of which at most a quarter is taken, so that
-nearly every look-up ends at its first slot. A slot is free while its number is `ABSENT`.
+nearly every look-up ends at its first slot. A slot is free while its number is `ABSENT`. Which slot a hash wants is
+the secret of each table, so that nobody can choose hashes that crowd together, even if they can choose the hashes.
 """
+
+import secrets
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +16,8 @@ ABSENT = -1
 
 HashArray = npt.NDArray[np.uint64]
 
-#: Multiplying by it brings every bit of a hash into the high bits, which choose the slot.
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _HASH_BITS = 64
+_HALF = np.uint64(32)
 _FIRST_SLOT_BITS = 12
 _SLOTS_PER_HASH = 4
 
@@ -25,10 +27,8 @@ class WordTable:
 
     def __init__(self) -> None:
         self._count = 0
+        self._first_factor, self._second_factor = _odd_number(), _odd_number()
         self._make_slots(_FIRST_SLOT_BITS)
-
-    def __len__(self) -> int:
-        return self._count
 
     def get(self, hashes: HashArray) -> IntArray:
         """The number of every hash."""
@@ -65,7 +65,12 @@ class WordTable:
         return numbers
 
     def _first_slots(self, hashes: HashArray) -> LongArray:
-        return ((hashes * _SPREAD) >> np.uint64(self._shift)).view(np.int64)
+        # A product alone keeps evenly spaced hashes evenly spaced; folded between two products, nothing is kept.
+        mixed = hashes * self._first_factor
+        mixed ^= mixed >> _HALF
+        mixed *= self._second_factor
+        mixed >>= np.uint64(self._shift)
+        return mixed.view(np.int64)
 
     def _make_slots(self, slot_bits: int) -> None:
         self._shift = _HASH_BITS - slot_bits
@@ -79,3 +84,7 @@ class WordTable:
         self._make_slots((_SLOTS_PER_HASH * self._count - 1).bit_length() + 1)
         self._count -= len(hashes)
         self.put(hashes, numbers)
+
+
+def _odd_number() -> np.uint64:
+    return np.uint64(secrets.randbits(_HASH_BITS) | 1)

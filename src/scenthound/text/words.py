@@ -10,12 +10,12 @@ Rules
 
 The scanner knows a word by a 64-bit polynomial hash over its characters. Among a million different words two share
 a hash with odds of about one in thirty million, and then one of the two counts as the other. Who knows the salt can
-forge such a pair, so a crawl of pages that nobody vouches for should hand in a salt of its own; numbers given to
-stems do not depend on it.
+forge such a pair, so each scanner draws one of its own; numbers given to stems do not depend on it.
 """
 
 import functools
 import re
+import secrets
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,8 @@ _SEPARATOR = re.compile(r"[\W_]")
 _PIECE_CHARACTERS = 1 << 16
 _MULTIPLIER = 0x9E3779B97F4A7C15
 _WORD_SIZE = 1 << 64
+#: The base of the polynomial is odd, which leaves 63 bits to choose.
+_SALT_BITS = 63
 #: The hash that stands for every word too long to be one; others have it no likelier than any other hash.
 _TOO_LONG = np.uint64(1)
 
@@ -60,21 +62,18 @@ def stems_of(text: str) -> list[str]:
 class WordScanner:
     """Turns texts into arrays of stem numbers, with a vocabulary that grows as it reads.
 
-    `stems[number]` is the stem; `stems[STOP]` is "".
+    `stems[number]` is the stem; `stems[STOP]` is "". The salt is an unpredictable one unless it is handed in.
     """
 
-    def __init__(self, salt: int = 0) -> None:
+    def __init__(self, salt: int | None = None) -> None:
         self.stems: list[str] = [""]
         self._number_of_stem: dict[str, int] = {"": STOP}
         self._stem = _stemmer().stemWord
-        self._base = (_MULTIPLIER + 2 * salt) % _WORD_SIZE
+        self._base = (_MULTIPLIER + 2 * (secrets.randbits(_SALT_BITS) if salt is None else salt)) % _WORD_SIZE
         self._table = WordTable()
         self._table.put(np.array([_TOO_LONG], np.uint64), np.array([STOP], np.int32))
         self._powers = _powers(self._base, 1 << 12)
         self._inverse_powers = _powers(pow(self._base, -1, _WORD_SIZE), 1 << 12)
-
-    def __len__(self) -> int:
-        return len(self.stems)
 
     def scan(self, text: str) -> IntArray:
         """The number of every word in order."""

@@ -32,13 +32,15 @@ class Directory:
 
     def add(self, path: str) -> int:
         """The number of a category, which is taken in with its ancestors where it is new."""
-        number = self._number.get(path)
-        if number is not None:
-            return number
-        parent = self.add(parent_path(path) or ROOT)
-        number = self._number[path] = len(self._parent)
-        self._parent.append(parent)
-        self._n_links.append(0)
+        missing = []
+        while path not in self._number:
+            missing.append(path)
+            path = parent_path(path) or ROOT
+        number = self._number[path]
+        for path in reversed(missing):
+            self._parent.append(number)
+            self._n_links.append(0)
+            number = self._number[path] = len(self._number)
         return number
 
     def add_links(self, path: str, n_links: int) -> None:

@@ -1,30 +1,24 @@
-"""Topic files: TOML with `[[topic]]` tables, or JSON Lines with one topic a line, plain or as .gz or .zst.
+"""Topic files: TOML with `[[topic]]` tables, or JSON Lines with one topic a line, plain, gzip or Zstandard.
 
-Rules. Fields that Scenthound does not know are ignored, because collections carry their own. `main_page` is
-one more page of `description_from`. Null is the same as missing. Keywords may be missing only where the
-path has words to take their place. What is written reads back as the same topics, and a reader never sees
-half a file.
+Rules. The name tells TOML from JSON Lines. How a file is compressed is told by its content when it is read,
+and by .gz or .zst at the end of its name when it is written. Fields that Scenthound does not know are
+ignored, because collections carry their own. `main_page` is one more page of `description_from`. Null is the
+same as missing. Keywords may be missing only where the path has words to take their place. A path is at most
+`MAX_LEVELS` deep. What is written reads back as the same topics, and a reader never sees half a file.
 """
 
-import gzip
 import json
 import os
-import sys
 import tomllib
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import orjson
 
 from scenthound.errors import BadInput, BadTopic
+from scenthound.files import DAMAGE, compressed_as, opened, printable, write_whole
 from scenthound.model import Topic
-from scenthound.topics.paths import path_words
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from scenthound.topics.paths import MAX_LEVELS, is_too_deep, path_words
 
 Fields = Mapping[str, object]
 
@@ -33,63 +27,64 @@ _TEXTS = ("path", "description")
 
 
 def read_topics(path: str | os.PathLike[str]) -> list[Topic]:
-    """All topics of a file, in its order; the suffix tells the format."""
+    """All topics of a file, in its order."""
     file = Path(path)
     parse = _parser(file)
     topics: dict[str, Topic] = {}
-    for place, fields in parse(file, _text(file)):
+    for place, fields in parse(printable(file), _text(file)):
         topic = _topic(place, fields)
         if topic.id in topics:
             raise BadTopic(f"{place}: a second topic with the id {topic.id!r}; give each topic an id of its own.")
         topics[topic.id] = topic
     if not topics:
-        raise BadTopic(f"{file}: no topics in this file; write at least one with an id and keywords.")
+        raise BadTopic(f"{printable(file)}: no topics in this file; write at least one with an id and keywords.")
     return list(topics.values())
 
 
 def write_topics(path: str | os.PathLike[str], topics: Iterable[Topic]) -> None:
-    """Write topics in the format that the suffix tells; the old file stays until the new one is whole."""
+    """Write topics in the format that the name tells; the old file stays until the new one is whole."""
     file = Path(path)
     as_text = _toml if _parser(file) is _toml_tables else _json_lines
     try:
         content = as_text(topics).encode()
     except UnicodeEncodeError as error:
-        raise BadTopic(f"{file}: a topic's text is not valid Unicode ({error.reason}); mend it first.") from error
+        raise BadTopic(
+            f"{printable(file)}: a topic's text is not valid Unicode ({error.reason}); mend it first."
+        ) from error
     if not content:
-        raise BadTopic(f"{file}: there are no topics to write; give at least one.")
-    _replace(file, _compressed(file, content))
+        raise BadTopic(f"{printable(file)}: there are no topics to write; give at least one.")
+    write_whole(file, compressed_as(file, content))
 
 
-def _parser(file: Path) -> Callable[[Path, str], Iterator[tuple[str, Fields]]]:
+def _parser(file: Path) -> Callable[[str, str], Iterator[tuple[str, Fields]]]:
     name = file.name.removesuffix(".gz").removesuffix(".zst")
     if name.endswith(".toml"):
         return _toml_tables
     if name.endswith((".jsonl", ".ndjson")):
         return _json_objects
-    raise BadInput(f"{file}: not the name of a topic file; use .toml or .jsonl, also with .gz or .zst after it.")
+    raise BadInput(f"{printable(file)}: no name of a topic file; use .toml or .jsonl, also with .gz or .zst after it.")
 
 
 def _text(file: Path) -> str:
-    try:
-        content = file.read_bytes()
-        if file.name.endswith(".gz"):
-            content = gzip.decompress(content)
-        elif file.name.endswith(".zst"):
-            content = zstd.decompress(content)
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{file}: not UTF-8 at byte {error.start}; save the file as UTF-8.") from error
-    except (gzip.BadGzipFile, zlib.error, zstd.ZstdError, EOFError) as error:
-        raise BadInput(f"{file}: cannot be decompressed ({error}); check that it is whole.") from error
-    except OSError as error:
-        raise BadInput(f"{file}: cannot be read ({error.strerror}); check the path and its rights.") from error
+    with opened(file) as source:
+        try:
+            return source.content.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{printable(file)}: not UTF-8 at byte {error.start}; save the file as UTF-8.") from error
+        except DAMAGE as error:
+            raise BadInput(f"{printable(file)}: damaged ({error}); check that it is whole.") from error
 
 
-def _toml_tables(file: Path, text: str) -> Iterator[tuple[str, Fields]]:
+def _toml_tables(file: str, text: str) -> Iterator[tuple[str, Fields]]:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{file}: not TOML: {error}; mend it there.") from error
+    except RecursionError:
+        raise BadInput(f"{file}: lists or tables that are nested too deeply; a topic needs no more than one.") from None
+    except ValueError as error:
+        # Numbers that are TOML by their form and that Python still does not take.
+        raise BadInput(f"{file}: a number with too many digits; a topic needs none, so take it out.") from error
     tables = document.get("topic", [])
     if not isinstance(tables, list):
         raise BadTopic(f"{file}: `topic` is no list of tables; head each topic with [[topic]].")
@@ -97,7 +92,7 @@ def _toml_tables(file: Path, text: str) -> Iterator[tuple[str, Fields]]:
         yield f"{file}, topic {number}", _checked_object(f"{file}, topic {number}", table)
 
 
-def _json_objects(file: Path, text: str) -> Iterator[tuple[str, Fields]]:
+def _json_objects(file: str, text: str) -> Iterator[tuple[str, Fields]]:
     # Not splitlines(): JSON strings may hold U+2028 and other separators that it would cut at.
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -122,6 +117,8 @@ def _topic(place: str, fields: Fields) -> Topic:
         raise BadTopic(f"{place}: a topic without an id; add one, such as id = 'chemistry'.")
     place = f"{place} ({topic_id!r})"
     path = _string(place, fields, "path")
+    if is_too_deep(path):
+        raise BadTopic(f"{place}: its path is more than {MAX_LEVELS} levels deep; shorten it.")
     keywords = tuple(word for word in _strings(place, fields, "keywords") if word.strip()) or path_words(path)
     if not keywords:
         raise BadTopic(f"{place}: no keywords, and no words in its path; add a list of keywords.")
@@ -189,24 +186,3 @@ def _toml_table(topic: Topic) -> str:
 def _toml_string(text: str) -> str:
     # A JSON string is a TOML string but for the delete character, which TOML wants escaped.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _compressed(file: Path, content: bytes) -> bytes:
-    if file.name.endswith(".gz"):
-        return gzip.compress(content, mtime=0)  # no time stamp: the same topics make the same bytes
-    if file.name.endswith(".zst"):
-        return zstd.compress(content)
-    return content
-
-
-def _replace(file: Path, content: bytes) -> None:
-    part = file.with_name(f".{file.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(file)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise BadInput(f"{file}: cannot be written ({error.strerror}); check the folder and its rights.") from error

@@ -7,7 +7,7 @@ at random, are the neighbours.
 
 Rules. "Top" means highest in-degree first, since a recorded web has no search engine to ask; the lower page
 number wins a tie. Examples are not neighbours, because they are what the crawl should find. A page is no
-in-link of itself. Pages are the numbers of a recorded web.
+in-link of itself, and one that links twice is one in-link: the recorded web counts them so. Pages are its numbers.
 """
 
 import random
@@ -21,20 +21,18 @@ from scenthound.model import IntArray, LongArray
 
 @dataclass(frozen=True, slots=True)
 class InLinks:
-    """Who links to whom: page p is linked from `inlink_page[inlink_offset[p]:inlink_offset[p + 1]]`."""
+    """Who links to whom, as `RecordedWeb.inlinks()` tells it: the distinct other pages that link to page p are
+    `page[offset[p]:offset[p + 1]]`, ascending."""
 
-    inlink_offset: LongArray
-    inlink_page: IntArray
-    in_degree: IntArray | LongArray
+    offset: LongArray
+    page: IntArray
 
     def top(self, page: int, n_inlinks: int) -> IntArray:
         """The in-links of a page with the highest in-degree of their own, best first."""
-        linking = np.unique(self.inlink_page[self.inlink_offset[page] : self.inlink_offset[page + 1]])
-        linking = linking[linking != page]
-        # A stable sort of what unique() left in page order breaks ties by page number.
-        best_first = np.argsort(-self.in_degree[linking].astype(np.int64), kind="stable")
-        best: IntArray = linking[best_first[:n_inlinks]].astype(np.int32)
-        return best
+        linking = self.page[self.offset[page] : self.offset[page + 1]]
+        in_degree = self.offset[linking + 1] - self.offset[linking]
+        # A stable sort of pages in ascending order breaks ties by page number.
+        return linking[np.argsort(-in_degree, kind="stable")[:n_inlinks]]
 
     def top_of_all(self, pages: IntArray, n_inlinks: int) -> IntArray:
         """The distinct top in-links of all these pages, in page order."""

@@ -1,14 +1,14 @@
 """The Open Directory's RDF dumps, read as a stream: categories from the structure file, pages from the content file.
 
 Rules. Memory does not grow with the file. A file that is cut or damaged gives everything before that place,
-the category it breaks off in with what was read of it, and then reports the place. Texts come without HTML
-tags and entities; URLs and paths as written. The namespaces differ from dump to dump, so prefixes are not
-looked at. The root, which some dumps leave nameless, is `Top`.
+the category it breaks off in with what was read of it, and then reports the place. A category more than
+`MAX_LEVELS` below the root is left out with its pages. Texts come without HTML tags and entities; URLs and
+paths as written. The namespaces differ from dump to dump, so prefixes are not looked at. The root, which some
+dumps leave nameless, is `Top`.
 """
 
 import html
 import re
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,8 @@ from typing import Generic, TypeVar
 from xml.parsers import expat
 
 from scenthound.errors import BadInput
-from scenthound.topics.paths import ROOT
+from scenthound.files import DAMAGE, printable
+from scenthound.topics.paths import ROOT, is_too_deep
 from scenthound.topics.rdf_text import mended_text
 
 CHILDREN = frozenset({"narrow", "narrow1", "narrow2", "letterbar"})
@@ -30,8 +31,6 @@ class Category:
     """A category of the structure file. Symbolic links to other places in the tree are not children."""
 
     path: str
-    title: str
-    description: str
     children: tuple[str, ...]
 
 
@@ -61,7 +60,7 @@ class Cut:
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.file}: cut at line {self.line} ({self.reason}); everything before it was read."
+        return f"{printable(self.file)}: cut at line {self.line} ({self.reason}); everything before it was read."
 
 
 def read_categories(file: Path, on_cut: Callable[[Cut], None]) -> Iterator[Category]:
@@ -81,41 +80,31 @@ class _Reader(Generic[Item]):
     """Gathers finished items from parser events; `start` and `end` are told local names."""
 
     def __init__(self, file: Path) -> None:
-        self.file = file
+        self.file = printable(file)
         self.finished: list[Item] = []
         self.saw_root = False
         self._local_names: dict[str, str] = {}
-        self._texts: dict[str, str] = {}
-        self._pieces: list[str] | None = None
 
     def start_element(self, name: str, attributes: dict[str, str]) -> None:
         local = self._local(name)
-        if local in _TEXTS:
-            self._pieces = []
-        elif self.saw_root:
+        if self.saw_root:
             self.start(local, {self._local(key): value for key, value in attributes.items()})
-        elif local != "RDF":
-            raise BadInput(f"{self.file}: starts with <{name}>, not <RDF>; give an Open Directory RDF file.")
-        else:
+        elif local == "RDF":
             self.saw_root = True
+        else:
+            raise BadInput(f"{self.file}: starts with <{printable(name)}>, not <RDF>; give an Open Directory RDF file.")
 
     def end_element(self, name: str) -> None:
-        local = self._local(name)
-        if self._pieces is not None and local in _TEXTS:
-            self._texts[local] = "".join(self._pieces)
-            self._pieces = None
-        else:
-            self.end(local)
-
-    def text(self, piece: str) -> None:
-        if self._pieces is not None:
-            self._pieces.append(piece)
+        self.end(self._local(name))
 
     def start(self, local: str, attributes: dict[str, str]) -> None:
         raise NotImplementedError
 
     def end(self, local: str) -> None:
         raise NotImplementedError
+
+    def text(self, piece: str) -> None:
+        """Texts are of use to some readers only."""
 
     def finish(self) -> None:
         """Hand out what is still open at the end of the file."""
@@ -127,12 +116,6 @@ class _Reader(Generic[Item]):
             local = self._local_names[name] = name.rpartition(":")[2]
         return local
 
-    def _plain_text(self, local: str) -> str:
-        text = self._texts.get(local, "")
-        if "<" in text:
-            text = _TAG.sub(" ", text)
-        return " ".join(html.unescape(text).split())
-
 
 class _CategoryReader(_Reader[Category]):
     def __init__(self, file: Path) -> None:
@@ -143,11 +126,9 @@ class _CategoryReader(_Reader[Category]):
     def start(self, local: str, attributes: dict[str, str]) -> None:
         if local in CHILDREN:
             self._children[attributes.get("resource", "")] = None
-        elif local in {"Topic", "Alias"}:
-            # An alias has a title of its own, which must not become that of the category before it.
-            self._path = (attributes.get("id", "") or ROOT) if local == "Topic" else None
+        elif local == "Topic":
+            self._path = attributes.get("id", "") or ROOT
             self._children.clear()
-            self._texts.clear()
         elif local == "ExternalPage":
             raise BadInput(f"{self.file}: a content file; give the structure file (structure.rdf.u8) here.")
 
@@ -156,9 +137,9 @@ class _CategoryReader(_Reader[Category]):
             self.finish()
 
     def finish(self) -> None:
-        if self._path is not None:
-            title, description = self._plain_text("Title"), self._plain_text("Description")
-            self.finished.append(Category(self._path, title, description, tuple(self._children)))
+        if self._path is not None and not is_too_deep(self._path):
+            children = (child for child in self._children if child and not is_too_deep(child))
+            self.finished.append(Category(self._path, tuple(children)))
         self._path = None
 
 
@@ -168,9 +149,13 @@ class _ListingReader(_Reader[Listing]):
         self._path = ""
         self._pages: dict[str, ListedPage] = {}
         self._url = ""
+        self._texts: dict[str, str] = {}
+        self._pieces: list[str] | None = None
 
     def start(self, local: str, attributes: dict[str, str]) -> None:
-        if local in LINKS:
+        if local in _TEXTS:
+            self._pieces = []
+        elif local in LINKS:
             url = attributes.get("resource", "")
             self._pages[url] = ListedPage(url, "", "")
         elif local == "Topic":
@@ -181,8 +166,15 @@ class _ListingReader(_Reader[Listing]):
         elif local in CHILDREN:
             raise BadInput(f"{self.file}: a structure file; give the content file (content.rdf.u8) here.")
 
+    def text(self, piece: str) -> None:
+        if self._pieces is not None:
+            self._pieces.append(piece)
+
     def end(self, local: str) -> None:
-        if local == "ExternalPage":
+        if self._pieces is not None and local in _TEXTS:
+            self._texts[local] = "".join(self._pieces)
+            self._pieces = None
+        elif local == "ExternalPage":
             path = self._texts.get("topic", self._path)
             if path != self._path:
                 self._begin(path)
@@ -195,10 +187,16 @@ class _ListingReader(_Reader[Listing]):
     def _begin(self, path: str) -> None:
         # Texts follow their Topic element, so a listing is whole only when the next one begins.
         self._pages.pop("", None)
-        if self._pages:
+        if self._pages and not is_too_deep(self._path):
             self.finished.append(Listing(self._path, tuple(self._pages.values())))
         self._path = path
         self._pages.clear()
+
+    def _plain_text(self, local: str) -> str:
+        text = self._texts.get(local, "")
+        if "<" in text:
+            text = _TAG.sub(" ", text)
+        return " ".join(html.unescape(text).split())
 
 
 def _stream(file: Path, reader: _Reader[Item], on_cut: Callable[[Cut], None]) -> Iterator[Item]:
@@ -214,10 +212,11 @@ def _stream(file: Path, reader: _Reader[Item], on_cut: Callable[[Cut], None]) ->
             yield from reader.finished
             reader.finished.clear()
         parser.Parse("", True)
-    except (expat.ExpatError, EOFError, zlib.error) as error:
+    except (expat.ExpatError, *DAMAGE) as error:
         if not reader.saw_root:
-            raise BadInput(f"{file}: not XML ({error}); give an Open Directory RDF file.") from error
-        cut = Cut(file, parser.CurrentLineNumber, str(error).partition(":")[0])
+            what = "not XML" if isinstance(error, expat.ExpatError) else "damaged at its beginning"
+            raise BadInput(f"{reader.file}: {what} ({error}); give an Open Directory RDF file.") from error
+        cut = Cut(file, parser.CurrentLineNumber, str(error).partition(": line")[0])
     reader.finish()
     yield from reader.finished
     if cut is not None:

@@ -1,8 +1,10 @@
-"""Category paths such as `Top/Science/Chemistry`: their words, their parents and their level (Top = 0)."""
+"""Category paths such as `Top/Science/Chemistry`: their words and their parents."""
 
 from collections.abc import Iterable
 
 ROOT = "Top"
+#: Directories of people are some fifteen levels deep; much more is a mistake, or made to hurt.
+MAX_LEVELS = 100
 
 
 def path_words(path: str) -> tuple[str, ...]:
@@ -30,6 +32,5 @@ def parent_path(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def level(path: str) -> int:
-    """How far a category is below the root: Top is 0, Top/Arts is 1."""
-    return path.count("/")
+def is_too_deep(path: str) -> bool:
+    return path.count("/") > MAX_LEVELS

@@ -2,17 +2,16 @@
 
 Real dumps hold what XML forbids: control characters, bytes that are no UTF-8, bare ampersands and HTML's
 named entities. Control characters are dropped, wrong bytes become U+FFFD, an ampersand that starts nothing
-XML knows stands for itself. Line feeds stay, so line numbers are those of the file. Memory does not grow
-with the file.
+XML knows stands for itself. Line feeds stay, so line numbers are those of the file. Compressed dumps are
+told by their content. Memory does not grow with the file.
 """
 
 import codecs
-import gzip
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from scenthound.errors import BadInput
+from scenthound.files import opened
 
 CHUNK_BYTES = 1 << 17
 
@@ -23,7 +22,7 @@ _LONGEST_REFERENCE = len("&#1114111;")
 
 
 def mended_text(file: Path) -> Iterator[str]:
-    """The file's text in pieces. A .gz file that ends early raises EOFError after its last readable piece."""
+    """The file's text in pieces. A damaged file raises one of `files.DAMAGE` after its last readable piece."""
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     held_back = ""
     for content in _chunks(file):
@@ -35,15 +34,10 @@ def mended_text(file: Path) -> Iterator[str]:
 
 
 def _chunks(file: Path) -> Iterator[bytes]:
-    try:
-        with gzip.open(file) if file.name.endswith(".gz") else file.open("rb") as stream:
-            # read1: what was decompressed before the end of a cut file is handed out, not lost in a buffer.
-            while content := stream.read1(CHUNK_BYTES):
-                yield content
-    except gzip.BadGzipFile as error:
-        raise BadInput(f"{file}: not a gzip file ({error}); unpack it, or name it without .gz.") from error
-    except OSError as error:
-        raise BadInput(f"{file}: cannot be read ({error.strerror}); check the path and its rights.") from error
+    with opened(file) as source:
+        # read1: what was decompressed before the damage is handed out, not lost in a buffer.
+        while content := source.content.read1(CHUNK_BYTES):
+            yield content
 
 
 def _end_of_whole_references(text: str) -> int:

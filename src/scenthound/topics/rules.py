@@ -30,8 +30,8 @@ class Rule(StrEnum):
             raise UnknownName.among("selection rule", name, list(cls)) from None
 
 
-#: wang2009 trains on 75 positives and starts from 10 more.
-LEVEL_MIN_LINKS = 85
+#: wang2009 trains on 75 positives and starts from 10 more; targets, which never train, should remain.
+LEVEL_MIN_LINKS = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ Rules
 import re
 from dataclasses import dataclass, field
 
-from turbohtml import Element, Namespace, Node, Text, parse
+from turbohtml import Element, Namespace, Text, parse
 
 from scenthound.text.words import CLOSE, OPEN
 
@@ -91,7 +91,7 @@ def _read(html: str, max_links: int, removing: str) -> HtmlContent:
         elif tag in _PARTING:
             if tag in _MADE_BLOCKS:
                 element.tag = "div"
-            if not _is_container(element.parent):
+            if getattr(element.parent, "tag", None) not in _CONTAINERS:
                 # The library forgets the end of a block that stands in something inline.
                 element.insert_after(Text(" "))
         elif tag == "img":
@@ -113,10 +113,6 @@ def _read_link(element: Element, tag: str, content: HtmlContent, max_links: int)
         content.relations.append(element.attr("rel"))
         element.insert_before(Text(OPEN))
         element.insert_after(Text(CLOSE))
-
-
-def _is_container(node: Node | None) -> bool:
-    return isinstance(node, Element) and node.tag in _CONTAINERS
 
 
 def _read_head(element: Element, tag: str, content: HtmlContent) -> None:

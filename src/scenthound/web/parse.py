@@ -3,6 +3,7 @@
 Rules
 - Words of the title come first. A link's edges part words, so its anchor is exactly `words[start:end]`.
 - Links are in page order, duplicates kept; those that lead nowhere a crawler can go are left out.
+- Of a page the first `MAX_PAGE_BYTES` bytes count (characters, if it is decoded already) and `MAX_LINKS` links.
 - Whatever the page, `0 <= start <= end <= len(words)`, and starts never go down.
 """
 
@@ -43,11 +44,9 @@ def parse_html(
     *,
     http_charset: str | None = None,
     agent: str = "",
-    max_bytes: int = MAX_PAGE_BYTES,
 ) -> ParsedPage:
-    """Parse the page at `url`, of which the first `max_bytes` bytes (characters, if decoded already) count. `agent`
-    is the crawler's name in meta elements that speak to it alone."""
-    html = html[:max_bytes]
+    """Parse the page at `url`. `agent` is the crawler's name in meta elements that speak to it alone."""
+    html = html[:MAX_PAGE_BYTES]
     content = read_html(decode_html(html, http_charset) if isinstance(html, bytes) else html, MAX_LINKS)
     words, places, opens = scanner.scan_marked(content.text)
     start, end = _spans(places, opens, len(content.references), len(words))

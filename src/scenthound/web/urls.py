@@ -40,11 +40,9 @@ def resolve(base: str, href: str) -> str | None:
     directories = _directories(base)
     if directories is None:
         return _resolve_any(base, href)
-    if href.startswith("#"):
-        return directories.url
     plain = _PLAIN_REFERENCE.fullmatch(href)
     if plain is None:
-        return _resolve_any(base, href)
+        return directories.url if href.startswith("#") else _resolve_any(base, href)
     steps, path = plain.groups()
     url = directories[steps] + path
     return url if len(url) <= MAX_URL_BYTES else None

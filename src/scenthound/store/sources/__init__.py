@@ -6,8 +6,8 @@ process and make records there. So reading stays in one place and decoding is sh
 
 from pathlib import Path
 
+from scenthound.files import beginning_of
 from scenthound.store.sources.chunk import Source
-from scenthound.store.sources.compressed import beginning_of
 from scenthound.store.sources.jsonl import JsonLinesFile
 from scenthound.store.sources.parquet import ParquetRows
 from scenthound.store.sources.warc import WarcFile

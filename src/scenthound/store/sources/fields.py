@@ -1,12 +1,15 @@
 """A record as named fields made into a page, or the reason why it is none: the same for JSON Lines and Parquet.
 
 Fields: `url`, and `html` or `text`; optional `title`, `aliases`, `topics`, `links` (of a text page) and `leak`.
+Where the format has bytes, `html` may be the bytes that the server sent.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 
 from scenthound.store.raw_page import RawPage, RawRecord, Skipped
 from scenthound.store.sources.chunk import ReadOptions
+from scenthound.web.decode import decode_html
 
 PAGE_FIELDS = ("url", "html", "text", "title", "aliases", "topics", "links", "leak")
 
@@ -34,20 +37,25 @@ def record_of(fields: object, place: str, options: ReadOptions) -> RawRecord:
 
 def reason_not_wanted(fields: Mapping[str, object], options: ReadOptions) -> str | None:
     for name, wanted in options.where:
-        if str(fields.get(name)) != wanted:
+        if name not in fields or _spelled(fields[name]) != wanted:
             return f"{NOT_WANTED}: {name} is not {wanted}"
     return None
 
 
+def _spelled(value: object) -> str:
+    """A value as people write it: a text as it is, everything else as in JSON."""
+    return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+
+
 def _page_of(fields: Mapping[str, object], place: str, options: ReadOptions) -> RawRecord:
-    url, html, text = _text(fields, "url"), _text(fields, "html"), _text(fields, "text")
+    url, html, text = _text(fields, "url"), _html(fields), _text(fields, "text")
     if not url:
         return Skipped("no url", place)
     if html is None and text is None:
         return Skipped("neither html nor text", place)
     leak = _spans(fields, "leak")
-    if html is not None and options.without_leaks:
-        html = without_spans(html, leak)
+    if html is not None and leak and options.without_leaks:
+        html = without_spans(decode_html(html) if isinstance(html, bytes) else html, leak)
     return RawPage(
         url=url,
         html=html,
@@ -58,6 +66,11 @@ def _page_of(fields: Mapping[str, object], place: str, options: ReadOptions) -> 
         links=_texts(fields, "links"),
         place=place,
     )
+
+
+def _html(fields: Mapping[str, object]) -> str | bytes | None:
+    html = fields.get("html")
+    return html if isinstance(html, bytes) else _text(fields, "html")
 
 
 def _text(fields: Mapping[str, object], name: str) -> str | None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import orjson
 
+from scenthound.files import DAMAGE, opened
 from scenthound.store.raw_page import RawRecord, Skipped
 from scenthound.store.sources.chunk import CHUNK_BYTES, CHUNK_RECORDS, ReadOptions
-from scenthound.store.sources.compressed import DAMAGE, opened
 from scenthound.store.sources.fields import record_of
 
 #: A longer line is no page but a file of another kind, and would fill the memory.

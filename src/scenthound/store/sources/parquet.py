@@ -1,4 +1,7 @@
-"""Parquet files with the columns that JSON Lines have as fields, read row group by row group."""
+"""Parquet files with the columns that JSON Lines have as fields, read row group by row group.
+
+A row group that is damaged is named and passed over; a file of which not even the end can be read is refused.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,23 +9,25 @@ from pathlib import Path
 from typing import Any
 
 from scenthound.errors import BadInput, MissingExtra
-from scenthound.store.raw_page import RawRecord
-from scenthound.store.sources.chunk import CHUNK_RECORDS, ReadOptions
+from scenthound.files import printable
+from scenthound.store.raw_page import RawRecord, Skipped
+from scenthound.store.sources.chunk import CHUNK_BYTES, CHUNK_RECORDS, ReadOptions
 from scenthound.store.sources.fields import PAGE_FIELDS, record_of
 
 
 @dataclass(frozen=True, slots=True)
 class RowsChunk:
-    """Some rows of a file, numbered from 1."""
+    """Some rows of a file, numbered from 1; or, where a row could not be had, why."""
 
     file_name: str
     first_row: int
-    rows: list[dict[str, Any]]
+    rows: list[dict[str, Any] | Skipped]
     bytes_read: int
 
     def records(self, options: ReadOptions) -> Iterator[RawRecord]:
-        for number, fields in enumerate(self.rows, self.first_row):
-            yield record_of(fields, f"{self.file_name}, row {number}", options)
+        for number, row in enumerate(self.rows, self.first_row):
+            place = f"{self.file_name}, row {number}"
+            yield row if isinstance(row, Skipped) else record_of(row, place, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +41,51 @@ class ParquetRows:
         except ImportError:
             raise MissingExtra.named("lab", "Reading Parquet") from None
         try:
-            yield from self._chunks(pyarrow.parquet.ParquetFile(self.path), options)
+            file = pyarrow.parquet.ParquetFile(self.path)
         except (pyarrow.ArrowException, OSError) as reason:
-            raise BadInput(f"{self.path} cannot be read as Parquet: {str(reason).splitlines()[0]}") from None
+            why = printable(str(reason).partition("\n")[0])
+            raise BadInput(
+                f"{printable(self.path)} cannot be read as Parquet: {why}. Check that it is whole."
+            ) from None
+        with file:
+            first_row = 1
+            for group in range(file.num_row_groups):
+                yield from self._group(file, group, first_row, options)
+                first_row += file.metadata.row_group(group).num_rows
 
-    def _chunks(self, file: Any, options: ReadOptions) -> Iterator[RowsChunk]:
+    def _group(self, file: Any, group: int, first_row: int, options: ReadOptions) -> Iterator[RowsChunk]:
         wanted = {*PAGE_FIELDS, *(name for name, _ in options.where)}
         columns = [name for name in file.schema_arrow.names if name in wanted]
-        size, n_rows = self.path.stat().st_size, file.metadata.num_rows
-        first_row = 1
-        with file:
-            for batch in file.iter_batches(batch_size=CHUNK_RECORDS, columns=columns):
-                rows = batch.to_pylist()
-                last_row = first_row + len(rows) - 1
-                # Rows are of many sizes, but no reader tells how much of the file a row took.
-                yield RowsChunk(self.path.name, first_row, rows, size * last_row // n_rows)
-                first_row = last_row + 1
+        try:
+            for batch in file.iter_batches(batch_size=CHUNK_RECORDS, row_groups=[group], columns=columns):
+                for piece in _pieces(batch):
+                    last_row = first_row + len(piece) - 1
+                    yield RowsChunk(self.path.name, first_row, self._rows(piece, first_row), self._read(file, last_row))
+                    first_row = last_row + 1
+        except Exception as reason:  # noqa: BLE001 - pyarrow raises many kinds; none may lose what came before
+            why = str(reason).partition("\n")[0]
+            damage = Skipped("damaged file", f"{self.path.name}, after row {first_row - 1}: {why}")
+            yield RowsChunk(self.path.name, first_row, [damage], self._read(file, first_row))
+
+    def _read(self, file: Any, last_row: int) -> int:
+        """Rows are of many sizes, but no reader tells how much of the file a row took."""
+        return int(self.path.stat().st_size * last_row // file.metadata.num_rows)
+
+    def _rows(self, batch: Any, first_row: int) -> list[dict[str, Any] | Skipped]:
+        try:
+            rows: list[dict[str, Any] | Skipped] = batch.to_pylist()
+        except (ArithmeticError, ValueError):
+            if len(batch) == 1:
+                return [Skipped("values that cannot be read", f"{self.path.name}, row {first_row}")]
+            return [row for i in range(len(batch)) for row in self._rows(batch.slice(i, 1), first_row + i)]
+        return rows
+
+
+def _pieces(batch: Any) -> Iterator[Any]:
+    """A batch cut in halves until what is in each can be sent."""
+    if batch.nbytes <= CHUNK_BYTES or len(batch) == 1:
+        yield batch
+        return
+    middle = len(batch) // 2
+    yield from _pieces(batch.slice(0, middle))
+    yield from _pieces(batch.slice(middle))

@@ -5,21 +5,29 @@ Records are read and their bodies decoded here, because such a file can only be 
 
 import contextlib
 import logging
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from io import BufferedIOBase, StringIO
+from io import BufferedIOBase
 from pathlib import Path
 from typing import Any
 
+from scenthound.files import DAMAGE, OpenedFile, opened, printable
 from scenthound.store.raw_page import RawPage, RawRecord, RawRedirect, Skipped
 from scenthound.store.sources.chunk import CHUNK_BYTES, CHUNK_RECORDS, ReadOptions
-from scenthound.store.sources.compressed import DAMAGE, OpenedFile, opened
 from scenthound.store.sources.fields import reason_not_wanted
-from scenthound.web.parse import MAX_PAGE_BYTES
+from scenthound.store.sources.http_body import READABLE_ENCODINGS, body_of, encoding_of
 
 HTML_TYPES = {"text/html", "application/xhtml+xml"}
-READABLE_ENCODINGS = {"", "identity", "gzip", "deflate"}
 REDIRECTS = {"301", "302", "303", "307", "308"}
+PAGE_KINDS = {"response", "resource"}
+OTHER_KINDS = {"warcinfo", "request", "metadata", "revisit", "conversion", "continuation"}
+STATUS = re.compile(r"[1-5][0-9]{2}", re.ASCII)
+
+#: Headers that are longer are no headers; those of real records take a few thousand bytes.
+MOST_HEADER_BYTES = 1 << 20
+#: So much of an odd value is shown.
+LONGEST_ODD_VALUE = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +63,19 @@ class WarcFile:
 
         # What warcio would warn of on the terminal is counted and named instead.
         logging.getLogger("warcio").setLevel(logging.ERROR)
-        records = ArchiveIterator(_WhatIsThere(source.content), arc2warc=True)
+        content = _WhatIsThere(source.content)
+        records = ArchiveIterator(content, arc2warc=True)
         records.INC_RECORD = ""
+        # The content is decompressed already; a second layer could unpack to anything.
+        records.reader.set_decomp(None)
         number = mistakes = 0
         try:
             for record in records:
                 number += 1
                 place = f"{self.path.name}, record {number}"
-                yield _readable_record_of(record, place, options)
+                with content.without_limit():
+                    yield _readable_record_of(record, place, options)
+                    _pass_over(record.raw_stream)
                 if records.err_count > mistakes:
                     mistakes = records.err_count
                     yield Skipped("record of another length than it says", f"before {place}")
@@ -71,17 +84,43 @@ class WarcFile:
             yield Skipped("damaged file", f"{self.path.name}, after record {number}: {what[0]}")
 
 
+class _EndlessHeaders(Exception):
+    """What stands where headers should be is too long to be any."""
+
+
 class _WhatIsThere:
-    """Reads what there is instead of filling up what was asked for: damage further on then costs nothing before it."""
+    """Reads what there is instead of filling up what was asked for: damage further on then costs nothing before it.
+
+    Between the body of one record and the body of the next there are headers only, whose lines warcio reads however
+    long they are; so there the reading has a limit.
+    """
 
     def __init__(self, content: BufferedIOBase) -> None:
         self._content = content
+        self._in_body = False
+        self._header_bytes = 0
 
     def read(self, n_bytes: int) -> bytes:
-        return self._content.read1(n_bytes)
+        found = self._content.read1(n_bytes)
+        self._header_bytes += 0 if self._in_body else len(found)
+        if self._header_bytes > MOST_HEADER_BYTES:
+            raise _EndlessHeaders(f"headers of more than {MOST_HEADER_BYTES:,} bytes")
+        return found
 
     def tell(self) -> int:
         return self._content.tell()
+
+    @contextlib.contextmanager
+    def without_limit(self) -> Iterator[None]:
+        """While the body of a record is read."""
+        self._in_body = True
+        yield
+        self._in_body, self._header_bytes = False, 0
+
+
+def _pass_over(body: Any) -> None:
+    while body.read(CHUNK_BYTES):
+        pass
 
 
 def _readable_record_of(record: Any, place: str, options: ReadOptions) -> RawRecord:
@@ -95,8 +134,8 @@ def _readable_record_of(record: Any, place: str, options: ReadOptions) -> RawRec
 
 def _record_of(record: Any, place: str, options: ReadOptions) -> RawRecord:
     kind = record.rec_type
-    if kind not in ("response", "resource"):
-        return Skipped(f"{kind} record", place)
+    if kind not in PAGE_KINDS:
+        return Skipped(f"{kind} record", place) if kind in OTHER_KINDS else _odd("record of unknown type", kind, place)
     url = (record.rec_headers.get_header("WARC-Target-URI") or "").strip("<> ")
     if not url:
         return Skipped("no url", place)
@@ -108,12 +147,12 @@ def _record_of(record: Any, place: str, options: ReadOptions) -> RawRecord:
 def _answer_of(record: Any, url: str, place: str, options: ReadOptions) -> RawRecord:
     if record.http_headers is None:
         return Skipped("no HTTP response", place)
-    status = record.http_headers.get_statuscode() or "missing"
+    status = record.http_headers.get_statuscode() or ""
     target = record.http_headers.get_header("Location")
     if status in REDIRECTS and target:
         return RawRedirect(url, target.strip(), place)
     if status != "200":
-        return Skipped(f"status {status}", place)
+        return Skipped(f"status {status}", place) if STATUS.fullmatch(status) else _odd("no status", status, place)
     return _page_of(record, url, record.http_headers.get_header("Content-Type"), place, options)
 
 
@@ -124,16 +163,17 @@ def _page_of(record: Any, url: str, content_type: str | None, place: str, option
     unwanted = reason_not_wanted({}, options)
     if unwanted:
         return Skipped(unwanted, place)
-    encoding = ((record.http_headers and record.http_headers.get_header("Content-Encoding")) or "").strip().lower()
+    encoding = encoding_of(record)
     if encoding not in READABLE_ENCODINGS:
-        return Skipped(f"content encoding {encoding}", place)
-    # Of a body damaged on its way warcio gives what it can, and writes the reason on the terminal.
-    with contextlib.redirect_stderr(StringIO()):
-        # The parser reads no further, and a small body may unpack to gigabytes.
-        body = record.content_stream().read(MAX_PAGE_BYTES)
+        return _odd("content encoding that cannot be read", encoding, place)
+    body = body_of(record)
     if not body:
         return Skipped("empty body", place)
     return RawPage(url, html=body, charset=_charset_of(parameters), place=place)
+
+
+def _odd(reason: str, value: str | None, place: str) -> Skipped:
+    return Skipped(reason, f"{place}: {printable(value, LONGEST_ODD_VALUE)}" if value else place)
 
 
 def _charset_of(parameters: str) -> str | None:

@@ -1,0 +1,154 @@
+"""Files read whatever they are compressed with, and written whole or not at all: the one place for both.
+
+Rules
+- Compression is told by the first bytes when a file is read, and by the ending of its name when it is written.
+- Only regular files and folders are touched: a pipe can be read but once, and a device must not be replaced.
+- What is written is on the disk before it gets its name, so that not even a power cut shows half of it.
+- What a message names is safe to print: control characters from outside never reach a terminal.
+"""
+
+import errno
+import gzip
+import os
+import secrets
+import stat
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from io import BufferedIOBase
+from pathlib import Path
+from typing import BinaryIO
+
+from scenthound.errors import BadInput
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+GZIP_BEGINNING = b"\x1f\x8b"
+ZSTANDARD_BEGINNING = b"\x28\xb5\x2f\xfd"
+PEEK_BYTES = 64
+#: Files packed with `zstd --long=31` need it; others take no more memory for it.
+LARGEST_WINDOW_LOG = 31
+
+#: What reading a damaged or cut-off file raises.
+DAMAGE = (EOFError, OSError, zlib.error, zstd.ZstdError)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFile:
+    """`content` is decompressed as it is read; `file` is the file itself and knows how far that has come."""
+
+    content: BufferedIOBase
+    file: BinaryIO
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[OpenedFile]:
+    """A file to read from. Reading raises one of DAMAGE where the file is damaged."""
+    try:
+        _check_regular(path)
+        file = path.open("rb")
+    except OSError as reason:
+        raise BadInput(f"{printable(path)} cannot be read: {reason.strerror}; check the path and its rights.") from None
+    with file, _decompressed(file) as content:
+        yield OpenedFile(content, file)
+
+
+def beginning_of(path: Path) -> bytes:
+    """The first bytes of what the file holds, decompressed; fewer if it is damaged that early."""
+    with opened(path) as source:
+        try:
+            return source.content.read(PEEK_BYTES)
+        except DAMAGE:
+            return b""
+
+
+def compressed_as(path: Path, content: bytes) -> bytes:
+    """The content as the name wants it: gzip for .gz, Zstandard for .zst, else as it is. The same bytes each time."""
+    if path.name.endswith(".gz"):
+        return gzip.compress(content, mtime=0)
+    if path.name.endswith(".zst"):
+        return zstd.compress(content)
+    return content
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file, or replace it, so that a reader sees the old content or the new one. Links are followed."""
+    target = Path(os.path.realpath(path))
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        mode = _mode_to_keep(target)
+        with open(part, "xb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if mode is not None:
+            part.chmod(mode)
+        part.replace(target)
+        sync_folder(target.parent)
+    except OSError as reason:
+        raise BadInput(
+            f"{printable(path)} cannot be written: {reason.strerror}; check the folder, its rights and the room left."
+        ) from None
+    finally:
+        with suppress(OSError):
+            part.unlink()
+
+
+def sync_file(path: Path) -> None:
+    """Wait until what a file holds is on the disk."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until the names in a folder are on the disk. Some file systems cannot, and need no asking."""
+    try:
+        sync_file(path)
+    except OSError as reason:
+        if reason.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM):
+            raise
+
+
+def printable(text: object, longest: int | None = None) -> str:
+    """A text from outside that is safe to show: what is no letter, sign or space is escaped, what is long is cut."""
+    words = str(text)
+    shown = words[:longest]
+    if not shown.isprintable():
+        shown = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in shown)
+    return shown if longest is None or len(words) <= longest else f"{shown}..."
+
+
+def _decompressed(file: BinaryIO) -> BufferedIOBase:
+    beginning = file.read(len(ZSTANDARD_BEGINNING))
+    file.seek(0)
+    if beginning.startswith(GZIP_BEGINNING):
+        return gzip.GzipFile(fileobj=file)
+    if beginning == ZSTANDARD_BEGINNING:
+        return zstd.ZstdFile(file, options={zstd.DecompressionParameter.window_log_max: LARGEST_WINDOW_LOG})
+    assert isinstance(file, BufferedIOBase)
+    return file
+
+
+def _check_regular(path: Path) -> None:
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise BadInput(f"{printable(path)} is a folder: name the files in it.")
+    if not stat.S_ISREG(mode):
+        raise BadInput(f"{printable(path)} is a pipe or a device, which can be read but once: save it as a file first.")
+
+
+def _mode_to_keep(path: Path) -> int | None:
+    """The rights of the file to be replaced; None if there is none yet."""
+    try:
+        _check_regular(path)
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return None

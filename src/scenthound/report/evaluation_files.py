@@ -1,0 +1,66 @@
+"""An evaluation as files for people and programs: JSON and CSV."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scenthound.files import write_whole
+from scenthound.lab.evaluate import Evaluation
+from scenthound.lab.statistics import MeanCurve
+
+COLUMNS = ("strategy", "metric", "step", "mean", "standard_error", "n_topics")
+
+
+def as_json(evaluation: Evaluation) -> dict[str, Any]:
+    """Plain values; a standard error that is not defined is null."""
+    return {
+        "page_budget": evaluation.page_budget,
+        "checkpoints": list(evaluation.checkpoints),
+        "strategies": {
+            result.strategy: {
+                "n_crawls": result.n_crawls,
+                "pages_per_crawl": result.pages_per_crawl,
+                "cpu_us_per_page": result.cpu_us_per_page,
+                "curves": {name: _curve_as_json(curve) for name, curve in result.curves.items()},
+            }
+            for result in evaluation.results
+        },
+    }
+
+
+def _curve_as_json(curve: MeanCurve) -> dict[str, Any]:
+    return {
+        "n_topics": curve.n_topics,
+        "steps": curve.steps.tolist(),
+        "mean": [_finite(value) for value in curve.mean.tolist()],
+        "standard_error": [_finite(value) for value in curve.standard_error.tolist()],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def write_evaluation(evaluation: Evaluation, folder: Path) -> list[Path]:
+    """`evaluation.json`, and `evaluation.csv` with one row for each strategy, metric and step."""
+    table = io.StringIO(newline="")
+    rows = csv.writer(table)
+    rows.writerow(COLUMNS)
+    rows.writerows(_csv_rows(evaluation))
+    contents = {"evaluation.json": json.dumps(as_json(evaluation), indent=1) + "\n", "evaluation.csv": table.getvalue()}
+    for name, content in contents.items():
+        write_whole(folder / name, content.encode("utf-8"))
+    return [folder / name for name in contents]
+
+
+def _csv_rows(evaluation: Evaluation) -> Iterator[list[Any]]:
+    for result in evaluation.results:
+        for name, curve in result.curves.items():
+            points = zip(curve.steps.tolist(), curve.mean.tolist(), curve.standard_error.tolist(), strict=True)
+            for step, mean, error in points:
+                shown = ["" if number is None else f"{number:.6g}" for number in (_finite(mean), _finite(error))]
+                yield [result.strategy, name, step, *shown, curve.n_topics]

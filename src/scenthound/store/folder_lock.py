@@ -1,0 +1,55 @@
+"""Locks on folders: they go with a folder when it is renamed, and end with the process that holds them.
+
+Not every system and file system has them. There nobody is kept out, and no folder is known to be free.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Wait for the lock and hold it."""
+    with _opened(folder) as handle:
+        _lock(handle, wait=True)
+        yield
+
+
+@contextmanager
+def locked_if_free(folder: Path) -> Iterator[bool]:
+    """Hold the lock if nobody else does; False if somebody does, or if it cannot be told."""
+    with _opened(folder) as handle:
+        yield _lock(handle, wait=False)
+
+
+def _lock(handle: int | None, wait: bool) -> bool:
+    if handle is None:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[int | None]:
+    """What a lock is held on, and ends when it is closed; None where there are no locks or no folder."""
+    handle = None
+    if fcntl is not None:
+        try:
+            handle = os.open(folder, os.O_RDONLY)
+        except OSError:
+            handle = None
+    try:
+        yield handle
+    finally:
+        if handle is not None:
+            os.close(handle)

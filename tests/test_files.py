@@ -1,0 +1,116 @@
+"""Files read whatever they are compressed with, written whole or not at all, and named safely."""
+
+import gzip
+import os
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenthound.errors import BadInput
+from scenthound.files import DAMAGE, beginning_of, compressed_as, opened, printable, write_whole
+
+
+@pytest.mark.parametrize("name", ["words", "words.gz", "words.zst"])
+def test_what_is_written_compressed_reads_back_whatever_the_name(name: str, tmp_path: Path) -> None:
+    content = b"dogs and cats " * 1_000
+    packed = compressed_as(Path(name), content)
+    assert (len(packed) < len(content)) == (name != "words")
+    assert packed == compressed_as(Path(name), content), "the same content makes the same bytes"
+    (tmp_path / "misnamed.txt").write_bytes(packed)
+    with opened(tmp_path / "misnamed.txt") as source:
+        assert source.content.read() == content
+        assert source.file.tell() == len(packed)
+    assert beginning_of(tmp_path / "misnamed.txt") == content[:64]
+
+
+def test_several_members_are_one_content(tmp_path: Path) -> None:
+    for name, pack in (("gz", gzip.compress), ("zst", zstd.compress)):
+        (tmp_path / name).write_bytes(pack(b"dogs ") + pack(b"cats"))
+        with opened(tmp_path / name) as source:
+            assert source.content.read() == b"dogs cats"
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_file_cut_short_raises_damage_and_its_beginning_may_be_empty(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / "words"
+    whole = compressed_as(Path(ending), os.urandom(1_000))
+    path.write_bytes(whole[:500])
+    with opened(path) as source, pytest.raises(DAMAGE):
+        source.content.read()
+    path.write_bytes(whole[:8])
+    assert beginning_of(path) == b""
+
+
+def test_an_empty_file_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    assert beginning_of(tmp_path / "empty") == b""
+
+
+def test_only_regular_files_are_opened_and_others_refused_by_name(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    wrong = {"missing": "No such file", "pipe": "a pipe or a device", "": "is a folder", "\x1b[2J": r"\\x1b\[2J"}
+    for name, words in wrong.items():
+        with pytest.raises(BadInput, match=words) as refused, opened(tmp_path / name):
+            pass
+        assert str(refused.value).isprintable()
+        assert str(tmp_path) in str(refused.value)
+
+
+def test_a_written_file_has_the_usual_rights_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "usual").touch()
+    write_whole(tmp_path / "words", b"dogs")
+    assert (tmp_path / "words").read_bytes() == b"dogs"
+    assert (tmp_path / "words").stat().st_mode == (tmp_path / "usual").stat().st_mode
+    assert {path.name for path in tmp_path.iterdir()} == {"usual", "words"}
+
+
+def test_a_replaced_file_keeps_its_rights_and_links_to_it(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"old")
+    (tmp_path / "secret").chmod(0o600)
+    (tmp_path / "link").symlink_to("secret")
+    write_whole(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "secret").read_bytes() == b"new"
+    assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_handle: int) -> NoReturn:
+        raise OSError(28, "No space left on device")
+
+    (tmp_path / "words").write_bytes(b"old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(BadInput, match="words cannot be written: No space left on device"):
+        write_whole(tmp_path / "words", b"new")
+    assert (tmp_path / "words").read_bytes() == b"old"
+    assert [path.name for path in tmp_path.iterdir()] == ["words"]
+
+
+def test_folders_pipes_and_devices_are_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", tmp_path / "missing" / "words"):
+        with pytest.raises(BadInput):
+            write_whole(path, b"dogs")
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_text_from_outside_is_escaped_and_cut() -> None:
+    assert printable("caf\u00e9 \x1b[2J\n\u202e\ud800") == "caf\u00e9 \\x1b[2J\\n\\u202e\\ud800"
+    assert printable("dogs and cats", 4) == "dogs..."
+    assert printable("dogs", 4) == "dogs"
+
+
+@given(st.text(), st.integers(0, 50))
+def test_whatever_a_text_holds_it_is_safe_to_print_and_short(text: str, longest: int) -> None:
+    assert printable(text, longest).isprintable()
+    assert len(printable(text, longest)) <= len("\\U00000000") * longest + len("...")
+    assert printable(printable(text)) == printable(text)
