@@ -363,3 +363,40 @@ def test_links_of_real_pages_have_the_words_of_their_elements(shared: Path) -> N
             title = plain_words(page.parsed.title)
             assert page.words[: len(title)] == title
             assert_places_are_sound(page.parsed)
+
+
+def test_a_long_page_keeps_its_anchors_however_many_words_it_dresses() -> None:
+    filler = "<p>" + "kite " * 8000
+    dressed = "".join(f'<font color="{i}"><b class=x>kite</b></font> ' for i in range(2000))
+    page = Page(f"{filler}<p>{dressed}<a href=mouse>small mice</a>")
+    assert len(filler) > 1 << 15
+    assert page.links == [("http://web.test/a/mouse", "small mice")]
+
+
+def test_a_long_page_reads_like_a_short_one() -> None:
+    body = "<b>H</b>ello <i class=x>w<code>or</code>ld</i> <B ID=y>big</B><br><strong>kites</strong>"
+    long_page = Page(f"<p>{body}</p>{' ' * (1 << 15)}")
+    assert long_page.words == Page(f"<p>{body}").words == ["hello", "world", "big", "kite"]
+
+
+def test_the_source_of_a_formula_is_not_read() -> None:
+    formula = (
+        "<math><semantics><mrow><mi>kite</mi></mrow>"
+        "<annotation encoding='application/x-tex'>\\mathcal{mouse}</annotation>"
+        "<annotation-xml><ci>worm</ci></annotation-xml></semantics></math>"
+    )
+    assert words(f"<p>red {formula} tail") == ["red", "kite", "tail"]
+
+
+def test_the_cells_of_a_matrix_are_words_apart() -> None:
+    matrix = "<math><mtable><mtr><mtd><mi>red</mi></mtd><mtd><mi>kite</mi></mtd></mtr></mtable></math>"
+    assert words(matrix) == ["red", "kite"]
+
+
+def test_a_soft_hyphen_does_not_part_a_word() -> None:
+    assert words("<p>bal&shy;loon") == ["balloon"]
+
+
+def test_the_alt_text_of_an_area_is_the_anchor_of_its_link() -> None:
+    page = Page("<map><area href=north alt='red kites'><area href=south></map> worms")
+    assert page.links == [("http://web.test/a/north", "red kite"), ("http://web.test/a/south", "")]

@@ -123,6 +123,13 @@ def test_the_level_rule_keeps_every_limit_and_misses_no_place(
     assert bool(selection.shortfall) == (largest < n)
 
 
+def test_no_four_topics_have_the_same_grandparent() -> None:
+    tree = tree_of(A_B_U=9, A_C_V=9, A_D_W=9, A_E_X=9, F_G_Y=9)
+    chosen = categories_at_level(tree, 5, random.Random(0), min_links=1).paths
+    assert len(chosen) == 4
+    assert sum(path.startswith("Top/A/") for path in chosen) == 3
+
+
 def test_links_of_the_whole_subtree_count_at_a_level() -> None:
     tree = tree_of(A_B_C=1, A_B_C_D=3, A_B_C_D_E=4, A_F_G=7)
     assert categories_at_level(tree, 1, random.Random(0), min_links=8).paths == ("Top/A/B/C",)

@@ -2,7 +2,7 @@
 
 Rules
 - The text holds the words that a reader sees, title first. Blocks, cells and line breaks part words, inline mark-up
-  does not; scripts, styles and templates are left out; images speak by their alt text.
+  does not; scripts, styles, templates and the source of formulas are left out; images speak by their alt text.
 - `OPEN` and `CLOSE` stand in the text around every link, properly nested, and nowhere else. HTML turns U+0000 into
   something else wherever it occurs, so no page can forge an `OPEN`; a forged `CLOSE` shows in their number.
 - Time and memory are linear in the length of the page, whatever is in it.
@@ -34,19 +34,23 @@ _MADE_BLOCKS = frozenset(
         *("center", "marquee", "object", "dialog", "search", "hgroup", "rt", "rp"),
     )
 )
-_PARTING = _BLOCKS | _MADE_BLOCKS | {"hr"}
+# The source of a formula, kept beside it for programs.
+_HIDDEN = frozenset({"annotation", "annotation-xml"})
+_PARTING = _BLOCKS | _MADE_BLOCKS | {"hr", "mtable", "mtr", "mtd"}
 _CONTAINERS = _BLOCKS | {"body", "html"}
-_INTERESTING = (*_REFERENCE_OF, *_HEAD, *_PARTING, "img")
+_INTERESTING = (*_REFERENCE_OF, *_HEAD, *_PARTING, *_HIDDEN, "img")
+_SOFT_HYPHEN = "\xad"
 _NEVER_SHOWN = "template, datalist, script, style"
 
 # A formatting element that is never closed is opened anew in every block after it, so that a page of n of them, all
 # different, makes n times as many elements as there are (up to the library's limit of 512 open ones). In a long page
-# those with attributes become spans, which say the same to a crawler; three without are all that HTML opens anew. In a
-# shorter page they cost a tenth of a second at the worst, and looking for them would not be free.
+# with many that may differ, all become spans, which say the same to a crawler. In a shorter page they cost a tenth of a
+# second at the worst, and looking for them would not be free.
 _LONG_PAGE_CHARACTERS = 1 << 15
-_FORMATTING = re.compile(
-    r"<(?=[bcefinstu])(?:[bisu]|big|code|em|font|nobr|small|strike|strong|tt)(?=[\s/])", re.IGNORECASE | re.ASCII
-)
+_MANY = 16
+_FORMATTING_TAGS = "[bisu]|big|code|em|font|nobr|small|strike|strong|tt"
+_WITH_ATTRIBUTES = re.compile(rf"<(?=[bcefinstu])(?:{_FORMATTING_TAGS})(?=[\s/])", re.IGNORECASE | re.ASCII)
+_FORMATTING = re.compile(rf"<(/?)(?:{_FORMATTING_TAGS})(?=[\s/>])", re.IGNORECASE | re.ASCII)
 
 _CLOSE_IN_SOURCE = re.compile(rf"{CLOSE}|&#(?:0*1(?![0-9])|[xX]0*1(?![0-9A-Fa-f]));?")
 
@@ -65,8 +69,8 @@ class HtmlContent:
 
 def read_html(html: str, max_links: int) -> HtmlContent:
     """Read a page and mark its first `max_links` links."""
-    if len(html) > _LONG_PAGE_CHARACTERS:
-        html = _FORMATTING.sub("<span", html)
+    if len(html) > _LONG_PAGE_CHARACTERS and len(_WITH_ATTRIBUTES.findall(html)) > _MANY:
+        html = _FORMATTING.sub(r"<\1span", html)
     content = _read(html, max_links, removing="")
     if not _is_marked_well(content):
         # A link where nothing is shown, or a forged marker. Neither is ever part of a word.
@@ -97,9 +101,13 @@ def _read(html: str, max_links: int, removing: str) -> HtmlContent:
         elif tag == "img":
             if alternative := element.attr("alt"):
                 element.insert_before(Text(f" {alternative} "))
+        elif tag in _HIDDEN:
+            element.clear()
         else:
             _read_head(element, tag, content)
-    content.text = f"{content.title}\n{document.to_text()}"
+    text = f"{content.title}\n{document.to_text()}"
+    # A place where a word may be broken does not part it.
+    content.text = text.replace(_SOFT_HYPHEN, "") if _SOFT_HYPHEN in text else text
     return content
 
 
@@ -113,6 +121,9 @@ def _read_link(element: Element, tag: str, content: HtmlContent, max_links: int)
         content.relations.append(element.attr("rel"))
         element.insert_before(Text(OPEN))
         element.insert_after(Text(CLOSE))
+        if tag == "area" and (alternative := element.attr("alt")):
+            # Behind the area and before its CLOSE: what stands for a part of a map is the anchor of its link.
+            element.insert_after(Text(alternative))
 
 
 def _read_head(element: Element, tag: str, content: HtmlContent) -> None:
