@@ -61,7 +61,7 @@ def test_a_recorded_web_holds_the_pages_of_all_files_in_order(tmp_path: Path) ->
     web = RecordedWeb.open(tmp_path / "web")
     assert list(web.urls) == ["http://a.org/", "http://a.org/b", "http://b.org/", "http://a.org/x"]
     assert (summary.pages, summary.urls, summary.links, summary.links_recorded) == (2, 4, 2, 1)
-    assert (summary.words, summary.vocabulary, summary.hosts, summary.aliases) == (3, 1, 2, 1)
+    assert (summary.words, summary.vocabulary, summary.hosts, summary.aliases) == (3, 1, 1, 1)
     assert summary.bytes_read == first.stat().st_size + second.stat().st_size
     assert web.about["sources"][1] == {"file": "2.jsonl", "bytes": second.stat().st_size, "pages": 1}
     assert web.about["pages"] == 2
@@ -506,7 +506,7 @@ def test_real_pages_are_recorded_as_their_files_describe_them(shared: Path, tmp_
     summary = record([shared / "data" / "mdn" / "pages.jsonl.zst"], tmp_path / "web")
     web = RecordedWeb.open(tmp_path / "web")
     assert summary.pages + summary.skipped.get("duplicate url", SkippedCount(0, ())).count == 11_635
-    assert summary.hosts > 1
+    assert summary.hosts == 1
     offset, _ = web.inlinks()
     assert 80_000 < offset[-1] < 96_000  # described as 88 k links inside
     anatomy = web.page_of("https://developer.mozilla.org/en-US/docs/Games/Anatomy_of_a_vIdeo_game")

@@ -37,7 +37,7 @@ def three_pages() -> list[RawRecord]:
         ),
         RawPage(
             "http://a.org/cats",
-            text="cat cat dog",
+            text="cat dog",
             title="Cats",
             links=("dogs", "http://a.org/cats", "mailto:cat@a.org"),
             aliases=("http://a.org/old-cats", "http://c.org/cats"),
@@ -369,3 +369,14 @@ def test_a_column_that_grew_long_is_the_file_that_numpy_itself_would_write(tmp_p
     np.save(tmp_path / "expected.npy", np.arange(2_000_000, dtype=np.int32))
     assert (tmp_path / "word.npy").read_bytes() == (tmp_path / "expected.npy").read_bytes()
     assert taken[-1] == 1_999_999
+
+
+def test_the_words_of_a_text_pages_title_come_first() -> None:
+    web = web_of([RawPage("http://a.org/", text="red kites", title="Birds")])
+    assert [web.vocabulary[word] for word in web.words(0)] == ["bird", "red", "kite"]
+
+
+def test_links_that_may_not_be_followed_are_no_inlinks() -> None:
+    pages = {"a": "<a href=b rel=nofollow>b</a>", "b": "", "c": "<a href=b>b</a>"}
+    offset, page = web_of(RawPage(f"http://a.org/{name}", html=html) for name, html in pages.items()).inlinks()
+    assert page[offset[1] : offset[2]].tolist() == [2]

@@ -87,7 +87,6 @@ def test_every_bad_line_is_named_with_its_reason_and_number(tmp_path: Path) -> N
         {"url": "http://a.org/", "html": ["x"]},
         {"url": "http://a.org/", "html": "x", "topics": "pets"},
         {"url": "http://a.org/", "html": "x", "aliases": [1]},
-        {"url": "http://a.org/", "html": "x", "leak": [[5, 2]]},
     ]
     path.write_bytes(b"not json\n\n" + lines(*bad))
     found = [(record.reason, record.place) for record in records_of(path) if isinstance(record, Skipped)]
@@ -100,7 +99,6 @@ def test_every_bad_line_is_named_with_its_reason_and_number(tmp_path: Path) -> N
         ("html is not text", "pages.jsonl, line 7"),
         ("topics is not a list of texts", "pages.jsonl, line 8"),
         ("aliases is not a list of texts", "pages.jsonl, line 9"),
-        ("leak is not a list of spans [start, end]", "pages.jsonl, line 10"),
     ]
 
 
@@ -112,6 +110,26 @@ def test_a_line_too_long_to_be_a_page_is_passed_over(tmp_path: Path, monkeypatch
     assert first == Skipped("line too long", "pages.jsonl, line 1")
     assert isinstance(second, RawPage)
     assert second.place == "pages.jsonl, line 2"
+
+
+def test_leaks_of_a_text_page_are_cut_too() -> None:
+    fields = {"url": "http://a.org/", "text": "dog Pets cat", "leak": [[4, 8]]}
+    cut = record_of(fields, "", ReadOptions(without_leaks=True))
+    assert isinstance(cut, RawPage)
+    assert cut.text == "dog   cat"
+
+
+def test_leaks_that_nobody_asked_to_cut_need_not_make_sense() -> None:
+    fields = {"url": "http://a.org/", "html": "dog", "leak": "everywhere"}
+    assert isinstance(record_of(fields, "", ReadOptions()), RawPage)
+    assert isinstance(record_of(fields, "", ReadOptions(without_leaks=True)), Skipped)
+
+
+def test_a_byte_order_mark_does_not_cost_the_first_page(tmp_path: Path) -> None:
+    file = tmp_path / "bom.jsonl"
+    file.write_bytes(b"\xef\xbb\xbf" + b'{"url": "http://a.org/", "html": "dog"}\n')
+    (chunk,) = JsonLinesFile(file).chunks(ReadOptions())
+    assert [type(found) for found in chunk.records(ReadOptions())] == [RawPage]
 
 
 def test_leaks_are_cut_only_when_asked_and_keep_words_apart() -> None:

@@ -57,7 +57,8 @@ class BatchMaker:
     def _parsed(self, page: RawPage, url: str) -> ParsedPage:
         if page.html is not None:
             return parse_html(page.html, url, self._scanner, http_charset=page.charset)
-        words = self._scanner.scan((page.text or "")[:MAX_PAGE_BYTES])
+        # As in a page of HTML the words of the title come first.
+        words = self._scanner.scan(f"{page.title}\n{page.text or ''}"[:MAX_PAGE_BYTES])
         references = page.links[:MAX_LINKS]
         links = [link for link in (resolve(url, reference) for reference in references) if link is not None]
         # A link without a place stands behind the last word, with an empty anchor.

@@ -151,14 +151,15 @@ class RecordedWeb:
         return {stem: i for i, stem in enumerate(self.vocabulary) if i}
 
     def inlinks(self) -> tuple[LongArray, IntArray]:
-        """Offsets and pages: the distinct other pages that link to each page, aliases followed, ascending."""
+        """Offsets and pages: the distinct other pages with a link to each page that may be followed, ascending; aliases
+        are followed."""
         return self._inlinks
 
     @cached_property
     def _inlinks(self) -> tuple[LongArray, IntArray]:
         source = np.repeat(np.arange(self.n_pages, dtype=np.int64), np.diff(self.link_offset))
         target = self.url_page[self.link_url].astype(np.int64)
-        inside = (target >= 0) & (target != source)
+        inside = (target >= 0) & (target != source) & ~self.link_nofollow
         pairs = np.unique(target[inside] * self.n_pages + source[inside])
         counts = np.bincount(pairs // self.n_pages, minlength=self.n_pages)
         return offsets_of(counts), (pairs % self.n_pages).astype(np.int32)

@@ -28,7 +28,7 @@ class RecordSummary:
     links_recorded: int  #: links whose target is a page of the web, aliases followed
     words: int
     vocabulary: int
-    hosts: int
+    hosts: int  #: hosts of the pages, not of all that is linked to
     aliases: int
     bytes_read: int
     skipped: dict[str, SkippedCount] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class RecordSummary:
             links_recorded=int(np.count_nonzero(web.url_page[web.link_url] >= 0)),
             words=len(web.word),
             vocabulary=len(web.vocabulary) - 1,
-            hosts=web.n_hosts,
+            hosts=len(np.unique(web.url_host[: web.n_pages])),
             aliases=int(np.count_nonzero(web.url_page >= 0)) - web.n_pages,
             bytes_read=bytes_read,
             skipped=skipped,

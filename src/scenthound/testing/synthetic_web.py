@@ -44,7 +44,6 @@ class SyntheticWeb:
             RawPage(
                 url=self.url(name),
                 text=(texts or {}).get(name, ""),
-                title=name,
                 aliases=tuple(self.url(alias) for alias, page in redirects.items() if page == name),
                 links=tuple(self.url(target) for target in links.get(name, ())),
             )

@@ -53,9 +53,11 @@ def _page_of(fields: Mapping[str, object], place: str, options: ReadOptions) -> 
         return Skipped("no url", place)
     if html is None and text is None:
         return Skipped("neither html nor text", place)
-    leak = _spans(fields, "leak")
-    if html is not None and leak and options.without_leaks:
+    leak = _spans(fields, "leak") if options.without_leaks else []
+    if leak and html is not None:
         html = without_spans(decode_html(html) if isinstance(html, bytes) else html, leak)
+    elif leak and text is not None:
+        text = without_spans(text, leak)
     return RawPage(
         url=url,
         html=html,

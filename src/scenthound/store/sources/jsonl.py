@@ -1,5 +1,6 @@
 """JSON Lines: one page a line, plain or compressed. Lines are cut here and decoded where the chunk is sent."""
 
+import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BufferedIOBase
@@ -58,6 +59,8 @@ class JsonLinesFile:
         try:
             while line := content.readline(LONGEST_LINE_BYTES):
                 number += 1
+                if number == 1:
+                    line = line.removeprefix(codecs.BOM_UTF8)
                 if len(line) < LONGEST_LINE_BYTES or line.endswith(b"\n"):
                     yield number, line
                 else:
