@@ -1,4 +1,4 @@
-"""Where the tests find what is not in the repository."""
+"""Where the tests find what is not in the repository, and the recorded web that the tests of experiments share."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from ring_web import record_ring, topic
+from scenthound.topics.files import write_topics
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+# Asserts of modules that are no test modules tell what they compared only when asked for before the import.
+pytest.register_assert_rewrite("parsed_page", "recorded_pages")
 
 # Machines are busy at times, so no example has a deadline; in CI the examples are the same every time.
 settings.register_profile("scenthound", deadline=None, derandomize=bool(os.environ.get("CI")))
@@ -19,3 +25,16 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the shared test data is not beside the checkout (../shared)")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def web_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The ring of pages, recorded once: no test writes into it."""
+    return record_ring(tmp_path_factory.mktemp("ring"))
+
+
+@pytest.fixture
+def topics_file(tmp_path: Path) -> Path:
+    """The two topics of the ring."""
+    write_topics(tmp_path / "topics.jsonl", [topic("balloon"), topic("train")])
+    return tmp_path / "topics.jsonl"

@@ -58,7 +58,7 @@ def simulate(scenthound, folder, *more, topics="topics.jsonl", strategy="best_fi
 def test_from_files_to_a_judged_crawl(folder, web, scenthound):
     code, out, _ = simulate(scenthound, folder, "--strategy", "breadth_first", "--seeds", 2)
     assert code == 0
-    assert "4 crawls (1 topics x 2 strategies x 2 seeds)" in out
+    assert "4 crawls (1 topic x 2 strategies x 2 seeds)" in out
     code, out, _ = scenthound("evaluate", folder / "run", "--at", 2)
     assert code == 0
     assert "target_recall" in out
@@ -251,7 +251,7 @@ def test_examples_that_are_not_in_the_web_are_told(folder, web, scenthound):
     (folder / "some.jsonl").write_text(json.dumps(some) + "\n")
     code, out, _ = simulate(scenthound, folder, topics="some.jsonl")
     assert code == 0
-    assert "1 examples and targets are not in the web and took no part (first: http://gone.test/)" in out
+    assert "1 page among examples and targets took no part, being not in the web (first: http://gone.test/)" in out
 
 
 def test_a_topic_file_is_replaced_only_when_told(folder, scenthound):
@@ -305,3 +305,10 @@ def test_every_command_helps(scenthound):
 
 def test_the_extras_that_the_core_does_not_need_are_declared():
     assert {"lab", "cluster", "dashboard", "dev"} <= set(metadata.metadata("scenthound").get_all("Provides-Extra"))
+
+
+def test_a_budget_larger_than_the_web_is_the_whole_web(folder, web, scenthound):
+    code, *_ = simulate(scenthound, folder, "--pages", 99_999_999_999)
+    assert code == 0
+    assert json.loads((folder / "run" / "run.json").read_text())["settings"]["page_budget"] == len(PAGES)
+    assert scenthound("evaluate", folder / "run")[0] == 0

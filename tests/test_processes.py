@@ -1,5 +1,8 @@
+import itertools
+import multiprocessing
 import os
 import signal
+import time
 from dataclasses import dataclass
 from functools import partial
 
@@ -62,3 +65,23 @@ def test_an_error_in_a_worker_reaches_the_caller(workers):
 
 def test_there_is_at_least_one_processor():
     assert processors() >= 1
+
+
+class Sleeper:
+    """Takes its time, or makes a large answer at once."""
+
+    def __call__(self, number: int) -> bytes:
+        if number % 2:
+            time.sleep(60)
+        return bytes(4 << 20)
+
+
+@pytest.mark.parametrize("n_taken", [0, 1])
+def test_work_that_is_broken_off_ends_at_once_whatever_is_being_sent(n_taken):
+    for _ in range(3):
+        results = in_order(Sleeper, itertools.count(0, 2 - n_taken), 2)
+        before_s = time.monotonic()
+        next(results)
+        results.close()
+        assert time.monotonic() - before_s < 30
+    assert multiprocessing.active_children() == []

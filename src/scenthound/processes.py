@@ -14,10 +14,14 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from types import FrameType
 from typing import Any, TypeVar
 
 from scenthound.errors import Failure
 
+#: The signal that tells a worker that its work is not wanted any more, where there are signals.
+_GIVE_UP: signal.Signals | None = getattr(signal, "SIGUSR1", None)
 #: Pieces of work sent out for each worker before the oldest is waited for.
 PIECES_AHEAD = 4
 
@@ -70,26 +74,56 @@ def _by_processes(
     except BaseException:
         # Broken off: what is being worked on is not wanted any more, and may take long.
         for child in set(multiprocessing.active_children()) - others:
-            child.terminate()
+            _tell_to_give_up(child.pid)
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+class _GivenUp(BaseException):
+    """Raised in the middle of a piece of work that nobody wants any more."""
 
 
 class _Here:
     """What a worker process keeps for its whole life."""
 
     worker: Callable[[Any], Any]
+    is_working = False
+    has_given_up = False
 
     @classmethod
     def begin(cls, make_worker: Callable[[], Callable[[Any], Any]]) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if _GIVE_UP is not None:
+            signal.signal(_GIVE_UP, cls.give_up)
         threading.Thread(target=_leave_with_parent, daemon=True).start()
         cls.worker = make_worker()
 
     @classmethod
     def work(cls, piece: Any) -> Any:
-        return cls.worker(piece)
+        if cls.has_given_up:
+            return None
+        try:
+            cls.is_working = True
+            result = cls.worker(piece)
+            cls.is_working = False
+        except _GivenUp:
+            return None
+        return result
+
+    @classmethod
+    def give_up(cls, _number: int, _frame: FrameType | None) -> None:
+        """Stop working, but never in the middle of an answer: half an answer would block who reads it for ever."""
+        cls.has_given_up = True
+        if cls.is_working:
+            cls.is_working = False
+            raise _GivenUp
+
+
+def _tell_to_give_up(process: int | None) -> None:
+    if process is not None and _GIVE_UP is not None:
+        with suppress(ProcessLookupError):
+            os.kill(process, _GIVE_UP)
 
 
 def _leave_with_parent() -> None:

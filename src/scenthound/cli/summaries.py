@@ -23,9 +23,10 @@ def print_record(summary: RecordSummary, out: Path, as_json: bool) -> None:
         typer.echo(json.dumps(summary.counts(), indent=1))
         return
     typer.echo(
-        f"Recorded {summary.pages:,} pages on {summary.hosts:,} hosts in {out}: {summary.links:,} links, "
-        f"{summary.links_recorded:,} of them inside, {summary.words:,} words, {summary.vocabulary:,} stems, "
-        f"{summary.aliases:,} redirects."
+        f"Recorded {_counted(summary.pages, 'page')} on {_counted(summary.hosts, 'host')} in {out}: "
+        f"{_counted(summary.links, 'link')}, {summary.links_recorded:,} of them inside, "
+        f"{_counted(summary.words, 'word')}, {_counted(summary.vocabulary, 'stem')}, "
+        f"{_counted(summary.aliases, 'redirect')}."
     )
     for reason, skipped in summary.skipped.items():
         typer.echo(f"Left out {skipped.count:,}: {reason} (first: {', '.join(skipped.examples)})")
@@ -34,21 +35,26 @@ def print_record(summary: RecordSummary, out: Path, as_json: bool) -> None:
 def print_run(done: Simulation) -> None:
     experiment = done.experiment
     typer.echo(
-        f"{done.n_crawls:,} crawls ({len(experiment.topics):,} topics x {len(experiment.strategies)} strategies x "
-        f"{experiment.n_seeds} seeds) got {done.n_pages:,} pages; {done.out / 'traces.parquet'} has them."
+        f"{_counted(done.n_crawls, 'crawl')} ({_counted(len(experiment.topics), 'topic')} x "
+        f"{len(experiment.strategies)} strategies x {_counted(experiment.n_seeds, 'seed')}) got "
+        f"{_counted(done.n_pages, 'page')}; {done.out / 'traces.parquet'} has them."
     )
     if done.n_not_recorded:
-        typer.echo(f"{done.n_not_recorded:,} pages asked for were not in the recording.")
+        typer.echo(f"{_counted(done.n_not_recorded, 'page')} asked for were not in the recording.")
     if done.n_ended_early:
-        typer.echo(f"{done.n_ended_early:,} crawls ended before the budget of {experiment.page_budget:,} pages.")
+        typer.echo(f"{_counted(done.n_ended_early, 'crawl')} ended before {experiment.page_budget:,} pages.")
     if done.missing:
         typer.echo(
-            f"{len(done.missing):,} examples and targets are not in the web and took no part "
+            f"{_counted(len(done.missing), 'page')} among examples and targets took no part, being not in the web "
             f"(first: {done.missing[0]})."
         )
     for reason in done.skipped_topics.values():
         typer.echo(f"Left out: {reason}")
     typer.echo(f"Next: scenthound evaluate {done.out}")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def print_plugins(registry: Registry[Any], as_json: bool) -> None:

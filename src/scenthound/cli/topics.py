@@ -81,9 +81,9 @@ def select_topics(
 
 @topics_app.command("import")
 def import_topics(
-    content: Annotated[Path, typer.Option(help="content.rdf.u8, also .gz: pages by category.")],
+    content: Annotated[Path, typer.Option(help="content.rdf.u8, also .gz or .zst: pages by category.")],
     out: Out,
-    structure: Annotated[Path | None, typer.Option(help="structure.rdf.u8, also .gz: the tree in its order.")] = None,
+    structure: Annotated[Path | None, typer.Option(help="structure.rdf.u8, also .gz or .zst: the tree.")] = None,
     rule: RuleName = "leaves",
     count: Count = 100,
     seed: Seed = 0,

@@ -65,7 +65,8 @@ def simulate_topics(
         web=web.resolve(),
         topics=chosen,
         strategies=tuple(strategies),
-        page_budget=page_budget,
+        # No crawl gets more pages than there are, and none is judged by pages that do not exist.
+        page_budget=min(page_budget, recorded.n_pages),
         n_seeds=n_seeds,
         task=_task(task),
         n_start=n_start,
@@ -74,7 +75,7 @@ def simulate_topics(
         relevance=relevance,
     )
     planned = plan(experiment, recorded)
-    tally = _Tally(page_budget)
+    tally = _Tally(experiment.page_budget)
     with new_folder(out, force, is_run_folder) as folder:
         runs = run(experiment, planned, workers=workers, progress=progress)
         write_run(folder, experiment, recorded, [start for _, start in planned], map(tally.count, runs))

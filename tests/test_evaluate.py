@@ -1,0 +1,134 @@
+"""Judging a run: curves averaged over seeds and topics, every figure of a small one by hand."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from ring_web import simulated, url
+from scenthound.errors import BadParameter
+from scenthound.lab.evaluate import chosen_metrics, evaluate
+from scenthound.lab.experiment import Experiment
+from scenthound.lab.run_folder import RunFolder
+from scenthound.lab.statistics import mean_over_topics
+from scenthound.model import Topic
+from scenthound.report.evaluation_files import as_json, write_evaluation
+from scenthound.store.record import record
+from scenthound.store.recorded_web import RecordedWeb
+
+
+def test_evaluation_averages_seeds_then_topics(web_path, topics_file, tmp_path):
+    simulated(web_path, topics_file, tmp_path / "run")
+    evaluation = evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics()[0], [5, 10])
+    assert evaluation.checkpoints == (5, 10, 20)
+    breadth, best = evaluation.results
+    curve = breadth.curves["precision"]
+    assert curve.n_topics == 2
+    # Every crawl starts from ten relevant seeds.
+    assert curve.mean[curve.steps.searchsorted(10)] == 1.0
+    assert curve.standard_error[curve.steps.searchsorted(10)] == 0.0
+    assert best.curves["target_recall"].mean[-1] >= breadth.curves["target_recall"].mean[-1]
+    assert breadth.n_crawls == 4
+    assert breadth.pages_per_crawl == 20
+
+
+def test_the_standard_error_is_that_of_topic_means():
+    # Topic a: curves 0.2 and 0.4, mean 0.3; topic b: 0.5. Mean 0.4; s = 0.1414, error = 0.1. Undefined topics stay out.
+    steps = np.array([1], dtype=np.int32)
+    curves = {"a": [np.array([0.2]), np.array([0.4])], "b": [np.array([0.5])], "c": [np.array([np.nan])]}
+    curve = mean_over_topics(steps, curves)
+    assert (curve.mean[0], curve.standard_error[0], curve.n_topics) == (pytest.approx(0.4), pytest.approx(0.1), 2)
+    one = mean_over_topics(steps, {"a": [np.array([0.2])]})
+    assert np.isnan(one.standard_error[0])
+    assert mean_over_topics(steps, {}).n_topics == 0
+
+
+def test_json_and_csv_say_the_same(web_path, topics_file, tmp_path):
+    simulated(web_path, topics_file, tmp_path / "run")
+    evaluation = evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics(["precision"])[0])
+    as_files = write_evaluation(evaluation, tmp_path)
+    read = json.loads(as_files[0].read_text())
+    assert read == as_json(evaluation)
+    curve = read["strategies"]["best_first"]["curves"]["precision"]
+    rows = [row for row in csv.DictReader(as_files[1].read_text().splitlines()) if row["strategy"] == "best_first"]
+    assert [int(row["step"]) for row in rows] == curve["steps"]
+    assert [float(row["mean"]) for row in rows] == pytest.approx(curve["mean"], rel=1e-5)
+
+
+def judged(tmp_path, traces, topics, starts, pages):
+    """Write a run of given traces on a web of given texts, and judge it."""
+    from scenthound.drivers.simulate import Crawl, Ended
+    from scenthound.lab.experiment import Run
+    from scenthound.lab.run_writer import write_run
+    from scenthound.lab.starts import Start
+
+    with (tmp_path / "pages.jsonl").open("w") as file:
+        file.writelines(
+            json.dumps({"url": url(i), "text": text, "topics": list(labels)}) + "\n"
+            for i, (text, labels) in enumerate(pages)
+        )
+    record([tmp_path / "pages.jsonl"], tmp_path / "web", workers=1)
+    web = RecordedWeb.open(tmp_path / "web")
+    settings = Experiment(
+        web=tmp_path / "web", topics=topics, strategies=("breadth_first", "best_first"), page_budget=4
+    )
+    begun = {key: Start(*key, *pages) for key, pages in starts.items()}
+
+    def crawl(visited):
+        n = len(visited)
+        return Crawl(np.array(visited, np.int32), np.zeros(n), np.full(n, 2.0), Ended.FRONTIER, 0, 0)
+
+    done = [Run(begun[name, seed], strategy, crawl(visited)) for (name, strategy, seed), visited in traces.items()]
+    (tmp_path / "run").mkdir()
+    write_run(tmp_path / "run", settings, web, begun.values(), done)
+    return evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics()[0], [1, 2])
+
+
+PAGES = [("balloon race", "t"), ("balloon", "t"), ("train train", ""), ("never visited race race", "t")]
+TOPIC = Topic("t", ("train",), description="Balloon race.", examples=(url(0),))
+
+
+def test_every_figure_of_a_small_evaluation_by_hand(tmp_path):
+    evaluation = judged(
+        tmp_path,
+        {
+            ("t", "breadth_first", 0): [0, 2],
+            ("t", "best_first", 0): [1],
+            ("t", "breadth_first", 1): [2, 0],
+            ("t", "best_first", 1): [],
+        },
+        (TOPIC,),
+        {("t", 0): ((0,), (1,)), ("t", 1): ((2,), (0, 3))},
+        PAGES,
+    )
+    breadth, best = evaluation.results
+    assert (breadth.n_crawls, breadth.pages_per_crawl, breadth.cpu_us_per_page) == (2, 2, 2.0)
+    assert (best.n_crawls, best.pages_per_crawl) == (2, 0.5)
+    assert breadth.curves["precision"].steps.tolist() == [1, 2, 3, 4]
+    # Seed 0: 1/1, 1/2, then nothing: 1/3, 1/4. Seed 1: 0, 1/2, then nothing: 1/3, 1/4.
+    assert breadth.curves["precision"].mean == pytest.approx([1 / 2, 1 / 2, 1 / 3, 1 / 4])
+    # Seed 0: 1/1, 1/2, ... Seed 1 got no page: 0.
+    assert best.curves["precision"].mean == pytest.approx([1 / 2, 1 / 4, 1 / 6, 1 / 8])
+    # Each seed has targets of its own: seed 0 wants page 1, seed 1 wants pages 0 and 3.
+    assert breadth.curves["target_recall"].mean == pytest.approx([0, 1 / 4, 1 / 4, 1 / 4])
+    assert best.curves["target_recall"].mean == pytest.approx([1 / 2] * 4)
+    # The pool is pages 0, 1, 2 (page 3 was never visited): balloon in two, race and train in one of three.
+    balloon, race = 1 + np.log(3 / 2), 1 + np.log(3)
+    page_1 = balloon / np.hypot(balloon, race)
+    # Page 0 is the description itself: 1; page 2 shares no word with it: 0.
+    assert breadth.curves["mean_similarity"].mean == pytest.approx([1 / 2, 1 / 2, 1 / 3, 1 / 4])
+    assert best.curves["mean_similarity"].mean == pytest.approx([page_1 / 2, page_1 / 4, page_1 / 6, page_1 / 8])
+    assert np.isnan(breadth.curves["precision"].standard_error).all()
+
+
+def test_steps_that_no_crawl_has_are_refused(web_path, topics_file, tmp_path):
+    simulated(web_path, topics_file, tmp_path / "run")
+    with pytest.raises(BadParameter, match="no value after 21"):
+        evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics()[0], [21])
+
+
+def test_a_metric_may_be_named_with_its_step():
+    metrics, steps = chosen_metrics(["precision@10", "precision", "target_recall@5"])
+    assert [str(metric) for metric in metrics] == ["precision", "target_recall"]
+    assert steps == [10, 5]

@@ -1,0 +1,186 @@
+"""How a new folder takes the place of an old one, whoever else is at work or was killed."""
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from record_files import nothing_but, recorded_twice, write_pages
+from scenthound.errors import BadInput, Failure
+from scenthound.store import folder, folder_lock
+from scenthound.store.record import record
+from scenthound.store.recorded_web import RecordedWeb
+
+
+def litter(path: Path) -> Path:
+    path.mkdir()
+    (path / "word.npy").write_bytes(b"half a wo")
+    return path
+
+
+def test_litter_goes_unless_somebody_works_on_it(tmp_path: Path) -> None:
+    dead = litter(tmp_path / ".web.0123456789abcdef.part")
+    others = [litter(tmp_path / ".web.notes.part"), litter(tmp_path / ".web2.0123456789abcdef.part")]
+    with folder.new_folder(tmp_path / "web") as ours:
+        (ours / "word.npy").write_bytes(b"a word")
+        folder.remove_leftovers(tmp_path / "web")
+        assert ours.exists()
+        assert not dead.exists()
+        assert nothing_but(tmp_path, ours.name, *(path.name for path in others))
+    assert (tmp_path / "web" / "word.npy").read_bytes() == b"a word"
+
+
+def test_litter_never_stands_in_the_way_whatever_the_process_is_called(tmp_path: Path) -> None:
+    for number in (1, os.getpid()):
+        litter(tmp_path / f".web.{number}.part")
+        litter(tmp_path / f".web.{number}.old")
+    with folder.new_folder(tmp_path / "web") as ours:
+        (ours / "word.npy").write_bytes(b"a word")
+    assert (tmp_path / "web" / "word.npy").exists()
+
+
+def test_a_web_moved_aside_by_a_killed_process_comes_back(tmp_path: Path) -> None:
+    pages, web = recorded_twice(tmp_path)
+    web.rename(tmp_path / ".web.0123456789abcdef.old")
+    with pytest.raises(BadInput, match="exists already"):
+        record([pages], web)
+    assert RecordedWeb.open(web).url(0) == "http://a.org/old"
+    assert nothing_but(tmp_path, "p.jsonl", "web")
+
+
+def test_who_comes_between_the_two_renames_of_another_waits_and_finds_the_new_web(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages, web = recorded_twice(tmp_path)
+    rename, told = Path.rename, []
+
+    def come() -> None:
+        with pytest.raises(BadInput, match="exists already"), folder.new_folder(web):
+            pass
+        told.append(RecordedWeb.open(web).url(0))
+
+    comer = threading.Thread(target=come)
+
+    def while_another_comes(path: Path, target: Path) -> Path:
+        renamed = rename(path, target)
+        if target.suffix == ".old":
+            comer.start()
+            comer.join(0.2)
+            assert comer.is_alive()
+        return renamed
+
+    monkeypatch.setattr(Path, "rename", while_another_comes)
+    record([pages], web, force=True)
+    comer.join()
+    assert told == ["http://a.org/new"]
+    assert nothing_but(tmp_path, "p.jsonl", "web")
+
+
+REPLACING = """
+import sys
+from pathlib import Path
+from scenthound.store.folder import new_folder
+
+for _ in range(60):
+    with new_folder(Path(sys.argv[1]), True, lambda folder: (folder / "whole").exists()) as folder:
+        (folder / "begun").touch()
+        (folder / "whole").touch()
+"""
+
+
+def test_processes_that_replace_one_folder_at_the_same_time_do_not_get_in_each_others_way(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", REPLACING, str(tmp_path / "out")]
+    processes = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(3)]
+    assert [process.communicate()[1] for process in processes] == [b""] * 3
+    assert nothing_but(tmp_path, "out")
+    assert nothing_but(tmp_path / "out", "begun", "whole")
+
+
+def test_a_folder_half_removed_never_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages, web = recorded_twice(tmp_path)
+
+    def killed(_path: Path, **_options: bool) -> NoReturn:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            record([pages], web, force=True)
+    assert RecordedWeb.open(web).url(0) == "http://a.org/new"
+    shutil.rmtree(web)
+    record([pages], web)
+    assert nothing_but(tmp_path, "p.jsonl", "web")
+
+
+def test_when_the_new_web_cannot_take_its_place_the_old_one_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages, web = recorded_twice(tmp_path)
+    rename = Path.rename
+
+    def refuse(path: Path, target: Path) -> Path:
+        if path.suffix == ".part":
+            raise OSError(errno.EIO, "Input/output error")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(Failure, match="Input/output error"):
+        record([pages], web, force=True)
+    assert RecordedWeb.open(web).url(0) == "http://a.org/old"
+    assert nothing_but(tmp_path, "p.jsonl", "web")
+
+
+def test_without_locks_nothing_is_removed_but_what_was_moved_aside_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_lock, "fcntl", None)
+    pages, web = recorded_twice(tmp_path)
+    maybe_alive = litter(tmp_path / ".web.0123456789abcdef.part")
+    record([pages], web, force=True)
+    assert RecordedWeb.open(web).url(0) == "http://a.org/new"
+    web.rename(tmp_path / ".web.0123456789abcdef.old")
+    with pytest.raises(BadInput, match="exists already"):
+        record([pages], web)
+    assert nothing_but(tmp_path, "p.jsonl", "web", maybe_alive.name)
+
+
+def test_a_web_is_on_the_disk_before_it_has_its_name_and_its_name_before_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    fsync, rename = os.fsync, Path.rename
+
+    def noting_fsync(handle: int) -> None:
+        done.append(Path(os.readlink(f"/proc/self/fd/{handle}")).name)
+        fsync(handle)
+
+    def noting_rename(path: Path, target: Path) -> Path:
+        done.append("renamed")
+        return rename(path, target)
+
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("needs /proc to see what is open")
+    pages = write_pages(tmp_path / "p.jsonl", {"url": "http://a.org/", "text": "x"})
+    monkeypatch.setattr(os, "fsync", noting_fsync)
+    monkeypatch.setattr(Path, "rename", noting_rename)
+    record([pages], tmp_path / "web")
+    renamed = done.index("renamed")
+    files, (working_folder,) = set(done[: renamed - 1]), done[renamed - 1 : renamed]
+    assert files == {file.name for file in (tmp_path / "web").iterdir()}
+    assert working_folder.startswith(".web.")
+    assert done[renamed + 1 :] == [tmp_path.name]
+
+
+def test_what_a_link_leads_to_is_replaced_and_the_link_stays(tmp_path: Path) -> None:
+    pages, web = recorded_twice(tmp_path)
+    (tmp_path / "link").symlink_to("web")
+    record([pages], tmp_path / "link", force=True)
+    assert (tmp_path / "link").is_symlink()
+    assert RecordedWeb.open(web).url(0) == "http://a.org/new"
+    assert nothing_but(tmp_path, "p.jsonl", "web", "link")

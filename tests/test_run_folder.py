@@ -1,0 +1,124 @@
+"""The folder of a run: it gives back what was crawled, and nothing half done or damaged passes for one."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ring_web import N, experiment, runs, simulated, topic, url
+from scenthound.errors import BadInput, BadParameter, UnknownName
+from scenthound.lab.evaluate import chosen_metrics, evaluate
+from scenthound.lab.run_folder import RunFolder
+from scenthound.store.record import record
+
+
+def test_a_run_folder_gives_back_what_was_crawled(web_path, topics_file, tmp_path):
+    simulated(web_path, topics_file, tmp_path / "run")
+    folder = RunFolder.open(tmp_path / "run")
+    traces = list(folder.traces())
+    expected = runs(experiment(web_path, topics=(topic("balloon"), topic("train")), n_seeds=2), web_path)
+    assert [trace.pages.tolist() for trace in traces] == [each.crawl.pages.tolist() for each in expected]
+    assert [trace.relevance.tolist() for trace in traces] == [each.crawl.relevance.tolist() for each in expected]
+    assert [(t.topic, t.strategy, t.seed) for t in traces] == [
+        (e.start.topic, e.strategy, e.start.seed) for e in expected
+    ]
+    assert folder.starts() == [each.start for each in expected[::2]]
+    assert {crawl.ended for crawl in folder.crawls()} == {"page budget reached"}
+
+
+def test_traces_are_a_table_that_other_programs_can_read(web_path, topics_file, tmp_path):
+    import pyarrow.parquet as pq
+
+    simulated(web_path, topics_file, tmp_path / "run")
+    table = pq.read_table(tmp_path / "run" / "traces.parquet")
+    assert table.column_names == ["topic", "strategy", "seed", "step", "url", "relevance", "cpu_us"]
+    assert table.num_rows == 2 * 2 * 2 * 20
+    first = table.slice(0, 20).to_pydict()
+    assert first["step"] == list(range(1, 21))
+    assert set(first["topic"]) == {"balloon"}
+    assert all(address.startswith("http://w.test/") for address in first["url"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "says"),
+    [
+        ({"strategies": ["best_frist"]}, UnknownName, "Did you mean 'best_first'"),
+        ({"strategies": []}, BadParameter, "No strategy"),
+        ({"page_budget": 0}, BadParameter, "pages is 0"),
+        ({"task": "example"}, UnknownName, "Did you mean 'examples'"),
+    ],
+)
+def test_nothing_is_left_behind_by_a_run_that_cannot_start(web_path, topics_file, tmp_path, settings, error, says):
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(error, match=says):
+        simulated(web_path, topics_file, tmp_path / "run", **settings)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_an_interrupted_run_leaves_nothing_behind(web_path, topics_file, tmp_path):
+    def stop(share: float, words: str) -> None:
+        if share > 0.5:
+            raise KeyboardInterrupt
+
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(KeyboardInterrupt):
+        simulated(web_path, topics_file, tmp_path / "run", progress=stop)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_an_existing_folder_is_replaced_only_when_it_is_a_run_and_when_told(web_path, topics_file, tmp_path):
+    simulated(web_path, topics_file, tmp_path / "run")
+    with pytest.raises(BadInput, match="exists already"):
+        simulated(web_path, topics_file, tmp_path / "run")
+    simulated(web_path, topics_file, tmp_path / "run", force=True)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    with pytest.raises(BadInput, match="choose another name"):
+        simulated(web_path, topics_file, tmp_path / "mine", force=True)
+    assert (tmp_path / "mine" / "thesis.txt").exists()
+
+
+def test_a_run_is_judged_only_with_the_web_it_ran_on(web_path, topics_file, tmp_path):
+    simulated(web_path, topics_file, tmp_path / "run")
+    (tmp_path / "other.jsonl").write_text(json.dumps({"url": url(0), "html": "<p>other"}) + "\n")
+    record([tmp_path / "other.jsonl"], tmp_path / "other", workers=1)
+    with pytest.raises(BadInput, match="another recording"):
+        RunFolder.open(tmp_path / "run", tmp_path / "other")
+
+
+@pytest.mark.parametrize("content", [None, "{}", "no json", "[]"])
+def test_what_is_no_run_folder_is_said_to_be_none(tmp_path: Path, content):
+    if content is not None:
+        (tmp_path / "run.json").write_text(content)
+    with pytest.raises(BadInput, match="not the folder of an experiment"):
+        RunFolder.open(tmp_path)
+
+
+def test_a_run_can_be_moved_together_with_its_web(web_path, topics_file, tmp_path):
+    import shutil
+
+    shutil.copytree(web_path, tmp_path / "here" / "web")
+    simulated(tmp_path / "here" / "web", topics_file, tmp_path / "here" / "run")
+    (tmp_path / "here").rename(tmp_path / "there")
+    assert RunFolder.open(tmp_path / "there" / "run").web.n_pages == N
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("run.json", '{"format": "scenthound run", "version": 1}'),
+        ("run.json", '{"format": "scenthound run", "version": 1, "settings": []}'),
+        ("starts.jsonl", "{}\n"),
+        ("starts.jsonl", ""),
+        ("crawls.jsonl", "[]\n"),
+        ("crawls.jsonl", "no json\n"),
+        ("traces.parquet", "PAR1"),
+        ("topics.jsonl", '{"id": "other", "keywords": ["other"]}\n'),
+    ],
+)
+def test_a_damaged_run_is_refused_in_one_line(web_path, topics_file, tmp_path, file, content):
+    simulated(web_path, topics_file, tmp_path / "run")
+    (tmp_path / "run" / file).write_text(content)
+    with pytest.raises(BadInput) as refused:
+        evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics()[0])
+    assert "\n" not in str(refused.value)

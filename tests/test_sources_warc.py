@@ -1,0 +1,224 @@
+"""Reading pages from WARC files: answers, redirects, packed bodies, and files made to hurt."""
+
+import gzip
+import random
+import time
+import tracemalloc
+import zlib
+from pathlib import Path
+
+import pytest
+
+from scenthound.store.raw_page import RawRedirect, Skipped
+from scenthound.store.sources import source_of
+from scenthound.store.sources.chunk import ReadOptions
+from scenthound.store.sources.warc import WarcFile
+from scenthound.web.parse import MAX_PAGE_BYTES
+from source_files import pages, reasons, records_of
+
+
+def warc(tmp_path: Path, *answers: tuple[str, str, list[str], bytes]) -> Path:
+    """A file of HTTP answers: URL, status line, header lines, body."""
+    path = tmp_path / "crawl.warc.gz"
+    with path.open("wb") as file:
+        for url, status, headers, body in answers:
+            answer = "\r\n".join([f"HTTP/1.1 {status}", *headers, "", ""]).encode() + body
+            record = ["WARC/1.0", "WARC-Type: response", f"WARC-Target-URI: {url}", "Content-Type: application/http"]
+            head = "\r\n".join([*record, f"Content-Length: {len(answer)}", "", ""]).encode()
+            file.write(gzip.compress(head + answer + b"\r\n\r\n"))
+    return path
+
+
+HTML = "Content-Type: text/html; charset=ISO-8859-1"
+
+
+def test_of_a_warc_file_html_answers_are_pages_and_redirects_aliases(tmp_path: Path) -> None:
+    chunked = b"6\r\n<p>dog\r\n4\r\n cat\r\n0\r\n\r\n"
+    path = warc(
+        tmp_path,
+        ("http://a.org/", "200 OK", [HTML], b"caf\xe9"),
+        ("http://a.org/z", "200 OK", [HTML, "Content-Encoding: gzip"], gzip.compress(b"zipped")),
+        ("http://a.org/c", "200 OK", [HTML, "Transfer-Encoding: chunked"], chunked),
+        ("http://a.org/old", "301 Moved", ["Location: /"], b""),
+        ("http://a.org/lost", "302 Found", [], b""),
+        ("http://a.org/x", "404 Not Found", [HTML], b"gone"),
+        ("http://a.org/p", "200 OK", ["Content-Type: image/png"], b"png"),
+        ("http://a.org/e", "200 OK", [HTML], b""),
+        ("http://a.org/b", "200 OK", [HTML, "Content-Encoding: br"], b"\x0b\x02\x80dog\x03"),
+    )
+    found = records_of(path)
+    assert [(page.url, page.html, page.charset) for page in pages(found)] == [
+        ("http://a.org/", b"caf\xe9", "ISO-8859-1"),
+        ("http://a.org/z", b"zipped", "ISO-8859-1"),
+        ("http://a.org/c", b"<p>dog cat", "ISO-8859-1"),
+    ]
+    assert found[3] == RawRedirect("http://a.org/old", "/", "crawl.warc.gz, record 4")
+    assert reasons(found) == {
+        "status 302": 1,
+        "status 404": 1,
+        "not HTML": 1,
+        "empty body": 1,
+        "content encoding that cannot be read": 1,
+    }
+    assert found[-1] == Skipped("content encoding that cannot be read", "crawl.warc.gz, record 9: br")
+
+
+def test_what_a_warc_file_says_of_itself_makes_no_new_reasons_and_is_safe_to_print(tmp_path: Path) -> None:
+    odd = "\x1b[31mred\u202e" + "x" * 5_000
+    path = warc(
+        tmp_path,
+        ("http://a.org/1", f"{odd} OK", [HTML], b"x"),
+        ("http://a.org/2", "٤٠٤ OK", [HTML], b"x"),
+        ("http://a.org/3", "200 OK", [HTML, f"Content-Encoding: {odd}"], b"x"),
+    )
+    with path.open("ab") as file:
+        head = f"WARC/1.0\r\nWARC-Type: {odd}\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+        file.write(gzip.compress(head.encode()) + b"\x1b[31mred, and no gzip")
+    *odd_records, damage = records_of(path)
+    shown = r"\x1b[31mred\u202e" + "x" * 51 + "..."
+    assert odd_records == [
+        Skipped("no status", f"crawl.warc.gz, record 1: {shown}"),
+        Skipped("no status", "crawl.warc.gz, record 2: ٤٠٤"),
+        Skipped("content encoding that cannot be read", f"crawl.warc.gz, record 3: {shown}"),
+        Skipped("record of unknown type", f"crawl.warc.gz, record 4: {shown}"),
+    ]
+    assert isinstance(damage, Skipped)
+    assert damage.reason == "damaged file"
+    for record in (*odd_records, damage):
+        assert isinstance(record, Skipped)
+        assert record.place.isprintable()
+        assert len(record.place) < 400
+
+
+@pytest.mark.parametrize("head", [b"WARC/1.0\r\nX: ", b"WARC/1.0\r\n", b"http://a.org/ "])
+@pytest.mark.parametrize("tail", [b"x", b"a: b\r\n", b"\r\n", b" y\r\n"])
+def test_headers_without_end_cost_no_more_than_a_megabyte(head: bytes, tail: bytes, tmp_path: Path) -> None:
+    whole = warc(tmp_path, ("http://a.org/", "200 OK", [HTML], b"x" * 3_000_000)).read_bytes()
+    path = tmp_path / "endless.warc.gz"
+    path.write_bytes(whole + gzip.compress(head + tail * ((16 << 20) // len(tail))))
+    started = time.process_time()
+    found = records_of(path)
+    assert time.process_time() - started < 4
+    assert len(pages(found)) == 1
+    assert set(reasons(found)) <= {"damaged file", "record of another length than it says", "record of unknown type"}
+
+
+def deflated(body: bytes) -> bytes:
+    raw = zlib.compressobj(wbits=-15)
+    return raw.compress(body) + raw.flush()
+
+
+def test_bodies_are_unpacked_as_far_as_they_can_be(tmp_path: Path) -> None:
+    noise = random.Random(3).randbytes(40_000)
+    bodies = [
+        ("gzip", gzip.compress(b"dogs"), b"dogs"),
+        ("X-GZip", gzip.compress(b"dogs"), b"dogs"),
+        ("deflate", zlib.compress(b"dogs"), b"dogs"),
+        ("deflate", deflated(b"dogs"), b"dogs"),
+        ("gzip", b"<p>never packed", b"<p>never packed"),
+        ("identity", b"dogs", b"dogs"),
+        ("gzip", gzip.compress(b"dogs") + b"and more", b"dogs"),
+    ]
+    cut = gzip.compress(noise)[:30_000]
+    answers = [
+        (f"http://a.org/{i}", "200 OK", [HTML, f"Content-Encoding: {encoding}"], body)
+        for i, (encoding, body, _) in enumerate([*bodies, ("gzip", cut, b"")])
+    ]
+    *whole, partly = pages(records_of(warc(tmp_path, *answers)))
+    assert [page.html for page in whole] == [expected for *_, expected in bodies]
+    assert isinstance(partly.html, bytes)
+    assert len(partly.html) > 10_000
+    assert noise.startswith(partly.html)
+
+
+def test_a_page_packed_to_nothing_has_an_empty_body(tmp_path: Path) -> None:
+    path = warc(tmp_path, ("http://a.org/", "200 OK", [HTML, "Content-Encoding: gzip"], gzip.compress(b"")))
+    assert reasons(records_of(path)) == {"empty body": 1}
+
+
+def test_a_small_body_that_unpacks_to_much_costs_no_more_than_a_page(tmp_path: Path) -> None:
+    bomb = gzip.compress(b"x" * (64 << 20))
+    chunk = f"{len(bomb):x}\r\n".encode() + bomb + b"\r\n0\r\n\r\n"
+    packed = [HTML, "Content-Encoding: gzip"]
+    path = warc(
+        tmp_path,
+        ("http://a.org/1", "200 OK", packed, bomb),
+        ("http://a.org/2", "200 OK", [*packed, "Transfer-Encoding: Chunked"], chunk),
+        ("http://a.org/3", "200 OK", [HTML, "Transfer-Encoding: chunked"], b"7fffffff\r\n" + b"y" * (32 << 20)),
+        ("http://a.org/4", "200 OK", [HTML], b"dogs"),
+    )
+    tracemalloc.start()
+    found = records_of(path)
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [len(page.html or "") for page in pages(found)] == [MAX_PAGE_BYTES] * 3 + [4]
+    assert most_bytes < 16 * MAX_PAGE_BYTES
+
+
+def test_http_headers_without_end_are_damage_too(tmp_path: Path) -> None:
+    path = warc(
+        tmp_path,
+        ("http://a.org/1", "200 OK", [HTML], b"x"),
+        ("http://a.org/2", "200 OK", [HTML, "X: " + "y" * (4 << 20)], b"x"),
+    )
+    found = records_of(path)
+    assert [page.url for page in pages(found)] == ["http://a.org/1"]
+    assert found[-1] == Skipped("damaged file", "crawl.warc.gz, after record 1: headers of more than 1,048,576 bytes")
+
+
+def test_a_warc_has_no_fields_that_could_be_wanted(tmp_path: Path) -> None:
+    path = warc(tmp_path, ("http://a.org/", "200 OK", [HTML], b"x"))
+    assert reasons(records_of(path, ReadOptions(where=(("kind", "article"),)))) == {
+        "not wanted: kind is not article": 1
+    }
+
+
+def test_a_warc_cut_short_keeps_what_came_before(tmp_path: Path) -> None:
+    rng = random.Random(5)
+    path = warc(tmp_path, *((f"http://a.org/{i}", "200 OK", [HTML], rng.randbytes(900)) for i in range(9)))
+    path.write_bytes(path.read_bytes()[:-1_500])
+    found = records_of(path)
+    assert [page.url for page in pages(found)][:7] == [f"http://a.org/{i}" for i in range(7)]
+    assert reasons(found) == {"damaged file": 1}
+
+
+#: Files of the shared suite and the pages that each holds.
+SUITE = {
+    "bad.arc": [],
+    "cc.warc.gz": ["http://commoncrawl.org/"],
+    "example-bad-non-chunked.warc.gz": ["http://example.com/"],
+    "example-bad.warc.gz.bad": ["http://example.com?example=1"],
+    "example-digest.warc": [],
+    "example-iana.org-chunked.warc": ["http://www.iana.org/"],
+    "example-resource.warc.gz": ["http://example.com/"],
+    "example-space-in-target-uri.warc.gz": [],
+    "example-space-in-url.arc": [
+        "http://example.com/index.cfm?FuseAction=Email&EmailTitle=Examples%20From%20The%20Live%20Web&IsPopUp=False"
+    ],
+    "example-trunc.warc": ["http://example.com/"],
+    "example-wget-bad-target-uri.warc.gz": ["http://example.com/"],
+    "example-wrong-chunks.warc.gz": ["http://example.com/"],
+    "example.arc": ["http://example.com/"],
+    "example.arc.gz": ["http://example.com/"],
+    "example.warc": ["http://example.com/"],
+    "example.warc.gz": ["http://example.com/"],
+    "gzip_extra_sl.warc.gz": [],
+    "post-test.warc.gz": [],
+}
+
+
+@pytest.mark.parametrize("name", SUITE)
+def test_of_the_shared_warc_files_all_is_read_that_can_be(
+    name: str, shared: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    source = source_of(shared / "suites" / "warc" / name)
+    assert isinstance(source, WarcFile)
+    found = records_of(source.path)
+    assert [page.url for page in pages(found)] == SUITE[name]
+    assert all(page.html for page in pages(found))
+    assert capfd.readouterr().err == "", "warnings belong into the summary"
+
+
+def test_the_shared_suite_has_no_file_that_this_test_does_not_know(shared: Path) -> None:
+    names = {path.name for path in (shared / "suites" / "warc").iterdir() if not path.name.startswith("LICENSE")}
+    assert names == set(SUITE)
