@@ -13,12 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.data import collection
+from scenthound.files import opened
+from scenthound.processes import processors
 from scenthound.store.layout import LAYOUT, AnyArray, write_about, write_arrays
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.text_table import offsets_of
 
-COLLECTION = Path(__file__).resolve().parents[2] / "shared" / "data" / "wpschools" / "pages.jsonl.zst"
 SAMPLE_EVERY_S = 0.05
 MILLION = 1_000_000
 
@@ -30,19 +32,26 @@ def main() -> None:
 
 
 def _recording(out: Path) -> None:
-    if not COLLECTION.exists():
-        print(f"record: skipped, there is no {COLLECTION}")
+    folder = collection("wpschools")
+    if folder is None:
         return
+    file = folder / "pages.jsonl.zst"
     with _peak_memory() as peak:
         started = time.perf_counter()
-        summary = record([COLLECTION], out)
+        summary = record([file], out)
         seconds = time.perf_counter() - started
-    megabytes = summary.bytes_read / 1e6
+    megabytes = _unpacked_bytes(file) / 1e6
     print(
-        f"record: {summary.pages:,} pages, {summary.links:,} links, {summary.words:,} words in {seconds:.2f} s: "
-        f"{summary.pages / seconds:,.0f} pages/s, {megabytes / seconds:.1f} MB/s compressed, "
-        f"{peak[0] / 1e6:,.0f} MB of memory at most in all processes, {os.cpu_count()} processors"
+        f"  wpschools: {summary.pages:,} pages, {summary.links:,} links, {summary.words:,} words in {seconds:.2f} s: "
+        f"{summary.pages / seconds:,.0f} pages/s, {megabytes / seconds:.0f} MB/s "
+        f"({summary.bytes_read / 1e6 / seconds:.1f} MB/s as compressed on disk)"
     )
+    print(f"  at most {peak[0] / 1e6:,.0f} MB of memory in all processes together; {processors()} processors")
+
+
+def _unpacked_bytes(file: Path) -> int:
+    with opened(file) as source:
+        return sum(map(len, iter(lambda: source.content.read(1 << 20), b"")))
 
 
 def _opening(folder: Path) -> None:
@@ -51,12 +60,12 @@ def _opening(folder: Path) -> None:
     write_about(folder, {})
     started = time.perf_counter()
     web = RecordedWeb.open(folder)
-    opened = time.perf_counter()
+    is_open = time.perf_counter()
     link = web.links(MILLION // 2)[-1]
     used = time.perf_counter()
     print(
-        f"open: {web.n_pages:,} pages and {web.n_links:,} links in {1e3 * (opened - started):.1f} ms, "
-        f"then the links of one page in {1e3 * (used - opened):.2f} ms (the last leads to {web.url(link)})"
+        f"  open {web.n_pages:,} pages and {web.n_links:,} links in {1e3 * (is_open - started):.1f} ms, "
+        f"then the links of one page in {1e3 * (used - is_open):.2f} ms (the last leads to {web.url(link)})"
     )
 
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadInput
+from scenthound.errors import BadInput, Failure
 from scenthound.files import DAMAGE, beginning_of, compressed_as, opened, printable, write_whole
 
 
@@ -89,7 +89,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_part(tmp_path: Path, monk
 
     (tmp_path / "words").write_bytes(b"old")
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(BadInput, match="words cannot be written: No space left on device"):
+    with pytest.raises(Failure, match="words cannot be written: No space left on device"):
         write_whole(tmp_path / "words", b"new")
     assert (tmp_path / "words").read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["words"]

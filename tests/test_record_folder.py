@@ -139,7 +139,10 @@ def test_when_the_new_web_cannot_take_its_place_the_old_one_comes_back(
 def test_without_locks_nothing_is_removed_but_what_was_moved_aside_comes_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder_lock, "fcntl", None)
+    def no_locks(*_arguments: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(folder_lock.fcntl, "flock", no_locks)
     pages, web = recorded_twice(tmp_path)
     maybe_alive = litter(tmp_path / ".web.0123456789abcdef.part")
     record([pages], web, force=True)

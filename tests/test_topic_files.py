@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadInput, BadTopic, ScenthoundError
+from scenthound.errors import BadInput, BadTopic, Failure, ScenthoundError
 from scenthound.model import Topic
 from scenthound.topics.files import read_topics, write_topics
 from scenthound.topics.paths import MAX_LEVELS, parent_path, path_words
@@ -166,7 +166,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, mon
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full_disk)
-    with pytest.raises(BadInput, match="No space left"):
+    with pytest.raises(Failure, match="No space left"):
         write_topics(file, [Topic(id="other", keywords=("k",))])
     assert read_topics(file) == [CHEMISTRY]
     assert list(tmp_path.iterdir()) == [file]

@@ -21,7 +21,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import BinaryIO
 
-from scenthound.errors import BadInput
+from scenthound.errors import BadInput, Failure
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -33,6 +33,9 @@ ZSTANDARD_BEGINNING = b"\x28\xb5\x2f\xfd"
 PEEK_BYTES = 64
 #: Files packed with `zstd --long=31` need it; others take no more memory for it.
 LARGEST_WINDOW_LOG = 31
+
+#: Errors that no other command line would mend: a full or a failing disk.
+_OF_THE_MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 #: What reading a damaged or cut-off file raises.
 DAMAGE = (EOFError, OSError, zlib.error, zstd.ZstdError)
@@ -91,7 +94,8 @@ def write_whole(path: Path, content: bytes) -> None:
         part.replace(target)
         sync_folder(target.parent)
     except OSError as reason:
-        raise BadInput(
+        kind = Failure if reason.errno in _OF_THE_MACHINE else BadInput
+        raise kind(
             f"{printable(path)} cannot be written: {reason.strerror}; check the folder, its rights and the room left."
         ) from None
     finally:

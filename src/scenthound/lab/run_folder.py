@@ -117,7 +117,7 @@ class RunFolder:
                         group += 1
                     else:
                         yield Trace(note.topic, note.strategy, note.seed, np.zeros(0, np.int32), np.zeros(0))
-        except (OSError, ValueError) as reason:
+        except (OSError, ValueError, LookupError) as reason:
             raise BadInput(f"{file} cannot be read ({reason}); simulate again.") from None
 
     def _trace(self, note: CrawlNote, table: Any, page_of: dict[str, int]) -> Trace:

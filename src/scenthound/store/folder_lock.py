@@ -4,14 +4,13 @@ Not every system and file system has them. There nobody is kept out, and no fold
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-try:
+if sys.platform != "win32":
     import fcntl
-except ImportError:  # pragma: no cover - Windows
-    fcntl = None  # type: ignore[assignment]
 
 
 @contextmanager
@@ -30,7 +29,7 @@ def locked_if_free(folder: Path) -> Iterator[bool]:
 
 
 def _lock(handle: int | None, wait: bool) -> bool:
-    if handle is None:
+    if handle is None or sys.platform == "win32":
         return False
     try:
         fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -42,12 +41,10 @@ def _lock(handle: int | None, wait: bool) -> bool:
 @contextmanager
 def _opened(folder: Path) -> Iterator[int | None]:
     """What a lock is held on, and ends when it is closed; None where there are no locks or no folder."""
-    handle = None
-    if fcntl is not None:
-        try:
-            handle = os.open(folder, os.O_RDONLY)
-        except OSError:
-            handle = None
+    try:
+        handle = None if sys.platform == "win32" else os.open(folder, os.O_RDONLY)
+    except OSError:
+        handle = None
     try:
         yield handle
     finally:
