@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from ring_web import simulated, url
-from scenthound.errors import BadParameter
+from scenthound.errors import BadParameter, BrokenContract
 from scenthound.lab.evaluate import chosen_metrics, evaluate
 from scenthound.lab.experiment import Experiment
 from scenthound.lab.run_folder import RunFolder
 from scenthound.lab.statistics import mean_over_topics
+from scenthound.metrics.precision import Precision
 from scenthound.model import Topic
 from scenthound.report.evaluation_files import as_json, write_evaluation
 from scenthound.store.record import record
@@ -132,3 +133,24 @@ def test_a_metric_may_be_named_with_its_step():
     metrics, steps = chosen_metrics(["precision@10", "precision", "target_recall@5"])
     assert [str(metric) for metric in metrics] == ["precision", "target_recall"]
     assert steps == [10, 5]
+
+
+class Fails(Precision):
+    def curve(self, trace, judgement, n_steps):
+        return judgement["missing"]
+
+
+class TooLong(Precision):
+    def curve(self, trace, judgement, n_steps):
+        return np.zeros(n_steps + 1)
+
+
+@pytest.mark.parametrize(
+    ("metric", "says"), [(Fails(), "failed on topic 'balloon'.*TypeError at"), (TooLong(), "20 finite")]
+)
+def test_a_metric_that_fails_is_named_in_one_line(web_path, topics_file, tmp_path, metric, says):
+    simulated(web_path, topics_file, tmp_path / "run")
+    with pytest.raises(BrokenContract, match=says) as broken:
+        evaluate(RunFolder.open(tmp_path / "run"), [metric])
+    assert "--metric" in str(broken.value)
+    assert "\n" not in str(broken.value)

@@ -5,10 +5,11 @@ import json
 import pytest
 
 from ring_web import experiment, runs, simulated, topic, url
-from scenthound.errors import BadParameter, BadTopic
+from scenthound.errors import BadParameter, BadTopic, BrokenContract
 from scenthound.lab.experiment import Experiment
 from scenthound.lab.simulation import TopicChoice, simulate_topics
 from scenthound.store.record import record
+from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.topics.files import write_topics
 
 
@@ -117,3 +118,15 @@ def test_the_rules_of_the_web_reach_the_crawls(tmp_path):
 def test_a_budget_beyond_all_measure_is_refused(web_path):
     with pytest.raises(BadParameter, match="pages is 3000000000"):
         experiment(web_path, page_budget=3_000_000_000)
+
+
+class Stumbles(BreadthFirst):
+    def tell(self, visit):
+        raise ValueError("no way")
+
+
+def test_a_strategy_that_fails_is_named_with_the_place_in_one_line(web_path, monkeypatch):
+    settings = experiment(web_path, strategies=("breadth_first",), n_seeds=2)
+    monkeypatch.setattr("scenthound.strategies.breadth_first.BreadthFirst.tell", Stumbles.tell)
+    with pytest.raises(BrokenContract, match=r"breadth_first .*failed on topic 'balloon': ValueError at .*: no way"):
+        runs(settings, web_path, workers=1)

@@ -2,6 +2,7 @@ import itertools
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -61,6 +62,41 @@ def test_a_worker_that_dies_ends_the_work_with_one_line():
 def test_an_error_in_a_worker_reaches_the_caller(workers):
     with pytest.raises(ValueError, match="no 0"):
         list(in_order(Refuser, range(3), workers))
+
+
+class Unsendable(Exception):
+    def __init__(self) -> None:
+        super().__init__("odd")
+        self.hold = lambda: None
+
+
+class OddRefuser:
+    def __call__(self, number: int) -> int:
+        raise Unsendable
+
+
+def test_an_error_that_cannot_be_sent_is_told_all_the_same():
+    with pytest.raises(Failure, match=r"cannot be sent.*odd"):
+        list(in_order(OddRefuser, range(3), 2))
+
+
+class DiesWhileAnswering:
+    """Sends large answers, and is killed at some moment of one."""
+
+    def __call__(self, number: int) -> bytes:
+        if number == 2:
+            killer = threading.Timer(0.002 * (os.getpid() % 7), os.kill, (os.getpid(), signal.SIGKILL))
+            killer.start()
+        return bytes(32 << 20)
+
+
+def test_a_worker_that_dies_in_the_middle_of_an_answer_is_noticed():
+    for _ in range(5):
+        before_s = time.monotonic()
+        with pytest.raises(Failure, match="A worker process died"):
+            for _ in in_order(DiesWhileAnswering, range(40), 2):
+                pass
+        assert time.monotonic() - before_s < 30
 
 
 def test_there_is_at_least_one_processor():

@@ -82,7 +82,9 @@ def test_a_plug_in_that_cannot_be_imported_is_named(monkeypatch):
 
     registry = Registry("strategy", "scenthound.none")
     registry.__dict__["_found"] = {"lost": EntryPoint("lost", "no_such_module:Thing", "scenthound.none")}
-    with pytest.raises(BrokenContract, match=r"'lost' cannot be loaded: No module named 'no_such_module'"):
+    with pytest.raises(
+        BrokenContract, match=r"'lost' cannot be loaded: ModuleNotFoundError .*No module named 'no_such_module'"
+    ):
         registry.factory("lost")
 
 
@@ -101,5 +103,24 @@ def test_what_is_of_another_kind_is_no_plug_in(monkeypatch):
 
     point = EntryPoint("counter", "collections:Counter", "group")
     monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [point])
-    with pytest.raises(BrokenContract, match="'counter' is no strategy: it does not subclass BestNFirst"):
+    with pytest.raises(BrokenContract, match="'counter' is no strategy: it is not of the kind BestNFirst"):
         Registry("strategy", "group", BestNFirst).make(Choice("counter"))
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [("math:pi", "is no class and no function"), ("json:loads", "parameter s needs a default value")],
+)
+def test_what_nothing_can_be_made_of_is_no_plug_in(monkeypatch, value, says):
+    from importlib.metadata import EntryPoint
+
+    monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [EntryPoint("odd", value, "group")])
+    with pytest.raises(BrokenContract, match=says):
+        Registry("strategy", "group").make("odd")
+
+
+def test_a_plug_in_that_fails_when_it_is_made_is_named_with_the_place(monkeypatch):
+    registry = Registry("strategy", "group")
+    monkeypatch.setattr(registry, "factory", lambda name: lambda: 1 // 0)
+    with pytest.raises(BrokenContract, match=r"The strategy odd cannot be made: ZeroDivisionError at .*\.py:\d+"):
+        registry.make(Choice("odd"))

@@ -3,10 +3,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from scenthound.drivers.scores import PageScores
+from scenthound.drivers.scores import PageScores, scores_for
 from scenthound.drivers.simulate import Ended, simulate
 from scenthound.drivers.simulated_web import NotGot, Numbering, ShownLinks, SimulatedWeb
-from scenthound.errors import Peeked
+from scenthound.errors import BrokenContract, Peeked
 from scenthound.model import Topic
 from scenthound.relevance.cosine import Cosine
 from scenthound.store.builder import web_of
@@ -182,7 +182,8 @@ def test_the_same_page_is_not_got_twice():
     window.seeds([0])
     told(window, 0)
     assert window.get(1) is NotGot.REPEATED
-    assert window.get(0) is NotGot.REPEATED
+    with pytest.raises(BrokenContract, match="Page 0 was asked for twice"):
+        window.get(0)
 
 
 def test_predictions_are_made_for_strategies_that_want_them():
@@ -266,3 +267,58 @@ def test_scoring_is_a_cost_of_strategies_that_look_at_the_score(monkeypatch):
     ]
     # start, ask, tell; and for Best-First the score, also when it was known already.
     assert costs == [[3.0], [4.0], [4.0]]
+
+
+class Insists(BreadthFirst):
+    def ask(self, n, ready=None):
+        return [0]
+
+
+class AnswersWithNothing(BreadthFirst):
+    def ask(self, n, ready=None):
+        return None
+
+
+@pytest.mark.parametrize(
+    ("strategy", "says"), [(Insists, "asked for twice"), (AnswersWithNothing, "not with NoneType")]
+)
+def test_a_strategy_that_breaks_its_contract_is_stopped(strategy, says):
+    with pytest.raises(BrokenContract, match=says):
+        crawl(SyntheticWeb({"a": ["b"]}), strategy())
+
+
+class Prying:
+    """A relevance model that keeps what it is handed."""
+
+    def for_topic(self, topic, index):
+        self.handed = topic, index
+        return self
+
+    def page(self, words, norm):
+        self.words = words
+        return 0.5
+
+    def contexts(self, words, first, last):
+        return np.zeros(len(first))
+
+
+def test_a_relevance_model_is_told_words_and_no_pages():
+    web = recorded(a="<p>balloon", b="<p>secret")
+    topic = Topic("t", ("balloon",), examples=("http://w.test/b",), targets=("http://w.test/b",))
+    model = Prying()
+    scores_for(topic, model, web).page(0)
+    told_topic, index = model.handed
+    assert (told_topic.keywords, told_topic.examples, told_topic.targets) == (("balloon",), (), ())
+    assert {name for name in dir(index) if name[0] != "_"} == {"find_words", "n_words"}
+    assert model.words.base is None
+
+
+@pytest.mark.parametrize("score", [float("nan"), 7.0, -1.0])
+def test_a_score_beyond_its_range_is_refused(score):
+    class Wild(Prying):
+        def page(self, words, norm):
+            return score
+
+    web = recorded(a="<p>balloon")
+    with pytest.raises(BrokenContract, match="scores lie between 0 and 1"):
+        scores_for(Topic("t", ("balloon",)), Wild(), web).page(0)

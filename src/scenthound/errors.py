@@ -15,6 +15,7 @@ Each message says what was wrong, where, and what to do next, in one line.
 """
 
 import difflib
+import traceback
 from collections.abc import Iterable
 
 #: As many known names as fit one line.
@@ -69,4 +70,10 @@ class Peeked(Failure):
 
 
 class BrokenContract(Failure):
-    pass
+    @classmethod
+    def by(cls, error: Exception, what: str) -> "BrokenContract":
+        """Tell of an error in somebody else's code in one line, with the place where it happened."""
+        place = traceback.extract_tb(error.__traceback__)[-1:]
+        where = f" at {place[0].filename}:{place[0].lineno}" if place else ""
+        said = " ".join(str(error).split())
+        return cls(f"{what}: {type(error).__name__}{where}: {said}")

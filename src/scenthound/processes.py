@@ -2,8 +2,9 @@
 
 Rules
 - Workers are started afresh rather than forked from a process that may have threads.
-- Ctrl-C means something to this process only; workers go when it goes, however it goes.
-- A worker that dies ends the work with one clear line.
+- Each worker has a pipe of its own, so that one that dies, even in the middle of an answer, is noticed at once and ends
+  the work with one clear line.
+- Signals mean something to this process only; workers go when it goes, however it goes.
 - Only so much work is sent out ahead of the results taken, which bounds what is in memory.
 """
 
@@ -11,19 +12,22 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from types import FrameType
-from typing import Any, TypeVar
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scenthound.errors import Failure
 
-#: The signal that tells a worker that its work is not wanted any more, where there are signals.
-_GIVE_UP: signal.Signals | None = getattr(signal, "SIGUSR1", None)
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
 #: Pieces of work sent out for each worker before the oldest is waited for.
 PIECES_AHEAD = 4
+
+#: What a terminal or a supervisor sends to all processes of a group.
+_GROUP_SIGNALS = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -44,86 +48,104 @@ def in_order(
     if workers == 1:
         worker = make_worker()
         yield from map(worker, pieces)
-        return
-    try:
+    else:
         yield from _by_processes(make_worker, pieces, workers)
-    except BrokenProcessPool:
-        raise Failure(
-            "A worker process died, maybe for want of memory, and nothing was written: try again with --workers 1. "
-            'In a script of your own, work under `if __name__ == "__main__":`.'
-        ) from None
 
 
 def _by_processes(
     make_worker: Callable[[], Callable[[Piece], Result]], pieces: Iterable[Piece], workers: int
 ) -> Generator[Result, None, None]:
-    import multiprocessing
+    """A thread for each worker sends it a piece and waits for the answer."""
+    remotes: list[_Remote] = []
+    idle: SimpleQueue[_Remote] = SimpleQueue()
+    threads = ThreadPoolExecutor(workers)
 
-    methods = multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, context, _Here.begin, (make_worker,))
-    waiting: deque[Future[Result]] = deque()
+    def work(piece: Piece) -> Any:
+        remote = idle.get()
+        try:
+            return remote.answer(piece)
+        finally:
+            idle.put(remote)
+
+    waiting: deque[Future[Any]] = deque()
     try:
+        with _signals_held_back():
+            for _ in range(workers):
+                remotes.append(_Remote(make_worker))
+                idle.put(remotes[-1])
         for piece in pieces:
-            waiting.append(pool.submit(_Here.work, piece))
+            waiting.append(threads.submit(work, piece))
             if len(waiting) > PIECES_AHEAD * workers:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
-    except BaseException:
-        # Broken off: what is being worked on is not wanted any more, and may take long.
-        for child in set(multiprocessing.active_children()) - others:
-            _tell_to_give_up(child.pid)
-        raise
     finally:
-        pool.shutdown(cancel_futures=True)
+        for remote in remotes:
+            remote.end()
+        threads.shutdown(cancel_futures=True)
 
 
-class _GivenUp(BaseException):
-    """Raised in the middle of a piece of work that nobody wants any more."""
+class _Remote:
+    """A worker process, seen from here."""
 
+    def __init__(self, make_worker: Callable[[], Callable[[Any], Any]]) -> None:
+        import multiprocessing
 
-class _Here:
-    """What a worker process keeps for its whole life."""
+        methods = multiprocessing.get_all_start_methods()
+        context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, make_worker), daemon=True)
+        self._process.start()
+        # With this end closed here, the pipe ends when the worker does.
+        theirs.close()
 
-    worker: Callable[[Any], Any]
-    is_working = False
-    has_given_up = False
-
-    @classmethod
-    def begin(cls, make_worker: Callable[[], Callable[[Any], Any]]) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        if _GIVE_UP is not None:
-            signal.signal(_GIVE_UP, cls.give_up)
-        threading.Thread(target=_leave_with_parent, daemon=True).start()
-        cls.worker = make_worker()
-
-    @classmethod
-    def work(cls, piece: Any) -> Any:
-        if cls.has_given_up:
-            return None
+    def answer(self, piece: Any) -> Any:
         try:
-            cls.is_working = True
-            result = cls.worker(piece)
-            cls.is_working = False
-        except _GivenUp:
-            return None
+            self._connection.send(piece)
+            result, error = self._connection.recv()
+        except (EOFError, OSError):
+            raise Failure(
+                "A worker process died, maybe for want of memory, and nothing was written: try again with --workers 1. "
+                'In a script of your own, work under `if __name__ == "__main__":`.'
+            ) from None
+        if error is not None:
+            raise error
         return result
 
-    @classmethod
-    def give_up(cls, _number: int, _frame: FrameType | None) -> None:
-        """Stop working, but never in the middle of an answer: half an answer would block who reads it for ever."""
-        cls.has_given_up = True
-        if cls.is_working:
-            cls.is_working = False
-            raise _GivenUp
+    def end(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self._connection.close()
 
 
-def _tell_to_give_up(process: int | None) -> None:
-    if process is not None and _GIVE_UP is not None:
-        with suppress(ProcessLookupError):
-            os.kill(process, _GIVE_UP)
+def _serve(connection: "Connection", make_worker: Callable[[], Callable[[Any], Any]]) -> None:
+    """The life of a worker process: answer with a result or an error, until nobody asks any more."""
+    for number in _GROUP_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    worker: Callable[[Any], Any] | None = None
+    while True:
+        try:
+            piece = connection.recv()
+        except (EOFError, OSError):
+            return
+        answer: tuple[Any, Exception | None]
+        try:
+            worker = worker or make_worker()
+            answer = (worker(piece), None)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is raised where the work was ordered
+            answer = (None, error)
+        _send(connection, answer)
+
+
+def _send(connection: "Connection", answer: tuple[Any, Exception | None]) -> None:
+    try:
+        connection.send(answer)
+    except (EOFError, BrokenPipeError):
+        os._exit(1)
+    except Exception as error:  # noqa: BLE001 - an error may hold what cannot be sent
+        told = f"A worker's answer cannot be sent ({error}); it was {answer[1] or 'a result'}."
+        connection.send((None, Failure(told)))
 
 
 def _leave_with_parent() -> None:
@@ -133,3 +155,16 @@ def _leave_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+@contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """Signals wait until the block ends: half a process should not be started."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _GROUP_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -15,7 +15,7 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar, Union
 
-from scenthound.errors import BadParameter, BrokenContract, UnknownName
+from scenthound.errors import BadParameter, BrokenContract, ScenthoundError, UnknownName
 
 Value = int | float | str | bool | None
 Plugin = TypeVar("Plugin")
@@ -33,7 +33,7 @@ class Bounds:
 
     def __str__(self) -> str:
         if self.high is None:
-            return f"at least {self.low}"
+            return "a number" if self.low is None else f"at least {self.low}"
         return f"at most {self.high}" if self.low is None else f"{self.low} to {self.high}"
 
 
@@ -114,7 +114,9 @@ class Registry(Generic[Plugin]):
         try:
             loaded: Callable[..., Plugin] = self._found[name].load()
         except Exception as error:
-            raise BrokenContract(f"The {self.kind} {name!r} cannot be loaded: {error}.") from error
+            raise BrokenContract.by(error, f"The {self.kind} {name!r} cannot be loaded") from error
+        if not callable(loaded):
+            raise BrokenContract(f"The {self.kind} {name!r} is no class and no function, so nothing can be made of it.")
         return loaded
 
     def summary(self, name: str) -> str:
@@ -143,9 +145,15 @@ class Registry(Generic[Plugin]):
     def make(self, choice: Choice | str) -> Plugin:
         """A new object of the chosen plug-in."""
         chosen = self.parse(choice) if isinstance(choice, str) else choice
-        made = self.factory(chosen.name)(**dict(chosen.parameters))
+        factory = self.factory(chosen.name)
+        try:
+            made = factory(**dict(chosen.parameters))
+        except ScenthoundError:
+            raise
+        except Exception as error:
+            raise BrokenContract.by(error, f"The {self.kind} {chosen} cannot be made") from error
         if self._must_be is not None and not isinstance(made, self._must_be):
-            raise BrokenContract(f"{chosen.name!r} is no {self.kind}: it does not subclass {self._must_be.__name__}.")
+            raise BrokenContract(f"{chosen.name!r} is no {self.kind}: it is not of the kind {self._must_be.__name__}.")
         return made
 
 

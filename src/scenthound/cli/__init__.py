@@ -46,7 +46,7 @@ def _run() -> None:
     try:
         exit_code = app(prog_name="scenthound", standalone_mode=False)
     except typer.TyperException as error:
-        _stop(f"{error.format_message()} `--help` tells more.", error.exit_code)
+        _stop(f"{error.format_message().rstrip('.')}. `--help` tells more.", error.exit_code)
     if exit_code == INTERRUPTED:
         raise KeyboardInterrupt
     sys.exit(exit_code)
@@ -58,5 +58,7 @@ def _leave(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _stop(message: str, exit_code: int) -> NoReturn:
-    print(f"scenthound: {message}", file=sys.stderr)
+    from scenthound.files import printable
+
+    print(f"scenthound: {printable(message)}", file=sys.stderr)
     sys.exit(exit_code)

@@ -192,6 +192,15 @@ def metrics(as_json: AsJson = False) -> None:
     print_plugins(METRICS, as_json)
 
 
+@app.command("relevance")
+def relevance_models(as_json: AsJson = False) -> None:
+    """List the installed relevance models: what scores pages while a crawl runs."""
+    from scenthound.cli.summaries import print_plugins
+    from scenthound.relevance.base import RELEVANCE
+
+    print_plugins(RELEVANCE, as_json)
+
+
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for what the demo makes.")] = Path("scenthound-demo"),

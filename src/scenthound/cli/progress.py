@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from scenthound.files import printable
+
 if TYPE_CHECKING:
     from scenthound.model import Progress
 
@@ -43,7 +45,7 @@ def _bar(title: str) -> Iterator[Progress]:
         task = bar.add_task(title, total=1.0, words="")
 
         def update(share: float, words: str) -> None:
-            bar.update(task, completed=share, words=words)
+            bar.update(task, completed=share, words=printable(words))
 
         yield update
 
@@ -56,6 +58,6 @@ def _lines(title: str) -> Progress:
         now_s = monotonic()
         if now_s - last_s >= SECONDS_BETWEEN_LINES or share >= 1.0:
             last_s = now_s
-            print(f"{title}: {share:4.0%}  {words}", file=sys.stderr, flush=True)
+            print(f"{title}: {share:4.0%}  {printable(words)}", file=sys.stderr, flush=True)
 
     return update

@@ -39,6 +39,8 @@ def print_run(done: Simulation) -> None:
         f"{len(experiment.strategies)} strategies x {_counted(experiment.n_seeds, 'seed')}) got "
         f"{_counted(done.n_pages, 'page')}; {done.out / 'traces.parquet'} has them."
     )
+    if done.pages_wanted > experiment.page_budget:
+        typer.echo(f"--pages {done.pages_wanted:,}: the web has {experiment.page_budget:,}, so no crawl can get more.")
     if done.n_not_recorded:
         typer.echo(f"{_counted(done.n_not_recorded, 'page')} asked for were not in the recording.")
     if done.n_ended_early:

@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from scenthound.files import printable
+
 if TYPE_CHECKING:
     from scenthound.lab.evaluate import Evaluation
     from scenthound.lab.statistics import MeanCurve
@@ -21,7 +23,7 @@ def print_table(title: str, columns: list[str], rows: list[list[str]], n_words: 
         table.add_column(column, justify="left" if place < n_words else "right", overflow="fold")
     for row in rows:
         # Plain text: what came from a page or a topic file must not be read as markup.
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text("\n".join(map(printable, cell.split("\n")))) for cell in row))
     console = _console()
     console.print(title, style="bold", highlight=False, markup=False)
     console.print(table)

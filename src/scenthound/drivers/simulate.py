@@ -15,6 +15,7 @@ import numpy as np
 
 from scenthound.drivers.scores import Scores
 from scenthound.drivers.simulated_web import NotGot, ShownLinks, SimulatedWeb
+from scenthound.errors import BrokenContract
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import SeenWeb, Strategy
@@ -56,6 +57,8 @@ class _Timed:
         before = thread_time_ns()
         asked = self._strategy.ask(1)
         self._spent_ns += thread_time_ns() - before
+        if not isinstance(asked, list):
+            raise BrokenContract(f"A strategy answers with a list of pages, not with {type(asked).__name__}.")
         return asked
 
     def tell(self, visit: Visit, scoring_ns: int) -> None:

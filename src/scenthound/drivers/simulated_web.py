@@ -11,7 +11,7 @@ from enum import Enum
 import numpy as np
 
 from scenthound.drivers.scores import Scores
-from scenthound.errors import Peeked
+from scenthound.errors import BrokenContract, Peeked
 from scenthound.model import FloatArray, IntArray, Links, LongArray, Seed, Visit
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.web.parse import context_bounds
@@ -122,6 +122,7 @@ class SimulatedWeb:
         self._host_of_number = np.zeros(web.n_urls, dtype=np.int32)
         self._page_of_visited: dict[int, int] = {}
         self._visited_pages: set[int] = set()
+        self._asked: set[int] = set()
         self.seen = Seen(web, self._shown, self._urls, self._page_of_visited)
 
     def seeds(self, recorded_pages: Iterable[int]) -> list[Seed]:
@@ -140,6 +141,9 @@ class SimulatedWeb:
 
     def get(self, number: int) -> int | NotGot:
         """Fetch: the recorded page behind a number, redirects followed, or why there is none."""
+        if number in self._asked:
+            raise BrokenContract(f"Page {number} was asked for twice.")
+        self._asked.add(number)
         page = int(self._web.url_page[known_id(self._urls, number)])
         if page < 0:
             return NotGot.MISSING

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scenthound.errors import BadInput, BadParameter
+from scenthound.errors import BadInput, BadParameter, BrokenContract
 from scenthound.lab.run_folder import RunFolder
 from scenthound.lab.starts import known_relevant
 from scenthound.lab.statistics import MeanCurve, mean_over_topics
@@ -85,7 +85,7 @@ class _Tally:
     def add(self, trace: Trace, judgement: Judgement) -> None:
         self._cpu_us[trace.strategy].append(trace.cpu_us)
         for metric in self._metrics:
-            curve = metric.curve(trace, judgement, int(self._steps[-1]))
+            curve = _checked_curve(metric, trace, judgement, int(self._steps[-1]))
             self._curves[trace.strategy, str(metric)][trace.topic].append(curve[self._steps - 1])
 
     def result(self, strategy: str) -> StrategyResult:
@@ -98,6 +98,17 @@ class _Tally:
             pages_per_crawl=n_pages / max(len(costs), 1),
             n_crawls=len(costs),
         )
+
+
+def _checked_curve(metric: Metric, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
+    try:
+        curve = np.asarray(metric.curve(trace, judgement, n_steps), dtype=np.float64)
+    except Exception as error:
+        told = f"The metric {metric} failed on topic {trace.topic!r} (leave it out with --metric)"
+        raise BrokenContract.by(error, told) from error
+    if curve.shape != (n_steps,) or np.isinf(curve).any():
+        raise BrokenContract(f"The metric {metric} should give {n_steps} finite values; leave it out with --metric.")
+    return curve
 
 
 def _checkpoints(wanted: Sequence[int], page_budget: int) -> tuple[int, ...]:

@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from scenthound.drivers.scores import PageScores
+from scenthound.drivers.scores import PageScores, scores_for
 from scenthound.drivers.simulate import Crawl, simulate
 from scenthound.drivers.simulated_web import ShownLinks
-from scenthound.errors import BadParameter, BadTopic
+from scenthound.errors import BadParameter, BadTopic, BrokenContract, ScenthoundError
 from scenthound.lab.starts import Start, Starts, Task
 from scenthound.model import Progress, Topic, silent
 from scenthound.processes import in_order, processors
@@ -74,8 +74,8 @@ def plan(experiment: Experiment, web: RecordedWeb) -> list[tuple[Topic, Start]]:
     starts = Starts(web, experiment.task, experiment.n_start)
     model = RELEVANCE.make(experiment.relevance)
     for topic in experiment.topics:
-        model.for_topic(topic, web)
         _check_start(starts, topic)
+        scores_for(topic, model, web)
     return [(topic, starts.draw(topic, seed)) for topic in experiment.topics for seed in range(experiment.n_seeds)]
 
 
@@ -123,8 +123,17 @@ class Bench:
         topic, start = planned
         if topic != self._topic:
             self._topic = topic
-            self._scores = PageScores(self._web, self._model.for_topic(topic, self._web))
-        return [Run(start, strategy, self._crawl(strategy, start)) for strategy in self._experiment.strategies]
+            self._scores = scores_for(topic, self._model, self._web)
+        return [Run(start, strategy, self._checked_crawl(strategy, start)) for strategy in self._experiment.strategies]
+
+    def _checked_crawl(self, strategy: str, start: Start) -> Crawl:
+        try:
+            return self._crawl(strategy, start)
+        except ScenthoundError:
+            raise
+        except Exception as error:
+            who = f"Strategy {strategy} or relevance model {self._experiment.relevance}"
+            raise BrokenContract.by(error, f"{who} failed on topic {start.topic!r}") from error
 
     def _crawl(self, strategy: str, start: Start) -> Crawl:
         return simulate(

@@ -33,6 +33,7 @@ class Simulation:
     experiment: Experiment
     skipped_topics: dict[str, str]  #: topics left out, and why
     missing: tuple[str, ...]  #: examples and targets of the others that are not in the web
+    pages_wanted: int  #: the page budget asked for; the experiment's own is no larger than the web
     n_crawls: int
     n_pages: int
     n_not_recorded: int
@@ -85,6 +86,7 @@ def simulate_topics(
         experiment=experiment,
         skipped_topics=skipped,
         missing=tuple(url for topic in chosen for url in starts.missing(topic)),
+        pages_wanted=page_budget,
         n_crawls=tally.n_crawls,
         n_pages=tally.n_pages,
         n_not_recorded=tally.n_missing,

@@ -4,7 +4,7 @@ A relevance model is made from a topic before the crawl and sees only what the c
 the cosine does, and classifiers answer with probabilities.
 """
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.registry import Registry
@@ -21,6 +21,7 @@ class WordIndex(Protocol):
         """The size of the vocabulary; ids are below it."""
 
 
+@runtime_checkable
 class RelevanceModel(Protocol):
     """A way to score, before a topic is given: what is chosen by name, with its parameters."""
 
@@ -39,4 +40,4 @@ class Relevance(Protocol):
         """The relevance of each window `words[first:last]` of a page."""
 
 
-RELEVANCE: Registry[RelevanceModel] = Registry("relevance model", "scenthound.relevance")
+RELEVANCE: Registry[RelevanceModel] = Registry("relevance model", "scenthound.relevance", RelevanceModel)

@@ -22,7 +22,9 @@ class Cosine:
         stems = stems_of(topic.description if self._by_description else " ".join(topic.keywords))
         if not stems:
             what = "description has" if self._by_description else "keywords have"
-            raise BadTopic(f"Topic {topic.id!r}: its {what} no word but stop words; say there what the topic is about.")
+            raise BadTopic(
+                f"Topic {topic.id!r}: its {what} no word but stop words and single letters; say there what it is about."
+            )
         _, counts = np.unique(stems, return_counts=True)
         weights = np.bincount(index.find_words(stems), minlength=index.n_words).astype(np.float64)
         return CosineRelevance(weights, math.sqrt(float(np.sum(counts.astype(np.float64) ** 2))))

@@ -62,9 +62,7 @@ def check_place(out: Path, force: bool, is_ours: Callable[[Path], bool] = is_rec
     if not os.path.lexists(out):
         return
     if not force:
-        raise BadInput(
-            f"{printable(out)} exists already: choose another name, or replace it with --force (force=True)."
-        )
+        raise BadInput(f"{printable(out)} exists already: choose another name, or replace it with --force.")
     if not is_ours(out):
         raise BadInput(
             f"{printable(out)} holds something else than this would replace, so it stays: choose another name."
