@@ -4,6 +4,7 @@ import json
 import pickle
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -141,7 +142,9 @@ def test_another_content_has_another_fingerprint(web: RecordedWeb) -> None:
         (lambda web: write_about(web, {"version": "\x1b[2J\n" * 99}), "has version"),
     ],
 )
-def test_what_is_no_recorded_web_is_refused_in_one_line(damage, words, web: RecordedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_no_recorded_web_is_refused_in_one_line(
+    damage: Callable[[Path], object], words: str, web: RecordedWeb, tmp_path: Path
+) -> None:
     folder = save(web, tmp_path / "web")
     damage(folder)
     with pytest.raises(BadInput, match=words) as refused:

@@ -9,6 +9,7 @@ dumps leave nameless, is `Top`.
 
 import html
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +77,7 @@ def read_listings(file: Path, on_cut: Callable[[Cut], None]) -> Iterator[Listing
 Item = TypeVar("Item", Category, Listing)
 
 
-class _Reader(Generic[Item]):
+class _Reader(ABC, Generic[Item]):
     """Gathers finished items from parser events; `start` and `end` are told local names."""
 
     def __init__(self, file: Path) -> None:
@@ -97,18 +98,18 @@ class _Reader(Generic[Item]):
     def end_element(self, name: str) -> None:
         self.end(self._local(name))
 
-    def start(self, local: str, attributes: dict[str, str]) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def start(self, local: str, attributes: dict[str, str]) -> None: ...
 
-    def end(self, local: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def end(self, local: str) -> None: ...
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Hand out what is still open at the end of the file."""
 
     def text(self, piece: str) -> None:
         """Texts are of use to some readers only."""
-
-    def finish(self) -> None:
-        """Hand out what is still open at the end of the file."""
-        raise NotImplementedError
 
     def _local(self, name: str) -> str:
         local = self._local_names.get(name)
