@@ -295,6 +295,14 @@ def test_a_simulation_that_is_stopped_leaves_nothing_behind_and_stops_soon(folde
     assert sorted(folder.iterdir()) == sorted([*before, folder / "many.jsonl"])
 
 
+@pytest.mark.parametrize("group", [(), ("topics",)])
+def test_without_a_command_there_is_the_help_and_nothing_else(group, scenthound):
+    code, out, err = scenthound(*group)
+    assert code == 2
+    assert "Commands" in out + err
+    assert "scenthound: " not in err
+
+
 def test_every_command_helps(scenthound):
     commands = ["record", "simulate", "evaluate", "topics", "strategies", "metrics", "demo"]
     for command in commands:

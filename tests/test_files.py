@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadInput, Failure
-from scenthound.files import DAMAGE, beginning_of, compressed_as, opened, printable, write_whole
+from scenthound.errors import BadInput, Failure, printable
+from scenthound.files import DAMAGE, beginning_of, compressed_as, opened, write_whole
 
 
 @pytest.mark.parametrize("name", ["words", "words.gz", "words.zst"])

@@ -81,7 +81,8 @@ def test_a_plug_in_that_cannot_be_imported_is_named(monkeypatch):
     from importlib.metadata import EntryPoint
 
     registry = Registry("strategy", "scenthound.none")
-    registry.__dict__["_found"] = {"lost": EntryPoint("lost", "no_such_module:Thing", "scenthound.none")}
+    lost = EntryPoint("lost", "no_such_module:Thing", "scenthound.none")
+    monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [lost])
     with pytest.raises(
         BrokenContract, match=r"'lost' cannot be loaded: ModuleNotFoundError .*No module named 'no_such_module'"
     ):

@@ -11,7 +11,8 @@ ScenthoundError
     ├── Peeked          a strategy reached for what it cannot know
     └── BrokenContract  a plug-in does not keep its contract
 
-Each message says what was wrong, where, and what to do next, in one line.
+Each message says what was wrong, where, and what to do next, in one line. What it names from outside goes through
+`printable`, so that control characters never reach a terminal.
 """
 
 import difflib
@@ -77,3 +78,12 @@ class BrokenContract(Failure):
         where = f" at {place[0].filename}:{place[0].lineno}" if place else ""
         said = " ".join(str(error).split())
         return cls(f"{what}: {type(error).__name__}{where}: {said}")
+
+
+def printable(text: object, longest: int | None = None) -> str:
+    """A text from outside that is safe to show: what is no letter, sign or space is escaped, what is long is cut."""
+    words = str(text)
+    shown = words[:longest]
+    if not shown.isprintable():
+        shown = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in shown)
+    return shown if longest is None or len(words) <= longest else f"{shown}..."

@@ -4,7 +4,6 @@ Rules
 - Compression is told by the first bytes when a file is read, and by the ending of its name when it is written.
 - Only regular files and folders are touched: a pipe can be read but once, and a device must not be replaced.
 - What is written is on the disk before it gets its name, so that not even a power cut shows half of it.
-- What a message names is safe to print: control characters from outside never reach a terminal.
 """
 
 import errno
@@ -21,7 +20,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import BinaryIO
 
-from scenthound.errors import BadInput, Failure
+from scenthound.errors import BadInput, Failure, printable
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -119,15 +118,6 @@ def sync_folder(path: Path) -> None:
     except OSError as reason:
         if reason.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM):
             raise
-
-
-def printable(text: object, longest: int | None = None) -> str:
-    """A text from outside that is safe to show: what is no letter, sign or space is escaped, what is long is cut."""
-    words = str(text)
-    shown = words[:longest]
-    if not shown.isprintable():
-        shown = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in shown)
-    return shown if longest is None or len(words) <= longest else f"{shown}..."
 
 
 def _decompressed(file: BinaryIO) -> BufferedIOBase:

@@ -90,16 +90,14 @@ class Registry(Generic[Plugin]):
         self._must_be = must_be
 
     @cached_property
-    def _found(self) -> dict[str, EntryPoint]:
-        return {point.name: point for point in entry_points(group=self._group)}
-
-    @cached_property
-    def _contested(self) -> dict[str, set[str]]:
-        """Names that stand for more than one thing, and what they stand for."""
-        meanings: dict[str, set[str]] = {}
+    def _found(self) -> dict[str, list[EntryPoint]]:
+        """What each name stands for; more than one thing if packages disagree."""
+        found: dict[str, list[EntryPoint]] = {}
         for point in entry_points(group=self._group):
-            meanings.setdefault(point.name, set()).add(point.value)
-        return {name: values for name, values in meanings.items() if len(values) > 1}
+            meanings = found.setdefault(point.name, [])
+            if point.value not in [other.value for other in meanings]:
+                meanings.append(point)
+        return found
 
     def names(self) -> list[str]:
         return sorted(self._found)
@@ -108,11 +106,11 @@ class Registry(Generic[Plugin]):
         """The class or function behind a name."""
         if name not in self._found:
             raise UnknownName.among(self.kind, name, self._found)
-        if name in self._contested:
-            both = " and ".join(sorted(self._contested[name]))
+        if len(self._found[name]) > 1:
+            both = " and ".join(sorted(point.value for point in self._found[name]))
             raise BrokenContract(f"The {self.kind} {name!r} is claimed by {both}: uninstall or rename one of them.")
         try:
-            loaded: Callable[..., Plugin] = self._found[name].load()
+            loaded: Callable[..., Plugin] = self._found[name][0].load()
         except Exception as error:
             raise BrokenContract.by(error, f"The {self.kind} {name!r} cannot be loaded") from error
         if not callable(loaded):

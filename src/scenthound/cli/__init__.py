@@ -2,7 +2,8 @@
 
 Rules
 - What a person asked for goes to standard output; progress and errors go to standard error.
-- Exit codes: 0 done, 2 wrong use, 1 failed, 130 stopped by the user; an error is one line.
+- Exit codes: 0 done, 2 wrong use, 1 failed, 130 stopped by the user, 128 and its number for another signal; an error
+  is one line.
 - Whoever ends the program, by Ctrl-C or by a signal, nothing half-written stays behind.
 - Heavy imports stay inside the commands, so that `--help` answers at once.
 """
@@ -13,7 +14,7 @@ from io import TextIOWrapper
 from types import FrameType
 from typing import NoReturn
 
-from scenthound.errors import ScenthoundError
+from scenthound.errors import ScenthoundError, printable
 
 #: What Typer answers with when the user presses Ctrl-C.
 INTERRUPTED = 130
@@ -46,7 +47,11 @@ def _run() -> None:
     try:
         exit_code = app(prog_name="scenthound", standalone_mode=False)
     except typer.TyperException as error:
-        _stop(f"{error.format_message().rstrip('.')}. `--help` tells more.", error.exit_code)
+        message = error.format_message().rstrip(".")
+        if message:
+            _stop(f"{message}. `--help` tells more.", error.exit_code)
+        # Without a command the help was printed, which says it all.
+        exit_code = error.exit_code
     if exit_code == INTERRUPTED:
         raise KeyboardInterrupt
     sys.exit(exit_code)
@@ -58,7 +63,5 @@ def _leave(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _stop(message: str, exit_code: int) -> NoReturn:
-    from scenthound.files import printable
-
     print(f"scenthound: {printable(message)}", file=sys.stderr)
     sys.exit(exit_code)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from scenthound.files import printable
+from scenthound.errors import printable
 
 if TYPE_CHECKING:
     from scenthound.model import Progress

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from scenthound.files import printable
+from scenthound.errors import printable
 
 if TYPE_CHECKING:
     from scenthound.lab.evaluate import Evaluation

@@ -19,7 +19,7 @@ from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 
-from scenthound.errors import BadInput
+from scenthound.files import write_whole
 from scenthound.lab import demo_render
 from scenthound.lab.demo_render import demo_url
 from scenthound.model import Progress, Topic, silent
@@ -82,7 +82,7 @@ def write_demo_pages(path: Path, progress: Progress = silent, modules: Iterable[
         else:
             rendered.append(answer)
         progress(number / len(names), f"{len(rendered)} pages of the standard library")
-    _replace(path, _json_lines(rendered))
+    write_whole(path, _json_lines(rendered).encode("utf-8"))
     return DemoPages(len(rendered), skipped)
 
 
@@ -187,14 +187,3 @@ def _bare_environment() -> dict[str, str]:
     The hash seed is fixed because pages show sets."""
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "SYSTEMROOT") if name in os.environ}
     return {"PATH": os.defpath, "HOME": "/", "LC_ALL": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0", **kept}
-
-
-def _replace(path: Path, text: str) -> None:
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written ({error.strerror}); check the folder and its rights.") from error
-    finally:
-        part.unlink(missing_ok=True)

@@ -61,7 +61,8 @@ def simulate_topics(
     require_parquet()
     check_place(out, force, is_run_folder)
     recorded = RecordedWeb.open(web)
-    chosen, skipped = _chosen(topics, recorded, _task(task))
+    starts = Starts(recorded, _task(task), n_start)
+    chosen, skipped = _chosen(topics, starts)
     experiment = Experiment(
         web=web.resolve(),
         topics=chosen,
@@ -80,7 +81,6 @@ def simulate_topics(
     with new_folder(out, force, is_run_folder) as folder:
         runs = run(experiment, planned, workers=workers, progress=progress)
         write_run(folder, experiment, recorded, [start for _, start in planned], map(tally.count, runs))
-    starts = Starts(recorded)
     return Simulation(
         out=out,
         experiment=experiment,
@@ -101,14 +101,14 @@ def _task(name: str) -> Task:
         raise UnknownName.among("task", name, [task.value for task in Task]) from None
 
 
-def _chosen(choice: TopicChoice, web: RecordedWeb, task: Task) -> tuple[tuple[Topic, ...], dict[str, str]]:
+def _chosen(choice: TopicChoice, starts: Starts) -> tuple[tuple[Topic, ...], dict[str, str]]:
     """The topics to crawl for, and those left out because no crawl can start for them, with the reason."""
     topics = {topic.id: topic for topic in read_topics(choice.file)}
     for wanted in choice.ids:
         if wanted not in topics:
             raise UnknownName.among(f"topic in {choice.file}", wanted, topics)
     taken = [topics[wanted] for wanted in dict.fromkeys(choice.ids)] if choice.ids else list(topics.values())
-    skipped = _without_start(taken, web, task) if choice.skip_missing else {}
+    skipped = _without_start(taken, starts) if choice.skip_missing else {}
     taken = [topic for topic in taken if topic.id not in skipped]
     if not taken:
         first = next(iter(skipped.values()))
@@ -116,8 +116,7 @@ def _chosen(choice: TopicChoice, web: RecordedWeb, task: Task) -> tuple[tuple[To
     return tuple(taken[: choice.most]), skipped
 
 
-def _without_start(topics: list[Topic], web: RecordedWeb, task: Task) -> dict[str, str]:
-    starts = Starts(web, task)
+def _without_start(topics: list[Topic], starts: Starts) -> dict[str, str]:
     reasons = {}
     for topic in topics:
         try:

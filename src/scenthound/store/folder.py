@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from scenthound.errors import BadInput
-from scenthound.files import printable, sync_file, sync_folder
+from scenthound.errors import BadInput, printable
+from scenthound.files import sync_file, sync_folder
 from scenthound.store.folder_lock import locked, locked_if_free
 from scenthound.store.layout import read_about
 

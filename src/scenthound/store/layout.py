@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from scenthound.errors import BadInput
-from scenthound.files import printable
+from scenthound.errors import BadInput, printable
 
 FORMAT = "scenthound recorded web"
 VERSION = 1

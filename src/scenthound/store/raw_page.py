@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scenthound.files import printable
+from scenthound.errors import printable
 
 #: Longer places are cut: what a file says of itself may be of any length.
 LONGEST_PLACE = 300

@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scenthound.errors import BadInput, BadParameter, Failure
-from scenthound.files import printable
+from scenthound.errors import BadInput, BadParameter, Failure, printable
 from scenthound.model import Progress, silent
 from scenthound.processes import in_order, processors
 from scenthound.store.batch import PageBatch

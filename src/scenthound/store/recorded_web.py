@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.errors import BadInput
-from scenthound.files import printable
+from scenthound.errors import BadInput, printable
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
 from scenthound.store.layout import Arrays, content_fingerprint, problem_with, read_about, read_arrays
 from scenthound.store.text_table import ByteArray, TextTable, offsets_of

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import orjson
 
-from scenthound.errors import BadInput, BadTopic
-from scenthound.files import DAMAGE, compressed_as, opened, printable, write_whole
+from scenthound.errors import BadInput, BadTopic, printable
+from scenthound.files import DAMAGE, compressed_as, opened, write_whole
 from scenthound.model import Topic
 from scenthound.topics.paths import MAX_LEVELS, is_too_deep, path_words
 

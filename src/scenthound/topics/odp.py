@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 from xml.parsers import expat
 
-from scenthound.errors import BadInput
-from scenthound.files import DAMAGE, printable
+from scenthound.errors import BadInput, printable
+from scenthound.files import DAMAGE
 from scenthound.topics.paths import ROOT, is_too_deep
 from scenthound.topics.rdf_text import mended_text
 

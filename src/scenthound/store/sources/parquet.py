@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scenthound.errors import BadInput, MissingExtra
-from scenthound.files import printable
+from scenthound.errors import BadInput, MissingExtra, printable
 from scenthound.store.raw_page import RawRecord, Skipped
 from scenthound.store.sources.chunk import CHUNK_BYTES, CHUNK_RECORDS, ReadOptions
 from scenthound.store.sources.fields import PAGE_FIELDS, record_of

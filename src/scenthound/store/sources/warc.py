@@ -12,7 +12,8 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import Any
 
-from scenthound.files import DAMAGE, OpenedFile, opened, printable
+from scenthound.errors import printable
+from scenthound.files import DAMAGE, OpenedFile, opened
 from scenthound.store.raw_page import RawPage, RawRecord, RawRedirect, Skipped
 from scenthound.store.sources.chunk import CHUNK_BYTES, CHUNK_RECORDS, ReadOptions
 from scenthound.store.sources.fields import reason_not_wanted
