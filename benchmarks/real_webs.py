@@ -1,49 +1,86 @@
-"""Breadth-First, BFS1 and BFS256 on two real collections: target recall and precision, with standard errors."""
+"""Every strategy on two real collections: target recall and precision with standard errors over topics, and CPU cost.
+
+Both collections are one site each, so PageRank is let to see links within a domain. The guide of strategies that train
+learns from the start pages alone. `python -m benchmarks.real_webs FOLDER` leaves the curves in a folder, too; with
+`all` behind it, every topic is crawled for, not a sample.
+"""
 
 import sys
 import tempfile
 from pathlib import Path
+from random import Random
 
 from benchmarks.data import collection, recorded
+from scenthound.cli.progress import shown
 from scenthound.cli.tables import print_evaluation
 from scenthound.lab.evaluate import chosen_metrics, evaluate
 from scenthound.lab.run_folder import RunFolder
 from scenthound.lab.simulation import TopicChoice, simulate_topics
 from scenthound.report.curves import draw_curves
 from scenthound.report.evaluation_files import write_evaluation
+from scenthound.topics.files import read_topics
 
 COLLECTIONS = ("wpschools", "nlab")
-STRATEGIES = ("breadth_first", "best_n_first:n=1", "best_n_first:n=256")
-METRICS = ("target_recall", "precision")
 PAGE_BUDGET = 2000
-N_SEEDS = 2
+STRATEGIES = (
+    "breadth_first",
+    "best_n_first:n=1",
+    "best_n_first:n=256",
+    "adaptive_n_first",
+    "keyword_pagerank",
+    "pagerank:other_domains=false",
+    f"infospiders:max_pages={PAGE_BUDGET}",
+    "fish_search",
+    "shark_search",
+    "link_context",
+    "opic",
+    "otie",
+    "hub_otie",
+    "rank_function:preset=johnson2003",
+    "rank_function:preset=best_first",
+)
+METRICS = ("target_recall", "precision")
+CHECKPOINTS = (100, 500, 1000, 2000)
+N_SEEDS = 5
+N_TOPICS = 40
 
 
-def main(pictures: Path | None = None) -> None:
+def main(pictures: Path | None = None, n_topics: int | None = N_TOPICS) -> None:
     """Print the tables; with a folder, leave the curves there as pictures and files."""
     for name in COLLECTIONS:
         folder = collection(name)
-        if folder is None:
-            continue
-        with recorded(folder) as web, tempfile.TemporaryDirectory(prefix="scenthound-bench-") as place:
-            run = Path(place) / "run"
+        if folder is not None:
+            _compare(name, folder, pictures and pictures / name, n_topics)
+
+
+def _compare(name: str, folder: Path, pictures: Path | None, n_topics: int | None) -> None:
+    topics = folder / "topics.jsonl"
+    with recorded(folder) as web, tempfile.TemporaryDirectory(prefix="scenthound-bench-") as place:
+        run = Path(place) / "run"
+        with shown(name) as progress:
             done = simulate_topics(
                 web,
-                TopicChoice(folder / "topics.jsonl", skip_missing=True),
+                TopicChoice(topics, _sample(topics, n_topics), skip_missing=True),
                 run,
                 strategies=STRATEGIES,
                 page_budget=PAGE_BUDGET,
                 n_seeds=N_SEEDS,
+                progress=progress,
             )
-            evaluation = evaluate(RunFolder.open(run), chosen_metrics(METRICS)[0])
-            print(f"  {name}: {done.n_crawls:,} crawls, {done.n_pages:,} pages", flush=True)
-            print_evaluation(evaluation)
-            if pictures is not None:
-                target = pictures / name
-                target.mkdir(parents=True, exist_ok=True)
-                write_evaluation(evaluation, target)
-                draw_curves(evaluation, [target / "curves.png"], name)
+        evaluation = evaluate(RunFolder.open(run), chosen_metrics(METRICS)[0], CHECKPOINTS)
+        print(f"  {name}: {done.n_crawls:,} crawls, {done.n_pages:,} pages", flush=True)
+        print_evaluation(evaluation)
+        if pictures is not None:
+            pictures.mkdir(parents=True, exist_ok=True)
+            write_evaluation(evaluation, pictures)
+            draw_curves(evaluation, [pictures / "curves.png"], name)
+
+
+def _sample(topics: Path, n_topics: int | None) -> tuple[str, ...]:
+    """A random sample of the topics, the same in every run; none named means all."""
+    ids = [topic.id for topic in read_topics(topics)]
+    return () if n_topics is None else tuple(Random(0).sample(ids, min(n_topics, len(ids))))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None, None if sys.argv[2:] == ["all"] else N_TOPICS)

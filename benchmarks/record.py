@@ -11,15 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-
 from benchmarks.data import collection
+from benchmarks.large_web import large_web
 from scenthound.files import opened
 from scenthound.processes import processors
-from scenthound.store.layout import LAYOUT, AnyArray, write_about, write_arrays
+from scenthound.store.layout import write_about, write_arrays
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.store.text_table import offsets_of
 
 SAMPLE_EVERY_S = 0.05
 MILLION = 1_000_000
@@ -67,48 +65,6 @@ def _opening(folder: Path) -> None:
         f"  open {web.n_pages:,} pages and {web.n_links:,} links in {1e3 * (is_open - started):.1f} ms, "
         f"then the links of one page in {1e3 * (used - is_open):.2f} ms (the last leads to {web.url(link)})"
     )
-
-
-def large_web(n_pages: int, links_per_page: int) -> dict[str, AnyArray]:
-    """The arrays of a web whose pages link at random; each has one word."""
-    rng = np.random.default_rng(1)
-    urls = [f"http://host{i % 1000}.org/{i}".encode() for i in range(n_pages)]
-    hosts = [f"host{i}.org".encode() for i in range(1000)]
-    each = np.arange(n_pages, dtype=np.int32)
-    one_each = np.arange(n_pages + 1, dtype=np.int64)
-    link = rng.integers(0, n_pages, n_pages * links_per_page, dtype=np.int32)
-    arrays: dict[str, AnyArray] = {
-        "url_text": np.frombuffer(b"".join(urls), np.uint8),
-        "url_offset": offsets_of(np.array([len(url) for url in urls])),
-        "url_host": each % 1000,
-        "url_page": each,
-        "host_text": np.frombuffer(b"".join(hosts), np.uint8),
-        "host_offset": offsets_of(np.array([len(host) for host in hosts])),
-        "fingerprint_key": np.sort(rng.integers(0, 1 << 63, n_pages, dtype=np.uint64)),
-        "fingerprint_url": each,
-        "link_offset": one_each * links_per_page,
-        "link_url": link,
-        "link_start": np.zeros_like(link),
-        "link_end": np.zeros_like(link),
-        "link_nofollow": np.zeros(len(link), np.bool_),
-        "word_offset": one_each,
-        "word": np.ones(n_pages, np.int32),
-        "vocabulary_text": np.frombuffer(b"dog", np.uint8),
-        "vocabulary_offset": np.array([0, 0, 3]),
-        "document_frequency": np.array([0, n_pages], np.int32),
-        "term_offset": one_each,
-        "term": np.ones(n_pages, np.int32),
-        "term_count": np.ones(n_pages, np.int32),
-        "page_norm": np.ones(n_pages),
-        "page_noindex": np.zeros(n_pages, np.bool_),
-        "title_text": np.zeros(0, np.uint8),
-        "title_offset": np.zeros(n_pages + 1, np.int64),
-        "label_offset": np.zeros(n_pages + 1, np.int64),
-        "label": np.zeros(0, np.int32),
-        "label_name_text": np.zeros(0, np.uint8),
-        "label_name_offset": np.zeros(1, np.int64),
-    }
-    return {name: arrays[name] for name in LAYOUT}
 
 
 @contextmanager

@@ -103,7 +103,28 @@ def test_plug_ins_are_listed_with_their_parameters(command, scenthound):
     names = {entry["name"]: entry for entry in json.loads(out)}
     if command == "strategies":
         buffer = {parameter["name"]: parameter for parameter in names["best_n_first"]["parameters"]}["buffer"]
-        assert buffer == {"name": "buffer", "type": "int or none", "default": 256, "minimum": 1, "maximum": None}
+        assert buffer == {
+            "name": "buffer",
+            "type": "int or none",
+            "default": 256,
+            "minimum": 1,
+            "maximum": None,
+            "minimum_excluded": False,
+            "words": [],
+        }
+        assert names["rank_function"]["presets"]["best_first"]["parent_1"] == 1
+        assert (names["otie"]["guide"], names["otie"]["bytes_per_link_seen"]) == ("svm", 0)
+
+
+def test_all_about_one_strategy_is_told_with_ranges_and_presets(scenthound):
+    code, out, _ = scenthound("strategies", "otie", "pagerank")
+    assert code == 0
+    assert "float, more than 0" in out
+    assert "otie:preset=wang2009 is n=50" in out
+    assert "max or sum" in out
+    code, _, err = scenthound("strategies", "otei")
+    assert code == 2
+    assert "Did you mean 'otie'" in err
 
 
 def test_topics_are_listed_and_selected(folder, scenthound):

@@ -5,15 +5,21 @@ import pytest
 
 from scenthound.errors import BrokenContract, Peeked
 from scenthound.metrics.precision import Precision
+from scenthound.strategies.base import MemoryBound
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.testing import check_metric, check_strategy
 
 
 class AsksTwice(BreadthFirst):
+    _again = ()
+
+    def ask(self, n, ready=None):
+        return list(self._again) or super().ask(n, ready)
+
     def tell(self, visit):
         super().tell(visit)
-        self._queue.append((visit.page, 0))
+        self._again = (visit.page,)
 
 
 class AsksTooMuch(BreadthFirst):
@@ -28,13 +34,13 @@ class IgnoresRest(BreadthFirst):
 
 class Forgets(BestFirst):
     def state(self):
-        return {**super().state(), "frontier": []}
+        return {**super().state(), "frontier": {"entries": [], "taken": []}}
 
 
 class Guesses(BreadthFirst):
     def tell(self, visit):
         super().tell(visit)
-        self._queue.append((999_999, 0))
+        self._append(np.array([999], np.int32), np.array([0], np.int32))
 
 
 class Hoards(BreadthFirst):
@@ -42,7 +48,27 @@ class Hoards(BreadthFirst):
         super().__init__(buffer=None)
 
     def memory_bound(self):
-        return 3
+        return MemoryBound(3, 1000)
+
+
+class KeepsLinks(BreadthFirst):
+    def __init__(self):
+        super().__init__()
+        self.kept = []
+
+    def tell(self, visit):
+        super().tell(visit)
+        self.kept += [(visit.page, linked) for linked in visit.links.pages.tolist()]
+
+
+class RegretsNothing(BestFirst):
+    def regrets(self):
+        return [-1.0 for _ in super().regrets()]
+
+
+class RegretsInVain(BestFirst):
+    def regrets(self):
+        return [1.0 for _ in super().regrets()]
 
 
 class Whimsical(BestFirst):
@@ -64,12 +90,12 @@ class HidesWhatWaits(BreadthFirst):
         return 0
 
 
-class SharesItsState(BreadthFirst):
+class SharesItsState(BestFirst):
     def state(self):
-        return {"queue": self._queue, "known": self._known}
+        return {"all": self}
 
     def restore(self, state, seen):
-        self._queue, self._known = state["queue"], state["known"]
+        self.__dict__ = state["all"].__dict__
 
 
 class GivesUpOnDeadLinks(BreadthFirst):
@@ -78,7 +104,7 @@ class GivesUpOnDeadLinks(BreadthFirst):
 
 
 class WantsPredictions(BreadthFirst):
-    wants_predictions = True
+    context_words = 20
 
     def tell(self, visit):
         assert len(visit.links.predicted) == len(visit.links)
@@ -109,6 +135,9 @@ class Peeks(BreadthFirst):
         (Forgets, "must go on as if never stopped"),
         (Guesses, "no visited page links to it"),
         (Hoards, "pages wait where the strategy's bound is 3"),
+        (KeepsLinks, "bytes are held after .* where the strategy's bound allows"),
+        (RegretsNothing, "A regret is never negative"),
+        (RegretsInVain, "nothing to regret when every host was ready"),
         (Whimsical, "The same seeds and generator must give the same trace"),
         (HidesWhatWaits, "len\\(\\) told of 0 waiting"),
         (SharesItsState, "must go on as if never stopped"),

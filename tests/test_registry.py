@@ -1,4 +1,4 @@
-from typing import Annotated
+from typing import Annotated, ClassVar, Literal
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_none_lifts_a_bound_that_may_be_lifted():
 def test_make_hands_the_parameters_over():
     strategy = STRATEGIES.make("best_n_first:n=3,buffer=7")
     assert isinstance(strategy, BestNFirst)
-    assert strategy.memory_bound() == 7 + 7
+    assert strategy.memory_bound().waiting == 7 + 7
 
 
 @pytest.mark.parametrize(
@@ -41,13 +41,59 @@ def test_make_hands_the_parameters_over():
         ("best_n_first:n", BadParameter, "should be written parameter=value"),
         ("best_n_first:n=", BadParameter, "should be written parameter=value"),
         ("best_n_first:n=1,n=2", BadParameter, "given twice"),
-        ("", UnknownName, "Known: best_first"),
+        ("", UnknownName, "Known: adaptive_n_first"),
     ],
 )
 def test_a_bad_choice_is_refused_with_the_culprit_and_the_next_step(text, error, says):
     with pytest.raises(error, match=says) as caught:
         STRATEGIES.parse(text)
     assert "\n" not in str(caught.value)
+
+
+class Tempered:
+    presets: ClassVar = {"study": {"rate": 0.5, "way": "links"}}
+
+    def __init__(
+        self, rate: Annotated[float, Bounds(0, 1, above=True)] = 1.0, way: Literal["words", "links"] = "words"
+    ) -> None:
+        self.rate, self.way = rate, way
+
+
+@pytest.fixture
+def tempered(monkeypatch):
+    registry = Registry("thing", "scenthound.no_such_group")
+    monkeypatch.setattr(Registry, "factory", lambda _self, _name: Tempered)
+    return registry
+
+
+def test_a_preset_gives_its_values_and_what_stands_beside_it_overrides_them(tempered):
+    made = tempered.make("t:preset=study")
+    assert (made.rate, made.way) == (0.5, "links")
+    made = tempered.make("t:rate=0.25,preset=study")
+    assert (made.rate, made.way) == (0.25, "links")
+
+
+def test_a_preset_prints_as_it_parses(tempered):
+    assert str(tempered.parse("t: rate=0.25, preset=study")) == "t:preset=study,rate=0.25"
+
+
+def test_an_unknown_preset_or_word_answers_with_the_nearest(tempered):
+    with pytest.raises(UnknownName, match=r"No value of t: preset 'studie'. Did you mean 'study'\?"):
+        tempered.parse("t:preset=studie")
+    with pytest.raises(UnknownName, match=r"No value of t: way 'link'. Did you mean 'links'\?"):
+        tempered.parse("t:way=link")
+
+
+def test_a_bound_may_be_one_that_must_be_exceeded(tempered):
+    assert tempered.parse("t:rate=1").parameters == (("rate", 1.0),)
+    with pytest.raises(BadParameter, match="rate=0 is out of range; it must be more than 0 and at most 1"):
+        tempered.parse("t:rate=0")
+
+
+@pytest.mark.parametrize("name", STRATEGIES.names())
+def test_every_preset_of_a_strategy_can_be_made(name):
+    for preset in STRATEGIES.presets(name):
+        STRATEGIES.make(f"{name}:preset={preset}")
 
 
 def test_a_number_that_is_not_a_number_is_out_of_range():

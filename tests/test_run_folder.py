@@ -26,6 +26,50 @@ def test_a_run_folder_gives_back_what_was_crawled(web_path, topics_file, tmp_pat
     assert {crawl.ended for crawl in folder.crawls()} == {"page budget reached"}
 
 
+def test_a_run_folder_keeps_what_guides_learnt_from(web_path, topics_file, tmp_path):
+    simulated(web_path, topics_file, tmp_path / "run", relevance="svm", n_train=2, n_start=3)
+    folder = RunFolder.open(tmp_path / "run")
+    settings = experiment(
+        web_path, topics=(topic("balloon"), topic("train")), n_seeds=2, relevance="svm", n_train=2, n_start=3
+    )
+    starts = folder.starts()
+    assert starts == [each.start for each in runs(settings, web_path)[::2]]
+    assert all(len(start.training) == 5 and len(start.negatives) == 10 for start in starts)
+    about = json.loads((tmp_path / "run" / "run.json").read_text())
+    kept = {key: about["settings"][key] for key in ("relevance", "n_train", "as_published", "train_from")}
+    assert kept == {"relevance": "svm", "n_train": 2, "as_published": False, "train_from": None}
+    assert about["guides"] == {"breadth_first": "svm", "best_first": "svm"}
+
+
+def test_a_run_folder_names_the_folder_that_trained_and_the_guides_of_strategies(web_path, topics_file, tmp_path):
+    for kind, text in (("positive", "balloon"), ("negative", "train")):
+        (tmp_path / "pages" / kind).mkdir(parents=True)
+        (tmp_path / "pages" / kind / "page.txt").write_text(text)
+    simulated(web_path, topics_file, tmp_path / "run", train_from=tmp_path / "pages")
+    about = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert about["settings"]["train_from"] == str((tmp_path / "pages").resolve())
+    assert about["settings"]["relevance"] is None
+    assert about["guides"] == {"breadth_first": "cosine", "best_first": "cosine"}
+
+
+def test_runs_from_before_guides_could_train_still_open(web_path, topics_file, tmp_path):
+    simulated(web_path, topics_file, tmp_path / "run")
+    folder = RunFolder.open(tmp_path / "run")
+    now = folder.starts()
+    about = json.loads((tmp_path / "run" / "run.json").read_text())
+    for name in ("n_train", "as_published", "train_from"):
+        del about["settings"][name]
+    del about["guides"]
+    (tmp_path / "run" / "run.json").write_text(json.dumps(about))
+    lines = [json.loads(line) for line in (tmp_path / "run" / "starts.jsonl").read_text().splitlines()]
+    old = [{key: line[key] for key in ("topic", "seed", "seeds", "targets")} for line in lines]
+    (tmp_path / "run" / "starts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in old))
+    then = RunFolder.open(tmp_path / "run").starts()
+    assert [(start.seeds, start.targets) for start in then] == [(start.seeds, start.targets) for start in now]
+    assert all(start.training == start.negatives == () for start in then)
+    assert evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics()[0]).results
+
+
 def test_traces_are_a_table_that_other_programs_can_read(web_path, topics_file, tmp_path):
     import pyarrow.parquet as pq
 
@@ -110,6 +154,8 @@ def test_a_run_can_be_moved_together_with_its_web(web_path, topics_file, tmp_pat
         ("run.json", '{"format": "scenthound run", "version": 1, "settings": []}'),
         ("starts.jsonl", "{}\n"),
         ("starts.jsonl", ""),
+        ("starts.jsonl", '{"topic": "balloon", "seed": 0, "seeds": [], "training": [], "negatives": []}\n'),
+        ("starts.jsonl", '{"topic": "balloon", "seed": 0, "seeds": [], "targets": [], "other": []}\n'),
         ("crawls.jsonl", "[]\n"),
         ("crawls.jsonl", "no json\n"),
         ("traces.parquet", "PAR1"),

@@ -5,7 +5,9 @@ import pytest
 
 from scenthound.drivers.scores import PageScores, scores_for
 from scenthound.drivers.simulate import Ended, simulate
-from scenthound.drivers.simulated_web import NotGot, Numbering, ShownLinks, SimulatedWeb
+from scenthound.drivers.simulated_web import NotGot, ShownLinks, SimulatedWeb
+from scenthound.drivers.telling import Telling, TopicWords
+from scenthound.drivers.url_numbers import Numbering
 from scenthound.errors import BrokenContract, Peeked
 from scenthound.model import Topic
 from scenthound.relevance.cosine import Cosine
@@ -15,7 +17,7 @@ from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.testing import SyntheticWeb
 
-NO_SCORES = SyntheticWeb({name: [] for name in "abc"}).scores()
+NOTHING = Telling(SyntheticWeb({name: [] for name in "abc"}).scores())
 
 
 def crawl(web, strategy, pages=1000, **options):
@@ -24,7 +26,8 @@ def crawl(web, strategy, pages=1000, **options):
 
 def told(window, number):
     """Get a page and hear what its strategy would."""
-    return window.visit(number, window.get(number), NO_SCORES, with_predictions=False)
+    window.get(number)
+    return window.visit(number)
 
 
 def test_numbers_are_given_in_order_of_discovery():
@@ -37,7 +40,7 @@ def test_numbers_are_given_in_order_of_discovery():
 
 def test_a_number_tells_nothing_about_the_page_behind_it():
     # The recorded page c and the dead link b differ in the recording's numbers, but not in the crawl's.
-    window = SimulatedWeb(SyntheticWeb({"a": ["b", "c", "b"]}, fails={"b"}).recorded)
+    window = SimulatedWeb(SyntheticWeb({"a": ["b", "c", "b"]}, fails={"b"}).recorded, NOTHING)
     window.seeds([0])
     assert told(window, 0).links.pages.tolist() == [1, 2, 1]
 
@@ -143,19 +146,51 @@ class Peeker(BreadthFirst):
         getattr(self._seen, self._question)(int(visit.links.pages[0]))
 
 
-@pytest.mark.parametrize("question", ["words", "link_positions"])
+@pytest.mark.parametrize("question", ["words", "link_positions", "links"])
 def test_reading_anything_of_an_unvisited_page_raises(question):
     with pytest.raises(Peeked, match="has not been visited"):
         crawl(SyntheticWeb({"a": ["b"]}), Peeker(question))
 
 
 def test_what_a_strategy_is_handed_can_neither_fetch_nor_look_ahead():
-    handed = {name for name in dir(SimulatedWeb(SyntheticWeb({"a": ["b"]}).recorded).seen) if name[0] != "_"}
-    assert handed == {"url", "words", "link_positions"}
+    handed = {name for name in dir(SimulatedWeb(SyntheticWeb({"a": ["b"]}).recorded, NOTHING).seen) if name[0] != "_"}
+    assert handed == {"url", "words", "link_positions", "links", "domain", "topic_words"}
+
+
+def test_the_links_of_a_visited_page_can_be_read_once_more():
+    web = SyntheticWeb({"a": ["b", "c", "b"], "c": ["a"]}, predicted={("a", "b"): 0.5}, anchors={("a", "c"): 0.25})
+    window = SimulatedWeb(web.recorded, Telling(web.scores(), context_words=20, anchors=True))
+    window.seeds([0])
+    first = told(window, 0).links
+    told(window, 2)
+    again = window.seen.links(0)
+    for links in (first, again):
+        assert links.pages.tolist() == [1, 2, 1]
+        assert links.predicted.tolist() == [0.5, 0, 0.5]
+        assert links.anchors.tolist() == [0, 0.25, 0]
+
+
+def test_hosts_of_one_registrable_domain_share_its_number_and_unknown_hosts_have_none():
+    hosts = {"a": "x.one", "b": "y.one", "c": "two"}
+    window = SimulatedWeb(SyntheticWeb({"a": ["b", "c"], "c": ["d"]}, host_of=hosts).recorded, NOTHING)
+    window.seeds([0])
+    told(window, 0)
+    assert window.seen.domain(0) == window.seen.domain(1) != window.seen.domain(2)
+    with pytest.raises(Peeked, match="Host 3 is unknown"):
+        window.seen.domain(3)
+
+
+def test_a_crawl_is_told_the_words_of_its_topic():
+    web = recorded(a="<p>balloons and racing</p>")
+    topic = Topic("t", ("balloon", "unheard"), description="A race of balloons, a race")
+    window = SimulatedWeb(web, Telling(NOTHING.scores, TopicWords.of(topic, web)))
+    stems = [web.vocabulary[word] for word in window.seen.topic_words()]
+    described = [web.vocabulary[word] for word in window.seen.topic_words(description=True)]
+    assert (stems, described) == (["balloon"], ["race", "balloon", "race"])
 
 
 def test_the_address_of_a_link_is_known_but_not_that_of_a_page_nobody_linked_to():
-    window = SimulatedWeb(SyntheticWeb({"a": ["b"], "c": []}).recorded)
+    window = SimulatedWeb(SyntheticWeb({"a": ["b"], "c": []}).recorded, NOTHING)
     window.seeds([0])
     with pytest.raises(Peeked, match="Page 1 is unknown"):
         window.seen.url(1)
@@ -169,7 +204,7 @@ def test_the_address_of_a_link_is_known_but_not_that_of_a_page_nobody_linked_to(
 
 def test_what_was_visited_can_be_read():
     web = recorded(a="<p>one balloon <a href=b>big race</a></p>")
-    window = SimulatedWeb(web)
+    window = SimulatedWeb(web, NOTHING)
     window.seeds([0])
     window.get(0)
     start, end = window.seen.link_positions(0)
@@ -178,7 +213,7 @@ def test_what_was_visited_can_be_read():
 
 
 def test_the_same_page_is_not_got_twice():
-    window = SimulatedWeb(SyntheticWeb({"a": ["b"]}, redirects={"b": "a"}).recorded)
+    window = SimulatedWeb(SyntheticWeb({"a": ["b"]}, redirects={"b": "a"}).recorded, NOTHING)
     window.seeds([0])
     told(window, 0)
     assert window.get(1) is NotGot.REPEATED
@@ -188,7 +223,7 @@ def test_the_same_page_is_not_got_twice():
 
 def test_predictions_are_made_for_strategies_that_want_them():
     class Curious(BreadthFirst):
-        wants_predictions = True
+        context_words = 20
         told = None
 
         def tell(self, visit):
@@ -209,7 +244,7 @@ def test_hosts_are_numbered_in_order_of_discovery():
     # In the recording the hosts are numbered x, y, z; in the crawl it is z, y, x.
     hosts = {"d": "x", "b": "y", "a": "z", "c": "z"}
     web = SyntheticWeb({"d": [], "b": [], "a": ["b", "c", "d"]}, host_of=hosts)
-    window = SimulatedWeb(web.recorded)
+    window = SimulatedWeb(web.recorded, NOTHING)
     (seed,) = window.seeds([2])
     assert seed.host == 0
     assert told(window, 0).links.hosts.tolist() == [1, 0, 2]
@@ -217,7 +252,7 @@ def test_hosts_are_numbered_in_order_of_discovery():
 
 def test_link_positions_are_those_of_the_links_shown():
     web = recorded(a="<p>one <a href=b rel=nofollow>two</a> <a href=c>big race</a></p>")
-    window = SimulatedWeb(web)
+    window = SimulatedWeb(web, NOTHING)
     window.seeds([0])
     assert len(told(window, 0).links) == 1
     start, end = window.seen.link_positions(0)
@@ -226,7 +261,7 @@ def test_link_positions_are_those_of_the_links_shown():
 
 def test_what_was_read_gives_no_hold_on_the_rest_of_the_web():
     web = recorded(a="<p>one balloon", b="<p>secret")
-    window = SimulatedWeb(web)
+    window = SimulatedWeb(web, NOTHING)
     window.seeds([0])
     window.get(0)
     assert window.seen.words(0).base is None

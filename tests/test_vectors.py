@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.text.vectors import TermRows, atc_weights, cosines, count_words, tf_idf_weights, tf_weights
+from scenthound.text.vectors import (
+    TermRows,
+    atc_weights,
+    cosines,
+    count_windows,
+    count_words,
+    tf_idf_weights,
+    tf_weights,
+)
 
 
 def rows_of(*documents):
@@ -28,6 +36,29 @@ def test_counting_leaves_stop_words_out():
     counted = count_words(np.array([5, 0, 3, 5, 0, 5], dtype=np.int32))
     assert counted.term.tolist() == [3, 5]
     assert counted.count.tolist() == [1, 3]
+
+
+def test_windows_of_a_page_are_counted_like_documents():
+    # Windows [5 . 3], [], [.] and the whole page 5 . 3 5.
+    page = np.array([5, 0, 3, 5], dtype=np.int32)
+    rows = count_windows(page, np.array([0, 2, 1, 0]), np.array([3, 2, 2, 4]), 6)
+    assert rows.offset.tolist() == [0, 2, 2, 2, 4]
+    assert rows.term.tolist() == [3, 5, 3, 5]
+    assert rows.count.tolist() == [1, 1, 1, 2]
+
+
+@given(
+    st.lists(st.integers(0, 5), max_size=30), st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=8)
+)
+def test_each_window_is_counted_as_if_it_were_a_page(words, edges):
+    page = np.array(words, dtype=np.int32)
+    bounds = np.array([sorted((min(a, len(page)), min(b, len(page)))) for a, b in edges], np.int32).reshape(-1, 2)
+    rows = count_windows(page, bounds[:, 0], bounds[:, 1], 6)
+    assert len(rows) == len(edges)
+    for row, (first, last) in enumerate(bounds):
+        alone, place = count_words(page[first:last]), slice(*rows.offset[row : row + 2])
+        assert rows.term[place].tolist() == alone.term.tolist()
+        assert rows.count[place].tolist() == alone.count.tolist()
 
 
 def test_document_frequency_counts_documents_not_occurrences():

@@ -40,13 +40,14 @@ class Links:
     """The out-links of one page in page order, duplicates included.
 
     `pages` are numbers that the run's URL table gave out in order of discovery, so a number tells nothing about
-    the page behind it. `predicted` is the relevance that each link's context promises; it is there only for
-    strategies that ask for it.
+    the page behind it. `predicted` is the relevance that the words around each link promise, `anchors` that of its
+    anchor alone; they are there only for strategies that ask for them.
     """
 
     pages: IntArray
     hosts: IntArray
     predicted: FloatArray | None = None
+    anchors: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.pages)

@@ -1,15 +1,17 @@
 """Names to factories: strategies, metrics and relevance models are found by their entry points.
 
 A choice is written `name:parameter=value,...` wherever a name is asked for, and prints as it parses. The parameters of
-a plug-in are the keyword arguments of its factory; their bounds stand in the annotation:
-`n: Annotated[int, Bounds(1)] = 1`. Built-ins are registered the same way as plug-ins.
+a plug-in are the keyword arguments of its factory; their bounds stand in the annotation, `n: Annotated[int, Bounds(1)]
+= 1`, or the words it may be, `distance: Literal["words", "links"] = "words"`. A plug-in may name sets of values in
+`presets`, chosen by `name:preset=menczer2001,...`; what is given beside a preset overrides it. Built-ins are registered
+the same way as plug-ins.
 """
 
 import inspect
 import math
 import types
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -23,18 +25,24 @@ Plugin = TypeVar("Plugin")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The least and the greatest value that a parameter may have; None is no bound."""
+    """The least and the greatest value that a parameter may have; None is no bound. With `above`, the value must be
+    greater than `low`."""
 
     low: float | None = None
     high: float | None = None
+    above: bool = False
 
     def __contains__(self, value: float) -> bool:
-        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+        if self.low is not None and (value < self.low or (self.above and value == self.low)):
+            return False
+        return self.high is None or value <= self.high
 
     def __str__(self) -> str:
-        if self.high is None:
-            return "a number" if self.low is None else f"at least {self.low}"
-        return f"at most {self.high}" if self.low is None else f"{self.low} to {self.high}"
+        if self.low is None:
+            return "a number" if self.high is None else f"at most {self.high}"
+        if self.above:
+            return f"more than {self.low}" + ("" if self.high is None else f" and at most {self.high}")
+        return f"at least {self.low}" if self.high is None else f"{self.low} to {self.high}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +54,39 @@ class Parameter:
     default: Value
     optional: bool
     bounds: Bounds
+    words: tuple[str, ...] = ()  #: all that it may be, where that is a word out of a few
+
+    def __str__(self) -> str:
+        return f"{self.name}={written(self.default)}"
+
+    @property
+    def range(self) -> str:
+        """What it may be, in words."""
+        if self.words or self.kind is bool:
+            return " or ".join(self.words or ("true", "false"))
+        bounded = self.bounds != Bounds()
+        what = str(self.bounds) if bounded else "any"
+        return f"{self.kind.__name__}, {what}{' or none' if self.optional else ''}"
 
     def parse(self, text: str, owner: str) -> Value:
         """Read a value as a person wrote it, or say what is wrong with it."""
         if self.optional and text.lower() == "none":
             return None
+        if self.words and text not in self.words:
+            raise UnknownName.among(f"value of {owner}: {self.name}", text, self.words)
         try:
             value: Value = _BOOLEANS[text.lower()] if self.kind is bool else self.kind(text)
         except (ValueError, KeyError):
             what = "true or false" if self.kind is bool else f"a value of type {self.kind.__name__}"
             none = " or none" if self.optional else ""
             raise BadParameter(f"{owner}: {self.name}={text} should be {what}{none}.") from None
-        if isinstance(value, int | float) and (math.isnan(value) or value not in self.bounds):
+        if isinstance(value, int | float) and (not math.isfinite(value) or value not in self.bounds):
             raise BadParameter(f"{owner}: {self.name}={text} is out of range; it must be {self.bounds}.")
         return value
 
 
+#: The key under which a set of values is chosen by its name.
+PRESET = "preset"
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -73,11 +98,12 @@ class Choice:
     parameters: tuple[tuple[str, Value], ...] = ()
 
     def __str__(self) -> str:
-        chosen = ",".join(f"{key}={_written(value)}" for key, value in self.parameters)
+        chosen = ",".join(f"{key}={written(value)}" for key, value in self.parameters)
         return f"{self.name}:{chosen}" if chosen else self.name
 
 
-def _written(value: Value) -> str:
+def written(value: Value) -> str:
+    """A value as a person would write it."""
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
@@ -124,10 +150,14 @@ class Registry(Generic[Plugin]):
     def parameters(self, name: str) -> dict[str, Parameter]:
         return {found.name: found for found in _parameters_of(self.factory(name))}
 
+    def presets(self, name: str) -> Mapping[str, Mapping[str, Value]]:
+        """Sets of values that a plug-in names, for example after the study that used them."""
+        return getattr(self.factory(name), "presets", {})
+
     def parse(self, text: str) -> Choice:
-        """Read `name:parameter=value,...`; parameters come back in the order of the factory."""
+        """Read `name:parameter=value,...`; parameters come back in the order of the factory, a preset before them."""
         name, _, rest = text.strip().partition(":")
-        known = self.parameters(name)
+        known = {**self._preset_parameter(name), **self.parameters(name)}
         chosen: dict[str, Value] = {}
         for part in filter(None, (piece.strip() for piece in rest.split(","))):
             key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -140,12 +170,22 @@ class Registry(Generic[Plugin]):
             chosen[key] = known[key].parse(value, name)
         return Choice(name, tuple((key, chosen[key]) for key in known if key in chosen))
 
+    def _preset_parameter(self, name: str) -> dict[str, Parameter]:
+        named = tuple(self.presets(name))
+        return {PRESET: Parameter(PRESET, str, None, False, Bounds(), named)} if named else {}
+
+    def values(self, choice: Choice) -> dict[str, Value]:
+        """The keyword arguments that a choice stands for: those of its preset, overridden by those given beside it."""
+        given = dict(choice.parameters)
+        preset = given.pop(PRESET, None)
+        return {**self.presets(choice.name)[preset], **given} if isinstance(preset, str) else given
+
     def make(self, choice: Choice | str) -> Plugin:
         """A new object of the chosen plug-in."""
         chosen = self.parse(choice) if isinstance(choice, str) else choice
         factory = self.factory(chosen.name)
         try:
-            made = factory(**dict(chosen.parameters))
+            made = factory(**self.values(chosen))
         except ScenthoundError:
             raise
         except Exception as error:
@@ -165,7 +205,10 @@ def _parameters_of(factory: Callable[..., Any]) -> Iterable[Parameter]:
             raise BrokenContract(f"{factory.__name__}: parameter {argument.name} needs a default value.")
         hint, bounds = _without_bounds(hints.get(argument.name, str))
         kind, optional = _without_none(hint)
-        yield Parameter(argument.name, kind, argument.default, optional, bounds)
+        if typing.get_origin(kind) is typing.Literal:
+            yield Parameter(argument.name, str, argument.default, optional, bounds, typing.get_args(kind))
+        else:
+            yield Parameter(argument.name, kind, argument.default, optional, bounds)
 
 
 def _without_bounds(hint: Any) -> tuple[Any, Bounds]:

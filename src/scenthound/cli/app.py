@@ -21,6 +21,9 @@ app.add_typer(topics_app, name="topics")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what an earlier run left there.")]
+Names = Annotated[
+    list[str] | None, typer.Argument(metavar="[NAME]...", help="Tell all about these, ranges and presets.")
+]
 Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use; all cores unless told.")]
 
 
@@ -108,9 +111,35 @@ def simulate(
         bool, typer.Option("--follow-nofollow", help="Follow links that ask not to be followed.")
     ] = False,
     relevance: Annotated[
-        str,
-        typer.Option(help="What scores pages: cosine, by the keywords, or cosine:description=true."),
-    ] = "cosine",
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="What scores pages and links for all strategies: cosine, cosine:description=true, svm; "
+            "`scenthound relevance` lists them.",
+            show_default="auto: each strategy's own",
+        ),
+    ] = None,
+    train: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Set N examples of each topic aside, neither start pages nor targets, for classifiers to learn from "
+            "beside the start pages.",
+        ),
+    ] = 0,
+    train_from: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Let classifiers learn from DIR/positive and DIR/negative: .html, .htm, .txt pages."
+        ),
+    ] = None,
+    as_published: Annotated[
+        bool,
+        typer.Option(
+            "--as-published", help="Let classifiers learn from any example, targets too, as the study of 2009 did."
+        ),
+    ] = False,
     workers: Workers = None,
     force: Force = False,
 ) -> None:
@@ -134,6 +163,9 @@ def simulate(
             closed_world=closed_world,
             obey_nofollow=not follow_nofollow,
             relevance=relevance,
+            n_train=train,
+            train_from=train_from,
+            as_published=as_published,
             workers=workers,
             force=force,
             progress=progress,
@@ -175,30 +207,30 @@ def evaluate(
 
 
 @app.command()
-def strategies(as_json: AsJson = False) -> None:
+def strategies(names: Names = None, as_json: AsJson = False) -> None:
     """List the installed strategies with their parameters and defaults."""
-    from scenthound.cli.summaries import print_plugins
+    from scenthound.cli.summaries import print_plugins, strategy_facts
     from scenthound.strategies.base import STRATEGIES
 
-    print_plugins(STRATEGIES, as_json)
+    print_plugins(STRATEGIES, names or [], as_json, strategy_facts)
 
 
 @app.command()
-def metrics(as_json: AsJson = False) -> None:
+def metrics(names: Names = None, as_json: AsJson = False) -> None:
     """List the installed metrics."""
     from scenthound.cli.summaries import print_plugins
     from scenthound.metrics.base import METRICS
 
-    print_plugins(METRICS, as_json)
+    print_plugins(METRICS, names or [], as_json)
 
 
 @app.command("relevance")
-def relevance_models(as_json: AsJson = False) -> None:
+def relevance_models(names: Names = None, as_json: AsJson = False) -> None:
     """List the installed relevance models: what scores pages while a crawl runs."""
     from scenthound.cli.summaries import print_plugins
     from scenthound.relevance.base import RELEVANCE
 
-    print_plugins(RELEVANCE, as_json)
+    print_plugins(RELEVANCE, names or [], as_json)
 
 
 @app.command()

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
 from scenthound.cli.tables import print_table
 from scenthound.errors import BrokenContract
+from scenthound.registry import written
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from scenthound.lab.simulation import Simulation
-    from scenthound.registry import Parameter, Registry
+    from scenthound.registry import Registry
     from scenthound.store.summary import RecordSummary
 
 
@@ -59,29 +61,82 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def print_plugins(registry: Registry[Any], as_json: bool) -> None:
-    names = registry.names()
+#: What there is to say of a plug-in beside its parameters.
+Facts: TypeAlias = "Callable[[str], dict[str, Any]]"
+
+
+def strategy_facts(name: str) -> dict[str, Any]:
+    """The guide of a strategy and what it holds, with its default parameters."""
+    from scenthound.strategies.base import STRATEGIES
+
+    strategy = STRATEGIES.make(name)
+    bound = strategy.memory_bound()
+    return {
+        "guide": strategy.guide,
+        "most_pages_waiting": bound.waiting,
+        "bytes_per_url_seen": bound.bytes_per_url,
+        "bytes_per_link_seen": bound.bytes_per_link,
+    }
+
+
+def no_facts(_name: str) -> dict[str, Any]:
+    return {}
+
+
+def print_plugins(registry: Registry[Any], names: list[str], as_json: bool, facts: Facts = no_facts) -> None:
+    """All plug-ins in a table, or all about those that are named."""
+    shown = names or registry.names()
+    for name in names:
+        registry.factory(name)
     if as_json:
-        typer.echo(json.dumps([_described(registry, name) for name in names], indent=1))
-        return
-    print_table(
-        f"{len(names)} installed",
-        [registry.kind, "parameters and defaults", "what it does"],
-        [_row(registry, name) for name in names],
-        n_words=3,
-    )
+        typer.echo(json.dumps([_described(registry, name, facts) for name in shown], indent=1))
+    elif names:
+        for name in names:
+            _print_plugin(registry, name, facts(name))
+    else:
+        print_table(
+            f"{len(shown)} installed",
+            [registry.kind, "what it does", "parameters and defaults"],
+            [_row(registry, name) for name in shown],
+            n_words=3,
+        )
 
 
 def _row(registry: Registry[Any], name: str) -> list[str]:
     try:
-        return [name, _signature(registry, name), registry.summary(name)]
+        parameters = ", ".join(map(str, registry.parameters(name).values())) or "-"
+        return [name, registry.summary(name), parameters]
     except BrokenContract as broken:
-        return [name, "-", f"cannot be used: {broken}"]
+        return [name, f"cannot be used: {broken}", "-"]
 
 
-def _described(registry: Registry[Any], name: str) -> dict[str, Any]:
+def _print_plugin(registry: Registry[Any], name: str, facts: dict[str, Any]) -> None:
+    print_table(
+        f"{name}: {registry.summary(name)}",
+        ["parameter", "default", "may be"],
+        [[each.name, written(each.default), each.range] for each in registry.parameters(name).values()],
+        n_words=3,
+    )
+    for preset, values in registry.presets(name).items():
+        chosen = ", ".join(f"{key}={written(value)}" for key, value in values.items())
+        typer.echo(f"{name}:preset={preset} is {chosen or 'the defaults'}")
+    if facts:
+        typer.echo(
+            ", ".join(
+                f"{what.replace('_', ' ')}: {'no bound' if fact is None else fact}" for what, fact in facts.items()
+            )
+        )
+
+
+def _described(registry: Registry[Any], name: str, facts: Facts) -> dict[str, Any]:
     try:
-        return {"name": name, "summary": registry.summary(name), "parameters": _parameters(registry, name)}
+        return {
+            "name": name,
+            "summary": registry.summary(name),
+            "parameters": _parameters(registry, name),
+            "presets": {preset: dict(values) for preset, values in registry.presets(name).items()},
+            **facts(name),
+        }
     except BrokenContract as broken:
         return {"name": name, "broken": str(broken)}
 
@@ -94,16 +149,8 @@ def _parameters(registry: Registry[Any], name: str) -> list[dict[str, Any]]:
             "default": parameter.default,
             "minimum": parameter.bounds.low,
             "maximum": parameter.bounds.high,
+            "minimum_excluded": parameter.bounds.above,
+            "words": list(parameter.words),
         }
         for parameter in registry.parameters(name).values()
     ]
-
-
-def _signature(registry: Registry[Any], name: str) -> str:
-    return "\n".join(map(_parameter, registry.parameters(name).values())) or "-"
-
-
-def _parameter(parameter: Parameter) -> str:
-    bounded = parameter.bounds.low is not None or parameter.bounds.high is not None
-    bounds = f" ({parameter.bounds}{' or none' if parameter.optional else ''})" if bounded else ""
-    return f"{parameter.name}={parameter.default}{bounds}"

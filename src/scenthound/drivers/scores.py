@@ -1,28 +1,48 @@
-"""The relevance of recorded pages, as a crawl is told it."""
+"""The relevance of recorded pages and of their links, as a crawl is told it.
 
-from dataclasses import replace
+Rules: a score is computed when it is first asked for and kept for other crawls. What it cost is kept with it and told
+again, so that a crawl that finds a score ready is charged as if it had made it. A link's score is one of all recorded
+links of its page, in their order, whether or not crawls are shown them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from time import thread_time_ns
 from typing import Protocol
 
+import numpy as np
+
 from scenthound.errors import BrokenContract
 from scenthound.model import FloatArray, IntArray, Topic
-from scenthound.relevance.base import Relevance, RelevanceModel
+from scenthound.relevance.base import Relevance, RelevanceModel, Training
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.web.parse import context_bounds
 
 #: A cosine of 1 may come out a little larger.
 HIGHEST_SCORE = 1 + 1e-9
 
+#: From the places of a page's links and the number of its words to the windows `words[first:last]` to score.
+Cut = Callable[[IntArray, IntArray, int], tuple[IntArray, IntArray]]
+
 
 class Scores(Protocol):
-    """Where a driver gets what it tells a strategy of pages and link contexts."""
+    """Where a driver gets what it tells a strategy of pages and links. A cost is the CPU time that scoring took."""
 
     def page(self, recorded_page: int) -> float: ...
 
-    def cost_ns(self, recorded_page: int) -> int:
-        """The CPU time that scoring the page took, also if the score was known already."""
+    def page_cost_ns(self, recorded_page: int) -> int: ...
+
+    def contexts(self, recorded_page: int, window: int) -> FloatArray:
+        """The relevance of the window of so many words around each link of the page, its anchor included."""
         ...
 
-    def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray: ...
+    def context_cost_ns(self, recorded_page: int, window: int) -> int: ...
+
+    def anchors(self, recorded_page: int) -> FloatArray:
+        """The relevance of each link's anchor alone."""
+        ...
+
+    def anchor_cost_ns(self, recorded_page: int) -> int: ...
 
 
 class WebWords:
@@ -36,38 +56,96 @@ class WebWords:
         return self._find_words(stems)
 
 
-def scores_for(topic: Topic, model: RelevanceModel, web: RecordedWeb) -> "PageScores":
-    """Scores for one topic. The model is told what the topic is about, but none of its pages: those are to be found."""
+def scores_for(topic: Topic, model: RelevanceModel, web: RecordedWeb, training: Training | None = None) -> "PageScores":
+    """Scores for one topic. The model is told what the topic is about, but none of its pages: those are to be found.
+    Of the pages in `training`, which only a model that trains is given, it is told the words."""
     about = replace(topic, examples=(), seeds=(), targets=(), description_from=())
-    return PageScores(web, model.for_topic(about, WebWords(web)))
+    words = WebWords(web)
+    made = model.for_topic(about, words) if training is None else model.for_topic(about, words, training)
+    return PageScores(web, made)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Scores that were computed, of one page or of each of its links, and what that cost."""
+
+    scores: FloatArray
+    cost_ns: int
 
 
 class PageScores:
-    """Scores by a relevance model; those of pages are computed when first needed and kept for other crawls."""
+    """Scores by a relevance model."""
 
     def __init__(self, web: RecordedWeb, relevance: Relevance) -> None:
         self._web = web
         self._relevance = relevance
-        self._score_and_cost_ns: dict[int, tuple[float, int]] = {}
+        self._pages: dict[int, tuple[float, int]] = {}
+        self._contexts: dict[tuple[int, int], _Known] = {}
+        self._anchors: dict[int, _Known] = {}
 
     def page(self, recorded_page: int) -> float:
-        return self._known(recorded_page)[0]
+        return self._page(recorded_page)[0]
 
-    def cost_ns(self, recorded_page: int) -> int:
-        return self._known(recorded_page)[1]
+    def page_cost_ns(self, recorded_page: int) -> int:
+        return self._page(recorded_page)[1]
 
-    def _known(self, recorded_page: int) -> tuple[float, int]:
-        known = self._score_and_cost_ns.get(recorded_page)
+    def contexts(self, recorded_page: int, window: int) -> FloatArray:
+        return self._context(recorded_page, window).scores
+
+    def context_cost_ns(self, recorded_page: int, window: int) -> int:
+        return self._context(recorded_page, window).cost_ns
+
+    def anchors(self, recorded_page: int) -> FloatArray:
+        return self._anchor(recorded_page).scores
+
+    def anchor_cost_ns(self, recorded_page: int) -> int:
+        return self._anchor(recorded_page).cost_ns
+
+    def _page(self, recorded_page: int) -> tuple[float, int]:
+        known = self._pages.get(recorded_page)
         if known is None:
             before = thread_time_ns()
-            # A copy: the base of a slice is the whole web's words.
-            words = self._web.words(recorded_page).copy()
-            score = self._relevance.page(words, float(self._web.page_norm[recorded_page]))
+            score = self._relevance.page(self._words(recorded_page), float(self._web.page_norm[recorded_page]))
             cost_ns = thread_time_ns() - before
             if not 0 <= score <= HIGHEST_SCORE:
                 raise BrokenContract(f"A relevance model scored a page {score}; scores lie between 0 and 1.")
-            known = self._score_and_cost_ns[recorded_page] = (score, cost_ns)
+            known = self._pages[recorded_page] = (score, cost_ns)
         return known
 
-    def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
-        return self._relevance.contexts(words, first, last)
+    def _context(self, recorded_page: int, window: int) -> _Known:
+        known = self._contexts.get((recorded_page, window))
+        if known is None:
+            known = self._of_links(recorded_page, lambda start, end, n: context_bounds(start, end, n, window))
+            self._contexts[recorded_page, window] = known
+        return known
+
+    def _anchor(self, recorded_page: int) -> _Known:
+        known = self._anchors.get(recorded_page)
+        if known is None:
+            known = self._anchors[recorded_page] = self._of_links(recorded_page, lambda start, end, _: (start, end))
+        return known
+
+    def _of_links(self, recorded_page: int, cut: Cut) -> _Known:
+        links = slice(*self._web.link_offset[recorded_page : recorded_page + 2].tolist())
+        before = thread_time_ns()
+        words = self._words(recorded_page)
+        first, last = cut(self._web.link_start[links].copy(), self._web.link_end[links].copy(), len(words))
+        scores = self._relevance.contexts(words, first, last)
+        cost_ns = thread_time_ns() - before
+        return _Known(_checked(scores, len(first)), cost_ns)
+
+    def _words(self, recorded_page: int) -> IntArray:
+        # A copy: the base of a slice is the whole web's words.
+        return self._web.words(recorded_page).copy()
+
+
+def _checked(scores: FloatArray, n_links: int) -> FloatArray:
+    """The scores of a page's links, not to be written to: all crawls look at the same ones."""
+    shown = np.array(scores, dtype=np.float64)
+    if shown.shape != (n_links,):
+        raise BrokenContract(f"A relevance model gave scores of shape {shown.shape} for the {n_links} links of a page.")
+    wrong = shown[~((shown >= 0) & (shown <= HIGHEST_SCORE))]
+    if len(wrong):
+        raise BrokenContract(f"A relevance model scored a link {wrong[0]}; scores lie between 0 and 1.")
+    shown.flags.writeable = False
+    return shown

@@ -15,6 +15,7 @@ import numpy as np
 
 from scenthound.drivers.scores import Scores
 from scenthound.drivers.simulated_web import NotGot, ShownLinks, SimulatedWeb
+from scenthound.drivers.telling import Telling, TopicWords
 from scenthound.errors import BrokenContract
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.store.recorded_web import RecordedWeb
@@ -82,12 +83,15 @@ def simulate(
     rng: Random,
     page_budget: int,
     shown: ShownLinks | None = None,
+    topic: TopicWords | None = None,
 ) -> Crawl:
     """Crawl from the seed pages until the budget is spent or nothing is left to ask for.
 
-    `shown` are the links that crawls may see, by default all that do not ask to be left alone.
+    `shown` are the links that crawls may see, by default all that do not ask to be left alone; `topic` is what a
+    strategy that goes by words of its own is told of the topic.
     """
-    window = SimulatedWeb(web, shown)
+    telling = Telling.to(strategy, scores, topic)
+    window = SimulatedWeb(web, telling, shown)
     timed = _Timed(strategy)
     pages: list[int] = []
     relevance: list[float] = []
@@ -99,8 +103,9 @@ def simulate(
             not_got[page] += 1
             timed.drop(asked[0])
             continue
-        visit = window.visit(asked[0], page, scores, with_predictions=strategy.wants_predictions)
-        timed.tell(visit, scores.cost_ns(page) if strategy.wants_relevance else 0)
+        visit = window.visit(asked[0])
+        page_cost_ns = scores.page_cost_ns(page) if strategy.wants_relevance else 0
+        timed.tell(visit, page_cost_ns + telling.links_cost_ns(page))
         pages.append(page)
         relevance.append(visit.relevance)
     return Crawl(

@@ -10,11 +10,12 @@ from enum import Enum
 
 import numpy as np
 
-from scenthound.drivers.scores import Scores
+from scenthound.drivers.telling import Telling
+from scenthound.drivers.url_numbers import UrlNumbers
 from scenthound.errors import BrokenContract, Peeked
-from scenthound.model import FloatArray, IntArray, Links, LongArray, Seed, Visit
+from scenthound.model import IntArray, Links, LongArray, Seed, Visit
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.web.parse import context_bounds
+from scenthound.web.urls import registrable_domain
 
 
 class NotGot(Enum):
@@ -46,46 +47,26 @@ class ShownLinks:
         return slice(int(self.offset[recorded_page]), int(self.offset[recorded_page + 1]))
 
 
-class Numbering:
-    """Gives numbers 0, 1, 2, ... to ids in the order in which they first come up."""
-
-    def __init__(self, n_ids: int) -> None:
-        self._number_of = np.full(n_ids, -1, dtype=np.int32)
-        self._id_of: list[int] = []
-
-    def __len__(self) -> int:
-        return len(self._id_of)
-
-    def numbers(self, ids: IntArray) -> IntArray:
-        numbers = self._number_of[ids]
-        unknown = ids[numbers < 0]
-        if len(unknown):
-            new = list(dict.fromkeys(unknown.tolist()))
-            self._number_of[new] = np.arange(len(self._id_of), len(self._id_of) + len(new), dtype=np.int32)
-            self._id_of += new
-            numbers = self._number_of[ids]
-        return numbers
-
-    def id_of(self, number: int) -> int:
-        return self._id_of[number]
-
-    def ids_from(self, first_number: int) -> list[int]:
-        return self._id_of[first_number:]
-
-
 class Seen:
     """What a strategy may ask of the crawl so far: a `SeenWeb`. It can neither fetch nor look ahead."""
 
     def __init__(
-        self, web: RecordedWeb, shown: ShownLinks, urls: Numbering, page_of_visited: Mapping[int, int]
+        self,
+        web: RecordedWeb,
+        shown: ShownLinks,
+        urls: UrlNumbers,
+        page_of_visited: Mapping[int, int],
+        telling: Telling,
     ) -> None:
         self._web = web
         self._shown = shown
         self._urls = urls
         self._page_of_visited = page_of_visited
+        self._telling = telling
+        self._domains: dict[str, int] = {}
 
     def url(self, page: int) -> str:
-        return self._web.url(known_id(self._urls, page))
+        return self._web.url(self._urls.id_of(page))
 
     def words(self, page: int) -> IntArray:
         # A copy: the base of a slice is the whole web's words.
@@ -95,17 +76,29 @@ class Seen:
         places = self._shown.place[self._shown.range_of(self._visited(page))]
         return self._web.link_start[places], self._web.link_end[places]
 
+    def links(self, page: int) -> Links:
+        recorded_page = self._visited(page)
+        shown = self._shown.range_of(recorded_page)
+        numbers = self._urls.numbers(self._shown.url[shown])
+        places = self._shown.place[shown] - self._web.link_offset[recorded_page]
+        return Links(
+            numbers,
+            self._urls.hosts(numbers),
+            self._telling.predicted(recorded_page, places),
+            self._telling.anchor_scores(recorded_page, places),
+        )
+
+    def domain(self, host: int) -> int:
+        domain = registrable_domain(self._web.hosts[self._urls.host_id(host)])
+        return self._domains.setdefault(domain, len(self._domains))
+
+    def topic_words(self, *, description: bool = False) -> IntArray:
+        return self._telling.topic.description if description else self._telling.topic.keywords
+
     def _visited(self, number: int) -> int:
         if number not in self._page_of_visited:
             raise Peeked(f"Page {number} has not been visited: only what its visited parents say of it is known.")
         return self._page_of_visited[number]
-
-
-def known_id(urls: Numbering, number: int) -> int:
-    """The id behind a number that was given out."""
-    if not 0 <= number < len(urls):
-        raise Peeked(f"Page {number} is unknown: no visited page links to it and it is no seed.")
-    return urls.id_of(number)
 
 
 class SimulatedWeb:
@@ -114,37 +107,27 @@ class SimulatedWeb:
     A *number* is what the strategy knows a page by, a *recorded page* what the recording does.
     """
 
-    def __init__(self, web: RecordedWeb, shown: ShownLinks | None = None) -> None:
+    def __init__(self, web: RecordedWeb, telling: Telling, shown: ShownLinks | None = None) -> None:
         self._web = web
-        self._shown = shown or ShownLinks(web)
-        self._urls = Numbering(web.n_urls)
-        self._hosts = Numbering(web.n_hosts)
-        self._host_of_number = np.zeros(web.n_urls, dtype=np.int32)
+        self._telling = telling
+        self._urls = UrlNumbers(web)
         self._page_of_visited: dict[int, int] = {}
         self._visited_pages: set[int] = set()
         self._asked: set[int] = set()
-        self.seen = Seen(web, self._shown, self._urls, self._page_of_visited)
+        self.seen = Seen(web, shown or ShownLinks(web), self._urls, self._page_of_visited, telling)
 
     def seeds(self, recorded_pages: Iterable[int]) -> list[Seed]:
         """The start of the crawl, made known to it."""
-        numbers = self._numbers(np.fromiter(recorded_pages, dtype=np.int32))
-        return [Seed(number, int(self._host_of_number[number])) for number in numbers.tolist()]
-
-    def _numbers(self, urls: IntArray) -> IntArray:
-        n_before = len(self._urls)
-        numbers = self._urls.numbers(urls)
-        n_now = len(self._urls)
-        if n_now > n_before:
-            new = np.array(self._urls.ids_from(n_before))
-            self._host_of_number[n_before:n_now] = self._hosts.numbers(self._web.url_host[new])
-        return numbers
+        numbers = self._urls.numbers(np.fromiter(recorded_pages, dtype=np.int32))
+        hosts = self._urls.hosts(numbers)
+        return [Seed(page, host) for page, host in zip(numbers.tolist(), hosts.tolist(), strict=True)]
 
     def get(self, number: int) -> int | NotGot:
         """Fetch: the recorded page behind a number, redirects followed, or why there is none."""
         if number in self._asked:
             raise BrokenContract(f"Page {number} was asked for twice.")
+        page = int(self._web.url_page[self._urls.id_of(number)])
         self._asked.add(number)
-        page = int(self._web.url_page[known_id(self._urls, number)])
         if page < 0:
             return NotGot.MISSING
         if page in self._visited_pages:
@@ -153,14 +136,6 @@ class SimulatedWeb:
         self._page_of_visited[number] = page
         return page
 
-    def visit(self, number: int, recorded_page: int, scores: Scores, *, with_predictions: bool) -> Visit:
+    def visit(self, number: int) -> Visit:
         """What the strategy is told of a page that was got."""
-        numbers = self._numbers(self._shown.url[self._shown.range_of(recorded_page)])
-        predicted = self._predictions(number, scores) if with_predictions else None
-        links = Links(numbers, self._host_of_number[numbers], predicted)
-        return Visit(number, scores.page(recorded_page), links)
-
-    def _predictions(self, number: int, scores: Scores) -> FloatArray:
-        words = self.seen.words(number)
-        first, last = context_bounds(*self.seen.link_positions(number), len(words))
-        return scores.contexts(words, first, last)
+        return Visit(number, self._telling.scores.page(self._page_of_visited[number]), self.seen.links(number))

@@ -2,9 +2,11 @@
 
 traces.parquet   topic, strategy, seed, step, url, relevance, cpu_us: one row per page got
 crawls.jsonl     one line per crawl: why it ended, pages got, pages the recording lacked
-starts.jsonl     one line per topic and seed: seeds and targets
+starts.jsonl     one line per topic and seed: seeds, targets, and the pages that guides may have learnt from
 topics.jsonl     the topics as they were
-run.json         settings, versions, and the web with its fingerprint
+run.json         settings, the guide of each strategy, versions, and the web with its fingerprint
+
+Folders from before guides could train say nothing of training; nobody trained in them.
 """
 
 import json
@@ -24,6 +26,9 @@ from scenthound.topics.files import read_topics
 FORMAT = "scenthound run"
 VERSION = 1
 RUN_FILE = "run.json"
+#: The lists of pages in a line of starts.jsonl, in the order of `Start`; the later ones may be missing.
+START_PAGES = ("seeds", "targets", "training", "negatives")
+LATER_START_PAGES = ("training", "negatives")
 
 
 def require_parquet() -> Any:
@@ -86,17 +91,19 @@ class RunFolder:
 
     def starts(self) -> list[Start]:
         return [
-            Start(line["topic"], line["seed"], self._pages(line["seeds"]), self._pages(line["targets"]))
-            for line in self._lines("starts.jsonl", Start.__slots__)
+            Start(line["topic"], line["seed"], *(self._pages(line.get(pages, ())) for pages in START_PAGES))
+            for line in self._lines("starts.jsonl", ("topic", "seed", *START_PAGES), optional=LATER_START_PAGES)
         ]
 
-    def _lines(self, name: str, fields: Iterable[str]) -> list[dict[str, Any]]:
+    def _lines(self, name: str, fields: Iterable[str], optional: Iterable[str] = ()) -> list[dict[str, Any]]:
         try:
             with (self.path / name).open(encoding="utf-8") as file:
                 lines = [json.loads(line) for line in file]
         except (OSError, ValueError) as reason:
             raise BadInput(f"{self.path / name} cannot be read ({reason}); simulate again.") from None
-        if not lines or not all(isinstance(line, dict) and line.keys() == set(fields) for line in lines):
+        if not lines or not all(
+            isinstance(line, dict) and line.keys() | set(optional) == set(fields) for line in lines
+        ):
             raise BadInput(f"{self.path / name} is damaged; simulate again.")
         return lines
 

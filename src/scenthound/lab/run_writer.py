@@ -32,8 +32,9 @@ def write_run(
 
 def _about(experiment: Experiment, web: RecordedWeb, folder: Path) -> dict[str, Any]:
     settings = asdict(experiment)
-    del settings["topics"]
+    del settings["topics"], settings["other_topics"]
     settings["web"] = str(experiment.web.resolve())
+    settings["train_from"] = None if experiment.train_from is None else str(experiment.train_from.resolve())
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -42,6 +43,7 @@ def _about(experiment: Experiment, web: RecordedWeb, folder: Path) -> dict[str, 
         # Found again when run and web are moved together.
         "web_from_here": os.path.relpath(experiment.web.resolve(), folder.resolve()),
         "settings": settings,
+        "guides": experiment.guides(),
     }
 
 
@@ -51,6 +53,8 @@ def _start_line(start: Start, web: RecordedWeb) -> dict[str, Any]:
         "seed": start.seed,
         "seeds": [web.url(page) for page in start.seeds],
         "targets": [web.url(page) for page in start.targets],
+        "training": [web.url(page) for page in start.training],
+        "negatives": [web.url(page) for page in start.negatives],
     }
 
 

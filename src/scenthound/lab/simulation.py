@@ -52,17 +52,24 @@ def simulate_topics(
     n_start: int = 10,
     closed_world: bool = False,
     obey_nofollow: bool = True,
-    relevance: str = "cosine",
+    relevance: str | None = None,
+    n_train: int = 0,
+    train_from: Path | None = None,
+    as_published: bool = False,
     workers: int | None = None,
     force: bool = False,
     progress: Progress = silent,
 ) -> Simulation:
-    """Crawl for every chosen topic with every strategy and seed, and write the run folder `out` whole or not at all."""
+    """Crawl for every chosen topic with every strategy and seed, and write the run folder `out` whole or not at all.
+
+    `Experiment` tells what the settings mean.
+    """
     require_parquet()
     check_place(out, force, is_run_folder)
     recorded = RecordedWeb.open(web)
     starts = Starts(recorded, _task(task), n_start)
-    chosen, skipped = _chosen(topics, starts)
+    listed = {topic.id: topic for topic in read_topics(topics.file)}
+    chosen, skipped = _chosen(topics, listed, starts)
     experiment = Experiment(
         web=web.resolve(),
         topics=chosen,
@@ -75,6 +82,10 @@ def simulate_topics(
         closed_world=closed_world,
         obey_nofollow=obey_nofollow,
         relevance=relevance,
+        n_train=n_train,
+        as_published=as_published,
+        train_from=train_from.resolve() if train_from else None,
+        other_topics=_others(listed, chosen),
     )
     planned = plan(experiment, recorded)
     tally = _Tally(experiment.page_budget)
@@ -101,9 +112,8 @@ def _task(name: str) -> Task:
         raise UnknownName.among("task", name, [task.value for task in Task]) from None
 
 
-def _chosen(choice: TopicChoice, starts: Starts) -> tuple[tuple[Topic, ...], dict[str, str]]:
+def _chosen(choice: TopicChoice, topics: dict[str, Topic], starts: Starts) -> tuple[tuple[Topic, ...], dict[str, str]]:
     """The topics to crawl for, and those left out because no crawl can start for them, with the reason."""
-    topics = {topic.id: topic for topic in read_topics(choice.file)}
     for wanted in choice.ids:
         if wanted not in topics:
             raise UnknownName.among(f"topic in {choice.file}", wanted, topics)
@@ -114,6 +124,11 @@ def _chosen(choice: TopicChoice, starts: Starts) -> tuple[tuple[Topic, ...], dic
         first = next(iter(skipped.values()))
         raise BadInput(f"No crawl can start for any of the {len(skipped)} topics of {choice.file}; the first: {first}")
     return tuple(taken[: choice.most]), skipped
+
+
+def _others(topics: dict[str, Topic], chosen: tuple[Topic, ...]) -> tuple[Topic, ...]:
+    taken = {topic.id for topic in chosen}
+    return tuple(topic for name, topic in topics.items() if name not in taken)
 
 
 def _without_start(topics: list[Topic], starts: Starts) -> dict[str, str]:

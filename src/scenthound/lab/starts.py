@@ -1,6 +1,7 @@
-"""Where each crawl of an experiment starts and what it should find, for both tasks of pant2002.
+"""Where each crawl of an experiment starts, what it should find and what it may learn from: both tasks of pant2002.
 
 Starts depend on the topic and on the random seed only, so that all strategies start alike and can be compared in pairs.
+Training pages are drawn last: without any set aside, seeds and targets are what they are without training.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from random import Random
 import numpy as np
 
 from scenthound.errors import BadTopic
+from scenthound.lab.training import WANG2009_POSITIVES, published_positives, seed_positives, set_aside
 from scenthound.model import IntArray, Topic
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.neighbours import InLinks, neighbours
@@ -27,30 +29,49 @@ class Task(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One beginning: recorded pages to start from and recorded pages to find."""
+    """One beginning: recorded pages to start from, to find, and for guides that train to learn from."""
 
     topic: str
     seed: int
     seeds: tuple[int, ...]
     targets: tuple[int, ...]
+    training: tuple[int, ...] = ()  #: pages of the topic
+    negatives: tuple[int, ...] = ()  #: pages of other topics; drawn only where a guide trains on them
 
 
 class Starts:
-    """Draws the starts of topics on one recorded web."""
+    """Draws the starts of topics on one recorded web. `n_train` examples are set aside for training; `as_published`
+    lets any page of the topic train, targets included."""
 
-    def __init__(self, web: RecordedWeb, task: Task = Task.EXAMPLES, n_start: int = 10) -> None:
+    def __init__(
+        self,
+        web: RecordedWeb,
+        task: Task = Task.EXAMPLES,
+        n_start: int = 10,
+        *,
+        n_train: int = 0,
+        as_published: bool = False,
+    ) -> None:
         self._web = web
         self._task = task
         self._n_start = n_start
+        self._n_train = n_train
+        self._as_published = as_published
         self._known_pages: dict[str, int | None] = {}
 
     def draw(self, topic: Topic, seed: int) -> Start:
         rng = Random(f"start/{seed}/{topic.id}")
         recorded = self.as_recorded(topic)
-        if self._task is Task.NEIGHBOURS:
-            return self._around(recorded, seed, rng)
-        split = split_examples(recorded, self._is_recorded, rng, self._n_start)
-        return Start(topic.id, seed, self._pages(split.seeds), self._pages(split.targets))
+        start = self._around(recorded, seed, rng) if self._task is Task.NEIGHBOURS else self._among(recorded, seed, rng)
+        return self._with_training(start, recorded, rng)
+
+    def example_pages(self, topic: Topic) -> tuple[int, ...]:
+        """The recorded pages that a topic gives as its examples."""
+        return self._pages(topic.examples)
+
+    def own_pages(self, topic: Topic) -> set[int]:
+        """Every recorded page that a topic names."""
+        return {*self._pages((*topic.examples, *topic.seeds, *topic.targets, *topic.description_from))}
 
     def as_recorded(self, topic: Topic) -> Topic:
         """The topic with its pages under the addresses they were recorded at, so that a page and its alias are one."""
@@ -83,6 +104,11 @@ class Starts:
         found = (self._page_of(url) for url in urls)
         return tuple(dict.fromkeys(page for page in found if page is not None))
 
+    def _among(self, topic: Topic, seed: int, rng: Random) -> Start:
+        """Task 1 of pant2002: start from some examples, and find the others."""
+        split = split_examples(topic, self._is_recorded, rng, self._n_start)
+        return Start(topic.id, seed, self._pages(split.seeds), self._pages(split.targets))
+
     def _around(self, topic: Topic, seed: int, rng: Random) -> Start:
         """Task 2 of pant2002: start two links before the examples, and find those."""
         examples = self._pages(topic.examples)
@@ -99,6 +125,17 @@ class Starts:
         if topic.targets and not targets:
             raise BadTopic(f"No target of topic {topic.id!r} can be found in the recorded web; name other targets.")
         return Start(topic.id, seed, tuple(seeds), targets)
+
+    def _with_training(self, start: Start, topic: Topic, rng: Random) -> Start:
+        examples, named_targets = set(self._pages(topic.examples)), set(self._pages(topic.targets))
+        if self._as_published:
+            return replace(start, training=published_positives(examples | named_targets, rng))
+        positives = seed_positives(examples, start.seeds, rng)
+        n_more = min(self._n_train, WANG2009_POSITIVES - len(positives))
+        # Targets that a topic names are what it wants found, so they are not taken.
+        more = set_aside(examples.difference(start.seeds, named_targets), start.targets, n_more, rng)
+        targets = tuple(page for page in start.targets if page not in more)
+        return replace(start, targets=targets, training=tuple(sorted((*positives, *more))))
 
     @cached_property
     def _inlinks(self) -> InLinks:

@@ -1,9 +1,11 @@
 """What scores pages and link contexts while a crawl runs.
 
 A relevance model is made from a topic before the crawl and sees only what the crawl has fetched. Scores lie in [0, 1];
-the cosine does, and classifiers answer with probabilities.
+the cosine does, and classifiers answer with probabilities. A model that learns says so with `trains = True` and is
+then handed the words of pages to learn from; who chooses those pages is not its business.
 """
 
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from scenthound.model import FloatArray, IntArray, Topic
@@ -21,12 +23,25 @@ class WordIndex(Protocol):
         """The size of the vocabulary; ids are below it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Training:
+    """Pages to learn a topic from, as their words (0 stands for a stop word): at least one of each kind."""
+
+    positives: tuple[IntArray, ...]
+    negatives: tuple[IntArray, ...]
+
+
 @runtime_checkable
 class RelevanceModel(Protocol):
-    """A way to score, before a topic is given: what is chosen by name, with its parameters."""
+    """A way to score, before a topic is given: what is chosen by name, with its parameters.
 
-    def for_topic(self, topic: Topic, index: WordIndex) -> "Relevance":
-        """The scores for one topic; `BadTopic` if they cannot be made from it."""
+    A class attribute `trains = True` says that the model learns. It is no member of this protocol, because a model
+    without it is one too: `trains` asks for it.
+    """
+
+    def for_topic(self, topic: Topic, index: WordIndex, training: Training | None = None) -> "Relevance":
+        """The scores for one topic; `BadTopic` if they cannot be made from it. `training` is given if, and only if, the
+        model trains. Whatever the training, the model makes something of it."""
 
 
 class Relevance(Protocol):
@@ -41,3 +56,8 @@ class Relevance(Protocol):
 
 
 RELEVANCE: Registry[RelevanceModel] = Registry("relevance model", "scenthound.relevance", RelevanceModel)
+
+
+def trains(model: RelevanceModel) -> bool:
+    """Whether a model learns from pages of the topic; one that does not say so does not."""
+    return bool(getattr(model, "trains", False))

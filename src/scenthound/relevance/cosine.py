@@ -6,7 +6,8 @@ import numpy as np
 
 from scenthound.errors import BadTopic
 from scenthound.model import FloatArray, IntArray, Topic
-from scenthound.relevance.base import WordIndex
+from scenthound.relevance.base import Training, WordIndex
+from scenthound.text.vectors import count_windows, tf_weights
 from scenthound.text.words import stems_of
 
 
@@ -18,7 +19,7 @@ class Cosine:
     def __init__(self, description: bool = False) -> None:
         self._by_description = description
 
-    def for_topic(self, topic: Topic, index: WordIndex) -> "CosineRelevance":
+    def for_topic(self, topic: Topic, index: WordIndex, training: Training | None = None) -> "CosineRelevance":
         stems = stems_of(topic.description if self._by_description else " ".join(topic.keywords))
         if not stems:
             what = "description has" if self._by_description else "keywords have"
@@ -45,13 +46,8 @@ class CosineRelevance:
         return float(self._weights[words].sum()) / (norm * self._topic_norm)
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
-        lengths = (last - first).astype(np.int64)
-        ends = np.cumsum(lengths)
-        window = np.repeat(np.arange(len(lengths)), lengths)
-        word = words[np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - (ends - lengths), lengths)]
-        window, word = window[word != 0], word[word != 0].astype(np.int64)
-        dots = np.bincount(window, self._weights[word], minlength=len(lengths))
-        pair, count = np.unique(window * len(self._weights) + word, return_counts=True)
-        squares = np.bincount(pair // len(self._weights), count.astype(np.float64) ** 2, minlength=len(lengths))
-        norms = np.sqrt(squares) * self._topic_norm
-        return np.divide(dots, norms, out=np.zeros(len(lengths)), where=norms > 0)
+        rows = count_windows(words, first, last, len(self._weights))
+        counts = tf_weights(rows)
+        products = rows.row_sums(counts * self._weights[rows.term])
+        norms = np.sqrt(rows.row_sums(counts * counts)) * self._topic_norm
+        return np.divide(products, norms, out=np.zeros(len(rows)), where=norms > 0)

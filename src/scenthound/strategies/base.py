@@ -9,19 +9,24 @@ Rules, which `scenthound.testing.check_strategy` puts to the test
 - No page is asked for on a host that is not ready.
 - `ask` answers with nothing when nothing can be asked *now*; the crawl is over only when `len(strategy)` is 0 too.
 - `restore(state())` on a new object goes on where the old one stood.
+- It holds no more than its `memory_bound` says.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar, Protocol
 
 from scenthound.frontier.priority import Ready
-from scenthound.model import IntArray, Seed, Visit
-from scenthound.registry import Registry
+from scenthound.model import IntArray, Links, Seed, Visit
+from scenthound.registry import Registry, Value
 
-#: A checkpoint: strings, numbers, lists and numpy arrays under string keys.
+#: A checkpoint: strings, numbers and lists under string keys, so that it survives JSON.
 State = Mapping[str, Any]
+
+#: Sets of parameter values by name.
+Presets = Mapping[str, Mapping[str, Value]]
 
 
 class SeenWeb(Protocol):
@@ -36,16 +41,42 @@ class SeenWeb(Protocol):
     def link_positions(self, page: int) -> tuple[IntArray, IntArray]:
         """Where the anchors of a visited page's links start and end among its words, in the order of the links."""
 
+    def links(self, page: int) -> Links:
+        """The links of a visited page once more, as its visit told them: for strategies that keep none."""
+
+    def domain(self, host: int) -> int:
+        """The number of the registrable domain that a known host belongs to."""
+
+    def topic_words(self, *, description: bool = False) -> IntArray:
+        """The words of the topic's keywords, or of its description, repeats kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryBound:
+    """What a strategy may hold. At most `waiting` pages wait at any moment (None: no bound); and so many bytes are held
+    for each URL that the crawl has seen and for each link that it was told of. 0 for links says that no link structure
+    is kept."""
+
+    waiting: int | None
+    bytes_per_url: int
+    bytes_per_link: int = 0
+
 
 class Strategy(ABC):
     """One crawl's policy. The constructor takes parameters only, all with defaults."""
 
     #: One line for `scenthound strategies`.
     summary: ClassVar[str]
+    #: Parameter values by the name of the study, or of the idea, they belong to.
+    presets: ClassVar[Presets] = {}
+    #: The relevance model that scores for this strategy unless the run says otherwise.
+    guide: ClassVar[str] = "cosine"
     #: Whether the strategy looks at `Visit.relevance`; if not, scoring pages is no cost of it.
     wants_relevance: ClassVar[bool] = True
-    #: Whether `Visit.links.predicted` is to be computed for this strategy.
-    wants_predictions: ClassVar[bool] = False
+    #: Over how many words around a link `Links.predicted` is to be computed; None: not at all.
+    context_words: int | None = None
+    #: Whether `Links.anchors` is to be computed.
+    wants_anchors: ClassVar[bool] = False
 
     @abstractmethod
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
@@ -54,6 +85,11 @@ class Strategy(ABC):
     @abstractmethod
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
         """At most n pages to get next, best first, on hosts that are ready (None: all are)."""
+
+    def regrets(self) -> list[float]:
+        """The price of politeness: for each page of the last answer, the best score that waited when it was chosen,
+        on whatever host, minus its own. Empty from strategies that have no score to compare."""
+        return []
 
     @abstractmethod
     def tell(self, visit: Visit) -> None:
@@ -75,9 +111,9 @@ class Strategy(ABC):
     def restore(self, state: State, seen: SeenWeb) -> None:
         """Take up the crawl whose state was saved; instead of `start`, on an object with the same parameters."""
 
-    def memory_bound(self) -> int | None:
-        """The most pages that may wait at any moment, or None if there is no bound."""
-        return None
+    @abstractmethod
+    def memory_bound(self) -> MemoryBound:
+        """What the strategy may hold, by its parameters."""
 
 
 STRATEGIES: Registry[Strategy] = Registry("strategy", "scenthound.strategies", Strategy)

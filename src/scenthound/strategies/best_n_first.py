@@ -5,106 +5,53 @@ the topic (the cosine of menczer2001 Eq. 1 unless the run says otherwise), and e
 with the score of the page it is on. N is the greediness: 1 exploits, larger N explores.
 """
 
-from collections.abc import Sequence
-from math import inf
-from random import Random
-from typing import Annotated
+from typing import ClassVar, Literal
 
-from scenthound.frontier.priority import PriorityFrontier, Ready, priority_frontier
-from scenthound.model import Seed, Visit
-from scenthound.registry import Bounds
-from scenthound.strategies.base import SeenWeb, State, Strategy, restored_rng
+import numpy as np
 
-Buffer = Annotated[int | None, Bounds(1)]
+from scenthound.model import FloatArray, Visit
+from scenthound.strategies.base import Presets
+from scenthound.strategies.parts.frontier_based import Buffer, FrontierStrategy, RoundSize
+
+#: Which score a page keeps that is found again (SPEC section 2, R: the highest).
+FoundAgain = Literal["highest", "first", "latest"]
 
 
-class BestNFirst(Strategy):
+class BestNFirst(FrontierStrategy):
     """`n` links are taken per round; `buffer` bounds the frontier (pant2002: 256), none lifts the bound."""
 
     summary = "the n links found on the pages nearest to the topic, visited in random order"
+    presets: ClassVar[Presets] = {
+        "pant2002": {"n": 256, "buffer": 256},
+        "wang2009": {"n": 50, "buffer": None},
+    }
 
-    _rng: Random
-    _frontier: PriorityFrontier
-
-    def __init__(self, n: Annotated[int, Bounds(1)] = 1, buffer: Buffer = 256) -> None:
-        self._n = n
-        self._buffer = buffer
-        #: The rest of the round's links, the next to visit last.
-        self._round: list[tuple[int, int]] = []
-        self._asked: set[int] = set()
-
-    def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
-        self._begin(rng)
-        for seed in seeds:
-            self._frontier.put(seed.page, seed.host, inf)
-
-    def _begin(self, rng: Random) -> None:
-        self._rng = rng
-        self._frontier = priority_frontier(self._buffer, rng)
-        self._round = []
-        self._asked = set()
-
-    def ask(self, n: int, ready: Ready | None = None) -> list[int]:
-        answer = self._from_round(n, ready)
-        while len(answer) < n and self._next_round(ready):
-            answer += self._from_round(n - len(answer), ready)
-        return answer
-
-    def _from_round(self, n: int, ready: Ready | None) -> list[int]:
-        if ready is None:
-            return [self._round.pop()[0] for _ in range(min(n, len(self._round)))]
-        # Links of this round whose hosts rest keep their turn; a later round does not wait for them.
-        chosen = [entry for entry in reversed(self._round) if ready(entry[1])][:n]
-        leaving = set(chosen)
-        self._round = [entry for entry in self._round if entry not in leaving]
-        return [page for page, _ in chosen]
-
-    def _next_round(self, ready: Ready | None) -> bool:
-        taken = self._frontier.take(self._room_in_round(), ready)
-        self._rng.shuffle(taken)
-        self._asked.update(page for page, _ in taken)
-        self._round += taken
-        return bool(taken)
-
-    def _room_in_round(self) -> int:
-        """Pages of resting hosts may pile up from several rounds, but no more than a frontier of them."""
-        if self._buffer is None:
-            return self._n
-        return min(self._n, max(self._n, self._buffer) - len(self._round))
+    def __init__(self, n: RoundSize = 1, buffer: Buffer = 256, found_again: FoundAgain = "highest") -> None:
+        super().__init__(n, buffer)
+        self._found_again = found_again
 
     def tell(self, visit: Visit) -> None:
-        pages, hosts = visit.links.pages.tolist(), visit.links.hosts.tolist()
-        self._frontier.put_all(pages, hosts, visit.relevance, self._asked)
+        self._enter(visit, np.full(len(visit.links), visit.relevance))
 
-    def drop(self, page: int) -> None:
-        """Nothing to learn: the page left the frontier when its round began."""
-
-    def __len__(self) -> int:
-        return len(self._frontier) + len(self._round)
-
-    def state(self) -> State:
-        return {
-            "frontier": [list(entry) for entry in self._frontier.entries()],
-            "round": [list(entry) for entry in self._round],
-            "asked": sorted(self._asked),
-            "rng": self._rng.getstate(),
-        }
-
-    def restore(self, state: State, seen: SeenWeb) -> None:
-        self._begin(restored_rng(state))
-        self._frontier.refill((score, key, page, host) for score, key, page, host in state["frontier"])
-        self._round = [(page, host) for page, host in state["round"]]
-        self._asked = set(state["asked"])
-
-    def memory_bound(self) -> int | None:
-        # A round that has left the frontier still waits to be visited.
-        return None if self._buffer is None else self._buffer + max(self._n, self._buffer)
+    def _enter(self, visit: Visit, scores: FloatArray) -> None:
+        """Let the links of a page enter, each with its score."""
+        pages, hosts = visit.links.pages, visit.links.hosts
+        if self._found_again == "highest":
+            self._frontier.raise_all(pages, hosts, scores)
+        elif self._found_again == "latest":
+            self._frontier.set_all(pages, hosts, scores)
+        else:
+            for place, page in enumerate(pages.tolist()):
+                if page not in self._frontier:
+                    here = slice(place, place + 1)
+                    self._frontier.raise_all(pages[here], hosts[here], scores[here])
 
 
 class BestFirst(BestNFirst):
     """Best-N-First with N = 1 (menczer2001 Fig. 2)."""
 
     summary = "the link found on the page nearest to the topic"
+    presets: ClassVar[Presets] = {"menczer2001": {"buffer": 200}, "pant2002": {"buffer": 256}}
 
-    def __init__(self, buffer: Buffer = 256) -> None:
-        super().__init__(n=1, buffer=buffer)
+    def __init__(self, buffer: Buffer = 256, found_again: FoundAgain = "highest") -> None:
+        super().__init__(1, buffer, found_again)

@@ -3,68 +3,69 @@
 The plain baseline that reads nothing of a page. When the queue is full, new links are dropped (SPEC section 2, R).
 """
 
-from collections import deque
 from collections.abc import Sequence
-from itertools import islice
 from random import Random
-from typing import Annotated
+from typing import Any, ClassVar, Literal
 
-from scenthound.frontier.priority import Ready
-from scenthound.model import Seed, Visit
-from scenthound.registry import Bounds
-from scenthound.strategies.base import SeenWeb, State, Strategy
+import numpy as np
+
+from scenthound.model import IntArray, Seed, Visit
+from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
+from scenthound.strategies.parts.frontier_based import BYTES_PER_WAITING_URL, Buffer, FrontierStrategy, seed_arrays
 
 
-class BreadthFirst(Strategy):
-    """First in, first out. `buffer` bounds the queue; none lifts the bound."""
+class BreadthFirst(FrontierStrategy):
+    """First in, first out. `buffer` bounds the queue, none lifts the bound; `when_full` is what a full queue drops."""
 
     summary = "links in the order they were found"
+    presets: ClassVar[Presets] = {"pant2002": {"buffer": 256}, "wang2009": {"buffer": None}}
     wants_relevance = False
 
-    def __init__(self, buffer: Annotated[int | None, Bounds(1)] = 256) -> None:
-        self._buffer = buffer
-        self._queue: deque[tuple[int, int]] = deque()
-        #: Every page that waits or was asked for. A link dropped at a full queue is not among them: it may be
-        #: found again when there is room.
-        self._known: set[int] = set()
+    def __init__(self, buffer: Buffer = 256, when_full: Literal["drop_new", "drop_oldest"] = "drop_new") -> None:
+        # With drop_new the queue is kept from overflowing here, so that nothing is ever evicted.
+        super().__init__(1, buffer if when_full == "drop_oldest" else None)
+        self._queue_size = buffer
+        self._drops_new = when_full == "drop_new"
+        self._n_found = 0
+
+    def _begin(self, rng: Random, seen: SeenWeb) -> None:
+        super()._begin(rng, seen)
+        self._n_found = 0
 
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
-        self._queue.clear()
-        self._known.clear()
-        self._append([seed.page for seed in seeds], [seed.host for seed in seeds])
-
-    def ask(self, n: int, ready: Ready | None = None) -> list[int]:
-        if ready is None:
-            return [self._queue.popleft()[0] for _ in range(min(n, len(self._queue)))]
-        asked = list(islice((entry for entry in self._queue if ready(entry[1])), n))
-        leaving = set(asked)
-        self._queue = deque(entry for entry in self._queue if entry not in leaving)
-        return [page for page, _ in asked]
+        self._begin(rng, seen)
+        self._append(*seed_arrays(seeds))
 
     def tell(self, visit: Visit) -> None:
-        self._append(visit.links.pages.tolist(), visit.links.hosts.tolist())
+        self._append(visit.links.pages, visit.links.hosts)
 
-    def _append(self, pages: Sequence[int], hosts: Sequence[int]) -> None:
-        queue, known = self._queue, self._known
-        for entry in zip(pages, hosts, strict=True):
-            if self._buffer is not None and len(queue) >= self._buffer:
-                return
-            if entry[0] not in known:
-                known.add(entry[0])
-                queue.append(entry)
+    def _append(self, pages: IntArray, hosts: IntArray) -> None:
+        if self._queue_size is not None and self._drops_new:
+            fits = self._that_fit(pages.tolist())
+            pages, hosts = pages[fits], hosts[fits]
+        # The earlier a page was found, the higher it scores; a page found again keeps its highest score, its place.
+        order = np.arange(self._n_found, self._n_found + len(pages), dtype=np.float64)
+        self._n_found += len(pages)
+        self._frontier.raise_all(pages, hosts, -order)
 
-    def drop(self, page: int) -> None:
-        """Nothing to learn: the page has left the queue."""
+    def _that_fit(self, pages: list[int]) -> list[int]:
+        """The places of the pages for which the queue has room. A link dropped may be found again when there is."""
+        room = (self._queue_size or 0) - len(self._frontier)
+        fits: list[int] = []
+        entering: set[int] = set()
+        for place, page in enumerate(pages):
+            if len(fits) >= room:
+                break
+            if page not in entering and not self._frontier.knows(page):
+                entering.add(page)
+                fits.append(place)
+        return fits
 
-    def __len__(self) -> int:
-        return len(self._queue)
+    def _own_state(self) -> dict[str, Any]:
+        return {"n_found": self._n_found}
 
-    def state(self) -> State:
-        return {"queue": [list(entry) for entry in self._queue], "known": sorted(self._known)}
+    def _restore_own(self, state: State) -> None:
+        self._n_found = state["n_found"]
 
-    def restore(self, state: State, seen: SeenWeb) -> None:
-        self._queue = deque((page, host) for page, host in state["queue"])
-        self._known = set(state["known"])
-
-    def memory_bound(self) -> int | None:
-        return self._buffer
+    def memory_bound(self) -> MemoryBound:
+        return MemoryBound(self._queue_size, BYTES_PER_WAITING_URL)

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from random import Random
 
 from scenthound.drivers.simulated_web import NotGot, SimulatedWeb
+from scenthound.drivers.telling import Telling
 from scenthound.errors import BrokenContract
 from scenthound.model import Visit
 from scenthound.strategies.base import Strategy
+from scenthound.testing.memory import bytes_held
 from scenthound.testing.synthetic_web import SyntheticWeb
 
 Factory = Callable[[], Strategy]
@@ -19,6 +21,8 @@ Factory = Callable[[], Strategy]
 N_WEBS = 12
 #: Crawls on these webs end long before; a strategy that needs more questions than this asks in circles.
 MAX_QUESTIONS = 5000
+#: What a strategy may hold whatever it has seen: its generator, its parameters, empty tables.
+FREE_BYTES = 100_000
 
 
 def check_strategy(make: Factory) -> None:
@@ -31,6 +35,7 @@ def check_strategy(make: Factory) -> None:
         _check_restore(make, web, trace)
         _check_batches(make, web)
         _check_resting_hosts(make, web, web_seed)
+    _check_memory(make)
 
 
 def _check_restore(make: Factory, web: SyntheticWeb, trace: list[int]) -> None:
@@ -44,6 +49,14 @@ def _check_restore(make: Factory, web: SyntheticWeb, trace: list[int]) -> None:
         second.strategy = make()
         second.strategy.restore(state, second.window.seen)
         _require(second.finish() == trace, f"A crawl restored after {n_before} pages must go on as if never stopped.")
+
+
+def _check_memory(make: Factory) -> None:
+    """On a web with far more links than pages, so that links kept where none should be do not hide behind the pages."""
+    session = _Session(make(), SyntheticWeb.random(Random(0), n_pages=400, n_links=60))
+    for _ in range(4):
+        session.go(100)
+        session.check_bytes()
 
 
 def _check_batches(make: Factory, web: SyntheticWeb) -> None:
@@ -73,11 +86,11 @@ class _Session:
     web: SyntheticWeb
     trace: list[int] = field(default_factory=list)
     _asked: set[int] = field(default_factory=set)
+    _n_links: int = 0
     _host_of: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.window = SimulatedWeb(self.web.recorded)
-        self._scores = self.web.scores()
+        self.window = SimulatedWeb(self.web.recorded, Telling.to(self.strategy, self.web.scores(), self.web.topic))
         seeds = self.window.seeds([0, 1])
         self._host_of = {seed.page: seed.host for seed in seeds}
         self.strategy.start(seeds, Random(7), self.window.seen)
@@ -103,6 +116,7 @@ class _Session:
         asked = self.strategy.ask(n, ready)
         _require(len(asked) <= n_waiting, f"{len(asked)} pages were asked for where len() told of {n_waiting} waiting.")
         _require(len(asked) <= n, f"Asked for {n} pages, a strategy must not answer with {len(asked)}.")
+        self._check_regrets(self.strategy.regrets(), asked, all_ready=resting is None)
         for page in asked:
             _require(page in self._host_of, f"Page {page} was asked for, but no visited page links to it.")
             _require(page not in self._asked, f"Page {page} was asked for twice.")
@@ -112,6 +126,13 @@ class _Session:
         _require(len(self._asked) <= MAX_QUESTIONS, "The crawl does not come to an end.")
         return asked
 
+    def _check_regrets(self, regrets: list[float], asked: list[int], *, all_ready: bool) -> None:
+        if not regrets:
+            return
+        _require(len(regrets) == len(asked), "There is one regret for each page of the last answer, or none at all.")
+        _require(all(regret >= 0 for regret in regrets), "A regret is never negative: the best is no worse than any.")
+        _require(not all_ready or not any(regrets), "There is nothing to regret when every host was ready.")
+
     def answer(self, asked: list[int]) -> None:
         for page in asked:
             got = self.window.get(page)
@@ -119,17 +140,29 @@ class _Session:
                 self.strategy.drop(page)
             else:
                 self.trace.append(got)
-                self.strategy.tell(self._visit(page, got))
+                self.strategy.tell(self._visit(page))
             self._check_memory()
 
-    def _visit(self, page: int, got: int) -> Visit:
-        visit = self.window.visit(page, got, self._scores, with_predictions=self.strategy.wants_predictions)
+    def _visit(self, page: int) -> Visit:
+        visit = self.window.visit(page)
+        self._n_links += len(visit.links)
         self._host_of.update(zip(visit.links.pages.tolist(), visit.links.hosts.tolist(), strict=True))
         return visit
 
     def _check_memory(self) -> None:
-        bound, waiting = self.strategy.memory_bound(), len(self.strategy)
+        bound, waiting = self.strategy.memory_bound().waiting, len(self.strategy)
         _require(bound is None or waiting <= bound, f"{waiting} pages wait where the strategy's bound is {bound}.")
+
+    def check_bytes(self) -> None:
+        """What the strategy holds, against what it says it holds for the URLs and links that it has seen."""
+        bound, held = self.strategy.memory_bound(), bytes_held(self.strategy, besides=[self.window.seen])
+        n_urls = len(self._host_of)
+        may_hold = FREE_BYTES + n_urls * bound.bytes_per_url + self._n_links * bound.bytes_per_link
+        _require(
+            held <= may_hold,
+            f"{held:,} bytes are held after {n_urls:,} URLs and {self._n_links:,} links, where the strategy's bound "
+            f"allows {may_hold:,}.",
+        )
 
 
 def _require(holds: bool, rule: str) -> None:

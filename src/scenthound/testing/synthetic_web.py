@@ -5,6 +5,7 @@
 ['a', 'b', 'c']
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from random import Random
 from urllib.parse import quote
@@ -13,17 +14,28 @@ import numpy as np
 
 from scenthound.drivers.scores import Scores
 from scenthound.drivers.simulate import simulate
-from scenthound.model import FloatArray, IntArray
+from scenthound.drivers.telling import TopicWords
+from scenthound.model import FloatArray
 from scenthound.store.builder import web_of
 from scenthound.store.raw_page import RawPage
 from scenthound.strategies.base import Strategy
+from scenthound.text.words import stems_of
+
+MARKED_LINK = re.compile(r"\[(\w+)\]")
+#: What the pages of random webs are about.
+WORDS = ("sea", "wave", "harbour", "ship", "anchor", "sail", "wind", "storm", "island", "coast", "tide", "reef")
 
 
 class SyntheticWeb:
     """Pages by name with their links, in order. A page that is only linked to is recorded without links.
 
     `fails` are names that answer with an error, `redirects` maps a name to the page it leads to, `relevance` is what a
-    crawl is told of a page (0 unless said), `texts` are the words of pages, and `host_of` puts pages on hosts.
+    crawl is told of a page (0 unless said), `texts` are the words of pages, and `host_of` puts pages on hosts (on
+    `<host>.test`, so that each host is a domain of its own). `predicted` and `anchors` are what the words around a
+    link, and its anchor, promise: by (page, linked page), 0 unless said. `keywords` are the topic's.
+
+    Links stand behind the words of a page, unless its text shows where: in "storm at sea [b] calm" the link to b, with
+    an anchor of no words, stands between sea and calm. A page whose text shows links has those and no others.
     """
 
     def __init__(
@@ -35,22 +47,29 @@ class SyntheticWeb:
         relevance: Mapping[str, float] | None = None,
         texts: Mapping[str, str] | None = None,
         host_of: Mapping[str, str] | None = None,
+        predicted: Mapping[tuple[str, str], float] | None = None,
+        anchors: Mapping[tuple[str, str], float] | None = None,
+        keywords: str = "",
     ) -> None:
         self._host_of = dict(host_of or {})
-        redirects = redirects or {}
+        redirects, texts = redirects or {}, texts or {}
+        links = {**links, **{name: MARKED_LINK.findall(text) for name, text in texts.items() if "[" in text}}
         names = dict.fromkeys([*links, *(name for targets in links.values() for name in targets), *redirects.values()])
         self.names = [name for name in names if name not in fails and name not in redirects]
         self.recorded = web_of(
-            RawPage(
-                url=self.url(name),
-                text=(texts or {}).get(name, ""),
-                aliases=tuple(self.url(alias) for alias, page in redirects.items() if page == name),
-                links=tuple(self.url(target) for target in links.get(name, ())),
+            self._page(
+                name,
+                texts.get(name, ""),
+                links.get(name, ()),
+                [alias for alias, page in redirects.items() if page == name],
             )
             for name in self.names
         )
         given = relevance or {}
         self.relevance = [given.get(name, 0.0) for name in self.names]
+        self._predicted = _per_link(self.names, links, predicted or {})
+        self._anchors = _per_link(self.names, links, anchors or {})
+        self.topic = TopicWords(self.recorded.find_words(stems_of(keywords)))
 
     @classmethod
     def random(cls, rng: Random, n_pages: int = 60, n_links: int = 6, n_hosts: int = 5) -> "SyntheticWeb":
@@ -61,6 +80,7 @@ class SyntheticWeb:
         odd = rng.sample(names[1:], k=n_pages // 5)
         dead, moved = odd[::2], odd[1::2]
         sound = [name for name in names if name not in odd]
+        pairs = [(name, target) for name in names for target in links[name]]
         return cls(
             links,
             fails=dead,
@@ -68,29 +88,59 @@ class SyntheticWeb:
             # Few distinct values, so that ties are common.
             relevance={name: rng.randint(0, 4) / 4 for name in sound},
             host_of={name: f"h{rng.randrange(n_hosts)}" for name in names},
+            predicted={pair: rng.randint(0, 4) / 4 for pair in pairs},
+            anchors={pair: rng.choice([0.0, 0.0, 0.5, 1.0]) for pair in pairs},
+            texts={name: " ".join(rng.choices(WORDS, k=30)) for name in sound},
+            keywords=" ".join(WORDS[:3]),
         )
+
+    def _page(self, name: str, text: str, links: Sequence[str], aliases: Sequence[str]) -> RawPage:
+        url, alias_urls = self.url(name), tuple(map(self.url, aliases))
+        if "[" in text:
+            html = MARKED_LINK.sub(lambda marked: f'<a href="{self.url(marked[1])}"></a>', text)
+            return RawPage(url, html=html, aliases=alias_urls)
+        return RawPage(url, text=text, aliases=alias_urls, links=tuple(map(self.url, links)))
 
     def url(self, name: str) -> str:
         return f"http://{self._host_of.get(name, 'web')}.test/{quote(name, safe='')}"
 
     def scores(self) -> Scores:
-        return _GivenScores(self.relevance)
+        return _GivenScores(self.relevance, self._predicted, self._anchors)
+
+
+def _per_link(
+    names: Sequence[str], links: Mapping[str, Sequence[str]], given: Mapping[tuple[str, str], float]
+) -> list[FloatArray]:
+    return [np.array([given.get((name, target), 0.0) for target in links.get(name, ())]) for name in names]
 
 
 class _GivenScores:
-    """The relevances that a synthetic web was given; its links promise nothing."""
+    """The relevances that a synthetic web was given."""
 
-    def __init__(self, relevance: Sequence[float]) -> None:
+    def __init__(
+        self, relevance: Sequence[float], predicted: Sequence[FloatArray], anchors: Sequence[FloatArray]
+    ) -> None:
         self._relevance = relevance
+        self._predicted = predicted
+        self._anchors = anchors
 
     def page(self, recorded_page: int) -> float:
         return self._relevance[recorded_page]
 
-    def cost_ns(self, recorded_page: int) -> int:
+    def page_cost_ns(self, recorded_page: int) -> int:
         return 0
 
-    def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
-        return np.zeros(len(first))
+    def contexts(self, recorded_page: int, window: int) -> FloatArray:
+        return self._predicted[recorded_page]
+
+    def context_cost_ns(self, recorded_page: int, window: int) -> int:
+        return 0
+
+    def anchors(self, recorded_page: int) -> FloatArray:
+        return self._anchors[recorded_page]
+
+    def anchor_cost_ns(self, recorded_page: int) -> int:
+        return 0
 
 
 def visited(
@@ -98,5 +148,5 @@ def visited(
 ) -> list[str]:
     """The names of the pages that a crawl gets, in order; it starts from the first page unless told otherwise."""
     starts = [web.names.index(name) for name in (seeds or web.names[:1])]
-    crawl = simulate(web.recorded, strategy, starts, web.scores(), rng=Random(seed), page_budget=pages)
+    crawl = simulate(web.recorded, strategy, starts, web.scores(), rng=Random(seed), page_budget=pages, topic=web.topic)
     return [web.names[page] for page in crawl.pages]

@@ -62,6 +62,22 @@ def count_words(words: IntArray) -> TermRows:
     return TermRows(np.array([0, len(term)], dtype=np.int64), term.astype(np.int32), count.astype(np.int32))
 
 
+def count_windows(words: IntArray, first: IntArray, last: IntArray, n_words: int) -> TermRows:
+    """The windows `words[first:last]` of one page as documents; ids are below `n_words`, stop words are left out."""
+    lengths = (last - first).astype(np.int64)
+    ends = np.cumsum(lengths)
+    place = np.arange(lengths.sum()) + np.repeat(first - ends + lengths, lengths)
+    window = np.repeat(np.arange(len(lengths)), lengths)
+    word = words[place]
+    told = np.flatnonzero(word)
+    # Sorted, equal words of one window stand together, windows in order: each run of equal keys is one term.
+    keys = np.sort(window[told] * n_words + word[told])
+    runs = np.flatnonzero(np.diff(keys, prepend=-1))
+    counts = np.diff(runs, append=len(keys))
+    offset = np.searchsorted(keys[runs], np.arange(len(lengths) + 1) * n_words)
+    return TermRows(offset, (keys[runs] % n_words).astype(np.int32), counts.astype(np.int32))
+
+
 def tf_weights(rows: TermRows) -> FloatArray:
     """Raw term frequencies (menczer2001 Eq. 1)."""
     return rows.count.astype(np.float64)

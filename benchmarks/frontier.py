@@ -1,0 +1,190 @@
+"""The frontier of a live crawl: memory per URL at ten million, and the time of updates and takes as it grows.
+
+Times are CPU time of this process. The usual recipe, a heap of tuples and a dictionary in which entries that were
+changed are passed over when they come up, is measured beside it.
+"""
+
+import gc
+import os
+from collections.abc import Callable
+from heapq import heapify, heappop, heappush
+from importlib.util import find_spec
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from time import process_time_ns
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from benchmarks.made_up_urls import MadeUpUrls, uneven_hosts
+from scenthound.frontier.plain import PlainFrontier
+from scenthound.frontier.url_table import UrlTable
+from scenthound.model import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from scenthound.frontier.compiled import CompiledFrontier
+
+SMALL, MIDDLE, LARGE = 100_000, 1_000_000, 10_000_000
+CHUNK = 100_000
+#: URLs added at a time when memory is measured: few, because their strings are memory too.
+SMALL_CHUNK = 1000
+PAGES_PER_HOST = 50
+LINKS_PER_VISIT = 50
+#: How often each waiting page has been found again, on average, when the measurement begins.
+TIMES_FOUND = 4
+#: The links of a round of visits are made before it is timed, and fit the cache as those of a page just parsed do.
+VISITS_PER_ROUND = 50
+N_ROUNDS = 200
+N_TAKES = 2000
+N_RESTING = 1000
+SALT = 1
+
+Links = tuple[IntArray, IntArray, FloatArray]
+Measured: TypeAlias = "CompiledFrontier | PlainFrontier | HeapqAndDict"
+
+
+class HeapqAndDict:
+    """The usual recipe; hosts are not looked at."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int]] = []
+        self._score_of: dict[int, float] = {}
+
+    def add_all(self, pages: IntArray, _hosts: IntArray, amounts: FloatArray) -> None:
+        score_of, heap = self._score_of, self._heap
+        for page, amount in zip(pages.tolist(), amounts.tolist(), strict=True):
+            # heapq keeps the smallest first, so scores are kept negative.
+            score_of[page] = score = score_of.get(page, 0.0) - amount
+            heappush(heap, (score, page))
+        if len(heap) > 2 * len(score_of):
+            self._heap = [(score, page) for page, score in score_of.items()]
+            heapify(self._heap)
+
+    def take(self, n: int) -> list[int]:
+        taken: list[int] = []
+        while len(taken) < n:
+            score, page = heappop(self._heap)
+            if self._score_of.get(page) == score:
+                del self._score_of[page]
+                taken.append(page)
+        return taken
+
+
+def main() -> None:
+    if find_spec("numba") is None:
+        print("  skipped: needs numba (pip install 'scenthound[fast]')")
+        return
+    # In a process of its own, so that all memory it has grown by is that of the table and the frontier.
+    child = get_context("spawn").Process(target=_memory)
+    child.start()
+    child.join()
+    if child.exitcode:
+        raise SystemExit(child.exitcode)
+    _times()
+
+
+def _memory() -> None:
+    """Fill a URL table and a frontier as a crawl does."""
+    urls, table, frontier = MadeUpUrls(LARGE // PAGES_PER_HOST), UrlTable(), _compiled_frontier()
+    rng = np.random.default_rng(1)
+    n_characters, table_ns, frontier_ns = 0, 0, 0
+    resident_before = _resident_bytes()
+    for chunk in urls.chunks(LARGE, SMALL_CHUNK):
+        n_characters += sum(map(len, chunk))
+        started_ns = process_time_ns()
+        numbers = table.add_all(chunk)
+        added_ns = process_time_ns()
+        frontier.add_all(numbers, table.hosts(numbers), rng.random(SMALL_CHUNK))
+        table_ns += added_ns - started_ns
+        frontier_ns += process_time_ns() - added_ns
+    resident = (_resident_bytes() - resident_before) / LARGE
+    in_table, in_frontier = table.n_bytes() / LARGE, frontier.n_bytes() / LARGE
+    print(f"  {len(frontier):,} URLs of {n_characters / LARGE:.1f} characters on average, {len(urls):,} hosts")
+    print(f"  bytes per URL: {in_table:.1f} URL table + {in_frontier:.1f} frontier = {in_table + in_frontier:.1f}")
+    print(f"  resident memory grew by {resident:.1f} bytes per URL (to be at most 110)")
+    print(
+        f"  a new URL takes {table_ns / LARGE:,.0f} ns in the table and {frontier_ns / LARGE:,.0f} ns in the frontier"
+    )
+
+
+def _resident_bytes() -> int:
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _compiled_frontier() -> "CompiledFrontier":
+    """An empty frontier; what it needs is compiled, or loaded, before anything is measured."""
+    from scenthound.frontier.compiled import CompiledFrontier
+
+    used = CompiledFrontier(SALT)
+    used.add_all(*_links(np.random.default_rng(0), np.arange(10, dtype=np.int32), LINKS_PER_VISIT))
+    used.take(1)
+    used.take(3, lambda host: host % 2 == 1)
+    return CompiledFrontier(SALT)
+
+
+def _times() -> None:
+    print(f"  ns per amount added to a random waiting page: {LINKS_PER_VISIT} links a visit / {CHUNK:,} at a time;")
+    print(f"  takes: mean of the first {N_TAKES:,}, which also put in order what was never asked for before")
+    small, large = (_measure("compiled", _compiled_frontier(), n) for n in (SMALL, LARGE))
+    print(f"  compiled: {large / small:.2f} times the time at {LARGE:,} pages as at {SMALL:,} (to be at most 2)")
+    _measure("plain", PlainFrontier(lambda: SALT), SMALL)
+    small, middle = (_measure("heapq + dict", HeapqAndDict(), n) for n in (SMALL, MIDDLE))
+    print(f"  heapq + dict: {middle / small:.2f} times at {MIDDLE:,} (to fill it with ten million would take minutes)")
+
+
+def _measure(name: str, frontier: Measured, n: int) -> float:
+    """Fill a frontier, time its updates and takes, and answer with the nanoseconds per update in visits."""
+    rng = np.random.default_rng(2)
+    host_of = uneven_hosts(rng, n // PAGES_PER_HOST, n)
+    for start in range(0, n, CHUNK):
+        pages = np.arange(start, start + CHUNK, dtype=np.int32)
+        frontier.add_all(pages, host_of[pages], rng.random(CHUNK))
+    bulk_ns = [_update_ns(frontier, [_links(rng, host_of, CHUNK)]) for _ in range(TIMES_FOUND * n // CHUNK)]
+    visit_ns = [
+        _update_ns(frontier, [_links(rng, host_of, LINKS_PER_VISIT) for _ in range(VISITS_PER_ROUND)])
+        for _ in range(N_ROUNDS)
+    ]
+    # The last of the bulk updates, because they meet the frontier as those of visits do.
+    print(f"  {name:12} {n:10,} pages: {median(visit_ns):6,.0f} / {median(bulk_ns[-5:]):6,.0f}", end="")
+    print(f", take(1): {_take_us(lambda: frontier.take(1)):.1f} us", end="", flush=True)
+    print("" if isinstance(frontier, HeapqAndDict) else _while_hosts_rest(frontier), flush=True)
+    return median(visit_ns)
+
+
+def _links(rng: np.random.Generator, host_of: IntArray, n: int) -> Links:
+    pages = rng.integers(0, len(host_of), n, np.int32)
+    return pages, host_of[pages], rng.random(n)
+
+
+def _update_ns(frontier: Measured, visits: list[Links]) -> float:
+    started_ns = process_time_ns()
+    for links in visits:
+        frontier.add_all(*links)
+    return (process_time_ns() - started_ns) / sum(len(pages) for pages, _, _ in visits)
+
+
+def _take_us(take: Callable[[], object]) -> float:
+    started_ns = process_time_ns()
+    for _ in range(N_TAKES):
+        take()
+    return (process_time_ns() - started_ns) / N_TAKES / 1000
+
+
+def _while_hosts_rest(frontier: "CompiledFrontier | PlainFrontier") -> str:
+    resting: set[int] = set()
+
+    def first_asked_rest(host: int) -> bool:
+        if len(resting) == N_RESTING:
+            return True
+        resting.add(host)
+        return False
+
+    frontier.take(1, first_asked_rest)
+    us = _take_us(lambda: frontier.take(1, lambda host: host not in resting))
+    return f", while {len(resting):,} better hosts rest: {us:.0f} us"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""What a priority frontier answers, whatever holds its pages.
+
+Life of a page here: it *enters* with a score, its score may change when the page is found again (it keeps the highest,
+gains an amount, or gets a new one: the strategy chooses by the call), and it leaves by being *taken* or, in a bounded
+frontier, by being *evicted*. An evicted page may enter again. A taken one never does: whatever is said of it later is
+passed over, so that strategies need no memory of their own.
+
+Rules
+- Pages stand in one total order: by score, ties by a key that is random and keeps its value while the page waits.
+- Arrays are taken up one element after the other, in order; a page may stand in them twice. A page has one host: who
+  calls gives the same one every time.
+- Page and host numbers are given out in order of discovery: 0 or more, with few gaps.
+- Scores are numbers, infinite ones included. NaN has no place in an order and is refused.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from scenthound.errors import BrokenContract
+from scenthound.model import FloatArray, IntArray
+
+#: Tells whether a host may be asked now.
+Ready = Callable[[int], bool]
+
+#: What `restore` needs: strings, numbers and lists under string keys, so that it survives JSON.
+FrontierState = dict[str, Any]
+
+
+class Taken(NamedTuple):
+    """A page that left the frontier to be asked for. `regret` is the price of politeness: the best score that waited
+    at that moment, on whatever host, minus its own."""
+
+    page: int
+    host: int
+    score: float
+    regret: float
+
+
+class PriorityFrontier(Protocol):
+    """What a strategy may do with its frontier."""
+
+    def __len__(self) -> int:
+        """How many pages wait."""
+
+    def __contains__(self, page: int) -> bool:
+        """Whether the page waits."""
+
+    def knows(self, page: int) -> bool:
+        """Whether the page waits or was taken."""
+
+    def raise_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray) -> None:
+        """Let pages enter; those that wait keep the highest score they were given."""
+
+    def add_all(self, pages: IntArray, hosts: IntArray, amounts: FloatArray) -> None:
+        """Let pages enter with the amounts; to the scores of those that wait they are added."""
+
+    def set_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray) -> None:
+        """Let pages enter; those that wait get the new score, be it higher or lower."""
+
+    def score(self, page: int) -> float | None:
+        """The score of a page that waits; None of any other."""
+
+    def waiting(self) -> IntArray:
+        """The pages that wait, in any order."""
+
+    def take(self, n: int, ready: Ready | None = None) -> list[Taken]:
+        """Remove the best n pages on hosts that are ready, best first; None means all hosts are.
+
+        `ready` is asked at most once for each host."""
+
+    def state(self) -> FrontierState:
+        """All that `restore` needs."""
+
+    def restore(self, state: FrontierState) -> None:
+        """Replace all that is here by what `state` told."""
+
+
+def highest(old: float, new: float) -> float:
+    """The score of a page found again, by the default rule. NaN, which compares with nothing, is handed on."""
+    return old if new <= old else new
+
+
+def latest(_old: float, new: float) -> float:
+    """The score of a page that is ranked anew."""
+    return new
+
+
+def regret(best: float, own: float) -> float:
+    """By how much a page is worse than the best that waits. Of two seeds, both infinitely good, none is worse."""
+    return 0.0 if best == own else best - own
+
+
+def not_a_number(page: int) -> BrokenContract:
+    """The error for a score without a place in the order."""
+    return BrokenContract(f"Page {page} got a score that is not a number (NaN); look at what its strategy computes.")

@@ -1,0 +1,118 @@
+"""The bounded frontier: at most so many pages wait, and the worst makes room.
+
+It evicts *before each* entry when it is full, as in the pseudo-code of pant2002, Fig. 1: the worst leaves even if the
+one that enters is worse still. For Best-N-First with N = capacity this rule is the whole guidance. The tie-breaking key
+is drawn anew each time a page enters, so an evicted page that comes back has no memory of its luck.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterator
+from functools import cache
+from math import isnan
+from operator import add
+from random import Random
+
+import numpy as np
+
+from scenthound.frontier.base import FrontierState, Ready, Taken, highest, latest, not_a_number, regret
+from scenthound.model import FloatArray, IntArray
+
+#: (score, tie-breaking key, page, host). Larger is better.
+Entry = tuple[float, float, int, int]
+
+
+class BoundedFrontier:
+    """A sorted list of at most `capacity` entries. Entering moves up to `capacity` pointers in memory, which for the
+    few hundred to few thousand pages of a bounded crawler is faster than two heaps; and so is walking past the pages
+    of hosts that rest."""
+
+    def __init__(self, capacity: int, rng: Random) -> None:
+        if capacity < 1:
+            raise ValueError(f"A frontier must hold at least one page, not {capacity}.")
+        self._capacity = capacity
+        self._rng = rng
+        self._sorted: list[Entry] = []
+        self._entry_of: dict[int, Entry] = {}
+        self._taken: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._sorted)
+
+    def __contains__(self, page: int) -> bool:
+        return page in self._entry_of
+
+    def __iter__(self) -> Iterator[int]:
+        """The waiting pages, best first."""
+        return (entry[2] for entry in reversed(self._sorted))
+
+    def knows(self, page: int) -> bool:
+        return page in self._entry_of or page in self._taken
+
+    def raise_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray) -> None:
+        self._enter_all(pages, hosts, scores, highest)
+
+    def add_all(self, pages: IntArray, hosts: IntArray, amounts: FloatArray) -> None:
+        self._enter_all(pages, hosts, amounts, add)
+
+    def set_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray) -> None:
+        self._enter_all(pages, hosts, scores, latest)
+
+    def _enter_all(
+        self, pages: IntArray, hosts: IntArray, scores: FloatArray, combined: Callable[[float, float], float]
+    ) -> None:
+        entry_of, taken, draw = self._entry_of, self._taken, self._rng.random
+        for page, host, given in zip(pages.tolist(), hosts.tolist(), scores.tolist(), strict=True):
+            waiting = entry_of.get(page)
+            if waiting is not None:
+                self._change(waiting, combined(waiting[0], given))
+            elif page not in taken:
+                if isnan(given):
+                    raise not_a_number(page)
+                self._evict_if_full()
+                entry_of[page] = entry = (given, draw(), page, host)
+                insort(self._sorted, entry)
+
+    def _change(self, waiting: Entry, score: float) -> None:
+        old, key, page, host = waiting
+        if score == old:
+            return
+        if isnan(score):
+            raise not_a_number(page)
+        del self._sorted[bisect_left(self._sorted, waiting)]
+        self._entry_of[page] = entry = (score, key, page, host)
+        insort(self._sorted, entry)
+
+    def _evict_if_full(self) -> None:
+        if len(self._sorted) >= self._capacity:
+            del self._entry_of[self._sorted.pop(0)[2]]
+
+    def score(self, page: int) -> float | None:
+        entry = self._entry_of.get(page)
+        return None if entry is None else entry[0]
+
+    def waiting(self) -> IntArray:
+        return np.array([entry[2] for entry in self._sorted], np.int32)
+
+    def take(self, n: int, ready: Ready | None = None) -> list[Taken]:
+        is_ready = None if ready is None else cache(ready)
+        taken: list[Taken] = []
+        resting: list[Entry] = []
+        while self._sorted and len(taken) < n:
+            entry = self._sorted.pop()
+            score, _, page, host = entry
+            if is_ready is None or is_ready(host):
+                taken.append(Taken(page, host, score, regret(resting[0][0], score) if resting else 0.0))
+                del self._entry_of[page]
+            else:
+                resting.append(entry)
+        self._sorted.extend(reversed(resting))
+        self._taken.update(page for page, *_ in taken)
+        return taken
+
+    def state(self) -> FrontierState:
+        return {"entries": [list(entry) for entry in self._sorted], "taken": sorted(self._taken)}
+
+    def restore(self, state: FrontierState) -> None:
+        self._sorted = sorted((score, key, page, host) for score, key, page, host in state["entries"])
+        self._entry_of = {entry[2]: entry for entry in self._sorted}
+        self._taken = set(state["taken"])

@@ -1,0 +1,369 @@
+"""The compiled part of the large unbounded frontier: a pairing heap of pages per host, a binary heap of hosts.
+
+Importing this file needs numba (the extra `fast`). It is one file because numba keeps compiled code on disk by the age
+of the file that a function stands in, whatever has changed in those it calls.
+
+Places: the record of page p is `pages[p + 1]`, so that 0 can mean "none"; the record of host h is `hosts[h]`.
+
+Invariants
+- The pages that wait on a host form one pairing heap (Fredman, Sedgewick, Sleator, Tarjan: The pairing heap, 1986) with
+  its root at `best` of the host. `child` is a page's first child, `next` and `previous` are its siblings, `up` is its
+  parent. A page whose score rises stays where it is until it passes its parent, so most changes touch two records.
+- The first `N_RANKED` entries of `ranking` are a binary heap of the hosts with waiting pages, each with its best page;
+  `rank` of a host is its place there plus 1. During a take, hosts that rest are out of it with `rank` 0.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from scenthound.frontier import keys
+from scenthound.model import IntArray, LongArray
+
+Records = npt.NDArray[np.void]
+
+#: 24 bytes per page. `up` of a root is -1 - host; 0 says that the page is unknown, TAKEN that it was taken.
+PAGE = np.dtype([("score", "f8"), ("up", "i4"), ("child", "i4"), ("next", "i4"), ("previous", "i4")])
+HOST = np.dtype([("best", "i4"), ("rank", "i4")])
+#: A page and its host by number: what a batch, the ranking, and the answer of a take are made of.
+ENTRY = np.dtype([("score", "f8"), ("page", "i4"), ("host", "i4")])
+
+TAKEN = np.iinfo(np.int32).min
+#: Places in `numbers`.
+N_WAITING, N_TAKEN, N_RANKED, SALT, TOUCHED = range(5)
+#: What becomes of the score of a page that waits.
+RAISE, ADD, SET = range(3)
+#: Changes whose records are fetched together; they fit the nearest cache.
+WINDOW = 64
+
+GOLDEN_GAMMA, FACTORS, SHIFTS = keys.GOLDEN_GAMMA, keys.FACTORS, keys.SHIFTS
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+class Heaps(NamedTuple):
+    """All that the functions share. It is made on their side: taking one over from Python costs a microsecond."""
+
+    pages: Records
+    hosts: Records
+    ranking: Records
+    numbers: LongArray
+
+
+def compiled(function: Function) -> Function:
+    """The function compiled when it is first called, and kept on disk for later runs where there is a place for it."""
+    try:
+        return cast(Function, njit(cache=True)(function))
+    except RuntimeError:
+        # Neither the package's folder nor one of the user's can be written to.
+        return cast(Function, njit(function))
+
+
+@compiled
+def tie_key(page: int, salt: int) -> np.uint64:
+    """`keys.tie_keys` for one page."""
+    mixed = np.uint64(page) * GOLDEN_GAMMA + np.uint64(salt)
+    mixed = (mixed ^ (mixed >> SHIFTS[0])) * FACTORS[0]
+    mixed = (mixed ^ (mixed >> SHIFTS[1])) * FACTORS[1]
+    return mixed ^ (mixed >> SHIFTS[2])
+
+
+@compiled
+def comes_first(heaps: Heaps, score: float, page: int, other_score: float, other_page: int) -> bool:
+    if score != other_score:
+        return score > other_score
+    salt = heaps.numbers[SALT]
+    return bool(tie_key(page, salt) < tie_key(other_page, salt))
+
+
+@compiled
+def link(heaps: Heaps, one: int, other: int) -> int:
+    """Make the worse of two roots the first child of the better, which is the answer."""
+    pages = heaps.pages
+    if comes_first(heaps, pages[other].score, other - 1, pages[one].score, one - 1):
+        one, other = other, one
+    second = pages[one].child
+    pages[one].child = other
+    pages[other].up = one
+    pages[other].next = second
+    pages[other].previous = 0
+    if second:
+        pages[second].previous = other
+    return one
+
+
+@compiled
+def cut(pages: Records, place: int) -> None:
+    """Take a page that is no root, with all below it, out of its heap."""
+    before, after = pages[place].previous, pages[place].next
+    if before:
+        pages[before].next = after
+    else:
+        pages[pages[place].up].child = after
+    if after:
+        pages[after].previous = before
+
+
+@compiled
+def linked_children(heaps: Heaps, parent: int) -> int:
+    """Make one heap of a page's children: linked in pairs, then the pairs from the last to the first. Its root or 0."""
+    pages = heaps.pages
+    one, pairs = pages[parent].child, 0
+    pages[parent].child = 0
+    while one:
+        other = pages[one].next
+        following = pages[other].next if other else 0
+        pair = link(heaps, one, other) if other else one
+        pages[pair].next = pairs
+        one, pairs = following, pair
+    root, pairs = pairs, pages[pairs].next
+    while pairs:
+        following = pages[pairs].next
+        root = link(heaps, root, pairs)
+        pairs = following
+    return root
+
+
+@compiled
+def set_rank(heaps: Heaps, rank: int, score: float, page: int, host: int) -> None:
+    entry = heaps.ranking[rank - 1]
+    entry.score, entry.page, entry.host = score, page, host
+    heaps.hosts[host].rank = rank
+
+
+@compiled
+def settle(heaps: Heaps, rank: int, score: float, page: int, host: int) -> None:
+    """Fill the gap at `rank` with a host, moved up or down to where it belongs."""
+    ranking, n_ranked = heaps.ranking, heaps.numbers[N_RANKED]
+    while rank > 1:
+        above = ranking[rank // 2 - 1]
+        if not comes_first(heaps, score, page, above.score, above.page):
+            break
+        set_rank(heaps, rank, above.score, above.page, above.host)
+        rank //= 2
+    while 2 * rank <= n_ranked:
+        below = 2 * rank
+        if below < n_ranked:
+            left, right = ranking[below - 1], ranking[below]
+            below += comes_first(heaps, right.score, right.page, left.score, left.page)
+        lower = ranking[below - 1]
+        if not comes_first(heaps, lower.score, lower.page, score, page):
+            break
+        set_rank(heaps, rank, lower.score, lower.page, lower.host)
+        rank = below
+    set_rank(heaps, rank, score, page, host)
+
+
+@compiled
+def rank_host(heaps: Heaps, host: int) -> None:
+    """Bring a host to its rank after its best page, or that page's score, has changed."""
+    rank, best = heaps.hosts[host].rank, heaps.hosts[host].best
+    if rank == 0:
+        heaps.numbers[N_RANKED] += 1
+        rank = heaps.numbers[N_RANKED]
+    settle(heaps, rank, heaps.pages[best].score, best - 1, host)
+
+
+@compiled
+def unrank_host(heaps: Heaps, host: int) -> None:
+    heaps.numbers[N_RANKED] -= 1
+    n_ranked, rank = heaps.numbers[N_RANKED], heaps.hosts[host].rank
+    heaps.hosts[host].rank = 0
+    if rank <= n_ranked:
+        last = heaps.ranking[n_ranked]
+        settle(heaps, rank, last.score, last.page, last.host)
+
+
+@compiled
+def crown(heaps: Heaps, host: int, root: int) -> None:
+    """Make a page the best of its host."""
+    page = heaps.pages[root]
+    page.up, page.next, page.previous = -1 - host, 0, 0
+    heaps.hosts[host].best = root
+    rank_host(heaps, host)
+
+
+@compiled
+def merge(heaps: Heaps, host: int, root: int) -> None:
+    """Add a heap, be it of one page, to that of its host."""
+    best = heaps.hosts[host].best
+    winner = link(heaps, best, root) if best else root
+    if winner != best:
+        crown(heaps, host, winner)
+
+
+@compiled
+def move(heaps: Heaps, host: int, place: int, score: float) -> None:
+    """Give a page that waits another score."""
+    pages = heaps.pages
+    up, is_higher = pages[place].up, score > pages[place].score
+    pages[place].score = score
+    # A page that falls may pass those below it, so they part with it; when it rises they stay below it.
+    children = 0 if is_higher else linked_children(heaps, place)
+    if up < 0:
+        crown(heaps, -1 - up, link(heaps, place, children) if children else place)
+    elif is_higher:
+        if comes_first(heaps, score, place - 1, pages[up].score, up - 1):
+            cut(pages, place)
+            merge(heaps, host, place)
+    elif children:
+        merge(heaps, host, children)
+
+
+@compiled
+def combined(rule: int, old: float, given: float) -> float:
+    """The new score of a page that waits; NaN, which compares with nothing, is handed on."""
+    if rule == ADD:
+        return old + given
+    return old if rule == RAISE and given <= old else given
+
+
+@compiled
+def fetch(heaps: Heaps, batch: Records, rule: int) -> float:
+    """Touch the records that a batch of changes will touch, and answer with something made of them all.
+
+    Each change follows links from record to record, and in a large frontier every step waits for the memory. Here the
+    steps of all changes are made side by side, so that the processor waits for many at once.
+    """
+    pages, hosts, touched = heaps.pages, heaps.hosts, 0.0
+    for entry in batch:
+        # A record may lie across two cache lines, so its first field is touched and its last.
+        touched += pages[entry.page + 1].score + pages[entry.page + 1].previous
+    for entry in batch:
+        parent, best = pages[max(0, pages[entry.page + 1].up)], pages[hosts[entry.host].best]
+        touched += parent.score + best.score + best.child
+    for entry in batch:
+        page = pages[entry.page + 1]
+        if page.up <= 0 or combined(rule, page.score, entry.score) > pages[page.up].score:
+            best = pages[hosts[entry.host].best]
+            touched += pages[page.next].previous + pages[page.previous].next + pages[best.child].previous
+    return touched
+
+
+@compiled
+def change(heaps: Heaps, place: int, host: int, given: float, rule: int) -> bool:
+    """Let a page enter or change its score; false, and nothing done, if that would not be a number."""
+    page = heaps.pages[place]
+    if page.up == TAKEN:
+        return True
+    score = combined(rule, page.score, given) if page.up else given
+    if np.isnan(score):
+        return False
+    if page.up == 0:
+        page.score = score
+        heaps.numbers[N_WAITING] += 1
+        merge(heaps, host, place)
+    elif score != page.score:
+        move(heaps, host, place, score)
+    return True
+
+
+@compiled
+def n_with_records(heaps: Heaps, batch: Records) -> int:
+    """How many elements in a row have numbers that the arrays reach to."""
+    for i in range(len(batch)):
+        page, host = batch[i].page, batch[i].host
+        if not (0 <= page < len(heaps.pages) - 1 and 0 <= host < len(heaps.hosts)):
+            return i
+    return len(batch)
+
+
+@compiled
+def change_all(heaps: Heaps, batch: Records, rule: int) -> int:
+    """Take up a batch to its end, or to an element without a record or with NaN. Answers how far."""
+    done = 0
+    while done < len(batch):
+        end = done + n_with_records(heaps, batch[done : done + WINDOW])
+        if end == done:
+            break
+        # Kept, or else the compiler would see that nobody wants it, and leave it out.
+        heaps.numbers[TOUCHED] = fetch(heaps, batch[done:end], rule) > 0
+        for i in range(done, end):
+            if not change(heaps, batch[i].page + 1, batch[i].host, batch[i].score, rule):
+                return i
+        done = end
+    return done
+
+
+@compiled
+def raise_all(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, batch: Records) -> int:
+    return change_all(Heaps(pages, hosts, ranking, numbers), batch, RAISE)
+
+
+@compiled
+def add_all(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, batch: Records) -> int:
+    return change_all(Heaps(pages, hosts, ranking, numbers), batch, ADD)
+
+
+@compiled
+def set_all(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, batch: Records) -> int:
+    return change_all(Heaps(pages, hosts, ranking, numbers), batch, SET)
+
+
+@compiled
+def take(heaps: Heaps, taken: Records, host: int) -> int:
+    """Fill `taken` with the best pages; those of the one host, while it is the best, unless that is -1. How many."""
+    for i in range(len(taken)):
+        best = heaps.ranking[0]
+        if heaps.numbers[N_RANKED] == 0 or (host >= 0 and host != best.host):
+            return i
+        taken[i] = best
+        heaps.pages[best.page + 1].up = TAKEN
+        heaps.numbers[N_WAITING] -= 1
+        heaps.numbers[N_TAKEN] += 1
+        root = linked_children(heaps, best.page + 1)
+        if root:
+            crown(heaps, best.host, root)
+        else:
+            heaps.hosts[best.host].best = 0
+            unrank_host(heaps, best.host)
+    return len(taken)
+
+
+@compiled
+def take_best(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, taken: Records) -> int:
+    """Fill `taken` with the best pages."""
+    return take(Heaps(pages, hosts, ranking, numbers), taken, -1)
+
+
+@compiled
+def take_run(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, taken: Records) -> int:
+    """Fill `taken` with the best pages as long as they are on the host that is best now."""
+    return take(Heaps(pages, hosts, ranking, numbers), taken, ranking[0].host)
+
+
+@compiled
+def set_aside(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, aside: Records) -> int:
+    """Move the best hosts out of the ranking into `aside`, best first. How many."""
+    for i in range(len(aside)):
+        if numbers[N_RANKED] == 0:
+            return i
+        aside[i] = ranking[0]
+        unrank_host(Heaps(pages, hosts, ranking, numbers), ranking[0].host)
+    return len(aside)
+
+
+@compiled
+def put_back(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, aside: Records) -> None:
+    """Let hosts that were set aside take their ranks again."""
+    for entry in aside:
+        rank_host(Heaps(pages, hosts, ranking, numbers), entry.host)
+
+
+@compiled
+def list_waiting(pages: Records, hosts: Records, page_numbers: IntArray, host_numbers: IntArray) -> None:
+    """Fill two arrays, as long as there are waiting pages, with the pages and their hosts: every heap is walked."""
+    n = 0
+    for host in range(len(hosts)):
+        root = place = hosts[host].best
+        while place:
+            page_numbers[n], host_numbers[n] = place - 1, host
+            n += 1
+            if pages[place].child:
+                place = pages[place].child
+                continue
+            while place != root and pages[place].next == 0:
+                place = pages[place].up
+            place = pages[place].next

@@ -1,0 +1,84 @@
+"""The pages that a guide classifier learns a topic from (wang2009, "Techniques for content analysis").
+
+Rules
+- Positives are the crawl's seeds, as far as they are examples of the topic: every crawler is given those, so that all
+  know the same. More examples can be set aside; they are then neither seeds nor targets. One target is never taken.
+- As published, positives are drawn from all pages of the topic, targets included. The default (SPEC section 3, R) is
+  that targets never train: a crawl should not find what its guide has learnt by heart.
+- At most 75 positives and, for each, two negatives, which are the study's numbers. Negatives are examples of other
+  topics that are no page of this one; fewer, if there are fewer. Labels are for judges and are not looked at.
+- Pages come in page order, so that training does not depend on the order in which they were drawn or named.
+"""
+
+from collections.abc import Collection, Iterable
+from random import Random
+
+import numpy as np
+
+from scenthound.errors import BadTopic
+from scenthound.model import IntArray
+from scenthound.relevance.base import Training
+from scenthound.store.recorded_web import RecordedWeb
+
+WANG2009_POSITIVES = 75
+WANG2009_NEGATIVES_PER_POSITIVE = 2
+
+
+def seed_positives(examples: Collection[int], seeds: Collection[int], rng: Random) -> tuple[int, ...]:
+    """The seeds that are examples, or as many of them as the study trains on."""
+    known = sorted(set(examples) & set(seeds))
+    return tuple(sorted(rng.sample(known, min(WANG2009_POSITIVES, len(known)))))
+
+
+def set_aside(candidates: Collection[int], targets: Collection[int], n_pages: int, rng: Random) -> tuple[int, ...]:
+    """So many of the candidates, or as many as can be spared: one of the targets, drawn by lot, stays."""
+    kept = {rng.choice(sorted(targets))} if targets else set()
+    spare = sorted(set(candidates) - kept)
+    return tuple(sorted(rng.sample(spare, min(n_pages, len(spare)))))
+
+
+def published_positives(pages: Collection[int], rng: Random) -> tuple[int, ...]:
+    """Any pages of the topic, also those that crawls should find."""
+    return tuple(sorted(rng.sample(sorted(set(pages)), min(WANG2009_POSITIVES, len(set(pages))))))
+
+
+class NegativePool:
+    """The example pages of all topics, to draw one topic's negatives from."""
+
+    def __init__(self, example_pages: Iterable[int]) -> None:
+        self._pages = sorted(set(example_pages))
+
+    def draw(self, n_positives: int, barred: Collection[int], rng: Random) -> tuple[int, ...]:
+        """Two for each positive, none of them barred."""
+        wanted = WANG2009_NEGATIVES_PER_POSITIVE * n_positives
+        # So many that enough are left when all that are barred turn out to be among them.
+        drawn = rng.sample(self._pages, min(wanted + len(barred), len(self._pages)))
+        return tuple(sorted([page for page in drawn if page not in barred][:wanted]))
+
+
+def check_training(web: RecordedWeb, topic_id: str, positives: Collection[int], negatives: Collection[int]) -> None:
+    """Refuse what no classifier can learn from."""
+    if not _have_words(web, positives):
+        raise BadTopic(
+            f"Topic {topic_id!r} gives a classifier nothing to learn from: none of its start pages is an example with "
+            "words, and no such example was set aside; set some aside with --train, or name pages with --train-from."
+        )
+    if not _have_words(web, negatives):
+        raise BadTopic(
+            f"Topic {topic_id!r} gives a classifier no page of other topics to learn from; add topics with other "
+            "examples to its file, or name pages with --train-from."
+        )
+
+
+def _have_words(web: RecordedWeb, pages: Collection[int]) -> bool:
+    return bool(np.any(web.page_norm[list(pages)] > 0))
+
+
+def training_of(web: RecordedWeb, positives: Iterable[int], negatives: Iterable[int]) -> Training:
+    """The words of recorded pages."""
+    return Training(tuple(_words(web, page) for page in positives), tuple(_words(web, page) for page in negatives))
+
+
+def _words(web: RecordedWeb, page: int) -> IntArray:
+    # A copy: the base of a slice is the whole web's words.
+    return web.words(page).copy()

@@ -1,0 +1,253 @@
+"""InfoSpiders (menczer2001 section 6.3 and Fig. 4): agents that live on the relevance of the pages they find.
+
+One agent sits on each seed. In turn, at random, an agent follows a link of its page, chosen by its net from the words
+around the links; what it finds there feeds it, what it does costs it. The well fed have offspring, the starved die. The
+crawl ends with the last agent. There are no regrets: a choice is a draw among the links of one page, and no score is
+shared by all.
+
+How the figure is read where it is silent
+- Agents are situated on their seeds: to get one's own is free, and brings nothing. An agent whose seed cannot be had
+  dies, as such URLs leave the study altogether (section 5.2).
+- A page that any agent had before is not fetched again: the agent goes there at once, for a share of the cost and
+  without gain (footnote 5). The net learns from that step too, since the footnote excepts energy alone.
+- Dead links are no choice for anybody; who chose one chooses again, free of charge. Nor is a page that another agent is
+  about to get, until it is there. Who has no other choice waits.
+- An agent whose choice is on a resting host keeps it and waits. Once somebody waits, or a page is on its way, nobody
+  takes more than one step over visited pages before the strategy is asked again: none should starve on a slow network.
+- When agents have gone on and on over visited pages, those die who can come upon no other however they choose. Nothing
+  that they did could be seen any more, but that in a full population they would stand in the way of births.
+"""
+
+from collections.abc import Sequence
+from enum import Enum
+from random import Random
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+
+from scenthound.frontier.priority import Ready
+from scenthound.model import IntArray, Seed, Visit
+from scenthound.registry import Bounds
+from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State, Strategy, restored_rng
+from scenthound.strategies.parts.frontier_based import Buffer
+from scenthound.strategies.parts.spider import BYTES_PER_AGENT, BYTES_PER_KEYWORD, Choice, Spider
+from scenthound.strategies.parts.spider_hope import lost_agents
+from scenthound.strategies.parts.spider_map import BYTES_PER_PAGE, Mark, SpiderMap
+from scenthound.strategies.parts.spider_mind import Mind
+from scenthound.strategies.parts.spider_net import BackPropagation, Perceptron
+from scenthound.strategies.parts.spider_population import EnergyAccount, Population
+from scenthound.strategies.parts.spider_senses import Distance, Senses
+from scenthound.text.vectors import count_words
+
+#: Steps over visited pages, at least, before it is asked who can come upon any other page.
+FEWEST_STEPS = 64
+
+Positive = Bounds(0, above=True)
+
+
+class Turn(Enum):
+    """What an agent did when it was its turn."""
+
+    ASKED = "asked for a page"
+    STEPPED = "went to a page that was visited already"
+    WAITS = "can do nothing now"
+    DIED = "is no more"
+
+
+class InfoSpiders(Strategy):
+    """`theta` is the energy at which agents reproduce (Fig. 4: 2; at first they have half of it), `max_pages` the page
+    budget that the cost of a step, seeds * theta / (2 * max_pages), is derived from (1,000), `buffer` the most agents
+    (200; there may be more seeds), none lifts the bound, `seen_cost` the share of the cost that a step to a page seen
+    before takes (footnote 5: 0.1).
+
+    The choice of a link: `temperature` of the Boltzmann distribution (footnote 3: 0.125); `distance` counts `words` or
+    `links` between a keyword and a link (SPEC R: words), up to `window` words (R: 20) or `links_between` (R: 5).
+
+    The net: weights uniform in +-`initial_weight` (R: 0.1); `epochs`, `rate` and `momentum` of learning (footnote 4: 5,
+    0.5, 0.9); `learn_towards` the similarity of the page to the keywords of the `agent` (R) or to the `topic`, which is
+    the relevance that the visit tells. `description` starts agents from the words of the topic's description instead of
+    its keywords (menczer2001 had no other). `dead_end`: the full cost is paid for a step `back` along the agent's own
+    path, from its beginning to a random seed (R), or for a step to a random `seed` at once.
+    """
+
+    summary = "agents that live on relevance, follow links by the words near them, learn, reproduce and die"
+    presets: ClassVar[Presets] = {"menczer2001": {"max_pages": 1000, "buffer": 200, "description": True}}
+
+    _rng: Random
+    _seen: SeenWeb
+
+    def __init__(
+        self,
+        *,
+        theta: Annotated[float, Positive] = 2.0,
+        max_pages: Annotated[int, Bounds(1)] = 1000,
+        buffer: Buffer = 200,
+        temperature: Annotated[float, Bounds(1e-6)] = 0.125,
+        epochs: Annotated[int, Bounds(0)] = 5,
+        rate: Annotated[float, Bounds(0)] = 0.5,
+        momentum: Annotated[float, Bounds(0, 1)] = 0.9,
+        initial_weight: Annotated[float, Bounds(0)] = 0.1,
+        distance: Distance = "words",
+        window: Annotated[int, Bounds(1)] = 20,
+        links_between: Annotated[int, Bounds(0)] = 5,
+        learn_towards: Literal["agent", "topic"] = "agent",
+        # A step over known pages must cost something, or an agent that finds no other page would wander for ever.
+        seen_cost: Annotated[float, Bounds(0.001, 1)] = 0.1,
+        description: bool = False,
+        dead_end: Literal["back", "seed"] = "back",
+    ) -> None:
+        self._theta = theta
+        self._max_pages = max_pages
+        self._buffer = buffer
+        self._initial_weight = initial_weight
+        self._seen_cost = seen_cost
+        self._description = description
+        self._steps_back = dead_end == "back"
+        senses, learning = Senses(distance, window, links_between), BackPropagation(epochs, rate, momentum)
+        self._mind = Mind(senses, learning, temperature, learn_towards == "agent")
+        self._seeds: list[int] = []
+        self._n_keywords = 0
+        self._population = Population(theta, buffer)
+        self._map = SpiderMap()
+
+    def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
+        self._rng, self._seen, self._map = rng, seen, SpiderMap()
+        keywords = count_words(seen.topic_words(description=self._description)).term
+        host_of = {seed.page: seed.host for seed in seeds}
+        self._seeds, self._n_keywords = list(host_of), len(keywords)
+        first = [self._newcomer(page, host, keywords) for page, host in host_of.items()]
+        self._population = Population(self._theta, self._buffer, first)
+
+    def _newcomer(self, seed: int, host: int, keywords: IntArray) -> Spider:
+        net = Perceptron.random(len(keywords), self._initial_weight, self._rng)
+        return Spider(seed, self._theta / 2, keywords, net, [Choice(seed, host, np.zeros(len(keywords)))])
+
+    @property
+    def account(self) -> EnergyAccount:
+        """Where the energy of the crawl came from and went."""
+        return self._population.account
+
+    @property
+    def _cost(self) -> float:
+        """Of a step (Fig. 4): if nothing were gained, the first agents' energy would last for `max_pages` pages."""
+        return len(self._seeds) * self._theta / (2 * self._max_pages)
+
+    def ask(self, n: int, ready: Ready | None = None) -> list[int]:
+        idle = self._population.idle
+        asked: list[int] = []
+        # No more than `len` told of, though some may be born meanwhile.
+        wanted = min(n, len(idle))
+        # Those whose turn is over stand in front.
+        n_done = n_steps = 0
+        while len(asked) < wanted and n_done < len(idle):
+            place = self._rng.randrange(n_done, len(idle))
+            agent = idle[place]
+            turn = self._turn(agent, ready)
+            if turn is Turn.ASKED:
+                asked.append(agent.choices[-1].page)
+            elif turn is Turn.WAITS or (turn is Turn.STEPPED and (n_done or self._population.fetching)):
+                idle[place], idle[n_done] = idle[n_done], idle[place]
+                n_done += 1
+            elif turn is Turn.STEPPED:
+                n_steps += 1
+                # So seldom that it costs little beside the steps.
+                if n_steps % max(FEWEST_STEPS, self._map.n_visited) == 0:
+                    self._bury_the_lost()
+        return asked
+
+    def _bury_the_lost(self) -> None:
+        seeds = set(self._visited_seeds())
+        for agent in lost_agents(self._population.idle, self._map, self._seen, seeds, steps_back=self._steps_back):
+            self._population.bury(agent)
+
+    def _turn(self, agent: Spider, ready: Ready | None) -> Turn:
+        """Let an idle agent go on to a page that is known, or ask for one."""
+        choice = self._choice(agent)
+        if choice is None:
+            return self._leave_dead_end(agent)
+        became = self._map[choice.page]
+        if became is Mark.VISITED:
+            return self._step(agent, 0.0, self._seen_cost * self._cost)
+        if became is Mark.DEAD:  # its own seed, then: no other dead page is ever gone for
+            self._population.bury(agent)
+            return Turn.DIED
+        if became is Mark.ON_THE_WAY or (ready is not None and not ready(choice.host)):
+            return Turn.WAITS
+        self._map[choice.page] = Mark.ON_THE_WAY
+        self._population.send(agent, choice.page)
+        return Turn.ASKED
+
+    def _choice(self, agent: Spider) -> Choice | None:
+        """The link that an agent goes for; None if it may follow none now. As long as its seed is not visited, that is
+        all it can go for, whatever became of it."""
+        if self._map[agent.page] is not Mark.VISITED:
+            return agent.choices[-1]
+        while agent.choices and not self._may_go(agent, agent.choices[-1].page):
+            agent.choices.pop()
+        if not agent.choices:
+            agent.choices = self._mind.choices(agent, self._seen, self._map, self._rng)
+        return agent.choices[-1] if agent.choices else None
+
+    def _may_go(self, agent: Spider, page: int) -> bool:
+        return page != agent.page and self._map[page] < Mark.ON_THE_WAY
+
+    def _leave_dead_end(self, agent: Spider) -> Turn:
+        if self._map.any_on_the_way(self._seen.links(agent.page).pages):
+            return Turn.WAITS
+        if self._steps_back and agent.path:
+            agent.step_back()
+        else:
+            agent.jump_to(self._rng.choice(self._visited_seeds()))
+        return self._settle(agent, 0.0, self._cost)
+
+    def _visited_seeds(self) -> list[int]:
+        return [seed for seed in self._seeds if self._map[seed] is Mark.VISITED]
+
+    def _step(self, agent: Spider, gain: float, cost: float) -> Turn:
+        """Let an agent follow the link that it chose: the loop of Fig. 4 from the document on."""
+        choice = agent.choices[-1]
+        self._mind.learn(agent, choice, self._seen, self._map)
+        agent.go_to(choice.page)
+        return self._settle(agent, gain, cost)
+
+    def _settle(self, agent: Spider, gain: float, cost: float) -> Turn:
+        alive = self._population.settle(agent, gain, cost, self._seen)
+        return Turn.STEPPED if alive else Turn.DIED
+
+    def tell(self, visit: Visit) -> None:
+        agent = self._population.call_back(visit.page)
+        self._map.visit(visit.page, visit.relevance)
+        if agent.page != visit.page:  # else it is its seed, where it was from the beginning
+            self._step(agent, visit.relevance, self._cost)
+
+    def drop(self, page: int) -> None:
+        """The agent chooses again, when it is its turn; the link is lost to everybody."""
+        self._map[page] = Mark.DEAD
+        self._population.call_back(page)
+
+    def __len__(self) -> int:
+        """How many agents are free to ask for a page; each asks for one at a time."""
+        return len(self._population.idle)
+
+    def state(self) -> State:
+        return {
+            "rng": self._rng.getstate(),
+            "seeds": list(self._seeds),
+            "n_keywords": self._n_keywords,
+            "population": self._population.state(),
+            "map": self._map.state(),
+        }
+
+    def restore(self, state: State, seen: SeenWeb) -> None:
+        self._rng, self._seen = restored_rng(state), seen
+        self._seeds, self._n_keywords = list(state["seeds"]), state["n_keywords"]
+        self._population = Population(self._theta, self._buffer)
+        self._population.restore(state["population"])
+        self._map = SpiderMap.restored(state["map"])
+
+    def memory_bound(self) -> MemoryBound:
+        most_agents = None if self._buffer is None else max(self._buffer, len(self._seeds))
+        # Each birth takes a gain of theta / 2, and no page is more relevant than 1.
+        agents_per_page = max(1.0, 2.0 / self._theta)
+        bytes_per_agent = BYTES_PER_AGENT + BYTES_PER_KEYWORD * self._n_keywords
+        return MemoryBound(most_agents, BYTES_PER_PAGE + int(agents_per_page * bytes_per_agent))

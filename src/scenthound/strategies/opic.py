@@ -1,0 +1,61 @@
+"""OPIC, greedy (Abiteboul et al. 2003, as wang2009 runs it): the page that the crawl so far finds most important.
+
+OPIC computes PageRank on-line. A page that is visited adds its cash to its history and shares it equally among the
+pages that it links to: as a set, so that a URL linked twice counts once; visited pages are among them, and so is the
+page itself if it links to itself. Nothing of a page's words is read. `cash` says what becomes of cash that no page can
+have.
+
+The virtual page of Abiteboul et al., which links to all pages and from all so that the history converges, is left out:
+this crawler visits a page once and orders the frontier by cash alone, and wang2009's Algorithm 1 knows no such page.
+"""
+
+from random import Random
+from typing import Any, ClassVar
+
+import numpy as np
+
+from scenthound.model import FloatArray, Visit
+from scenthound.strategies.base import Presets, SeenWeb, State
+from scenthound.strategies.parts.cash import CashStrategy
+from scenthound.strategies.parts.frontier_based import RoundSize, first_places
+from scenthound.strategies.parts.per_url import per_url, restored, saved, with_room
+
+
+class Opic(CashStrategy):
+    """`n` pages are taken per round (wang2009: 50); `seeds_first` lets the seeds be visited before all other pages
+    (SPEC section 2, common R), else they wait with their share of the cash."""
+
+    summary = "the n pages with the most cash, which each page shares equally among its links"
+    presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
+    wants_relevance = False
+
+    _history: FloatArray
+
+    def __init__(self, n: RoundSize = 1, seeds_first: bool = True) -> None:
+        super().__init__(n, seeds_first)
+
+    def _begin(self, rng: Random, seen: SeenWeb) -> None:
+        super()._begin(rng, seen)
+        self._history = per_url(0, np.float64)
+
+    def tell(self, visit: Visit) -> None:
+        cash = self._cash.emptied(visit.page)
+        self._history = with_room(self._history, np.array([visit.page], np.int32), 0)
+        self._history[visit.page] += cash
+        distinct = first_places(visit.links.pages)
+        if len(distinct):
+            shares = np.full(len(distinct), cash / len(distinct))
+            self._give(visit.links.pages[distinct], visit.links.hosts[distinct], shares)
+        else:
+            self._cash.lost += cash
+
+    def history_of(self, page: int) -> float:
+        """The cash that a page had when it was visited: its importance, up to a common factor (wang2009 Eq. 3)."""
+        return float(self._history[page]) if page < len(self._history) else 0.0
+
+    def _own_state(self) -> dict[str, Any]:
+        return {**super()._own_state(), "history": saved(self._history, 0)}
+
+    def _restore_own(self, state: State) -> None:
+        super()._restore_own(state)
+        self._history = restored(state["history"], 0, np.float64)

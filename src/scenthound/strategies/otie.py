@@ -1,0 +1,166 @@
+"""OTIE, on-line topical importance estimation (wang2009 Eq. 6, 7, 8 and Algorithm 1): OPIC with a sense of the topic.
+
+As in OPIC, cash goes from page to page and the richest page is next. But a page shares its cash in proportion to what
+its links promise (Eq. 6), and before it does so, its cash is revised by what it turned out to be (Eq. 8): relevant
+pages are rewarded, others punished. With a = 0 and links that all promise the same, the shares are those of OPIC.
+
+Our reading where the study is silent
+- A page's links are a set: a URL linked twice counts once, with its best promise. A link of a page to itself is one of
+  them, and the page is a visited one by then.
+- A page on its way counts as unvisited: only its promise is known.
+- Every `reshare_every` rounds, once the round was taken, the visited page with the most cash shares it again. The study
+  fetches it for that; here its links are read back from what the crawl has stored, at no fetch and no page.
+- Cash is cut off at 1e300, which a chain of more than a thousand fully relevant pages would pass on its way to
+  infinity. Only the order of pages beyond that is lost.
+"""
+
+from math import copysign
+from random import Random
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+
+from scenthound.frontier.priority import Ready
+from scenthound.model import FloatArray, IntArray, Links, Visit
+from scenthound.registry import Bounds
+from scenthound.strategies.base import Presets, SeenWeb, State
+from scenthound.strategies.parts.cash import CashStrategy
+from scenthound.strategies.parts.frontier_based import RoundSize, best_of_repeats
+from scenthound.strategies.parts.per_url import per_url, restored, saved, with_room
+from scenthound.strategies.parts.prediction import PageWeight, Window, promised_relevance
+from scenthound.strategies.parts.richest import Richest
+
+#: Stands for the relevance of a page that was not visited.
+UNVISITED = -1.0
+MOST_CASH = 1e300
+
+#: After how many rounds the richest visited page shares again; none: never.
+Rounds = Annotated[int | None, Bounds(1)]
+
+
+class Otie(CashStrategy):
+    """`a` and `d` are the strength and the flatness of the revision (Eq. 8: 0.85 and 3; any d > 0 will do, because the
+    sign is kept apart). `b` and `window` are those of link-context prediction (Eq. 9). `reshare_every` is the number of
+    rounds between two sharings by the richest visited page (SPEC section 2, R: 10; none: never), and `revise_again`
+    whether its cash is revised once more then (R: no). `when_hopeless` is what a page does whose links all promise
+    nothing: it shares equally (R), or keeps its cash, and as long as it is the richest, it is the one that is to share
+    again. `n` pages are taken per round (wang2009: 50); `seeds_first` as in OPIC."""
+
+    summary = "the n pages with the most cash, which each page shares among its links by what they promise"
+    presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
+    guide = "svm"
+
+    _relevance: FloatArray
+    _richest: Richest
+
+    def __init__(
+        self,
+        *,
+        a: Annotated[float, Bounds(0)] = 0.85,
+        d: Annotated[float, Bounds(0, above=True)] = 3.0,
+        b: PageWeight = 0.25,
+        window: Window = 20,
+        reshare_every: Rounds = 10,
+        revise_again: bool = False,
+        when_hopeless: Literal["equally", "keep"] = "equally",
+        n: RoundSize = 1,
+        seeds_first: bool = True,
+    ) -> None:
+        super().__init__(n, seeds_first)
+        self._strength = a
+        self._flatness = d
+        self._page_weight = b
+        self.context_words = window
+        self._reshare_every = reshare_every
+        self._revise_again = revise_again
+        self._keeps_when_hopeless = when_hopeless == "keep"
+
+    def _begin(self, rng: Random, seen: SeenWeb) -> None:
+        super()._begin(rng, seen)
+        self._relevance = per_url(UNVISITED, np.float64)
+        self._richest = Richest()
+        self._n_rounds = 0
+        #: By how much the revisions changed the cash there is: circulating + lost = 1 + revised.
+        self.revised = 0.0
+
+    def tell(self, visit: Visit) -> None:
+        self._relevance = with_room(self._relevance, np.array([visit.page], np.int32), UNVISITED)
+        self._relevance[visit.page] = visit.relevance
+        cash = self._after_revision(self._cash.emptied(visit.page), visit.relevance)
+        self._share(visit.page, visit.links, cash)
+
+    def _after_revision(self, cash: float, relevance: float) -> float:
+        slope = 2 * relevance - 1
+        odd_power = copysign(abs(slope) ** self._flatness, slope)
+        change = cash * max(-1.0, self._strength * odd_power)  # wang2009 Eq. 8
+        revised = min(cash + change, MOST_CASH)
+        self.revised += revised - cash
+        return revised
+
+    def _share(self, page: int, links: Links, cash: float) -> None:
+        """Hand the cash of a page on to its links. They enter the frontier even if there is nothing to share."""
+        self._relevance = with_room(self._relevance, links.pages, UNVISITED)
+        pages, hosts, promised = self._promises(page, links)
+        cash += self._collected(pages, hosts)
+        shares = self._shares(promised)
+        if shares.any():
+            self._give(pages, hosts, cash * shares)  # wang2009 Eq. 6
+            return
+        self._give(pages, hosts, shares)
+        if len(pages):
+            self._cash.held[page] += cash
+            self._richest.note([page])
+        else:
+            self._cash.lost += cash
+
+    def _promises(self, page: int, links: Links) -> tuple[IntArray, IntArray, FloatArray]:
+        """The distinct links of a page, their hosts and what they promise."""
+        by_context = promised_relevance(float(self._relevance[page]), links, self._page_weight)
+        distinct, promised = best_of_repeats(links.pages, by_context)
+        pages = links.pages[distinct]
+        known = self._relevance[pages]
+        return pages, links.hosts[distinct], np.where(known >= 0, known, promised)  # wang2009 Eq. 7
+
+    def _collected(self, _pages: IntArray, _hosts: IntArray) -> float:
+        """What is taken from the distinct pages that a page links to, all of which it gives to next: here nothing."""
+        return 0.0
+
+    def _shares(self, promised: FloatArray) -> FloatArray:
+        """The share of each link; all 0 if the page keeps what it has."""
+        total = promised.sum()
+        if total > 0:
+            shares: FloatArray = promised / total
+            return shares
+        # SPEC section 2 (R): where nothing is promised, all get the same.
+        return np.full(len(promised), 0.0 if self._keeps_when_hopeless else 1 / max(1, len(promised)))
+
+    def _give(self, pages: IntArray, hosts: IntArray, amounts: FloatArray) -> None:
+        super()._give(pages, hosts, amounts)
+        self._richest.note(pages[self._relevance[pages] >= 0].tolist())
+
+    def _next_round(self, ready: Ready | None) -> bool:
+        taken = super()._next_round(ready)
+        self._n_rounds += taken
+        if taken and self._reshare_every is not None and self._n_rounds % self._reshare_every == 0:
+            self._reshare()
+        return taken
+
+    def _reshare(self) -> None:
+        """Let the visited page with the most cash share it again (Algorithm 1, lines 4 and 5)."""
+        for page in self._richest.find(self._cash.held):
+            cash = self._cash.emptied(page)
+            if self._revise_again:
+                cash = self._after_revision(cash, float(self._relevance[page]))
+            self._share(page, self._seen.links(page), cash)
+
+    def _own_state(self) -> dict[str, Any]:
+        own = {"relevance": saved(self._relevance, UNVISITED), "rounds": self._n_rounds, "revised": self.revised}
+        return {**super()._own_state(), **own}
+
+    def _restore_own(self, state: State) -> None:
+        super()._restore_own(state)
+        self._relevance = restored(state["relevance"], UNVISITED, np.float64)
+        self._n_rounds, self.revised = state["rounds"], state["revised"]
+        held = np.flatnonzero(self._cash.held).astype(np.int32)
+        self._relevance = with_room(self._relevance, held, UNVISITED)
+        self._richest.note(held[self._relevance[held] >= 0].tolist())

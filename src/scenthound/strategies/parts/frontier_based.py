@@ -1,0 +1,143 @@
+"""The common part of strategies that keep scored pages in a priority frontier and take the n best of them per round.
+
+A round leaves the frontier together and is visited in random order, as in Best-N-First (pant2002 Fig. 1); with n = 1
+this is plain best-first. What a strategy adds is `tell`: which scores the links of a visited page get.
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from math import inf
+from random import Random
+from typing import Annotated, Any
+
+import numpy as np
+
+from scenthound.frontier.priority import PriorityFrontier, Ready, Taken, priority_frontier
+from scenthound.model import FloatArray, IntArray, Seed, Visit
+from scenthound.registry import Bounds
+from scenthound.strategies.base import MemoryBound, SeenWeb, State, Strategy, restored_rng
+
+#: How many links are taken per round.
+RoundSize = Annotated[int, Bounds(1)]
+#: The most pages that may wait in the frontier; none lifts the bound.
+Buffer = Annotated[int | None, Bounds(1)]
+
+#: Measured with the frontier in plain Python; in arrays it holds a tenth of it.
+BYTES_PER_WAITING_URL = 800
+BYTES_PER_ASKED_URL = 120
+
+
+class FrontierStrategy(Strategy):
+    """A frontier, the round taken from it, and the checkpoint of both."""
+
+    _rng: Random
+    _seen: SeenWeb
+    _frontier: PriorityFrontier
+
+    def __init__(self, n: int, buffer: int | None) -> None:
+        self._n = n
+        self._buffer = buffer
+        #: The rest of the round, the next to visit last.
+        self._round: list[Taken] = []
+        self._regrets: list[float] = []
+
+    def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
+        self._begin(rng, seen)
+        pages, hosts = seed_arrays(seeds)
+        # SPEC section 2, common (R): seeds come before everything else.
+        self._frontier.raise_all(pages, hosts, np.full(len(pages), inf))
+
+    def _begin(self, rng: Random, seen: SeenWeb) -> None:
+        """What `start` and `restore` share; strategies with a state of their own make it empty here."""
+        self._rng = rng
+        self._seen = seen
+        self._frontier = priority_frontier(self._buffer, rng)
+        self._round = []
+        self._regrets = []
+
+    def ask(self, n: int, ready: Ready | None = None) -> list[int]:
+        answer = self._from_round(n, ready)
+        while len(answer) < n and self._next_round(ready):
+            answer += self._from_round(n - len(answer), ready)
+        self._regrets = [0.0 if ready is None else taken.regret for taken in answer]
+        return [taken.page for taken in answer]
+
+    def _from_round(self, n: int, ready: Ready | None) -> list[Taken]:
+        if ready is None:
+            return [self._round.pop() for _ in range(min(n, len(self._round)))]
+        # Links of this round whose hosts rest keep their turn; a later round does not wait for them.
+        chosen = [taken for taken in reversed(self._round) if ready(taken.host)][:n]
+        leaving = {taken.page for taken in chosen}
+        self._round = [taken for taken in self._round if taken.page not in leaving]
+        return chosen
+
+    def _next_round(self, ready: Ready | None) -> bool:
+        taken = self._frontier.take(self._room_in_round(), ready)
+        self._rng.shuffle(taken)
+        self._round += taken
+        return bool(taken)
+
+    def _room_in_round(self) -> int:
+        """Pages of resting hosts may pile up from several rounds, but no more than a frontier of them."""
+        if self._buffer is None:
+            return self._n
+        return min(self._n, max(self._n, self._buffer) - len(self._round))
+
+    def regrets(self) -> list[float]:
+        return self._regrets
+
+    @abstractmethod
+    def tell(self, visit: Visit) -> None: ...
+
+    def drop(self, page: int) -> None:
+        """Nothing to learn: the page left the frontier when its round began."""
+
+    def __len__(self) -> int:
+        return len(self._frontier) + len(self._round)
+
+    def state(self) -> State:
+        return {
+            "frontier": self._frontier.state(),
+            "round": [list(taken) for taken in self._round],
+            "rng": self._rng.getstate(),
+            **self._own_state(),
+        }
+
+    def restore(self, state: State, seen: SeenWeb) -> None:
+        self._begin(restored_rng(state), seen)
+        self._frontier.restore(state["frontier"])
+        self._round = [Taken(*taken) for taken in state["round"]]
+        self._restore_own(state)
+
+    def _own_state(self) -> dict[str, Any]:
+        """What a strategy keeps beside its frontier."""
+        return {}
+
+    def _restore_own(self, state: State) -> None:
+        """Take up what `_own_state` saved."""
+
+    def memory_bound(self) -> MemoryBound:
+        if self._buffer is None:
+            return MemoryBound(None, BYTES_PER_WAITING_URL)
+        # A round that has left the frontier still waits to be visited.
+        return MemoryBound(self._buffer + max(self._n, self._buffer), BYTES_PER_ASKED_URL)
+
+
+def seed_arrays(seeds: Sequence[Seed]) -> tuple[IntArray, IntArray]:
+    """The pages and the hosts of the seeds."""
+    return np.array([s.page for s in seeds], np.int32), np.array([s.host for s in seeds], np.int32)
+
+
+def first_places(pages: IntArray) -> IntArray:
+    """Where each distinct page stands first, in page order: a page's links are a set in the studies' formulas."""
+    _, first = np.unique(pages, return_index=True)
+    return np.sort(first).astype(np.int32)
+
+
+def best_of_repeats(pages: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Where each distinct page stands first, and the highest value that any of its links has."""
+    _, first, which = np.unique(pages, return_index=True, return_inverse=True)
+    highest = np.full(len(first), -inf)
+    np.maximum.at(highest, which, values)
+    order = np.argsort(first)
+    return first[order].astype(np.int32), highest[order]

@@ -1,0 +1,97 @@
+"""Shark-Search (Hersovici et al. 1998, "The shark-search algorithm", WWW7, Fig. 2): Fish-Search with a finer nose.
+
+Instead of 1, 0.5 or 0 a link scores what its page, or the last relevant page above it, hands down, and what its anchor
+and the words around it promise. All else is as in Fish-Search, the depth included:
+
+    inherited = delta * relevance            if the page is relevant, else delta * inherited of the page
+    context   = 1                            if the anchor promises anything, else what the words around the link do
+    neighbourhood = beta * anchor + (1 - beta) * context
+    potential = gamma * inherited + (1 - gamma) * neighbourhood
+
+Our reading where the figure is silent
+- Relevant is a page whose relevance is above `threshold`: 0, as the figure has it.
+- Seeds have inherited nothing: 0.
+- A URL found again inherits the higher of both scores, as it has the higher potential and the greater depth; one that
+  is linked twice from a page has the better of both neighbourhoods.
+"""
+
+from random import Random
+from typing import Annotated, Any
+
+import numpy as np
+
+from scenthound.errors import BrokenContract
+from scenthound.model import FloatArray, IntArray, Links, Visit
+from scenthound.registry import Bounds
+from scenthound.strategies.base import MemoryBound, SeenWeb, State
+from scenthound.strategies.fish_search import Depth, DepthBoundSearch, Threshold
+from scenthound.strategies.parts.frontier_based import Buffer, RoundSize, best_of_repeats
+from scenthound.strategies.parts.per_url import per_url, restored, saved, with_room
+from scenthound.strategies.parts.prediction import Window
+
+#: A weight or a decay factor.
+Share = Annotated[float, Bounds(0, 1)]
+
+#: What one URL's inherited score takes in an array that may be twice as long as needed.
+BYTES_PER_INHERITANCE = 16
+
+
+class SharkSearch(DepthBoundSearch):
+    """`delta` is the decay of what links inherit, `beta` the weight of the anchor in a link's neighbourhood and `gamma`
+    that of the inheritance in its potential: constants of Fig. 2, which leaves them to the user; 0.5, 0.8 and 0.5 are
+    our choice. `window` is the number of words around a link, its anchor included (20, as in wang2009). `depth`,
+    `threshold`, `revive`, `n` and `buffer` are those of Fish-Search."""
+
+    summary = "the links that inherit most, or whose anchors and surrounding words promise most, to a depth"
+    wants_anchors = True
+
+    _inherited: FloatArray
+
+    def __init__(
+        self,
+        *,
+        delta: Share = 0.5,
+        beta: Share = 0.8,
+        gamma: Share = 0.5,
+        window: Window = 20,
+        depth: Depth = 3,
+        threshold: Threshold = 0.0,
+        revive: bool = False,
+        n: RoundSize = 1,
+        buffer: Buffer = None,
+    ) -> None:
+        super().__init__(depth=depth, threshold=threshold, revive=revive, n=n, buffer=buffer)
+        self._decay = delta
+        self._anchor_weight = beta
+        self._inheritance_weight = gamma
+        self.context_words = window
+
+    def _begin(self, rng: Random, seen: SeenWeb) -> None:
+        super()._begin(rng, seen)
+        self._inherited = per_url(0, np.float64)
+
+    def _potential_scores(self, visit: Visit, relevant: bool) -> tuple[IntArray, FloatArray]:
+        self._inherited = with_room(self._inherited, np.append(visit.links.pages, visit.page), 0)
+        handed_down = self._decay * (visit.relevance if relevant else float(self._inherited[visit.page]))  # step 1
+        self._inherited[visit.links.pages] = np.maximum(self._inherited[visit.links.pages], handed_down)
+        distinct, neighbourhood = best_of_repeats(visit.links.pages, self._neighbourhood(visit.links))
+        weight = self._inheritance_weight
+        return distinct, weight * handed_down + (1 - weight) * neighbourhood  # step 6
+
+    def _neighbourhood(self, links: Links) -> FloatArray:
+        if links.predicted is None or links.anchors is None:
+            raise BrokenContract("Links came without `predicted` or `anchors`; a driver gives both to shark_search.")
+        context = np.where(links.anchors > 0, 1.0, links.predicted)  # step 4
+        neighbourhood: FloatArray = self._anchor_weight * links.anchors + (1 - self._anchor_weight) * context  # step 5
+        return neighbourhood
+
+    def _own_state(self) -> dict[str, Any]:
+        return {**super()._own_state(), "inherited": saved(self._inherited, 0)}
+
+    def _restore_own(self, state: State) -> None:
+        super()._restore_own(state)
+        self._inherited = restored(state["inherited"], 0, np.float64)
+
+    def memory_bound(self) -> MemoryBound:
+        bound = super().memory_bound()
+        return MemoryBound(bound.waiting, bound.bytes_per_url + BYTES_PER_INHERITANCE)

@@ -1,0 +1,80 @@
+"""The words that a classifier goes by: chi-square and weights worked out by hand."""
+
+from math import log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenthound.relevance.base import Training
+from scenthound.relevance.features import Features, chi_square
+
+
+def words(*ids):
+    return np.array(ids, dtype=np.int32)
+
+
+#: Two positives and four negatives over the words 1 to 5; 0 is a stop word.
+TRAINING = Training(
+    (words(1, 1, 3, 0), words(1, 2, 3)), (words(2, 3), words(3, 4, 4), words(3, 0, 0), words(2, 5, 3, 3))
+)
+
+
+def features(most=10, normalize=False, training=TRAINING):
+    return Features.chosen_from(training, 6, most, normalize=normalize)
+
+
+def test_chi_square_of_the_two_by_two_table():
+    # N (AD - BC)^2 / ((A+B)(C+D)(A+C)(B+D)) with A, B pages that have the word and C, D that do not; N = 6.
+    # Word 1: A 2, B 0, C 0, D 4: 6 * 64 / (2 * 4 * 2 * 4) = 6. Word 2: A 1, B 2, C 1, D 2: AD = BC, so 0.
+    # Word 4: A 0, B 1, C 2, D 3: 6 * (0 - 2)^2 / (1 * 5 * 2 * 4) = 0.6. Word 3 is in all six pages: 0.
+    table = chi_square(words(2, 1, 0, 2, 0), words(0, 2, 1, 4, 0), 2, 4)
+    assert table == pytest.approx([6.0, 0.0, 0.6, 0.0, 0.0])
+
+
+def test_the_features_are_the_words_of_the_highest_chi_square():
+    assert features(most=1).words.tolist() == [1]
+    # Words 4 and 5 have 0.6 each: the lower number wins.
+    assert features(most=2).words.tolist() == [1, 4]
+    # The others have 0; words of no training page are no features at all.
+    assert features().words.tolist() == [1, 4, 5, 2, 3]
+
+
+def test_a_feature_weighs_its_count_times_the_log_of_its_rarity():
+    # wang2009 Eq. 4, |E| = 6: word 1 is in 2 pages, 4 and 5 in 1, 2 in 3, 3 in all.
+    assert features().idf[1:] == pytest.approx([log(3), log(6), log(6), log(2), 0.0])
+    assert features().vector(words(1, 0, 1, 2, 3))[1:] == pytest.approx([2 * log(3), 0, 0, log(2), 0])
+
+
+def test_a_word_of_every_training_page_weighs_nothing():
+    assert features().vector(words(3, 3, 3)).tolist() == [0.0] * 6
+
+
+def test_words_that_are_no_features_leave_no_trace():
+    assert features(most=2).vector(words(2, 3, 5, 1)).tolist() == features(most=2).vector(words(1)).tolist()
+
+
+def test_normalized_vectors_have_length_1_and_the_empty_one_stays_empty():
+    x, y = 2 * log(3), log(2)
+    vector = features(normalize=True).vector(words(1, 1, 2))
+    assert vector[1:] == pytest.approx([x / sqrt(x * x + y * y), 0, 0, y / sqrt(x * x + y * y), 0])
+    assert features(normalize=True).vector(words()).tolist() == [0.0] * 6
+
+
+@given(
+    st.lists(st.integers(0, 5), max_size=40),
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=6),
+    st.booleans(),
+)
+def test_windows_and_pages_are_weighed_alike(ids, edges, normalize):
+    page, chosen = words(*ids), features(normalize=normalize)
+    bounds = [sorted((min(a, len(page)), min(b, len(page)))) for a, b in edges]
+    first, last = words(*(a for a, _ in bounds)), words(*(b for _, b in bounds))
+    windows = [page[a:b] for a, b in bounds]
+    for rows, weights in (chosen.window_vectors(page, first, last), chosen.page_vectors(windows)) if windows else ():
+        for row, window in enumerate(windows):
+            place = slice(*rows.offset[row : row + 2])
+            dense = np.zeros(len(chosen.idf))
+            dense[rows.term[place]] = weights[place]
+            assert dense == pytest.approx(chosen.vector(window))

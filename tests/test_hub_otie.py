@@ -1,0 +1,114 @@
+"""Hub-based OTIE: a page that links to rich pages pours some of their cash over its other links."""
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plain_otie import PlainOtie
+from scenthound.strategies.hub_otie import HubOtie
+from scenthound.strategies.otie import Otie
+from scenthound.testing import SyntheticWeb, check_strategy, visited
+from stepped_crawl import SteppedCrawl, trace_stopped_by_json
+from test_otie import PARAMETERS, compare_with_plain
+
+
+@pytest.mark.parametrize("parameters", [{"n": 4}, {"hub_share": 1.0, "reshare_every": 1, "seeds_first": False}])
+def test_hub_otie_keeps_the_contract(parameters):
+    check_strategy(lambda: HubOtie(**parameters))
+
+
+@pytest.mark.parametrize("n_steps", [1, 20])
+def test_a_state_survives_json(n_steps):
+    web = SyntheticWeb.random(Random(3))
+    assert trace_stopped_by_json(lambda: HubOtie(n=3), web, n_steps) == visited(HubOtie(n=3), web)
+
+
+# a = 0, b = 0: cash is as it is, the promise is the context. A hub collects half.
+#   s (1, r = 0.5): x 0.6, y 0.4
+#   x (0.6): takes 0.2 from y, shares 0.8 as y 0.25 : z 0.75           y 0.4, z 0.6
+#     (plain OTIE would share 0.6: y 0.55, z 0.45, and y would be next)
+#   z (0.6): takes 0.2 from y and nothing from s, which has nothing; shares 0.8 as s 0.5 (visited) : y 0    y 0.2, s 0.8
+#   y (0.2): takes 0.4 from s, gives 0.6 to s                          s 1
+WORKED = SyntheticWeb(
+    {"s": ["x", "y"], "x": ["y", "z"], "z": ["s", "y"], "y": ["s"]},
+    relevance={"s": 0.5},
+    predicted={("s", "x"): 0.6, ("s", "y"): 0.4, ("x", "y"): 0.25, ("x", "z"): 0.75},
+)
+BY_HAND = {"a": 0.0, "b": 0.0, "reshare_every": None}
+
+
+def test_the_trace_worked_out_by_hand():
+    assert visited(HubOtie(hub_share=0.5, **BY_HAND), WORKED) == ["s", "x", "z", "y"]
+    assert visited(Otie(**BY_HAND), WORKED) == ["s", "x", "y", "z"]
+
+
+def test_the_cash_worked_out_by_hand():
+    strategy = HubOtie(hub_share=0.5, **BY_HAND)
+    crawl = SteppedCrawl(strategy, WORKED)
+    crawl.step()
+    expected = [{"y": 0.4, "z": 0.6}, {"s": 0.8, "y": 0.2, "z": 0.0}, {"s": 1.0, "y": 0.0}]
+    for cash in expected:
+        crawl.step()
+        assert {name: strategy.cash_of(crawl.number(name)) for name in cash} == pytest.approx(cash)
+
+
+def test_pages_on_their_way_are_not_collected_from():
+    # Rounds of two, hubs that take all they can. The seeds s and t are on their way together, then x and y are.
+    # Whichever is told of first links to the other one, and takes nothing from it.
+    web = SyntheticWeb({"s": ["t", "x", "y"], "t": ["s", "x", "y"], "x": ["y"], "y": ["x"]})
+    strategy = HubOtie(hub_share=1.0, n=2, **BY_HAND)
+    crawl = SteppedCrawl(strategy, web, ["s", "t"])
+    first, second = strategy.ask(2)
+    crawl.answer(first)
+    # All promise nothing, so each of three links gets a third of 1/2.
+    assert strategy.cash_of(second) == pytest.approx(1 / 2 + 1 / 6)
+    crawl.answer(second)
+    one, other = strategy.ask(2)
+    before = strategy.cash_of(one), strategy.cash_of(other)
+    crawl.answer(one)
+    assert strategy.cash_of(other) == pytest.approx(sum(before))
+    assert strategy.cash_of(one) == 0.0
+
+
+def test_seeds_that_wait_are_not_collected_from():
+    # The seeds link to each other. The second waits with 1/2 when the first takes all it can, and gets its 1/2.
+    strategy = HubOtie(hub_share=1.0, **BY_HAND)
+    crawl = SteppedCrawl(strategy, SyntheticWeb({"s": ["t"], "t": ["s"]}), ["s", "t"])
+    (first,) = crawl.step()
+    assert strategy.cash_of(1 - first) == 1.0
+
+
+@settings(max_examples=50)
+@given(web_seed=st.integers(0, 1000), parameters=st.fixed_dictionaries(PARAMETERS))
+def test_a_hub_that_collects_nothing_is_otie(web_seed, parameters):
+    web = SyntheticWeb.random(Random(web_seed), n_pages=30)
+    hubs, otie = SteppedCrawl(HubOtie(hub_share=0, **parameters), web), SteppedCrawl(Otie(**parameters), web)
+    assert hubs.finish() == otie.finish()
+    assert hubs.strategy.circulating() == otie.strategy.circulating()
+
+
+@settings(max_examples=50)
+@given(
+    web_seed=st.integers(0, 1000),
+    batch=st.integers(1, 7),
+    hub_share=st.sampled_from([0.25, 1.0]),
+    parameters=st.fixed_dictionaries(PARAMETERS),
+)
+def test_all_cash_is_accounted_for(web_seed, batch, hub_share, parameters):
+    strategy = HubOtie(hub_share=hub_share, **parameters)
+    web = SyntheticWeb.random(Random(web_seed), n_pages=30)
+    crawl = SteppedCrawl(strategy, web, web.names[:3])
+    while crawl.step(batch):
+        assert strategy.circulating() + strategy.lost == pytest.approx(1 + strategy.revised, rel=1e-9)
+        assert min(strategy._cash.held) >= 0
+
+
+@settings(max_examples=50)
+@given(web_seed=st.integers(0, 1000), reshare_every=st.sampled_from([1, 3]), hub_share=st.sampled_from([0.25, 1.0]))
+def test_cash_is_what_loops_over_dictionaries_say(web_seed, reshare_every, hub_share):
+    web = SyntheticWeb.random(Random(web_seed), n_pages=30)
+    parameters = {"reshare_every": reshare_every, "hub_share": hub_share}
+    crawl = SteppedCrawl(HubOtie(**parameters), web, web.names[:3])
+    compare_with_plain(crawl, PlainOtie(crawl.seeds, crawl.window.seen.links, **parameters))

@@ -1,0 +1,83 @@
+"""Training pages in a folder: what is read of them, and what is refused."""
+
+import pytest
+
+from scenthound.errors import BadInput
+from scenthound.lab.training_folder import read_training
+from scenthound.store.builder import web_of
+from scenthound.store.raw_page import RawPage
+
+
+@pytest.fixture
+def web():
+    return web_of([RawPage("http://w.test/", text="balloon race train station")])
+
+
+def write(folder, **pages):
+    for name, content in pages.items():
+        kind, _, file = name.partition("__")
+        place = folder / kind / file.replace("__", "/").replace("_", ".")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def stems(web, pages):
+    return [[web.vocabulary[word] for word in page.tolist()] for page in pages]
+
+
+def test_pages_are_read_in_the_words_of_the_web(tmp_path, web):
+    folder = write(
+        tmp_path,
+        positive__b_html="<title>Balloons</title><p>the <a href=x>races</a> of zeppelins <script>train</script>",
+        positive__a_txt="A balloon, a <race>.",
+        positive__deep__er__c_HTM="<p>balloon",
+        positive__notes_md="train",
+        negative__a_html="<p>trains",
+    )
+    training = read_training(folder, web)
+    # In the order of their paths; stop words, words the web lacks and files of other kinds are left out.
+    assert stems(web, training.positives) == [["balloon", "race"], ["balloon", "race"], ["balloon"]]
+    assert stems(web, training.negatives) == [["train"]]
+
+
+def test_pages_may_be_in_any_encoding(tmp_path):
+    web = web_of([RawPage("http://w.test/", text="café")])
+    folder = write(
+        tmp_path,
+        positive__a_html="<meta charset=latin1>café".encode("latin-1"),
+        positive__b_txt="un café.".encode("windows-1252"),
+        positive__c_txt="café",
+        negative__a_txt="\ufeffcafé".encode("utf-16-le"),
+    )
+    training = read_training(folder, web)
+    assert stems(web, (*training.positives, *training.negatives)) == [["café"]] * 4
+
+
+BAD = {
+    "no subfolder": ({"positive__a_txt": "balloon"}, "has no folder 'negative'; --train-from needs"),
+    "no positive": ({"negative__a_txt": "train", "positive__a_pdf": "balloon"}, "a classifier without positives"),
+    "no negative": ({"positive__a_txt": "balloon", "negative__a_pdf": ""}, "a classifier without negatives"),
+    "no known word": ({"positive__a_txt": "zeppelin", "negative__a_txt": "train"}, "no page has a word that stands in"),
+    "damaged": ({"positive__a_txt": b"\x1f\x8b broken", "negative__a_txt": "train"}, r"a\.txt: damaged"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_folder_that_cannot_train_is_refused_in_one_line(case, tmp_path, web):
+    pages, says = BAD[case]
+    with pytest.raises(BadInput, match=says) as refused:
+        read_training(write(tmp_path / "pages", **pages), web)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_page_that_cannot_be_read_is_named(tmp_path, web):
+    folder = write(tmp_path, positive__a_txt="balloon", negative__a_txt="train")
+    (folder / "positive" / "gone.html").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(BadInput, match=r"gone\.html cannot be read"):
+        read_training(folder, web)
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path, web):
+    with pytest.raises(BadInput, match="has no folder 'positive'"):
+        read_training(tmp_path / "nowhere", web)

@@ -1,0 +1,128 @@
+"""URLs to numbers and back."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenthound.frontier import url_table
+from scenthound.frontier.url_table import UrlTable
+from scenthound.web.urls import host_of
+
+urls_of_few_hosts = st.builds(
+    lambda scheme, host, rest: f"{scheme}://{host}{rest}",
+    st.sampled_from(["http", "https"]),
+    st.sampled_from(["a.org", "b.org:8080", "me:pw@a.org", "[::1]:81", "ü.example"]),
+    st.text("/?#@:aé\U0001f600", max_size=6),
+)
+any_text = st.text(st.characters(exclude_categories=()), max_size=12)
+
+
+def test_numbers_are_given_out_in_order_of_discovery():
+    table = UrlTable()
+    numbers = table.add_all(["http://a.org/", "http://b.org/x", "http://a.org/", "http://a.org/y"])
+    assert numbers.tolist() == [0, 1, 0, 2]
+    assert numbers.dtype == np.int32
+    assert table.add_all(["http://a.org/y", "http://c.org/"]).tolist() == [2, 3]
+    assert [table.url(number) for number in range(len(table))] == [
+        "http://a.org/",
+        "http://b.org/x",
+        "http://a.org/y",
+        "http://c.org/",
+    ]
+
+
+def test_finding_adds_nothing():
+    table = UrlTable()
+    table.add_all(["http://a.org/x"])
+    assert table.find("http://a.org/x") == 0
+    # Known origin and new rest, new origin and known rest, neither.
+    assert [table.find(url) for url in ("http://a.org/y", "http://b.org/x", "")] == [None, None, None]
+    assert len(table) == 1
+
+
+def test_an_empty_table_answers():
+    table = UrlTable()
+    assert len(table) == 0
+    assert table.find("http://a.org/") is None
+    assert table.add_all([]).tolist() == []
+    assert table.hosts(np.zeros(0, np.int32)).tolist() == []
+    for number in (0, -1):
+        with pytest.raises(IndexError, match="in a table of 0"):
+            table.url(number)
+
+
+def test_schemes_and_ports_of_one_name_are_one_host():
+    table = UrlTable()
+    numbers = table.add_all(
+        ["http://a.org/", "https://a.org/", "http://b.org", "http://a.org:8080/x", "http://u:p@a.org/", "mailto:x"]
+    )
+    hosts = table.hosts(numbers)
+    assert hosts.tolist() == [0, 0, 1, 0, 0, 2]
+    assert hosts.dtype == np.int32
+    assert [table.host(host) for host in range(3)] == ["a.org", "b.org", ""]
+
+
+@pytest.mark.parametrize(
+    "url", ["http://a.org/", "https://u:p@a.org:81/?q", "http://[::1]:80/", "http://[::1]/", "http://a.org/@b:c"]
+)
+def test_hosts_are_those_of_canonical_urls(url):
+    table = UrlTable()
+    assert table.host(int(table.hosts(table.add_all([url]))[0])) == host_of(url)
+
+
+def test_a_scheme_does_not_make_two_urls_one():
+    assert UrlTable().add_all(["http://a.org/x", "https://a.org/x"]).tolist() == [0, 1]
+
+
+@given(st.lists(st.one_of(urls_of_few_hosts, any_text), max_size=40))
+def test_every_string_keeps_its_number_and_comes_back_as_it_was(urls):
+    table = UrlTable()
+    numbers = table.add_all(urls).tolist()
+    number_of = {}
+    for url in urls:
+        number_of.setdefault(url, len(number_of))
+    assert numbers == [number_of[url] for url in urls]
+    assert [table.url(number) for number in numbers] == urls
+    assert [table.find(url) for url in urls] == numbers
+    assert len(table) == len(number_of)
+
+
+@pytest.mark.parametrize("chunk", [url_table.CHUNK, 300])
+def test_a_table_that_grew_finds_everything_again(monkeypatch, chunk):
+    monkeypatch.setattr(url_table, "CHUNK", chunk)
+    table = UrlTable()
+    urls = [f"http://host{i % 97}.org/{i}" for i in range(20_000)]
+    assert table.add_all(urls).tolist() == list(range(20_000))
+    assert table.add_all(urls[::-1]).tolist() == list(range(20_000))[::-1]
+    assert table.find("http://host1.org/20000") is None
+
+
+@pytest.mark.parametrize("of_hash", [lambda _: 0, lambda _: url_table.LOWER_HALF, lambda url: len(url) << 27])
+def test_text_decides_where_hashes_are_the_same(monkeypatch, of_hash):
+    # The largest hash wants the last slot, so that all entries but one are laid from the first slot on.
+    monkeypatch.setattr(url_table, "_hash", of_hash)
+    table = UrlTable()
+    urls = [f"http://{'ab'[i % 2]}.org/{i // 2}" for i in range(1200)]
+    assert table.add_all(urls).tolist() == list(range(1200))
+    assert [table.find(url) for url in urls] == list(range(1200))
+    assert table.find("http://a.org/1200") is None
+
+
+def test_a_table_holds_little_beside_the_text():
+    table = UrlTable()
+    n = 50_000
+    table.add_all([f"http://host{i % 100}.example.org/{'x' * 40}{i:08}" for i in range(n)])
+    # The rest of each has 49 bytes. Ends, origins and the index take 4 + 4 + at most 8 * 1.5 / 0.7. A sixteenth of the
+    # arrays, and an eighth of the text, may be room to grow.
+    assert 49 + 8 + 8 / 0.7 < table.n_bytes() / n < 49 * 1.13 + 8 * 1.07 + 8 * 1.5 / 0.7 + 1
+
+
+def test_ends_go_on_beyond_what_their_bytes_hold(monkeypatch):
+    monkeypatch.setattr(url_table, "END_LIMIT", 64)
+    table = UrlTable()
+    # Rests of 32 bytes reach the limit exactly, those of 63 pass it by all that they can.
+    urls = [f"http://a.org/{i:0{31 if i < 10 else i % 63}}" for i in range(200)]
+    numbers = table.add_all(urls).tolist()
+    assert [table.url(number) for number in numbers] == urls
+    assert [table.find(url) for url in urls] == numbers
