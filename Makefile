@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 .PHONY: help demo test bench install clean
 
 help:
-	@echo "make demo    crawl the documentation of Python's standard library with four strategies, and compare them"
+	@echo "make demo    crawl the documentation of Python's standard library with eight strategies, and compare them"
 	@echo "make test    linters, types, import contract and all tests"
 	@echo "make bench   the benchmarks; needs the collections in ../shared/data for the real ones"
 	@echo "make clean   remove the virtual environment and what the tools left"

@@ -63,12 +63,34 @@ def test_no_input_is_too_large_for_the_net():
     assert net(1e300).outputs(floats(-1.0, 1.0).reshape(2, 1)).tolist() == [0.0, 1.0]
 
 
+def test_the_bias_is_learnt_as_the_weight_of_an_input_that_is_always_1():
+    # With the bias, learning from input 2 is learning from inputs (2, 1) without it.
+    learner, twin = net(0.25), net(0.25, 0.0)
+    BackPropagation(epochs=7, rate=0.5, momentum=0.9).teach(learner, floats(2), 0.125)
+    BackPropagation(epochs=7, rate=0.5, momentum=0.9, with_bias=False).teach(twin, floats(2, 1), 0.125)
+    assert [*learner.weights, learner.bias] == pytest.approx(twin.weights.tolist())
+    assert [*learner.last_change, learner.last_change_of_bias] == pytest.approx(twin.last_change.tolist())
+    assert learner.output(floats(3)) == pytest.approx(twin.output(floats(3, 1)))
+    assert learner.outputs(np.array([[3.0]])) == pytest.approx([twin.output(floats(3, 1))])
+
+
+def test_a_net_with_a_bias_learns_that_links_near_keywords_are_better_even_if_all_are_far_below_a_half():
+    # Links near the keyword lead to pages of similarity 0.3, others to pages of 0.05. Without a bias the first kind
+    # falls below the second, which stays at 1/2.
+    for with_bias in (True, False):
+        learner, teacher = net(0.0), BackPropagation(5, 0.5, 0.9, with_bias)
+        for _ in range(200):
+            teacher.teach(learner, floats(1), 0.3)
+            teacher.teach(learner, floats(0), 0.05)
+        assert (learner.output(floats(1)) > learner.output(floats(0))) is with_bias
+
+
 def test_back_propagation_follows_the_slope_of_the_squared_error_with_momentum():
     # Rate 4, momentum 0.5, input 1, target 1, weight 0.
     # Epoch 1: output 0.5; change 4 * (1 - 0.5) * 0.5 * 0.5 = 0.5; weight 0.5.
     # Epoch 2: output o = 1 / (1 + e^-0.5) = 0.6225; change 4 * (1 - o) * o * (1 - o) + 0.5 * 0.5 = 0.6048.
     learner = net(0.0)
-    BackPropagation(epochs=2, rate=4, momentum=0.5).teach(learner, floats(1), 1.0)
+    BackPropagation(epochs=2, rate=4, momentum=0.5, with_bias=False).teach(learner, floats(1), 1.0)
     output = 1 / (1 + exp(-0.5))
     second_change = 4 * (1 - output) * output * (1 - output) + 0.25
     assert learner.last_change.tolist() == pytest.approx([second_change])

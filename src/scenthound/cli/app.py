@@ -239,7 +239,7 @@ def demo(
     pages: Annotated[int, typer.Option(min=1, help="Page budget of each crawl.")] = 150,
     seeds: Annotated[int, typer.Option(min=1, help="Random seeds.")] = 5,
 ) -> None:
-    """Record the documentation of Python's standard library, crawl it with four strategies, and compare them."""
+    """Record the documentation of Python's standard library, crawl it with eight strategies, and compare them."""
     from scenthound.cli.demo import run_demo
 
     run_demo(out, page_budget=pages, n_seeds=seeds)

@@ -14,7 +14,16 @@ from scenthound.store.record import record
 from scenthound.topics.files import write_topics
 
 #: The ways of pant2002: no guidance, greedy, and exploring more and more.
-DEMO_STRATEGIES = ("breadth_first", "best_first", "best_n_first:n=16", "best_n_first:n=64")
+DEMO_STRATEGIES = (
+    "breadth_first",
+    "best_first",
+    "best_n_first:n=16",
+    "infospiders:max_pages=150",
+    "shark_search",
+    "link_context",
+    "otie",
+    "rank_function",
+)
 DEMO_METRICS = ("target_recall", "precision", "mean_similarity")
 #: Few, so that there is something left to find in a small web.
 N_START = 3

@@ -63,11 +63,12 @@ class InfoSpiders(Strategy):
     The choice of a link: `temperature` of the Boltzmann distribution (footnote 3: 0.125); `distance` counts `words` or
     `links` between a keyword and a link (SPEC R: words), up to `window` words (R: 20) or `links_between` (R: 5).
 
-    The net: weights uniform in +-`initial_weight` (R: 0.1); `epochs`, `rate` and `momentum` of learning (footnote 4: 5,
-    0.5, 0.9); `learn_towards` the similarity of the page to the keywords of the `agent` (R) or to the `topic`, which is
-    the relevance that the visit tells. `description` starts agents from the words of the topic's description instead of
-    its keywords (menczer2001 had no other). `dead_end`: the full cost is paid for a step `back` along the agent's own
-    path, from its beginning to a random seed (R), or for a step to a random `seed` at once.
+    The net: weights uniform in +-`initial_weight` (R: 0.1), and a `bias` that is learnt beside them (our reading);
+    `epochs`, `rate` and `momentum` of learning (footnote 4: 5, 0.5, 0.9); `learn_towards` the similarity of the page to
+    the keywords of the `agent` (R) or to the `topic`, which is the relevance that the visit tells. `description` starts
+    agents from the words of the topic's description instead of its keywords (menczer2001 had no other). `dead_end`: the
+    full cost is paid for a step `back` along the agent's own path, from its beginning to a random seed (R), or for a
+    step to a random `seed` at once.
     """
 
     summary = "agents that live on relevance, follow links by the words near them, learn, reproduce and die"
@@ -87,6 +88,7 @@ class InfoSpiders(Strategy):
         rate: Annotated[float, Bounds(0)] = 0.5,
         momentum: Annotated[float, Bounds(0, 1)] = 0.9,
         initial_weight: Annotated[float, Bounds(0)] = 0.1,
+        bias: bool = True,
         distance: Distance = "words",
         window: Annotated[int, Bounds(1)] = 20,
         links_between: Annotated[int, Bounds(0)] = 5,
@@ -103,7 +105,7 @@ class InfoSpiders(Strategy):
         self._seen_cost = seen_cost
         self._description = description
         self._steps_back = dead_end == "back"
-        senses, learning = Senses(distance, window, links_between), BackPropagation(epochs, rate, momentum)
+        senses, learning = Senses(distance, window, links_between), BackPropagation(epochs, rate, momentum, bias)
         self._mind = Mind(senses, learning, temperature, learn_towards == "agent")
         self._seeds: list[int] = []
         self._n_keywords = 0

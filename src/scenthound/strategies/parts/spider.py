@@ -77,13 +77,15 @@ class Spider:
             "keywords": self.keywords.tolist(),
             "weights": self.net.weights.tolist(),
             "last_change": self.net.last_change.tolist(),
+            "bias": [self.net.bias, self.net.last_change_of_bias],
             "choices": [[choice.page, choice.host, choice.inputs.tolist()] for choice in self.choices],
             "path": list(self.path),
         }
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> "Spider":
-        net = Perceptron(np.array(state["weights"], np.float64), np.array(state["last_change"], np.float64))
+        weights, last_change = np.array(state["weights"], np.float64), np.array(state["last_change"], np.float64)
+        net = Perceptron(weights, last_change, *state["bias"])
         keywords = np.array(state["keywords"], np.int32)
         choices = [Choice(page, host, np.array(inputs, np.float64)) for page, host, inputs in state["choices"]]
         return cls(state["page"], state["energy"], keywords, net, choices, tuple(state["path"]))

@@ -1,15 +1,16 @@
 """The neural net of an InfoSpiders agent, and the choice of a link by its outputs (menczer2001 section 6.3).
 
 Rules
-- A perceptron: one input for each keyword, one sigmoid output, no bias. So a link without a keyword near it has the
-  output 1/2, whatever the weights.
+- A perceptron: one input for each keyword, one sigmoid output, and a bias that is learnt like the weights. Without
+  the bias a link that has no keyword near it has the output 1/2, whatever was learnt; and because similarities to a
+  topic are far below 1/2, a net would learn from every page that links near keywords are worse than those.
 - It learns by back-propagation of the squared error. The last change, which momentum repeats a share of, is carried on
   from one page to the next.
 - Arrays are replaced, never changed, so that a net and its copy may share them.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 import numpy as np
@@ -22,32 +23,34 @@ _LEAST_DRAWN = 1e-300
 
 @dataclass(slots=True, eq=False)
 class Perceptron:
-    """The weight of each keyword, and by how much each was changed last."""
+    """The weight of each keyword, the bias, and by how much each was changed last."""
 
     weights: FloatArray
     last_change: FloatArray
+    bias: float = 0.0
+    last_change_of_bias: float = 0.0
 
     @classmethod
     def random(cls, n_inputs: int, largest_weight: float, rng: Random) -> "Perceptron":
-        """A net that has learnt nothing: weights uniform in +-`largest_weight`."""
+        """A net that has learnt nothing: weights uniform in +-`largest_weight`, no bias yet."""
         weights = [rng.uniform(-largest_weight, largest_weight) for _ in range(n_inputs)]
         return cls(np.array(weights, np.float64), np.zeros(n_inputs))
 
     def output(self, inputs: FloatArray) -> float:
-        """What the net makes of the inputs of one link: `1 / (1 + exp(-inputs . weights))`."""
+        """What the net makes of the inputs of one link: `1 / (1 + exp(-inputs . weights - bias))`."""
         # The same function written with tanh, which overflows for no input.
-        return 0.5 * (1.0 + math.tanh(0.5 * float(inputs @ self.weights)))
+        return 0.5 * (1.0 + math.tanh(0.5 * (float(inputs @ self.weights) + self.bias)))
 
     def outputs(self, inputs: FloatArray) -> FloatArray:
         """What the net makes of many links, one in each row."""
-        outputs: FloatArray = 0.5 * (1.0 + np.tanh(0.5 * (inputs @ self.weights)))
+        outputs: FloatArray = 0.5 * (1.0 + np.tanh(0.5 * (inputs @ self.weights + self.bias)))
         return outputs
 
     def copy(self) -> "Perceptron":
-        return Perceptron(self.weights, self.last_change)
+        return replace(self)
 
     def reordered(self, order: LongArray) -> "Perceptron":
-        return Perceptron(self.weights[order], self.last_change[order])
+        return replace(self, weights=self.weights[order], last_change=self.last_change[order])
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class BackPropagation:
     epochs: int
     rate: float
     momentum: float
+    with_bias: bool = True
 
     def teach(self, net: Perceptron, inputs: FloatArray, target: float) -> None:
         """Bring the output of a net for these inputs nearer to the target."""
@@ -66,6 +70,9 @@ class BackPropagation:
             error = (target - output) * output * (1.0 - output)
             net.last_change = (self.rate * error) * inputs + self.momentum * net.last_change
             net.weights = net.weights + net.last_change
+            if self.with_bias:
+                net.last_change_of_bias = self.rate * error + self.momentum * net.last_change_of_bias
+                net.bias += net.last_change_of_bias
 
 
 def boltzmann_order(outputs: FloatArray, temperature: float, rng: Random) -> LongArray:
