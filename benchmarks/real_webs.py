@@ -42,7 +42,7 @@ STRATEGIES = (
 METRICS = ("target_recall", "precision")
 CHECKPOINTS = (100, 500, 1000, 2000)
 N_SEEDS = 5
-N_TOPICS = 40
+N_TOPICS = 30
 
 
 def main(pictures: Path | None = None, n_topics: int | None = N_TOPICS) -> None:
