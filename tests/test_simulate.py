@@ -282,18 +282,32 @@ def test_the_strategy_is_told_of_pages_that_cannot_be_had():
     assert strategy.dropped == [1, 3]
 
 
-def test_a_page_is_charged_what_was_spent_since_the_page_before(monkeypatch):
+@pytest.fixture
+def ticking(monkeypatch):
+    """A clock that shows 1 us more each time it is read, in place of those of the simulator."""
     clock = iter(range(0, 10**9, 1000))
-    monkeypatch.setattr("scenthound.drivers.simulate.thread_time_ns", lambda: next(clock))
+    for name in ("simulate.perf_counter_ns", "simulate.thread_time_ns", "scores.thread_time_ns"):
+        monkeypatch.setattr(f"scenthound.drivers.{name}", lambda: next(clock))
+
+
+@pytest.mark.usefixtures("ticking")
+def test_a_page_is_charged_what_was_spent_since_the_page_before():
     done = crawl(SyntheticWeb({"a": ["dead", "b"]}, fails={"dead"}), BreadthFirst())
     # Every call takes 1 us by this clock. a: start, ask, tell. b: ask, drop, ask, tell.
     assert done.cpu_us.tolist() == [3.0, 4.0]
 
 
-def test_scoring_is_a_cost_of_strategies_that_look_at_the_score(monkeypatch):
-    clock = iter(range(0, 10**9, 1000))
-    for module in ("simulate", "scores"):
-        monkeypatch.setattr(f"scenthound.drivers.{module}.thread_time_ns", lambda: next(clock))
+@pytest.mark.usefixtures("ticking")
+def test_time_that_the_processor_gave_to_others_is_not_charged(monkeypatch):
+    cpu = iter([0, 5_000])
+    monkeypatch.setattr("scenthound.drivers.simulate.thread_time_ns", lambda: next(cpu))
+    done = crawl(SyntheticWeb({"a": ["b"]}), BreadthFirst())
+    # Wall: begun at 0; start, ask, tell, ask, tell and the ask that ends it read 12 times more; the last look is at 13.
+    assert done.cpu_us.tolist() == pytest.approx([3 * 5 / 13, 2 * 5 / 13])
+
+
+@pytest.mark.usefixtures("ticking")
+def test_scoring_is_a_cost_of_strategies_that_look_at_the_score():
     web = recorded(a="<p>balloon")
     scores = PageScores(web, Cosine().for_topic(Topic("t", ("balloon",)), web))
     costs = [

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
-from time import thread_time_ns
+from time import perf_counter_ns, thread_time_ns
 
 import numpy as np
 
@@ -42,36 +42,50 @@ class Crawl:
 
 
 class _Timed:
-    """A strategy under the clock: what it spends between two visits is charged to the later one."""
+    """A strategy under the clock: what it spends between two visits is charged to the later one.
+
+    The clock of CPU time takes microseconds to read, as long as some strategies take for a page. So each call is timed
+    by the clock on the wall, which is read in nanoseconds, and in the end all are scaled by the share of that time for
+    which the crawl had the processor.
+    """
 
     def __init__(self, strategy: Strategy) -> None:
         self._strategy = strategy
         self._spent_ns = 0
-        self.cpu_ns: list[int] = []
+        self._wall_ns: list[int] = []
+        self._scoring_ns: list[int] = []
+        self._began = perf_counter_ns(), thread_time_ns()
 
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
-        before = thread_time_ns()
+        before = perf_counter_ns()
         self._strategy.start(seeds, rng, seen)
-        self._spent_ns += thread_time_ns() - before
+        self._spent_ns += perf_counter_ns() - before
 
     def ask(self) -> list[int]:
-        before = thread_time_ns()
+        before = perf_counter_ns()
         asked = self._strategy.ask(1)
-        self._spent_ns += thread_time_ns() - before
+        self._spent_ns += perf_counter_ns() - before
         if not isinstance(asked, list):
             raise BrokenContract(f"A strategy answers with a list of pages, not with {type(asked).__name__}.")
         return asked
 
     def tell(self, visit: Visit, scoring_ns: int) -> None:
-        before = thread_time_ns()
+        before = perf_counter_ns()
         self._strategy.tell(visit)
-        self.cpu_ns.append(scoring_ns + self._spent_ns + thread_time_ns() - before)
+        self._wall_ns.append(self._spent_ns + perf_counter_ns() - before)
+        self._scoring_ns.append(scoring_ns)
         self._spent_ns = 0
 
     def drop(self, page: int) -> None:
-        before = thread_time_ns()
+        before = perf_counter_ns()
         self._strategy.drop(page)
-        self._spent_ns += thread_time_ns() - before
+        self._spent_ns += perf_counter_ns() - before
+
+    def cpu_us(self) -> FloatArray:
+        """What each page cost, scoring included."""
+        wall_ns, cpu_ns = perf_counter_ns() - self._began[0], thread_time_ns() - self._began[1]
+        share = min(1.0, cpu_ns / max(wall_ns, 1))
+        return (share * np.array(self._wall_ns, np.float64) + np.array(self._scoring_ns, np.float64)) / 1000.0
 
 
 def simulate(
@@ -111,7 +125,7 @@ def simulate(
     return Crawl(
         pages=np.array(pages, dtype=np.int32),
         relevance=np.array(relevance),
-        cpu_us=np.array(timed.cpu_ns) / 1000.0,
+        cpu_us=timed.cpu_us(),
         ended=Ended.BUDGET if len(pages) >= page_budget else Ended.FRONTIER,
         n_missing=not_got[NotGot.MISSING],
         n_repeated=not_got[NotGot.REPEATED],
