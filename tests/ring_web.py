@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from scenthound.lab.experiment import Experiment, Run, plan, run
+from scenthound.lab.experiment import Experiment, Run, run
+from scenthound.lab.planning import plan
 from scenthound.lab.simulation import Simulation, TopicChoice, simulate_topics
 from scenthound.model import Topic
 from scenthound.store.record import record

@@ -13,7 +13,7 @@ from scenthound.testing import SyntheticWeb, check_strategy, visited
 from stepped_crawl import SteppedCrawl, trace_stopped_by_json
 
 
-@pytest.mark.parametrize("parameters", [{}, {"buffer": 8, "most": 16}, {"buffer": None, "start_n": 4, "memory": 0}])
+@pytest.mark.parametrize("parameters", [{"buffer": 8, "most": 16}, {"buffer": None, "start_n": 4, "memory": 0}])
 def test_adaptive_n_first_keeps_the_contract(parameters):
     check_strategy(lambda: AdaptiveNFirst(**parameters))
 

@@ -58,17 +58,24 @@ def test_what_trains_may_be_named(simulate, tmp_path):
     for kind in ("positive", "negative"):
         (tmp_path / "pages" / kind).mkdir(parents=True)
         (tmp_path / "pages" / kind / "page.html").write_text("<p>balloon" if kind == "positive" else "<p>train")
-    code, _, err = simulate("--relevance", "svm", "--train-from", tmp_path / "pages", "--task", "neighbours")
+    from_folder = ("--relevance", "svm", "--train-from", tmp_path / "pages", "--task", "neighbours")
+    code, _, err = simulate(*from_folder, "--topic", "train")
     assert code == 0, err
+    assert [start["training"] for start in starts(tmp_path)] == [[]]
+    code, _, err = simulate(*from_folder, "--force")
+    assert (code, "name one by --topic" in err) == (2, True)
 
 
 WRONG_USE = {
     "nothing to learn from": (("--relevance", "svm", "--task", "neighbours"), "nothing to learn from"),
-    "a folder that is not there": (("--relevance", "svm", "--train-from", "nowhere"), "has no folder 'positive'"),
+    "a folder that is not there": (
+        ("--relevance", "svm", "--topic", "train", "--train-from", "nowhere"),
+        "has no folder 'positive'",
+    ),
     "two things to learn from": (("--train", 3, "--as-published"), "choose one of them"),
     "less than nothing": (("--train", -1), "--train"),
     "a model nobody knows": (("--relevance", "svn"), "Did you mean 'svm'"),
-    "a cost of nothing": (("--relevance", "svm:cost=0"), "cost=0 is out of range"),
+    "a cost of nothing": (("--relevance", "svm:cost=0"), "cost=0.0 is out of range"),
 }
 
 

@@ -1,5 +1,7 @@
 """The executable contracts catch those who break them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from scenthound.metrics.precision import Precision
 from scenthound.strategies.base import MemoryBound
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.breadth_first import BreadthFirst
+from scenthound.strategies.opic import Opic
 from scenthound.testing import check_metric, check_strategy
 
 
@@ -48,17 +51,52 @@ class Hoards(BreadthFirst):
         super().__init__(buffer=None)
 
     def memory_bound(self):
-        return MemoryBound(3, 1000)
+        return MemoryBound(3, 1000, 1000)
 
 
-class KeepsLinks(BreadthFirst):
+class KeepsPages(BreadthFirst):
     def __init__(self):
         super().__init__()
         self.kept = []
 
     def tell(self, visit):
         super().tell(visit)
-        self.kept += [(visit.page, linked) for linked in visit.links.pages.tolist()]
+        self.kept.append(bytes(2000))
+
+
+class SaysTooLittleOfWhatWaits(BestFirst):
+    def __init__(self):
+        super().__init__()
+        self.at_hand = {}
+
+    def tell(self, visit):
+        super().tell(visit)
+        self.at_hand = {page: bytes(2000) for page in self._frontier.waiting().tolist()}
+
+
+class OpicThatKeepsLinks(Opic):
+    def __init__(self):
+        super().__init__()
+        self.kept = []
+
+    def tell(self, visit):
+        super().tell(visit)
+        self.kept.append(visit.links.pages.copy())
+
+
+class BreadthFirstThatKeepsLinks(BreadthFirst):
+    def __init__(self):
+        super().__init__()
+        self.kept = []
+
+    def tell(self, visit):
+        super().tell(visit)
+        self.kept.append(visit.links.pages.copy())
+
+
+class SaysThatItKeepsLinks(BreadthFirstThatKeepsLinks):
+    def memory_bound(self):
+        return replace(super().memory_bound(), bytes_per_link=4)
 
 
 class RegretsNothing(BestFirst):
@@ -135,7 +173,10 @@ class Peeks(BreadthFirst):
         (Forgets, "must go on as if never stopped"),
         (Guesses, "no visited page links to it"),
         (Hoards, "pages wait where the strategy's bound is 3"),
-        (KeepsLinks, "bytes are held after .* where the strategy's bound allows"),
+        (KeepsPages, r"bytes are held for \d+ pages that wait after .* where the strategy's bound allows"),
+        (SaysTooLittleOfWhatWaits, r"bytes are held for [1-9]\d* pages that wait after .* bound allows"),
+        (OpicThatKeepsLinks, r"bytes more are held after [\d,]+ more links to the same pages, .* \(0 bytes a link\)"),
+        (BreadthFirstThatKeepsLinks, r"bytes more are held after [\d,]+ more links to the same pages"),
         (RegretsNothing, "A regret is never negative"),
         (RegretsInVain, "nothing to regret when every host was ready"),
         (Whimsical, "The same seeds and generator must give the same trace"),
@@ -148,6 +189,10 @@ class Peeks(BreadthFirst):
 def test_a_strategy_that_breaks_a_rule_is_told_which(strategy, says):
     with pytest.raises(BrokenContract, match=says):
         check_strategy(strategy)
+
+
+def test_a_strategy_may_keep_the_links_that_it_says_it_keeps():
+    check_strategy(SaysThatItKeepsLinks)
 
 
 def test_a_strategy_that_peeks_is_caught():

@@ -40,7 +40,7 @@ kinds = pytest.mark.parametrize("make", [bounded, plain, compiled, unbounded])
 
 
 def change(how, frontier, scores, hosts=None):
-    """Raise, add or set the scores of pages, on host 0 unless told."""
+    """Raise, add or set the scores of pages, or let them enter, on host 0 unless told."""
     pages = np.array(list(scores), np.int32)
     where = np.array([(hosts or {}).get(page, 0) for page in scores], np.int32)
     getattr(frontier, f"{how}_all")(pages, where, np.array(list(scores.values()), np.float64))
@@ -96,8 +96,58 @@ def test_a_score_may_be_set_higher_and_lower(make):
 
 
 @kinds
+def test_a_page_may_keep_the_score_it_entered_with(make):
+    frontier = make(Random(0))
+    change("enter", frontier, {1: 0.5, 2: 0.6})
+    change("enter", frontier, {1: 0.9, 2: 0.1, 3: 0.7})
+    assert [(taken.page, taken.score) for taken in frontier.take(4)] == [(3, 0.7), (2, 0.6), (1, 0.5)]
+
+
+@kinds
+def test_pages_that_wait_are_scored_anew_on_the_hosts_they_entered_with(make):
+    frontier = make(Random(0))
+    change("raise", frontier, {0: 0.1, 1: 0.4, 2: 0.2, 3: 0.3, 9: 1.0}, hosts={0: 1, 1: 1, 2: 2, 3: 2, 9: 3})
+    frontier.take(1)
+    # 0 and 2 rise past the best of their hosts; 9 was taken, 7 and 5000 were never seen: nothing is said of them.
+    pages, scores = np.array([5000, 0, 9, 1, 2, 7], np.int32), np.array([nan, 0.9, nan, 0.1, 0.8, 5.0])
+    frontier.rescore(pages, scores)
+    assert pages_taken(frontier, 1, lambda host: host == 2) == [2]
+    assert frontier.take(4) == [Taken(0, 1, 0.9, 0.0), Taken(3, 2, 0.3, 0.0), Taken(1, 1, 0.1, 0.0)]
+
+
+@kinds
+def test_a_new_score_that_is_not_a_number_is_refused(make):
+    frontier = make(Random(0))
+    change("raise", frontier, {1: 0.5, 2: 0.4})
+    with pytest.raises(BrokenContract, match="Page 2 got a score that is not a number"):
+        frontier.rescore(np.array([2], np.int32), np.array([nan]))
+    assert pages_taken(frontier) == [1, 2]
+
+
+@kinds
+def test_the_scores_of_many_pages_are_told_at_once(make):
+    frontier = make(Random(0))
+    change("raise", frontier, {1: 0.5, 2: -0.25, 30: inf, 4: 0.0})
+    frontier.take(1)
+    scores = frontier.scores(np.array([2, 30, 7, 5000, -1, 1, 4, 2], np.int32))
+    assert scores.dtype == np.float64
+    np.testing.assert_array_equal(scores, [-0.25, nan, nan, nan, nan, 0.5, 0.0, -0.25])
+    assert len(frontier.scores(np.zeros(0, np.int32))) == 0
+
+
+@kinds
+@pytest.mark.parametrize("how", ["raise", "add", "set", "enter"])
+def test_a_page_that_waits_stays_on_its_host_whatever_is_said_later(make, how):
+    frontier = make(Random(0))
+    change("raise", frontier, {0: 1.0, 1: 2.0, 2: 3.0}, hosts=dict.fromkeys(range(3), 1))
+    change(how, frontier, {0: 9.0}, hosts={0: 2})
+    assert frontier.take(3, lambda host: host == 2) == []
+    assert {taken.host for taken in frontier.take(3)} == {1}
+
+
+@kinds
 def test_a_page_that_stands_twice_in_a_batch_is_taken_up_twice_in_order(make):
-    for how, score in [("raise", 0.5), ("add", 0.75), ("set", 0.25)]:
+    for how, score in [("raise", 0.5), ("add", 0.75), ("set", 0.25), ("enter", 0.5)]:
         frontier = make(Random(0))
         twice = np.array([6, 6], np.int32)
         getattr(frontier, f"{how}_all")(twice, np.zeros(2, np.int32), np.array([0.5, 0.25]))
@@ -110,7 +160,7 @@ def test_a_page_that_was_taken_never_enters_again(make):
     frontier = make(Random(0))
     change("raise", frontier, {1: 0.5, 2: 0.4})
     assert pages_taken(frontier, 1) == [1]
-    for how in ("raise", "add", "set"):
+    for how in ("raise", "add", "set", "enter"):
         change(how, frontier, {1: 0.9, 3: 0.1})
     assert 1 not in frontier
     assert frontier.score(1) is None
@@ -251,6 +301,16 @@ def test_a_score_that_is_not_a_number_is_refused(make, how):
 
 
 @kinds
+def test_a_page_cannot_enter_without_a_score_and_keeps_the_one_it_has(make):
+    frontier = make(Random(0))
+    with pytest.raises(BrokenContract, match="Page 1 got a score that is not a number"):
+        change("enter", frontier, {1: nan})
+    change("enter", frontier, {1: 0.5})
+    change("enter", frontier, {1: nan})
+    assert frontier.score(1) == 0.5
+
+
+@kinds
 @given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])), max_size=120))
 def test_pages_come_out_by_their_highest_score(make, found):
     frontier = make(Random(0))
@@ -313,13 +373,21 @@ def test_a_link_that_just_entered_can_be_the_next_to_leave():
 
 
 @pytest.mark.parametrize(
-    ("how", "score", "order"), [("raise", 0.95, [2, 1]), ("add", 0.6, [2, 1]), ("set", 0.1, [1, 2])]
+    ("how", "score", "order"),
+    [("raise", 0.95, [2, 1]), ("add", 0.6, [2, 1]), ("set", 0.1, [1, 2]), ("enter", 0.95, [1, 2])],
 )
 def test_changing_a_score_in_a_full_frontier_evicts_nothing(how, score, order):
     frontier = BoundedFrontier(2, Random(0))
     change("raise", frontier, {1: 0.9, 2: 0.5})
     change(how, frontier, {2: score})
     assert list(frontier) == order
+
+
+def test_new_scores_in_a_full_frontier_evict_nothing():
+    frontier = BoundedFrontier(2, Random(0))
+    change("raise", frontier, {1: 0.9, 2: 0.5})
+    frontier.rescore(np.array([3, 1, 2], np.int32), np.array([5.0, 0.1, 0.2]))
+    assert list(frontier) == [2, 1]
 
 
 def test_an_evicted_page_may_enter_again_and_is_unknown_until_then():
@@ -343,7 +411,11 @@ def test_a_page_that_was_taken_evicts_nothing():
 @given(
     st.integers(1, 8),
     st.lists(
-        st.tuples(st.sampled_from(["raise", "add", "set"]), st.integers(0, 40), st.sampled_from([0.0, 0.3, 0.6, 1.0])),
+        st.tuples(
+            st.sampled_from(["raise", "add", "set", "enter"]),
+            st.integers(0, 40),
+            st.sampled_from([0.0, 0.3, 0.6, 1.0]),
+        ),
         max_size=150,
     ),
 )

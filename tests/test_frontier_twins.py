@@ -21,7 +21,12 @@ pytest.importorskip("numba")
 from scenthound.frontier import compiled_heaps
 from scenthound.frontier.compiled import FIRST_RECORDS, CompiledFrontier
 
-RULES = {"raise": max, "add": lambda old, new: old + new, "set": lambda _old, new: new}
+RULES = {
+    "raise": max,
+    "add": lambda old, new: old + new,
+    "set": lambda _old, new: new,
+    "enter": lambda old, _new: old,
+}
 
 
 class NaiveFrontier:
@@ -38,6 +43,11 @@ class NaiveFrontier:
             if page not in self.taken:
                 self.hosts.setdefault(page, host)
                 self.scores[page] = RULES[how](self.scores[page], score) if page in self.scores else score
+
+    def rescore(self, pages, scores):
+        for page, score in zip(pages, scores, strict=True):
+            if page in self.scores:
+                self.scores[page] = score
 
     def take(self, n, ready):
         taken = []
@@ -68,8 +78,10 @@ def both(salt=7):
 
 # Few scores make many ties; sums of them stay exact, so that all three add to the same.
 few_scores = st.sampled_from([-1.0, 0.0, 0.125, 0.25, 0.5, 1.0, 64.0])
+# A page's host is the one that it entered with; whatever it is given later is a mistake that must change nothing.
 changes = st.tuples(
-    st.sampled_from(sorted(RULES)), st.lists(st.tuples(st.integers(0, 24), few_scores), min_size=1, max_size=30)
+    st.sampled_from([*RULES, "rescore"]),
+    st.lists(st.tuples(st.integers(0, 24), st.integers(0, 4), few_scores), min_size=1, max_size=30),
 )
 takes = st.tuples(st.integers(1, 12), st.sets(st.integers(0, 4)))
 
@@ -80,19 +92,35 @@ def test_the_twins_and_the_naive_model_agree(salt, gap, steps):
     naive = NaiveFrontier(salt)
     for first, second in steps:
         if isinstance(first, str):
-            pages = [gap * page for page, _ in second]
-            batch = pages, [gap * (page % 5) for page in pages], [score for _, score in second]
-            naive.change_all(first, *batch)
-            for twin in (plain, compiled):
-                getattr(twin, f"{first}_all")(*arrays(*batch))
+            batch = (
+                [gap * page for page, _, _ in second],
+                [gap * host for _, host, _ in second],
+                [s for *_, s in second],
+            )
+            change_each(first, naive, (plain, compiled), *batch)
         else:
             resting = {gap * host for host in second}
             answers = [one.take(first, lambda host, resting=resting: host not in resting) for one in (plain, compiled)]
             assert answers == [naive.take(first, lambda host, resting=resting: host not in resting)] * 2
         for twin in (plain, compiled):
             assert len(twin) == len(naive.scores)
-            assert {page: twin.score(page) for page in twin.waiting().tolist()} == naive.scores
+            waiting = twin.waiting()
+            assert {page: twin.score(page) for page in waiting.tolist()} == naive.scores
+            assert dict(zip(waiting.tolist(), twin.scores(waiting).tolist(), strict=True)) == naive.scores
+        for page in naive.scores:
+            assert compiled_heaps.host_of(compiled._pages, page + 1) == naive.hosts[page]
     assert plain.take(100) == compiled.take(100)
+
+
+def change_each(how, naive, twins, pages, hosts, scores):
+    if how == "rescore":
+        naive.rescore(pages, scores)
+        for twin in twins:
+            twin.rescore(*arrays(pages, hosts, scores)[::2])
+        return
+    naive.change_all(how, pages, hosts, scores)
+    for twin in twins:
+        getattr(twin, f"{how}_all")(*arrays(pages, hosts, scores))
 
 
 @pytest.mark.parametrize("n_hosts", [1, 40, 3000])
@@ -100,11 +128,13 @@ def test_the_twins_agree_on_batches_larger_than_a_window(n_hosts):
     rng = Random(n_hosts)
     twins = both()
     for step in range(40):
-        how = rng.choice(["raise", "add", "set"])
+        how = rng.choice(list(RULES))
         pages = [rng.randrange(4000) for _ in range(rng.choice([1, 50, 64, 65, 700]))]
         scores = [rng.choice([0.0, 0.5, 1.0, rng.random()]) for _ in pages]
         for twin in twins:
             getattr(twin, f"{how}_all")(*arrays(pages, [page % n_hosts for page in pages], scores))
+            waiting = np.sort(twin.waiting())[::3]
+            twin.rescore(waiting, twin.scores(waiting)[::-1])
         n, share = rng.choice([1, 10, 200]), rng.random()
         resting = {host for host in range(n_hosts) if rng.random() < share}
         ready = None if step % 3 == 0 else lambda host, resting=resting: host not in resting

@@ -1,6 +1,7 @@
 """Which model scores for which strategy, and what is refused before the first crawl."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 
 from ring_web import experiment, runs, topic
 from scenthound.errors import BadInput, BadParameter, BadTopic, BrokenContract, MissingExtra, UnknownName
-from scenthound.lab.experiment import guides_for, plan
+from scenthound.lab.experiment import guides_for
+from scenthound.lab.planning import plan
 from scenthound.relevance.cosine import Cosine
 from scenthound.relevance.svm import LinearSvm
 from scenthound.store.recorded_web import RecordedWeb
@@ -67,13 +69,31 @@ def test_two_workers_learn_what_one_does(web_path):
     assert [each.crawl.relevance.tolist() for each in one] == [each.crawl.relevance.tolist() for each in two]
 
 
-def test_a_folder_of_pages_trains_every_topic(web_path, tmp_path):
-    settings = experiment(web_path, topics=BOTH, relevance="svm", train_from=folder_of(tmp_path))
+def test_a_folder_of_pages_trains_instead_of_the_start(web_path, tmp_path):
+    # Also if the topic is trains: the folder says what is positive.
+    settings = experiment(web_path, topics=BOTH[1:], relevance="svm", train_from=folder_of(tmp_path))
     for each in runs(settings, web_path):
         even = each.crawl.pages % 2 == 0
-        # Also for the topic of trains: the folder says what is positive.
         assert each.crawl.relevance[even].min() > each.crawl.relevance[~even].max()
-        assert each.start.negatives == ()
+        assert (each.start.training, each.start.negatives) == ((), ())
+
+
+def test_a_folder_of_pages_is_for_one_topic(web_path, tmp_path):
+    with pytest.raises(BadParameter, match="there are 2 to crawl for"):
+        experiment(web_path, topics=BOTH, relevance="svm", train_from=folder_of(tmp_path))
+
+
+def test_what_is_wrong_with_a_combination_of_parameters_is_said_before_any_crawl(web_path):
+    with pytest.raises(BadParameter, match="ascending order"):
+        experiment(web_path, strategies=("breadth_first", "adaptive_n_first:least=3"), relevance="cosine")
+
+
+def test_a_topic_without_the_words_that_a_strategy_goes_by_is_refused(web_path):
+    for strategy in ("infospiders:description=true", "infospiders:preset=menczer2001"):
+        undescribed = replace(topic("balloon"), description="")
+        settings = experiment(web_path, topics=(undescribed,), strategies=(strategy,), relevance="cosine")
+        with pytest.raises(BadTopic, match="goes by the words of its description, and none of them is in the web"):
+            plan(settings, RecordedWeb.open(web_path))
 
 
 def test_a_topic_alone_can_be_learnt_from_a_folder(web_path, tmp_path):

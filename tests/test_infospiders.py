@@ -12,6 +12,7 @@ from scenthound.drivers.simulate import simulate
 from scenthound.drivers.simulated_web import NotGot, SimulatedWeb
 from scenthound.drivers.telling import Telling, TopicWords
 from scenthound.strategies.infospiders import FEWEST_STEPS, InfoSpiders
+from scenthound.strategies.parts.spider import BYTES_PER_AGENT, BYTES_PER_KEYWORD
 from scenthound.testing import SyntheticWeb, check_strategy, visited
 
 #: Agents that die soon, so that the webs of the checks, which have few pages, are not walked over again and again.
@@ -23,7 +24,7 @@ VARIANTS = [
 ]
 
 
-@pytest.mark.parametrize("parameters", VARIANTS)
+@pytest.mark.parametrize("parameters", VARIANTS[1:])  # the defaults: test_strategies.py
 def test_infospiders_keep_the_contract_of_a_strategy(parameters):
     check_strategy(lambda: InfoSpiders(**SHORT_LIFE, **parameters))
 
@@ -400,6 +401,16 @@ def test_the_bound_on_agents_is_the_buffer_but_never_less_than_the_seeds():
         session = Session(InfoSpiders(buffer=buffer), web, "abc")
         assert session.strategy.memory_bound().waiting == bound
         assert len(session.strategy) == 3
+
+
+def test_the_bound_on_bytes_is_stated_for_the_keywords_of_the_topic_once_these_are_known():
+    web = SyntheticWeb({"a": []}, texts={"a": "sea wave ship"}, keywords="sea wave ship")
+    strategy = InfoSpiders()
+    before = strategy.memory_bound().bytes_per_waiting
+    Session(strategy, web, "a")
+    assert strategy.memory_bound().bytes_per_waiting == BYTES_PER_AGENT + 3 * BYTES_PER_KEYWORD
+    # Before that, what is listed holds for topics of up to ten.
+    assert before == BYTES_PER_AGENT + 10 * BYTES_PER_KEYWORD
 
 
 def test_the_presets_are_parameters():

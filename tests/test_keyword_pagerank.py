@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scenthound.strategies.keyword_pagerank import KeywordPageRank, below_one
 from scenthound.testing import SyntheticWeb, check_strategy, visited
-from stepped_crawl import trace_stopped_by_json
+from stepped_crawl import SteppedCrawl, trace_stopped_by_json
 
 PARAMETERS = [
     {},
@@ -18,7 +18,7 @@ PARAMETERS = [
 ]
 
 
-@pytest.mark.parametrize("parameters", PARAMETERS)
+@pytest.mark.parametrize("parameters", PARAMETERS[1:])  # the defaults: test_strategies.py
 def test_keyword_pagerank_keeps_the_contract(parameters):
     check_strategy(lambda: KeywordPageRank(**parameters))
 
@@ -50,6 +50,18 @@ def test_the_trace_worked_out_by_hand(seed):
     trace = visited(KeywordPageRank(gamma=0.5, every=2, tolerance=1e-9), WORKED, ["a", "b"], seed=seed)
     assert set(trace[:2]) == {"a", "b"}
     assert trace[2:] == ["d", "f", "c", "e", "g"]
+
+
+topic_texts = st.lists(st.sampled_from(["sea", "wave", "storm", "calm", "reef", "the"]), max_size=12)
+
+
+@given(st.sets(st.sampled_from(["sea", "wave", "storm", "abyss"])), topic_texts)
+def test_a_page_is_worth_the_number_of_distinct_topic_words_on_it(keywords, text):
+    web = SyntheticWeb({"a": ["b"], "b": []}, texts={"a": " ".join(text)}, keywords=" ".join(sorted(keywords)))
+    crawl = SteppedCrawl(KeywordPageRank(), web)
+    crawl.step()
+    # b waits with the words of a and a PageRank below 1.
+    assert int(crawl.strategy._frontier.score(1)) == len(keywords & set(text))
 
 
 def test_before_pageranks_are_computed_links_of_one_page_tie():

@@ -16,7 +16,7 @@ from stepped_crawl import SteppedCrawl, trace_stopped_by_json, with_a_context_fo
 ODD = {"reshare_every": 1, "revise_again": True, "when_hopeless": "keep", "seeds_first": False}
 
 
-@pytest.mark.parametrize("parameters", [{}, {"n": 3, **ODD}, {"n": 50, "a": 2.0, "d": 0.5, "reshare_every": None}])
+@pytest.mark.parametrize("parameters", [{"n": 3, **ODD}, {"n": 50, "a": 2.0, "d": 0.5, "reshare_every": None}])
 def test_otie_keeps_the_contract(parameters):
     check_strategy(lambda: Otie(**parameters))
 

@@ -2,7 +2,7 @@ from typing import Annotated, ClassVar, Literal
 
 import pytest
 
-from scenthound.errors import BadParameter, BrokenContract, UnknownName
+from scenthound.errors import BadParameter, BrokenContract, UnknownName, WrongUse
 from scenthound.registry import Bounds, Choice, Registry, _parameters_of
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.best_n_first import BestNFirst
@@ -50,6 +50,12 @@ def test_a_bad_choice_is_refused_with_the_culprit_and_the_next_step(text, error,
     assert "\n" not in str(caught.value)
 
 
+def test_of_choices_that_come_to_the_same_the_first_is_kept():
+    texts = ["best_n_first", "best_n_first:n=1", "best_n_first:preset=wang2009", "best_n_first:buffer=none,n=50"]
+    assert STRATEGIES.distinct(texts) == ["best_n_first", "best_n_first:preset=wang2009"]
+    assert STRATEGIES.distinct(["best_n_first: n=2", "breadth_first"]) == ["best_n_first:n=2", "breadth_first"]
+
+
 class Tempered:
     presets: ClassVar = {"study": {"rate": 0.5, "way": "links"}}
 
@@ -86,8 +92,44 @@ def test_an_unknown_preset_or_word_answers_with_the_nearest(tempered):
 
 def test_a_bound_may_be_one_that_must_be_exceeded(tempered):
     assert tempered.parse("t:rate=1").parameters == (("rate", 1.0),)
-    with pytest.raises(BadParameter, match="rate=0 is out of range; it must be more than 0 and at most 1"):
+    with pytest.raises(BadParameter, match=r"rate=0\.0 is out of range; it must be more than 0 and at most 1"):
         tempered.parse("t:rate=0")
+
+
+@pytest.mark.parametrize(
+    ("bounds", "says", "inside", "outside"),
+    [
+        (Bounds(), "a number", [-1e9, 1e9], []),
+        (Bounds(1), "at least 1", [1, 2], [0.9]),
+        (Bounds(high=2), "at most 2", [-5, 2], [2.1]),
+        (Bounds(1, 2), "1 to 2", [1, 2], [0.9, 2.1]),
+        (Bounds(0, above=True), "more than 0", [0.1], [0, -1]),
+        (Bounds(0, 1, below=True), "at least 0 and less than 1", [0, 0.9], [-0.1, 1]),
+        (Bounds(0, 1, above=True, below=True), "more than 0 and less than 1", [0.5], [0, 1]),
+    ],
+)
+def test_bounds_say_what_they_hold(bounds, says, inside, outside):
+    assert str(bounds) == says
+    assert all(value in bounds for value in inside)
+    assert not any(value in bounds for value in outside)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: BestNFirst(n=0), "BestNFirst: n=0 is out of range; it must be at least 1"),
+        (lambda: BestNFirst(1, 0), "BestNFirst: buffer=0 is out of range"),
+        (lambda: BestNFirst(n=None), "BestNFirst: n=none should be a value of type int"),
+        (lambda: BestNFirst(found_again="higest"), "Did you mean 'highest'"),
+        (
+            lambda: STRATEGIES.make("pagerank:gamma=1"),
+            "gamma=1.0 is out of range; it must be at least 0 and less than 1",
+        ),
+    ],
+)
+def test_who_makes_a_strategy_in_python_is_told_of_its_bounds_too(make, says):
+    with pytest.raises(WrongUse, match=says):
+        make()
 
 
 @pytest.mark.parametrize("name", STRATEGIES.names())

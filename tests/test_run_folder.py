@@ -10,6 +10,7 @@ from scenthound.errors import BadInput, BadParameter, UnknownName
 from scenthound.lab.evaluate import chosen_metrics, evaluate
 from scenthound.lab.run_folder import RunFolder
 from scenthound.store.record import record
+from scenthound.topics.files import write_topics
 
 
 def test_a_run_folder_gives_back_what_was_crawled(web_path, topics_file, tmp_path):
@@ -41,11 +42,12 @@ def test_a_run_folder_keeps_what_guides_learnt_from(web_path, topics_file, tmp_p
     assert about["guides"] == {"breadth_first": "svm", "best_first": "svm"}
 
 
-def test_a_run_folder_names_the_folder_that_trained_and_the_guides_of_strategies(web_path, topics_file, tmp_path):
+def test_a_run_folder_names_the_folder_that_trained_and_the_guides_of_strategies(web_path, tmp_path):
     for kind, text in (("positive", "balloon"), ("negative", "train")):
         (tmp_path / "pages" / kind).mkdir(parents=True)
         (tmp_path / "pages" / kind / "page.txt").write_text(text)
-    simulated(web_path, topics_file, tmp_path / "run", train_from=tmp_path / "pages")
+    write_topics(tmp_path / "one.jsonl", [topic("balloon")])
+    simulated(web_path, tmp_path / "one.jsonl", tmp_path / "run", train_from=tmp_path / "pages")
     about = json.loads((tmp_path / "run" / "run.json").read_text())
     assert about["settings"]["train_from"] == str((tmp_path / "pages").resolve())
     assert about["settings"]["relevance"] is None

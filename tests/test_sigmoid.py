@@ -63,3 +63,12 @@ def test_probabilities_are_monotone_in_the_margin(positives, negatives, tried):
     probabilities = sigmoid(np.array(sorted(tried)))
     assert ((probabilities >= 0) & (probabilities <= 1)).all()
     assert (np.diff(probabilities) * -np.sign(sigmoid.a) >= 0).all()
+
+
+def test_a_sigmoid_that_falls_as_margins_rise_gives_way_to_the_share_of_positives():
+    is_positive = np.array([True, False, False])
+    flat = Sigmoid(2.0, 0.5).never_falling(is_positive)
+    # (1 + 1) / (1 + 1 + 2 + 1), as the fit starts from.
+    assert flat(np.array([-9.0, 0.0, 9.0])).tolist() == pytest.approx([0.4, 0.4, 0.4])
+    rising = Sigmoid(-2.0, 0.5)
+    assert rising.never_falling(is_positive) is rising

@@ -154,7 +154,7 @@ def test_reading_anything_of_an_unvisited_page_raises(question):
 
 def test_what_a_strategy_is_handed_can_neither_fetch_nor_look_ahead():
     handed = {name for name in dir(SimulatedWeb(SyntheticWeb({"a": ["b"]}).recorded, NOTHING).seen) if name[0] != "_"}
-    assert handed == {"url", "words", "link_positions", "links", "domain", "topic_words"}
+    assert handed == {"url", "host", "words", "link_positions", "links", "domain", "topic_words"}
 
 
 def test_the_links_of_a_visited_page_can_be_read_once_more():
@@ -200,6 +200,18 @@ def test_the_address_of_a_link_is_known_but_not_that_of_a_page_nobody_linked_to(
         window.seen.url(2)
     with pytest.raises(Peeked):
         window.seen.url(-1)
+
+
+def test_the_host_of_a_link_is_known_but_not_that_of_a_page_nobody_linked_to():
+    window = SimulatedWeb(SyntheticWeb({"a": ["b"], "c": []}, host_of={"a": "one", "b": "two"}).recorded, NOTHING)
+    window.seeds([0])
+    with pytest.raises(Peeked, match="Page 1 is unknown"):
+        window.seen.host(1)
+    links = told(window, 0).links
+    assert [window.seen.host(0), window.seen.host(1)] == [0, *links.hosts.tolist()] == [0, 1]
+    for unknown in (2, -1):
+        with pytest.raises(Peeked, match=f"Page {unknown} is unknown"):
+            window.seen.host(unknown)
 
 
 def test_what_was_visited_can_be_read():

@@ -19,7 +19,7 @@ from scenthound.strategies.parts.spider_map import Mark, SpiderMap
 from scenthound.strategies.parts.spider_mind import CHOICES_DRAWN, Mind
 from scenthound.strategies.parts.spider_net import BackPropagation, Perceptron, boltzmann_order
 from scenthound.strategies.parts.spider_population import Population
-from scenthound.strategies.parts.spider_senses import Senses, similarity
+from scenthound.strategies.parts.spider_senses import Senses, similarity, squared_length
 from scenthound.testing import SyntheticWeb
 
 STUDY = BackPropagation(epochs=5, rate=0.5, momentum=0.9)
@@ -258,17 +258,21 @@ def test_inputs_equal_those_of_a_plain_double_loop(page, keywords, distance):
     np.testing.assert_allclose(found, expected)
 
 
+def cosine(words, keywords):
+    return similarity(words, squared_length(words), keywords)
+
+
 def test_similarity_is_the_cosine_of_term_frequencies():
     # Page: 7 three times, 8 once, 9 once, stop words. Keywords 7 and 9: (3 + 1) / (sqrt(9 + 1 + 1) * sqrt(2)).
-    assert similarity(ints(7, 0, 7, 8, 0, 7, 9), ints(7, 9)) == pytest.approx(4 / (sqrt(11) * sqrt(2)))
+    assert cosine(ints(7, 0, 7, 8, 0, 7, 9), ints(7, 9)) == pytest.approx(4 / (sqrt(11) * sqrt(2)))
 
 
 def test_similarity_is_one_for_the_keywords_themselves_and_nothing_where_there_are_no_words():
-    assert similarity(ints(3, 0, 5), ints(3, 5)) == pytest.approx(1)
-    assert similarity(ints(0, 0), ints(3)) == 0
-    assert similarity(ints(3), ints()) == 0
+    assert cosine(ints(3, 0, 5), ints(3, 5)) == pytest.approx(1)
+    assert cosine(ints(0, 0), ints(3)) == 0
+    assert cosine(ints(3), ints()) == 0
     # A word can be more frequent than the square root of what an int32 holds.
-    assert similarity(np.full(100_000, 3, np.int32), ints(3)) == pytest.approx(1)
+    assert cosine(np.full(100_000, 3, np.int32), ints(3)) == pytest.approx(1)
 
 
 # The mind: net and senses on a page
@@ -442,6 +446,15 @@ def test_the_map_remembers_marks_and_relevance_through_json():
         assert known.may_follow(ints(3, 5000, 7, 8, 9000)).tolist() == [True, False, False, True, True]
         assert known.any_on_the_way(ints(3, 7))
         assert not known.any_on_the_way(ints(3, 5000, 9000))
+
+
+def test_the_map_counts_the_words_of_a_page_once():
+    # 7 twice and 8 once: 4 + 1. What is given later for the same page is not looked at; a page without words has 0.
+    spider_map = SpiderMap()
+    assert spider_map.squared_length(3, ints(7, 0, 7, 8)) == 5
+    assert spider_map.squared_length(3, ints(7)) == 5
+    assert spider_map.squared_length(4000, ints(0)) == 0
+    assert SpiderMap.restored(spider_map.state()).squared_length(3, ints(7)) == 1
 
 
 # Hope

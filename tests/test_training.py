@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ring_web import N, experiment, runs, topic, url
 from scenthound.errors import BadTopic
-from scenthound.lab.experiment import plan
+from scenthound.lab.planning import plan
 from scenthound.lab.starts import Start, Starts, Task
 from scenthound.lab.training import NegativePool
 from scenthound.store.recorded_web import RecordedWeb
@@ -44,11 +44,17 @@ def test_examples_set_aside_train_beside_the_seeds_and_are_no_targets(web):
     assert start != Starts(web, n_train=4).draw(topic(), 4)
 
 
-def test_one_target_always_stays(web):
+def test_half_of_the_targets_always_stay(web):
+    # 20 examples: 10 are seeds, 10 targets, of which 5 stay.
     for seed in range(5):
         start = Starts(web, n_train=1000).draw(topic(), seed)
-        assert len(start.targets) == 1
-        assert len(start.training) == 19
+        assert len(start.targets) == 5
+        assert len(start.training) == 15
+
+
+def test_without_training_no_page_is_set_aside(web):
+    start = Starts(web, n_train=1000, trains=False).draw(topic(), 0)
+    assert (len(start.targets), start.training) == (10, ())
 
 
 def test_pages_the_description_was_taken_from_may_train(web):

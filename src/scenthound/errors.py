@@ -38,8 +38,9 @@ class UnknownName(WrongUse):
     def among(cls, kind: str, name: str, known: Iterable[str]) -> "UnknownName":
         """Name the unknown one, the nearest known one and all that are known."""
         names = sorted(known)
-        nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        guess = f" Did you mean {nearest[0]!r}?" if nearest else ""
+        spelled = {known.lower(): known for known in names}
+        nearest = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
+        guess = f" Did you mean {spelled[nearest[0]]!r}?" if nearest else ""
         more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
         return cls(f"No {kind} {name!r}.{guess} Known: {', '.join(names[:SHOWN]) or 'none'}{more}.")
 

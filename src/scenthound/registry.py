@@ -13,7 +13,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar, Union
 
@@ -25,24 +25,28 @@ Plugin = TypeVar("Plugin")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The least and the greatest value that a parameter may have; None is no bound. With `above`, the value must be
-    greater than `low`."""
+    """The least and the greatest value that a parameter may have; None is no bound. With `above` the value must be
+    greater than `low`, with `below` less than `high`."""
 
     low: float | None = None
     high: float | None = None
     above: bool = False
+    below: bool = False
 
     def __contains__(self, value: float) -> bool:
-        if self.low is not None and (value < self.low or (self.above and value == self.low)):
-            return False
-        return self.high is None or value <= self.high
+        high_enough = self.low is None or (value > self.low if self.above else value >= self.low)
+        low_enough = self.high is None or (value < self.high if self.below else value <= self.high)
+        return high_enough and low_enough
 
     def __str__(self) -> str:
-        if self.low is None:
-            return "a number" if self.high is None else f"at most {self.high}"
-        if self.above:
-            return f"more than {self.low}" + ("" if self.high is None else f" and at most {self.high}")
-        return f"at least {self.low}" if self.high is None else f"{self.low} to {self.high}"
+        if self.low is not None and self.high is not None and not (self.above or self.below):
+            return f"{self.low} to {self.high}"
+        ends = []
+        if self.low is not None:
+            ends.append(f"{'more than' if self.above else 'at least'} {self.low}")
+        if self.high is not None:
+            ends.append(f"{'less than' if self.below else 'at most'} {self.high}")
+        return " and ".join(ends) or "a number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +68,29 @@ class Parameter:
         """What it may be, in words."""
         if self.words or self.kind is bool:
             return " or ".join(self.words or ("true", "false"))
-        bounded = self.bounds != Bounds()
-        what = str(self.bounds) if bounded else "any"
-        return f"{self.kind.__name__}, {what}{' or none' if self.optional else ''}"
+        return f"{self.bounds}{' or none' if self.optional else ''}"
 
     def parse(self, text: str, owner: str) -> Value:
         """Read a value as a person wrote it, or say what is wrong with it."""
         if self.optional and text.lower() == "none":
             return None
-        if self.words and text not in self.words:
-            raise UnknownName.among(f"value of {owner}: {self.name}", text, self.words)
         try:
             value: Value = _BOOLEANS[text.lower()] if self.kind is bool else self.kind(text)
         except (ValueError, KeyError):
             what = "true or false" if self.kind is bool else f"a value of type {self.kind.__name__}"
             none = " or none" if self.optional else ""
             raise BadParameter(f"{owner}: {self.name}={text} should be {what}{none}.") from None
-        if isinstance(value, int | float) and (not math.isfinite(value) or value not in self.bounds):
-            raise BadParameter(f"{owner}: {self.name}={text} is out of range; it must be {self.bounds}.")
+        self.check(value, owner)
         return value
+
+    def check(self, value: Value, owner: str) -> None:
+        """Refuse a value that the parameter may not have."""
+        if value is None and not self.optional:
+            raise BadParameter(f"{owner}: {self.name}=none should be a value of type {self.kind.__name__}.")
+        if self.words and value is not None and value not in self.words:
+            raise UnknownName.among(f"value of {owner}: {self.name}", str(value), self.words)
+        if isinstance(value, int | float) and (not math.isfinite(value) or value not in self.bounds):
+            raise BadParameter(f"{owner}: {self.name}={written(value)} is out of range; it must be {self.range}.")
 
 
 #: The key under which a set of values is chosen by its name.
@@ -163,6 +171,8 @@ class Registry(Generic[Plugin]):
             key, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals or not value:
                 raise BadParameter(f"{name}: {part!r} should be written parameter=value.")
+            if key == PRESET and key not in known:
+                raise UnknownName(f"{name} has no presets; its parameters: {', '.join(known) or 'none'}.")
             if key not in known:
                 raise UnknownName.among(f"parameter of {name}", key, known)
             if key in chosen:
@@ -180,6 +190,14 @@ class Registry(Generic[Plugin]):
         preset = given.pop(PRESET, None)
         return {**self.presets(choice.name)[preset], **given} if isinstance(preset, str) else given
 
+    def distinct(self, texts: Iterable[str]) -> list[str]:
+        """Choices in their one spelling; of those that come to the same values, the first."""
+        spelled: dict[tuple[str, tuple[tuple[str, Value], ...]], str] = {}
+        for choice in map(self.parse, texts):
+            defaults = {name: each.default for name, each in self.parameters(choice.name).items()}
+            spelled.setdefault((choice.name, tuple({**defaults, **self.values(choice)}.items())), str(choice))
+        return list(spelled.values())
+
     def make(self, choice: Choice | str) -> Plugin:
         """A new object of the chosen plug-in."""
         chosen = self.parse(choice) if isinstance(choice, str) else choice
@@ -195,20 +213,36 @@ class Registry(Generic[Plugin]):
         return made
 
 
+def check_arguments(factory: Callable[..., Any], owner: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    """Refuse arguments that are out of the range of the parameter they are meant for, as `Registry.parse` does."""
+    parameters = _known_parameters(factory)
+    for name, value in inspect.signature(factory).bind_partial(*args, **named).arguments.items():
+        if name in parameters:
+            parameters[name].check(value, owner)
+
+
+@lru_cache
+def _known_parameters(factory: Callable[..., Any]) -> dict[str, Parameter]:
+    """The parameters of a factory that can be chosen, which are those with a default."""
+    arguments = inspect.signature(factory).parameters.values()
+    hints = typing.get_type_hints(factory.__init__ if inspect.isclass(factory) else factory, include_extras=True)
+    return {each.name: _parameter(each, hints) for each in arguments if each.default is not inspect.Parameter.empty}
+
+
 def _parameters_of(factory: Callable[..., Any]) -> Iterable[Parameter]:
-    hints = typing.get_type_hints(
-        factory.__init__ if inspect.isclass(factory) else factory,
-        include_extras=True,
-    )
-    for argument in inspect.signature(factory).parameters.values():
-        if argument.default is inspect.Parameter.empty:
-            raise BrokenContract(f"{factory.__name__}: parameter {argument.name} needs a default value.")
-        hint, bounds = _without_bounds(hints.get(argument.name, str))
-        kind, optional = _without_none(hint)
-        if typing.get_origin(kind) is typing.Literal:
-            yield Parameter(argument.name, str, argument.default, optional, bounds, typing.get_args(kind))
-        else:
-            yield Parameter(argument.name, kind, argument.default, optional, bounds)
+    known = _known_parameters(factory)
+    for name in inspect.signature(factory).parameters:
+        if name not in known:
+            raise BrokenContract(f"{factory.__name__}: parameter {name} needs a default value.")
+    return known.values()
+
+
+def _parameter(argument: inspect.Parameter, hints: Mapping[str, Any]) -> Parameter:
+    hint, bounds = _without_bounds(hints.get(argument.name, str))
+    kind, optional = _without_none(hint)
+    if typing.get_origin(kind) is typing.Literal:
+        return Parameter(argument.name, str, argument.default, optional, bounds, typing.get_args(kind))
+    return Parameter(argument.name, kind, argument.default, optional, bounds)
 
 
 def _without_bounds(hint: Any) -> tuple[Any, Bounds]:

@@ -124,14 +124,15 @@ def simulate(
         typer.Option(
             metavar="N",
             min=0,
-            help="Set N examples of each topic aside, neither start pages nor targets, for classifiers to learn from "
-            "beside the start pages.",
+            help="Set up to N examples of each topic aside, neither start pages nor targets, for classifiers to learn "
+            "from beside the start pages: at most half of the targets, and 75 pages in all, as in the study of 2009.",
         ),
     ] = 0,
     train_from: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Let classifiers learn from DIR/positive and DIR/negative: .html, .htm, .txt pages."
+            metavar="DIR",
+            help="Let classifiers learn from DIR/positive and DIR/negative: .html, .htm, .txt pages of one topic.",
         ),
     ] = None,
     as_published: Annotated[

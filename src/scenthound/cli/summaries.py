@@ -38,7 +38,7 @@ def print_run(done: Simulation) -> None:
     experiment = done.experiment
     typer.echo(
         f"{_counted(done.n_crawls, 'crawl')} ({_counted(len(experiment.topics), 'topic')} x "
-        f"{len(experiment.strategies)} strategies x {_counted(experiment.n_seeds, 'seed')}) got "
+        f"{_strategies(len(experiment.strategies))} x {_counted(experiment.n_seeds, 'seed')}) got "
         f"{_counted(done.n_pages, 'page')}; {done.out / 'traces.parquet'} has them."
     )
     if done.pages_wanted > experiment.page_budget:
@@ -55,6 +55,10 @@ def print_run(done: Simulation) -> None:
     for reason in done.skipped_topics.values():
         typer.echo(f"Left out: {reason}")
     typer.echo(f"Next: scenthound evaluate {done.out}")
+
+
+def _strategies(count: int) -> str:
+    return "1 strategy" if count == 1 else f"{count} strategies"
 
 
 def _counted(count: int, noun: str) -> str:
@@ -74,6 +78,7 @@ def strategy_facts(name: str) -> dict[str, Any]:
     return {
         "guide": strategy.guide,
         "most_pages_waiting": bound.waiting,
+        "bytes_per_page_waiting": bound.bytes_per_waiting,
         "bytes_per_url_seen": bound.bytes_per_url,
         "bytes_per_link_seen": bound.bytes_per_link,
     }
@@ -111,12 +116,12 @@ def _row(registry: Registry[Any], name: str) -> list[str]:
 
 
 def _print_plugin(registry: Registry[Any], name: str, facts: dict[str, Any]) -> None:
-    print_table(
-        f"{name}: {registry.summary(name)}",
-        ["parameter", "default", "may be"],
-        [[each.name, written(each.default), each.range] for each in registry.parameters(name).values()],
-        n_words=3,
-    )
+    title, parameters = f"{name}: {registry.summary(name)}", registry.parameters(name).values()
+    if parameters:
+        rows = [[each.name, each.kind.__name__, written(each.default), each.range] for each in parameters]
+        print_table(title, ["parameter", "type", "default", "may be"], rows, n_words=4)
+    else:
+        typer.echo(f"{title}; it has no parameters")
     for preset, values in registry.presets(name).items():
         chosen = ", ".join(f"{key}={written(value)}" for key, value in values.items())
         typer.echo(f"{name}:preset={preset} is {chosen or 'the defaults'}")
@@ -145,11 +150,13 @@ def _parameters(registry: Registry[Any], name: str) -> list[dict[str, Any]]:
     return [
         {
             "name": parameter.name,
-            "type": parameter.kind.__name__ + (" or none" if parameter.optional else ""),
+            "type": parameter.kind.__name__,
+            "may_be_none": parameter.optional,
             "default": parameter.default,
             "minimum": parameter.bounds.low,
             "maximum": parameter.bounds.high,
             "minimum_excluded": parameter.bounds.above,
+            "maximum_excluded": parameter.bounds.below,
             "words": list(parameter.words),
         }
         for parameter in registry.parameters(name).values()

@@ -41,7 +41,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
         curves = {result.strategy: result.curves[metric] for result in evaluation.results}
         n_topics = max(curve.n_topics for curve in curves.values())
         print_table(
-            f"{metric}: mean ± standard error over {n_topics} topics; * best",
+            f"{metric}: mean ± standard error over {n_topics} topic{'s' if n_topics != 1 else ''}; * best",
             ["strategy", *(f"@{step}" for step in evaluation.checkpoints)],
             _metric_rows(curves, evaluation.checkpoints),
         )

@@ -105,7 +105,9 @@ class PageScores:
         known = self._pages.get(recorded_page)
         if known is None:
             before = thread_time_ns()
-            score = self._relevance.page(self._words(recorded_page), float(self._web.page_norm[recorded_page]))
+            score = self._relevance.page(
+                self._web.words_alone(recorded_page), float(self._web.page_norm[recorded_page])
+            )
             cost_ns = thread_time_ns() - before
             if not 0 <= score <= HIGHEST_SCORE:
                 raise BrokenContract(f"A relevance model scored a page {score}; scores lie between 0 and 1.")
@@ -128,15 +130,11 @@ class PageScores:
     def _of_links(self, recorded_page: int, cut: Cut) -> _Known:
         links = slice(*self._web.link_offset[recorded_page : recorded_page + 2].tolist())
         before = thread_time_ns()
-        words = self._words(recorded_page)
+        words = self._web.words_alone(recorded_page)
         first, last = cut(self._web.link_start[links].copy(), self._web.link_end[links].copy(), len(words))
         scores = self._relevance.contexts(words, first, last)
         cost_ns = thread_time_ns() - before
         return _Known(_checked(scores, len(first)), cost_ns)
-
-    def _words(self, recorded_page: int) -> IntArray:
-        # A copy: the base of a slice is the whole web's words.
-        return self._web.words(recorded_page).copy()
 
 
 def _checked(scores: FloatArray, n_links: int) -> FloatArray:

@@ -68,9 +68,13 @@ class Seen:
     def url(self, page: int) -> str:
         return self._web.url(self._urls.id_of(page))
 
+    def host(self, page: int) -> int:
+        # An unknown page has no id, and asking for it raises; the array of hosts would answer with a 0.
+        self._urls.id_of(page)
+        return int(self._urls.hosts(np.array([page], np.int32))[0])
+
     def words(self, page: int) -> IntArray:
-        # A copy: the base of a slice is the whole web's words.
-        return self._web.words(self._visited(page)).copy()
+        return self._web.words_alone(self._visited(page))
 
     def link_positions(self, page: int) -> tuple[IntArray, IntArray]:
         places = self._shown.place[self._shown.range_of(self._visited(page))]

@@ -13,10 +13,14 @@ from scenthound.text.words import stems_of
 
 @dataclass(frozen=True, slots=True)
 class TopicWords:
-    """What a crawl's topic is called, in the words of the web it crawls."""
+    """What a crawl's topic is called, in the words of the web it crawls. Crawls share it, so none can write to it."""
 
     keywords: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
     description: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
+
+    def __post_init__(self) -> None:
+        self.keywords.setflags(write=False)
+        self.description.setflags(write=False)
 
     @classmethod
     def of(cls, topic: Topic, web: RecordedWeb) -> "TopicWords":

@@ -6,22 +6,22 @@ is drawn anew each time a page enters, so an evicted page that comes back has no
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
-from math import isnan
-from operator import add
+from math import isnan, nan
 from random import Random
 
 import numpy as np
 
-from scenthound.frontier.base import FrontierState, Ready, Taken, highest, latest, not_a_number, regret
+from scenthound.frontier.base import FrontierState, PriorityFrontier, Ready, Taken, not_a_number, regret
+from scenthound.frontier.rules import COMBINED, Rule
 from scenthound.model import FloatArray, IntArray
 
 #: (score, tie-breaking key, page, host). Larger is better.
 Entry = tuple[float, float, int, int]
 
 
-class BoundedFrontier:
+class BoundedFrontier(PriorityFrontier):
     """A sorted list of at most `capacity` entries. Entering moves up to `capacity` pointers in memory, which for the
     few hundred to few thousand pages of a bounded crawler is faster than two heaps; and so is walking past the pages
     of hosts that rest."""
@@ -48,19 +48,8 @@ class BoundedFrontier:
     def knows(self, page: int) -> bool:
         return page in self._entry_of or page in self._taken
 
-    def raise_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray) -> None:
-        self._enter_all(pages, hosts, scores, highest)
-
-    def add_all(self, pages: IntArray, hosts: IntArray, amounts: FloatArray) -> None:
-        self._enter_all(pages, hosts, amounts, add)
-
-    def set_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray) -> None:
-        self._enter_all(pages, hosts, scores, latest)
-
-    def _enter_all(
-        self, pages: IntArray, hosts: IntArray, scores: FloatArray, combined: Callable[[float, float], float]
-    ) -> None:
-        entry_of, taken, draw = self._entry_of, self._taken, self._rng.random
+    def change_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: Rule) -> None:
+        entry_of, taken, draw, combined = self._entry_of, self._taken, self._rng.random, COMBINED[rule]
         for page, host, given in zip(pages.tolist(), hosts.tolist(), scores.tolist(), strict=True):
             waiting = entry_of.get(page)
             if waiting is not None:
@@ -89,6 +78,10 @@ class BoundedFrontier:
     def score(self, page: int) -> float | None:
         entry = self._entry_of.get(page)
         return None if entry is None else entry[0]
+
+    def scores(self, pages: IntArray) -> FloatArray:
+        entries = map(self._entry_of.get, pages.tolist())
+        return np.array([nan if entry is None else entry[0] for entry in entries], np.float64)
 
     def waiting(self) -> IntArray:
         return np.array([entry[2] for entry in self._sorted], np.int32)

@@ -3,14 +3,15 @@
 24 bytes for each page that was ever known, whether it waits or was taken, and 24 for each host. Needs the extra `fast`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 
 import numpy as np
 
 from scenthound.errors import BrokenContract
 from scenthound.frontier import compiled_heaps as heaps
-from scenthound.frontier.base import FrontierState, Ready, Taken, not_a_number, regret
+from scenthound.frontier.base import FrontierState, PriorityFrontier, Ready, Taken, not_a_number, regret
+from scenthound.frontier.rules import Rule
 from scenthound.model import FloatArray, IntArray, LongArray
 
 #: Records at the start. Later arrays grow by a sixteenth, in place or by moving memory pages: nothing is held twice.
@@ -21,8 +22,15 @@ Arrays = tuple[heaps.Records, heaps.Records, heaps.Records, LongArray]
 #: Compiled code that works on the frontier's arrays and one array of entries, and answers how many it has dealt with.
 Operation = Callable[[heaps.Records, heaps.Records, heaps.Records, LongArray, heaps.Records], int]
 
+CHANGES: Mapping[Rule, Operation] = {
+    Rule.RAISE: heaps.raise_all,
+    Rule.ADD: heaps.add_all,
+    Rule.SET: heaps.set_all,
+    Rule.ENTER: heaps.enter_all,
+}
 
-class CompiledFrontier:
+
+class CompiledFrontier(PriorityFrontier):
     """Arrays of records by page and host number; `compiled_heaps` tells what is in them."""
 
     def __init__(self, salt: int) -> None:
@@ -55,23 +63,14 @@ class CompiledFrontier:
     def n_bytes(self) -> int:
         return self._pages.nbytes + self._hosts.nbytes + self._ranking.nbytes
 
-    def raise_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray) -> None:
-        self._change_all(heaps.raise_all, pages, hosts, scores)
-
-    def add_all(self, pages: IntArray, hosts: IntArray, amounts: FloatArray) -> None:
-        self._change_all(heaps.add_all, pages, hosts, amounts)
-
-    def set_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray) -> None:
-        self._change_all(heaps.set_all, pages, hosts, scores)
-
-    def _change_all(self, change_all: Operation, pages: IntArray, hosts: IntArray, scores: FloatArray) -> None:
+    def change_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: Rule) -> None:
         if not len(pages) == len(hosts) == len(scores):
             raise ValueError(
                 f"{len(pages)} pages, {len(hosts)} hosts, {len(scores)} scores: give one of each per page."
             )
         batch = np.empty(len(pages), heaps.ENTRY)
         batch["page"], batch["host"], batch["score"] = pages, hosts, scores
-        while (done := change_all(*self._arrays(), batch)) < len(batch):
+        while (done := CHANGES[rule](*self._arrays(), batch)) < len(batch):
             batch = batch[done:]
             self._make_room(batch)
 
@@ -96,6 +95,12 @@ class CompiledFrontier:
 
     def score(self, page: int) -> float | None:
         return float(self._pages["score"][page + 1]) if page in self else None
+
+    def scores(self, pages: IntArray) -> FloatArray:
+        has_record = (pages >= 0) & (pages < len(self._pages) - 1)
+        records = self._pages[np.where(has_record, pages + 1, 0)]
+        waits = (records["up"] != 0) & (records["up"] != heaps.TAKEN)
+        return np.where(waits, records["score"], np.nan)
 
     def waiting(self) -> IntArray:
         return self._waiting()[0]

@@ -9,6 +9,8 @@ Invariants
 - The pages that wait on a host form one pairing heap (Fredman, Sedgewick, Sleator, Tarjan: The pairing heap, 1986) with
   its root at `best` of the host. `child` is a page's first child, `next` and `previous` are its siblings, `up` is its
   parent. A page whose score rises stays where it is until it passes its parent, so most changes touch two records.
+- The host of a page that waits is found from the page itself, whatever the caller says. It stands where a root has no
+  parent and a first child no sibling before it, as -1 - host; so that each page has it at most two records away.
 - The first `N_RANKED` entries of `ranking` are a binary heap of the hosts with waiting pages, each with its best page;
   `rank` of a host is its place there plus 1. During a take, hosts that rest are out of it with `rank` 0.
 """
@@ -25,7 +27,7 @@ from scenthound.model import IntArray, LongArray
 
 Records = npt.NDArray[np.void]
 
-#: 24 bytes per page. `up` of a root is -1 - host; 0 says that the page is unknown, TAKEN that it was taken.
+#: 24 bytes per page. `up` is 0 if the page is unknown, TAKEN if it was taken.
 PAGE = np.dtype([("score", "f8"), ("up", "i4"), ("child", "i4"), ("next", "i4"), ("previous", "i4")])
 HOST = np.dtype([("best", "i4"), ("rank", "i4")])
 #: A page and its host by number: what a batch, the ranking, and the answer of a take are made of.
@@ -34,8 +36,8 @@ ENTRY = np.dtype([("score", "f8"), ("page", "i4"), ("host", "i4")])
 TAKEN = np.iinfo(np.int32).min
 #: Places in `numbers`.
 N_WAITING, N_TAKEN, N_RANKED, SALT, TOUCHED = range(5)
-#: What becomes of the score of a page that waits.
-RAISE, ADD, SET = range(3)
+#: What becomes of the score of a page that waits: `rules.Rule`, in numbers.
+RAISE, ADD, SET, ENTER = range(4)
 #: Changes whose records are fetched together; they fit the nearest cache.
 WINDOW = 64
 
@@ -79,8 +81,17 @@ def comes_first(heaps: Heaps, score: float, page: int, other_score: float, other
 
 
 @compiled
-def link(heaps: Heaps, one: int, other: int) -> int:
-    """Make the worse of two roots the first child of the better, which is the answer."""
+def host_of(pages: Records, place: int) -> int:
+    """The host that a page waits on."""
+    marked: int = pages[place].up
+    if marked > 0:
+        marked = pages[pages[marked].child].previous
+    return -1 - marked
+
+
+@compiled
+def link(heaps: Heaps, host: int, one: int, other: int) -> int:
+    """Make the worse of two roots of one host the first child of the better, which is the answer."""
     pages = heaps.pages
     if comes_first(heaps, pages[other].score, other - 1, pages[one].score, one - 1):
         one, other = other, one
@@ -88,7 +99,7 @@ def link(heaps: Heaps, one: int, other: int) -> int:
     pages[one].child = other
     pages[other].up = one
     pages[other].next = second
-    pages[other].previous = 0
+    pages[other].previous = -1 - host
     if second:
         pages[second].previous = other
     return one
@@ -98,7 +109,7 @@ def link(heaps: Heaps, one: int, other: int) -> int:
 def cut(pages: Records, place: int) -> None:
     """Take a page that is no root, with all below it, out of its heap."""
     before, after = pages[place].previous, pages[place].next
-    if before:
+    if before > 0:
         pages[before].next = after
     else:
         pages[pages[place].up].child = after
@@ -107,7 +118,7 @@ def cut(pages: Records, place: int) -> None:
 
 
 @compiled
-def linked_children(heaps: Heaps, parent: int) -> int:
+def linked_children(heaps: Heaps, host: int, parent: int) -> int:
     """Make one heap of a page's children: linked in pairs, then the pairs from the last to the first. Its root or 0."""
     pages = heaps.pages
     one, pairs = pages[parent].child, 0
@@ -115,13 +126,13 @@ def linked_children(heaps: Heaps, parent: int) -> int:
     while one:
         other = pages[one].next
         following = pages[other].next if other else 0
-        pair = link(heaps, one, other) if other else one
+        pair = link(heaps, host, one, other) if other else one
         pages[pair].next = pairs
         one, pairs = following, pair
     root, pairs = pairs, pages[pairs].next
     while pairs:
         following = pages[pairs].next
-        root = link(heaps, root, pairs)
+        root = link(heaps, host, root, pairs)
         pairs = following
     return root
 
@@ -189,25 +200,30 @@ def crown(heaps: Heaps, host: int, root: int) -> None:
 def merge(heaps: Heaps, host: int, root: int) -> None:
     """Add a heap, be it of one page, to that of its host."""
     best = heaps.hosts[host].best
-    winner = link(heaps, best, root) if best else root
+    winner = link(heaps, host, best, root) if best else root
     if winner != best:
         crown(heaps, host, winner)
 
 
 @compiled
-def move(heaps: Heaps, host: int, place: int, score: float) -> None:
-    """Give a page that waits another score."""
-    pages = heaps.pages
-    up, is_higher = pages[place].up, score > pages[place].score
-    pages[place].score = score
-    # A page that falls may pass those below it, so they part with it; when it rises they stay below it.
-    children = 0 if is_higher else linked_children(heaps, place)
+def rise(heaps: Heaps, place: int) -> None:
+    """Bring a page whose score has risen to where it belongs; those below it stay there."""
+    pages, up = heaps.pages, heaps.pages[place].up
     if up < 0:
-        crown(heaps, -1 - up, link(heaps, place, children) if children else place)
-    elif is_higher:
-        if comes_first(heaps, score, place - 1, pages[up].score, up - 1):
-            cut(pages, place)
-            merge(heaps, host, place)
+        rank_host(heaps, -1 - up)
+    elif comes_first(heaps, pages[place].score, place - 1, pages[up].score, up - 1):
+        host = host_of(pages, place)
+        cut(pages, place)
+        merge(heaps, host, place)
+
+
+@compiled
+def fall(heaps: Heaps, place: int) -> None:
+    """Part a page whose score has fallen from those below it, which it may have passed."""
+    host = host_of(heaps.pages, place)
+    children = linked_children(heaps, host, place)
+    if heaps.pages[place].up < 0:
+        crown(heaps, host, link(heaps, host, place, children) if children else place)
     elif children:
         merge(heaps, host, children)
 
@@ -217,7 +233,7 @@ def combined(rule: int, old: float, given: float) -> float:
     """The new score of a page that waits; NaN, which compares with nothing, is handed on."""
     if rule == ADD:
         return old + given
-    return old if rule == RAISE and given <= old else given
+    return old if rule == ENTER or (rule == RAISE and given <= old) else given
 
 
 @compiled
@@ -226,6 +242,7 @@ def fetch(heaps: Heaps, batch: Records, rule: int) -> float:
 
     Each change follows links from record to record, and in a large frontier every step waits for the memory. Here the
     steps of all changes are made side by side, so that the processor waits for many at once.
+    The host given is taken for the page's own: if it is not, time is lost and nothing else.
     """
     pages, hosts, touched = heaps.pages, heaps.hosts, 0.0
     for entry in batch:
@@ -233,12 +250,13 @@ def fetch(heaps: Heaps, batch: Records, rule: int) -> float:
         touched += pages[entry.page + 1].score + pages[entry.page + 1].previous
     for entry in batch:
         parent, best = pages[max(0, pages[entry.page + 1].up)], pages[hosts[entry.host].best]
-        touched += parent.score + best.score + best.child
+        touched += parent.score + parent.child + best.score + best.child
     for entry in batch:
         page = pages[entry.page + 1]
         if page.up <= 0 or combined(rule, page.score, entry.score) > pages[page.up].score:
-            best = pages[hosts[entry.host].best]
-            touched += pages[page.next].previous + pages[page.previous].next + pages[best.child].previous
+            best, sibling = pages[hosts[entry.host].best], pages[pages[max(0, page.up)].child]
+            touched += pages[page.next].previous + pages[max(0, page.previous)].next
+            touched += sibling.previous + pages[best.child].previous
     return touched
 
 
@@ -256,7 +274,12 @@ def change(heaps: Heaps, place: int, host: int, given: float, rule: int) -> bool
         heaps.numbers[N_WAITING] += 1
         merge(heaps, host, place)
     elif score != page.score:
-        move(heaps, host, place, score)
+        is_higher = score > page.score
+        page.score = score
+        if is_higher:
+            rise(heaps, place)
+        else:
+            fall(heaps, place)
     return True
 
 
@@ -303,6 +326,11 @@ def set_all(pages: Records, hosts: Records, ranking: Records, numbers: LongArray
 
 
 @compiled
+def enter_all(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, batch: Records) -> int:
+    return change_all(Heaps(pages, hosts, ranking, numbers), batch, ENTER)
+
+
+@compiled
 def take(heaps: Heaps, taken: Records, host: int) -> int:
     """Fill `taken` with the best pages; those of the one host, while it is the best, unless that is -1. How many."""
     for i in range(len(taken)):
@@ -313,7 +341,7 @@ def take(heaps: Heaps, taken: Records, host: int) -> int:
         heaps.pages[best.page + 1].up = TAKEN
         heaps.numbers[N_WAITING] -= 1
         heaps.numbers[N_TAKEN] += 1
-        root = linked_children(heaps, best.page + 1)
+        root = linked_children(heaps, best.host, best.page + 1)
         if root:
             crown(heaps, best.host, root)
         else:

@@ -14,13 +14,13 @@ Invariants
 from collections.abc import Callable
 from functools import cache
 from heapq import heapify, heappop, heappush
-from math import inf
-from operator import add
+from math import inf, nan
 
 import numpy as np
 
-from scenthound.frontier.base import FrontierState, Ready, Taken, highest, latest, not_a_number, regret
+from scenthound.frontier.base import FrontierState, PriorityFrontier, Ready, Taken, not_a_number, regret
 from scenthound.frontier.keys import BLOCK_BITS, LAST_IN_BLOCK, TieKeys, tie_keys
+from scenthound.frontier.rules import COMBINED, Rule
 from scenthound.model import FloatArray, IntArray
 
 #: (score negated, tie-breaking key, page, host): heapq keeps the smallest first.
@@ -30,7 +30,7 @@ Entry = tuple[float, int, int, int]
 FEW_GHOSTS = 64
 
 
-class PlainFrontier:
+class PlainFrontier(PriorityFrontier):
     """Heaps of tuples. The salt of the tie-breaking keys is drawn when pages first enter, so that a frontier made to
     be restored takes nothing from the crawl's generator."""
 
@@ -57,20 +57,10 @@ class PlainFrontier:
     def n_known(self) -> int:
         return len(self._entry_of) + len(self._taken)
 
-    def raise_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray) -> None:
-        self._enter_all(pages, hosts, scores, highest)
-
-    def add_all(self, pages: IntArray, hosts: IntArray, amounts: FloatArray) -> None:
-        self._enter_all(pages, hosts, amounts, add)
-
-    def set_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray) -> None:
-        self._enter_all(pages, hosts, scores, latest)
-
-    def _enter_all(
-        self, pages: IntArray, hosts: IntArray, scores: FloatArray, combined: Callable[[float, float], float]
-    ) -> None:
+    def change_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: Rule) -> None:
         # One long loop without calls of its own: here a simulated crawl spends most of its time with the frontier.
         entry_of, heap_of, taken, keys = self._entry_of, self._heap_of, self._taken, self._tie_keys()
+        combined = COMBINED[rule]
         for page, host, given in zip(pages.tolist(), hosts.tolist(), scores.tolist(), strict=True):
             waiting = entry_of.get(page)
             if waiting is not None:
@@ -129,6 +119,10 @@ class PlainFrontier:
     def score(self, page: int) -> float | None:
         entry = self._entry_of.get(page)
         return None if entry is None else -entry[0]
+
+    def scores(self, pages: IntArray) -> FloatArray:
+        entries = map(self._entry_of.get, pages.tolist())
+        return np.array([nan if entry is None else -entry[0] for entry in entries], np.float64)
 
     def waiting(self) -> IntArray:
         return np.fromiter(self._entry_of, np.int32, len(self._entry_of))

@@ -9,9 +9,10 @@ from importlib.util import find_spec
 from random import Random
 from typing import TYPE_CHECKING
 
-from scenthound.frontier.base import FrontierState, Ready, Taken
+from scenthound.frontier.base import FrontierState, PriorityFrontier, Ready, Taken
 from scenthound.frontier.keys import KEY_BITS
 from scenthound.frontier.plain import PlainFrontier
+from scenthound.frontier.rules import Rule
 from scenthound.model import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 LARGE = 2**16
 
 
-class UnboundedFrontier:
+class UnboundedFrontier(PriorityFrontier):
     """A `PlainFrontier` that becomes a `CompiledFrontier`."""
 
     def __init__(self, rng: Random) -> None:
@@ -40,16 +41,8 @@ class UnboundedFrontier:
     def knows(self, page: int) -> bool:
         return self._held.knows(page)
 
-    def raise_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray) -> None:
-        self._held.raise_all(pages, hosts, scores)
-        self._move_if_large()
-
-    def add_all(self, pages: IntArray, hosts: IntArray, amounts: FloatArray) -> None:
-        self._held.add_all(pages, hosts, amounts)
-        self._move_if_large()
-
-    def set_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray) -> None:
-        self._held.set_all(pages, hosts, scores)
+    def change_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: Rule) -> None:
+        self._held.change_all(pages, hosts, scores, rule)
         self._move_if_large()
 
     def _move_if_large(self) -> None:
@@ -58,6 +51,9 @@ class UnboundedFrontier:
 
     def score(self, page: int) -> float | None:
         return self._held.score(page)
+
+    def scores(self, pages: IntArray) -> FloatArray:
+        return self._held.scores(pages)
 
     def waiting(self) -> IntArray:
         return self._held.waiting()

@@ -1,12 +1,11 @@
 """An experiment: topics x strategies x random seeds over a recorded web, in parallel processes.
 
-All starts are drawn before the first crawl, with the pages that guides learn from, so whatever is wrong with a topic is
-said before any work is done.
+`planning` draws the starts.
 """
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -17,8 +16,7 @@ from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.drivers.telling import TopicWords
 from scenthound.errors import BadParameter, BadTopic, BrokenContract, ScenthoundError
 from scenthound.lab.guides import Guides
-from scenthound.lab.starts import Start, Starts, Task
-from scenthound.lab.training import NegativePool, check_training
+from scenthound.lab.starts import Start, Task
 from scenthound.lab.training_folder import read_training
 from scenthound.model import Progress, Topic, silent
 from scenthound.processes import in_order, processors
@@ -33,8 +31,8 @@ MOST_SEEDS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """Everything that decides the traces. Strategies and relevance are written `name:parameter=value,...`, and kept in
-    the one spelling that equal choices share.
+    """Everything that decides the traces. Strategies and relevance are written `name:parameter=value,...`; of
+    strategies that come to the same, the first is kept.
 
     `relevance` None lets each strategy have its own guide. A guide that trains learns from start pages and from
     `n_train` examples set aside, or from any page of the topic (`as_published`), or from the folder `train_from`; its
@@ -74,8 +72,14 @@ class Experiment:
             raise BadParameter("No strategy is named; `scenthound strategies` lists them.")
         if not self.topics:
             raise BadTopic("There is no topic to crawl for.")
-        spelled = dict.fromkeys(str(STRATEGIES.parse(strategy)) for strategy in self.strategies)
-        object.__setattr__(self, "strategies", tuple(spelled))
+        if self.train_from is not None and len(self.topics) > 1:
+            n_topics = len(self.topics)
+            raise BadParameter(
+                f"--train-from has pages of one topic, and there are {n_topics} to crawl for; name one by --topic."
+            )
+        object.__setattr__(self, "strategies", tuple(STRATEGIES.distinct(self.strategies)))
+        for strategy in self.strategies:
+            STRATEGIES.make(strategy)  # What is wrong with a combination of parameters is said before any work is done.
         if self.relevance is not None:
             object.__setattr__(self, "relevance", str(RELEVANCE.parse(self.relevance)))
 
@@ -100,41 +104,10 @@ class Run:
     crawl: Crawl
 
 
-def plan(experiment: Experiment, web: RecordedWeb) -> list[tuple[Topic, Start]]:
-    """The start of every topic and seed, and a check that every topic can be scored and learnt."""
-    starts = Starts(
-        web, experiment.task, experiment.n_start, n_train=experiment.n_train, as_published=experiment.as_published
-    )
-    guides = guides_for(experiment, web)
-    for topic in experiment.topics:
-        _check_start(starts, topic)
-        guides.check(topic)
-    planned = [(topic, starts.draw(topic, seed)) for topic in experiment.topics for seed in range(experiment.n_seeds)]
-    if guides.learn_from_starts():
-        pool = NegativePool(page for topic in experiment.all_topics() for page in starts.example_pages(topic))
-        planned = [(topic, _with_negatives(start, starts.own_pages(topic), pool, web)) for topic, start in planned]
-    guides.check_learning(*planned[0])
-    return planned
-
-
 def guides_for(experiment: Experiment, web: RecordedWeb) -> Guides:
     """The relevance models of an experiment, with the training folder read if there is one."""
     folder = experiment.train_from
     return Guides(web, experiment.guides(), read_training(folder, WebWords(web)) if folder else None)
-
-
-def _with_negatives(start: Start, own_pages: set[int], pool: NegativePool, web: RecordedWeb) -> Start:
-    barred = own_pages.union(start.seeds, start.targets, start.training)
-    negatives = pool.draw(len(start.training), barred, Random(f"training/{start.seed}/{start.topic}"))
-    check_training(web, start.topic, start.training, negatives)
-    return replace(start, negatives=negatives)
-
-
-def _check_start(starts: Starts, topic: Topic) -> None:
-    try:
-        starts.draw(topic, 0)
-    except BadTopic as reason:
-        raise BadTopic(f"{reason} Or leave out the topics that no crawl can start for, with --skip-missing.") from None
 
 
 def run(

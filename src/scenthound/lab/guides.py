@@ -1,7 +1,7 @@
 """The relevance models of an experiment: which of them scores for which strategy, and the scores of the start at hand.
 
-Rules: strategies with the same guide share its scores. What a model makes of a topic alone is kept while the topic
-stays; what it learns from a start's training pages is made anew for each start.
+Rules: strategies with the same guide share its scores. What a model makes of a topic, and of pages that are given for
+all starts, is kept while the topic stays; what it learns from a start's training pages is made anew for each start.
 """
 
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ class Guides:
     def _turn_to(self, topic: Topic, start: Start) -> None:
         if topic != self._topic:
             self._scores.clear()
-        elif start != self._start:
+        elif start != self._start and self._given is None:
             for name in self._trained:
                 self._scores.pop(name, None)
         self._topic, self._start = topic, start

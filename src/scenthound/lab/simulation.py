@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scenthound.errors import BadInput, BadTopic, UnknownName
-from scenthound.lab.experiment import Experiment, Run, plan, run
+from scenthound.errors import BadInput, BadParameter, BadTopic, UnknownName
+from scenthound.lab.experiment import Experiment, Run, run
+from scenthound.lab.planning import plan
 from scenthound.lab.run_folder import is_run_folder, require_parquet
 from scenthound.lab.run_writer import write_run
 from scenthound.lab.starts import Starts, Task
@@ -64,6 +65,8 @@ def simulate_topics(
 
     `Experiment` tells what the settings mean.
     """
+    if isinstance(strategies, str):
+        raise BadParameter(f"Strategies are a list of names: [{strategies!r}].")
     require_parquet()
     check_place(out, force, is_run_folder)
     recorded = RecordedWeb.open(web)
@@ -84,7 +87,7 @@ def simulate_topics(
         relevance=relevance,
         n_train=n_train,
         as_published=as_published,
-        train_from=train_from.resolve() if train_from else None,
+        train_from=Path(train_from).resolve() if train_from else None,
         other_topics=_others(listed, chosen),
     )
     planned = plan(experiment, recorded)

@@ -41,7 +41,7 @@ class Start:
 
 class Starts:
     """Draws the starts of topics on one recorded web. `n_train` examples are set aside for training; `as_published`
-    lets any page of the topic train, targets included."""
+    lets any page of the topic train, targets included; without `trains`, none does."""
 
     def __init__(
         self,
@@ -51,19 +51,21 @@ class Starts:
         *,
         n_train: int = 0,
         as_published: bool = False,
+        trains: bool = True,
     ) -> None:
         self._web = web
         self._task = task
         self._n_start = n_start
         self._n_train = n_train
         self._as_published = as_published
+        self._trains = trains
         self._known_pages: dict[str, int | None] = {}
 
     def draw(self, topic: Topic, seed: int) -> Start:
         rng = Random(f"start/{seed}/{topic.id}")
         recorded = self.as_recorded(topic)
         start = self._around(recorded, seed, rng) if self._task is Task.NEIGHBOURS else self._among(recorded, seed, rng)
-        return self._with_training(start, recorded, rng)
+        return self._with_training(start, recorded, rng) if self._trains else start
 
     def example_pages(self, topic: Topic) -> tuple[int, ...]:
         """The recorded pages that a topic gives as its examples."""

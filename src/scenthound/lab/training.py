@@ -2,7 +2,7 @@
 
 Rules
 - Positives are the crawl's seeds, as far as they are examples of the topic: every crawler is given those, so that all
-  know the same. More examples can be set aside; they are then neither seeds nor targets. One target is never taken.
+  know the same. More examples can be set aside; they are then neither seeds nor targets. Half of the targets stay.
 - As published, positives are drawn from all pages of the topic, targets included. The default (SPEC section 3, R) is
   that targets never train: a crawl should not find what its guide has learnt by heart.
 - At most 75 positives and, for each, two negatives, which are the study's numbers. Negatives are examples of other
@@ -16,7 +16,6 @@ from random import Random
 import numpy as np
 
 from scenthound.errors import BadTopic
-from scenthound.model import IntArray
 from scenthound.relevance.base import Training
 from scenthound.store.recorded_web import RecordedWeb
 
@@ -31,9 +30,9 @@ def seed_positives(examples: Collection[int], seeds: Collection[int], rng: Rando
 
 
 def set_aside(candidates: Collection[int], targets: Collection[int], n_pages: int, rng: Random) -> tuple[int, ...]:
-    """So many of the candidates, or as many as can be spared: one of the targets, drawn by lot, stays."""
-    kept = {rng.choice(sorted(targets))} if targets else set()
-    spare = sorted(set(candidates) - kept)
+    """So many of the candidates, or as many as can be spared: half of the targets, drawn by lot, stay."""
+    kept = rng.sample(sorted(targets), (len(targets) + 1) // 2)
+    spare = sorted(set(candidates).difference(kept))
     return tuple(sorted(rng.sample(spare, min(n_pages, len(spare)))))
 
 
@@ -76,9 +75,4 @@ def _have_words(web: RecordedWeb, pages: Collection[int]) -> bool:
 
 def training_of(web: RecordedWeb, positives: Iterable[int], negatives: Iterable[int]) -> Training:
     """The words of recorded pages."""
-    return Training(tuple(_words(web, page) for page in positives), tuple(_words(web, page) for page in negatives))
-
-
-def _words(web: RecordedWeb, page: int) -> IntArray:
-    # A copy: the base of a slice is the whole web's words.
-    return web.words(page).copy()
+    return Training(tuple(map(web.words_alone, positives)), tuple(map(web.words_alone, negatives)))

@@ -32,11 +32,21 @@ class Sigmoid:
         return probabilities
 
     @classmethod
+    def flat(cls, is_positive: BoolArray) -> "Sigmoid":
+        """The share of positives, whatever the margin."""
+        n_positives = int(is_positive.sum())
+        return cls(0.0, float(np.log((len(is_positive) - n_positives + 1) / (n_positives + 1))))
+
+    def never_falling(self, is_positive: BoolArray) -> "Sigmoid":
+        """This one, or the flat one in its place if probabilities fell as margins rise."""
+        return self if self.a < 0 else Sigmoid.flat(is_positive)
+
+    @classmethod
     def fitted(cls, margins: FloatArray, is_positive: BoolArray) -> "Sigmoid":
         n_positives = int(is_positive.sum())
         n_negatives = len(is_positive) - n_positives
         wanted = np.where(is_positive, (n_positives + 1) / (n_positives + 2), 1 / (n_negatives + 2))
-        found = cls(0.0, float(np.log((n_negatives + 1) / (n_positives + 1))))
+        found = cls.flat(is_positive)
         for _ in range(MOST_STEPS):
             better = found._stepped(margins, wanted)
             if better is None:

@@ -9,7 +9,7 @@ Rules
 - The same training pages in the same order give the same scores, on any number of threads.
 - The probability never falls as the margin rises. With very few positives the held-out margins can point the wrong
   way; then, and with one positive, where no fold can be held out, the sigmoid is fitted to the margins of the machine's
-  own training pages.
+  own training pages. If even those point the wrong way, nothing was learnt, and all pages are equally probable.
 - A page or window without a feature is the zero vector and is scored like any other: by the machine's bias. So an empty
   anchor promises what a text promises of which nothing is known.
 """
@@ -70,7 +70,7 @@ class LinearSvm:
             sigmoid = Sigmoid.fitted(_held_out_margins(solver, pages, is_positive, n_folds), is_positive)
             if sigmoid.a < 0:
                 return sigmoid
-        return Sigmoid.fitted(own_margins, is_positive)
+        return Sigmoid.fitted(own_margins, is_positive).never_falling(is_positive)
 
 
 class SvmRelevance:

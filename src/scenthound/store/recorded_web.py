@@ -124,6 +124,10 @@ class RecordedWeb:
     def words(self, page: int) -> IntArray:
         return self.word[self.word_offset[page] : self.word_offset[page + 1]]
 
+    def words_alone(self, page: int) -> IntArray:
+        """The words of a page in an array of their own, from which there is no way to those of other pages."""
+        return self.words(page).copy()
+
     def labels(self, page: int) -> list[str]:
         """The topics that a page is known to belong to: for judges, never for crawlers."""
         return [self.label_names[i] for i in self.label[self.label_offset[page] : self.label_offset[page + 1]]]

@@ -24,9 +24,9 @@ from scenthound.errors import BadParameter
 from scenthound.frontier.priority import Ready
 from scenthound.model import Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
+from scenthound.strategies.base import Presets, SeenWeb, State
 from scenthound.strategies.best_n_first import BestNFirst, FoundAgain
-from scenthound.strategies.parts.frontier_based import BYTES_PER_ASKED_URL, Buffer, RoundSize
+from scenthound.strategies.parts.frontier_based import Buffer, RoundSize
 
 #: Two means are the same if they differ by less than this share.
 SAME = 1e-9
@@ -55,7 +55,7 @@ class AdaptiveNFirst(BestNFirst):
                 f"adaptive_n_first: least={least}, start_n={start_n}, most={most} should be in ascending order."
             )
         super().__init__(start_n, buffer, found_again)
-        self._start_n, self._least, self._most = start_n, least, most
+        self._start_n, self._least, self._largest_round = start_n, least, most
         self._memory = memory
         self._forget_rounds()
 
@@ -92,15 +92,9 @@ class AdaptiveNFirst(BestNFirst):
         # Sums of the same relevances in another order differ by rounding, which is no news.
         if not isclose(mean, self._mean_before, rel_tol=SAME):
             worse = mean < self._mean_before
-            self._n = min(self._most, 2 * self._n) if worse else max(self._least, self._n // 2)
+            self._n = min(self._largest_round, 2 * self._n) if worse else max(self._least, self._n // 2)
         self._mean_before += (1 - self._memory) * (mean - self._mean_before)
         self._n_rounds_judged += 1
-
-    def _room_in_round(self) -> int:
-        """As in Best-N-First, but a round may have been taken when N was larger."""
-        if self._buffer is None:
-            return self._n
-        return min(self._n, max(self._most, self._buffer) - len(self._round))
 
     def _own_state(self) -> dict[str, Any]:
         return {
@@ -113,8 +107,3 @@ class AdaptiveNFirst(BestNFirst):
         self._n = state["n"]
         self._n_told, self._relevance_told = state["told"]
         self._n_rounds_judged, self._mean_before = state["judged"]
-
-    def memory_bound(self) -> MemoryBound:
-        if self._buffer is None:
-            return super().memory_bound()
-        return MemoryBound(self._buffer + max(self._most, self._buffer), BYTES_PER_ASKED_URL)

@@ -16,14 +16,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 from scenthound.frontier.priority import Ready
 from scenthound.model import IntArray, Links, Seed, Visit
-from scenthound.registry import Registry, Value
+from scenthound.registry import Registry, Value, check_arguments
 
 #: A checkpoint: strings, numbers and lists under string keys, so that it survives JSON.
 State = Mapping[str, Any]
+
+#: The guide of a crawler that is given the description of its topic, as those of menczer2001 are.
+BY_DESCRIPTION = "cosine:description=true"
 
 #: Sets of parameter values by name.
 Presets = Mapping[str, Mapping[str, Value]]
@@ -34,6 +37,9 @@ class SeenWeb(Protocol):
 
     def url(self, page: int) -> str:
         """The address of a page that is a seed or that a visited page links to."""
+
+    def host(self, page: int) -> int:
+        """The host of a page that is a seed or that a visited page links to."""
 
     def words(self, page: int) -> IntArray:
         """The words of a visited page."""
@@ -54,10 +60,11 @@ class SeenWeb(Protocol):
 @dataclass(frozen=True, slots=True)
 class MemoryBound:
     """What a strategy may hold. At most `waiting` pages wait at any moment (None: no bound); and so many bytes are held
-    for each URL that the crawl has seen and for each link that it was told of. 0 for links says that no link structure
-    is kept."""
+    for each page that waits or is on its way, for each URL that the crawl has seen, and for each link that it was told
+    of. 0 for links says that no link structure is kept."""
 
     waiting: int | None
+    bytes_per_waiting: int
     bytes_per_url: int
     bytes_per_link: int = 0
 
@@ -70,13 +77,20 @@ class Strategy(ABC):
     #: Parameter values by the name of the study, or of the idea, they belong to.
     presets: ClassVar[Presets] = {}
     #: The relevance model that scores for this strategy unless the run says otherwise.
-    guide: ClassVar[str] = "cosine"
+    guide: str = "cosine"
+    #: Which of the topic's words the strategy reads by itself; a topic without any of them in the web is refused.
+    goes_by: Literal["keywords", "description"] | None = None
     #: Whether the strategy looks at `Visit.relevance`; if not, scoring pages is no cost of it.
     wants_relevance: ClassVar[bool] = True
     #: Over how many words around a link `Links.predicted` is to be computed; None: not at all.
     context_words: int | None = None
     #: Whether `Links.anchors` is to be computed.
     wants_anchors: ClassVar[bool] = False
+
+    def __new__(cls, *args: Any, **named: Any) -> Self:
+        # Whoever makes a strategy, by name or in Python, is told at once if a parameter is out of range.
+        check_arguments(cls, cls.__name__, args, named)
+        return super().__new__(cls)
 
     @abstractmethod
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
@@ -87,8 +101,10 @@ class Strategy(ABC):
         """At most n pages to get next, best first, on hosts that are ready (None: all are)."""
 
     def regrets(self) -> list[float]:
-        """The price of politeness: for each page of the last answer, the best score that waited when it was chosen,
-        on whatever host, minus its own. Empty from strategies that have no score to compare."""
+        """The price of politeness: for each page of the last answer, the best score that waited on a host at rest minus
+        its own. What counts is the frontier when the page left it and, where several leave it together, those of them
+        that still wait when the page is given out. Never negative; 0 where no host was at rest, and in an answer for
+        which all are ready (None). Empty from strategies that have no score to compare."""
         return []
 
     @abstractmethod

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from scenthound.model import FloatArray, Visit
-from scenthound.strategies.base import Presets
+from scenthound.strategies.base import BY_DESCRIPTION, Presets
 from scenthound.strategies.parts.frontier_based import Buffer, FrontierStrategy, RoundSize
 
 #: Which score a page keeps that is found again (SPEC section 2, R: the highest).
@@ -18,7 +18,9 @@ FoundAgain = Literal["highest", "first", "latest"]
 
 
 class BestNFirst(FrontierStrategy):
-    """`n` links are taken per round; `buffer` bounds the frontier (pant2002: 256), none lifts the bound."""
+    """`n` links are taken per round; `buffer` bounds the frontier (pant2002: 256), none lifts the bound. `found_again`
+    is the score that a URL keeps (R: the highest). With `description` the crawler is given the topic's description, as
+    in menczer2001, instead of its keywords, as in pant2002."""
 
     summary = "the n links found on the pages nearest to the topic, visited in random order"
     presets: ClassVar[Presets] = {
@@ -26,9 +28,17 @@ class BestNFirst(FrontierStrategy):
         "wang2009": {"n": 50, "buffer": None},
     }
 
-    def __init__(self, n: RoundSize = 1, buffer: Buffer = 256, found_again: FoundAgain = "highest") -> None:
+    def __init__(
+        self,
+        n: RoundSize = 1,
+        buffer: Buffer = 256,
+        found_again: FoundAgain = "highest",
+        description: bool = False,
+    ) -> None:
         super().__init__(n, buffer)
         self._found_again = found_again
+        if description:
+            self.guide = BY_DESCRIPTION
 
     def tell(self, visit: Visit) -> None:
         self._enter(visit, np.full(len(visit.links), visit.relevance))
@@ -41,17 +51,17 @@ class BestNFirst(FrontierStrategy):
         elif self._found_again == "latest":
             self._frontier.set_all(pages, hosts, scores)
         else:
-            for place, page in enumerate(pages.tolist()):
-                if page not in self._frontier:
-                    here = slice(place, place + 1)
-                    self._frontier.raise_all(pages[here], hosts[here], scores[here])
+            self._frontier.enter_all(pages, hosts, scores)
 
 
 class BestFirst(BestNFirst):
-    """Best-N-First with N = 1 (menczer2001 Fig. 2)."""
+    """Best-N-First with N = 1 (menczer2001 Fig. 2); the other parameters are those of Best-N-First."""
 
     summary = "the link found on the page nearest to the topic"
-    presets: ClassVar[Presets] = {"menczer2001": {"buffer": 200}, "pant2002": {"buffer": 256}}
+    presets: ClassVar[Presets] = {
+        "menczer2001": {"buffer": 200, "description": True},
+        "pant2002": {"buffer": 256},
+    }
 
-    def __init__(self, buffer: Buffer = 256, found_again: FoundAgain = "highest") -> None:
-        super().__init__(1, buffer, found_again)
+    def __init__(self, buffer: Buffer = 256, found_again: FoundAgain = "highest", description: bool = False) -> None:
+        super().__init__(1, buffer, found_again, description)

@@ -4,6 +4,7 @@ The plain baseline that reads nothing of a page. When the queue is full, new lin
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any, ClassVar, Literal
 
@@ -11,19 +12,20 @@ import numpy as np
 
 from scenthound.model import IntArray, Seed, Visit
 from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
-from scenthound.strategies.parts.frontier_based import BYTES_PER_WAITING_URL, Buffer, FrontierStrategy, seed_arrays
+from scenthound.strategies.parts.frontier_based import Buffer, FrontierStrategy, seed_arrays
 
 
 class BreadthFirst(FrontierStrategy):
-    """First in, first out. `buffer` bounds the queue, none lifts the bound; `when_full` is what a full queue drops."""
+    """First in, first out. `buffer` bounds the queue, none lifts the bound. `when_full` is what a full queue drops: new
+    links (R), which may be found again, or the oldest, which then count as dealt with."""
 
     summary = "links in the order they were found"
     presets: ClassVar[Presets] = {"pant2002": {"buffer": 256}, "wang2009": {"buffer": None}}
     wants_relevance = False
 
     def __init__(self, buffer: Buffer = 256, when_full: Literal["drop_new", "drop_oldest"] = "drop_new") -> None:
-        # With drop_new the queue is kept from overflowing here, so that nothing is ever evicted.
-        super().__init__(1, buffer if when_full == "drop_oldest" else None)
+        # The queue is kept from overflowing here: a bounded frontier would evict the newest.
+        super().__init__(1, None)
         self._queue_size = buffer
         self._drops_new = when_full == "drop_new"
         self._n_found = 0
@@ -47,6 +49,8 @@ class BreadthFirst(FrontierStrategy):
         order = np.arange(self._n_found, self._n_found + len(pages), dtype=np.float64)
         self._n_found += len(pages)
         self._frontier.raise_all(pages, hosts, -order)
+        if self._queue_size is not None:
+            self._frontier.take(max(0, len(self._frontier) - self._queue_size))
 
     def _that_fit(self, pages: list[int]) -> list[int]:
         """The places of the pages for which the queue has room. A link dropped may be found again when there is."""
@@ -68,4 +72,4 @@ class BreadthFirst(FrontierStrategy):
         self._n_found = state["n_found"]
 
     def memory_bound(self) -> MemoryBound:
-        return MemoryBound(self._queue_size, BYTES_PER_WAITING_URL)
+        return replace(super().memory_bound(), waiting=self._queue_size)

@@ -8,6 +8,7 @@ end before its budget. A URL found again has the higher score and the greater de
 
 Our reading where the figure is silent
 - Relevant is a page whose relevance is above `threshold`. With the cosine as guide, 0 says: any keyword in the page.
+  With a classifier give the probability at which it says yes, 0.5: none is ever 0, and all would be relevant.
 - Fig. 1 looks at the depth before it looks at the relevance, so that a relevant page at depth 0 is the end too. De Bra
   and Post follow its links: `revive`.
 - Links that score the same come in random order (SPEC section 2, common R); De Bra and Post put new ones in front.
@@ -16,6 +17,7 @@ Our reading where the figure is silent
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from typing import Annotated, Any
 
@@ -85,7 +87,7 @@ class DepthBoundSearch(FrontierStrategy):
 
     def memory_bound(self) -> MemoryBound:
         bound = super().memory_bound()
-        return MemoryBound(bound.waiting, bound.bytes_per_url + BYTES_PER_DEPTH)
+        return replace(bound, bytes_per_url=bound.bytes_per_url + BYTES_PER_DEPTH)
 
 
 class FishSearch(DepthBoundSearch):
@@ -99,8 +101,8 @@ class FishSearch(DepthBoundSearch):
     def __init__(
         self,
         *,
-        width: Annotated[int, Bounds(1)] = 10,
-        a: Annotated[float, Bounds(0)] = 1.5,
+        width: Annotated[int, Bounds(1, 10_000)] = 10,
+        a: Annotated[float, Bounds(0, 1000)] = 1.5,
         depth: Depth = 3,
         threshold: Threshold = 0.0,
         revive: bool = False,

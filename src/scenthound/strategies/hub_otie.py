@@ -15,14 +15,14 @@ Collected is from pages that wait and from visited ones. Pages on their way keep
 so do seeds that wait with an infinite score. A page that links to itself has nothing left to collect.
 """
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from scenthound.model import IntArray
 from scenthound.registry import Bounds
 from scenthound.strategies.base import Presets
-from scenthound.strategies.otie import Otie, Rounds
+from scenthound.strategies.otie import Flatness, Otie, Rounds, Strength, WhenHopeless
 from scenthound.strategies.parts.cash import WAITS
 from scenthound.strategies.parts.frontier_based import RoundSize
 from scenthound.strategies.parts.prediction import PageWeight, Window
@@ -39,13 +39,13 @@ class HubOtie(Otie):
         self,
         *,
         hub_share: Annotated[float, Bounds(0, 1)] = 0.25,
-        a: Annotated[float, Bounds(0)] = 0.85,
-        d: Annotated[float, Bounds(0, above=True)] = 3.0,
+        a: Strength = 0.85,
+        d: Flatness = 3.0,
         b: PageWeight = 0.25,
         window: Window = 20,
         reshare_every: Rounds = 10,
         revise_again: bool = False,
-        when_hopeless: Literal["equally", "keep"] = "equally",
+        when_hopeless: WhenHopeless = "equally",
         n: RoundSize = 1,
         seeds_first: bool = True,
     ) -> None:
@@ -62,18 +62,17 @@ class HubOtie(Otie):
         )
         self._hub_share = hub_share
 
-    def _collected(self, pages: IntArray, hosts: IntArray) -> float:
+    def _collected(self, pages: IntArray) -> float:
         self._cash.make_room(pages)
         waits = self._cash.place[pages] == WAITS
         visited = self._relevance[pages] >= 0
-        return self._from_waiting(pages[waits], hosts[waits]) + self._from_visited(pages[visited])
+        return self._from_waiting(pages[waits]) + self._from_visited(pages[visited])
 
-    def _from_waiting(self, pages: IntArray, hosts: IntArray) -> float:
+    def _from_waiting(self, pages: IntArray) -> float:
         """Lower the scores of pages that wait; those that this page is the first to link to have nothing yet."""
-        cash = np.array([self._frontier.score(page) or 0.0 for page in pages.tolist()])
-        rich = cash > 0
-        self._frontier.set_all(pages[rich], hosts[rich], (1 - self._hub_share) * cash[rich])
-        return self._hub_share * float(cash.sum())
+        cash = self._frontier.scores(pages)
+        self._frontier.rescore(pages, (1 - self._hub_share) * cash)
+        return self._hub_share * float(np.nansum(cash))
 
     def _from_visited(self, pages: IntArray) -> float:
         collected = self._hub_share * float(self._cash.held[pages].sum())

@@ -28,7 +28,7 @@ import numpy as np
 from scenthound.frontier.priority import Ready
 from scenthound.model import IntArray, Seed, Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State, Strategy, restored_rng
+from scenthound.strategies.base import BY_DESCRIPTION, MemoryBound, Presets, SeenWeb, State, Strategy, restored_rng
 from scenthound.strategies.parts.frontier_based import Buffer
 from scenthound.strategies.parts.spider import BYTES_PER_AGENT, BYTES_PER_KEYWORD, Choice, Spider
 from scenthound.strategies.parts.spider_hope import lost_agents
@@ -41,8 +41,8 @@ from scenthound.text.vectors import count_words
 
 #: Steps over visited pages, at least, before it is asked who can come upon any other page.
 FEWEST_STEPS = 64
-
-Positive = Bounds(0, above=True)
+#: For so many `memory_bound` speaks before `start` tells how many the topic has.
+KEYWORDS_BEFORE_START = 10
 
 
 class Turn(Enum):
@@ -68,7 +68,8 @@ class InfoSpiders(Strategy):
     the keywords of the `agent` (R) or to the `topic`, which is the relevance that the visit tells. `description` starts
     agents from the words of the topic's description instead of its keywords (menczer2001 had no other). `dead_end`: the
     full cost is paid for a step `back` along the agent's own path, from its beginning to a random seed (R), or for a
-    step to a random `seed` at once.
+    step to a random `seed` at once. `patience`: an agent dies after so many steps in a row that brought no new page,
+    whatever its energy (ours: the study's web had no end; in one that has, the last agents would wander for hours).
     """
 
     summary = "agents that live on relevance, follow links by the words near them, learn, reproduce and die"
@@ -80,23 +81,24 @@ class InfoSpiders(Strategy):
     def __init__(
         self,
         *,
-        theta: Annotated[float, Positive] = 2.0,
+        theta: Annotated[float, Bounds(0, 1_000_000, above=True)] = 2.0,
         max_pages: Annotated[int, Bounds(1)] = 1000,
         buffer: Buffer = 200,
         temperature: Annotated[float, Bounds(1e-6)] = 0.125,
-        epochs: Annotated[int, Bounds(0)] = 5,
-        rate: Annotated[float, Bounds(0)] = 0.5,
+        epochs: Annotated[int, Bounds(0, 1000)] = 5,
+        rate: Annotated[float, Bounds(0, 100)] = 0.5,
         momentum: Annotated[float, Bounds(0, 1)] = 0.9,
-        initial_weight: Annotated[float, Bounds(0)] = 0.1,
+        initial_weight: Annotated[float, Bounds(0, 100)] = 0.1,
         bias: bool = True,
         distance: Distance = "words",
-        window: Annotated[int, Bounds(1)] = 20,
-        links_between: Annotated[int, Bounds(0)] = 5,
+        window: Annotated[int, Bounds(1, 10_000)] = 20,
+        links_between: Annotated[int, Bounds(0, 10_000)] = 5,
         learn_towards: Literal["agent", "topic"] = "agent",
         # A step over known pages must cost something, or an agent that finds no other page would wander for ever.
         seen_cost: Annotated[float, Bounds(0.001, 1)] = 0.1,
         description: bool = False,
         dead_end: Literal["back", "seed"] = "back",
+        patience: Annotated[int, Bounds(1, 1_000_000)] = 200,
     ) -> None:
         self._theta = theta
         self._max_pages = max_pages
@@ -105,10 +107,14 @@ class InfoSpiders(Strategy):
         self._seen_cost = seen_cost
         self._description = description
         self._steps_back = dead_end == "back"
+        self._patience = patience
+        self.goes_by = "description" if description else "keywords"
+        if description:
+            self.guide = BY_DESCRIPTION
         senses, learning = Senses(distance, window, links_between), BackPropagation(epochs, rate, momentum, bias)
         self._mind = Mind(senses, learning, temperature, learn_towards == "agent")
         self._seeds: list[int] = []
-        self._n_keywords = 0
+        self._n_keywords = KEYWORDS_BEFORE_START
         self._population = Population(theta, buffer)
         self._map = SpiderMap()
 
@@ -169,7 +175,8 @@ class InfoSpiders(Strategy):
             return self._leave_dead_end(agent)
         became = self._map[choice.page]
         if became is Mark.VISITED:
-            return self._step(agent, 0.0, self._seen_cost * self._cost)
+            self._follow(agent)
+            return self._settle_in_vain(agent, self._seen_cost * self._cost)
         if became is Mark.DEAD:  # its own seed, then: no other dead page is ever gone for
             self._population.bury(agent)
             return Turn.DIED
@@ -200,17 +207,25 @@ class InfoSpiders(Strategy):
             agent.step_back()
         else:
             agent.jump_to(self._rng.choice(self._visited_seeds()))
-        return self._settle(agent, 0.0, self._cost)
+        return self._settle_in_vain(agent, self._cost)
 
     def _visited_seeds(self) -> list[int]:
         return [seed for seed in self._seeds if self._map[seed] is Mark.VISITED]
 
-    def _step(self, agent: Spider, gain: float, cost: float) -> Turn:
-        """Let an agent follow the link that it chose: the loop of Fig. 4 from the document on."""
+    def _follow(self, agent: Spider) -> None:
+        """Let an agent follow the link that it chose, and learn where it led."""
         choice = agent.choices[-1]
         self._mind.learn(agent, choice, self._seen, self._map)
         agent.go_to(choice.page)
-        return self._settle(agent, gain, cost)
+
+    def _settle_in_vain(self, agent: Spider, cost: float) -> Turn:
+        """Let an agent live with a step that brought no new page, if it has the patience."""
+        agent.n_steps_in_vain += 1
+        turn = self._settle(agent, 0.0, cost)
+        if turn is Turn.STEPPED and agent.n_steps_in_vain >= self._patience:
+            self._population.bury(agent)
+            return Turn.DIED
+        return turn
 
     def _settle(self, agent: Spider, gain: float, cost: float) -> Turn:
         alive = self._population.settle(agent, gain, cost, self._seen)
@@ -219,8 +234,10 @@ class InfoSpiders(Strategy):
     def tell(self, visit: Visit) -> None:
         agent = self._population.call_back(visit.page)
         self._map.visit(visit.page, visit.relevance)
+        agent.n_steps_in_vain = 0
         if agent.page != visit.page:  # else it is its seed, where it was from the beginning
-            self._step(agent, visit.relevance, self._cost)
+            self._follow(agent)
+            self._settle(agent, visit.relevance, self._cost)
 
     def drop(self, page: int) -> None:
         """The agent chooses again, when it is its turn; the link is lost to everybody."""
@@ -249,7 +266,4 @@ class InfoSpiders(Strategy):
 
     def memory_bound(self) -> MemoryBound:
         most_agents = None if self._buffer is None else max(self._buffer, len(self._seeds))
-        # Each birth takes a gain of theta / 2, and no page is more relevant than 1.
-        agents_per_page = max(1.0, 2.0 / self._theta)
-        bytes_per_agent = BYTES_PER_AGENT + BYTES_PER_KEYWORD * self._n_keywords
-        return MemoryBound(most_agents, BYTES_PER_PAGE + int(agents_per_page * bytes_per_agent))
+        return MemoryBound(most_agents, BYTES_PER_AGENT + BYTES_PER_KEYWORD * self._n_keywords, BYTES_PER_PAGE)

@@ -16,6 +16,7 @@ from scenthound.strategies.base import Presets, SeenWeb
 from scenthound.strategies.pagerank import BufferedPages, Every, Gamma, PageRankGuided, Tolerance
 from scenthound.strategies.parts.frontier_based import Buffer, RoundSize
 from scenthound.strategies.parts.local_pagerank import Norm, PageRankFormula
+from scenthound.text.vectors import occurrences
 
 
 class KeywordPageRank(PageRankGuided):
@@ -31,6 +32,7 @@ class KeywordPageRank(PageRankGuided):
     summary = "the n links found on pages with most topic words, ties by their local PageRank, in random order"
     presets: ClassVar[Presets] = {"pant2002": {"n": 256, "buffer": 256, "pages": 256}}
     wants_relevance = False
+    goes_by = "keywords"
 
     _topic_words: IntArray
 
@@ -54,7 +56,8 @@ class KeywordPageRank(PageRankGuided):
         self._topic_words = np.unique(seen.topic_words())
 
     def _worth(self, visit: Visit) -> float:
-        return float(np.isin(self._topic_words, self._seen.words(visit.page)).sum())
+        _, found = occurrences(self._seen.words(visit.page), self._topic_words)
+        return float(np.count_nonzero(np.bincount(found)))
 
     def _entering(self, worth: float, ranks: FloatArray) -> FloatArray:
         return worth + below_one(ranks)

@@ -14,6 +14,7 @@ Our reading where the study is silent
   infinity. Only the order of pages beyond that is lost.
 """
 
+from dataclasses import replace
 from math import copysign
 from random import Random
 from typing import Annotated, Any, ClassVar, Literal
@@ -23,7 +24,7 @@ import numpy as np
 from scenthound.frontier.priority import Ready
 from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import Presets, SeenWeb, State
+from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
 from scenthound.strategies.parts.cash import CashStrategy
 from scenthound.strategies.parts.frontier_based import RoundSize, best_of_repeats
 from scenthound.strategies.parts.per_url import per_url, restored, saved, with_room
@@ -34,6 +35,15 @@ from scenthound.strategies.parts.richest import Richest
 UNVISITED = -1.0
 MOST_CASH = 1e300
 
+#: What it takes to know the richest of the visited pages, for each of them.
+BYTES_PER_RICH_PAGE = 360
+
+#: How strong the revision is: the a of Eq. 8.
+Strength = Annotated[float, Bounds(0)]
+#: How flat it is around a relevance of 1/2: the d of Eq. 8.
+Flatness = Annotated[float, Bounds(0, above=True)]
+#: What a page does with its cash if its links all promise nothing.
+WhenHopeless = Literal["equally", "keep"]
 #: After how many rounds the richest visited page shares again; none: never.
 Rounds = Annotated[int | None, Bounds(1)]
 
@@ -56,13 +66,13 @@ class Otie(CashStrategy):
     def __init__(
         self,
         *,
-        a: Annotated[float, Bounds(0)] = 0.85,
-        d: Annotated[float, Bounds(0, above=True)] = 3.0,
+        a: Strength = 0.85,
+        d: Flatness = 3.0,
         b: PageWeight = 0.25,
         window: Window = 20,
         reshare_every: Rounds = 10,
         revise_again: bool = False,
-        when_hopeless: Literal["equally", "keep"] = "equally",
+        when_hopeless: WhenHopeless = "equally",
         n: RoundSize = 1,
         seeds_first: bool = True,
     ) -> None:
@@ -101,7 +111,7 @@ class Otie(CashStrategy):
         """Hand the cash of a page on to its links. They enter the frontier even if there is nothing to share."""
         self._relevance = with_room(self._relevance, links.pages, UNVISITED)
         pages, hosts, promised = self._promises(page, links)
-        cash += self._collected(pages, hosts)
+        cash += self._collected(pages)
         shares = self._shares(promised)
         if shares.any():
             self._give(pages, hosts, cash * shares)  # wang2009 Eq. 6
@@ -121,7 +131,7 @@ class Otie(CashStrategy):
         known = self._relevance[pages]
         return pages, links.hosts[distinct], np.where(known >= 0, known, promised)  # wang2009 Eq. 7
 
-    def _collected(self, _pages: IntArray, _hosts: IntArray) -> float:
+    def _collected(self, _pages: IntArray) -> float:
         """What is taken from the distinct pages that a page links to, all of which it gives to next: here nothing."""
         return 0.0
 
@@ -152,6 +162,10 @@ class Otie(CashStrategy):
             if self._revise_again:
                 cash = self._after_revision(cash, float(self._relevance[page]))
             self._share(page, self._seen.links(page), cash)
+
+    def memory_bound(self) -> MemoryBound:
+        bound = super().memory_bound()
+        return replace(bound, bytes_per_url=bound.bytes_per_url + BYTES_PER_RICH_PAGE)
 
     def _own_state(self) -> dict[str, Any]:
         own = {"relevance": saved(self._relevance, UNVISITED), "rounds": self._n_rounds, "revised": self.revised}

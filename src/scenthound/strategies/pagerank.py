@@ -10,21 +10,21 @@ is recorded then, and all links that wait have the same PageRank: `other_domains
 """
 
 from abc import abstractmethod
+from dataclasses import replace
 from functools import lru_cache
 from random import Random
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from scenthound.frontier.priority import Ready, Taken
 from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
+from scenthound.strategies.base import BY_DESCRIPTION, MemoryBound, Presets, SeenWeb, State
 from scenthound.strategies.parts.frontier_based import Buffer, FrontierStrategy
 from scenthound.strategies.parts.local_pagerank import LocalPageRank, Norm, PageRankFormula
 
 #: The damping factor of Eq. 2; it must be less than 1.
-Gamma = Annotated[float, Bounds(0, 1)]
+Gamma = Annotated[float, Bounds(0, 1, below=True)]
 #: A computation ends when a round changes less than this.
 Tolerance = Annotated[float, Bounds(0, above=True)]
 #: PageRanks are computed again when so many more pages were visited.
@@ -35,7 +35,7 @@ BufferedPages = Annotated[int | None, Bounds(1)]
 #: Hosts whose domain is remembered.
 N_HOSTS_REMEMBERED = 1024
 #: A buffered page without its links, and what the last computation says of it.
-BYTES_PER_BUFFERED_PAGE = 500
+BYTES_PER_BUFFERED_PAGE = 350
 BYTES_PER_RECORDED_LINK = 4
 
 
@@ -65,15 +65,12 @@ class PageRankGuided(FrontierStrategy):
         self._formula = formula
         self._other_domains = other_domains
         self._n_visited = 0
-        #: The hosts of the pages that were asked for and not told of yet.
-        self._host_of: dict[int, int] = {}
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)
         self._local = LocalPageRank(self._formula, self._pages, rng)
         self._domain_of = lru_cache(N_HOSTS_REMEMBERED)(seen.domain)
         self._n_visited = 0
-        self._host_of = {}
 
     @abstractmethod
     def _worth(self, visit: Visit) -> float:
@@ -87,17 +84,9 @@ class PageRankGuided(FrontierStrategy):
     def _anew(self, scores: FloatArray, ranks: FloatArray) -> FloatArray:
         """The scores of links that wait, from their old ones and the new PageRanks."""
 
-    def _from_round(self, n: int, ready: Ready | None) -> list[Taken]:
-        asked = super()._from_round(n, ready)
-        self._host_of.update((taken.page, taken.host) for taken in asked)
-        return asked
-
-    def drop(self, page: int) -> None:
-        del self._host_of[page]
-
     def tell(self, visit: Visit) -> None:
         links, worth = visit.links, self._worth(visit)
-        self._local.keep(visit.page, worth, self._recorded(links, self._host_of.pop(visit.page)))
+        self._local.keep(visit.page, worth, self._recorded(links, self._seen.host(visit.page)))
         self._frontier.raise_all(links.pages, links.hosts, self._entering(worth, self._local.last(links.pages)))
         self._n_visited += 1
         if self._n_visited % self._every == 0:
@@ -112,36 +101,30 @@ class PageRankGuided(FrontierStrategy):
         return np.unique(links.pages[elsewhere[which]])
 
     def _recompute(self) -> None:
-        waiting = self._frontier.waiting()
+        # In order, so that no sum, down to its last digit, depends on how the frontier keeps its pages.
+        waiting = np.sort(self._frontier.waiting())
         ranks = self._local.recompute(waiting)
-        scores = np.array([self._frontier.score(page) for page in waiting.tolist()], np.float64)
-        # All of them wait already, and a page that waits stays on the host it entered with.
-        no_hosts = np.zeros(len(waiting), np.int32)
-        self._frontier.set_all(waiting, no_hosts, self._anew(scores, ranks))
+        self._frontier.rescore(waiting, self._anew(self._frontier.scores(waiting), ranks))
 
     def _own_state(self) -> dict[str, Any]:
-        return {
-            "local": self._local.state(),
-            "n_visited": self._n_visited,
-            "host_of": [list(pair) for pair in self._host_of.items()],
-        }
+        return {"local": self._local.state(), "n_visited": self._n_visited}
 
     def _restore_own(self, state: State) -> None:
         self._local.restore(state["local"])
         self._n_visited = state["n_visited"]
-        self._host_of = dict(state["host_of"])
 
     def memory_bound(self) -> MemoryBound:
-        frontier = super().memory_bound()
-        bytes_per_url = frontier.bytes_per_url + BYTES_PER_BUFFERED_PAGE
-        return MemoryBound(frontier.waiting, bytes_per_url, BYTES_PER_RECORDED_LINK)
+        bound = super().memory_bound()
+        bytes_per_url = bound.bytes_per_url + BYTES_PER_BUFFERED_PAGE
+        return replace(bound, bytes_per_url=bytes_per_url, bytes_per_link=BYTES_PER_RECORDED_LINK)
 
 
 class PageRankFirst(PageRankGuided):
     """`gamma`, `tolerance`: Eq. 2 and its threshold of convergence (menczer2001: 0.8 and 0.01), measured by `norm`
     (SPEC section 2, R: max). `every`: after how many visited pages PageRanks are recomputed (25). `pages` and `buffer`:
     MAX_BUFFER, for the pages kept and for the frontier (200 each); none lifts a bound. `other_domains`: whether only
-    links to other domains are recorded."""
+    links to other domains are recorded. `description`: whether pages are compared with the topic's description, as in
+    the study, instead of its keywords."""
 
     summary = "the link of the highest PageRank among the pages and links that the crawl holds"
     presets: ClassVar[Presets] = {
@@ -152,6 +135,7 @@ class PageRankFirst(PageRankGuided):
             "pages": 200,
             "buffer": 200,
             "other_domains": True,
+            "description": True,
         }
     }
 
@@ -165,9 +149,12 @@ class PageRankFirst(PageRankGuided):
         pages: BufferedPages = 200,
         buffer: Buffer = 200,
         other_domains: bool = True,
+        description: bool = False,
     ) -> None:
         formula = PageRankFormula(gamma, tolerance, norm)
         super().__init__(1, buffer, pages, every, formula, other_domains=other_domains)
+        if description:
+            self.guide = BY_DESCRIPTION
 
     def _worth(self, visit: Visit) -> float:
         return visit.relevance  # menczer2001 Fig. 3: score := sim(topic, doc)

@@ -6,6 +6,7 @@ they are visited, whatever links to them.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 from random import Random
 from typing import Annotated, Any, ClassVar
@@ -20,10 +21,10 @@ from scenthound.strategies.parts.frontier_based import Buffer, FrontierStrategy,
 from scenthound.strategies.parts.rank_scores import SCORE_NAMES, HubOver, RankScores
 
 #: Weights are divided by their sum.
-Weight = Annotated[float, Bounds(0)]
+Weight = Annotated[float, Bounds(0, 1_000_000)]
 
-#: Arrays grow by doubling, so that up to twice of what is needed is held: 150 bytes a URL and 8 a link.
-BYTES_PER_SEEN_URL = 300
+#: Arrays grow by doubling, so that up to twice of what is needed is held: 154 bytes a URL and 8 a link.
+BYTES_PER_SEEN_URL = 308
 BYTES_PER_LINK = 16
 
 
@@ -67,15 +68,13 @@ class RankFunction(FrontierStrategy):
         parent_4: Weight = 2,
         parent_5: Weight = 4,
         hub_over: HubOver = "mean",
-        threshold: Annotated[float, Bounds(0, 1, above=True)] = 0.5,
+        threshold: Annotated[float, Bounds(0, 1, above=True, below=True)] = 0.5,
     ) -> None:
         super().__init__(n, buffer)
         given = [hub, authority, comm_in, comm_out, parent_1, parent_2, parent_3, parent_4, parent_5]
         #: In the order of `SCORE_NAMES`; they sum to 1.
         self.weights = _normalised(given)
         self._hub_over: HubOver = hub_over
-        if not 0 < threshold < 1:
-            raise BadParameter(f"rank_function: threshold={threshold} is out of range; it must lie between 0 and 1.")
         self._threshold = threshold
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
@@ -113,15 +112,14 @@ class RankFunction(FrontierStrategy):
         self._scores.restore(state["scores"])
 
     def memory_bound(self) -> MemoryBound:
-        frontier = super().memory_bound()
-        return MemoryBound(frontier.waiting, frontier.bytes_per_url + BYTES_PER_SEEN_URL, BYTES_PER_LINK)
+        bound = super().memory_bound()
+        bytes_per_url = bound.bytes_per_url + BYTES_PER_SEEN_URL
+        return replace(bound, bytes_per_url=bytes_per_url, bytes_per_link=BYTES_PER_LINK)
 
 
 def _normalised(weights: Sequence[float]) -> FloatArray:
     given = np.array(weights, np.float64)
-    if not (np.isfinite(given) & (given >= 0)).all() or not given.any():
-        raise BadParameter(
-            f"rank_function: the weights {', '.join(SCORE_NAMES)} must be at least 0, and one of them more than 0."
-        )
+    if not given.any():
+        raise BadParameter(f"rank_function: of the weights {', '.join(SCORE_NAMES)} one must be more than 0.")
     normalised: FloatArray = given / given.sum()
     return normalised

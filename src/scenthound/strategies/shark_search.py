@@ -4,17 +4,19 @@ Instead of 1, 0.5 or 0 a link scores what its page, or the last relevant page ab
 and the words around it promise. All else is as in Fish-Search, the depth included:
 
     inherited = delta * relevance            if the page is relevant, else delta * inherited of the page
-    context   = 1                            if the anchor promises anything, else what the words around the link do
+    context   = 1                            if the anchor is relevant, else what the words around the link promise
     neighbourhood = beta * anchor + (1 - beta) * context
     potential = gamma * inherited + (1 - gamma) * neighbourhood
 
 Our reading where the figure is silent
-- Relevant is a page whose relevance is above `threshold`: 0, as the figure has it.
+- Relevant is a page, or an anchor, whose relevance is above `threshold`: 0, as the figure has it. A classifier finds
+  nothing to be worth exactly 0: with one as guide, give the probability at which it says yes, 0.5.
 - Seeds have inherited nothing: 0.
 - A URL found again inherits the higher of both scores, as it has the higher potential and the greater depth; one that
   is linked twice from a page has the better of both neighbourhoods.
 """
 
+from dataclasses import replace
 from random import Random
 from typing import Annotated, Any
 
@@ -81,7 +83,7 @@ class SharkSearch(DepthBoundSearch):
     def _neighbourhood(self, links: Links) -> FloatArray:
         if links.predicted is None or links.anchors is None:
             raise BrokenContract("Links came without `predicted` or `anchors`; a driver gives both to shark_search.")
-        context = np.where(links.anchors > 0, 1.0, links.predicted)  # step 4
+        context = np.where(links.anchors > self._threshold, 1.0, links.predicted)  # step 4
         neighbourhood: FloatArray = self._anchor_weight * links.anchors + (1 - self._anchor_weight) * context  # step 5
         return neighbourhood
 
@@ -94,4 +96,4 @@ class SharkSearch(DepthBoundSearch):
 
     def memory_bound(self) -> MemoryBound:
         bound = super().memory_bound()
-        return MemoryBound(bound.waiting, bound.bytes_per_url + BYTES_PER_INHERITANCE)
+        return replace(bound, bytes_per_url=bound.bytes_per_url + BYTES_PER_INHERITANCE)

@@ -5,6 +5,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from random import Random
 
 from scenthound.drivers.simulated_web import NotGot, SimulatedWeb
@@ -13,7 +14,7 @@ from scenthound.errors import BrokenContract
 from scenthound.model import Visit
 from scenthound.strategies.base import Strategy
 from scenthound.testing.memory import bytes_held
-from scenthound.testing.synthetic_web import SyntheticWeb
+from scenthound.testing.synthetic_web import WORDS, SyntheticWeb
 
 Factory = Callable[[], Strategy]
 
@@ -23,19 +24,51 @@ N_WEBS = 12
 MAX_QUESTIONS = 5000
 #: What a strategy may hold whatever it has seen: its generator, its parameters, empty tables.
 FREE_BYTES = 100_000
+#: A web of which a crawl sees every URL at its first page, and how many links the other pages have: few, then many.
+N_PAGES_KNOWN_AT_ONCE = 240
+FEW_LINKS, MANY_LINKS = 2, 200
+#: The share of what may be held for URLs that may depend on how often they were found.
+SLACK_SHARE = 0.5
 
 
 def check_strategy(make: Factory) -> None:
     """Put every rule of `scenthound.strategies.base` to the test."""
     for web_seed in range(N_WEBS):
-        web = SyntheticWeb.random(Random(web_seed), n_pages=20 + 15 * web_seed)
+        web = _random_web(web_seed)
         trace = _Session(make(), web).finish()
         _require(bool(trace), "A crawl from a recorded seed must visit at least that seed.")
         _require(trace == _Session(make(), web).finish(), "The same seeds and generator must give the same trace.")
         _check_restore(make, web, trace)
         _check_batches(make, web)
         _check_resting_hosts(make, web, web_seed)
-    _check_memory(make)
+    _check_bytes(make)
+    _check_links_kept(make)
+
+
+# Webs are made once: nobody writes to them.
+@cache
+def _random_web(seed: int) -> SyntheticWeb:
+    return SyntheticWeb.random(Random(seed), n_pages=20 + 15 * seed)
+
+
+@cache
+def _densely_linked_web() -> SyntheticWeb:
+    return SyntheticWeb.random(Random(0), n_pages=400, n_links=60)
+
+
+@cache
+def _known_at_once(n_links: int) -> SyntheticWeb:
+    """The first page links to all. Each of the others links to so many, the one after it first."""
+    rng, n_pages = Random(0), N_PAGES_KNOWN_AT_ONCE
+    names = [f"p{i}" for i in range(n_pages)]
+    links = {name: (names[i + 1 :] + names[:i])[:n_links] for i, name in enumerate(names)}
+    return SyntheticWeb(
+        links | {names[0]: names[1:]},
+        relevance={name: rng.randint(0, 4) / 4 for name in names},
+        host_of={name: f"h{rng.randrange(5)}" for name in names},
+        texts={name: " ".join(rng.choices(WORDS, k=30)) for name in names},
+        keywords=" ".join(WORDS[:3]),
+    )
 
 
 def _check_restore(make: Factory, web: SyntheticWeb, trace: list[int]) -> None:
@@ -51,12 +84,27 @@ def _check_restore(make: Factory, web: SyntheticWeb, trace: list[int]) -> None:
         _require(second.finish() == trace, f"A crawl restored after {n_before} pages must go on as if never stopped.")
 
 
-def _check_memory(make: Factory) -> None:
-    """On a web with far more links than pages, so that links kept where none should be do not hide behind the pages."""
-    session = _Session(make(), SyntheticWeb.random(Random(0), n_pages=400, n_links=60))
+def _check_bytes(make: Factory) -> None:
+    session = _Session(make(), _densely_linked_web())
     for _ in range(4):
         session.go(100)
         session.check_bytes()
+
+
+def _check_links_kept(make: Factory) -> None:
+    """Two crawls that see the same URLs and end with all pages visited, unless the strategy wants less. One is told of
+    many more links: what it holds more, it holds for them, or for what it visits more or has waiting in the end."""
+    few, many = _Session(make(), _known_at_once(FEW_LINKS)), _Session(make(), _known_at_once(MANY_LINKS))
+    n_more_visited = max(0, len(many.finish()) - len(few.finish()))
+    n_links, n_bytes = many.n_links - few.n_links, many.bytes_held() - few.bytes_held()
+    bound = many.strategy.memory_bound()
+    may_hold = n_links * bound.bytes_per_link + many.n_waiting * bound.bytes_per_waiting
+    may_hold += int((n_more_visited + SLACK_SHARE * N_PAGES_KNOWN_AT_ONCE) * bound.bytes_per_url)
+    _require(
+        n_bytes <= may_hold,
+        f"{n_bytes:,} bytes more are held after {n_links:,} more links to the same pages, where the strategy's bound "
+        f"({bound.bytes_per_link} bytes a link) allows {may_hold:,}.",
+    )
 
 
 def _check_batches(make: Factory, web: SyntheticWeb) -> None:
@@ -85,8 +133,9 @@ class _Session:
     strategy: Strategy
     web: SyntheticWeb
     trace: list[int] = field(default_factory=list)
+    n_links: int = 0
     _asked: set[int] = field(default_factory=set)
-    _n_links: int = 0
+    _n_answered: int = 0
     _host_of: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -135,33 +184,42 @@ class _Session:
 
     def answer(self, asked: list[int]) -> None:
         for page in asked:
+            self._n_answered += 1
             got = self.window.get(page)
             if isinstance(got, NotGot):
                 self.strategy.drop(page)
             else:
                 self.trace.append(got)
                 self.strategy.tell(self._visit(page))
-            self._check_memory()
+            self._check_waiting()
 
     def _visit(self, page: int) -> Visit:
         visit = self.window.visit(page)
-        self._n_links += len(visit.links)
+        self.n_links += len(visit.links)
         self._host_of.update(zip(visit.links.pages.tolist(), visit.links.hosts.tolist(), strict=True))
         return visit
 
-    def _check_memory(self) -> None:
+    @property
+    def n_waiting(self) -> int:
+        """Pages that wait or are on their way."""
+        return len(self.strategy) + len(self._asked) - self._n_answered
+
+    def _check_waiting(self) -> None:
         bound, waiting = self.strategy.memory_bound().waiting, len(self.strategy)
         _require(bound is None or waiting <= bound, f"{waiting} pages wait where the strategy's bound is {bound}.")
 
+    def bytes_held(self) -> int:
+        return bytes_held(self.strategy, besides=[self.window.seen])
+
     def check_bytes(self) -> None:
-        """What the strategy holds, against what it says it holds for the URLs and links that it has seen."""
-        bound, held = self.strategy.memory_bound(), bytes_held(self.strategy, besides=[self.window.seen])
-        n_urls = len(self._host_of)
-        may_hold = FREE_BYTES + n_urls * bound.bytes_per_url + self._n_links * bound.bytes_per_link
+        """What the strategy holds, against what it says it holds for what waits and for the URLs and links seen."""
+        bound, held, n_urls = self.strategy.memory_bound(), self.bytes_held(), len(self._host_of)
+        may_hold = FREE_BYTES + self.n_waiting * bound.bytes_per_waiting
+        may_hold += n_urls * bound.bytes_per_url + self.n_links * bound.bytes_per_link
         _require(
             held <= may_hold,
-            f"{held:,} bytes are held after {n_urls:,} URLs and {self._n_links:,} links, where the strategy's bound "
-            f"allows {may_hold:,}.",
+            f"{held:,} bytes are held for {self.n_waiting:,} pages that wait after {n_urls:,} URLs and "
+            f"{self.n_links:,} links, where the strategy's bound allows {may_hold:,}.",
         )
 
 

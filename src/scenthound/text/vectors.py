@@ -62,6 +62,16 @@ def count_words(words: IntArray) -> TermRows:
     return TermRows(np.array([0, len(term)], dtype=np.int64), term.astype(np.int32), count.astype(np.int32))
 
 
+def occurrences(words: IntArray, keywords: IntArray) -> tuple[LongArray, LongArray]:
+    """Where keywords stand among the words, in their order, and which keyword it is each time; the keywords
+    are ascending, each once."""
+    if not len(keywords):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    nearest = np.searchsorted(keywords, words)
+    places = np.flatnonzero(keywords.take(nearest, mode="clip") == words)
+    return places, nearest[places]
+
+
 def count_windows(words: IntArray, first: IntArray, last: IntArray, n_words: int) -> TermRows:
     """The windows `words[first:last]` of one page as documents; ids are below `n_words`, stop words are left out."""
     lengths = (last - first).astype(np.int64)

@@ -15,17 +15,17 @@ Rules
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from math import fsum, inf, isfinite
 from random import Random
 from typing import Any
 
 import numpy as np
 
-from scenthound.frontier.priority import Ready
+from scenthound.frontier.priority import Ready, Taken
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.strategies.base import MemoryBound, SeenWeb, State
 from scenthound.strategies.parts.frontier_based import (
-    BYTES_PER_WAITING_URL,
     FrontierStrategy,
     first_places,
     seed_arrays,
@@ -36,7 +36,7 @@ from scenthound.strategies.parts.per_url import per_url, restored, saved, with_r
 WAITS, HELD, GONE = range(3)
 
 #: The cash held, the mark and a third number of each URL, in arrays that may be twice as long as needed.
-BYTES_PER_URL_IN_ARRAYS = 40
+BYTES_PER_URL_IN_ARRAYS = 34
 
 
 class HeldCash:
@@ -110,10 +110,9 @@ class CashStrategy(FrontierStrategy):
             shares = np.full(len(pages), inf)
         self._frontier.add_all(pages, hosts, shares)
 
-    def _next_round(self, ready: Ready | None) -> bool:
-        n_before = len(self._round)
-        taken = super()._next_round(ready)
-        for page, _, score, _ in self._round[n_before:]:
+    def _take(self, n: int, ready: Ready | None) -> list[Taken]:
+        taken = super()._take(n, ready)
+        for page, _, score, _ in taken:
             if isfinite(score):
                 self._cash.hold(page, score)
         return taken
@@ -138,7 +137,7 @@ class CashStrategy(FrontierStrategy):
 
     def circulating(self) -> float:
         """The cash of all pages that wait, are on their way or were visited; takes a look at each of them."""
-        waiting = (self._frontier.score(page) or 0.0 for page in self._frontier.waiting().tolist())
+        waiting = self._frontier.scores(self._frontier.waiting()).tolist()
         return fsum([*filter(isfinite, waiting), *self._cash.held.tolist()])
 
     def cash_of(self, page: int) -> float:
@@ -155,4 +154,5 @@ class CashStrategy(FrontierStrategy):
         self._cash.restore(state["cash"])
 
     def memory_bound(self) -> MemoryBound:
-        return MemoryBound(None, BYTES_PER_WAITING_URL + BYTES_PER_URL_IN_ARRAYS)
+        bound = super().memory_bound()
+        return replace(bound, bytes_per_url=bound.bytes_per_url + BYTES_PER_URL_IN_ARRAYS)

@@ -6,6 +6,7 @@ this is plain best-first. What a strategy adds is `tell`: which scores the links
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import cache
 from math import inf
 from random import Random
 from typing import Annotated, Any
@@ -16,15 +17,20 @@ from scenthound.frontier.priority import PriorityFrontier, Ready, Taken, priorit
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import MemoryBound, SeenWeb, State, Strategy, restored_rng
+from scenthound.strategies.parts.round import Round
 
 #: How many links are taken per round.
 RoundSize = Annotated[int, Bounds(1)]
 #: The most pages that may wait in the frontier; none lifts the bound.
 Buffer = Annotated[int | None, Bounds(1)]
 
-#: Measured with the frontier in plain Python; in arrays it holds a tenth of it.
-BYTES_PER_WAITING_URL = 800
-BYTES_PER_ASKED_URL = 120
+#: Bytes for each page that waits and for each URL, measured where most is held: each page on a host of its own, tables
+#: just grown or still as large as when most pages waited. Many pages on few hosts take half of it.
+#: Compiled, an unbounded frontier takes a tenth.
+UNBOUNDED = MemoryBound(None, bytes_per_waiting=280, bytes_per_url=350)
+BYTES_IN_BOUNDED_FRONTIER = 120
+BYTES_IN_ROUND = 440
+BYTES_PER_URL_BESIDE_BOUNDED = 200
 
 
 class FrontierStrategy(Strategy):
@@ -37,8 +43,9 @@ class FrontierStrategy(Strategy):
     def __init__(self, n: int, buffer: int | None) -> None:
         self._n = n
         self._buffer = buffer
-        #: The rest of the round, the next to visit last.
-        self._round: list[Taken] = []
+        #: The most links that a round may ever have, if n changes.
+        self._largest_round = n
+        self._round = Round()
         self._regrets: list[float] = []
 
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
@@ -52,36 +59,34 @@ class FrontierStrategy(Strategy):
         self._rng = rng
         self._seen = seen
         self._frontier = priority_frontier(self._buffer, rng)
-        self._round = []
+        self._round = Round()
         self._regrets = []
 
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
-        answer = self._from_round(n, ready)
-        while len(answer) < n and self._next_round(ready):
-            answer += self._from_round(n - len(answer), ready)
-        self._regrets = [0.0 if ready is None else taken.regret for taken in answer]
+        # The round and the frontier share the answers, so that no host is asked about twice.
+        is_ready = None if ready is None else cache(ready)
+        answer = self._round.give(n, is_ready)
+        while len(answer) < n and self._next_round(is_ready):
+            answer += self._round.give(n - len(answer), is_ready)
+        self._regrets = [taken.regret for taken in answer]
         return [taken.page for taken in answer]
 
-    def _from_round(self, n: int, ready: Ready | None) -> list[Taken]:
-        if ready is None:
-            return [self._round.pop() for _ in range(min(n, len(self._round)))]
-        # Links of this round whose hosts rest keep their turn; a later round does not wait for them.
-        chosen = [taken for taken in reversed(self._round) if ready(taken.host)][:n]
-        leaving = {taken.page for taken in chosen}
-        self._round = [taken for taken in self._round if taken.page not in leaving]
-        return chosen
-
     def _next_round(self, ready: Ready | None) -> bool:
-        taken = self._frontier.take(self._room_in_round(), ready)
+        """Let a round leave the frontier; whether there is any."""
+        taken = self._take(self._room_in_round(), ready)
         self._rng.shuffle(taken)
-        self._round += taken
+        self._round.add(taken)
         return bool(taken)
+
+    def _take(self, n: int, ready: Ready | None) -> list[Taken]:
+        """The best n pages of the frontier, which leave it."""
+        return self._frontier.take(n, ready)
 
     def _room_in_round(self) -> int:
         """Pages of resting hosts may pile up from several rounds, but no more than a frontier of them."""
         if self._buffer is None:
             return self._n
-        return min(self._n, max(self._n, self._buffer) - len(self._round))
+        return min(self._n, max(self._largest_round, self._buffer) - len(self._round))
 
     def regrets(self) -> list[float]:
         return self._regrets
@@ -98,7 +103,7 @@ class FrontierStrategy(Strategy):
     def state(self) -> State:
         return {
             "frontier": self._frontier.state(),
-            "round": [list(taken) for taken in self._round],
+            "round": self._round.state(),
             "rng": self._rng.getstate(),
             **self._own_state(),
         }
@@ -106,7 +111,7 @@ class FrontierStrategy(Strategy):
     def restore(self, state: State, seen: SeenWeb) -> None:
         self._begin(restored_rng(state), seen)
         self._frontier.restore(state["frontier"])
-        self._round = [Taken(*taken) for taken in state["round"]]
+        self._round = Round.restored(state["round"])
         self._restore_own(state)
 
     def _own_state(self) -> dict[str, Any]:
@@ -118,9 +123,12 @@ class FrontierStrategy(Strategy):
 
     def memory_bound(self) -> MemoryBound:
         if self._buffer is None:
-            return MemoryBound(None, BYTES_PER_WAITING_URL)
-        # A round that has left the frontier still waits to be visited.
-        return MemoryBound(self._buffer + max(self._n, self._buffer), BYTES_PER_ASKED_URL)
+            return UNBOUNDED
+        # A round that has left the frontier still waits to be visited; a single page is given out at once.
+        if self._largest_round == 1:
+            return MemoryBound(self._buffer, BYTES_IN_BOUNDED_FRONTIER, BYTES_PER_URL_BESIDE_BOUNDED)
+        most_waiting = self._buffer + max(self._largest_round, self._buffer)
+        return MemoryBound(most_waiting, BYTES_IN_ROUND, BYTES_PER_URL_BESIDE_BOUNDED)
 
 
 def seed_arrays(seeds: Sequence[Seed]) -> tuple[IntArray, IntArray]:

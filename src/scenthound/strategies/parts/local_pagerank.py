@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from scenthound.errors import BadParameter
 from scenthound.model import FloatArray, IntArray, LongArray
 
 #: How the change of a round is measured: its largest element or the sum of all (SPEC section 2, R: the largest).
@@ -43,10 +42,6 @@ class PageRankFormula:
     gamma: float
     tolerance: float
     norm: Norm
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.gamma < 1:
-            raise BadParameter(f"PageRank: gamma={self.gamma} is out of range; it must be at least 0 and less than 1.")
 
     @property
     def without_inlinks(self) -> float:

@@ -13,7 +13,7 @@ from scenthound.registry import Bounds
 #: The weight of the whole page in the promise of its links (beta of wang2009 Eq. 9).
 PageWeight = Annotated[float, Bounds(0, 1)]
 #: How many words around a link are its context, its anchor included (T of wang2009).
-Window = Annotated[int, Bounds(1)]
+Window = Annotated[int, Bounds(1, 10_000)]
 
 
 def promised_relevance(page_relevance: float, links: Links, page_weight: float) -> FloatArray:

@@ -15,15 +15,14 @@ import numpy as np
 
 from scenthound.model import FloatArray, IntArray
 from scenthound.strategies.parts.spider_net import Perceptron
-from scenthound.strategies.parts.spider_senses import occurrences
-from scenthound.text.vectors import count_words
+from scenthound.text.vectors import count_words, occurrences
 
 #: The pages that an agent can step back to: the last ones. A dead end seldom needs more than one.
 LONGEST_PATH = 20
 
 #: Measured on agents whose path is as long as can be, with eight choices; the latter for each keyword besides.
-BYTES_PER_AGENT = 4_800
-BYTES_PER_KEYWORD = 80
+BYTES_PER_AGENT = 3_600
+BYTES_PER_KEYWORD = 90
 
 
 class Choice(NamedTuple):
@@ -44,6 +43,7 @@ class Spider:
     net: Perceptron
     choices: list[Choice] = field(default_factory=list)
     path: tuple[int, ...] = ()
+    n_steps_in_vain: int = 0  #: since it got a page that was new
 
     def go_to(self, page: int) -> None:
         """Follow a link."""
@@ -80,6 +80,7 @@ class Spider:
             "bias": [self.net.bias, self.net.last_change_of_bias],
             "choices": [[choice.page, choice.host, choice.inputs.tolist()] for choice in self.choices],
             "path": list(self.path),
+            "n_steps_in_vain": self.n_steps_in_vain,
         }
 
     @classmethod
@@ -88,7 +89,9 @@ class Spider:
         net = Perceptron(weights, last_change, *state["bias"])
         keywords = np.array(state["keywords"], np.int32)
         choices = [Choice(page, host, np.array(inputs, np.float64)) for page, host, inputs in state["choices"]]
-        return cls(state["page"], state["energy"], keywords, net, choices, tuple(state["path"]))
+        return cls(
+            state["page"], state["energy"], keywords, net, choices, tuple(state["path"]), state["n_steps_in_vain"]
+        )
 
 
 def mutated(keywords: IntArray, net: Perceptron, words: IntArray) -> tuple[IntArray, Perceptron]:

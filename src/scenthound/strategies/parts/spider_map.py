@@ -13,9 +13,13 @@ import numpy.typing as npt
 from scenthound.model import BoolArray, FloatArray, IntArray
 from scenthound.strategies.base import State
 from scenthound.strategies.parts.per_url import per_url, restored, saved, with_room
+from scenthound.strategies.parts.spider_senses import squared_length
 
-#: A mark and a relevance, in arrays with up to twice the room that they need.
-BYTES_PER_PAGE = 20
+#: A mark, a relevance and a length, in arrays with up to twice the room that they need.
+BYTES_PER_PAGE = 34
+
+#: Stands for the length of a page whose words were not counted yet.
+NOT_COUNTED = -1.0
 
 
 class Mark(IntEnum):
@@ -28,11 +32,12 @@ class Mark(IntEnum):
 
 
 class SpiderMap:
-    """A mark for each URL of a crawl, and how relevant the visited pages were."""
+    """A mark for each URL of a crawl, and how relevant and how long the visited pages were."""
 
     def __init__(self) -> None:
         self._marks: npt.NDArray[np.uint8] = per_url(Mark.OPEN, np.uint8)
         self._relevance: FloatArray = per_url(0, np.float64)
+        self._squared_length: FloatArray = per_url(NOT_COUNTED, np.float64)
         self.n_visited = 0
 
     def __getitem__(self, page: int) -> Mark:
@@ -52,6 +57,14 @@ class SpiderMap:
     def relevance(self, page: int) -> float:
         """How relevant a visited page was said to be."""
         return float(self._relevance[page]) if page < len(self._relevance) else 0.0
+
+    def squared_length(self, page: int, words: IntArray) -> float:
+        """That of the vector of a visited page, whose words are given. To count them each time that an agent comes by
+        would be the greater part of its learning. It is no part of the state, because it can be counted again."""
+        self._squared_length = with_room(self._squared_length, np.array([page], np.int32), NOT_COUNTED)
+        if self._squared_length[page] == NOT_COUNTED:
+            self._squared_length[page] = squared_length(words)
+        return float(self._squared_length[page])
 
     def may_follow(self, pages: IntArray) -> BoolArray:
         """Which pages a link may be followed to: those that are open or visited."""

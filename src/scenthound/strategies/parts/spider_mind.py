@@ -47,7 +47,8 @@ class Mind:
     def learn(self, agent: Spider, choice: Choice, seen: SeenWeb, spider_map: SpiderMap) -> None:
         """Let an agent learn what the link that it chose led to."""
         if self.learns_towards_agent:
-            target = similarity(seen.words(choice.page), agent.keywords)
+            words = seen.words(choice.page)
+            target = similarity(words, spider_map.squared_length(choice.page, words), agent.keywords)
         else:
             target = spider_map.relevance(choice.page)
         self.learning.teach(agent.net, choice.inputs, target)

@@ -12,32 +12,30 @@ Rules
 """
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Literal
 
 import numpy as np
 
 from scenthound.model import FloatArray, IntArray, LongArray
-from scenthound.text.vectors import count_words
+from scenthound.text.vectors import count_words, occurrences
 
 #: What is counted between a keyword and a link.
 Distance = Literal["words", "links"]
 
 
-def occurrences(words: IntArray, keywords: IntArray) -> tuple[LongArray, LongArray]:
-    """Where keywords stand among the words, in page order, and which of them it is each time."""
-    if not len(keywords):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    nearest = np.searchsorted(keywords, words)
-    places = np.flatnonzero(keywords.take(nearest, mode="clip") == words)
-    return places, nearest[places]
-
-
-def similarity(words: IntArray, keywords: IntArray) -> float:
-    """The cosine of a page with a list of keywords, term frequencies as weights (menczer2001 Eq. 1)."""
+def squared_length(words: IntArray) -> float:
+    """That of a page's vector of term frequencies."""
     counts = count_words(words).count.astype(np.float64)
-    lengths = np.sqrt((counts @ counts) * len(keywords))
+    return float(counts @ counts)
+
+
+def similarity(words: IntArray, squared_length_of_page: float, keywords: IntArray) -> float:
+    """The cosine of a page with a list of keywords, term frequencies as weights (menczer2001 Eq. 1). All words of the
+    page are counted for its length alone, which is the same for all keywords and so is handed in."""
+    lengths = sqrt(squared_length_of_page * len(keywords))
     # Each keyword weighs 1, so the sum of products is the number of occurrences.
-    return float(len(occurrences(words, keywords)[0]) / lengths) if lengths > 0 else 0.0
+    return len(occurrences(words, keywords)[0]) / lengths if lengths > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,62 @@
+"""Before the first crawl: every start is drawn, and whatever is wrong with a topic is said."""
+
+from dataclasses import replace
+from random import Random
+
+from scenthound.drivers.telling import TopicWords
+from scenthound.errors import BadTopic
+from scenthound.lab.experiment import Experiment, guides_for
+from scenthound.lab.starts import Start, Starts
+from scenthound.lab.training import NegativePool, check_training
+from scenthound.model import Topic
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import STRATEGIES
+
+
+def plan(experiment: Experiment, web: RecordedWeb) -> list[tuple[Topic, Start]]:
+    """The start of every topic and seed. Every topic is checked: it can be started for, scored and learnt, and has the
+    words that strategies go by."""
+    guides = guides_for(experiment, web)
+    starts = Starts(
+        web,
+        experiment.task,
+        experiment.n_start,
+        n_train=experiment.n_train,
+        as_published=experiment.as_published,
+        trains=experiment.train_from is None,
+    )
+    for topic in experiment.topics:
+        _check_start(starts, topic)
+        guides.check(topic)
+        _check_words(experiment, topic, web)
+    planned = [(topic, starts.draw(topic, seed)) for topic in experiment.topics for seed in range(experiment.n_seeds)]
+    if guides.learn_from_starts():
+        pool = NegativePool(page for topic in experiment.all_topics() for page in starts.example_pages(topic))
+        planned = [(topic, _with_negatives(start, starts.own_pages(topic), pool, web)) for topic, start in planned]
+    guides.check_learning(*planned[0])
+    return planned
+
+
+def _with_negatives(start: Start, own_pages: set[int], pool: NegativePool, web: RecordedWeb) -> Start:
+    barred = own_pages.union(start.seeds, start.targets, start.training)
+    negatives = pool.draw(len(start.training), barred, Random(f"training/{start.seed}/{start.topic}"))
+    check_training(web, start.topic, start.training, negatives)
+    return replace(start, negatives=negatives)
+
+
+def _check_start(starts: Starts, topic: Topic) -> None:
+    try:
+        starts.draw(topic, 0)
+    except BadTopic as reason:
+        raise BadTopic(f"{reason} Or leave out the topics that no crawl can start for, with --skip-missing.") from None
+
+
+def _check_words(experiment: Experiment, topic: Topic, web: RecordedWeb) -> None:
+    words = TopicWords.of(topic, web)
+    for strategy in experiment.strategies:
+        goes_by = STRATEGIES.make(strategy).goes_by
+        if goes_by is not None and not len(getattr(words, goes_by)):
+            raise BadTopic(
+                f"Topic {topic.id!r}: {strategy} goes by the words of its {goes_by}, and none of them is in the web; "
+                "say there what the topic is about, or choose another strategy."
+            )
