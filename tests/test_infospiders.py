@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scenthound.drivers.simulate import simulate
-from scenthound.drivers.simulated_web import NotGot, SimulatedWeb
-from scenthound.drivers.telling import Telling, TopicWords
+from scenthound.drivers.telling import TopicWords
 from scenthound.strategies.infospiders import FEWEST_STEPS, InfoSpiders
 from scenthound.strategies.parts.spider import BYTES_PER_AGENT, BYTES_PER_KEYWORD
 from scenthound.testing import SyntheticWeb, check_strategy, visited
+from spider_session import Session, walker
 
 #: Agents that die soon, so that the webs of the checks, which have few pages, are not walked over again and again.
 SHORT_LIFE = {"max_pages": 5, "seen_cost": 1.0}
@@ -27,54 +27,6 @@ VARIANTS = [
 @pytest.mark.parametrize("parameters", VARIANTS[1:])  # the defaults: test_strategies.py
 def test_infospiders_keep_the_contract_of_a_strategy(parameters):
     check_strategy(lambda: InfoSpiders(**SHORT_LIFE, **parameters))
-
-
-class Session:
-    """A crawl driven by hand, in which pages have names."""
-
-    def __init__(self, strategy, web, seeds, *, rng=None, topic=None):
-        self.strategy, self.web = strategy, web
-        self.window = SimulatedWeb(web.recorded, Telling.to(strategy, web.scores(), topic or web.topic))
-        starts = self.window.seeds([web.names.index(name) for name in seeds])
-        strategy.start(starts, rng or Random(0), self.window.seen)
-
-    def name(self, page):
-        return self.window.seen.url(page).rpartition("/")[2]
-
-    def ask(self, n=1, ready=None):
-        self.asked = {self.name(page): page for page in self.strategy.ask(n, ready)}
-        return list(self.asked)
-
-    def tell(self, *pages):
-        """Answer for pages that were asked for; what they gave, of those that could be had."""
-        return [relevance for page in pages if (relevance := self._answer(page)) is not None]
-
-    def _answer(self, page):
-        if isinstance(self.window.get(page), NotGot):
-            self.strategy.drop(page)
-            return None
-        visit = self.window.visit(page)
-        self.strategy.tell(visit)
-        return visit.relevance
-
-    def get_seeds(self):
-        self.ask(len(self.strategy))
-        self.tell(*self.asked.values())
-
-    def go(self, n_pages=1):
-        """Ask for pages and tell of them, one after the other."""
-        for _ in range(n_pages):
-            self.ask()
-            self.tell(*self.asked.values())
-
-    def agents(self):
-        return self.strategy.state()["population"]["idle"]
-
-    def energies(self):
-        return [agent["energy"] for agent in self.agents()]
-
-    def places(self):
-        return [self.name(agent["page"]) for agent in self.agents()]
 
 
 # Crawls on paper. One seed, theta = 2 and max_pages = 8: an agent begins with 1, and a step costs 2 / 16 = 1/8.
@@ -206,15 +158,6 @@ def test_who_goes_to_a_page_seen_before_learns_from_it():
     assert second["energy"] == pytest.approx(1 - 0.1 * 2 * 2 / 2000)
 
 
-def walker(links, **parameters):
-    """An agent on the seed a that takes one step each time the strategy is asked, because the seed z never arrives. Two
-    seeds and max_pages = 16: a step costs 1/8."""
-    session = Session(InfoSpiders(max_pages=16, **parameters), SyntheticWeb({**links, "z": []}), "az")
-    session.ask(2)
-    session.tell(session.asked["a"])
-    return session
-
-
 def test_from_a_dead_end_an_agent_steps_back_for_the_full_cost():
     session = walker({"a": ["m"], "m": ["e"]})
     session.go(2)
@@ -307,74 +250,6 @@ def test_links_to_itself_lead_nowhere():
         assert session.energies() == [0.875]
 
 
-def test_who_has_no_choice_but_a_page_on_its_way_waits_for_it():
-    web = SyntheticWeb({"a": ["x"], "b": ["x"], "x": ["y"]})
-    session = Session(InfoSpiders(max_pages=16), web, "ab")
-    session.get_seeds()
-    assert session.ask(2) == ["x"]
-    on_its_way = session.asked["x"]
-    for _ in range(3):
-        assert session.ask(2) == []
-        assert session.energies() == [1.0]
-    session.tell(on_its_way)
-    assert session.energies() == [1.0, 0.875]
-
-
-def test_an_agent_keeps_its_choice_while_the_host_rests():
-    web = SyntheticWeb({"a": ["x", "y"]}, host_of={"x": "h1", "y": "h2"})
-    chosen = set()
-    for seed in range(20):
-        session = Session(InfoSpiders(max_pages=8), web, "a", rng=Random(seed))
-        session.go(1)
-        for _ in range(3):
-            assert session.ask(1, ready=lambda _: False) == []
-        (agent,) = session.agents()
-        assert agent["energy"] == 1.0
-        (name,) = session.ask()
-        assert session.asked[name] == agent["choices"][-1][0]
-        chosen.add(name)
-    assert chosen == {"x", "y"}
-
-
-def test_agents_do_not_starve_while_somebody_waits_for_an_answer():
-    # a <-> b is all that the first agent can walk over; a step costs 1/10 of 1/8. However often the strategy is asked
-    # for many pages at once, each time takes one step at most.
-    session = walker({"a": ["b"], "b": ["a"]})
-    session.go(1)
-    for n_asked in range(1, 10):
-        assert session.ask(5) == []
-        assert session.energies() == [pytest.approx(0.875 - n_asked / 80)]
-
-
-def test_agents_do_not_starve_while_somebody_waits_for_a_host():
-    # The agent of z waits for its seed. Once that is seen, in each question, the other one takes one step more at most.
-    web = SyntheticWeb({"a": ["b"], "b": ["a"], "z": []}, host_of={"z": "rests"})
-    session = Session(InfoSpiders(max_pages=16), web, "az")
-    resting = 1 - session.strategy.state()["population"]["idle"][0]["choices"][0][1]
-    for n_asked in range(20):
-        names = session.ask(2, ready=lambda host: host != resting)
-        session.tell(*session.asked.values())
-        assert names == (["a"] if n_asked == 0 else ["b"] if n_asked == 1 else [])
-    assert len(session.energies()) == 2
-    assert min(session.energies()) > 0.3
-
-
-def test_no_more_is_asked_for_than_there_were_agents_to_ask():
-    # Two seeds, max_pages = 1: a step costs 2, one to a page seen before 1/5. b gives 4: its finder has 3, but the
-    # population of 2 is full until the other one starves on t, x or y. Then it goes on to s, which was visited, and
-    # divides there: two of the three pages are left to ask for, where one agent was idle.
-    links = {"a": ["b"], "b": ["s"], "s": ["t", "x", "y"], "t": ["s"], "x": ["s"], "y": ["s"]}
-    web = SyntheticWeb(links, relevance={"b": 4.0})
-    for seed in range(10):
-        session = Session(InfoSpiders(max_pages=1, buffer=2), web, "as", rng=Random(seed))
-        session.get_seeds()
-        session.ask(2)
-        session.tell(session.asked.pop("b"), *session.asked.values())
-        assert session.energies() == [3.0]
-        assert len(session.ask(5)) == 1
-        assert len(session.strategy) == 1
-
-
 def test_the_crawl_ends_when_nobody_can_come_upon_a_new_page():
     # Everything is visited long before the energy of a thousand steps is spent.
     web = SyntheticWeb({"a": ["b", "c"], "b": ["a"], "c": ["b"]}, relevance={"b": 1.0, "c": 1.0})
@@ -413,9 +288,26 @@ def test_the_bound_on_bytes_is_stated_for_the_keywords_of_the_topic_once_these_a
     assert before == BYTES_PER_AGENT + 10 * BYTES_PER_KEYWORD
 
 
-def test_the_presets_are_parameters():
-    for values in InfoSpiders.presets.values():
-        InfoSpiders(**values)
+def test_an_agent_dies_when_its_patience_is_at_an_end_whatever_its_energy():
+    # a and b link to each other and to nothing else. A step over known pages costs 1/80, so that the energy would last
+    # for many more than three of them.
+    session = walker({"a": ["b"], "b": ["a"]}, patience=3)
+    session.go(1)
+    assert session.places() == ["b"]
+    for n_steps in (1, 2):
+        assert session.ask() == []
+        assert session.agents()[0]["n_steps_in_vain"] == n_steps
+    assert session.ask() == []
+    assert session.agents() == []
+
+
+def test_a_new_page_gives_an_agent_new_patience():
+    session = walker({"a": ["b"], "b": ["a", "c"], "c": ["b"]}, patience=5)
+    session.go(1)
+    while session.ask() == []:
+        pass
+    session.tell(*session.asked.values())
+    assert (session.places(), session.agents()[0]["n_steps_in_vain"]) == (["c"], 0)
 
 
 @pytest.mark.parametrize("parameters", VARIANTS)

@@ -4,7 +4,7 @@ import pytest
 
 from scenthound.errors import BadParameter, BrokenContract, UnknownName, WrongUse
 from scenthound.registry import Bounds, Choice, Registry, _parameters_of
-from scenthound.strategies.base import STRATEGIES
+from scenthound.strategies.base import STRATEGIES, Strategy
 from scenthound.strategies.best_n_first import BestNFirst
 
 
@@ -135,7 +135,7 @@ def test_who_makes_a_strategy_in_python_is_told_of_its_bounds_too(make, says):
 @pytest.mark.parametrize("name", STRATEGIES.names())
 def test_every_preset_of_a_strategy_can_be_made(name):
     for preset in STRATEGIES.presets(name):
-        STRATEGIES.make(f"{name}:preset={preset}")
+        assert isinstance(STRATEGIES.make(f"{name}:preset={preset}"), Strategy)
 
 
 def test_a_number_that_is_not_a_number_is_out_of_range():

@@ -30,8 +30,8 @@ class _Waiting(NamedTuple):
 
 
 class Round:
-    """Both lists of hosts are sorted and searched by halves. To enter or leave one moves pointers in memory, those of the
-    hosts that come earlier or score better, which is a small part of what a glance at each of them costs."""
+    """Both lists of hosts are sorted and searched by halves. To enter or leave one moves pointers in memory, those of
+    hosts that come earlier or score better: a small part of what a glance at each of them costs."""
 
     def __init__(self, pages: Iterable[Taken] = ()) -> None:
         self._stack_of: dict[int, list[_Waiting]] = {}
