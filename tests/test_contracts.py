@@ -94,6 +94,26 @@ class BreadthFirstThatKeepsLinks(BreadthFirst):
         self.kept.append(visit.links.pages.copy())
 
 
+class HidesLinksInAnArray(BreadthFirst):
+    def __init__(self):
+        super().__init__()
+        self.kept = np.empty(500, object)
+
+    def tell(self, visit):
+        super().tell(visit)
+        self.kept[visit.page] = visit.links.pages.copy()
+
+
+class HidesLinksInAFunction(BreadthFirst):
+    def __init__(self):
+        super().__init__()
+        self.keep = [].append
+
+    def tell(self, visit):
+        super().tell(visit)
+        self.keep(visit.links.pages.copy())
+
+
 class SaysThatItKeepsLinks(BreadthFirstThatKeepsLinks):
     def memory_bound(self):
         return replace(super().memory_bound(), bytes_per_link=4)
@@ -177,6 +197,8 @@ class Peeks(BreadthFirst):
         (SaysTooLittleOfWhatWaits, r"bytes are held for [1-9]\d* pages that wait after .* bound allows"),
         (OpicThatKeepsLinks, r"bytes more are held after [\d,]+ more links to the same pages, .* \(0 bytes a link\)"),
         (BreadthFirstThatKeepsLinks, r"bytes more are held after [\d,]+ more links to the same pages"),
+        (HidesLinksInAnArray, r"bytes more are held after [\d,]+ more links to the same pages"),
+        (HidesLinksInAFunction, r"bytes more are held after [\d,]+ more links to the same pages"),
         (RegretsNothing, "A regret is never negative"),
         (RegretsInVain, "nothing to regret when every host was ready"),
         (Whimsical, "The same seeds and generator must give the same trace"),

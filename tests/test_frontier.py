@@ -244,7 +244,7 @@ def test_regret_begins_where_the_first_resting_host_is_passed(make):
 def test_regret_is_measured_at_the_best_of_several_resting_hosts(make):
     frontier = make(Random(0))
     change("raise", frontier, {0: 1.0, 1: 0.875, 2: 0.5}, hosts={1: 1, 2: 2})
-    assert frontier.take(1, lambda host: host == 2) == [Taken(2, 2, 0.5, 0.5)]
+    assert frontier.take(1, lambda host: host == 2) == [Taken(2, 2, 0.5, 0.5, resting_host=0)]
 
 
 @kinds

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scenthound.errors import BrokenContract
 from scenthound.frontier import unbounded
-from scenthound.frontier.base import Taken
+from scenthound.frontier.base import NO_HOST, Taken
 from scenthound.frontier.keys import tie_keys
 from scenthound.frontier.plain import PlainFrontier
 from scenthound.frontier.unbounded import UnboundedFrontier
@@ -50,13 +50,18 @@ class NaiveFrontier:
                 self.scores[page] = score
 
     def take(self, n, ready):
-        taken = []
+        taken, at_rest = [], None
         for page in sorted(self.scores, key=lambda page: (-self.scores[page], splitmix(page, self.salt))):
-            if len(taken) < n and ready(self.hosts[page]):
-                score = self.scores[page]
-                taken.append(Taken(page, self.hosts[page], score, max(self.scores.values()) - score))
+            if len(taken) == n:
+                break
+            score, host = self.scores[page], self.hosts[page]
+            if ready(host):
+                best, resting_host = at_rest or (score, NO_HOST)
+                taken.append(Taken(page, host, score, best - score, resting_host))
                 del self.scores[page]
                 self.taken.add(page)
+            else:
+                at_rest = at_rest or (score, host)
         return taken
 
 

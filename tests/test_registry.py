@@ -1,11 +1,13 @@
 from typing import Annotated, ClassVar, Literal
 
+import numpy as np
 import pytest
 
 from scenthound.errors import BadParameter, BrokenContract, UnknownName, WrongUse
 from scenthound.registry import Bounds, Choice, Registry, _parameters_of
 from scenthound.strategies.base import STRATEGIES, Strategy
 from scenthound.strategies.best_n_first import BestNFirst
+from scenthound.strategies.breadth_first import BreadthFirst
 
 
 def test_a_choice_prints_as_it_parses():
@@ -130,6 +132,57 @@ def test_bounds_say_what_they_hold(bounds, says, inside, outside):
 def test_who_makes_a_strategy_in_python_is_told_of_its_bounds_too(make, says):
     with pytest.raises(WrongUse, match=says):
         make()
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"n": np.int64(0)}, "n=0 is out of range"),
+        ({"n": 2.5}, "n=2.5 should be a value of type int"),
+        ({"n": "3"}, "n=3 should be a value of type int"),
+        ({"buffer": np.int32(-1)}, "buffer=-1 is out of range"),
+        ({"description": "false"}, "description=false should be a value of type bool"),
+    ],
+)
+def test_numbers_of_numpy_are_numbers_and_words_are_none(values, says):
+    with pytest.raises(BadParameter, match=says):
+        BestNFirst(**values)
+    assert BestNFirst(n=np.int64(3), buffer=np.int32(7)).memory_bound().waiting == 7 + 7
+
+
+class Plain(BreadthFirst):
+    """A plug-in without a constructor of its own, and below it some with odd ones."""
+
+
+class Unannotated(BreadthFirst):
+    def __init__(self, limit=None, rate=0.5):
+        super().__init__()
+        self.limit = limit
+
+
+class Puzzling(BreadthFirst):
+    def __init__(self, limit=3):
+        super().__init__()
+
+    __init__.__annotations__["limit"] = "NowhereToBeFound"
+
+
+class Bare(Strategy):
+    ask = drop = memory_bound = restore = start = state = tell = __len__ = lambda *_: 0
+
+
+def test_plug_ins_need_neither_a_constructor_nor_annotations():
+    assert [found.name for found in _parameters_of(Plain)] == ["buffer", "when_full"]
+    assert list(_parameters_of(Bare)) == []
+    assert isinstance(Bare(), Strategy)
+    limit, rate = _parameters_of(Unannotated)
+    assert (limit.optional, limit.range, rate.kind) == (True, "any text or none", float)
+    assert Unannotated(limit=None).limit is None
+
+
+def test_annotations_that_cannot_be_read_are_told_in_one_line():
+    with pytest.raises(BrokenContract, match="Puzzling: its annotations cannot be read: NameError"):
+        Puzzling()
 
 
 @pytest.mark.parametrize("name", STRATEGIES.names())

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scenthound.frontier.base import NO_HOST
 from scenthound.frontier.priority import Taken
 from scenthound.model import Links, Seed, Visit
 from scenthound.strategies.best_n_first import BestNFirst
 from scenthound.strategies.parts.round import Round
 
 
-def page(number, host, score=0.0, regret=0.0):
-    return Taken(number, host, score, regret)
+def page(number, host, score=0.0, regret=0.0, resting_host=NO_HOST):
+    return Taken(number, host, score, regret, resting_host)
 
 
 def given_out(pages):
@@ -78,9 +79,11 @@ class PlainRound:
         chosen = [taken for taken in reversed(self.pages) if ready(taken.host)][:n]
         self.pages = [taken for taken in self.pages if taken not in chosen]
         resting = [taken.score for taken in self.pages if not ready(taken.host)]
-        return [
-            taken._replace(regret=max([taken.regret, *(score - taken.score for score in resting)])) for taken in chosen
-        ]
+        return [taken._replace(regret=self.regret(taken, resting, ready)) for taken in chosen]
+
+    def regret(self, taken, resting, ready):
+        told = 0 if ready(taken.resting_host) else taken.regret
+        return max([told, *(score - taken.score for score in resting)])
 
 
 @given(st.randoms(use_true_random=False))
@@ -88,7 +91,7 @@ def test_it_gives_what_a_plain_list_would_give(rng):
     pages, plain = Round(), PlainRound()
     for turn in range(30):
         new = [
-            page(100 * turn + i, rng.randrange(5), rng.randrange(4), rng.randrange(2))
+            page(100 * turn + i, rng.randrange(5), rng.randrange(4), rng.randrange(2), rng.randrange(5))
             for i in range(rng.choice([0, 3]))
         ]
         pages.add(new)
@@ -127,8 +130,14 @@ def test_the_regret_is_never_negative_and_counts_no_host_that_is_ready():
 
 def test_what_waited_in_the_frontier_is_regretted_too():
     # It was 0.25 worse than the best of the frontier at rest, and is 0.5 worse than what rests in the round.
-    assert regrets(Round([page(1, A, 0.25, 0.25), page(2, B, 0.75)]).give(1, Watch(B))) == [0.5]
-    assert regrets(Round([page(1, A, 0.25, 0.25), page(2, B, 0.375)]).give(1, Watch(B))) == [0.25]
+    assert regrets(Round([page(1, A, 0.25, 0.25, C), page(2, B, 0.75)]).give(1, Watch(B, C))) == [0.5]
+    assert regrets(Round([page(1, A, 0.25, 0.25, C), page(2, B, 0.375)]).give(1, Watch(B, C))) == [0.25]
+
+
+def test_what_waited_in_the_frontier_is_regretted_only_while_its_host_rests():
+    # C has rested enough; what is left is the 0.125 that waits on B.
+    assert regrets(Round([page(1, A, 0.25, 0.25, C), page(2, B, 0.375)]).give(1, Watch(B))) == [0.125]
+    assert regrets(Round([page(1, A, 0.25, 0.25, C)]).give(1, Watch())) == [0.0]
 
 
 def test_a_question_without_politeness_regrets_nothing():

@@ -15,7 +15,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.metadata import EntryPoint, entry_points
+from numbers import Integral, Real
 from typing import Any, Generic, TypeVar, Union
+
+import numpy as np
 
 from scenthound.errors import BadParameter, BrokenContract, ScenthoundError, UnknownName
 
@@ -68,7 +71,8 @@ class Parameter:
         """What it may be, in words."""
         if self.words or self.kind is bool:
             return " or ".join(self.words or ("true", "false"))
-        return f"{self.bounds}{' or none' if self.optional else ''}"
+        what = "any text" if self.kind is str else str(self.bounds)
+        return f"{what}{' or none' if self.optional else ''}"
 
     def parse(self, text: str, owner: str) -> Value:
         """Read a value as a person wrote it, or say what is wrong with it."""
@@ -85,14 +89,18 @@ class Parameter:
 
     def check(self, value: Value, owner: str) -> None:
         """Refuse a value that the parameter may not have."""
-        if value is None and not self.optional:
-            raise BadParameter(f"{owner}: {self.name}=none should be a value of type {self.kind.__name__}.")
-        if self.words and value is not None and value not in self.words:
+        if value is None and self.optional:
+            return
+        if not isinstance(value, _KINDS.get(self.kind, object)):
+            raise BadParameter(f"{owner}: {self.name}={written(value)} should be a value of type {self.kind.__name__}.")
+        if self.words and value not in self.words:
             raise UnknownName.among(f"value of {owner}: {self.name}", str(value), self.words)
-        if isinstance(value, int | float) and (not math.isfinite(value) or value not in self.bounds):
+        if isinstance(value, int | float | np.number) and (not math.isfinite(value) or float(value) not in self.bounds):
             raise BadParameter(f"{owner}: {self.name}={written(value)} is out of range; it must be {self.range}.")
 
 
+#: What the values of a parameter must be instances of; numbers of numpy are numbers.
+_KINDS: dict[type, Any] = {int: Integral, float: Real, bool: (bool, np.bool_), str: str}
 #: The key under which a set of values is chosen by its name.
 PRESET = "preset"
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -216,7 +224,7 @@ class Registry(Generic[Plugin]):
 def check_arguments(factory: Callable[..., Any], owner: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
     """Refuse arguments that are out of the range of the parameter they are meant for, as `Registry.parse` does."""
     parameters = _known_parameters(factory)
-    for name, value in inspect.signature(factory).bind_partial(*args, **named).arguments.items():
+    for name, value in _signature(factory).bind_partial(*args, **named).arguments.items():
         if name in parameters:
             parameters[name].check(value, owner)
 
@@ -224,22 +232,42 @@ def check_arguments(factory: Callable[..., Any], owner: str, args: tuple[Any, ..
 @lru_cache
 def _known_parameters(factory: Callable[..., Any]) -> dict[str, Parameter]:
     """The parameters of a factory that can be chosen, which are those with a default."""
-    arguments = inspect.signature(factory).parameters.values()
-    hints = typing.get_type_hints(factory.__init__ if inspect.isclass(factory) else factory, include_extras=True)
+    arguments = _signature(factory).parameters.values()
+    try:
+        hints = typing.get_type_hints(_called(factory), include_extras=True)
+    except Exception as error:
+        raise BrokenContract.by(error, f"{factory.__name__}: its annotations cannot be read") from error
     return {each.name: _parameter(each, hints) for each in arguments if each.default is not inspect.Parameter.empty}
+
+
+def _called(factory: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that takes the arguments of a factory."""
+    return factory.__init__ if inspect.isclass(factory) else factory
+
+
+def _signature(factory: Callable[..., Any]) -> inspect.Signature:
+    """What a factory takes. Of a class that is what its constructor takes, without the object itself."""
+    if not inspect.isclass(factory):
+        return inspect.signature(factory)
+    if factory.__init__ is object.__init__:
+        return inspect.Signature()
+    signature = inspect.signature(factory.__init__)
+    return signature.replace(parameters=list(signature.parameters.values())[1:])
 
 
 def _parameters_of(factory: Callable[..., Any]) -> Iterable[Parameter]:
     known = _known_parameters(factory)
-    for name in inspect.signature(factory).parameters:
+    for name in _signature(factory).parameters:
         if name not in known:
             raise BrokenContract(f"{factory.__name__}: parameter {name} needs a default value.")
     return known.values()
 
 
 def _parameter(argument: inspect.Parameter, hints: Mapping[str, Any]) -> Parameter:
-    hint, bounds = _without_bounds(hints.get(argument.name, str))
+    of_default = str if argument.default is None else type(argument.default)
+    hint, bounds = _without_bounds(hints.get(argument.name, of_default))
     kind, optional = _without_none(hint)
+    optional = optional or argument.default is None
     if typing.get_origin(kind) is typing.Literal:
         return Parameter(argument.name, str, argument.default, optional, bounds, typing.get_args(kind))
     return Parameter(argument.name, kind, argument.default, optional, bounds)

@@ -30,14 +30,19 @@ Ready = Callable[[int], bool]
 FrontierState = dict[str, Any]
 
 
+#: Stands for no host at all.
+NO_HOST = -1
+
+
 class Taken(NamedTuple):
     """A page that left the frontier to be asked for. `regret` is the price of politeness: the best score that waited
-    at that moment, on whatever host, minus its own."""
+    at that moment, on a host at rest, minus its own."""
 
     page: int
     host: int
     score: float
     regret: float
+    resting_host: int = NO_HOST  #: where that best score waited
 
 
 class PriorityFrontier(ABC):

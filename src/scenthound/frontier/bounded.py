@@ -13,7 +13,7 @@ from random import Random
 
 import numpy as np
 
-from scenthound.frontier.base import FrontierState, PriorityFrontier, Ready, Taken, not_a_number, regret
+from scenthound.frontier.base import NO_HOST, FrontierState, PriorityFrontier, Ready, Taken, not_a_number, regret
 from scenthound.frontier.rules import COMBINED, Rule
 from scenthound.model import FloatArray, IntArray
 
@@ -94,7 +94,8 @@ class BoundedFrontier(PriorityFrontier):
             entry = self._sorted.pop()
             score, _, page, host = entry
             if is_ready is None or is_ready(host):
-                taken.append(Taken(page, host, score, regret(resting[0][0], score) if resting else 0.0))
+                best, resting_host = (resting[0][0], resting[0][3]) if resting else (score, NO_HOST)
+                taken.append(Taken(page, host, score, regret(best, score), resting_host))
                 del self._entry_of[page]
             else:
                 resting.append(entry)

@@ -5,12 +5,13 @@
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from math import inf
 
 import numpy as np
 
 from scenthound.errors import BrokenContract
 from scenthound.frontier import compiled_heaps as heaps
-from scenthound.frontier.base import FrontierState, PriorityFrontier, Ready, Taken, not_a_number, regret
+from scenthound.frontier.base import NO_HOST, FrontierState, PriorityFrontier, Ready, Taken, not_a_number, regret
 from scenthound.frontier.rules import Rule
 from scenthound.model import FloatArray, IntArray, LongArray
 
@@ -120,9 +121,9 @@ class CompiledFrontier(PriorityFrontier):
             if not is_ready(int(self._ranking["host"][0])):
                 resting += self._set_resting_aside(is_ready)
                 continue
-            best = float(resting[0]["score"][0]) if resting else None
+            best, _, resting_host = resting[0][0].item() if resting else (-inf, 0, NO_HOST)
             for score, page, host in self._take(heaps.take_run, n - len(taken)):
-                taken.append(Taken(page, host, score, 0.0 if best is None else regret(best, score)))
+                taken.append(Taken(page, host, score, max(0.0, regret(best, score)), resting_host))
         for aside in resting:
             heaps.put_back(*self._arrays(), aside)
         return taken

@@ -18,7 +18,7 @@ from math import inf, nan
 
 import numpy as np
 
-from scenthound.frontier.base import FrontierState, PriorityFrontier, Ready, Taken, not_a_number, regret
+from scenthound.frontier.base import NO_HOST, FrontierState, PriorityFrontier, Ready, Taken, not_a_number, regret
 from scenthound.frontier.keys import BLOCK_BITS, LAST_IN_BLOCK, TieKeys, tie_keys
 from scenthound.frontier.rules import COMBINED, Rule
 from scenthound.model import FloatArray, IntArray
@@ -137,19 +137,20 @@ class PlainFrontier(PriorityFrontier):
             if self._best_of.get(host) is not entry:
                 continue
             if is_ready is None or is_ready(host):
-                taken.append(self._leave(entry, resting[0] if resting else entry))
+                taken.append(self._leave(entry, resting[0] if resting else None))
             else:
                 resting.append(entry)
         for entry in resting:
             heappush(self._hosts, entry)
         return taken
 
-    def _leave(self, entry: Entry, best: Entry) -> Taken:
+    def _leave(self, entry: Entry, at_rest: Entry | None) -> Taken:
         score, _, page, host = entry
         del self._entry_of[page]
         self._taken.add(page)
         self._settle(host)
-        return Taken(page, host, -score, regret(-best[0], -score))
+        best, resting_host = (score, NO_HOST) if at_rest is None else (at_rest[0], at_rest[3])
+        return Taken(page, host, -score, regret(-best, -score), resting_host)
 
     def state(self) -> FrontierState:
         entries = self._entry_of.values()

@@ -23,7 +23,8 @@ def plan(experiment: Experiment, web: RecordedWeb) -> list[tuple[Topic, Start]]:
         experiment.n_start,
         n_train=experiment.n_train,
         as_published=experiment.as_published,
-        trains=experiment.train_from is None,
+        # Examples are set aside for whoever compares, but what nothing learns from is not told as learnt.
+        trains=experiment.train_from is None and (guides.learn_from_starts() or not experiment.as_published),
     )
     for topic in experiment.topics:
         _check_start(starts, topic)

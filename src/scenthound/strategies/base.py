@@ -102,9 +102,9 @@ class Strategy(ABC):
 
     def regrets(self) -> list[float]:
         """The price of politeness: for each page of the last answer, the best score that waited on a host at rest minus
-        its own. What counts is the frontier when the page left it and, where several leave it together, those of them
-        that still wait when the page is given out. Never negative; 0 where no host was at rest, and in an answer for
-        which all are ready (None). Empty from strategies that have no score to compare."""
+        its own. What counts is the frontier when the page left it, if that host still rests, and, where several leave
+        it together, those of them that still wait. Never negative, and 0 when every host is ready. Empty from
+        strategies that have no score to compare."""
         return []
 
     @abstractmethod

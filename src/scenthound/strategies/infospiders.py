@@ -69,11 +69,14 @@ class InfoSpiders(Strategy):
     agents from the words of the topic's description instead of its keywords (menczer2001 had no other). `dead_end`: the
     full cost is paid for a step `back` along the agent's own path, from its beginning to a random seed (R), or for a
     step to a random `seed` at once. `patience`: an agent dies after so many steps in a row that brought no new page,
-    whatever its energy (ours: the study's web had no end; in one that has, the last agents would wander for hours).
+    whatever its energy (ours: the study's web had no end; in one that has, agents may wander over a few pages for as
+    long as their energy lasts, which is long where `max_pages` is large), none lifts the bound.
     """
 
     summary = "agents that live on relevance, follow links by the words near them, learn, reproduce and die"
-    presets: ClassVar[Presets] = {"menczer2001": {"max_pages": 1000, "buffer": 200, "description": True}}
+    presets: ClassVar[Presets] = {
+        "menczer2001": {"max_pages": 1000, "buffer": 200, "description": True, "patience": None}
+    }
 
     _rng: Random
     _seen: SeenWeb
@@ -98,7 +101,7 @@ class InfoSpiders(Strategy):
         seen_cost: Annotated[float, Bounds(0.001, 1)] = 0.1,
         description: bool = False,
         dead_end: Literal["back", "seed"] = "back",
-        patience: Annotated[int, Bounds(1, 1_000_000)] = 200,
+        patience: Annotated[int | None, Bounds(1)] = 1000,
     ) -> None:
         self._theta = theta
         self._max_pages = max_pages
@@ -222,7 +225,7 @@ class InfoSpiders(Strategy):
         """Let an agent live with a step that brought no new page, if it has the patience."""
         agent.n_steps_in_vain += 1
         turn = self._settle(agent, 0.0, cost)
-        if turn is Turn.STEPPED and agent.n_steps_in_vain >= self._patience:
+        if turn is Turn.STEPPED and self._patience is not None and agent.n_steps_in_vain >= self._patience:
             self._population.bury(agent)
             return Turn.DIED
         return turn

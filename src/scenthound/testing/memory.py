@@ -14,16 +14,27 @@ _SHARED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
 
 def bytes_held(root: object, *, besides: Iterable[object] = ()) -> int:
     """The bytes of `root` and of everything that can be reached from it, each object once; what is reached only through
-    `besides`, code and modules do not count."""
+    `besides`, code, modules and classes, attributes of classes included, do not count."""
     seen = {id(other) for other in besides}
     waiting: list[Any] = [root]
     total = 0
     while waiting:
         item = waiting.pop()
+        if isinstance(item, FunctionType):
+            # Its code is everybody's, but what it has closed over is its own.
+            waiting += item.__closure__ or ()
+        if isinstance(item, BuiltinFunctionType | MethodType):
+            waiting.append(item.__self__)
         if id(item) in seen or isinstance(item, _SHARED):
             continue
         seen.add(id(item))
         # The size of an array is that of the numbers it owns; what a view looks at, its base owns.
         total += sys.getsizeof(item)
-        waiting += [item.base] if isinstance(item, np.ndarray) else gc.get_referents(item)
+        waiting += _held_by(item)
     return total
+
+
+def _held_by(item: Any) -> Iterable[Any]:
+    if isinstance(item, np.ndarray):
+        return [item.base, *(item.ravel().tolist() if item.dtype.hasobject else ())]
+    return gc.get_referents(item)

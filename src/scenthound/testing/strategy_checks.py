@@ -154,7 +154,7 @@ class _Session:
             self.answer(asked)
 
     def ask_all_hosts(self) -> bool:
-        asked = self.ask(3)
+        asked = self.ask(3, set())
         self.answer(asked)
         return bool(asked)
 
@@ -165,7 +165,7 @@ class _Session:
         asked = self.strategy.ask(n, ready)
         _require(len(asked) <= n_waiting, f"{len(asked)} pages were asked for where len() told of {n_waiting} waiting.")
         _require(len(asked) <= n, f"Asked for {n} pages, a strategy must not answer with {len(asked)}.")
-        self._check_regrets(self.strategy.regrets(), asked, all_ready=resting is None)
+        self._check_regrets(self.strategy.regrets(), asked, all_ready=not resting)
         for page in asked:
             _require(page in self._host_of, f"Page {page} was asked for, but no visited page links to it.")
             _require(page not in self._asked, f"Page {page} was asked for twice.")

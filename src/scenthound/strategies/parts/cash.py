@@ -112,9 +112,9 @@ class CashStrategy(FrontierStrategy):
 
     def _take(self, n: int, ready: Ready | None) -> list[Taken]:
         taken = super()._take(n, ready)
-        for page, _, score, _ in taken:
-            if isfinite(score):
-                self._cash.hold(page, score)
+        for each in taken:
+            if isfinite(each.score):
+                self._cash.hold(each.page, each.score)
         return taken
 
     @abstractmethod

@@ -6,9 +6,9 @@ Rules
 - Passing over a host that rests costs a glance, however many of its pages are here: each host has a stack of its pages,
   and one list has the hosts in the order of their next pages. The next to be given stands at the end of both.
 - The regret of a page given out is the price of politeness: the best score that waits on a host at rest, minus its own.
-  What counts is the frontier at the moment when the page left it, which `Taken.regret` has told, and the round now;
-  there all hosts at rest count, whether they stand before the page or behind it. It is never negative. Without `ready`
-  every host is ready, and there is nothing to regret.
+  What counts is the frontier at the moment when the page left it, which `Taken.regret` has told, if the host that it
+  speaks of still rests; and the round now, where all hosts at rest count, whether they stand before the page or behind
+  it. It is never negative, and 0 when every host is ready.
 """
 
 from bisect import bisect_left, insort
@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from math import inf
 from typing import Any, NamedTuple
 
-from scenthound.frontier.base import regret
+from scenthound.frontier.base import NO_HOST, regret
 from scenthound.frontier.priority import Ready, Taken
 
 
@@ -97,7 +97,13 @@ class Round:
         if ready is None:
             return [taken._replace(regret=0.0) if taken.regret else taken for taken in given]
         best = self._best_at_rest(ready, min((taken.score for taken in given), default=inf))
-        return [taken._replace(regret=max(taken.regret, regret(best, taken.score))) for taken in given]
+        return [taken._replace(regret=self._regret(taken, best, ready)) for taken in given]
+
+    @staticmethod
+    def _regret(taken: Taken, best_at_rest: float, ready: Ready) -> float:
+        # A host that has rested enough is no reason to regret any more.
+        rests_still = taken.resting_host != NO_HOST and not ready(taken.resting_host)
+        return max(taken.regret if rests_still else 0.0, regret(best_at_rest, taken.score))
 
     def _best_at_rest(self, ready: Ready, worst_given: float) -> float:
         """The best score on a host at rest, if it is better than the worst that was given. No such page has left since
