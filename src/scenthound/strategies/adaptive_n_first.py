@@ -21,7 +21,7 @@ from random import Random
 from typing import Annotated, Any, ClassVar
 
 from scenthound.errors import BadParameter
-from scenthound.frontier.priority import Ready
+from scenthound.frontier.priority import Ready, Taken
 from scenthound.model import Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import Presets, SeenWeb, State
@@ -80,7 +80,7 @@ class AdaptiveNFirst(BestNFirst):
         self._relevance_told += visit.relevance
         super().tell(visit)
 
-    def _next_round(self, ready: Ready | None) -> bool:
+    def _next_round(self, ready: Ready | None) -> list[Taken]:
         if self._n_told:
             self._judge_round(self._relevance_told / self._n_told)
             self._n_told, self._relevance_told = 0, 0.0

@@ -21,7 +21,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from scenthound.frontier.priority import Ready
+from scenthound.frontier.priority import Ready, Taken
 from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
@@ -148,9 +148,9 @@ class Otie(CashStrategy):
         super()._give(pages, hosts, amounts)
         self._richest.note(pages[self._relevance[pages] >= 0].tolist())
 
-    def _next_round(self, ready: Ready | None) -> bool:
+    def _next_round(self, ready: Ready | None) -> list[Taken]:
         taken = super()._next_round(ready)
-        self._n_rounds += taken
+        self._n_rounds += bool(taken)
         if taken and self._reshare_every is not None and self._n_rounds % self._reshare_every == 0:
             self._reshare()
         return taken

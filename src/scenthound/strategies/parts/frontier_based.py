@@ -65,18 +65,22 @@ class FrontierStrategy(Strategy):
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
         # The round and the frontier share the answers, so that no host is asked about twice.
         is_ready = None if ready is None else cache(ready)
-        answer = self._round.give(n, is_ready)
-        while len(answer) < n and self._next_round(is_ready):
-            answer += self._round.give(n - len(answer), is_ready)
+        answer = self._round.give(n, is_ready) if len(self._round) else []
+        while len(answer) < n and (taken := self._next_round(is_ready)):
+            if len(taken) == 1 and not len(self._round):
+                # A page that leaves alone need not wait for its turn: this is most of what a best-first crawl asks.
+                answer += taken
+            else:
+                self._round.add(taken)
+                answer += self._round.give(n - len(answer), is_ready)
         self._regrets = [taken.regret for taken in answer]
         return [taken.page for taken in answer]
 
-    def _next_round(self, ready: Ready | None) -> bool:
-        """Let a round leave the frontier; whether there is any."""
+    def _next_round(self, ready: Ready | None) -> list[Taken]:
+        """The pages of a round, which leave the frontier, in random order."""
         taken = self._take(self._room_in_round(), ready)
         self._rng.shuffle(taken)
-        self._round.add(taken)
-        return bool(taken)
+        return taken
 
     def _take(self, n: int, ready: Ready | None) -> list[Taken]:
         """The best n pages of the frontier, which leave it."""
