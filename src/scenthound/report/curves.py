@@ -13,6 +13,9 @@ from scenthound.lab.statistics import MeanCurve
 #: The palette of Okabe and Ito, which colour-blind readers can tell apart; line styles help on paper.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", "-.", ":")
+#: As many letters of a legend stand side by side; a line's sample takes the room of a few.
+LETTERS_PER_INCH = 11
+HANDLE_LETTERS = 8
 
 
 def draw_curves(evaluation: Evaluation, files: list[Path], title: str = "") -> None:
@@ -23,7 +26,7 @@ def draw_curves(evaluation: Evaluation, files: list[Path], title: str = "") -> N
     except ImportError:
         raise MissingExtra.named("lab", "Drawing curves") from None
     shown = [name for name in evaluation.metrics if any(r.curves[name].n_topics for r in evaluation.results)]
-    figure = Figure(figsize=(4.6 * max(len(shown), 1), 4.4), layout="constrained")
+    figure = Figure(figsize=(4.6 * max(len(shown), 1), 3.6 + 0.1 * len(evaluation.results)), layout="constrained")
     FigureCanvasAgg(figure)
     for place, name in enumerate(shown, 1):
         axes = figure.add_subplot(1, len(shown), place)
@@ -51,4 +54,6 @@ def _draw(axes: Any, curve: MeanCurve, label: str, colour: str, style: str) -> N
 def _legend(figure: Any) -> None:
     if figure.axes:
         handles, labels = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 4), frameon=False)
+        letters_abreast = figure.get_figwidth() * LETTERS_PER_INCH
+        n_columns = max(1, int(letters_abreast / (max(map(len, labels)) + HANDLE_LETTERS)))
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), n_columns), frameon=False)

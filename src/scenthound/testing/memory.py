@@ -20,16 +20,12 @@ def bytes_held(root: object, *, besides: Iterable[object] = ()) -> int:
     total = 0
     while waiting:
         item = waiting.pop()
-        if isinstance(item, FunctionType):
-            # Its code is everybody's, but what it has closed over is its own.
-            waiting += item.__closure__ or ()
-        if isinstance(item, BuiltinFunctionType | MethodType):
-            waiting.append(item.__self__)
-        if id(item) in seen or isinstance(item, _SHARED):
+        if id(item) in seen:
             continue
         seen.add(id(item))
-        # The size of an array is that of the numbers it owns; what a view looks at, its base owns.
-        total += sys.getsizeof(item)
+        if not isinstance(item, _SHARED):
+            # The size of an array is that of the numbers it owns; what a view looks at, its base owns.
+            total += sys.getsizeof(item)
         waiting += _held_by(item)
     return total
 
@@ -37,4 +33,9 @@ def bytes_held(root: object, *, besides: Iterable[object] = ()) -> int:
 def _held_by(item: Any) -> Iterable[Any]:
     if isinstance(item, np.ndarray):
         return [item.base, *(item.ravel().tolist() if item.dtype.hasobject else ())]
-    return gc.get_referents(item)
+    if isinstance(item, FunctionType):
+        # Its code is everybody's, but what it has closed over is its own.
+        return item.__closure__ or ()
+    if isinstance(item, BuiltinFunctionType | MethodType):
+        return [item.__self__]
+    return () if isinstance(item, _SHARED) else gc.get_referents(item)
