@@ -74,44 +74,46 @@ class SaysTooLittleOfWhatWaits(BestFirst):
         self.at_hand = {page: bytes(2000) for page in self._frontier.waiting().tolist()}
 
 
-class OpicThatKeepsLinks(Opic):
+class KeepsLinks:
+    """Beside a strategy: keeps a copy of every page's links, in a list unless told otherwise."""
+
     def __init__(self):
         super().__init__()
-        self.kept = []
+        self.kept = self.place_to_keep()
+
+    def place_to_keep(self):
+        return []
+
+    def keep(self, page, links):
+        self.kept.append(links)
 
     def tell(self, visit):
         super().tell(visit)
-        self.kept.append(visit.links.pages.copy())
+        self.keep(visit.page, visit.links.pages.copy())
 
 
-class BreadthFirstThatKeepsLinks(BreadthFirst):
-    def __init__(self):
-        super().__init__()
-        self.kept = []
-
-    def tell(self, visit):
-        super().tell(visit)
-        self.kept.append(visit.links.pages.copy())
+class OpicThatKeepsLinks(KeepsLinks, Opic):
+    pass
 
 
-class HidesLinksInAnArray(BreadthFirst):
-    def __init__(self):
-        super().__init__()
-        self.kept = np.empty(500, object)
-
-    def tell(self, visit):
-        super().tell(visit)
-        self.kept[visit.page] = visit.links.pages.copy()
+class BreadthFirstThatKeepsLinks(KeepsLinks, BreadthFirst):
+    pass
 
 
-class HidesLinksInAFunction(BreadthFirst):
-    def __init__(self):
-        super().__init__()
-        self.keep = [].append
+class HidesLinksInAnArray(KeepsLinks, BreadthFirst):
+    def place_to_keep(self):
+        return np.empty(500, object)
 
-    def tell(self, visit):
-        super().tell(visit)
-        self.keep(visit.links.pages.copy())
+    def keep(self, page, links):
+        self.kept[page] = links
+
+
+class HidesLinksInAFunction(KeepsLinks, BreadthFirst):
+    def place_to_keep(self):
+        return [].append
+
+    def keep(self, page, links):
+        self.kept(links)
 
 
 class SaysThatItKeepsLinks(BreadthFirstThatKeepsLinks):

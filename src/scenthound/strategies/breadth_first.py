@@ -45,11 +45,11 @@ class BreadthFirst(FrontierStrategy):
         if self._queue_size is not None and self._drops_new:
             fits = self._that_fit(pages.tolist())
             pages, hosts = pages[fits], hosts[fits]
-        # The earlier a page was found, the higher it scores; a page found again keeps its highest score, its place.
+        # The earlier a page was found, the higher it scores; a page found again keeps its place.
         order = np.arange(self._n_found, self._n_found + len(pages), dtype=np.float64)
         self._n_found += len(pages)
-        self._frontier.raise_all(pages, hosts, -order)
-        if self._queue_size is not None:
+        self._frontier.enter_all(pages, hosts, -order)
+        if self._queue_size is not None and not self._drops_new:
             self._frontier.take(max(0, len(self._frontier) - self._queue_size))
 
     def _that_fit(self, pages: list[int]) -> list[int]:
