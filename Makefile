@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test bench install clean
+.PHONY: help demo test bench bench-live install clean
 
 help:
-	@echo "make demo    crawl the documentation of Python's standard library with eight strategies, and compare them"
-	@echo "make test    linters, types, import contract and all tests"
-	@echo "make bench   the benchmarks; needs the collections in ../shared/data for the real ones"
-	@echo "make clean   remove the virtual environment and what the tools left"
+	@echo "make demo         crawl a small web on this machine, live, and compare the crawls with simulated ones"
+	@echo "make test         linters, types, import contract and all tests"
+	@echo "make bench        the benchmarks; needs the collections in ../shared/data for the real ones"
+	@echo "make bench-live   live crawls over loopback: cost beside Scrapy, politeness, and forty times kill -9"
+	@echo "make clean        remove the virtual environment and what the tools left"
 
 install: $(STAMP)
 
@@ -33,6 +34,11 @@ test: install
 
 bench: install
 	$(BIN)/python -m benchmarks
+
+bench-live: install
+	$(BIN)/python -m benchmarks.live
+	$(BIN)/python -m benchmarks.live_politeness
+	$(BIN)/python -m benchmarks.live_kills
 
 clean:
 	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

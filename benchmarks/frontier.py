@@ -1,4 +1,5 @@
-"""The frontier of a live crawl: memory per URL at ten million, and the time of updates and takes as it grows.
+"""The frontier of a live crawl: memory per URL at ten million, the time of updates and takes as it grows, and that of a
+polite driver's questions while most hosts rest.
 
 Times are CPU time of this process. The usual recipe, a heap of tuples and a dictionary in which entries that were
 changed are passed over when they come up, is measured beside it.
@@ -6,21 +7,28 @@ changed are passed over when they come up, is measured beside it.
 
 import gc
 import os
+from collections import deque
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
+from random import Random
 from statistics import median
 from time import process_time_ns
 from typing import TYPE_CHECKING, TypeAlias
+from unittest.mock import Mock, patch
 
 import numpy as np
 
 from benchmarks.made_up_urls import MadeUpUrls, uneven_hosts
+from scenthound.frontier import unbounded
 from scenthound.frontier.plain import PlainFrontier
+from scenthound.frontier.turns import Ready
 from scenthound.frontier.url_table import UrlTable
-from scenthound.model import FloatArray, IntArray
+from scenthound.model import FloatArray, IntArray, Links, Visit
+from scenthound.strategies.base import SeenWeb
+from scenthound.strategies.best_n_first import BestFirst
 
 if TYPE_CHECKING:
     from scenthound.frontier.compiled import CompiledFrontier
@@ -39,8 +47,12 @@ N_ROUNDS = 200
 N_TAKES = 2000
 N_RESTING = 1000
 SALT = 1
+#: How many hosts there are, how many of them rest, and the milliseconds that a question may take.
+CROWDS = (1_000, 980, 1), (20_000, 19_500, 10)
+PAGES_PER_QUESTION = 20
+N_QUESTIONS = 200
 
-Links = tuple[IntArray, IntArray, FloatArray]
+Batch = tuple[IntArray, IntArray, FloatArray]
 Measured: TypeAlias = "CompiledFrontier | PlainFrontier | HeapqAndDict"
 
 
@@ -82,6 +94,7 @@ def main() -> None:
     if child.exitcode:
         raise SystemExit(child.exitcode)
     _times()
+    _questions()
 
 
 def _memory() -> None:
@@ -121,6 +134,7 @@ def _compiled_frontier() -> "CompiledFrontier":
     used.add_all(*_links(np.random.default_rng(0), np.arange(10, dtype=np.int32), LINKS_PER_VISIT))
     used.take(1)
     used.take(3, lambda host: host % 2 == 1)
+    used.take(1)
     return CompiledFrontier(SALT)
 
 
@@ -153,12 +167,12 @@ def _measure(name: str, frontier: Measured, n: int) -> float:
     return median(visit_ns)
 
 
-def _links(rng: np.random.Generator, host_of: IntArray, n: int) -> Links:
+def _links(rng: np.random.Generator, host_of: IntArray, n: int) -> Batch:
     pages = rng.integers(0, len(host_of), n, np.int32)
     return pages, host_of[pages], rng.random(n)
 
 
-def _update_ns(frontier: Measured, visits: list[Links]) -> float:
+def _update_ns(frontier: Measured, visits: list[Batch]) -> float:
     started_ns = process_time_ns()
     for links in visits:
         frontier.add_all(*links)
@@ -184,6 +198,54 @@ def _while_hosts_rest(frontier: "CompiledFrontier | PlainFrontier") -> str:
     frontier.take(1, first_asked_rest)
     us = _take_us(lambda: frontier.take(1, lambda host: host not in resting))
     return f", while {len(resting):,} better hosts rest: {us:.0f} us"
+
+
+def _questions() -> None:
+    print(f"  CPU ms for best_first to answer ask({PAGES_PER_QUESTION}) with {SMALL:,} pages waiting:")
+    for n_hosts, n_resting, most_ms in CROWDS:
+        plain_ms, compiled_ms = (_question_ms(n_hosts, n_resting, large) for large in (LARGE, unbounded.LARGE))
+        print(f"  {n_resting:6,} of {n_hosts:6,} hosts rest: ", end="")
+        print(f"plain {plain_ms:.2f}, compiled {compiled_ms:.2f} (to be at most {most_ms})", flush=True)
+
+
+def _question_ms(n_hosts: int, n_resting: int, large: int) -> float:
+    """The CPU time of a question. Hosts that were asked rest until as many others as may rest were asked after them;
+    between two questions the strategy is told of the pages it asked for, with links that change scores."""
+    rng = np.random.default_rng(3)
+    host_of = rng.integers(0, n_hosts, SMALL, np.int32)
+    with patch.object(unbounded, "LARGE", large):
+        strategy = _best_first_with(host_of, rng)
+    resting = deque(rng.permutation(n_hosts)[:n_resting].tolist(), maxlen=n_resting)
+    ns: list[int] = []
+    for _ in range(N_QUESTIONS):
+        ready = _none_of(set(resting))
+        started_ns = process_time_ns()
+        pages = strategy.ask(PAGES_PER_QUESTION, ready)
+        ns.append(process_time_ns() - started_ns)
+        resting.extend(host_of[pages].tolist())
+        for page in pages:
+            strategy.tell(_visit(page, host_of, rng))
+    return median(ns) / 1e6
+
+
+def _none_of(resting: set[int]) -> Ready:
+    return lambda host: host not in resting
+
+
+def _best_first_with(host_of: IntArray, rng: np.random.Generator) -> BestFirst:
+    """A strategy in the midst of its crawl, with all these pages waiting."""
+    frontier = PlainFrontier(lambda: SALT)
+    frontier.raise_all(np.arange(len(host_of), dtype=np.int32), host_of, rng.random(len(host_of)))
+    strategy = BestFirst(buffer=None)
+    state = {"frontier": frontier.state(), "round": [], "rng": Random(SALT).getstate()}
+    # It asks nothing of the web it has seen.
+    strategy.restore(state, Mock(spec=SeenWeb))
+    return strategy
+
+
+def _visit(page: int, host_of: IntArray, rng: np.random.Generator) -> Visit:
+    linked = rng.integers(0, len(host_of), LINKS_PER_VISIT, np.int32)
+    return Visit(page, rng.random(), Links(linked, host_of[linked]))
 
 
 if __name__ == "__main__":

@@ -1,27 +1,40 @@
-"""What a page costs: words, and words with links and their contexts. CPU time, on the pages of wpschools."""
+"""What a page costs: words, links and contexts, part by part, and its links in a table. CPU time, on real pages."""
 
 import itertools
 import re
 import statistics
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 import orjson
 import Stemmer
+import turbohtml
 
 from benchmarks.data import collection
+from benchmarks.made_up_urls import MadeUpUrls
 from scenthound.files import opened
+from scenthound.frontier.url_table import UrlTable
+from scenthound.text import word_lookup
 from scenthound.text.stop_words import STOP_WORDS
+from scenthound.text.vectors import word_norm
 from scenthound.text.words import WordScanner
+from scenthound.web.decode import decode_html
 from scenthound.web.html import read_html
+from scenthound.web.html_marked import read_marked
 from scenthound.web.parse import MAX_LINKS, context_bounds, parse_html
+from scenthound.web.urls import resolve_all
 
 #: What the time of a page of this many words would be is printed too, to compare with other collections.
 WORDS_OF_A_USUAL_PAGE = 1_400
 _PAGES_MEASURED = 400
 _ROUNDS = 5
+#: Pages of a usual length, whose parts are measured.
+_USUAL_CHARACTERS = range(12_000, 40_000)
+_HOSTS, _KNOWN, _VISITS = 300, 20_000, 2_000
 
 Item = TypeVar("Item")
 
@@ -38,6 +51,8 @@ def main() -> None:
     print(f"  {len(pages)} pages of wpschools, {words_per_page:,.0f} words on average; CPU microseconds per page")
     _print_words(texts, words_per_page)
     _print_parsing(pages)
+    _print_parts([page for page in pages if len(page[0]) in _USUAL_CHARACTERS])
+    _print_links()
 
 
 def _print_words(texts: list[str], words_per_page: float) -> None:
@@ -64,6 +79,46 @@ def _print_parsing(pages: list[tuple[str, str]]) -> None:
     print(f"  parse, links, contexts, known      {warm:7.0f}")
 
 
+def _print_parts(pages: list[tuple[str, str]]) -> None:
+    """What the parts of a page that is read from bytes cost, each apart from the others."""
+    scanner = WordScanner()
+    parsed = [parse_html(*page, scanner) for page in pages]
+    contents = [read_html(html, MAX_LINKS) for html, _url in pages]
+    bodies = [(html.encode(), url) for html, url in pages]
+    parts: list[tuple[str, Callable[[int], object]]] = [
+        ("parse_html, from bytes", lambda at: parse_html(*bodies[at], scanner)),
+        ("  decode_html", lambda at: decode_html(bodies[at][0])),
+        ("  read_html", lambda at: read_html(pages[at][0], MAX_LINKS)),
+        ("    the library's tree", lambda at: turbohtml.parse(pages[at][0], positions=False)),
+        ("    with markers in the text", lambda at: read_marked(pages[at][0], MAX_LINKS)),
+        ("  scan_cut", lambda at: scanner.scan_cut(contents[at].text, contents[at].edges)),
+        ("  resolve_all", lambda at: resolve_all(parsed[at].base_url, contents[at].references)),
+        ("word_norm", lambda at: word_norm(parsed[at].words)),
+    ]
+    characters = statistics.fmean(len(html) for html, _url in pages)
+    words = statistics.fmean(len(page.words) for page in parsed)
+    links = statistics.fmean(len(page.link_urls) for page in parsed)
+    print(f"  {len(pages)} pages of {characters:,.0f} characters, {words:,.0f} words and {links:.0f} links on average")
+    for way, much in (("numpy", sys.maxsize), ("compiled", -1)):
+        word_lookup.MUCH_CHARACTERS = much
+        rounds = [[_once(work, range(len(pages))) for _name, work in parts] for _ in range(_ROUNDS)]
+        for (name, _work), *times in zip(parts, *rounds, strict=True):
+            print(f"  {way:8}  {name:30}  {min(times):7.0f}")
+
+
+def _print_links() -> None:
+    """Links of visits in a crawl of some hosts: 50 that are known and 3 that are new."""
+    known, new = (list(itertools.chain.from_iterable(MadeUpUrls(_HOSTS).chunks(n, n))) for n in (_KNOWN, 3 * _VISITS))
+    rng = np.random.default_rng(3)
+    table = UrlTable()
+    table.add_all(known)
+    visits = [
+        [known[at] for at in rng.integers(0, len(known), 50)] + [f"{url}&new" for url in new[3 * visit : 3 * visit + 3]]
+        for visit in range(_VISITS)
+    ]
+    print(f"  UrlTable.add_all of 53 links, 50 known  {_once(table.add_all, visits):7.0f}")
+
+
 def _parse(page: tuple[str, str], scanner: WordScanner) -> None:
     parsed = parse_html(*page, scanner)
     context_bounds(parsed.link_start, parsed.link_end, len(parsed.words))
@@ -76,7 +131,7 @@ def _load(file: Path) -> list[tuple[str, str]]:
         return list(itertools.islice(articles, _PAGES_MEASURED))
 
 
-def _once(work: Callable[[Item], object], items: list[Item]) -> float:
+def _once(work: Callable[[Item], object], items: Sequence[Item]) -> float:
     """CPU microseconds per item."""
     started = time.process_time()
     for item in items:

@@ -1,12 +1,15 @@
-"""Where the tests find what is not in the repository, and the recorded web that the tests of experiments share."""
+"""Where the tests find what is not in the repository, and what tests of many files share: a web, and the program."""
 
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from ring_web import record_ring, topic
+from scenthound.cli import main
 from scenthound.topics.files import write_topics
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -38,3 +41,19 @@ def topics_file(tmp_path: Path) -> Path:
     """The two topics of the ring."""
     write_topics(tmp_path / "topics.jsonl", [topic("balloon"), topic("train")])
     return tmp_path / "topics.jsonl"
+
+
+@pytest.fixture
+def scenthound(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Call the program: answers with exit code, standard output and standard error."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["scenthound", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        said = capsys.readouterr()
+        return int(stop.value.code or 0), said.out, said.err
+
+    return call

@@ -1,11 +1,15 @@
+import tracemalloc
 from math import sqrt
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scenthound.errors import BadTopic
 from scenthound.model import Topic
 from scenthound.relevance.cosine import Cosine
+from scenthound.relevance.windows import MAX_WINDOW_WORDS, bounded_ends
 
 
 class Words:
@@ -72,3 +76,55 @@ def test_a_topic_of_stop_words_is_refused():
         relevance("the", "of")
     with pytest.raises(BadTopic, match=r"'t': its description has no word but stop words"):
         relevance("balloon", by_description=True)
+
+
+class AllWords(Words):
+    """The same vocabulary, known in full: 5 to 9 are the words that come later."""
+
+    n_words = 10
+
+
+def test_words_that_came_later_weigh_nothing_but_lengthen_windows():
+    # Topic (hot 1, balloon 1). The window "hot 7 7" has length sqrt(1 + 4); 7 came after the model was made.
+    page = words(1, 7, 7)
+    later = relevance("hot balloon")
+    assert later.page(page, sqrt(5)) == pytest.approx(1 / (sqrt(2) * sqrt(5)))
+    assert later.contexts(page, words(0, 1), words(3, 3)) == pytest.approx([1 / (sqrt(2) * sqrt(5)), 0.0])
+
+
+@given(
+    st.lists(st.integers(0, 9), max_size=40),
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=6),
+)
+def test_scores_are_those_of_a_vocabulary_known_in_full(ids, edges):
+    page = words(*ids)
+    bounds = [sorted((min(a, len(page)), min(b, len(page)))) for a, b in edges]
+    first, last = words(*(a for a, _ in bounds)), words(*(b for _, b in bounds))
+    topic = Topic("t", ("hot air balloon", "balloon race"))
+    early, late = (Cosine().for_topic(topic, index) for index in (Words(), AllWords()))
+    norm = sqrt(sum(ids.count(word) ** 2 for word in set(ids) - {0}))
+    assert early.page(page, norm) == late.page(page, norm)
+    assert early.contexts(page, first, last).tolist() == late.contexts(page, first, last).tolist()
+
+
+def test_links_within_links_around_a_long_page_cost_bounded_memory():
+    # 250 anchors, each of all 300,000 words: 75 million words in windows, of which a million are counted.
+    page = np.full(300_000, 3, dtype=np.int32)
+    first, last = np.arange(250, dtype=np.int32), np.full(250, len(page), dtype=np.int32)
+    tracemalloc.start()
+    scores = relevance("balloon").contexts(page, first, last)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert scores == pytest.approx(np.ones(250))
+    assert peak_bytes < 100_000_000
+
+
+def test_windows_of_ordinary_pages_are_left_whole_however_long_the_page():
+    page = words(*range(1, 10)).repeat(40_000)
+    first = np.arange(0, 300_000, 100, dtype=np.int32)
+    last = first + 20
+    # The anchor of the first link is the page itself, and still there are fewer words than the bound.
+    last[0] = len(page)
+    assert bounded_ends(page, first, last) is last
+    last[1:] += 1000
+    assert bounded_ends(page, first, last).tolist() == (first + MAX_WINDOW_WORDS // 3000).tolist()

@@ -6,11 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from scenthound.cli.crawl_words import status_values, summary_values
+from scenthound.drivers.ended import Ended
+from scenthound.drivers.live.status import CrawlStatus
 from scenthound.files import compressed_as
+from scenthound.lab.crawl import CrawlSummary
+from scenthound.reasons import Reason
+from scenthound.store.record import record
 from scenthound.strategies.base import STRATEGIES
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+CRAWLING = (ROOT / "docs" / "crawling.md").read_text(encoding="utf-8")
 
 
 def test_the_table_of_strategies_lists_what_is_installed():
@@ -31,7 +38,8 @@ def test_the_guide_to_strategies_tells_every_parameter_default_and_preset():
 
 
 @pytest.mark.parametrize(
-    "document", ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/strategies.md"]
+    "document",
+    ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/strategies.md", "docs/crawling.md"],
 )
 def test_links_between_documents_lead_somewhere(document):
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", (ROOT / document).read_text(encoding="utf-8")):
@@ -40,8 +48,8 @@ def test_links_between_documents_lead_somewhere(document):
 
 def test_the_map_names_files_that_exist():
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    rooms = re.findall(r"^\| `(\w+)/` \| (.*) \|$", text, re.MULTILINE)
-    assert len(rooms) == 13
+    rooms = re.findall(r"^\| `([\w/]+)/` \| (.*) \|$", text, re.MULTILINE)
+    assert len(rooms) == 14
     for room, contents in rooms:
         folder = ROOT / "src" / "scenthound" / room
         assert folder.is_dir(), room
@@ -49,6 +57,38 @@ def test_the_map_names_files_that_exist():
         for name in re.findall(r"`(\w+)`|`(\w+)/`", contents) if room != "testing" else ():
             part = "".join(name)
             assert (folder / f"{part}.py").exists() or (folder / part).is_dir(), f"{room}/{part}"
+
+
+def table_below(heading: str) -> list[tuple[str, str]]:
+    """The rows of the table in a part of the guide to crawling: what is in code, and what is said of it."""
+    part = CRAWLING.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return re.findall(r"^\| `([^`]+)` \| (.*?) \|$", part, re.MULTILINE)
+
+
+def test_the_guide_to_crawling_lists_every_reason():
+    assert table_below("Why a page was not taken") == [(reason.value, reason.told) for reason in Reason]
+
+
+def test_the_guide_to_crawling_lists_every_field_of_the_json_lines():
+    status = CrawlStatus(0, 1, *[0.0] * 4, *[0] * 6, None, 0, {})
+    values = {**status_values(status, None), **summary_values(CrawlSummary(ROOT, Ended.BUDGET, status, 1, {}))}
+    assert sorted(name for name, _ in table_below("Progress")) == sorted(values)
+
+
+def test_the_guide_to_crawling_names_options_that_exist(scenthound):
+    helps = "".join(scenthound(command, "--help")[1] for command in ("crawl", "export", "record", "simulate"))
+    for option in set(re.findall(r"--[a-z][a-z0-9-]+", CRAWLING)):
+        assert re.search(rf"{option}\b", helps), option
+
+
+def test_the_example_of_a_crawl_in_python_runs(tmp_path, monkeypatch):
+    (script,) = re.findall(r"```python\n(.*?)```", CRAWLING, re.DOTALL)
+    (tmp_path / "pages.jsonl").write_text('{"url": "http://example.org/clubs.html", "html": "<p>balloon"}\n')
+    record([tmp_path / "pages.jsonl"], tmp_path / "web", workers=1)
+    (tmp_path / "example.py").write_text(script, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path("example.py", run_name="__main__")
+    assert (tmp_path / "balloons" / "crawl.sqlite").exists()
 
 
 def test_the_python_example_runs(tmp_path, monkeypatch):

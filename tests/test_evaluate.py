@@ -59,7 +59,8 @@ def test_json_and_csv_say_the_same(web_path, topics_file, tmp_path):
 
 def judged(tmp_path, traces, topics, starts, pages):
     """Write a run of given traces on a web of given texts, and judge it."""
-    from scenthound.drivers.simulate import Crawl, Ended
+    from scenthound.drivers.ended import Ended
+    from scenthound.drivers.simulate import Crawl
     from scenthound.lab.experiment import Run
     from scenthound.lab.run_writer import write_run
     from scenthound.lab.starts import Start

@@ -62,6 +62,21 @@ def test_normalized_vectors_have_length_1_and_the_empty_one_stays_empty():
     assert features(normalize=True).vector(words()).tolist() == [0.0] * 6
 
 
+def test_words_that_came_after_the_training_are_no_features():
+    chosen = features(normalize=True)
+    # The vocabulary had the words 0 to 5, of which 5 is the last.
+    page, known = words(6, 1, 700, 2, 5, 6), words(0, 1, 0, 2, 5, 0)
+    assert chosen.vector(page).tolist() == chosen.vector(known).tolist()
+    first, last = words(0, 3), words(3, 6)
+    (rows, weights), (known_rows, known_weights) = (
+        chosen.window_vectors(page, first, last),
+        chosen.window_vectors(known, first, last),
+    )
+    assert rows.offset.tolist() == known_rows.offset.tolist() == [0, 1, 3]
+    assert rows.term.tolist() == known_rows.term.tolist()
+    assert weights.tolist() == known_weights.tolist()
+
+
 @given(
     st.lists(st.integers(0, 5), max_size=40),
     st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=6),

@@ -344,17 +344,27 @@ def test_a_state_does_not_change_when_the_frontier_goes_on(make):
     assert json.dumps(state) == kept
 
 
+def test_ghosts_of_hosts_passed_over_do_not_pile_up():
+    frontier = plain(Random(0))
+    for rise in range(1_000):
+        change(
+            "raise", frontier, {page: float(rise + page) for page in range(5)}, hosts={page: page for page in range(5)}
+        )
+        assert frontier.take(9, lambda _: False) == []
+    assert len(frontier._newer) + len(frontier._sorted) <= 2 * 5 + FEW_GHOSTS
+
+
 def test_ghosts_of_changed_pages_do_not_pile_up():
     frontier = plain(Random(0))
     for rise in range(5_000):
         change("raise", frontier, {rise % 10: float(rise)}, hosts={rise % 10: rise % 2})
     assert sum(map(len, frontier._heap_of.values())) <= 2 * 10 + FEW_GHOSTS
-    assert len(frontier._hosts) <= 2 * 2 + FEW_GHOSTS
+    assert len(frontier._newer) + len(frontier._sorted) <= 2 * 2 + FEW_GHOSTS
     assert pages_taken(frontier) == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
 
 
 def test_hosts_whose_best_page_changes_do_not_pile_up():
     frontier = plain(Random(0))
     change("raise", frontier, {page: float(page) for page in range(1000)})
-    assert len(frontier._hosts) <= 2 + FEW_GHOSTS
+    assert len(frontier._newer) + len(frontier._sorted) <= 2 + FEW_GHOSTS
     assert pages_taken(frontier, 2) == [999, 998]

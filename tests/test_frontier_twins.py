@@ -14,6 +14,7 @@ from scenthound.frontier import unbounded
 from scenthound.frontier.base import NO_HOST, Taken
 from scenthound.frontier.keys import tie_keys
 from scenthound.frontier.plain import PlainFrontier
+from scenthound.frontier.turns import Turns
 from scenthound.frontier.unbounded import UnboundedFrontier
 
 pytest.importorskip("numba")
@@ -49,18 +50,18 @@ class NaiveFrontier:
             if page in self.scores:
                 self.scores[page] = score
 
-    def take(self, n, ready):
+    def take(self, n, turns):
         taken, at_rest = [], None
         for page in sorted(self.scores, key=lambda page: (-self.scores[page], splitmix(page, self.salt))):
             if len(taken) == n:
                 break
             score, host = self.scores[page], self.hosts[page]
-            if ready(host):
+            if turns(host):
                 best, resting_host = at_rest or (score, NO_HOST)
                 taken.append(Taken(page, host, score, best - score, resting_host))
                 del self.scores[page]
                 self.taken.add(page)
-            else:
+            elif turns.rests(host):
                 at_rest = at_rest or (score, host)
         return taken
 
@@ -88,7 +89,7 @@ changes = st.tuples(
     st.sampled_from([*RULES, "rescore"]),
     st.lists(st.tuples(st.integers(0, 24), st.integers(0, 4), few_scores), min_size=1, max_size=30),
 )
-takes = st.tuples(st.integers(1, 12), st.sets(st.integers(0, 4)))
+takes = st.tuples(st.integers(1, 12), st.tuples(st.sets(st.integers(0, 4)), st.sets(st.integers(0, 4))))
 
 
 @given(st.integers(0, 2**64 - 1), st.sampled_from([1, 3, 997]), st.lists(st.one_of(changes, takes), max_size=30))
@@ -104,9 +105,10 @@ def test_the_twins_and_the_naive_model_agree(salt, gap, steps):
             )
             change_each(first, naive, (plain, compiled), *batch)
         else:
-            resting = {gap * host for host in second}
-            answers = [one.take(first, lambda host, resting=resting: host not in resting) for one in (plain, compiled)]
-            assert answers == [naive.take(first, lambda host, resting=resting: host not in resting)] * 2
+            resting, given_turns = ({gap * host for host in hosts} for hosts in second)
+            turns = Turns(lambda host, resting=resting: host not in resting)
+            turns.given = given_turns
+            assert [one.take(first, turns) for one in (plain, compiled)] == [naive.take(first, turns)] * 2
         for twin in (plain, compiled):
             assert len(twin) == len(naive.scores)
             waiting = twin.waiting()

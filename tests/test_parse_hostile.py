@@ -84,6 +84,8 @@ HOSTILE = {
     "one wide cell above many rows": "<table><tr><td>" + "x" * 100_000 + "<tr><td>y" * 10_000,
     "different fonts in paragraphs": "".join(f"<font color={i}><p>x" for i in range(9_000)),
     "different bolds in paragraphs": "".join(f"<b/{i}><P>" for i in range(18_000)),
+    "kinds of bold in paragraphs": "".join(f"<{('b', 'i', 'tt', 'u')[i % 4]}><p>" for i in range(600))
+    + "<p>x" * 49_000,
     "unclosed links": of_200_kilobytes("<a href=x>"),
     "unclosed links in blocks": of_200_kilobytes("<a href=x><div>"),
     "links in tables in links": of_200_kilobytes("<a href=x><table><tr><td>"),
@@ -104,6 +106,6 @@ HOSTILE = {
 def test_a_hostile_page_of_200_kilobytes_is_parsed_in_bounded_time(name: str) -> None:
     started = time.process_time()
     page = parse_html(HOSTILE[name], URL, WordScanner())
-    # Some ten times what the slowest takes; those that are not linear would take seconds.
-    assert time.process_time() - started < 1.0
+    # Some five times what the slowest takes; those that are not linear would take seconds.
+    assert time.process_time() - started < 0.5
     assert_places_are_sound(page)

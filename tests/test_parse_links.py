@@ -1,16 +1,21 @@
 """Parsing: the links of a page, where they lead, and the words of their anchors."""
 
 import itertools
+import re
 from pathlib import Path
 
 import orjson
 import pytest
 import turbohtml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from parsed_page import URL, Page, assert_places_are_sound
 from scenthound.files import opened
-from scenthound.text.words import OPEN, plain_words
-from scenthound.web.html import HtmlContent
+from scenthound.text.words import WordScanner, plain_words
+from scenthound.web import html as html_module
+from scenthound.web.html_marked import read_marked
+from scenthound.web.html_tree import HtmlContent
 from scenthound.web.urls import resolve
 
 
@@ -83,10 +88,69 @@ def test_an_iframe_in_a_drawing_may_hold_links() -> None:
 
 
 def test_links_that_the_library_did_not_show_stand_behind_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    half_shown = HtmlContent(text=f"dog {OPEN} cat", references=["x", "y"], relations=[None, None])
-    monkeypatch.setattr("scenthound.web.parse.read_html", lambda *_: half_shown)
-    page = Page("").parsed
-    assert (page.link_start.tolist(), page.link_end.tolist()) == ([2, 2], [2, 2])
+    # A library that shows neither what it is told to nor any marker.
+    monkeypatch.setattr("scenthound.web.html._LINK_SPANS", {})
+    monkeypatch.setattr("scenthound.web.html_marked._MARKER", re.compile(r"(?!)"))
+    page = Page("dog <a href=x>cat</a> <a href=y>cow</a>").parsed
+    assert (page.link_start.tolist(), page.link_end.tolist()) == ([3, 3], [3, 3])
+    assert len(page.link_urls) == 2
+
+
+READ_TWICE = {
+    "a link in a link": "<a href=1>dog<table><tr><td><a href=2>cat</a></table>cow</a>",
+    "a frame in a link": "<a href=1>dog <iframe src=2></iframe>cat</a>",
+    "a link that is not shown": "<a href=1>dog</a><template><a href=2>cat</a></template>",
+    "a link with nothing to show": "<a href=1><script>x</script></a> dog",
+    "a forged marker": "<a href=1>dog\x01</a> cat",
+}
+READ_ONCE = {
+    "no link": "dog",
+    "links": "<a href=1>dog</a>s <p><a href=2> cat </a><a href=3 rel=nofollow>cow</a>",
+    "links without text": "<a href=1></a><a href=2> </a><a href=3><img alt=''></a><a href=4><br></a> dog",
+    "an empty reference": "un<a href=''>dog</a>s",
+    "frames": "dog<iframe src=1>x</iframe>cat<iframe></iframe>cow",
+    "a frame set": "<frameset><frame src=1><frame src=2></frameset>",
+    "a map": "<map><area href=1 alt=dog rel=nofollow><area href=2></map>cat",
+    "blocks in links": "<a href=1><div>dog</div>cat</a><a href=2><p>cow</a>bird",
+    "soft hyphens": "<title>a\xadb</title>d\xadog <a href=1>c\xadat</a>\xad<a href=2>cow</a>\xads",
+    "anchors that lead nowhere": "<a name=x>dog</a> <a href=1>cat</a>",
+}
+
+
+@pytest.mark.parametrize("name", READ_TWICE | READ_ONCE)
+def test_a_usual_page_reads_as_it_does_with_markers_in_its_text(name: str) -> None:
+    html = (READ_TWICE | READ_ONCE)[name]
+    usual, marked = html_module._read_usual(html, 100), read_marked(html, 100)
+    assert (usual is None) == (name in READ_TWICE)
+    assert_reads_alike(usual or marked, marked)
+
+
+def assert_reads_alike(usual: HtmlContent, marked: HtmlContent) -> None:
+    assert (usual.title, usual.references, usual.relations) == (marked.title, marked.references, marked.relations)
+    scanner = WordScanner()
+    words, places = scanner.scan_cut(usual.text, usual.edges)
+    words_marked, places_marked = scanner.scan_cut(marked.text, marked.edges)
+    assert (words.tolist(), places.tolist()) == (words_marked.tolist(), places_marked.tolist())
+
+
+PIECES = """
+<a href=1> <a href=2> </a> </a> <a> <p> </p> <td> <table> </table> <b> <div> </div> <li> <iframe src=3></iframe> <hr>
+<area href=4 alt=cow> <img alt=bird> <span> </span> <title> </title> dog cat, &shy; <math> <mtd> <svg> <option> <pre>
+"""
+
+
+@given(st.lists(st.sampled_from([" ", *re.split(r"\s(?!\w+=)", PIECES.strip())]), max_size=24).map("".join))
+def test_any_page_that_is_read_once_reads_as_it_does_with_markers_in_its_text(html: str) -> None:
+    usual = html_module._read_usual(html, 100)
+    if usual is not None:
+        assert_reads_alike(usual, read_marked(html, 100))
+
+
+def test_a_link_in_the_source_of_a_formula_is_no_link_and_does_no_harm() -> None:
+    source = "<annotation-xml encoding='text/html'><a href=x>dog</a><img alt=cat></annotation-xml>"
+    page = Page(f"<math><semantics><mi>kite</mi>{source}</semantics></math> <a href=y>bird</a>")
+    assert page.words == ["kite", "bird"]
+    assert page.links == [("http://web.test/a/y", "bird")]
 
 
 def test_links_of_real_pages_have_the_words_of_their_elements(shared: Path) -> None:

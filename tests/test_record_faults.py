@@ -72,6 +72,7 @@ class DeadlyChunk:
 @dataclass(frozen=True)
 class DeadlySource:
     path: Path
+    size_bytes: int = 1
 
     def chunks(self, _options: ReadOptions) -> Iterator[DeadlyChunk]:
         yield DeadlyChunk()

@@ -3,8 +3,9 @@ from random import Random
 import numpy as np
 import pytest
 
+from scenthound.drivers.ended import Ended
 from scenthound.drivers.scores import PageScores, scores_for
-from scenthound.drivers.simulate import Ended, simulate
+from scenthound.drivers.simulate import simulate
 from scenthound.drivers.simulated_web import NotGot, ShownLinks, SimulatedWeb
 from scenthound.drivers.telling import Telling, TopicWords
 from scenthound.drivers.url_numbers import Numbering

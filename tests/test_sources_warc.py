@@ -7,8 +7,10 @@ import tracemalloc
 import zlib
 from pathlib import Path
 
+import brotli
 import pytest
 
+from scenthound.files import zstd
 from scenthound.store.raw_page import RawRedirect, Skipped
 from scenthound.store.sources import source_of
 from scenthound.store.sources.chunk import ReadOptions
@@ -44,7 +46,7 @@ def test_of_a_warc_file_html_answers_are_pages_and_redirects_aliases(tmp_path: P
         ("http://a.org/x", "404 Not Found", [HTML], b"gone"),
         ("http://a.org/p", "200 OK", ["Content-Type: image/png"], b"png"),
         ("http://a.org/e", "200 OK", [HTML], b""),
-        ("http://a.org/b", "200 OK", [HTML, "Content-Encoding: br"], b"\x0b\x02\x80dog\x03"),
+        ("http://a.org/b", "200 OK", [HTML, "Content-Encoding: compress"], b"\x1f\x9d\x90"),
     )
     found = records_of(path)
     assert [(page.url, page.html, page.charset) for page in pages(found)] == [
@@ -60,7 +62,7 @@ def test_of_a_warc_file_html_answers_are_pages_and_redirects_aliases(tmp_path: P
         "empty body": 1,
         "content encoding that cannot be read": 1,
     }
-    assert found[-1] == Skipped("content encoding that cannot be read", "crawl.warc.gz, record 9: br")
+    assert found[-1] == Skipped("content encoding that cannot be read", "crawl.warc.gz, record 9: compress")
 
 
 def test_what_a_warc_file_says_of_itself_makes_no_new_reasons_and_is_safe_to_print(tmp_path: Path) -> None:
@@ -115,6 +117,9 @@ def test_bodies_are_unpacked_as_far_as_they_can_be(tmp_path: Path) -> None:
         ("X-GZip", gzip.compress(b"dogs"), b"dogs"),
         ("deflate", zlib.compress(b"dogs"), b"dogs"),
         ("deflate", deflated(b"dogs"), b"dogs"),
+        ("br", brotli.compress(b"dogs"), b"dogs"),
+        ("zstd", zstd.compress(b"dogs"), b"dogs"),
+        ("gzip, br", brotli.compress(gzip.compress(b"dogs")), b"dogs"),
         ("gzip", b"<p>never packed", b"<p>never packed"),
         ("identity", b"dogs", b"dogs"),
         ("gzip", gzip.compress(b"dogs") + b"and more", b"dogs"),

@@ -52,6 +52,18 @@ def test_a_topic_is_learnt_and_found_again_in_pages_never_seen():
     assert guide.page(words(9, 9), 0.0) == guide.page(words(), 0.0)
 
 
+def test_words_that_came_after_the_training_change_no_score():
+    class AllWords(Words):
+        n_words = 5 * N_WORDS
+
+    early, late = learnt(), LinearSvm().for_topic(TOPIC, AllWords(), TOY)
+    # Word 11 is the last of the first vocabulary; it and all later ones were in no training page.
+    page, first, last = words(1, 40, 5, 12, 11, 2, 59), words(0, 1, 3), words(7, 4, 5)
+    assert early.page(page, 0.0) == late.page(page, 0.0) == early.page(words(1, 5, 2), 0.0)
+    assert early.contexts(page, first, last).tolist() == late.contexts(page, first, last).tolist()
+    assert early.contexts(page, first, last)[2] == early.page(words(), 0.0)
+
+
 def test_a_machine_of_one_word_by_hand():
     # Word 1 has chi-square 15 and is the only feature; normalized, a page with it is (1) and one without is (0).
     # Of w and b the machine minimises (w^2 + b^2) / 2 plus the sum of max(0, 1 - y (w x + b)). With 5 positives at

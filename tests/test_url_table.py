@@ -109,7 +109,33 @@ def test_text_decides_where_hashes_are_the_same(monkeypatch, of_hash):
     assert table.find("http://a.org/1200") is None
 
 
-def test_a_table_holds_little_beside_the_text():
+@pytest.mark.parametrize("recent", [1, 2, 3, 8])
+@given(st.lists(st.integers(0, 12), max_size=60))
+def test_what_was_asked_for_lately_changes_no_answer(recent, pages):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(url_table, "RECENT_URLS", recent)
+        table = UrlTable()
+        numbers = [int(number) for page in pages for number in table.add_all([f"http://a.org/{page}"])]
+    in_order = list(dict.fromkeys(pages))
+    assert numbers == [in_order.index(page) for page in pages]
+    assert len(table) == len(in_order)
+
+
+def test_no_more_than_the_last_urls_are_kept_twice():
+    table = UrlTable()
+    n = 3 * url_table.RECENT_URLS
+    for start in range(0, n, 1000):
+        table.add_all([f"http://a.example.org/{i:08}" for i in range(start, min(n, start + 1000))])
+    assert len(table._recent) + len(table._older) <= 2 * url_table.RECENT_URLS
+    # A string of 30 characters has 79 bytes, a number 32 and an entry of a dictionary some 20 to 60.
+    kept_twice = sum(map(url_table._n_bytes, (table._recent, table._older)))
+    assert kept_twice < 2 * url_table.RECENT_URLS * (79 + 32 + 60)
+    assert table.n_bytes() > kept_twice
+
+
+def test_a_table_holds_little_beside_the_text(monkeypatch):
+    # What is kept twice is bounded, and counts for little only among more URLs.
+    monkeypatch.setattr(url_table, "RECENT_URLS", 1)
     table = UrlTable()
     n = 50_000
     table.add_all([f"http://host{i % 100}.example.org/{'x' * 40}{i:08}" for i in range(n)])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.web.urls import MAX_URL_BYTES, canonical, fingerprint, host_of, registrable_domain, resolve
+from scenthound.web.urls import MAX_URL_BYTES, canonical, fingerprint, host_of, registrable_domain, resolve, resolve_all
 
 
 def as_browsers_do(base: str, href: str) -> str | None:
@@ -102,7 +102,23 @@ PIECES = st.sampled_from(
         ),
     )
 )
+#: Hosts and ports that are brought into form, or are none: numbers, capitals, labels that are empty or encoded.
+AUTHORITIES = st.sampled_from(
+    (
+        *("h", "H.Example", "a-b.c", "1.2.3", "1.2.3.4", "0x7f.1", "a..b", "a.", ".", "-", "xn--a", "xn--bcher-kva.de"),
+        *("h:80", "h:443", "h:081", "h:99999", "h:", "u@h", "[::1]", "h.1", "256.256.256.256", "a_b.c"),
+    )
+)
+ABSOLUTE = st.builds(
+    lambda scheme, authority, pieces, tail: f"{scheme}://{authority}/{'/'.join(pieces)}{tail}",
+    st.sampled_from(["http", "https", "HTTP", "ftp"]),
+    AUTHORITIES,
+    st.lists(PIECES, max_size=4),
+    st.sampled_from(["", "?", "?a=1&b=:/?", "?q='", "?x#y", "#f", '?"', "?{", "?%zz"]),
+)
 REFERENCES = st.one_of(
+    ABSOLUTE,
+    st.builds(lambda pieces, query: f"{'/'.join(pieces)}?{query}", st.lists(PIECES, max_size=3), st.text("a=&?/:#' ")),
     st.lists(PIECES, max_size=6).map("/".join),
     st.lists(PIECES, max_size=4).map("".join),
     st.integers(28, 40).map(lambda steps: "../" * steps + "a"),
@@ -115,6 +131,16 @@ BASES = st.one_of(
     st.integers(28, 40).map(lambda depth: "http://h/" + "a/" * depth),
     st.sampled_from(["", "a/b", "mailto:x", "file:///a/b", "about:blank"]),
 )
+
+
+@given(ABSOLUTE)
+def test_the_short_cut_to_the_canonical_form_leads_there(url: str) -> None:
+    assert canonical(url) == as_browsers_do(url, url)
+
+
+@given(BASES, st.lists(REFERENCES, max_size=5))
+def test_all_references_of_a_page_are_resolved_as_each_is(base: str, references: list[str]) -> None:
+    assert resolve_all(base, references) == [as_browsers_do(base, reference) for reference in references]
 
 
 @given(BASES, REFERENCES)

@@ -15,6 +15,7 @@ from scenthound.text.vectors import (
     count_words,
     tf_idf_weights,
     tf_weights,
+    word_norm,
 )
 
 
@@ -116,3 +117,15 @@ def test_one_more_topic_word_never_lowers_the_cosine_to_a_single_word_topic(docu
     score = [cosines(rows, tf_weights(rows), topic, tf_weights(topic), 7)[0] for rows in (before, after)]
     assert score[1] >= score[0]
     assert 0 <= score[0] <= 1 + 1e-12
+
+
+def test_the_norm_of_a_page_counts_every_word_but_stop_words():
+    # Twice 1, once 2, three times 7: the root of 4 + 1 + 9.
+    assert word_norm(np.array([7, 0, 1, 7, 2, 0, 1, 7], dtype=np.int32)) == sqrt(14)
+    assert word_norm(np.array([0, 0], dtype=np.int32)) == word_norm(np.zeros(0, dtype=np.int32)) == 0.0
+
+
+@given(st.lists(st.integers(0, 9)))
+def test_the_norm_of_a_page_is_the_length_of_its_counts(words):
+    counts = count_words(np.array(words, dtype=np.int32)).count
+    assert word_norm(np.array(words, dtype=np.int32)) == float(np.sqrt(np.square(counts, dtype=np.float64).sum()))

@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from scenthound.files import opened
 from scenthound.model import IntArray, LongArray
+from scenthound.text import word_lookup
 from scenthound.text.stop_words import STOP_WORDS
 from scenthound.text.word_table import ABSENT, HashArray, WordTable
-from scenthound.text.words import CLOSE, OPEN, STOP, WordScanner, plain_words, stems_of
+from scenthound.text.words import STOP, WordScanner, plain_words, stems_of
 
 # Characters where lower case, letters and digits have their surprises, among common ones.
 ODD = (
@@ -23,6 +24,16 @@ ODD = (
     "\u0663\u0969\u00b2\u00bd\u2167\u8a9e\u3002\U00010400\U0001d7d8\ud800\udfff\x00\x01\x02 \n\t.aAbB09"
 )
 TEXTS = st.one_of(st.text(max_size=200), st.text(st.sampled_from(ODD), max_size=200), st.text("ab -", max_size=300))
+
+
+@pytest.fixture(params=["numpy", "compiled"], autouse=True, scope="module")
+def way(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every test is for both ways of looking words up."""
+    if request.param == "compiled":
+        pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(word_lookup, "MUCH_CHARACTERS", -1 if request.param == "compiled" else 1 << 60)
+        yield
 
 
 def scanned(scanner: WordScanner, text: str) -> list[str]:
@@ -110,25 +121,67 @@ def test_a_vocabulary_of_many_thousand_words_is_kept_apart() -> None:
     assert scanner.scan(" ".join(words)).tolist() == list(range(1, 30_001))
 
 
-def test_markers_tell_how_many_words_stand_before_them() -> None:
-    words, places, opens = WordScanner().scan_marked(f"one {OPEN}big{CLOSE} dog{OPEN}{CLOSE}s {CLOSE}")
-    assert len(words) == 4
-    assert places.tolist() == [1, 2, 3, 3, 4]
-    assert opens.tolist() == [True, False, True, False, False]
+def places(text: str, cuts: list[int]) -> list[int]:
+    return WordScanner().scan_cut(text, np.array(cuts, np.int64))[1].tolist()
 
 
-def test_markers_of_a_long_text_count_the_words_of_all_pieces() -> None:
-    words, places, _opens = WordScanner().scan_marked(f"dog {OPEN} " * 50_000)
-    assert len(words) == 50_000
-    assert places.tolist() == list(range(1, 50_001))
+def test_places_of_cuts_are_the_words_before_them() -> None:
+    # one|.|two three: the words start at 0, 4 and 8.
+    assert places("one two three", [0, 3, 4, 8, 13]) == [0, 1, 1, 2, 3]
+    assert places("", [0, 0]) == [0, 0]
 
 
-@given(st.text(st.sampled_from(f"ab {OPEN}{CLOSE}é")))
-def test_markers_count_the_words_of_the_text_before_them(text: str) -> None:
-    _words, places, opens = WordScanner().scan_marked(text)
-    at = [index for index, character in enumerate(text) if character in OPEN + CLOSE]
-    assert places.tolist() == [len(plain_words(text[:index])) for index in at]
-    assert opens.tolist() == [text[index] == OPEN for index in at]
+def test_a_cut_parts_the_word_it_falls_in_once_however_often_it_is_made() -> None:
+    scanner = WordScanner()
+    words, before = scanner.scan_cut("redkites bird", np.array([3, 3, 8, 13], np.int64))
+    assert [scanner.stems[number] for number in words.tolist()] == ["red", "kite", "bird"]
+    assert before.tolist() == [1, 1, 2, 3]
+    assert before.dtype == np.int32
+
+
+def test_a_cut_makes_two_words_of_one_that_is_too_long() -> None:
+    scanner = WordScanner()
+    words, _ = scanner.scan_cut("x" * 60, np.array([30], np.int64))
+    assert [scanner.stems[number] for number in words.tolist()] == ["x" * 30, "x" * 30]
+
+
+def test_cuts_of_a_long_text_count_the_words_of_all_pieces() -> None:
+    text = "dog cats " * 25_000
+    # Behind each "dog", within each "cats".
+    cuts = [9 * number + place for number in range(25_000) for place in (3, 6)]
+    assert places(text, cuts) == [3 * number + place for number in range(25_000) for place in (1, 2)]
+
+
+@given(st.text(st.sampled_from("abS \u00e9\u0130\u03a3\u03b1"), max_size=40), st.lists(st.integers(0, 40), max_size=6))
+def test_a_text_with_cuts_is_scanned_like_its_parts(text: str, anywhere: list[int]) -> None:
+    cuts = sorted(min(cut, len(text)) for cut in anywhere)
+    parts = [text[start:end] for start, end in itertools.pairwise([0, *cuts, len(text)])]
+    scanner = WordScanner()
+    words, before = scanner.scan_cut(text, np.array(cuts, np.int64))
+    assert [scanner.stems[number] for number in words.tolist()] == [
+        stem for part in parts for stem in plain_words(part)
+    ]
+    assert before.tolist() == list(itertools.accumulate(len(plain_words(part)) for part in parts[:-1]))
+
+
+def test_who_has_read_much_reads_on_compiled_and_nobody_can_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+    monkeypatch.setattr(word_lookup, "MUCH_CHARACTERS", 200)
+    texts = [" ".join(f"word{number % 70}" for number in range(start, start + 20)) for start in range(0, 200, 10)]
+    turning, plain = WordScanner(), WordScanner()
+    for text in texts:
+        numbers = turning.scan(text).tolist()
+        with monkeypatch.context() as patch:
+            patch.setattr(word_lookup, "MUCH_CHARACTERS", 1 << 60)
+            assert numbers == plain.scan(text).tolist()
+    assert turning.stems == plain.stems
+
+
+def test_the_lower_case_of_every_character_is_as_python_has_it() -> None:
+    table = word_lookup._lower_case(0x110000)
+    for code in range(0, 0x110000, 7):
+        lower = chr(code).lower()
+        assert table[code] == (ord(lower) if len(lower) == 1 and lower.isalnum() else 0)
 
 
 def test_real_pages_are_scanned_as_the_plain_twin_scans_them(shared: Path) -> None:
@@ -220,8 +273,7 @@ def test_evenly_spaced_hashes_take_no_longer_than_others(factor: int) -> None:
 
 def test_no_two_scanners_have_the_same_secrets() -> None:
     def hashes(scanner: WordScanner) -> int:
-        codes = np.array([ord(letter) for letter in "word"], np.uint32)
-        return int(scanner._hashes(codes, np.array([0, 4]))[0])
+        return int(scanner._lookup.find("word", np.zeros(0, np.int64)).hashes[0])
 
     assert len({hashes(WordScanner()) for _ in range(20)}) == 20
     assert hashes(WordScanner(7)) == hashes(WordScanner(7))

@@ -3,7 +3,7 @@
 Rules
 - What a person asked for goes to standard output; progress and errors go to standard error.
 - Exit codes: 0 done, 2 wrong use, 1 failed, 130 stopped by the user, 128 and its number for another signal; an error
-  is one line.
+  is one line. A live crawl ends in good order whatever signal asks for it, and then answers 130.
 - Whoever ends the program, by Ctrl-C or by a signal, nothing half-written stays behind.
 - Heavy imports stay inside the commands, so that `--help` answers at once.
 """

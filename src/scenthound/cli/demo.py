@@ -1,24 +1,91 @@
 """`scenthound demo`: what it prints."""
 
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scenthound.cli.progress import shown
-from scenthound.cli.tables import print_evaluation
-from scenthound.lab.demo import Demo
-from scenthound.report.curves import draw_curves
-from scenthound.report.evaluation_files import write_evaluation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scenthound.lab.crawl import Watch
+    from scenthound.lab.demo import DemoResult
+    from scenthound.lab.demo_crawl import DemoCrawl
+    from scenthound.lab.evaluate import Evaluation
 
 
-def run_demo(out: Path, *, page_budget: int, n_seeds: int) -> None:
-    evaluation = Demo(out, say=typer.echo, shown=shown).make(page_budget=page_budget, n_seeds=n_seeds)
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for what the demo makes.")] = Path("scenthound-demo"),
+    pages: Annotated[int, typer.Option(min=1, help="Page budget of each crawl.")] = 150,
+) -> None:
+    """Crawl a small web on this machine, live, and compare the crawls with simulated ones.
+
+    scenthound demo --out demo
+    """
+    from scenthound.cli import INTERRUPTED
+    from scenthound.lab.demo import Demo
+
+    result = Demo(out, say=typer.echo, shown=shown, watched=_watched).make(page_budget=pages)
+    if result.evaluation is None:
+        typer.echo("Stopped by the user; begin anew to see it all.")
+        sys.exit(INTERRUPTED)
+    _report(result, result.evaluation, out)
+
+
+@contextmanager
+def _watched(title: str) -> Iterator[Watch]:
+    """The display of a live crawl on a terminal. The demo's crawls are too short for lines in a log."""
+    from scenthound.cli.crawl_progress import LiveDisplay
+    from scenthound.lab.crawl import unwatched
+
+    if not sys.stderr.isatty():
+        yield unwatched
+        return
+    with LiveDisplay(title, None) as display:
+        yield display.watch
+
+
+def _report(result: DemoResult, evaluation: Evaluation, out: Path) -> None:
+    from scenthound.cli.crawl_tables import print_commands
+    from scenthound.cli.tables import print_metrics
+    from scenthound.lab.crawl_plan import DEFAULT_STRATEGY
+    from scenthound.report.curves import draw_curves
+    from scenthound.report.evaluation_files import write_evaluation
+
     write_evaluation(evaluation, out)
-    picture = [out / "curves.png", out / "curves.svg"]
-    draw_curves(evaluation, picture, "Crawling the documentation of Python's standard library")
+    picture = out / "curves.png"
+    draw_curves(evaluation, [picture, out / "curves.svg"], "Crawling the documentation of Python's standard library")
     typer.echo()
-    print_evaluation(evaluation)
-    typer.echo("Target recall: share of the pages held back that a crawl found.")
-    typer.echo("Precision: share of its pages that belong to the topic.")
-    typer.echo(f"Picture: {picture[0]}")
-    typer.echo(f"Look closer: scenthound evaluate {out / 'run'} --at 50 --at 100, scenthound strategies")
+    print_metrics(evaluation)
+    typer.echo("Target recall: share of the topic's pages, those it starts from aside, that a crawl found.")
+    typer.echo("Precision: share of a crawl's pages that belong to the topic.")
+    typer.echo("What was shown: the strategy that was simulated is the strategy that crawls.")
+    typer.echo(
+        f"  Live in strict order, {DEFAULT_STRATEGY} made the very visits that it makes simulated, for "
+        f"{result.n_like_simulated} of {_n_topics(result)} topics."
+    )
+    typer.echo("  A usual live crawl does not wait for hosts that rest: it is faster, and regret says what that costs.")
+    typer.echo(f"Curves: {picture}")
+    typer.echo("Look closer:")
+    print_commands(_next_steps(result.crawls[0], out))
+
+
+def _n_topics(result: DemoResult) -> int:
+    return len({crawl.topic.id for crawl in result.crawls})
+
+
+def _next_steps(crawl: DemoCrawl, out: Path) -> dict[str, str]:
+    folder, topics, web = crawl.summary.folder, out / "topics.toml", out / "web"
+    replay = f"scenthound crawl {topics} --topic {crawl.topic.id} --web {web} --offline --out again"
+    return {
+        f"scenthound explain {folder} {crawl.a_target or 'URL'}": "why it was taken",
+        f"scenthound export {folder} --to jsonl --out pages.jsonl": "its pages, for other programs",
+        replay: "a live crawl that reads a recording",
+        f"scenthound evaluate {out / 'run'}": "the simulated crawls, judged",
+    }

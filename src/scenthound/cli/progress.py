@@ -52,12 +52,14 @@ def _bar(title: str) -> Iterator[Progress]:
 
 def _lines(title: str) -> Progress:
     last_s = monotonic()
+    last = ""
 
     def update(share: float, words: str) -> None:
-        nonlocal last_s
+        nonlocal last_s, last
         now_s = monotonic()
-        if now_s - last_s >= SECONDS_BETWEEN_LINES or share >= 1.0:
-            last_s = now_s
-            print(f"{title}: {share:4.0%}  {printable(words)}", file=sys.stderr, flush=True)
+        line = f"{title}: {share:4.0%}  {printable(words)}"
+        if (now_s - last_s >= SECONDS_BETWEEN_LINES or share >= 1.0) and line != last:
+            last_s, last = now_s, line
+            print(line, file=sys.stderr, flush=True)
 
     return update

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from scenthound.lab.simulation import Simulation
     from scenthound.registry import Registry
+    from scenthound.store.exports.kind import ExportSummary
     from scenthound.store.summary import RecordSummary
 
 
@@ -32,6 +33,17 @@ def print_record(summary: RecordSummary, out: Path, as_json: bool) -> None:
     )
     for reason, skipped in summary.skipped.items():
         typer.echo(f"Left out {skipped.count:,}: {reason} (first: {', '.join(skipped.examples)})")
+
+
+def print_export(summary: ExportSummary, kind: str, out: Path, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"file": str(out), "written": summary.written, "left_out": summary.left_out}, indent=1))
+        return
+    noun = "page" if kind in ("jsonl", "parquet") else "record"
+    typer.echo(f"Wrote {_counted(summary.written, noun)} to {out}.")
+    if summary.left_out:
+        left_out = _counted(summary.left_out, noun)
+        typer.echo(f"Left out {left_out} that ask not to be indexed; --include-noindex writes them too.")
 
 
 def print_run(done: Simulation) -> None:

@@ -36,15 +36,8 @@ def _console() -> Console:
 
 
 def print_evaluation(evaluation: Evaluation) -> None:
-    """One table for each metric, the best mean of each column marked, and one for what the crawls cost."""
-    for metric in evaluation.metrics:
-        curves = {result.strategy: result.curves[metric] for result in evaluation.results}
-        n_topics = max(curve.n_topics for curve in curves.values())
-        print_table(
-            f"{metric}: mean ± standard error over {n_topics} topic{'s' if n_topics != 1 else ''}; * best",
-            ["strategy", *(f"@{step}" for step in evaluation.checkpoints)],
-            _metric_rows(curves, evaluation.checkpoints),
-        )
+    """The metrics, and what the crawls cost."""
+    print_metrics(evaluation)
     print_table(
         "cost",
         ["strategy", "crawls", "pages per crawl", "CPU µs per page"],
@@ -53,6 +46,18 @@ def print_evaluation(evaluation: Evaluation) -> None:
             for result in evaluation.results
         ],
     )
+
+
+def print_metrics(evaluation: Evaluation) -> None:
+    """One table for each metric, the best mean of each column marked."""
+    for metric in evaluation.metrics:
+        curves = {result.strategy: result.curves[metric] for result in evaluation.results}
+        n_topics = max(curve.n_topics for curve in curves.values())
+        print_table(
+            f"{metric}: mean ± standard error over {n_topics} topic{'s' if n_topics != 1 else ''}; * best",
+            ["strategy", *(f"@{step}" for step in evaluation.checkpoints)],
+            _metric_rows(curves, evaluation.checkpoints),
+        )
 
 
 def _metric_rows(curves: dict[str, MeanCurve], checkpoints: tuple[int, ...]) -> list[list[str]]:

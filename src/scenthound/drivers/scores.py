@@ -109,9 +109,7 @@ class PageScores:
                 self._web.words_alone(recorded_page), float(self._web.page_norm[recorded_page])
             )
             cost_ns = thread_time_ns() - before
-            if not 0 <= score <= HIGHEST_SCORE:
-                raise BrokenContract(f"A relevance model scored a page {score}; scores lie between 0 and 1.")
-            known = self._pages[recorded_page] = (score, cost_ns)
+            known = self._pages[recorded_page] = (checked_score(score), cost_ns)
         return known
 
     def _context(self, recorded_page: int, window: int) -> _Known:
@@ -134,10 +132,17 @@ class PageScores:
         first, last = cut(self._web.link_start[links].copy(), self._web.link_end[links].copy(), len(words))
         scores = self._relevance.contexts(words, first, last)
         cost_ns = thread_time_ns() - before
-        return _Known(_checked(scores, len(first)), cost_ns)
+        return _Known(checked_link_scores(scores, len(first)), cost_ns)
 
 
-def _checked(scores: FloatArray, n_links: int) -> FloatArray:
+def checked_score(score: float) -> float:
+    """The score of a page, if it is one."""
+    if not 0 <= score <= HIGHEST_SCORE:
+        raise BrokenContract(f"A relevance model scored a page {score}; scores lie between 0 and 1.")
+    return score
+
+
+def checked_link_scores(scores: FloatArray, n_links: int) -> FloatArray:
     """The scores of a page's links, not to be written to: all crawls look at the same ones."""
     shown = np.array(scores, dtype=np.float64)
     if shown.shape != (n_links,):

@@ -7,12 +7,12 @@ the trace.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from random import Random
 from time import perf_counter_ns, thread_time_ns
 
 import numpy as np
 
+from scenthound.drivers.ended import Ended
 from scenthound.drivers.scores import Scores
 from scenthound.drivers.simulated_web import NotGot, ShownLinks, SimulatedWeb
 from scenthound.drivers.telling import Telling, TopicWords
@@ -20,13 +20,6 @@ from scenthound.errors import BrokenContract
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import SeenWeb, Strategy
-
-
-class Ended(StrEnum):
-    """Why a crawl came to its end."""
-
-    BUDGET = "page budget reached"
-    FRONTIER = "frontier empty"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from scenthound.drivers.scores import Scores
 from scenthound.model import FloatArray, IntArray, LongArray, Topic
-from scenthound.store.recorded_web import RecordedWeb
+from scenthound.relevance.base import WordIndex
 from scenthound.strategies.base import Strategy
 from scenthound.text.words import stems_of
 
@@ -23,9 +23,9 @@ class TopicWords:
         self.description.setflags(write=False)
 
     @classmethod
-    def of(cls, topic: Topic, web: RecordedWeb) -> "TopicWords":
+    def of(cls, topic: Topic, words: WordIndex) -> "TopicWords":
         keywords, description = (stems_of(text) for text in (" ".join(topic.keywords), topic.description))
-        return cls(web.find_words(keywords), web.find_words(description))
+        return cls(words.find_words(keywords), words.find_words(description))
 
 
 @dataclass(frozen=True, slots=True)

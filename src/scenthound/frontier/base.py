@@ -11,20 +11,18 @@ Rules
 - A page that waits stays on the host that it entered with, whatever is said later.
 - Page and host numbers are given out in order of discovery: 0 or more, with few gaps.
 - Scores are numbers, infinite ones included. NaN has no place in an order and is refused.
+- A host that had its turn in an answer (`turns`) is passed over like one at rest, but what waits there is no regret.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from scenthound.errors import BrokenContract
 from scenthound.frontier.rules import Rule
+from scenthound.frontier.turns import Ready, Turns
 from scenthound.model import FloatArray, IntArray
-
-#: Tells whether a host may be asked now.
-Ready = Callable[[int], bool]
 
 #: What `restore` needs: strings, numbers and lists under string keys, so that it survives JSON.
 FrontierState = dict[str, Any]
@@ -102,7 +100,17 @@ class PriorityFrontier(ABC):
     def take(self, n: int, ready: Ready | None = None) -> list[Taken]:
         """Remove the best n pages on hosts that are ready, best first; None means all hosts are.
 
-        `ready` is asked at most once for each host."""
+        `ready` is asked at most once for each host. Several pages may be on one host: nobody is given a turn."""
+
+    def take_in_turns(self, n: int, turns: Turns) -> list[Taken]:
+        """Remove the best page on a host that may be asked and give that host its turn, n times.
+
+        This says what is meant. It looks at every host that rests n times, so frontiers have their own ways."""
+        taken: list[Taken] = []
+        while len(taken) < n and (best := self.take(1, turns)):
+            turns.give(best[0].host)
+            taken += best
+        return taken
 
     @abstractmethod
     def state(self) -> FrontierState:

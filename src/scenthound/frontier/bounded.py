@@ -7,14 +7,14 @@ is drawn anew each time a page enters, so an evicted page that comes back has no
 
 from bisect import bisect_left, insort
 from collections.abc import Iterator
-from functools import cache
 from math import isnan, nan
 from random import Random
 
 import numpy as np
 
-from scenthound.frontier.base import NO_HOST, FrontierState, PriorityFrontier, Ready, Taken, not_a_number, regret
+from scenthound.frontier.base import NO_HOST, FrontierState, PriorityFrontier, Taken, not_a_number, regret
 from scenthound.frontier.rules import COMBINED, Rule
+from scenthound.frontier.turns import Ready, Turns
 from scenthound.model import FloatArray, IntArray
 
 #: (score, tie-breaking key, page, host). Larger is better.
@@ -87,21 +87,40 @@ class BoundedFrontier(PriorityFrontier):
         return np.array([entry[2] for entry in self._sorted], np.int32)
 
     def take(self, n: int, ready: Ready | None = None) -> list[Taken]:
-        is_ready = None if ready is None else cache(ready)
+        turns = Turns.of(ready)
+        if turns is not None:
+            return self._take(n, turns, in_turns=False)
+        return [self._leave(self._sorted.pop(), None) for _ in range(min(n, len(self._sorted)))]
+
+    def take_in_turns(self, n: int, turns: Turns) -> list[Taken]:
+        return self._take(n, turns, in_turns=True)
+
+    def _take(self, n: int, turns: Turns, *, in_turns: bool) -> list[Taken]:
+        rests, given = turns.rests, turns.given
         taken: list[Taken] = []
-        resting: list[Entry] = []
+        passed: list[Entry] = []
+        at_rest: Entry | None = None
         while self._sorted and len(taken) < n:
             entry = self._sorted.pop()
-            score, _, page, host = entry
-            if is_ready is None or is_ready(host):
-                best, resting_host = (resting[0][0], resting[0][3]) if resting else (score, NO_HOST)
-                taken.append(Taken(page, host, score, regret(best, score), resting_host))
-                del self._entry_of[page]
+            host = entry[3]
+            if rests(host):
+                at_rest = at_rest or entry
+                passed.append(entry)
+            elif host in given:
+                passed.append(entry)
             else:
-                resting.append(entry)
-        self._sorted.extend(reversed(resting))
-        self._taken.update(page for page, *_ in taken)
+                taken.append(self._leave(entry, at_rest))
+                if in_turns:
+                    turns.give(host)
+        self._sorted.extend(reversed(passed))
         return taken
+
+    def _leave(self, entry: Entry, at_rest: Entry | None) -> Taken:
+        score, _, page, host = entry
+        del self._entry_of[page]
+        self._taken.add(page)
+        best, resting_host = (score, NO_HOST) if at_rest is None else (at_rest[0], at_rest[3])
+        return Taken(page, host, score, regret(best, score), resting_host)
 
     def state(self) -> FrontierState:
         return {"entries": [list(entry) for entry in self._sorted], "taken": sorted(self._taken)}

@@ -1,24 +1,28 @@
 """The unbounded frontier for millions of pages: the same order as `plain`, in arrays and compiled.
 
-24 bytes for each page that was ever known, whether it waits or was taken, and 24 for each host. Needs the extra `fast`.
+24 bytes for each page that was ever known, whether it waits or was taken, 24 for each host, and 16 for each that was
+passed over and stands aside. Needs the extra `fast`.
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
-from math import inf
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
 from scenthound.errors import BrokenContract
 from scenthound.frontier import compiled_heaps as heaps
-from scenthound.frontier.base import NO_HOST, FrontierState, PriorityFrontier, Ready, Taken, not_a_number, regret
+from scenthound.frontier.base import FrontierState, PriorityFrontier, Taken, not_a_number, regret
 from scenthound.frontier.rules import Rule
+from scenthound.frontier.turns import Ready, Turns
 from scenthound.model import FloatArray, IntArray, LongArray
 
 #: Records at the start. Later arrays grow by a sixteenth, in place or by moving memory pages: nothing is held twice.
 FIRST_RECORDS = 1024
 GROWTH = 16
 
+#: A host by the score and the number of its best page, and its own number; and so is a page taken.
+Entry = tuple[float, int, int]
 Arrays = tuple[heaps.Records, heaps.Records, heaps.Records, LongArray]
 #: Compiled code that works on the frontier's arrays and one array of entries, and answers how many it has dealt with.
 Operation = Callable[[heaps.Records, heaps.Records, heaps.Records, LongArray, heaps.Records], int]
@@ -31,6 +35,13 @@ CHANGES: Mapping[Rule, Operation] = {
 }
 
 
+class Looked(NamedTuple):
+    """What a look over the hosts, from the best on, has found."""
+
+    may_be_asked: heaps.Records
+    best_at_rest: Entry | None
+
+
 class CompiledFrontier(PriorityFrontier):
     """Arrays of records by page and host number; `compiled_heaps` tells what is in them."""
 
@@ -41,7 +52,8 @@ class CompiledFrontier(PriorityFrontier):
         self._pages = np.zeros(FIRST_RECORDS, heaps.PAGE)
         self._hosts = np.zeros(FIRST_RECORDS, heaps.HOST)
         self._ranking = np.zeros(FIRST_RECORDS, heaps.ENTRY)
-        self._numbers = np.zeros(5, np.int64)
+        self._aside = np.zeros(0, heaps.ENTRY)
+        self._numbers = np.zeros(6, np.int64)
         self._numbers[heaps.SALT] = np.uint64(salt).astype(np.int64)
         self._salt = salt
 
@@ -62,7 +74,7 @@ class CompiledFrontier(PriorityFrontier):
         return int(self._numbers[heaps.N_WAITING] + self._numbers[heaps.N_TAKEN])
 
     def n_bytes(self) -> int:
-        return self._pages.nbytes + self._hosts.nbytes + self._ranking.nbytes
+        return self._pages.nbytes + self._hosts.nbytes + self._ranking.nbytes + self._aside.nbytes
 
     def change_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: Rule) -> None:
         if not len(pages) == len(hosts) == len(scores):
@@ -112,42 +124,75 @@ class CompiledFrontier(PriorityFrontier):
         return pages, hosts
 
     def take(self, n: int, ready: Ready | None = None) -> list[Taken]:
-        if ready is None:
-            return [Taken(page, host, score, 0.0) for score, page, host in self._take(heaps.take_best, n)]
-        is_ready = cache(ready)
-        taken: list[Taken] = []
-        resting: list[heaps.Records] = []
-        while len(taken) < n and self._numbers[heaps.N_RANKED]:
-            if not is_ready(int(self._ranking["host"][0])):
-                resting += self._set_resting_aside(is_ready)
-                continue
-            best, _, resting_host = resting[0][0].item() if resting else (-inf, 0, NO_HOST)
-            for score, page, host in self._take(heaps.take_run, n - len(taken)):
-                taken.append(Taken(page, host, score, max(0.0, regret(best, score)), resting_host))
-        for aside in resting:
-            heaps.put_back(*self._arrays(), aside)
+        turns = Turns.of(ready)
+        if turns is None:
+            self._rank_all()
+            return [Taken(page, host, score, 0.0) for score, page, host in self._take_best(n)]
+        # The n best pages are on the n best hosts, so only these need a rank.
+        looked = self._look(n, turns)
+        heaps.put_back(*self._arrays(), looked.may_be_asked)
+        return [self._taken(entry, looked.best_at_rest) for entry in self._take_best(n)]
+
+    def take_in_turns(self, n: int, turns: Turns) -> list[Taken]:
+        looked = self._look(n, turns)
+        heaps.take_each(*self._arrays(), looked.may_be_asked)
+        taken = [self._taken(entry, looked.best_at_rest) for entry in looked.may_be_asked.tolist()]
+        for each in taken:
+            turns.give(each.host)
         return taken
 
-    def _take(self, take: Operation, n: int) -> list[tuple[float, int, int]]:
-        entries = np.empty(min(n, len(self)), heaps.ENTRY)
-        taken: list[tuple[float, int, int]] = entries[: take(*self._arrays(), entries)].tolist()
-        return taken
+    def _take_best(self, n: int) -> list[Entry]:
+        entries = np.empty(max(0, min(n, len(self))), heaps.ENTRY)
+        best: list[Entry] = entries[: heaps.take_best(*self._arrays(), entries)].tolist()
+        return best
 
-    def _set_resting_aside(self, is_ready: Ready) -> list[heaps.Records]:
-        """Take hosts that rest out of the ranking until the best host is ready, or none is left."""
-        resting: list[heaps.Records] = []
-        n = 1
-        while self._numbers[heaps.N_RANKED]:
-            aside = np.empty(n, heaps.ENTRY)
-            aside = aside[: heaps.set_aside(*self._arrays(), aside)]
-            n_resting = next((i for i, host in enumerate(aside["host"].tolist()) if is_ready(host)), len(aside))
-            resting.append(aside[:n_resting])
-            if n_resting < len(aside):
-                heaps.put_back(*self._arrays(), aside[n_resting:])
-                break
-            # To ask for the hosts one by one, each with a call of compiled code, would cost more than all the rest.
-            n *= 2
-        return [aside for aside in resting if len(aside)]
+    def _taken(self, entry: Entry, at_rest: Entry | None) -> Taken:
+        score, page, host = entry
+        if at_rest is None or not self._comes_first(at_rest, entry):
+            return Taken(page, host, score, 0.0)
+        return Taken(page, host, score, regret(at_rest[0], score), at_rest[2])
+
+    def _comes_first(self, one: Entry, other: Entry) -> bool:
+        if one[0] != other[0]:
+            return one[0] > other[0]
+        salt = self._numbers[heaps.SALT]
+        return bool(heaps.tie_key(one[1], salt) < heaps.tie_key(other[1], salt))
+
+    def _look(self, n: int, turns: Turns) -> Looked:
+        """Look at hosts from the best on until n may be asked. Neither these nor those passed over have a rank then;
+        the latter stand aside."""
+        aside = self._still_aside()
+        looked_at = np.empty(int(self._numbers[heaps.N_RANKED]) + len(aside), heaps.ENTRY)
+        chosen: list[int] = []
+        n_looked = 0
+        self._numbers[heaps.N_LOOKED_ASIDE] = 0
+        # To look at the hosts one by one, each with a call of compiled code, would cost more than all the rest.
+        while len(chosen) < n and len(more := looked_at[n_looked : n_looked + max(n, n_looked)]):
+            heaps.look(heaps.Heaps(*self._arrays()), aside, more)
+            places = turns.places(more["host"].tolist())
+            chosen += [n_looked + place for place in islice(places, n - len(chosen))]
+            n_looked += len(more)
+        self._aside = aside[self._numbers[heaps.N_LOOKED_ASIDE] :]
+        # Nothing is known of those behind the last of n.
+        asked_about = looked_at[: chosen[-1]] if len(chosen) == n > 0 else looked_at[:n_looked]
+        return Looked(self._chosen(looked_at[:n_looked], chosen), _first_at_rest(asked_about, turns))
+
+    def _chosen(self, looked_at: heaps.Records, places: list[int]) -> heaps.Records:
+        """The hosts at these places; all others go aside, before those that are there."""
+        is_chosen = np.zeros(len(looked_at), np.bool_)
+        is_chosen[places] = True
+        # Records are copied field by field unless they are said to be mere bytes: that takes a tenth of the time.
+        passed_over, aside = looked_at.view(heaps.BYTES)[~is_chosen], self._aside.view(heaps.BYTES)
+        self._aside = np.concatenate([passed_over, aside]).view(heaps.ENTRY)
+        return looked_at[is_chosen]
+
+    def _still_aside(self) -> heaps.Records:
+        return self._aside[: heaps.clear_ghosts(self._hosts, self._aside)]
+
+    def _rank_all(self) -> None:
+        if len(self._aside):
+            heaps.put_back(*self._arrays(), self._still_aside())
+            self._aside = np.empty(0, heaps.ENTRY)
 
     def state(self) -> FrontierState:
         pages, hosts = self._waiting()
@@ -166,6 +211,10 @@ class CompiledFrontier(PriorityFrontier):
         self._pages["up"][taken + 1] = heaps.TAKEN
         self._numbers[heaps.N_TAKEN] = len(taken)
         self.set_all(np.array(state["pages"]), np.array(state["hosts"]), np.array(state["scores"]))
+
+
+def _first_at_rest(hosts: heaps.Records, turns: Turns) -> Entry | None:
+    return next((entry.item() for entry in hosts if turns.rests(int(entry["host"]))), None)
 
 
 def _with_room(n_now: int, n_needed: int) -> int:

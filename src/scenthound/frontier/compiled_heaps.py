@@ -11,8 +11,11 @@ Invariants
   parent. A page whose score rises stays where it is until it passes its parent, so most changes touch two records.
 - The host of a page that waits is found from the page itself, whatever the caller says. It stands where a root has no
   parent and a first child no sibling before it, as -1 - host; so that each page has it at most two records away.
-- The first `N_RANKED` entries of `ranking` are a binary heap of the hosts with waiting pages, each with its best page;
-  `rank` of a host is its place there plus 1. During a take, hosts that rest are out of it with `rank` 0.
+- The first `N_RANKED` entries of `ranking` are a binary heap of hosts with waiting pages, each with its best page;
+  `rank` of a host is its place there plus 1.
+- Hosts that were looked at and passed over are out of it with `rank` 0: they stand, best first, in `aside`, which is
+  kept from one take to the next. A host whose best page changes takes a rank again; its entry aside is a ghost then,
+  and is cleared away before the next look.
 """
 
 from collections.abc import Callable
@@ -32,10 +35,12 @@ PAGE = np.dtype([("score", "f8"), ("up", "i4"), ("child", "i4"), ("next", "i4"),
 HOST = np.dtype([("best", "i4"), ("rank", "i4")])
 #: A page and its host by number: what a batch, the ranking, and the answer of a take are made of.
 ENTRY = np.dtype([("score", "f8"), ("page", "i4"), ("host", "i4")])
+#: An entry whose fields nobody wants to know.
+BYTES = np.dtype((np.void, ENTRY.itemsize))
 
 TAKEN = np.iinfo(np.int32).min
 #: Places in `numbers`.
-N_WAITING, N_TAKEN, N_RANKED, SALT, TOUCHED = range(5)
+N_WAITING, N_TAKEN, N_RANKED, SALT, TOUCHED, N_LOOKED_ASIDE = range(6)
 #: What becomes of the score of a page that waits: `rules.Rule`, in numbers.
 RAISE, ADD, SET, ENTER = range(4)
 #: Changes whose records are fetched together; they fit the nearest cache.
@@ -331,53 +336,74 @@ def enter_all(pages: Records, hosts: Records, ranking: Records, numbers: LongArr
 
 
 @compiled
-def take(heaps: Heaps, taken: Records, host: int) -> int:
-    """Fill `taken` with the best pages; those of the one host, while it is the best, unless that is -1. How many."""
-    for i in range(len(taken)):
-        best = heaps.ranking[0]
-        if heaps.numbers[N_RANKED] == 0 or (host >= 0 and host != best.host):
-            return i
-        taken[i] = best
-        heaps.pages[best.page + 1].up = TAKEN
-        heaps.numbers[N_WAITING] -= 1
-        heaps.numbers[N_TAKEN] += 1
-        root = linked_children(heaps, best.host, best.page + 1)
-        if root:
-            crown(heaps, best.host, root)
-        else:
-            heaps.hosts[best.host].best = 0
-            unrank_host(heaps, best.host)
-    return len(taken)
+def leave(heaps: Heaps, page: int, host: int) -> None:
+    """Take the best page of a host, which gets the rank of its next best."""
+    heaps.pages[page + 1].up = TAKEN
+    heaps.numbers[N_WAITING] -= 1
+    heaps.numbers[N_TAKEN] += 1
+    root = linked_children(heaps, host, page + 1)
+    if root:
+        crown(heaps, host, root)
+        return
+    heaps.hosts[host].best = 0
+    if heaps.hosts[host].rank:
+        unrank_host(heaps, host)
 
 
 @compiled
 def take_best(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, taken: Records) -> int:
-    """Fill `taken` with the best pages."""
-    return take(Heaps(pages, hosts, ranking, numbers), taken, -1)
-
-
-@compiled
-def take_run(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, taken: Records) -> int:
-    """Fill `taken` with the best pages as long as they are on the host that is best now."""
-    return take(Heaps(pages, hosts, ranking, numbers), taken, ranking[0].host)
-
-
-@compiled
-def set_aside(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, aside: Records) -> int:
-    """Move the best hosts out of the ranking into `aside`, best first. How many."""
-    for i in range(len(aside)):
+    """Fill `taken` with the best pages of the hosts that are ranked. How many."""
+    for i in range(len(taken)):
         if numbers[N_RANKED] == 0:
             return i
-        aside[i] = ranking[0]
-        unrank_host(Heaps(pages, hosts, ranking, numbers), ranking[0].host)
-    return len(aside)
+        taken[i] = ranking[0]
+        leave(Heaps(pages, hosts, ranking, numbers), taken[i].page, taken[i].host)
+    return len(taken)
 
 
 @compiled
-def put_back(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, aside: Records) -> None:
-    """Let hosts that were set aside take their ranks again."""
+def take_each(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, bests: Records) -> int:
+    """Take these pages, each the best of another host. How many."""
+    for entry in bests:
+        leave(Heaps(pages, hosts, ranking, numbers), entry.page, entry.host)
+    return len(bests)
+
+
+@compiled
+def clear_ghosts(hosts: Records, aside: Records) -> int:
+    """Move the hosts that are without a rank to the front of `aside`, in their order. How many."""
+    n = 0
     for entry in aside:
+        if hosts[entry.host].rank == 0:
+            aside[n] = entry
+            n += 1
+    return n
+
+
+@compiled
+def look(heaps: Heaps, aside: Records, looked_at: Records) -> None:
+    """Fill `looked_at` with the best hosts, best first, from the ranking, which they leave, and from `aside`, whose
+    first `N_LOOKED_ASIDE` were looked at before. There must be as many."""
+    ranking, numbers = heaps.ranking, heaps.numbers
+    for i in range(len(looked_at)):
+        n = numbers[N_LOOKED_ASIDE]
+        if n < len(aside) and (
+            numbers[N_RANKED] == 0
+            or comes_first(heaps, aside[n].score, aside[n].page, ranking[0].score, ranking[0].page)
+        ):
+            looked_at[i] = aside[n]
+            numbers[N_LOOKED_ASIDE] += 1
+        else:
+            looked_at[i] = ranking[0]
+            unrank_host(heaps, ranking[0].host)
+
+
+@compiled
+def put_back(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, bests: Records) -> int:
+    """Let hosts that were looked at take their ranks again. How many."""
+    for entry in bests:
         rank_host(Heaps(pages, hosts, ranking, numbers), entry.host)
+    return len(bests)
 
 
 @compiled

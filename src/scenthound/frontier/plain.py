@@ -1,26 +1,28 @@
 """The unbounded frontier in plain Python: what the compiled one does, to be read, and what small crawls use.
 
-Each host has a heap of its pages, and over the hosts stands a heap of their best pages, so that passing over a host
-that rests costs the same whether one page waits there or a million.
+Each host has a heap of its pages, and the best pages of all hosts stand in one order, so that passing over a host that
+rests costs the same whether one page waits there or a million. The order is in two parts: hosts that were passed over
+stay in a sorted list from one take to the next, where to pass them over again costs a glance; a heap has what is newer.
 
 Invariants
 - `_entry_of` holds the one living entry of each page that waits. A page whose score changes is pushed again; its older
   entry is a ghost, passed over when it comes up.
-- The top of a host's heap is alive, and `_best_of` holds it. The heap of hosts holds every entry of `_best_of`, and
-  ghosts of earlier ones.
-- Heaps are rebuilt before ghosts outnumber the living.
+- The top of a host's heap is alive, and `_best_of` holds it. Each entry of `_best_of` is in `_sorted`, whose last is
+  the best, or in the heap `_newer`; so may be ghosts of earlier ones.
+- All is rebuilt when a batch of changes has made more ghosts than there are living.
 """
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterator
 from heapq import heapify, heappop, heappush
+from itertools import islice
 from math import inf, nan
 
 import numpy as np
 
-from scenthound.frontier.base import NO_HOST, FrontierState, PriorityFrontier, Ready, Taken, not_a_number, regret
+from scenthound.frontier.base import NO_HOST, FrontierState, PriorityFrontier, Taken, not_a_number, regret
 from scenthound.frontier.keys import BLOCK_BITS, LAST_IN_BLOCK, TieKeys, tie_keys
 from scenthound.frontier.rules import COMBINED, Rule
+from scenthound.frontier.turns import Ready, Turns
 from scenthound.model import FloatArray, IntArray
 
 #: (score negated, tie-breaking key, page, host): heapq keeps the smallest first.
@@ -41,7 +43,8 @@ class PlainFrontier(PriorityFrontier):
         self._entry_of: dict[int, Entry] = {}
         self._heap_of: dict[int, list[Entry]] = {}
         self._best_of: dict[int, Entry] = {}
-        self._hosts: list[Entry] = []
+        self._sorted: list[Entry] = []
+        self._newer: list[Entry] = []
         self._n_entries = 0
 
     def __len__(self) -> int:
@@ -85,6 +88,8 @@ class PlainFrontier(PriorityFrontier):
                 self._settle(host)
         if self._n_entries > 2 * len(entry_of) + FEW_GHOSTS:
             self._rebuild()
+        elif len(self._newer) + len(self._sorted) > 2 * len(self._best_of) + FEW_GHOSTS:
+            self._sort_hosts()
 
     def _tie_keys(self) -> TieKeys:
         if self._keys is None:
@@ -92,7 +97,7 @@ class PlainFrontier(PriorityFrontier):
         return self._keys
 
     def _settle(self, host: int) -> None:
-        """Bring the host's best living entry to the top of its heap and into the heap of hosts."""
+        """Bring the host's best living entry to the top of its heap and among those of the other hosts."""
         heap = self._heap_of[host]
         while heap and self._entry_of.get(heap[0][2]) is not heap[0]:
             heappop(heap)
@@ -101,9 +106,7 @@ class PlainFrontier(PriorityFrontier):
             del self._heap_of[host], self._best_of[host]
             return
         self._best_of[host] = heap[0]
-        heappush(self._hosts, heap[0])
-        if len(self._hosts) > 2 * len(self._best_of) + FEW_GHOSTS:
-            self._hosts = sorted(self._best_of.values())
+        heappush(self._newer, heap[0])
 
     def _rebuild(self) -> None:
         """Make the heaps anew from the living."""
@@ -113,8 +116,12 @@ class PlainFrontier(PriorityFrontier):
         for heap in self._heap_of.values():
             heapify(heap)
         self._best_of = {host: heap[0] for host, heap in self._heap_of.items()}
-        self._hosts = sorted(self._best_of.values())
         self._n_entries = len(self._entry_of)
+        self._sort_hosts()
+
+    def _sort_hosts(self) -> None:
+        self._sorted = sorted(self._best_of.values(), reverse=True)
+        self._newer = []
 
     def score(self, page: int) -> float | None:
         entry = self._entry_of.get(page)
@@ -128,21 +135,40 @@ class PlainFrontier(PriorityFrontier):
         return np.fromiter(self._entry_of, np.int32, len(self._entry_of))
 
     def take(self, n: int, ready: Ready | None = None) -> list[Taken]:
-        is_ready = None if ready is None else cache(ready)
+        turns = Turns.of(ready)
+        if turns is not None:
+            return self._take(n, turns, in_turns=False)
+        return [self._leave(entry, None) for entry in islice(self._removed(), n)]
+
+    def take_in_turns(self, n: int, turns: Turns) -> list[Taken]:
+        return self._take(n, turns, in_turns=True)
+
+    def _take(self, n: int, turns: Turns, *, in_turns: bool) -> list[Taken]:
+        rests, given, best_entries = turns.rests, turns.given, self._removed()
         taken: list[Taken] = []
-        resting: list[Entry] = []
-        while self._hosts and len(taken) < n:
-            entry = heappop(self._hosts)
+        passed: list[Entry] = []
+        at_rest: Entry | None = None
+        while len(taken) < n and (entry := next(best_entries, None)):
             host = entry[3]
-            if self._best_of.get(host) is not entry:
-                continue
-            if is_ready is None or is_ready(host):
-                taken.append(self._leave(entry, resting[0] if resting else None))
+            if rests(host):
+                at_rest = at_rest or entry
+                passed.append(entry)
+            elif host in given:
+                passed.append(entry)
             else:
-                resting.append(entry)
-        for entry in resting:
-            heappush(self._hosts, entry)
+                taken.append(self._leave(entry, at_rest))
+                if in_turns:
+                    turns.give(host)
+        self._sorted.extend(reversed(passed))
         return taken
+
+    def _removed(self) -> Iterator[Entry]:
+        """The best entries of the hosts, best first, each removed from where it stands; ghosts with them."""
+        in_order, newer, best_of = self._sorted, self._newer, self._best_of
+        while in_order or newer:
+            entry = heappop(newer) if not in_order or (newer and newer[0] < in_order[-1]) else in_order.pop()
+            if best_of.get(entry[3]) is entry:
+                yield entry
 
     def _leave(self, entry: Entry, at_rest: Entry | None) -> Taken:
         score, _, page, host = entry

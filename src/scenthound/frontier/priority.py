@@ -6,11 +6,12 @@ is small and `compiled` when it is not.
 
 from random import Random
 
-from scenthound.frontier.base import FrontierState, PriorityFrontier, Ready, Taken
+from scenthound.frontier.base import FrontierState, PriorityFrontier, Taken
 from scenthound.frontier.bounded import BoundedFrontier
+from scenthound.frontier.turns import Ready, Turns
 from scenthound.frontier.unbounded import UnboundedFrontier
 
-__all__ = ["FrontierState", "PriorityFrontier", "Ready", "Taken", "priority_frontier"]
+__all__ = ["FrontierState", "PriorityFrontier", "Ready", "Taken", "Turns", "priority_frontier"]
 
 
 def priority_frontier(capacity: int | None, rng: Random) -> PriorityFrontier:

@@ -9,10 +9,11 @@ from importlib.util import find_spec
 from random import Random
 from typing import TYPE_CHECKING
 
-from scenthound.frontier.base import FrontierState, PriorityFrontier, Ready, Taken
+from scenthound.frontier.base import FrontierState, PriorityFrontier, Taken
 from scenthound.frontier.keys import KEY_BITS
 from scenthound.frontier.plain import PlainFrontier
 from scenthound.frontier.rules import Rule
+from scenthound.frontier.turns import Ready, Turns
 from scenthound.model import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ class UnboundedFrontier(PriorityFrontier):
 
     def take(self, n: int, ready: Ready | None = None) -> list[Taken]:
         return self._held.take(n, ready)
+
+    def take_in_turns(self, n: int, turns: Turns) -> list[Taken]:
+        return self._held.take_in_turns(n, turns)
 
     def state(self) -> FrontierState:
         return self._held.state()

@@ -8,6 +8,9 @@ Rules
 - Any string gets a number and comes back as it was, be it a URL or not.
 - A host is a name without user and port: http and https on all ports of one name are one host.
 
+Most links of a page were on the page before it too. So the numbers of the URLs asked for last are kept in a dictionary,
+of which there are two: when the recent one is full, it becomes the older one, and that is forgotten.
+
 The index is a hash table with linear probing in which a larger hash wants a later slot. So entries sorted by their
 hashes are in the order of their slots, and a larger table is made by one sort instead of an insertion for each.
 """
@@ -32,6 +35,8 @@ MAX_LOAD = 0.7
 GROWTH = 1.5
 #: Ends are kept in four bytes, modulo this.
 END_LIMIT = 1 << 32
+#: URLs that either dictionary holds: at most some 16 MB for both.
+RECENT_URLS = 1 << 15
 #: Entries whose new slots are worked out at a time, so that growing takes little memory beside the two tables.
 CHUNK = 1 << 20
 
@@ -53,6 +58,8 @@ class UrlTable:
         self._origins = _Names()
         self._hosts = _Names()
         self._host_of_origin = array("i")
+        self._recent: dict[str, int] = {}
+        self._older: dict[str, int] = {}
         self._use(np.zeros(FIRST_SLOTS, np.uint64))
 
     def __len__(self) -> int:
@@ -60,7 +67,9 @@ class UrlTable:
 
     def add_all(self, urls: Sequence[str]) -> IntArray:
         """The number of each URL; those never seen get the next ones."""
-        return np.fromiter(map(self._add, urls), np.int32, len(urls))
+        recent = map(self._recent.get, urls)
+        numbers = [self._recall(url) if number is None else number for url, number in zip(urls, recent, strict=True)]
+        return np.array(numbers, np.int32)
 
     def find(self, url: str) -> int | None:
         """The number of a URL, or None if it was never added."""
@@ -95,7 +104,18 @@ class UrlTable:
         """Memory held, room to grow included."""
         arrays = (self._text, self._end, self._origin, self._host_of_origin)
         names = self._origins.n_bytes() + self._hosts.n_bytes()
-        return sum(map(sys.getsizeof, arrays)) + self._slots.nbytes + names
+        recalled = sum(map(_n_bytes, (self._recent, self._older)))
+        return sum(map(sys.getsizeof, arrays)) + self._slots.nbytes + names + recalled
+
+    def _recall(self, url: str) -> int:
+        """The number of a URL that is not among the recent ones; it is from now on."""
+        number = self._older.get(url)
+        if number is None:
+            number = self._add(url)
+        if len(self._recent) >= RECENT_URLS:
+            self._older, self._recent = self._recent, {}
+        self._recent[url] = number
+        return number
 
     def _add(self, url: str) -> int:
         name, rest = _split(url)
@@ -105,8 +125,9 @@ class UrlTable:
         url_hash = _hash(url)
         slot = self._slot(url_hash, origin, rest)
         entry = self._slots[slot]
-        if entry:
-            return (entry & LOWER_HALF) - 1
+        return (entry & LOWER_HALF) - 1 if entry else self._add_new(slot, url_hash, origin, rest)
+
+    def _add_new(self, slot: int, url_hash: int, origin: int, rest: bytes) -> int:
         number = len(self._origin)
         self._slots[slot] = url_hash << HALF_BITS | number + 1
         self._text += rest
@@ -125,16 +146,15 @@ class UrlTable:
 
     def _slot(self, url_hash: int, origin: int, rest: bytes) -> int:
         """The slot where a URL is, or the free one where it would be."""
-        slots, n_slots = self._slots, self._n_slots
+        slots, n_slots, origins = self._slots, self._n_slots, self._origin
         slot = url_hash * n_slots >> HALF_BITS
         while entry := slots[slot]:
-            if entry >> HALF_BITS == url_hash and self._is((entry & LOWER_HALF) - 1, origin, rest):
-                break
+            if entry >> HALF_BITS == url_hash:
+                number = (entry & LOWER_HALF) - 1
+                if origins[number] == origin and self._rest(number) == rest:
+                    break
             slot = slot + 1 if slot + 1 < n_slots else 0
         return slot
-
-    def _is(self, number: int, origin: int, rest: bytes) -> bool:
-        return self._origin[number] == origin and self._rest(number) == rest
 
     def _use(self, index: npt.NDArray[np.uint64]) -> None:
         # Through a memoryview single entries come as Python integers, several times as fast as from numpy.
@@ -181,8 +201,12 @@ class _Names:
         return number
 
     def n_bytes(self) -> int:
-        number_bytes = sys.getsizeof(LOWER_HALF) * len(self.names)
-        return sum(map(sys.getsizeof, (self.names, self.number_of, *self.names))) + number_bytes
+        return sys.getsizeof(self.names) + _n_bytes(self.number_of)
+
+
+def _n_bytes(number_of: dict[str, int]) -> int:
+    number_bytes = sys.getsizeof(LOWER_HALF) * len(number_of)
+    return sys.getsizeof(number_of) + sum(map(sys.getsizeof, number_of)) + number_bytes
 
 
 def _split(url: str) -> tuple[str, bytes]:

@@ -104,6 +104,11 @@ class Run:
     crawl: Crawl
 
 
+def random_seed_of(start: Start) -> str:
+    """All that is random in the crawls from a start comes from this, whatever the strategy."""
+    return f"crawl/{start.seed}/{start.topic}"
+
+
 def guides_for(experiment: Experiment, web: RecordedWeb) -> Guides:
     """The relevance models of an experiment, with the training folder read if there is one."""
     folder = experiment.train_from
@@ -165,7 +170,7 @@ class Bench:
             STRATEGIES.make(strategy),
             start.seeds,
             scores,
-            rng=Random(f"crawl/{start.seed}/{start.topic}"),
+            rng=Random(random_seed_of(start)),
             page_budget=self._experiment.page_budget,
             shown=self._shown,
             topic=words,

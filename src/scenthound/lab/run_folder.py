@@ -20,6 +20,7 @@ import numpy as np
 from scenthound.errors import BadInput, MissingExtra
 from scenthound.lab.starts import Start
 from scenthound.model import IntArray, Topic, Trace
+from scenthound.store.crawl_web import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import read_topics
 
@@ -72,7 +73,7 @@ class RunFolder:
             place = Path(web) if web else _place_of_web(folder, settings["web"], about["web_from_here"])
             if not place.is_dir():
                 raise BadInput(f"The recorded web that {folder} ran on is not at {place}; name its place with --web.")
-            opened = cls(folder, RecordedWeb.open(place), int(settings["page_budget"]), list(settings["strategies"]))
+            opened = cls(folder, open_web(place), int(settings["page_budget"]), list(settings["strategies"]))
             fingerprint = about["web_fingerprint"]
         except (KeyError, TypeError, ValueError):
             raise BadInput(f"{folder / RUN_FILE} is damaged; simulate again.") from None

@@ -11,8 +11,8 @@ from scenthound.lab.run_folder import is_run_folder, require_parquet
 from scenthound.lab.run_writer import write_run
 from scenthound.lab.starts import Starts, Task
 from scenthound.model import Progress, Topic, silent
+from scenthound.store.crawl_web import open_web
 from scenthound.store.folder import check_place, new_folder
-from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import read_topics
 
 
@@ -62,6 +62,7 @@ def simulate_topics(
     progress: Progress = silent,
 ) -> Simulation:
     """Crawl for every chosen topic with every strategy and seed, and write the run folder `out` whole or not at all.
+    `web` is a recorded web, or a live crawl, whose pages are then recorded first.
 
     `Experiment` tells what the settings mean.
     """
@@ -69,12 +70,13 @@ def simulate_topics(
         raise BadParameter(f"Strategies are a list of names: [{strategies!r}].")
     require_parquet()
     check_place(out, force, is_run_folder)
-    recorded = RecordedWeb.open(web)
+    recorded = open_web(web, progress)
     starts = Starts(recorded, _task(task), n_start)
     listed = {topic.id: topic for topic in read_topics(topics.file)}
     chosen, skipped = _chosen(topics, listed, starts)
     experiment = Experiment(
-        web=web.resolve(),
+        # Of a crawl that goes on all processes see the same pages.
+        web=(recorded.path or web).resolve(),
         topics=chosen,
         strategies=tuple(strategies),
         # No crawl gets more pages than there are, and none is judged by pages that do not exist.

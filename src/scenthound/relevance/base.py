@@ -3,6 +3,10 @@
 A relevance model is made from a topic before the crawl and sees only what the crawl has fetched. Scores lie in [0, 1];
 the cosine does, and classifiers answer with probabilities. A model that learns says so with `trains = True` and is
 then handed the words of pages to learn from; who chooses those pages is not its business.
+
+The vocabulary of a live crawl grows while it runs: pages bring words with ids that were not given out when the model
+was made. No model knows such a word, but it is part of the page. So scores are the same, bit for bit, as those of a
+model made when the vocabulary was complete.
 """
 
 from dataclasses import dataclass
@@ -13,14 +17,15 @@ from scenthound.registry import Registry
 
 
 class WordIndex(Protocol):
-    """The vocabulary that the pages of this run are written in."""
+    """The vocabulary that the pages of this run are written in, as far as it is known."""
 
     def find_words(self, stems: list[str]) -> IntArray:
         """The ids of the stems that the vocabulary knows, in order, repeats kept; the others are left out."""
 
     @property
     def n_words(self) -> int:
-        """The size of the vocabulary; ids are below it."""
+        """The size of the vocabulary now; ids given out so far are below it. Words found by the pages of a live crawl
+        come later and have ids from it on: an array of this size is too short for them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import numpy as np
 from scenthound.errors import BadTopic
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.relevance.base import Training, WordIndex
+from scenthound.relevance.windows import bounded_ends
 from scenthound.text.vectors import count_windows, tf_weights
 from scenthound.text.words import stems_of
 
@@ -33,21 +34,29 @@ class Cosine:
 
 class CosineRelevance:
     """The topic as a vector of word counts, compared with a page's. Words that the vocabulary lacks stay in the topic's
-    length: they are part of the question, even if no page of this run can answer it."""
+    length: they are part of the question, even if no page of this run can answer it. Words that came into the
+    vocabulary later are none of the topic's, but stay in the length of a page or window."""
 
     def __init__(self, weights: FloatArray, topic_norm: float) -> None:
-        self._weights = weights
+        #: One more, which stands for all words that came later.
+        self._weights: FloatArray = np.append(weights, 0.0)
         self._topic_norm = topic_norm
 
     def page(self, words: IntArray, norm: float) -> float:
         if norm == 0:
             return 0.0
         # Summing the topic's weight over all occurrences is the dot product of the two count vectors.
-        return float(self._weights[words].sum()) / (norm * self._topic_norm)
+        return float(self._weights.take(words, mode="clip").sum()) / (norm * self._topic_norm)
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
-        rows = count_windows(words, first, last, len(self._weights))
-        counts = tf_weights(rows)
-        products = rows.row_sums(counts * self._weights[rows.term])
-        norms = np.sqrt(rows.row_sums(counts * counts)) * self._topic_norm
-        return np.divide(products, norms, out=np.zeros(len(rows)), where=norms > 0)
+        last = bounded_ends(words, first, last)
+        rows = count_windows(words, first, last, int(words.max(initial=0)) + 1)
+        scores = np.zeros(len(rows))
+        filled = np.flatnonzero(rows.offset[1:] > rows.offset[:-1])
+        if len(filled):
+            # Only rows with words: `reduceat` gives an empty one the value of the next.
+            starts, counts = rows.offset.take(filled), tf_weights(rows)
+            products = np.add.reduceat(counts * self._weights.take(rows.term, mode="clip"), starts)
+            norms = np.sqrt(np.add.reduceat(counts * counts, starts))
+            scores[filled] = products / (norms * self._topic_norm)
+        return scores

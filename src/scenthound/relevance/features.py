@@ -8,6 +8,7 @@ Rules
 - With `normalize` a vector is brought to length 1, so that a window of 20 words and a page of 2,000 can be scored by
   one model. The paper is silent on this; it is our reading.
 - A text without a feature is the zero vector.
+- Words that came into the vocabulary after the training are no features.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ import numpy as np
 
 from scenthound.model import FloatArray, IntArray
 from scenthound.relevance.base import Training
+from scenthound.relevance.windows import bounded_ends
 from scenthound.text.vectors import TermRows, count_windows
 
 #: What stands for every word that is no feature, as 0 does for stop words; counting leaves it out.
@@ -44,7 +46,8 @@ class Features:
 
     def __init__(self, words: IntArray, idf: FloatArray, n_words: int, *, normalize: bool) -> None:
         self.words = words
-        self._feature = np.full(n_words, NO_FEATURE, dtype=np.int32)
+        #: By word; one more, which stands for all words that came later.
+        self._feature = np.full(n_words + 1, NO_FEATURE, dtype=np.int32)
         self._feature[words] = np.arange(1, len(words) + 1, dtype=np.int32)
         #: By feature number; one more than there are features, because numbers start at 1.
         self.idf: FloatArray = np.concatenate(([0.0], idf))
@@ -65,17 +68,21 @@ class Features:
 
     def vector(self, words: IntArray) -> FloatArray:
         """A page by feature number."""
-        weights: FloatArray = np.bincount(self._feature[words], minlength=len(self.idf)) * self.idf
+        weights: FloatArray = np.bincount(self._features_of(words), minlength=len(self.idf)) * self.idf
         length = np.sqrt(weights @ weights) if self._normalize else 1.0
         return weights / length if length > 0 else weights
 
     def window_vectors(self, words: IntArray, first: IntArray, last: IntArray) -> tuple[TermRows, FloatArray]:
         """The windows `words[first:last]` of a page as rows of features, and the weight of each."""
-        return self._weighed(count_windows(self._feature[words], first, last, len(self.idf)))
+        last = bounded_ends(words, first, last)
+        return self._weighed(count_windows(self._features_of(words), first, last, len(self.idf)))
 
     def page_vectors(self, pages: Sequence[IntArray]) -> tuple[TermRows, FloatArray]:
         """Pages as rows of features, and the weight of each."""
-        return self._weighed(_rows_of([self._feature[words] for words in pages], len(self.idf)))
+        return self._weighed(_rows_of([self._features_of(words) for words in pages], len(self.idf)))
+
+    def _features_of(self, words: IntArray) -> IntArray:
+        return self._feature.take(words, mode="clip")
 
     def _weighed(self, rows: TermRows) -> tuple[TermRows, FloatArray]:
         weights: FloatArray = rows.count * self.idf[rows.term]

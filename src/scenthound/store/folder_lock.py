@@ -3,6 +3,7 @@
 Not every system and file system has them. There nobody is kept out, and no folder is known to be free.
 """
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -28,6 +29,13 @@ def locked_if_free(folder: Path) -> Iterator[bool]:
         yield _lock(handle, wait=False)
 
 
+@contextmanager
+def locked_unless_taken(folder: Path) -> Iterator[bool]:
+    """Hold the lock; False if somebody else does. Where there are no locks nobody does."""
+    with _opened(folder) as handle:
+        yield not _is_taken(handle)
+
+
 def _lock(handle: int | None, wait: bool) -> bool:
     if handle is None or sys.platform == "win32":
         return False
@@ -36,6 +44,17 @@ def _lock(handle: int | None, wait: bool) -> bool:
     except OSError:
         return False
     return True
+
+
+def _is_taken(handle: int | None) -> bool:
+    """Take the lock, or tell that somebody else has it."""
+    if handle is None or sys.platform == "win32":
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as reason:
+        return reason.errno in (errno.EWOULDBLOCK, errno.EACCES)
+    return False
 
 
 @contextmanager

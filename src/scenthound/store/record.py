@@ -36,7 +36,7 @@ def record(
     force: bool = False,
     progress: Progress = silent,
 ) -> RecordSummary:
-    """Record the pages of JSON Lines, WARC, ARC and Parquet files as a web in the folder `out`.
+    """Record the pages of JSON Lines, WARC, ARC and Parquet files, and of crawls, as a web in the folder `out`.
 
     `without_leaks` cuts the spans that a page names in `leak`; `where` keeps only records with these values.
     The same files give the same bytes whatever the number of workers.
@@ -47,7 +47,7 @@ def record(
     if workers is not None and workers < 1:
         raise BadParameter(f"workers is {workers} and must be at least 1.")
     sources = [source_of(Path(file)) for file in files]
-    sizes = [source.path.stat().st_size for source in sources]
+    sizes = [source.size_bytes for source in sources]
     recording = _Recording(sources, sizes, options, workers or _workers_for(sum(sizes)), progress)
     try:
         with new_folder(Path(out), force) as folder:
@@ -152,7 +152,7 @@ class _Recording:
             if not file.pages_seen:
                 raise BadInput(
                     f"{printable(source.path)} holds no page ({file.skipped.in_words()}). "
-                    "What can be recorded is JSON Lines with url and html, WARC, ARC and Parquet."
+                    "What can be recorded is JSON Lines with url and html, WARC, ARC, Parquet, and crawls."
                 )
 
     def _about(self, web: RecordedWeb, summary: RecordSummary) -> dict[str, Any]:

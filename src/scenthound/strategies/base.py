@@ -7,6 +7,7 @@ Rules, which `scenthound.testing.check_strategy` puts to the test
 - The same seeds, generator and answers give the same questions.
 - No page is asked for twice, and none that is neither a seed nor linked from a visited page.
 - No page is asked for on a host that is not ready.
+- When `ready` is given, no two pages of one answer are on the same host: one that got its turn is not ready any more.
 - `ask` answers with nothing when nothing can be asked *now*; the crawl is over only when `len(strategy)` is 0 too.
 - `restore(state())` on a new object goes on where the old one stood.
 - It holds no more than its `memory_bound` says.
@@ -98,13 +99,19 @@ class Strategy(ABC):
 
     @abstractmethod
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
-        """At most n pages to get next, best first, on hosts that are ready (None: all are)."""
+        """At most n pages to get next, best first, on hosts that are ready, each page on another; None means that all
+        hosts are, and that any number of pages may be on one."""
 
     def regrets(self) -> list[float]:
         """The price of politeness: for each page of the last answer, the best score that waited on a host at rest minus
         its own. What counts is the frontier when the page left it, if that host still rests, and, where several leave
         it together, those of them that still wait. Never negative, and 0 when every host is ready. Empty from
         strategies that have no score to compare."""
+        return []
+
+    def scores(self) -> list[float]:
+        """By what each page of the last answer was chosen, higher being better; for people who ask why. Empty from
+        strategies that go by no score."""
         return []
 
     @abstractmethod

@@ -12,8 +12,9 @@ How the figure is read where it is silent
   without gain (footnote 5). The net learns from that step too, since the footnote excepts energy alone.
 - Dead links are no choice for anybody; who chose one chooses again, free of charge. Nor is a page that another agent is
   about to get, until it is there. Who has no other choice waits.
-- An agent whose choice is on a resting host keeps it and waits. Once somebody waits, or a page is on its way, nobody
-  takes more than one step over visited pages before the strategy is asked again: none should starve on a slow network.
+- An agent whose choice is on a host that rests, or that another agent has asked in the same answer, keeps it and waits.
+  Once somebody waits, or a page is on its way, nobody takes more than one step over visited pages before the strategy
+  is asked again: none should starve on a slow network.
 - When agents have gone on and on over visited pages, those die who can come upon no other however they choose. Nothing
   that they did could be seen any more, but that in a full population they would stand in the way of births.
 """
@@ -25,7 +26,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from scenthound.frontier.priority import Ready
+from scenthound.frontier.priority import Ready, Turns
 from scenthound.model import IntArray, Seed, Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import BY_DESCRIPTION, MemoryBound, Presets, SeenWeb, State, Strategy, restored_rng
@@ -144,7 +145,7 @@ class InfoSpiders(Strategy):
         return len(self._seeds) * self._theta / (2 * self._max_pages)
 
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
-        idle = self._population.idle
+        turns, idle = Turns.of(ready), self._population.idle
         asked: list[int] = []
         # No more than `len` told of, though some may be born meanwhile.
         wanted = min(n, len(idle))
@@ -153,7 +154,7 @@ class InfoSpiders(Strategy):
         while len(asked) < wanted and n_done < len(idle):
             place = self._rng.randrange(n_done, len(idle))
             agent = idle[place]
-            turn = self._turn(agent, ready)
+            turn = self._turn(agent, turns)
             if turn is Turn.ASKED:
                 asked.append(agent.choices[-1].page)
             elif turn is Turn.WAITS or (turn is Turn.STEPPED and (n_done or self._population.fetching)):
@@ -171,7 +172,7 @@ class InfoSpiders(Strategy):
         for agent in lost_agents(self._population.idle, self._map, self._seen, seeds, steps_back=self._steps_back):
             self._population.bury(agent)
 
-    def _turn(self, agent: Spider, ready: Ready | None) -> Turn:
+    def _turn(self, agent: Spider, turns: Turns | None) -> Turn:
         """Let an idle agent go on to a page that is known, or ask for one."""
         choice = self._choice(agent)
         if choice is None:
@@ -183,8 +184,10 @@ class InfoSpiders(Strategy):
         if became is Mark.DEAD:  # its own seed, then: no other dead page is ever gone for
             self._population.bury(agent)
             return Turn.DIED
-        if became is Mark.ON_THE_WAY or (ready is not None and not ready(choice.host)):
+        if became is Mark.ON_THE_WAY or (turns is not None and not turns(choice.host)):
             return Turn.WAITS
+        if turns is not None:
+            turns.give(choice.host)
         self._map[choice.page] = Mark.ON_THE_WAY
         self._population.send(agent, choice.page)
         return Turn.ASKED

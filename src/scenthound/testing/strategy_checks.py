@@ -3,6 +3,7 @@
 `check_strategy(lambda: MyStrategy(n=3))` raises `BrokenContract` with the rule that was broken, or returns.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -41,6 +42,7 @@ def check_strategy(make: Factory) -> None:
         _check_restore(make, web, trace)
         _check_batches(make, web)
         _check_resting_hosts(make, web, web_seed)
+        _check_turns(make, web)
     _check_bytes(make)
     _check_links_kept(make)
 
@@ -123,6 +125,18 @@ def _check_resting_hosts(make: Factory, web: SyntheticWeb, seed: int) -> None:
         session.answer(asked)
         if not asked and not session.ask_all_hosts():
             break
+    _check_nothing_waits(session)
+
+
+def _check_turns(make: Factory, web: SyntheticWeb) -> None:
+    """Each host has one turn in an answer, and yet all pages come in the end."""
+    session = _Session(make(), web)
+    while asked := session.ask(7, set()):
+        session.answer(asked)
+    _check_nothing_waits(session)
+
+
+def _check_nothing_waits(session: "_Session") -> None:
     _require(len(session.strategy) == 0, "When every host is ready, `ask` must answer as long as pages wait.")
 
 
@@ -172,8 +186,14 @@ class _Session:
             host = self._host_of[page]
             _require(resting is None or host not in resting, f"Page {page} was asked for while its host {host} rests.")
             self._asked.add(page)
+        self._check_turns(asked, is_polite=resting is not None)
         _require(len(self._asked) <= MAX_QUESTIONS, "The crawl does not come to an end.")
         return asked
+
+    def _check_turns(self, asked: list[int], *, is_polite: bool) -> None:
+        turns = Counter(self._host_of[page] for page in asked)
+        for host, n in turns.items():
+            _require(n == 1 or not is_polite, f"Host {host} got {n} turns in one answer; `ready` allows each host one.")
 
     def _check_regrets(self, regrets: list[float], asked: list[int], *, all_ready: bool) -> None:
         if not regrets:

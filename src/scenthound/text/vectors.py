@@ -5,6 +5,7 @@ document frequencies are counted over is always handed in, because the studies c
 over the whole web.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,6 +63,17 @@ def count_words(words: IntArray) -> TermRows:
     return TermRows(np.array([0, len(term)], dtype=np.int64), term.astype(np.int32), count.astype(np.int32))
 
 
+def word_norm(words: IntArray) -> float:
+    """The length of the vector of a page's word counts, stop words (id 0) left out."""
+    in_order = np.sort(words)
+    in_order = in_order[in_order.searchsorted(0, "right") :]
+    is_edge = np.ones(len(in_order) + 1, np.bool_)
+    np.not_equal(in_order[1:], in_order[:-1], out=is_edge[1:-1])
+    runs = is_edge.nonzero()[0]
+    counts = runs[1:] - runs[:-1]
+    return math.sqrt(int(counts @ counts))
+
+
 def occurrences(words: IntArray, keywords: IntArray) -> tuple[LongArray, LongArray]:
     """Where keywords stand among the words, in their order, and which keyword it is each time; the keywords
     are ascending, each once."""
@@ -74,18 +86,22 @@ def occurrences(words: IntArray, keywords: IntArray) -> tuple[LongArray, LongArr
 
 def count_windows(words: IntArray, first: IntArray, last: IntArray, n_words: int) -> TermRows:
     """The windows `words[first:last]` of one page as documents; ids are below `n_words`, stop words are left out."""
-    lengths = (last - first).astype(np.int64)
-    ends = np.cumsum(lengths)
-    place = np.arange(lengths.sum()) + np.repeat(first - ends + lengths, lengths)
+    id_bits = n_words.bit_length()
+    lengths = last - first
     window = np.repeat(np.arange(len(lengths)), lengths)
-    word = words[place]
-    told = np.flatnonzero(word)
+    place = (last - lengths.cumsum()).take(window)
+    place += np.arange(len(place))
+    word = words.take(place)
     # Sorted, equal words of one window stand together, windows in order: each run of equal keys is one term.
-    keys = np.sort(window[told] * n_words + word[told])
-    runs = np.flatnonzero(np.diff(keys, prepend=-1))
-    counts = np.diff(runs, append=len(keys))
-    offset = np.searchsorted(keys[runs], np.arange(len(lengths) + 1) * n_words)
-    return TermRows(offset, (keys[runs] % n_words).astype(np.int32), counts.astype(np.int32))
+    keys = ((window << id_bits) + word)[word != 0]
+    keys.sort()
+    is_edge = np.ones(len(keys) + 1, np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=is_edge[1:-1])
+    runs = np.flatnonzero(is_edge)
+    distinct = keys.take(runs[:-1])
+    offset = distinct.searchsorted(np.arange(len(lengths) + 1) << id_bits)
+    term = (distinct & ((1 << id_bits) - 1)).astype(np.int32)
+    return TermRows(offset, term, (runs[1:] - runs[:-1]).astype(np.int32))
 
 
 def tf_weights(rows: TermRows) -> FloatArray:

@@ -6,6 +6,7 @@ the secret of each table, so that nobody can choose hashes that crowd together, 
 """
 
 import secrets
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +14,27 @@ import numpy.typing as npt
 from scenthound.model import IntArray, LongArray
 
 ABSENT = -1
+MAX_WORD_CHARACTERS = 40
+#: The hash that stands for every word too long to be one; others have it no likelier than any other hash.
+TOO_LONG = 1
 
 HashArray = npt.NDArray[np.uint64]
 
 _HASH_BITS = 64
-_HALF = np.uint64(32)
+#: A hash is folded by so many bits between two products.
+HALF_BITS = 32
 _FIRST_SLOT_BITS = 12
 _SLOTS_PER_HASH = 4
+
+
+class Slots(NamedTuple):
+    """The slots of a table, and what `_first_slots` works out the first slot of a hash with."""
+
+    hashes: HashArray
+    numbers: IntArray
+    first_factor: np.uint64
+    second_factor: np.uint64
+    shift: np.uint64
 
 
 class WordTable:
@@ -54,6 +69,10 @@ class WordTable:
             hashes, numbers = hashes[~settled], numbers[~settled]
             slots = (slots[~settled] + 1) & self._last_slot
 
+    def slots(self) -> Slots:
+        """What a compiled reader needs."""
+        return Slots(self._hashes, self._numbers, self._first_factor, self._second_factor, np.uint64(self._shift))
+
     def _probe(self, hashes: HashArray, slots: LongArray, numbers: IntArray) -> IntArray:
         """Follow hashes whose first slot holds another one, and its number, to the slot that is theirs or free."""
         searching = np.flatnonzero(numbers != ABSENT)
@@ -67,7 +86,7 @@ class WordTable:
     def _first_slots(self, hashes: HashArray) -> LongArray:
         # A product alone keeps evenly spaced hashes evenly spaced; folded between two products, nothing is kept.
         mixed = hashes * self._first_factor
-        mixed ^= mixed >> _HALF
+        mixed ^= mixed >> np.uint64(HALF_BITS)
         mixed *= self._second_factor
         mixed >>= np.uint64(self._shift)
         return mixed.view(np.int64)

@@ -6,43 +6,33 @@ Rules
   positions stay true.
 - Numbers are given to stems in order of first appearance, from 1.
 
-`WordScanner.scan` works on whole pages with numpy and `plain_words` word by word; both say the same.
-
-The scanner knows a word by a 64-bit polynomial hash over its characters. Among a million different words two share
-a hash with odds of about one in thirty million, and then one of the two counts as the other. Who knows the salt can
-forge such a pair, so each scanner draws one of its own; numbers given to stems do not depend on it.
+`WordScanner.scan` works on whole pages and `plain_words` word by word; both say the same.
 """
 
 import functools
+import itertools
 import re
 import secrets
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import Stemmer
 
-from scenthound.model import BoolArray, IntArray, LongArray
+from scenthound.model import IntArray, LongArray
 from scenthound.text.stop_words import STOP_WORDS
-from scenthound.text.word_table import ABSENT, HashArray, WordTable
+from scenthound.text.word_lookup import Found, WordLookup
+from scenthound.text.word_table import ABSENT, MAX_WORD_CHARACTERS
 
 STOP = 0
-MAX_WORD_CHARACTERS = 40
-#: Control characters that may stand in a text to mark places in it. They part words and are in none.
-OPEN = "\x00"
-CLOSE = "\x01"
 
 _WORD = re.compile(r"[^\W_]+")
 _SEPARATOR = re.compile(r"[\W_]")
 #: Longer texts are scanned in pieces of about this many characters, which keeps the arrays in the cache.
 _PIECE_CHARACTERS = 1 << 16
-_MULTIPLIER = 0x9E3779B97F4A7C15
-_WORD_SIZE = 1 << 64
-#: The base of the polynomial is odd, which leaves 63 bits to choose.
 _SALT_BITS = 63
-#: The hash that stands for every word too long to be one; others have it no likelier than any other hash.
-_TOO_LONG = np.uint64(1)
-
-_Codes = npt.NDArray[np.uint32]
+#: The two characters whose lower case is not a matter of one character alone.
+_CAPITAL_SIGMA, _CAPITAL_DOTTED_I = "\u03a3", "\u0130"
+_NO_CUTS: LongArray = np.zeros(0, np.int64)
 
 
 def plain_words(text: str) -> list[str]:
@@ -69,70 +59,64 @@ class WordScanner:
         self.stems: list[str] = [""]
         self._number_of_stem: dict[str, int] = {"": STOP}
         self._stem = _stemmer().stemWord
-        self._base = (_MULTIPLIER + 2 * (secrets.randbits(_SALT_BITS) if salt is None else salt)) % _WORD_SIZE
-        self._table = WordTable()
-        self._table.put(np.array([_TOO_LONG], np.uint64), np.array([STOP], np.int32))
-        self._powers = _powers(self._base, 1 << 12)
-        self._inverse_powers = _powers(pow(self._base, -1, _WORD_SIZE), 1 << 12)
+        self._lookup = WordLookup(secrets.randbits(_SALT_BITS) if salt is None else salt, STOP)
+
+    def add_stems(self, stems: Sequence[str]) -> IntArray:
+        """The number of each stem; those never seen get the next ones, so a saved vocabulary comes back as it was."""
+        return np.fromiter(map(self._number_of, stems), np.int32, len(stems))
 
     def scan(self, text: str) -> IntArray:
         """The number of every word in order."""
-        return self.scan_marked(text)[0]
+        return self.scan_cut(text, _NO_CUTS)[0]
 
-    def scan_marked(self, text: str) -> tuple[IntArray, IntArray, BoolArray]:
-        """The number of every word in order; how many words stand before each marker; which markers are `OPEN`."""
-        # The two characters whose lower case is not a matter of one character alone.
-        if "\u03a3" in text or "\u0130" in text:
-            text = text.lower()
+    def scan_cut(self, text: str, cuts: LongArray) -> tuple[IntArray, IntArray]:
+        """The number of every word in order, and how many words stand before each cut.
+
+        A cut is a place between two characters, 0 to the length of the text, that parts words. They are ascending."""
+        if _CAPITAL_SIGMA in text or _CAPITAL_DOTTED_I in text:
+            text, cuts = _lowered(text, cuts)
+        if len(text) <= _PIECE_CHARACTERS:
+            return self._scan_piece(text, cuts)
+        return self._scan_pieces(text, cuts)
+
+    def _scan_pieces(self, text: str, cuts: LongArray) -> tuple[IntArray, IntArray]:
         numbers: list[IntArray] = []
-        places: list[LongArray] = []
-        opens: list[BoolArray] = []
+        places: list[IntArray] = []
         words_before = 0
-        for piece in _pieces(text):
-            codes = _codes(piece)
-            folded = _folded(codes)
-            edges = _word_edges(folded)
-            numbers.append(self._numbers(piece, folded, edges))
-            markers = np.flatnonzero(codes <= ord(CLOSE))
-            places.append(np.searchsorted(edges[0::2], markers) + words_before)
-            opens.append(codes[markers] == ord(OPEN))
-            words_before += len(edges) // 2
-        return np.concatenate(numbers), np.concatenate(places).astype(np.int32), np.concatenate(opens)
+        for start, end in _pieces(text):
+            # The last piece has the cuts at its end too.
+            first, last = np.searchsorted(cuts, (start, end if end < len(text) else end + 1))
+            numbers_here, places_here = self._scan_piece(text[start:end], cuts[first:last] - start)
+            numbers.append(numbers_here)
+            places.append(places_here + np.int32(words_before))
+            words_before += len(numbers_here)
+        return np.concatenate(numbers), np.concatenate(places)
 
-    def _numbers(self, text: str, folded: _Codes, edges: LongArray) -> IntArray:
-        starts, ends = edges[0::2], edges[1::2]
-        hashes = self._hashes(folded, edges)
-        hashes[ends - starts > MAX_WORD_CHARACTERS] = _TOO_LONG
-        numbers = self._table.get(hashes)
-        unknown = np.flatnonzero(numbers == ABSENT)
-        if len(unknown):
-            new, first = np.unique(hashes[unknown], return_index=True)
-            at = unknown[first]
-            in_text = np.argsort(at)
-            spans = zip(starts[at[in_text]].tolist(), ends[at[in_text]].tolist(), strict=True)
-            given = np.array([self._number(text[start:end].lower()) for start, end in spans], np.int32)
-            self._table.put(new[in_text], given)
-            numbers[unknown] = self._table.get(hashes[unknown])
-        return numbers
+    def _scan_piece(self, text: str, cuts: LongArray) -> tuple[IntArray, IntArray]:
+        found = self._lookup.find(text, cuts)
+        if found.n_unknown:
+            self._learn(text, found)
+        return found.numbers, found.places
 
-    def _hashes(self, folded: _Codes, edges: LongArray) -> HashArray:
-        """The polynomial of every word's characters: differences of one running sum, moved to power 0."""
-        self._grow_powers(len(folded))
-        sums = np.zeros(len(folded) + 1, np.uint64)
-        np.multiply(folded, self._powers[: len(folded)], out=sums[1:])
-        at_edges = np.cumsum(sums, out=sums).take(edges)
-        hashes: HashArray = (at_edges[1::2] - at_edges[0::2]) * self._inverse_powers.take(edges[0::2])
-        return hashes
-
-    def _grow_powers(self, length: int) -> None:
-        if length > len(self._powers):
-            self._powers = _powers(self._base, 2 * length)
-            self._inverse_powers = _powers(pow(self._base, -1, _WORD_SIZE), 2 * length)
+    def _learn(self, text: str, found: Found) -> None:
+        """Number the words that the look-up did not know; it does from now on."""
+        unknown = np.flatnonzero(found.numbers == ABSENT)
+        hashes = found.hashes[unknown].tolist()
+        number_of: dict[int, int] = {}
+        for word_hash, start, end in zip(
+            hashes, found.edges[2 * unknown].tolist(), found.edges[2 * unknown + 1].tolist(), strict=True
+        ):
+            if word_hash not in number_of:
+                number_of[word_hash] = self._number(text[start:end].lower())
+        self._lookup.keep(number_of)
+        found.numbers[unknown] = [number_of[word_hash] for word_hash in hashes]
 
     def _number(self, word: str) -> int:
         if word in STOP_WORDS:
             return STOP
-        stem = self._stem(word)
+        return self._number_of(self._stem(word))
+
+    def _number_of(self, stem: str) -> int:
         number = self._number_of_stem.setdefault(stem, len(self.stems))
         if number == len(self.stems):
             self.stems.append(stem)
@@ -145,48 +129,19 @@ def _stemmer() -> Stemmer.Stemmer:
     return Stemmer.Stemmer("porter", 0)
 
 
-def _powers(base: int, count: int) -> HashArray:
-    powers = np.full(count, base, np.uint64)
-    powers[0] = 1
-    return np.cumprod(powers, dtype=np.uint64)
-
-
-def _pieces(text: str) -> list[str]:
-    """The text cut after separators, so that no word is parted."""
-    pieces = []
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """Starts and ends of pieces that are cut after separators, so that no word is parted."""
     start = 0
     while len(text) - start > _PIECE_CHARACTERS:
         separator = _SEPARATOR.search(text, start + _PIECE_CHARACTERS)
         end = separator.end() if separator else len(text)
-        pieces.append(text[start:end])
+        yield start, end
         start = end
-    pieces.append(text[start:] if start else text)
-    return pieces
+    yield start, len(text)
 
 
-def _codes(text: str) -> _Codes:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-
-
-def _folded(codes: _Codes) -> _Codes:
-    """The code point of each character's lower case, 0 where the character is no letter and no digit."""
-    largest = int(codes.max(initial=0))
-    size = 0x80 if largest < 0x80 else 0x10000 if largest < 0x10000 else 0x110000
-    return _lower_case(size).take(codes)
-
-
-@functools.cache
-def _lower_case(size: int) -> _Codes:
-    table = np.zeros(size, np.uint32)
-    for code in range(size):
-        lower = chr(code).lower()
-        if len(lower) == 1 and lower.isalnum():
-            table[code] = ord(lower)
-    return table
-
-
-def _word_edges(folded: _Codes) -> LongArray:
-    """Where words start and end, in turn: [start, end, start, end, ...]."""
-    is_word = np.zeros(len(folded) + 2, np.bool_)
-    np.not_equal(folded, 0, out=is_word[1:-1])
-    return np.flatnonzero(is_word[1:] != is_word[:-1])
+def _lowered(text: str, cuts: LongArray) -> tuple[str, LongArray]:
+    """The text in lower case, and where the cuts are in it: what they part is lowered apart, and may get longer."""
+    bounds = [0, *cuts.tolist(), len(text)]
+    parts = [text[start:end].lower() for start, end in itertools.pairwise(bounds)]
+    return "".join(parts), np.cumsum([len(part) for part in parts[:-1]], dtype=np.int64)

@@ -61,9 +61,15 @@ def _declared(head: bytes) -> str | None:
     if b"charset" not in head.lower() and not head.startswith(b"<?xml"):
         return None
     xml = _XML_ENCODING.match(head)
-    labels = [xml[1]] if xml else []
-    labels += [label for meta in _META.finditer(_COMMENT.sub(b"", head)) if (label := _label_of(meta[1]))]
-    return _readable_as_ascii(labels[0].decode("latin-1")) if labels else None
+    label = xml[1] if xml else _label_in_metas(head)
+    return _readable_as_ascii(label.decode("latin-1")) if label is not None else None
+
+
+def _label_in_metas(head: bytes) -> bytes | None:
+    for meta in _META.finditer(_COMMENT.sub(b"", head)):
+        if label := _label_of(meta[1]):
+            return label
+    return None
 
 
 def _label_of(attributes: bytes) -> bytes | None:

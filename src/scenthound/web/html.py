@@ -1,137 +1,112 @@
-"""What a crawler reads in an HTML page: the one place that knows the HTML library.
+"""What a crawler reads in an HTML page. With `html_tree` and `html_marked` the one place that knows the HTML library.
 
 Rules
 - The text holds the words that a reader sees, title first. Blocks, cells and line breaks part words, inline mark-up
   does not; scripts, styles, templates and the source of formulas are left out; images speak by their alt text.
-- `OPEN` and `CLOSE` stand in the text around every link, properly nested, and nowhere else. HTML turns U+0000 into
-  something else wherever it occurs, so no page can forge an `OPEN`; a forged `CLOSE` shows in their number.
+- Every link of the page is a reference and has a start and an end in the text, properly nested.
 - Time and memory are linear in the length of the page, whatever is in it.
+
+A usual page is rendered as it is, and the library tells where each anchor came to stand. So areas and frames are made
+anchors. Of anchors without text it tells nothing, so these are given some; and where links are nested or hidden it does
+not tell which is which. Such pages, and those that may hold a forged marker, are read again with markers in the text
+(`html_marked`).
 """
 
+import operator
 import re
-from dataclasses import dataclass, field
 
+import numpy as np
 from turbohtml import Element, Namespace, Text, parse
 
-from scenthound.text.words import CLOSE, OPEN
+from scenthound.web.html_marked import CLOSE, read_marked
+from scenthound.web.html_tree import HtmlContent, make_blocks, read_head, set_text, speak_for_images
 
-_REFERENCE_OF = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
-_HEAD = frozenset({"title", "base", "meta"})
-# What the library keeps apart from its neighbours, and whose children it keeps apart from each other.
-_BLOCKS = frozenset(
-    (
-        *("address", "article", "aside", "dd", "details", "div", "dl", "dt", "figcaption", "figure", "footer"),
-        *("h1", "h2", "h3", "h4", "h5", "h6", "header", "main", "nav", "p", "section", "summary"),
-    )
-)
-# Rendered as plain blocks. Tables, lists and quotations the library would pad, indent and number: output that a page
-# could blow up, and words that are not in the page. The others it would render inline, which joins neighbours.
-_MADE_BLOCKS = frozenset(
-    (
-        *("table", "caption", "thead", "tbody", "tfoot", "tr", "td", "th"),
-        *("ol", "ul", "li", "menu", "dir", "blockquote", "pre", "listing", "xmp"),
-        *("select", "optgroup", "option", "button", "label", "textarea", "fieldset", "legend", "form", "output"),
-        *("center", "marquee", "object", "dialog", "search", "hgroup", "rt", "rp"),
-    )
-)
-# The source of a formula, kept beside it for programs.
-_HIDDEN = frozenset({"annotation", "annotation-xml"})
-_PARTING = _BLOCKS | _MADE_BLOCKS | {"hr", "mtable", "mtr", "mtd"}
-_CONTAINERS = _BLOCKS | {"body", "html"}
-_INTERESTING = (*_REFERENCE_OF, *_HEAD, *_PARTING, *_HIDDEN, "img")
-_SOFT_HYPHEN = "\xad"
-_NEVER_SHOWN = "template, datalist, script, style"
-
-# A formatting element that is never closed is opened anew in every block after it, so that a page of n of them, all
-# different, makes n times as many elements as there are (up to the library's limit of 512 open ones). In a long page
-# with many that may differ, all become spans, which say the same to a crawler. In a shorter page they cost a tenth of a
-# second at the worst, and looking for them would not be free.
+# A formatting element that is never closed is opened anew in every block after it, so that a page of n of them makes n
+# times as many elements as there are (up to the library's limit of 512 open ones). In a long page with many that differ
+# by their attributes, and in a very long one with many that are open at once, all become spans, which say the same to a
+# crawler. In a shorter page they cost a quarter of a second at the worst, and looking for them would not be free.
 _LONG_PAGE_CHARACTERS = 1 << 15
+_VERY_LONG_PAGE_CHARACTERS = 1 << 16
 _MANY = 16
 _FORMATTING_TAGS = "[bisu]|big|code|em|font|nobr|small|strike|strong|tt"
 _WITH_ATTRIBUTES = re.compile(rf"<(?=[bcefinstu])(?:{_FORMATTING_TAGS})(?=[\s/])", re.IGNORECASE | re.ASCII)
 _FORMATTING = re.compile(rf"<(/?)(?:{_FORMATTING_TAGS})(?=[\s/>])", re.IGNORECASE | re.ASCII)
 
-_CLOSE_IN_SOURCE = re.compile(rf"{CLOSE}|&#(?:0*1(?![0-9])|[xX]0*1(?![0-9A-Fa-f]));?")
-
-
-@dataclass(slots=True)
-class HtmlContent:
-    """The marked text and what goes with it. `references` and their `relations` are as written, in page order."""
-
-    title: str = ""
-    text: str = ""
-    references: list[str] = field(default_factory=list)
-    relations: list[str | None] = field(default_factory=list)
-    base_reference: str | None = None
-    metas: list[tuple[str, str]] = field(default_factory=list)
+_REFERENCE_OF = {"area": "href", "frame": "src", "iframe": "src"}
+_LINK_SPANS = {"a#href": ["link"]}
+_START, _END = operator.itemgetter(0), operator.itemgetter(1)
+#: The text of a link that has none: no word, and no white space, which would be trimmed away.
+_NO_WORD = "\0"
 
 
 def read_html(html: str, max_links: int) -> HtmlContent:
-    """Read a page and mark its first `max_links` links."""
-    if len(html) > _LONG_PAGE_CHARACTERS and len(_WITH_ATTRIBUTES.findall(html)) > _MANY:
+    """Read a page and its first `max_links` links."""
+    if len(html) > _LONG_PAGE_CHARACTERS and _is_heavily_formatted(html):
         html = _FORMATTING.sub(r"<\1span", html)
-    content = _read(html, max_links, removing="")
-    if not _is_marked_well(content):
-        # A link where nothing is shown, or a forged marker. Neither is ever part of a word.
-        content = _read(_CLOSE_IN_SOURCE.sub(" ", html), max_links, removing=_NEVER_SHOWN)
-    return content
+    return _read_usual(html, max_links) or read_marked(html, max_links)
 
 
-def _is_marked_well(content: HtmlContent) -> bool:
-    return content.text.count(OPEN) == content.text.count(CLOSE) == len(content.references)
+def _is_heavily_formatted(html: str) -> bool:
+    if len(_WITH_ATTRIBUTES.findall(html)) > _MANY:
+        return True
+    if len(html) <= _VERY_LONG_PAGE_CHARACTERS:
+        return False
+    n_open = 0
+    for closing in _FORMATTING.findall(html):
+        n_open = max(n_open - 1, 0) if closing else n_open + 1
+        if n_open > _MANY:
+            return True
+    return False
 
 
-def _read(html: str, max_links: int, removing: str) -> HtmlContent:
+def _read_usual(html: str, max_links: int) -> HtmlContent | None:
     document = parse(html, positions=False)
-    if removing:
-        document.remove(removing)
-    content = HtmlContent()
-    # Listed before the tree is changed; parents come before their children.
-    for element in list(document.iter_elements(_INTERESTING)):
-        tag = element.tag
-        if tag in _REFERENCE_OF:
-            _read_link(element, tag, content, max_links)
-        elif tag in _PARTING:
-            if tag in _MADE_BLOCKS:
-                element.tag = "div"
-            if getattr(element.parent, "tag", None) not in _CONTAINERS:
-                # The library forgets the end of a block that stands in something inline.
-                element.insert_after(Text(" "))
-        elif tag == "img":
-            if alternative := element.attr("alt"):
-                element.insert_before(Text(f" {alternative} "))
-        elif tag in _HIDDEN:
-            element.clear()
-        else:
-            _read_head(element, tag, content)
-    text = f"{content.title}\n{document.to_text()}"
-    # A place where a word may be broken does not part it.
-    content.text = text.replace(_SOFT_HYPHEN, "") if _SOFT_HYPHEN in text else text
-    return content
+    for tag in _REFERENCE_OF:
+        # The library has the elements of each tag listed, so that this costs nothing where there are none.
+        for element in document.select(tag):
+            _make_anchor(element, tag)
+    links = document.select("a[href]")
+    if len(links) > max_links:
+        return None
+    content = HtmlContent(references=[link.attr("href") or "" for link in links])
+    content.relations = [link.attr("rel") for link in links] if document.select_one("a[rel]") else [None] * len(links)
+    read_head(document, content)
+    speak_for_images(document)
+    make_blocks(document)
+    if not _can_be_told(links, content.references, len(html)):
+        return None
+    text, spans = document.to_annotated_text(_LINK_SPANS)
+    # In order and apart: each ends before the next begins.
+    if len(spans) != len(links) or any(map(operator.gt, map(_END, spans), map(_START, spans[1:]))):
+        return None
+    set_text(content, text, np.array([edge for start, end, _ in spans for edge in (start, end)], np.int64))
+    return None if CLOSE in content.text else content
 
 
-def _read_link(element: Element, tag: str, content: HtmlContent, max_links: int) -> None:
+def _make_anchor(element: Element, tag: str) -> None:
     # What is in an iframe is source text for old browsers; in a drawing the name means nothing.
     if tag == "iframe" and element.namespace is Namespace.HTML:
         element.clear()
     reference = element.attr(_REFERENCE_OF[tag])
-    if reference is not None and len(content.references) < max_links:
-        content.references.append(reference)
-        content.relations.append(element.attr("rel"))
-        element.insert_before(Text(OPEN))
-        element.insert_after(Text(CLOSE))
+    if reference is not None:
+        element.tag = "a"
+        element.attrs["href"] = reference
         if tag == "area" and (alternative := element.attr("alt")):
-            # Behind the area and before its CLOSE: what stands for a part of a map is the anchor of its link.
-            element.insert_after(Text(alternative))
+            # What stands for a part of a map is the text of its link.
+            element.append(Text(alternative))
 
 
-def _read_head(element: Element, tag: str, content: HtmlContent) -> None:
-    if tag == "title":
-        if not content.title and element.namespace is Namespace.HTML:
-            content.title = " ".join(element.text.split())
-    elif tag == "base":
-        if content.base_reference is None:
-            content.base_reference = element.attr("href")
-    elif name := element.attr("name"):
-        content.metas.append((name, element.attr("content") or ""))
+def _can_be_told(links: list[Element], references: list[str], page_characters: int) -> bool:
+    """Give the library what it lacks to tell where links are: some text, and a reference that is not empty.
+
+    False if they have more text than the page: some are in each other."""
+    for link, reference in zip(links, references, strict=True):
+        text = link.text
+        page_characters -= len(text)
+        if page_characters < 0:
+            return False
+        if not text or text.isspace():
+            link.append(Text(_NO_WORD))
+        if not reference:
+            link.attrs["href"] = "#"
+    return True

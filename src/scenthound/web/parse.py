@@ -3,7 +3,7 @@
 Rules
 - Words of the title come first. A link's edges part words, so its anchor is exactly `words[start:end]`.
 - Links are in page order, duplicates kept; those that lead nowhere a crawler can go are left out.
-- Of a page the first `MAX_PAGE_BYTES` bytes count (characters, if it is decoded already) and `MAX_LINKS` links.
+- Of a page the first `max_bytes` bytes count (characters, if it is decoded already) and `MAX_LINKS` links.
 - Whatever the page, `0 <= start <= end <= len(words)`, and starts never go down.
 """
 
@@ -15,7 +15,7 @@ from scenthound.model import BoolArray, IntArray
 from scenthound.text.words import WordScanner
 from scenthound.web.decode import decode_html
 from scenthound.web.html import read_html
-from scenthound.web.urls import canonical, resolve
+from scenthound.web.urls import canonical, resolve, resolve_all
 
 MAX_PAGE_BYTES = 2_000_000
 MAX_LINKS = 10_000
@@ -44,25 +44,29 @@ def parse_html(
     *,
     http_charset: str | None = None,
     agent: str = "",
+    max_bytes: int = MAX_PAGE_BYTES,
 ) -> ParsedPage:
     """Parse the page at `url`. `agent` is the crawler's name in meta elements that speak to it alone."""
-    html = html[:MAX_PAGE_BYTES]
+    html = html[:max_bytes]
     content = read_html(decode_html(html, http_charset) if isinstance(html, bytes) else html, MAX_LINKS)
-    words, places, opens = scanner.scan_marked(content.text)
-    start, end = _spans(places, opens, len(content.references), len(words))
+    words, places = scanner.scan_cut(content.text, content.edges)
+    start, end = _spans(places, content.opens)
     base_url = _base_url(url, content.base_reference)
-    urls = [resolve(base_url, reference) for reference in content.references]
-    kept = np.array([url is not None for url in urls], np.bool_)
-    nofollow = np.array([_is_nofollow(relation) for relation in content.relations], np.bool_)
+    urls = resolve_all(base_url, content.references)
+    nofollow = np.fromiter(map(_is_nofollow, content.relations), np.bool_, len(urls))
+    link_urls = [url for url in urls if url is not None]
+    if len(link_urls) < len(urls):
+        kept = np.array([url is not None for url in urls], np.bool_)
+        start, end, nofollow = start[kept], end[kept], nofollow[kept]
     wishes = _wishes(content.metas, agent)
     return ParsedPage(
         title=content.title,
         base_url=base_url,
         words=words,
-        link_urls=[url for url in urls if url is not None],
-        link_start=start[kept],
-        link_end=end[kept],
-        link_nofollow=nofollow[kept],
+        link_urls=link_urls,
+        link_start=start,
+        link_end=end,
+        link_nofollow=nofollow,
         noindex=not wishes.isdisjoint(("noindex", "none")),
         nofollow=not wishes.isdisjoint(("nofollow", "none")),
     )
@@ -93,14 +97,11 @@ def _wishes(metas: list[tuple[str, str]], agent: str) -> set[str]:
     return {wish.strip().lower() for name, text in metas if name.strip().lower() in names for wish in text.split(",")}
 
 
-def _spans(places: IntArray, opens: BoolArray, n_links: int, n_words: int) -> tuple[IntArray, IntArray]:
-    """Start and end of every link, by start, from the places of the markers in the order of the text."""
-    if len(places) != 2 * n_links:
-        # The library showed a link in part: no place can be trusted, so all stand behind the last word.
-        return np.full(n_links, n_words, np.int32), np.full(n_links, n_words, np.int32)
-    if opens[0::2].all() and not opens[1::2].any():
+def _spans(places: IntArray, opens: BoolArray | None) -> tuple[IntArray, IntArray]:
+    """Start and end of every link, by start, from the places of their edges in the order of the text."""
+    if opens is None or (opens[0::2].all() and not opens[1::2].any()):
         return places[0::2], places[1::2]
-    end = np.empty(n_links, np.int32)
+    end = np.empty(len(places) // 2, np.int32)
     open_links: list[int] = []
     links_seen = 0
     for place, is_open in zip(places.tolist(), opens.tolist(), strict=True):

@@ -1,4 +1,5 @@
-"""Readers of files that hold pages: which reader a file needs is told by its content, then by its name.
+"""Readers of files that hold pages: which reader a file needs is told by its content, then by its name. A crawl is a
+folder, and has a reader of its own.
 
 A reader runs in the process that records and gives out *chunks*: pieces of the file that can be sent to another
 process and make records there. So reading stays in one place and decoding is shared out.
@@ -7,7 +8,9 @@ process and make records there. So reading stays in one place and decoding is sh
 from pathlib import Path
 
 from scenthound.files import beginning_of
+from scenthound.store.crawl_folder import names_crawl
 from scenthound.store.sources.chunk import Source
+from scenthound.store.sources.crawl import CrawlSource
 from scenthound.store.sources.jsonl import JsonLinesFile
 from scenthound.store.sources.parquet import ParquetRows
 from scenthound.store.sources.warc import WarcFile
@@ -18,7 +21,9 @@ PARQUET_BEGINNING = b"PAR1"
 
 
 def source_of(path: Path) -> Source:
-    """The reader for a file; BadInput if it is not there or may not be read."""
+    """The reader for a file or a crawl; BadInput if it is not there or may not be read."""
+    if names_crawl(path):
+        return CrawlSource.of(path)
     beginning = beginning_of(path)
     if beginning.startswith(PARQUET_BEGINNING):
         return ParquetRows(path)

@@ -33,4 +33,9 @@ class Source(Protocol):
     @property
     def path(self) -> Path: ...
 
+    @property
+    def size_bytes(self) -> int:
+        """Of the file itself, compressed as it is."""
+        ...
+
     def chunks(self, options: ReadOptions) -> Iterator[Chunk]: ...

@@ -41,6 +41,10 @@ class LinesChunk:
 class JsonLinesFile:
     path: Path
 
+    @property
+    def size_bytes(self) -> int:
+        return self.path.stat().st_size
+
     def chunks(self, _options: ReadOptions) -> Iterator[LinesChunk]:
         with opened(self.path) as source:
             lines: list[tuple[int, bytes | Skipped]] = []
@@ -52,7 +56,7 @@ class JsonLinesFile:
                 if len(lines) >= CHUNK_RECORDS or n_bytes >= CHUNK_BYTES:
                     yield LinesChunk(self.path.name, lines, source.file.tell())
                     lines, n_bytes = [], 0
-            yield LinesChunk(self.path.name, lines, self.path.stat().st_size)
+            yield LinesChunk(self.path.name, lines, self.size_bytes)
 
     def _lines(self, content: BufferedIOBase) -> Iterator[tuple[int, bytes | Skipped]]:
         number = 0

@@ -33,6 +33,10 @@ class RowsChunk:
 class ParquetRows:
     path: Path
 
+    @property
+    def size_bytes(self) -> int:
+        return self.path.stat().st_size
+
     def chunks(self, options: ReadOptions) -> Iterator[RowsChunk]:
         try:
             import pyarrow
@@ -68,7 +72,7 @@ class ParquetRows:
 
     def _read(self, file: Any, last_row: int) -> int:
         """Rows are of many sizes, but no reader tells how much of the file a row took."""
-        return int(self.path.stat().st_size * last_row // file.metadata.num_rows)
+        return int(self.size_bytes * last_row // file.metadata.num_rows)
 
     def _rows(self, batch: Any, first_row: int) -> list[dict[str, Any] | Skipped]:
         try:

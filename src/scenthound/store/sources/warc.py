@@ -17,7 +17,7 @@ from scenthound.files import DAMAGE, OpenedFile, opened
 from scenthound.store.raw_page import RawPage, RawRecord, RawRedirect, Skipped
 from scenthound.store.sources.chunk import CHUNK_BYTES, CHUNK_RECORDS, ReadOptions
 from scenthound.store.sources.fields import reason_not_wanted
-from scenthound.store.sources.http_body import READABLE_ENCODINGS, body_of, encoding_of
+from scenthound.store.sources.http_body import body_of, charset_of, encoding_of, is_readable
 
 HTML_TYPES = {"text/html", "application/xhtml+xml"}
 REDIRECTS = {"301", "302", "303", "307", "308"}
@@ -46,6 +46,10 @@ class RecordsChunk:
 class WarcFile:
     path: Path
 
+    @property
+    def size_bytes(self) -> int:
+        return self.path.stat().st_size
+
     def chunks(self, options: ReadOptions) -> Iterator[RecordsChunk]:
         with opened(self.path) as source:
             found: list[RawRecord] = []
@@ -57,7 +61,7 @@ class WarcFile:
                 if len(found) >= CHUNK_RECORDS or n_bytes >= CHUNK_BYTES:
                     yield RecordsChunk(found, source.file.tell())
                     found, n_bytes = [], 0
-            yield RecordsChunk(found, self.path.stat().st_size)
+            yield RecordsChunk(found, self.size_bytes)
 
     def _records(self, source: OpenedFile, options: ReadOptions) -> Iterator[RawRecord]:
         from warcio.archiveiterator import ArchiveIterator
@@ -158,28 +162,19 @@ def _answer_of(record: Any, url: str, place: str, options: ReadOptions) -> RawRe
 
 
 def _page_of(record: Any, url: str, content_type: str | None, place: str, options: ReadOptions) -> RawRecord:
-    media_type, _, parameters = (content_type or "").partition(";")
-    if media_type.strip().lower() not in HTML_TYPES:
+    if (content_type or "").partition(";")[0].strip().lower() not in HTML_TYPES:
         return Skipped("not HTML", place)
     unwanted = reason_not_wanted({}, options)
     if unwanted:
         return Skipped(unwanted, place)
     encoding = encoding_of(record)
-    if encoding not in READABLE_ENCODINGS:
+    if not is_readable(encoding):
         return _odd("content encoding that cannot be read", encoding, place)
     body = body_of(record)
     if not body:
         return Skipped("empty body", place)
-    return RawPage(url, html=body, charset=_charset_of(parameters), place=place)
+    return RawPage(url, html=body, charset=charset_of(content_type), place=place)
 
 
 def _odd(reason: str, value: str | None, place: str) -> Skipped:
     return Skipped(reason, f"{place}: {printable(value, LONGEST_ODD_VALUE)}" if value else place)
-
-
-def _charset_of(parameters: str) -> str | None:
-    for parameter in parameters.split(";"):
-        name, _, value = parameter.partition("=")
-        if name.strip().lower() == "charset":
-            return value.strip(" \"'")
-    return None

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.frontier.priority import Ready, Taken
+from scenthound.frontier.priority import Taken, Turns
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.strategies.base import MemoryBound, SeenWeb, State
 from scenthound.strategies.parts.frontier_based import (
@@ -110,8 +110,8 @@ class CashStrategy(FrontierStrategy):
             shares = np.full(len(pages), inf)
         self._frontier.add_all(pages, hosts, shares)
 
-    def _take(self, n: int, ready: Ready | None) -> list[Taken]:
-        taken = super()._take(n, ready)
+    def _take(self, n: int, turns: Turns | None) -> list[Taken]:
+        taken = super()._take(n, turns)
         for each in taken:
             if isfinite(each.score):
                 self._cash.hold(each.page, each.score)

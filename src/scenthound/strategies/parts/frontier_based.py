@@ -1,19 +1,19 @@
 """The common part of strategies that keep scored pages in a priority frontier and take the n best of them per round.
 
 A round leaves the frontier together and is visited in random order, as in Best-N-First (pant2002 Fig. 1); with n = 1
-this is plain best-first. What a strategy adds is `tell`: which scores the links of a visited page get.
+this is plain best-first. What a strategy adds is `tell`: which scores the links of a visited page get. In an answer to
+a driver with hosts that rest, each host has one turn, be it for a page of an earlier round or of this one.
 """
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import cache
 from math import inf
 from random import Random
 from typing import Annotated, Any
 
 import numpy as np
 
-from scenthound.frontier.priority import PriorityFrontier, Ready, Taken, priority_frontier
+from scenthound.frontier.priority import PriorityFrontier, Ready, Taken, Turns, priority_frontier
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import MemoryBound, SeenWeb, State, Strategy, restored_rng
@@ -47,6 +47,7 @@ class FrontierStrategy(Strategy):
         self._largest_round = n
         self._round = Round()
         self._regrets: list[float] = []
+        self._scores_given: list[float] = []
 
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
         self._begin(rng, seen)
@@ -61,30 +62,39 @@ class FrontierStrategy(Strategy):
         self._frontier = priority_frontier(self._buffer, rng)
         self._round = Round()
         self._regrets = []
+        self._scores_given = []
 
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
-        # The round and the frontier share the answers, so that no host is asked about twice.
-        is_ready = None if ready is None else cache(ready)
-        answer = self._round.give(n, is_ready) if len(self._round) else []
-        while len(answer) < n and (taken := self._next_round(is_ready)):
-            if len(taken) == 1 and not len(self._round):
-                # A page that leaves alone need not wait for its turn: this is most of what a best-first crawl asks.
+        turns = Turns.of(ready)
+        answer = self._round.give(n, turns) if len(self._round) else []
+        while len(answer) < n and (taken := self._next_rounds(n - len(answer), turns)):
+            if self._gives_at_once:
                 answer += taken
             else:
                 self._round.add(taken)
-                answer += self._round.give(n - len(answer), is_ready)
+                answer += self._round.give(n - len(answer), turns)
         self._regrets = [taken.regret for taken in answer]
+        self._scores_given = [taken.score for taken in answer]
         return [taken.page for taken in answer]
 
-    def _next_round(self, ready: Ready | None) -> list[Taken]:
-        """The pages of a round, which leave the frontier, in random order."""
-        taken = self._take(self._room_in_round(), ready)
-        self._rng.shuffle(taken)
+    @property
+    def _gives_at_once(self) -> bool:
+        """A page that leaves alone need not wait for its turn: this is most of what a best-first crawl asks."""
+        return self._n == 1 and not len(self._round)
+
+    def _next_rounds(self, n: int, turns: Turns | None) -> list[Taken]:
+        """The pages of the next round, which leave the frontier, in random order. Pages that are given at once are a
+        round each, and up to n rounds follow one another."""
+        taken = self._take(n if self._gives_at_once else self._room_in_round(), turns)
+        if not self._gives_at_once:
+            self._rng.shuffle(taken)
         return taken
 
-    def _take(self, n: int, ready: Ready | None) -> list[Taken]:
+    def _take(self, n: int, turns: Turns | None) -> list[Taken]:
         """The best n pages of the frontier, which leave it."""
-        return self._frontier.take(n, ready)
+        if turns is None or not self._gives_at_once:
+            return self._frontier.take(n, turns)
+        return self._frontier.take_in_turns(n, turns)
 
     def _room_in_round(self) -> int:
         """Pages of resting hosts may pile up from several rounds, but no more than a frontier of them."""
@@ -94,6 +104,9 @@ class FrontierStrategy(Strategy):
 
     def regrets(self) -> list[float]:
         return self._regrets
+
+    def scores(self) -> list[float]:
+        return self._scores_given
 
     @abstractmethod
     def tell(self, visit: Visit) -> None: ...

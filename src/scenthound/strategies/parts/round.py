@@ -2,13 +2,14 @@
 
 Rules
 - Pages are given out in the reverse of the order in which they were added, so that a later round does not wait for what
-  is left of an earlier one. Pages whose hosts rest are passed over and keep their turn.
+  is left of an earlier one. Pages whose hosts rest, or had their turn in this answer, are passed over and keep their
+  place in the order.
 - Passing over a host that rests costs a glance, however many of its pages are here: each host has a stack of its pages,
   and one list has the hosts in the order of their next pages. The next to be given stands at the end of both.
 - The regret of a page given out is the price of politeness: the best score that waits on a host at rest, minus its own.
   What counts is the frontier at the moment when the page left it, which `Taken.regret` has told, if the host that it
   speaks of still rests; and the round now, where all hosts at rest count, whether they stand before the page or behind
-  it. It is never negative, and 0 when every host is ready.
+  it. A host that had its turn does not rest. It is never negative, and 0 when every host is ready.
 """
 
 from bisect import bisect_left, insort
@@ -17,7 +18,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from scenthound.frontier.base import NO_HOST, regret
-from scenthound.frontier.priority import Ready, Taken
+from scenthound.frontier.priority import Taken, Turns
 
 
 class _Waiting(NamedTuple):
@@ -36,7 +37,7 @@ class Round:
     def __init__(self, pages: Iterable[Taken] = ()) -> None:
         self._stack_of: dict[int, list[_Waiting]] = {}
         #: The next page of each host by its place, the first to be given last.
-        self._turns: list[_Waiting] = []
+        self._next_pages: list[_Waiting] = []
         #: (best score of its pages, host).
         self._bests: list[tuple[float, int]] = []
         self._n_pages = 0
@@ -60,27 +61,29 @@ class Round:
             self._n_pages += 1
 
     def _enter_lists(self, top: _Waiting) -> None:
-        insort(self._turns, top)
+        insort(self._next_pages, top)
         insort(self._bests, (top.best, top.taken.host))
 
     def _leave_lists(self, top: _Waiting) -> None:
-        del self._turns[bisect_left(self._turns, top)]
+        del self._next_pages[bisect_left(self._next_pages, top)]
         del self._bests[bisect_left(self._bests, (top.best, top.taken.host))]
 
-    def give(self, n: int, ready: Ready | None = None) -> list[Taken]:
-        """The next n pages on hosts that are ready, each with its regret; None means all hosts are. `ready` answers the
-        same for a host each time that it is asked, which may be twice."""
+    def give(self, n: int, turns: Turns | None = None) -> list[Taken]:
+        """The next n pages, each with its regret, on hosts that may be asked and have their turns now; None means that
+        all hosts may be, any number of times."""
         given: list[Taken] = []
-        turn = len(self._turns) - 1
-        while turn >= 0 and len(given) < n:
-            host = self._turns[turn].taken.host
-            if ready is None or ready(host):
+        place = len(self._next_pages) - 1
+        while place >= 0 and len(given) < n:
+            host = self._next_pages[place].taken.host
+            if turns is None or turns(host):
                 given.append(self._pop(host))
-                # The host has moved back, to its next page, and the next in turn has moved up to where it stood.
+                if turns is not None:
+                    turns.give(host)
+                # The host has moved back, to its next page, and the one before it has moved up to where it stood.
                 if host in self._stack_of:
                     continue
-            turn -= 1
-        return self._with_regrets(given, ready)
+            place -= 1
+        return self._with_regrets(given, turns)
 
     def _pop(self, host: int) -> Taken:
         stack = self._stack_of[host]
@@ -93,25 +96,25 @@ class Round:
         self._n_pages -= 1
         return top.taken
 
-    def _with_regrets(self, given: list[Taken], ready: Ready | None) -> list[Taken]:
-        if ready is None:
+    def _with_regrets(self, given: list[Taken], turns: Turns | None) -> list[Taken]:
+        if turns is None:
             return [taken._replace(regret=0.0) if taken.regret else taken for taken in given]
-        best = self._best_at_rest(ready, min((taken.score for taken in given), default=inf))
-        return [taken._replace(regret=self._regret(taken, best, ready)) for taken in given]
+        best = self._best_at_rest(turns, min((taken.score for taken in given), default=inf))
+        return [taken._replace(regret=self._regret(taken, best, turns)) for taken in given]
 
     @staticmethod
-    def _regret(taken: Taken, best_at_rest: float, ready: Ready) -> float:
+    def _regret(taken: Taken, best_at_rest: float, turns: Turns) -> float:
         # A host that has rested enough is no reason to regret any more.
-        rests_still = taken.resting_host != NO_HOST and not ready(taken.resting_host)
+        rests_still = taken.resting_host != NO_HOST and turns.rests(taken.resting_host)
         return max(taken.regret if rests_still else 0.0, regret(best_at_rest, taken.score))
 
-    def _best_at_rest(self, ready: Ready, worst_given: float) -> float:
+    def _best_at_rest(self, turns: Turns, worst_given: float) -> float:
         """The best score on a host at rest, if it is better than the worst that was given. No such page has left since
         the giving began, so that it was the best for each of them."""
         for best, host in reversed(self._bests):
             if best <= worst_given:
                 break
-            if not ready(host):
+            if turns.rests(host):
                 return best
         return -inf
 

@@ -1,0 +1,109 @@
+"""What a page of a live crawl costs, everything on, beside Scrapy tuned for the same work: `make bench-live`.
+
+Both crawl the same pages from the same server in the same run, one after the other, with no politeness delay, one
+connection a host and as many in all. CPU time is what is compared, because wall time depends on what else runs.
+`--pages` makes it quicker; early pages cost more, because they bring more new URLs, so fewer pages are no fair figure.
+"""
+
+import argparse
+import sys
+import tempfile
+from importlib.metadata import version
+
+from benchmarks.live_crawl import STRATEGY, Work, crawl_measured
+from benchmarks.live_process import Measured
+from benchmarks.live_scrapy import ScrapyEnvironment
+from benchmarks.live_server import server_name, serving
+from benchmarks.live_site import Measures, Site, site
+from scenthound.errors import Failure
+
+N_PAGES = 20_000
+N_HOSTS = 400
+CONNECTIONS = 64
+PORT = 18_080
+#: Scrapy in its usual ways is measured on fewer pages: it takes its time.
+SIDE_PAGES = 2_000
+MOST_MS_PER_PAGE = 0.8
+LEAST_RATIO = 6.0
+#: Memory is looked at after so many pages, and again at the end.
+EARLY_PAGES = 5_000
+MOST_GROWTH_MB = 50
+
+
+def main() -> None:
+    options = _options()
+    measures = Measures(N_PAGES, N_HOSTS)
+    print(f"  {N_PAGES:,} pages on {N_HOSTS} loopback addresses, served by {server_name()}; {CONNECTIONS} connections")
+    made_up = site(measures, options.port)
+    with serving(made_up):
+        ours = _scenthound(made_up, options.pages, options.strategy)
+        _print_crawl(f"Scenthound {version('scenthound')}, {options.strategy}", ours)
+        if not options.alone:
+            _beside_scrapy(made_up, options.pages, ours)
+    _print_targets(ours)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Compare a live crawl with Scrapy.")
+    parser.add_argument("--pages", type=int, default=N_PAGES, help="pages to crawl")
+    parser.add_argument("--port", type=int, default=PORT, help="port of the made-up site")
+    parser.add_argument("--strategy", default=STRATEGY, help="strategy of the crawl")
+    parser.add_argument("--alone", action="store_true", help="without Scrapy")
+    return parser.parse_args()
+
+
+def _scenthound(made_up: Site, n_pages: int, strategy: str) -> Measured:
+    with tempfile.TemporaryDirectory(prefix="scenthound-live-") as folder:
+        keywords = list(made_up.keywords)
+        return crawl_measured(
+            Work(f"{folder}/crawl", [made_up.seeds[0]], keywords, n_pages, CONNECTIONS, strategy=strategy)
+        )
+
+
+def _beside_scrapy(made_up: Site, n_pages: int, ours: Measured) -> None:
+    try:
+        scrapy = ScrapyEnvironment()
+    except Failure as failure:
+        print(f"  {failure}", file=sys.stderr)
+        return
+    tuned = scrapy.crawl(made_up, n_pages, CONNECTIONS)
+    _print_crawl("Scrapy, tuned", tuned)
+    ratio = tuned.cpu_ms_per_page / ours.cpu_ms_per_page
+    print(f"  Scrapy takes {ratio:.1f} times the CPU time; {LEAST_RATIO:g} are asked for: {_met(ratio >= LEAST_RATIO)}")
+    side_pages = min(n_pages, SIDE_PAGES)
+    _print_crawl("  with zlib for the archive", scrapy.crawl(made_up, side_pages, CONNECTIONS, zlib="default"))
+    _print_crawl(
+        "  and its own link extractor", scrapy.crawl(made_up, side_pages, CONNECTIONS, links="default", zlib="default")
+    )
+    print(f"  {scrapy.versions()}")
+
+
+def _print_crawl(name: str, crawl: Measured) -> None:
+    early = crawl.first_with(EARLY_PAGES)
+    memory = f"{crawl.end.resident_bytes / 1e6:4.0f} MB"
+    if early is not None:
+        memory = f"{early.resident_bytes / 1e6:4.0f} MB after {early.pages:,}, {memory} at the end"
+    print(
+        f"  {name:40} {crawl.end.pages:7,} pages  {crawl.cpu_ms_per_page:6.3f} CPU ms per page"
+        f"  {crawl.pages_per_s:6,.0f} pages/s  {memory}  ({crawl.end.said['ended']})",
+        flush=True,
+    )
+
+
+def _print_targets(ours: Measured) -> None:
+    is_cheap = ours.cpu_ms_per_page <= MOST_MS_PER_PAGE
+    print(f"  at most {MOST_MS_PER_PAGE} CPU ms per page asked for: {_met(is_cheap)}")
+    early = ours.first_with(EARLY_PAGES)
+    if early is not None:
+        growth_mb = (ours.end.resident_bytes - early.resident_bytes) / 1e6
+        is_flat = growth_mb <= MOST_GROWTH_MB
+        print(f"  {growth_mb:+.0f} MB after page {early.pages:,}; at most {MOST_GROWTH_MB} asked for: {_met(is_flat)}")
+    print(f"  not taken: {ours.end.said['reasons'] or 'none'}")
+
+
+def _met(is_met: bool) -> str:
+    return "met" if is_met else "MISSED"
+
+
+if __name__ == "__main__":
+    main()

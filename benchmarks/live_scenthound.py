@@ -1,0 +1,55 @@
+"""Scenthound's part of the live benchmarks: one crawl in a process of its own, or one more run of it.
+
+The work (`live_crawl.Work`) comes as JSON in the first argument. What is printed is what `live_process` reads: pages
+are told when they are on the disk.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from benchmarks.live_crawl import Work
+from scenthound.drivers.live.status import CrawlStatus
+from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.lab.crawl import RunOptions, crawl, resume
+from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.model import Topic
+from scenthound.store.crawl_folder import is_crawl
+
+
+def main() -> None:
+    work = Work(**json.loads(sys.argv[1]))
+    options = RunOptions(
+        time_s=work.time_s, commit_s=work.commit_s, watch=_tell, watch_s=work.watch_s, obey_signals=True
+    )
+    folder = Path(work.folder)
+    summary = resume(folder, options) if is_crawl(folder) else crawl(_plan(work), folder, options)
+    reasons = {reason.value: count for reason, count in summary.reasons.items()}
+    _print(summary.status, ended=summary.ended, reasons=reasons)
+
+
+def _plan(work: Work) -> CrawlPlan:
+    return CrawlPlan(
+        topic=Topic("benchmark", tuple(work.keywords)),
+        seeds=tuple(work.seeds),
+        strategy=work.strategy,
+        relevance="cosine",
+        page_budget=work.n_pages,
+        # Loopback answers at once, so no rest beside the delay that is asked for.
+        politeness=PolitenessRules(delay_s=work.delay_s, delay_factor=0.0),
+        connections=work.connections,
+        allow_private=True,
+    )
+
+
+def _tell(status: CrawlStatus) -> None:
+    _print(status)
+
+
+def _print(status: CrawlStatus, **further: object) -> None:
+    said = {"pages": status.n_pages, "frontier": status.frontier, "regret": status.regret, **further}
+    print(json.dumps(said), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""Scrapy beside it: an environment of its own, made once, and the spider that runs in it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.live_process import Measured, measured
+from benchmarks.live_site import Site
+from scenthound.errors import Failure
+
+#: The environment is made anew when this changes.
+PACKAGES = ("scrapy", "selectolax", "warcio", "uvloop", "isal")
+SPIDER = Path(__file__).with_name("live_scrapy_spider.py")
+
+
+class ScrapyEnvironment:
+    """A virtual environment with Scrapy, in the system's folder for temporary files."""
+
+    def __init__(self) -> None:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        folder = Path(tempfile.gettempdir()) / f"scenthound-live-scrapy-{version}-{os.getuid()}"
+        self._python = folder / "bin" / "python"
+        stamp = folder / "packages.txt"
+        if not stamp.is_file() or stamp.read_text().split() != list(PACKAGES):
+            print(f"  installing {', '.join(PACKAGES)} into {folder}", flush=True)
+            shutil.rmtree(folder, ignore_errors=True)
+            _run([sys.executable, "-m", "venv", str(folder)])
+            _run([str(self._python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES])
+            stamp.write_text("\n".join(PACKAGES))
+
+    def versions(self) -> str:
+        code = "import sys, importlib.metadata as m; print(', '.join(f'{p} {m.version(p)}' for p in sys.argv[1:]))"
+        return _run([str(self._python), "-c", code, *PACKAGES]).strip()
+
+    def crawl(
+        self, site: Site, n_pages: int, concurrency: int, *, links: str = "quick", zlib: str = "isal"
+    ) -> Measured:
+        with tempfile.TemporaryDirectory(prefix="scenthound-live-scrapy-") as folder:
+            work = {
+                "seed": site.seeds[0],
+                "keywords": list(site.keywords),
+                "n_pages": n_pages,
+                "concurrency": concurrency,
+                "links": links,
+                "zlib": zlib,
+                "folder": folder,
+            }
+            return measured([str(self._python), str(SPIDER), json.dumps(work)], "Scrapy")
+
+
+def _run(command: list[str]) -> str:
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ended.returncode != 0:
+        last = (ended.stderr.strip().splitlines() or ["no word"])[-1]
+        raise Failure(f"Scrapy cannot be had to compare with ({last}): see that pip can install packages.")
+    return ended.stdout

@@ -1,0 +1,117 @@
+"""Serves a made-up site in a process of its own: by nginx where it is installed, else by the project's static server.
+
+Rules
+- Loopback addresses only, one listening socket for each host of the site.
+- One nginx worker, connections kept open, no access log; nothing is compressed.
+- Run as `python -m benchmarks.live_server FOLDER PORT` it is the static server, and serves until its input ends.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.live_site import Site
+from scenthound.errors import Failure
+from scenthound.web.static_pages import folder_pages
+from scenthound.web.static_server import StaticServer
+
+START_TIMEOUT_S = 20.0
+_CONFIGURATION = """
+daemon off;
+worker_processes 1;
+worker_rlimit_nofile 16384;
+{user}
+pid {folder}/nginx.pid;
+error_log {folder}/error.log;
+events {{ worker_connections 8192; }}
+http {{
+    access_log off;
+    sendfile on;
+    tcp_nopush on;
+    keepalive_requests 1000000;
+    keepalive_timeout 120s;
+    open_file_cache max=4096;
+    default_type application/octet-stream;
+    types {{ text/html html; text/plain txt; application/xml xml; }}
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    charset utf-8;
+    server {{
+{listen}
+        root {site}/$server_addr;
+    }}
+}}
+"""
+
+
+def server_name() -> str:
+    """What will serve, with its version."""
+    nginx = _nginx()
+    if nginx is None:
+        return "the static server (no nginx found)"
+    return subprocess.run([nginx, "-v"], capture_output=True, text=True, check=True).stderr.split()[-1]
+
+
+@contextmanager
+def serving(site: Site) -> Iterator[None]:
+    """The site can be fetched within the block."""
+    nginx = _nginx()
+    with tempfile.TemporaryDirectory(prefix="scenthound-live-server-") as folder:
+        command = _own_command(site) if nginx is None else _nginx_command(nginx, site, Path(folder))
+        process = subprocess.Popen(command, stdin=subprocess.PIPE)
+        try:
+            _wait_for(site, process)
+            yield
+        finally:
+            process.terminate()
+            process.communicate()
+
+
+def _nginx() -> str | None:
+    return shutil.which("nginx", path=f"{os.environ.get('PATH', os.defpath)}{os.pathsep}/usr/sbin")
+
+
+def _nginx_command(nginx: str, site: Site, folder: Path) -> list[str]:
+    listen = "\n".join(f"        listen {host}:{site.port};" for host in site.hosts)
+    # Started by root, nginx would give up the right to read folders that are root's alone.
+    user = "user root;" if os.geteuid() == 0 else ""
+    file = folder / "nginx.conf"
+    file.write_text(_CONFIGURATION.format(folder=folder, site=site.folder, listen=listen, user=user))
+    return [nginx, "-p", str(folder), "-c", str(file), "-e", str(folder / "error.log")]
+
+
+def _own_command(site: Site) -> list[str]:
+    return [sys.executable, "-m", "benchmarks.live_server", str(site.folder), str(site.port)]
+
+
+def _wait_for(site: Site, process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + START_TIMEOUT_S
+    while process.poll() is None and time.monotonic() < until:
+        try:
+            socket.create_connection((site.hosts[-1], site.port), timeout=1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise Failure(f"The server of the benchmark's site did not start on port {site.port}: choose another with --port.")
+
+
+def main() -> None:
+    folder, port = Path(sys.argv[1]), int(sys.argv[2])
+    hosts = sorted(host.name for host in folder.iterdir())
+    with StaticServer(folder_pages(folder), hosts, port):
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

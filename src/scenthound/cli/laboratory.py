@@ -1,0 +1,179 @@
+"""`scenthound record`, `simulate` and `evaluate`: from files of pages to crawls that are judged."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scenthound.cli.progress import shown
+from scenthound.cli.shared_options import AsJson, Force, Workers
+from scenthound.errors import WrongUse
+
+
+def record(
+    out: Annotated[Path, typer.Option(help="Folder to make the recorded web in.")],
+    source: Annotated[
+        list[Path], typer.Option("--from", help="JSON Lines, WARC/ARC or Parquet file, also .gz, .zst; or a crawl.")
+    ],
+    more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...", help="Further files.")] = None,
+    without_leaks: Annotated[
+        bool, typer.Option("--without-leaks", help="Cut the spans that `leak` names: places that show a topic label.")
+    ] = False,
+    where: Annotated[
+        list[str] | None, typer.Option(metavar="FIELD=VALUE", help="Keep only records with this, e.g. kind=article.")
+    ] = None,
+    workers: Workers = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a recorded web from files of pages.
+
+    scenthound record --from pages.jsonl.zst --out web
+    """
+    from scenthound.cli.summaries import print_record
+    from scenthound.store.record import record as record_web
+
+    with shown("recording") as progress:
+        summary = record_web(
+            [*source, *(more or [])],
+            out,
+            without_leaks=without_leaks,
+            where=_pairs(where or []),
+            workers=workers,
+            force=force,
+            progress=progress,
+        )
+    print_record(summary, out, as_json)
+
+
+def _pairs(conditions: list[str]) -> dict[str, str]:
+    pairs = {}
+    for condition in conditions:
+        field, equals, value = condition.partition("=")
+        if not equals or not field:
+            raise WrongUse(f"--where {condition!r} should be written FIELD=VALUE, for example kind=article.")
+        pairs[field] = value
+    return pairs
+
+
+def simulate(
+    web: Annotated[Path, typer.Option(help="A recorded web, or a crawl; `scenthound record` and `crawl` make them.")],
+    topics: Annotated[Path, typer.Option(help="A topic file: TOML or JSON Lines.")],
+    out: Annotated[Path, typer.Option(help="Folder for the traces.")],
+    strategy: Annotated[
+        list[str], typer.Option(help="name or name:parameter=value,...; repeat it to compare several.")
+    ],
+    pages: Annotated[int, typer.Option(min=1, help="Page budget of each crawl.")] = 2000,
+    seeds: Annotated[int, typer.Option(min=1, help="Random seeds: each draws its own start pages.")] = 1,
+    task: Annotated[
+        str, typer.Option(help="Start from `examples`, or from their `neighbours` two links away.")
+    ] = "examples",
+    start: Annotated[
+        int, typer.Option(min=1, help="Pages each crawl starts from; the other examples are targets.")
+    ] = 10,
+    topic: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only this topic; repeatable.")] = None,
+    topics_max: Annotated[int | None, typer.Option(min=1, help="Only the first so many topics.")] = None,
+    skip_missing: Annotated[
+        bool, typer.Option("--skip-missing", help="Leave out topics that have no start page in the web.")
+    ] = False,
+    closed_world: Annotated[
+        bool, typer.Option("--closed-world", help="Hide links to pages that were not recorded.")
+    ] = False,
+    follow_nofollow: Annotated[
+        bool, typer.Option("--follow-nofollow", help="Follow links that ask not to be followed.")
+    ] = False,
+    relevance: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="What scores pages and links for all strategies: cosine, cosine:description=true, svm; "
+            "`scenthound relevance` lists them.",
+            show_default="auto: each strategy's own",
+        ),
+    ] = None,
+    train: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Set up to N examples of each topic aside, neither start pages nor targets, for classifiers to learn "
+            "from beside the start pages: at most half of the targets, and 75 pages in all, as in the study of 2009.",
+        ),
+    ] = 0,
+    train_from: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Let classifiers learn from DIR/positive and DIR/negative: .html, .htm, .txt pages of one topic.",
+        ),
+    ] = None,
+    as_published: Annotated[
+        bool,
+        typer.Option(
+            "--as-published", help="Let classifiers learn from any example, targets too, as the study of 2009 did."
+        ),
+    ] = False,
+    workers: Workers = None,
+    force: Force = False,
+) -> None:
+    """Let strategies crawl a recorded web, topic by topic, and write their traces.
+
+    scenthound simulate --web web --topics topics.jsonl --strategy breadth_first --strategy best_n_first:n=256 --out run
+    """
+    from scenthound.cli.summaries import print_run
+    from scenthound.lab.simulation import TopicChoice, simulate_topics
+
+    with shown("simulating") as progress:
+        done = simulate_topics(
+            web,
+            TopicChoice(topics, tuple(topic or ()), topics_max, skip_missing),
+            out,
+            strategies=strategy,
+            page_budget=pages,
+            n_seeds=seeds,
+            task=task,
+            n_start=start,
+            closed_world=closed_world,
+            obey_nofollow=not follow_nofollow,
+            relevance=relevance,
+            n_train=train,
+            train_from=train_from,
+            as_published=as_published,
+            workers=workers,
+            force=force,
+            progress=progress,
+        )
+    print_run(done)
+
+
+def evaluate(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What `scenthound simulate` wrote.")],
+    metric: Annotated[list[str] | None, typer.Option(help="Only this metric, or name@pages; repeatable.")] = None,
+    at: Annotated[
+        list[int] | None, typer.Option(min=1, help="Show the tables after so many pages; repeatable.")
+    ] = None,
+    web: Annotated[Path | None, typer.Option(help="Where the recorded web is now, if it was moved.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Judge the crawls of a run: tables here, curves in evaluation.json and evaluation.csv beside the traces.
+
+    scenthound evaluate run --metric target_recall --at 100 --at 1000
+    """
+    from scenthound.lab.evaluate import chosen_metrics
+    from scenthound.lab.evaluate import evaluate as judge
+    from scenthound.lab.run_folder import RunFolder
+    from scenthound.report.evaluation_files import as_json as plain_values
+    from scenthound.report.evaluation_files import write_evaluation
+
+    metrics, named_steps = chosen_metrics(metric)
+    with shown("judging") as progress:
+        evaluation = judge(RunFolder.open(folder, web), metrics, [*(at or ()), *named_steps], progress)
+    written = write_evaluation(evaluation, folder)
+    if as_json:
+        typer.echo(json.dumps(plain_values(evaluation), indent=1))
+        return
+    from scenthound.cli.tables import print_evaluation
+
+    print_evaluation(evaluation)
+    typer.echo(f"Curves: {', '.join(map(str, written))}")

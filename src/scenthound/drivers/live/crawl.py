@@ -1,0 +1,158 @@
+"""A live crawl between its engine, its reader and its folder: every answer is read, decided, and kept.
+
+Rules
+- A visit counts as done when it is committed: its record in the archive and its row, with the journal, on the disk.
+- Whatever was answered is archived once, in the order in which the engine took it up.
+- Nothing here waits: who runs the crawl carries out its orders and brings the answers, on whatever clock.
+"""
+
+from collections.abc import Callable
+
+from scenthound.drivers.live.engine import Engine, Visited
+from scenthound.drivers.live.guards import PageGuards
+from scenthound.drivers.live.harvest import Harvest
+from scenthound.drivers.live.journal import WrittenJournal
+from scenthound.drivers.live.orders import Found, Kind, Order, Refused, RobotsFound
+from scenthound.drivers.live.page_facts import PageFacts
+from scenthound.drivers.live.reading import Read, Reader
+from scenthound.drivers.live.recorded_pages import RecordedPages
+from scenthound.reasons import Reason
+from scenthound.store.crawl_rows import NotTakenRow, Place, RobotsRow, VisitRow
+from scenthound.store.crawl_store import Commit, CrawlStore
+from scenthound.text.words import WordScanner
+from scenthound.web.fetch import NotFetched, Response
+from scenthound.web.resolve import Resolved
+
+#: In rows, of pages with few words.
+NO_SIMHASH = 0
+#: Rows have signed numbers.
+SIMHASHES = 1 << 64
+#: What an order may be answered with, before it is read.
+RawAnswer = Response | NotFetched | Resolved
+
+
+class LiveCrawl:
+    """One crawl, from its first turn or from where it was taken up."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        reader: Reader,
+        *,
+        guards: PageGuards,
+        store: CrawlStore,
+        scanner: WordScanner,
+        recorded: RecordedPages | None = None,
+    ) -> None:
+        self.engine = engine
+        self.harvest = Harvest()
+        self.reasons: dict[Reason, int] = {}
+        self._reader = reader
+        self._guards = guards
+        self._store = store
+        self._scanner = scanner
+        self._recorded = recorded
+        self._journal = WrittenJournal()
+        counts = store.counts()
+        self._n_urls_kept, self._n_stems_kept = counts.urls, counts.stems
+
+    def begin_journal(self) -> None:
+        """From here on the engine's inputs are news."""
+        self.engine.journal = self._journal
+
+    def turn(self, now_s: float, room: int, page_budget: int) -> list[Order]:
+        """What to do now."""
+        orders = self.engine.turn(now_s, room, page_budget)
+        self._note_dropped(now_s)
+        return orders
+
+    def answered(
+        self, clock: Callable[[], float], order: Order, raw: RawAnswer | None, on_taken: Callable[[], None]
+    ) -> None:
+        """Read an answer, and let the engine take it up, now or when its page is parsed. None answers orders for
+        recorded pages."""
+        if isinstance(raw, Resolved):
+            self._take(clock(), order, Read(Found(raw.addresses)), None)
+        elif order.kind is Kind.RECORDED and self._recorded is not None:
+            self._take(clock(), order, self._recorded.read(order), None)
+        elif raw is not None:
+            response = raw if isinstance(raw, Response) else None
+
+            def read(made: Read) -> None:
+                self._take(clock(), order, made, response)
+                on_taken()
+
+            self._reader.read(order, raw, clock(), read)
+            return
+        on_taken()
+
+    def _take(self, now_s: float, order: Order, read: Read, response: Response | None) -> None:
+        visited = self.engine.answered(now_s, order.number, read.answer)
+        place = None if response is None else self._store.archive_response(response, now_s)
+        if visited is not None and read.facts is not None:
+            row = _visit_row(visited, read.facts, now_s, place)
+            self._store.add_visit(row)
+            self.note_visit(row)
+        elif isinstance(read.answer, RobotsFound):
+            self._store.add_robots(RobotsRow(order.url, now_s, read.answer.status, read.answer.body))
+        elif isinstance(read.answer, Refused):
+            self.note_refusal(order, read.answer)
+        self._note_dropped(now_s)
+
+    def note_visit(self, row: VisitRow) -> None:
+        """What a visit changes beside the engine; also when a crawl is taken up."""
+        self.harvest.add(row.relevance, row.regret)
+        self._guards.note_page(row.page, None if row.simhash == NO_SIMHASH else row.simhash % SIMHASHES)
+
+    def note_refusal(self, order: Order, refused: Refused) -> None:
+        if refused.fingerprint is not None:
+            self._guards.note_error_page(order, refused.fingerprint)
+
+    def _note_dropped(self, now_s: float) -> None:
+        for dropped in self.engine.take_dropped():
+            self.reasons[dropped.reason] = self.reasons.get(dropped.reason, 0) + 1
+            self._store.add_not_taken(
+                NotTakenRow(dropped.page, dropped.url, dropped.reason, dropped.detail, now_s, dropped.status)
+            )
+
+    def take_commit(self) -> Commit:
+        """All that is to be acknowledged next, the journal with it."""
+        table, stems = self.engine.web.table, self._scanner.stems
+        self._store.add_urls([table.url(number) for number in range(self._n_urls_kept, len(table))])
+        self._store.add_stems(stems[self._n_stems_kept :])
+        self._n_urls_kept, self._n_stems_kept = len(table), len(stems)
+        self._store.add_event_bytes(self._journal.take())
+        return self._store.take()
+
+    def write(self, commit: Commit) -> None:
+        """Put a commit on the disk; may be called in a thread of its own, one after the other."""
+        self._store.write(commit)
+
+
+def _signed(simhash: int) -> int:
+    return simhash - SIMHASHES if simhash >= SIMHASHES // 2 else simhash
+
+
+def _visit_row(visited: Visited, facts: PageFacts, now_s: float, place: Place | None) -> VisitRow:
+    job, got = visited.job, visited.got
+    return VisitRow(
+        visit=visited.n_visit,
+        page=job.page,
+        url=got.url,
+        status=facts.status,
+        time_s=now_s,
+        relevance=got.relevance,
+        title=facts.title,
+        content_bytes=facts.content_bytes,
+        simhash=_signed(facts.simhash or NO_SIMHASH),
+        links=visited.links,
+        place=place,
+        score=job.score,
+        regret=job.regret,
+        rank=job.rank,
+        waiting=job.n_waiting,
+        predicted=got.predicted,
+        anchors=got.anchors,
+        noindex=facts.noindex,
+        truncated=facts.truncated,
+    )

@@ -1,0 +1,239 @@
+"""From jobs to orders: a job is ordered when its host is ready, its name looked up, and its robots.txt agrees.
+
+Rules
+- A host with jobs that wait is asked for nothing else: first come, first served.
+- A place in the budgets is taken when a page is ordered, and given back if the page is not taken in the end.
+- What is dropped here is told through `give_up`, with the reason.
+"""
+
+from collections.abc import Callable, Sequence
+
+from scenthound.drivers.live.hosts import Hosts
+from scenthound.drivers.live.jobs import HeldJobs, Job
+from scenthound.drivers.live.orders import Answer, Found, Kind, Moved, Order, Refused, RobotsFound, SitemapFound
+from scenthound.drivers.live.robots_book import RobotsBook, origin_of, robots_url
+from scenthound.drivers.live.rules import CrawlRules
+from scenthound.drivers.live.sitemap_links import SitemapLinks
+from scenthound.frontier.page_budgets import PageBudgets
+from scenthound.frontier.politeness import HostAnswer, Politeness
+from scenthound.reasons import Reason
+from scenthound.web.traps import TrapCosts
+from scenthound.web.urls import host_of, resolve
+
+#: Failures that may pass.
+PASSING = frozenset(
+    {
+        Reason.DNS_FAILED,
+        Reason.CONNECT_FAILED,
+        Reason.CONNECT_TIMEOUT,
+        Reason.HEADERS_TIMEOUT,
+        Reason.BROKEN_RESPONSE,
+        Reason.SERVER_ERROR,
+        Reason.RATE_LIMITED,
+    }
+)
+#: Failures of a host, as against failures of a page.
+HOST_FAILURES = PASSING | {Reason.DNS_NOT_FOUND, Reason.TLS_FAILED, Reason.ADDRESS_FORBIDDEN, Reason.BODY_TIMEOUT}
+NOT_CONNECTED = frozenset({Reason.CONNECT_FAILED, Reason.CONNECT_TIMEOUT})
+
+
+class Dispatch:
+    """Jobs on their way. `give_up` is told of page jobs that came to nothing."""
+
+    def __init__(self, rules: CrawlRules, hosts: Hosts, give_up: Callable[[Job, Refused], None]) -> None:
+        self._rules = rules
+        self._tell_given_up = give_up
+        self.hosts = hosts
+        self.politeness = Politeness(rules.politeness)
+        self.sitemaps = SitemapLinks()
+        self.held = HeldJobs()
+        self.outstanding: dict[int, tuple[Order, Job]] = {}
+        self._budgets = PageBudgets(rules.politeness)
+        self._robots = RobotsBook(rules.agent)
+        self._traps = TrapCosts()
+        #: Jobs that wait for an origin's robots.txt.
+        self._awaiting: dict[str, list[Job]] = {}
+        self._resolving: set[int] = set()
+        self._n_orders = 0
+        self._now_s = 0.0
+        self._issued: list[Order] = []
+
+    @property
+    def n_issued(self) -> int:
+        """Orders of this turn so far."""
+        return len(self._issued)
+
+    def begin(self, now_s: float) -> list[Order]:
+        """From here on it is so late. Orders of a turn go to the list; answers make none."""
+        self._now_s = now_s
+        self._issued = []
+        return self._issued
+
+    def is_ready(self, strategy_host: int) -> bool:
+        """Whether the strategy may ask for pages of a host, which it knows by a number of its own. A retired host is
+        ready too: what is asked of it is dropped at once, so that nothing waits for ever."""
+        host = self.hosts.of_strategy(strategy_host)
+        if host in self.held or host in self._resolving:
+            return False
+        return self.politeness.ready(host, self._now_s) or self.politeness.is_retired(host)
+
+    def issue_held(self, room: int) -> None:
+        """Order what waited for its host, as far as there is room."""
+        for host in self.held.hosts():
+            if self.politeness.is_retired(host):
+                for job in list(self.held.take_all(host)):
+                    self.give_up(job, Refused(Reason.HOST_RETIRED))
+            while self.n_issued < room and host in self.held and self._may_ask(host):
+                if not self._go(self.held.next(host)):
+                    break
+
+    def send(self, job: Job) -> None:
+        """Let a page job with a new address go its way, unless something speaks against it."""
+        reason = self._reason_against(job)
+        if reason is not None:
+            self.give_up(job, Refused(reason))
+        elif job.host in self.held or not self._may_ask(job.host):
+            self.held.add(job)
+        else:
+            self._go(job)
+
+    def issue(self, kind: Kind, job: Job) -> None:
+        asked = job.passed[0] if job.passed else job.url
+        order = Order(self._n_orders, kind, job.url, self._now_s, self.hosts.addresses(job.host), job.page, asked)
+        self._n_orders += 1
+        self.outstanding[order.number] = order, job
+        self._issued.append(order)
+
+    def settle(self, job: Job, *, taken: bool) -> None:
+        """Give the job's place in the budgets up, to the page if it was taken."""
+        if job.has_place:
+            self._budgets.settle(job.host, self.hosts.domain(job.host), taken=taken)
+            job.has_place = False
+
+    def _may_ask(self, host: int) -> bool:
+        return host not in self._resolving and self.politeness.ready(host, self._now_s)
+
+    def _reason_against(self, job: Job) -> Reason | None:
+        if self.politeness.is_retired(job.host):
+            return Reason.HOST_RETIRED
+        spent = self._budgets.spent(job.host, self.hosts.domain(job.host))
+        return spent or (self._traps.charge(job.url, job.host) if self._rules.traps else None)
+
+    def _go(self, job: Job) -> bool:
+        """Take a job on a ready host a step further; False if it has to wait for others."""
+        if not self.hosts.addresses(job.host):
+            self._resolving.add(job.host)
+            self.held.add(job, first=True)
+            self.issue(Kind.ADDRESS, job)
+            return True
+        if job.kind is Kind.PAGE:
+            verdict = self._robots.verdict(origin_of(job.url), self._now_s)
+            if verdict is None:
+                self._ask_for_robots(job)
+                return True
+            if not verdict.rules.allows(job.url):
+                self.give_up(job, Refused(verdict.because))
+                return True
+            if not self._has_place(job):
+                return self._wait_for_place(job)
+        self.politeness.started(job.host, self._now_s)
+        self.issue(job.kind, job)
+        return True
+
+    def _has_place(self, job: Job) -> bool:
+        """Whether the budgets have, or now give, the job a place."""
+        domain = self.hosts.domain(job.host)
+        if not job.has_place and self._budgets.has_room(job.host, domain):
+            self._budgets.reserve(job.host, domain)
+            job.has_place = True
+        return job.has_place
+
+    def _wait_for_place(self, job: Job) -> bool:
+        spent = self._budgets.spent(job.host, self.hosts.domain(job.host))
+        if spent is not None:
+            self.give_up(job, Refused(spent))
+            return True
+        self.held.add(job, first=True)
+        return False
+
+    # Answers
+
+    def finished(self, job: Job, answer: Answer) -> None:
+        """A request to the job's host came to its end."""
+        failed = isinstance(answer, Refused) and answer.reason in HOST_FAILURES
+        retry_after_s = answer.retry_after_s if isinstance(answer, Refused) else None
+        self.politeness.finished(job.host, self._now_s, HostAnswer(answer.elapsed_s, failed, retry_after_s))
+        if isinstance(answer, Refused) and answer.reason in NOT_CONNECTED:
+            # The host may have moved: its name is looked up again before the next request.
+            self.hosts.set_addresses(job.host, ())
+
+    def resolved(self, job: Job, answer: Answer) -> None:
+        self._resolving.discard(job.host)
+        if isinstance(answer, Found):
+            self.hosts.set_addresses(job.host, answer.addresses)
+            self.politeness.set_address(job.host, answer.addresses[0])
+        elif isinstance(answer, Refused):
+            self.politeness.failed(job.host, self._now_s)
+            if answer.reason in PASSING:
+                if job.host in self.held:
+                    self.fail(self.held.next(job.host), answer)
+                return
+            self.politeness.retire(job.host)
+            for waiting in list(self.held.take_all(job.host)):
+                self.give_up(waiting, answer)
+
+    def moved(self, job: Job, moved: Moved) -> bool:
+        """Send a job to where it was redirected; False if that leads nowhere."""
+        job.passed.append(job.url)
+        if len(job.passed) > self._rules.redirects or moved.url in job.passed:
+            self.give_up(job, Refused(Reason.REDIRECT_LOOP, f"to {moved.url}", moved.status))
+            return False
+        self.settle(job, taken=False)
+        job.url, job.host = moved.url, self.hosts.of_url(moved.url)
+        if job.kind is not Kind.PAGE:
+            self.held.add(job, first=True)
+        return True
+
+    def fail(self, job: Job, refused: Refused) -> None:
+        """Try again later, if that may help."""
+        job.n_tries += 1
+        if refused.reason in PASSING and job.n_tries < self._rules.tries:
+            self.held.add(job, first=True)
+        else:
+            self.give_up(job, refused)
+
+    def give_up(self, job: Job, refused: Refused) -> None:
+        self.settle(job, taken=False)
+        if job.kind is Kind.ROBOTS:
+            self._robots.failed(job.origin, self._now_s, refused.reason)
+            self._release(job.origin)
+        elif job.kind is not Kind.SITEMAP:
+            self._tell_given_up(job, refused)
+
+    def obey(self, job: Job, found: RobotsFound) -> None:
+        rules = self._robots.answered(job.origin, self._now_s, found.status, found.body)
+        self.politeness.set_crawl_delay(self.hosts.of_url(job.origin + "/"), rules.crawl_delay_s)
+        self._release(job.origin)
+        if self._rules.sitemaps:
+            self._ask_for_sitemaps(job, rules.sitemaps)
+
+    def note_sitemap(self, job: Job, found: SitemapFound) -> None:
+        self.sitemaps.add(job.host, found.urls)
+        self._ask_for_sitemaps(job, found.sitemaps)
+
+    def _ask_for_robots(self, job: Job) -> None:
+        origin = origin_of(job.url)
+        waiting = self._awaiting.setdefault(origin, [])
+        waiting.append(job)
+        if len(waiting) == 1:
+            self._go(Job(Kind.ROBOTS, robots_url(origin), job.host, origin=origin))
+
+    def _release(self, origin: str) -> None:
+        for job in self._awaiting.pop(origin, ()):
+            self.held.add(job)
+
+    def _ask_for_sitemaps(self, job: Job, references: Sequence[str]) -> None:
+        for reference in references:
+            url = resolve(job.url, reference)
+            if url is not None and host_of(url) == host_of(job.url) and self.sitemaps.may_ask(job.host):
+                self.held.add(Job(Kind.SITEMAP, url, job.host))

@@ -1,0 +1,228 @@
+"""The engine of a live crawl: it decides what to fetch next. No clock, no sockets, no randomness of its own.
+
+The strategy asks for a page; the page is turned down at once, or becomes a job, which `dispatch` makes into orders. The
+answers come back here. A redirect sends the job on, a failure lets it try again, and in the end the strategy is told of
+the visit, or that the page is dropped, with a reason.
+
+Rules
+- The same calls with the same arguments make the same orders: so a journal of them is the whole state of a crawl.
+- `now_s` never goes back.
+- Pages visited and pages under way are never more than the page budget.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from random import Random
+
+from scenthound.drivers.live.dispatch import Dispatch
+from scenthound.drivers.live.hosts import Hosts
+from scenthound.drivers.live.jobs import Job
+from scenthound.drivers.live.journal import Journal, NoJournal
+from scenthound.drivers.live.live_web import LiveWeb
+from scenthound.drivers.live.orders import Answer, Found, Got, Kind, Moved, Order, Refused, RobotsFound, SitemapFound
+from scenthound.drivers.live.rules import CrawlRules
+from scenthound.drivers.live.sitemap_links import with_further_links
+from scenthound.errors import BrokenContract
+from scenthound.frontier.politeness import Politeness
+from scenthound.model import IntArray, Visit
+from scenthound.reasons import Reason
+from scenthound.strategies.base import Strategy
+
+#: Jobs that may wait for their hosts, for each connection: enough that hosts met for the first time, whose robots.txt
+#: comes first, leave no connection idle.
+HELD_PER_CONNECTION = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Visited:
+    """A page that the strategy was told of. `n_visit` counts from 0."""
+
+    n_visit: int
+    job: Job
+    got: Got
+    links: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A page that was asked for and will not be had."""
+
+    page: int
+    url: str
+    reason: Reason
+    detail: str
+    status: int | None
+
+
+class Engine:
+    """`at_hand` tells whether a page can be had without a request, from a recording."""
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        web: LiveWeb,
+        rules: CrawlRules,
+        at_hand: Callable[[str], bool] | None = None,
+    ) -> None:
+        self.strategy = strategy
+        self.web = web
+        self.rules = rules
+        self.journal: Journal = NoJournal()
+        self._at_hand = at_hand
+        self._dispatch = Dispatch(rules, Hosts(web.table), self._drop)
+        self._dropped: list[Dropped] = []
+        self._n_asked = 0
+        #: Jobs that were redirected since the last turn.
+        self._moved: list[Job] = []
+        #: Pages that were asked for and are neither visited nor dropped.
+        self._n_open = 0
+
+    @property
+    def n_visits(self) -> int:
+        return len(self.web.visits)
+
+    @property
+    def n_in_flight(self) -> int:
+        return len(self._dispatch.outstanding)
+
+    @property
+    def politeness(self) -> Politeness:
+        return self._dispatch.politeness
+
+    def order(self, number: int) -> Order:
+        """An order that has no answer yet."""
+        return self._dispatch.outstanding[number][0]
+
+    def outstanding(self) -> list[Order]:
+        """Orders without an answer, in the order they were given."""
+        return [order for order, _ in self._dispatch.outstanding.values()]
+
+    def is_idle(self) -> bool:
+        """Whether nothing is under way, so that only the strategy could bring something new."""
+        return not (self._dispatch.outstanding or len(self._dispatch.held) or self._moved)
+
+    def take_dropped(self) -> list[Dropped]:
+        """The pages dropped since the last call."""
+        dropped, self._dropped = self._dropped, []
+        return dropped
+
+    def start(self, seeds: Sequence[str], rng: Random) -> None:
+        self.strategy.start(self.web.seeds(seeds), rng, self.web.seen)
+
+    def resume(self, now_s: float) -> None:
+        """Go on after a stop of which it is not known what was asked last."""
+        self.journal.resumption(now_s)
+        self.politeness.resume(now_s)
+
+    def rest_before(self, order: Order) -> float:
+        """How long an order without an answer has to wait, in seconds, when it is carried out anew after a stop."""
+        if order.kind in (Kind.ADDRESS, Kind.RECORDED):
+            return 0.0
+        return self.politeness.usual_rest_s(self._dispatch.outstanding[order.number][1].host)
+
+    def turn(self, now_s: float, room: int, page_budget: int) -> list[Order]:
+        """What to do now, with room for so many orders more."""
+        orders, asked = self.turn_again(now_s, room, page_budget)
+        if asked is not None or orders:
+            self.journal.turn(now_s, room, page_budget, asked)
+        return orders
+
+    def turn_again(self, now_s: float, room: int, page_budget: int) -> tuple[list[Order], list[int] | None]:
+        """A turn without a trace in the journal: its orders, and the pages that the strategy asked for in it; None if
+        it was not asked."""
+        orders = self._dispatch.begin(now_s)
+        self._dispatch.issue_held(room)
+        moved, self._moved = self._moved, []
+        for job in moved:
+            self._send(job, self.web.is_had(job.url))
+        return orders, self._ask_strategy(room, page_budget)
+
+    def answered(self, now_s: float, number: int, answer: Answer) -> Visited | None:
+        """Take up the answer to an order; tells of the visit, if it made one."""
+        order, job = self._dispatch.outstanding.pop(number)
+        self._dispatch.begin(now_s)
+        if isinstance(answer, Got):
+            answer = self._seen_through(job, answer)
+        self.journal.answer(now_s, number, answer)
+        if order.kind is Kind.ADDRESS:
+            self._dispatch.resolved(job, answer)
+            return None
+        if order.kind is not Kind.RECORDED:
+            self._dispatch.finished(job, answer)
+        return self._take_up(job, answer)
+
+    def _take_up(self, job: Job, answer: Answer) -> Visited | None:
+        match answer:
+            case Got():
+                return self._visit(job, answer)
+            case Moved():
+                if self._dispatch.moved(job, answer) and job.kind is Kind.PAGE:
+                    self._moved.append(job)
+            case Refused():
+                self._dispatch.fail(job, answer)
+            case RobotsFound():
+                self._dispatch.obey(job, answer)
+            case SitemapFound():
+                self._dispatch.note_sitemap(job, answer)
+            case Found():
+                raise BrokenContract("Only the question for an address is answered with one.")
+        return None
+
+    def _ask_strategy(self, room: int, page_budget: int) -> list[int] | None:
+        asked: list[int] | None = None
+        while (n := self._n_wanted(room, page_budget)) > 0:
+            asked = asked or []
+            pages = self.strategy.ask(n, None if self.rules.strict_order else self._dispatch.is_ready)
+            if not pages:
+                break
+            asked += pages
+            for page, regret, score in zip_longest(pages, self.strategy.regrets(), self.strategy.scores()):
+                self._admit(page, regret, score)
+        return asked
+
+    def _n_wanted(self, room: int, page_budget: int) -> int:
+        most_held = HELD_PER_CONNECTION * self.rules.connections - len(self._dispatch.held)
+        in_budget = page_budget - self.n_visits - self._n_open
+        wanted = min(room - self._dispatch.n_issued, in_budget, most_held)
+        if self.rules.strict_order:
+            return 0 if self._n_open else min(wanted, 1)
+        return wanted
+
+    def _admit(self, page: int, regret: float | None, score: float | None) -> None:
+        url = self.web.table.url(page)
+        job = Job(Kind.PAGE, url, self._dispatch.hosts.of_url(url), page, regret=regret, score=score)
+        job.rank, job.n_waiting = self._n_asked, len(self.strategy)
+        self._n_asked += 1
+        self._n_open += 1
+        self._send(job, self.web.is_had_elsewhere(page))
+
+    def _send(self, job: Job, is_had: bool) -> None:
+        """Let a job with a new address go its way."""
+        if is_had:
+            self._dispatch.give_up(job, Refused(Reason.REPEATED))
+        elif self._at_hand is not None and self._at_hand(job.url):
+            job.kind = Kind.RECORDED
+            self._dispatch.issue(Kind.RECORDED, job)
+        else:
+            self._dispatch.send(job)
+
+    def _seen_through(self, job: Job, got: Got) -> Got | Refused:
+        """A page as the strategy is to be told of it, unless it was had under another address meanwhile."""
+        if self.web.is_had(got.url):
+            return Refused(Reason.REPEATED, elapsed_s=got.elapsed_s)
+        return with_further_links(got, self._dispatch.sitemaps.next_links(job.host))
+
+    def _visit(self, job: Job, got: Got) -> Visited:
+        if got.text is not None:
+            self.web.texts.keep(job.page, got.text)
+        links = self.web.visit(job.page, got.url, got.links, (got.predicted, got.anchors))
+        self._n_open -= 1
+        self._dispatch.settle(job, taken=True)
+        self.strategy.tell(Visit(job.page, got.relevance, links))
+        return Visited(self.n_visits - 1, job, got, links.pages)
+
+    def _drop(self, job: Job, refused: Refused) -> None:
+        self._n_open -= 1
+        self._dropped.append(Dropped(job.page, job.url, refused.reason, refused.detail, refused.status))
+        self.strategy.drop(job.page)

@@ -1,0 +1,268 @@
+"""A live crawl on the real clock: orders are carried out on an asyncio loop, answers brought back, commits written.
+
+Rules
+- A turn comes as soon as answers made room for one. A turn that could not fill its room, because hosts rest, looked at
+  all of them in vain; such turns get a tenth of the time at most.
+- Commits are written by one thread, one after the other, while the crawl goes on.
+- A crawl that ends finishes what is in flight, unless it is told to stop at once, and commits.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from scenthound.drivers.ended import Ended
+from scenthound.drivers.live.crawl import LiveCrawl, RawAnswer
+from scenthound.drivers.live.orders import Kind, Order
+from scenthound.drivers.live.status import CrawlStatus
+from scenthound.store.crawl_store import Commit
+from scenthound.web.fetch import Fetcher, Request
+from scenthound.web.resolve import Resolver
+from scenthound.web.robots import READ_BYTES
+from scenthound.web.urls import host_of
+
+#: A turn in vain of one millisecond is followed by a pause of nine.
+PAUSE_PER_TURN = 9.0
+#: When nothing tells how long to wait.
+LONGEST_PAUSE_S = 1.0
+SITEMAP_BYTES = 10_000_000
+#: Visits that may wait for the disk. What a strategy may ask for again of younger ones is still in memory.
+MOST_UNACKNOWLEDGED = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """When a run ends, beside an empty frontier. `harvest_floor` is the least mean relevance of the last pages."""
+
+    page_budget: int
+    time_s: float | None = None
+    harvest_floor: float | None = None
+    commit_s: float = 1.0
+    watch_s: float = 0.5
+
+
+class LiveRun:
+    """One run of a crawl, from `run` until it ends."""
+
+    def __init__(
+        self,
+        crawl: LiveCrawl,
+        fetcher: Fetcher,
+        resolver: Resolver,
+        limits: RunLimits,
+        *,
+        clock: Callable[[], float],
+        watch: Callable[[CrawlStatus], None],
+    ) -> None:
+        self._crawl = crawl
+        self._engine = crawl.engine
+        self._fetcher = fetcher
+        self._resolver = resolver
+        self._limits = limits
+        self._clock = clock
+        self._watch = watch
+        self._ending: Ended | None = None
+        self._over: asyncio.Future[Ended]
+        self._turn_handle: asyncio.Handle | None = None
+        self._turn_due_s = 0.0
+        self._not_before_s = 0.0
+        self._writer = ThreadPoolExecutor(1, "commit")
+        self._writing: asyncio.Future[None] | None = None
+        self._n_acknowledged = crawl.engine.n_visits
+        self._began_s = clock()
+        self._n_visits_at_start = crawl.engine.n_visits
+
+    async def run(self) -> Ended:
+        """Crawl to the end. A commit that fails ends the crawl with its error."""
+        loop = asyncio.get_running_loop()
+        self._over = loop.create_future()
+        timers = [loop.create_task(self._every(self._limits.commit_s, self._commit_soon))]
+        timers.append(loop.create_task(self._every(self._limits.watch_s, self._tell_watch)))
+        if self._limits.time_s is not None:
+            loop.call_later(self._limits.time_s, self.end, Ended.TIME)
+        for order in self._engine.outstanding():
+            loop.call_later(self._engine.rest_before(order), self._guarded, self._carry_out, order)
+        self._turn_in(0.0)
+        try:
+            ended = await self._over
+            await self._commit_all()
+            self._tell_watch()
+            return ended
+        finally:
+            for timer in timers:
+                timer.cancel()
+            self._cancel_turn()
+            self._fetcher.close()
+            self._writer.shutdown(wait=True)
+
+    def end(self, why: Ended) -> None:
+        """Take up nothing new; the crawl is over when nothing is in flight any more."""
+        if self._ending is None:
+            self._ending = why
+        self._cancel_turn()
+        if not self._engine.n_in_flight:
+            self._finish(self._ending)
+
+    def stop(self) -> None:
+        """The user wants an end: the first time when what is in flight is there, the second time now."""
+        if self._ending is Ended.STOPPED:
+            self._finish(Ended.STOPPED)
+        else:
+            self._ending = Ended.STOPPED
+            self.end(Ended.STOPPED)
+
+    def _guarded(self, do: Callable[..., None], *arguments: object) -> None:
+        """Do something on the loop. An error there ends the crawl; nobody else would hear of it."""
+        try:
+            do(*arguments)
+        except Exception as error:  # noqa: BLE001 - a strategy or a relevance model may raise anything
+            if not self._over.done():
+                self._over.set_exception(error)
+
+    def _finish(self, why: Ended) -> None:
+        if not self._over.done():
+            self._over.set_result(why)
+
+    # Turns
+
+    def _turn_in(self, delay_s: float) -> None:
+        """Have a turn no later than this, unless one is due earlier."""
+        if self._ending is not None or self._over.done():
+            return
+        loop = asyncio.get_running_loop()
+        due_s = max(loop.time() + delay_s, self._not_before_s)
+        if self._turn_handle is not None:
+            if self._turn_due_s <= due_s:
+                return
+            self._turn_handle.cancel()
+        self._turn_due_s = due_s
+        self._turn_handle = loop.call_at(due_s, self._guarded, self._turn)
+
+    def _cancel_turn(self) -> None:
+        if self._turn_handle is not None:
+            self._turn_handle.cancel()
+            self._turn_handle = None
+
+    def _turn(self) -> None:
+        self._turn_handle = None
+        if self._over.done() or self._waits_for_disk():
+            return
+        loop = asyncio.get_running_loop()
+        began_s, now_s = loop.time(), self._clock()
+        room = self._engine.rules.connections - self._engine.n_in_flight
+        orders = self._crawl.turn(now_s, room, self._limits.page_budget)
+        for order in orders:
+            self._carry_out(order)
+        if self._engine.n_visits >= self._limits.page_budget:
+            self.end(Ended.BUDGET)
+        elif self._is_over(now_s):
+            self.end(Ended.FRONTIER)
+        elif len(orders) < room:
+            took_s = loop.time() - began_s
+            self._not_before_s = loop.time() + PAUSE_PER_TURN * took_s
+            ready_s = self._engine.politeness.next_ready_s(now_s)
+            self._turn_in(LONGEST_PAUSE_S if ready_s is None else ready_s - now_s)
+
+    def _waits_for_disk(self) -> bool:
+        """Whether so much waits to be written that nothing more is taken up; the end of the commit makes a new turn."""
+        if self._engine.n_visits - self._n_acknowledged < MOST_UNACKNOWLEDGED:
+            return False
+        self._commit_soon()
+        return True
+
+    def _is_over(self, now_s: float) -> bool:
+        if not self._engine.is_idle():
+            return False
+        return len(self._engine.strategy) == 0 or self._engine.politeness.next_ready_s(now_s) is None
+
+    # Orders and answers
+
+    def _carry_out(self, order: Order) -> None:
+        on_done = partial(self._answered, order)
+        match order.kind:
+            case Kind.ADDRESS:
+                self._resolver.start(host_of(order.url), on_done)
+            case Kind.RECORDED:
+                asyncio.get_running_loop().call_soon(on_done, None)
+            case Kind.ROBOTS:
+                self._fetcher.start(Request(order.url, order.addresses, False, READ_BYTES), on_done)
+            case Kind.SITEMAP:
+                self._fetcher.start(Request(order.url, order.addresses, False, SITEMAP_BYTES), on_done)
+            case Kind.PAGE:
+                self._fetcher.start(Request(order.url, order.addresses), on_done)
+
+    def _answered(self, order: Order, raw: RawAnswer | None) -> None:
+        if not self._over.done():
+            self._guarded(self._crawl.answered, self._clock, order, raw, self._taken)
+
+    def _taken(self) -> None:
+        """An answer was taken up: there may be room for more, or reason to end."""
+        if self._over.done():
+            return
+        floor, harvest = self._limits.harvest_floor, self._crawl.harvest
+        if floor is not None and self._ending is None and harvest.window_is_full and harvest.of_late < floor:
+            self.end(Ended.HARVEST)
+        elif self._ending is not None:
+            self.end(self._ending)
+        else:
+            self._turn_in(0.0)
+
+    # Commits and status
+
+    async def _every(self, period_s: float, do: Callable[[], None]) -> None:
+        while True:
+            await asyncio.sleep(period_s)
+            do()
+
+    def _commit_soon(self) -> None:
+        if self._writing is None and not self._over.done():
+            self._writing = self._begin_commit()
+            self._writing.add_done_callback(self._committed)
+
+    def _begin_commit(self) -> asyncio.Future[None]:
+        n_visits, commit = self._engine.n_visits, self._crawl.take_commit()
+        return asyncio.get_running_loop().run_in_executor(self._writer, self._write, commit, n_visits)
+
+    def _write(self, commit: Commit, n_visits: int) -> None:
+        self._crawl.write(commit)
+        self._n_acknowledged = n_visits
+
+    def _committed(self, writing: asyncio.Future[None]) -> None:
+        self._writing = None
+        error = None if writing.cancelled() else writing.exception()
+        if error is not None and not self._over.done():
+            self._over.set_exception(error)
+        self._turn_in(0.0)
+
+    async def _commit_all(self) -> None:
+        if self._writing is not None:
+            await self._writing
+        await self._begin_commit()
+
+    def _tell_watch(self) -> None:
+        now_s = self._clock()
+        self._watch(
+            CrawlStatus.of(
+                self._crawl,
+                n_pages=self._n_acknowledged,
+                n_pages_before=self._n_visits_at_start,
+                page_budget=self._limits.page_budget,
+                seconds=now_s - self._began_s,
+                now_s=now_s,
+                ending=self._ending,
+            )
+        )
+
+
+class EpochClock:
+    """Seconds since 1970 that never go back: the system's clock when it was made, and a steady one from then on. It is
+    never before `not_before_s`, the time at which a crawl that is taken up stood."""
+
+    def __init__(self, not_before_s: float = 0.0) -> None:
+        self._offset_s = max(time.time(), not_before_s) - time.monotonic()
+
+    def __call__(self) -> float:
+        return time.monotonic() + self._offset_s

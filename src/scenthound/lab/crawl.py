@@ -1,0 +1,152 @@
+"""A live crawl from a plan to its end: made in a folder, or taken up where its folder says it stood."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from scenthound.drivers.ended import Ended
+from scenthound.drivers.live.loop import EpochClock, LiveRun, RunLimits
+from scenthound.drivers.live.replay import Replay, TakenUp
+from scenthound.drivers.live.status import CrawlStatus
+from scenthound.lab.crawl_parts import CrawlParts, check
+from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.model import Progress, silent
+from scenthound.reasons import Reason
+from scenthound.store.crawl_folder import ArchiveSettings
+from scenthound.store.crawl_store import CrawlStore
+from scenthound.web.curl_fetcher import CurlFetcher
+from scenthound.web.resolve import SystemResolver
+
+Watch = Callable[[CrawlStatus], None]
+
+
+def unwatched(_status: CrawlStatus) -> None:
+    """Nobody looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How this run of a crawl ends and is watched; another run of the same crawl may do otherwise."""
+
+    page_budget: int | None = None  #: other than the plan's
+    time_s: float | None = None
+    harvest_floor: float | None = None
+    commit_s: float = 1.0
+    watch: Watch = unwatched
+    watch_s: float = 0.5
+    progress: Progress = silent  #: of taking up what was done before
+    obey_signals: bool = False  #: let Ctrl-C and SIGTERM end the crawl in good order
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSummary:
+    """What a crawl came to, all its runs together; `seconds` and the speed are those of the last run."""
+
+    folder: Path
+    ended: Ended
+    status: CrawlStatus
+    page_budget: int
+    reasons: dict[Reason, int]
+
+
+def crawl(plan: CrawlPlan, folder: Path, options: RunOptions | None = None, *, force: bool = False) -> CrawlSummary:
+    """Crawl into a new folder. `force` replaces an earlier crawl there."""
+    archive = ArchiveSettings(plan.user_agent, software=plan.user_agent.split(" ")[0])
+    check(plan)
+    with closing(CrawlStore.create(folder, plan.as_settings(), archive, force=force)) as store:
+        return _run(plan, store, options or RunOptions())
+
+
+def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
+    """Go on with a crawl, however it was stopped."""
+    with closing(CrawlStore.open(folder)) as store:
+        return _run(CrawlPlan.from_settings(store.about.settings), store, options or RunOptions())
+
+
+def _run(plan: CrawlPlan, store: CrawlStore, options: RunOptions) -> CrawlSummary:
+    with closing(CrawlParts(plan, store)) as parts:
+        stands = take_up(parts, plan, store, options.progress)
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            return runner.run(_crawl(parts, plan, stands, options, store))
+
+
+def take_up(parts: CrawlParts, plan: CrawlPlan, store: CrawlStore, progress: Progress = silent) -> TakenUp:
+    """Start the crawl, and tell it what its folder holds."""
+    crawl = parts.crawl
+    crawl.engine.start(plan.seeds, Random(plan.random_seed))
+    stands = Replay(crawl.engine, store, crawl.note_visit, crawl.note_refusal).run(progress)
+    crawl.reasons.update(store.reasons())
+    crawl.begin_journal()
+    return stands
+
+
+async def _crawl(
+    parts: CrawlParts, plan: CrawlPlan, stands: TakenUp, options: RunOptions, store: CrawlStore
+) -> CrawlSummary:
+    loop = asyncio.get_running_loop()
+    fetcher = CurlFetcher(
+        plan.limits,
+        user_agent=plan.user_agent,
+        from_address=_mail_address(plan),
+        allow_private=plan.allow_private,
+        also_allowed=plan.also_allowed,
+        ca_file=plan.ca_file,
+    )
+    resolver = SystemResolver(loop, plan.hosts)
+    page_budget = options.page_budget or plan.page_budget
+    limits = RunLimits(page_budget, options.time_s, options.harvest_floor, options.commit_s, options.watch_s)
+    last: list[CrawlStatus] = []
+
+    def watch(status: CrawlStatus) -> None:
+        last[:] = [status]
+        options.watch(status)
+
+    clock = EpochClock(stands.now_s)
+    if stands.n_events:
+        parts.crawl.engine.resume(clock())
+    run = LiveRun(parts.crawl, fetcher, resolver, limits, clock=clock, watch=watch)
+    with _signals_to(run.stop) if options.obey_signals else _nothing():
+        try:
+            ended = await run.run()
+        finally:
+            resolver.close()
+    return CrawlSummary(store.folder, ended, last[-1], page_budget, store.reasons())
+
+
+def _mail_address(plan: CrawlPlan) -> str | None:
+    """For the header `From`, if the contact is one."""
+    return plan.contact if "@" in plan.contact and "/" not in plan.contact else None
+
+
+@contextmanager
+def _signals_to(stop: Callable[[], None]) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    endings = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    for ending in endings:
+        loop.add_signal_handler(ending, stop)
+    try:
+        yield
+    finally:
+        for ending in endings:
+            loop.remove_signal_handler(ending)
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop's where it is installed."""
+    if sys.platform == "win32":
+        return None
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop

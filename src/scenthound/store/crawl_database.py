@@ -1,0 +1,182 @@
+"""The database of a crawl: what was visited, what was not and why, and all that a crawl needs to go on.
+
+Rules
+- One transaction a commit, in write-ahead mode: readers see the state of a commit, also while the next one is written.
+- What a visit holds by the dozen (links and their scores) stands in one row a commit, `visit_arrays`. So to look
+  through all links of a crawl is to read a few long rows, and to write them costs next to nothing.
+- Strings that are numbered in order, and events, stand in one row a commit too, compressed where that pays.
+"""
+
+import sqlite3
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from isal import isal_zlib
+
+from scenthound.errors import BadInput, printable
+from scenthound.store.archive import ArchiveEnd
+from scenthound.store.crawl_rows import NotTakenRow, RobotsRow, VisitRow
+from scenthound.store.visit_arrays import joined_arrays
+
+SCHEMA = """
+CREATE TABLE archive_end (one INTEGER PRIMARY KEY CHECK (one = 1), file INTEGER, offset INTEGER, last_record INTEGER);
+INSERT INTO archive_end VALUES (1, 0, 0, 0);
+CREATE TABLE visit (
+    visit INTEGER PRIMARY KEY, page INTEGER, url TEXT, status INTEGER, time_s REAL, relevance REAL, title TEXT,
+    content_bytes INTEGER, simhash INTEGER, file INTEGER, offset INTEGER, length INTEGER, score REAL, regret REAL,
+    rank INTEGER, waiting INTEGER, flags INTEGER);
+CREATE INDEX visit_page ON visit (page);
+CREATE TABLE visit_arrays (first INTEGER PRIMARY KEY, lengths BLOB, links BLOB, predicted BLOB, anchors BLOB);
+CREATE TABLE not_taken (
+    page INTEGER PRIMARY KEY, url TEXT, reason TEXT, detail TEXT, time_s REAL, status INTEGER);
+CREATE TABLE robots (number INTEGER PRIMARY KEY, origin TEXT, time_s REAL, status INTEGER, packed INTEGER, body BLOB);
+CREATE TABLE url (first INTEGER PRIMARY KEY, count INTEGER, packed INTEGER, text BLOB);
+CREATE TABLE stem (first INTEGER PRIMARY KEY, count INTEGER, packed INTEGER, text BLOB);
+CREATE TABLE event (number INTEGER PRIMARY KEY, packed INTEGER, bytes BLOB);
+"""
+
+NOINDEX, TRUNCATED = 1, 2
+#: Less is not worth compressing.
+_WORTH_PACKING_BYTES = 100
+_LEVEL = 1
+#: Pages of the log before it is brought into the database. The default of 1,000 writes popular pages more often.
+_LOG_PAGES = 4_000
+
+
+@dataclass(slots=True)
+class CrawlBatch:
+    """What is written in one transaction."""
+
+    first_url: int
+    first_stem: int
+    visits: list[VisitRow] = field(default_factory=list)
+    not_taken: list[NotTakenRow] = field(default_factory=list)
+    robots: list[RobotsRow] = field(default_factory=list)
+    urls: list[str] = field(default_factory=list)
+    stems: list[str] = field(default_factory=list)
+    events: list[bytes] = field(default_factory=list)
+
+
+class CrawlDatabase:
+    """The writing side. Any thread may call, one at a time."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._connection = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, check_same_thread=False
+            )
+            # The log is synced at each commit: a commit that returned outlives even a power cut.
+            self._connection.execute("PRAGMA synchronous = FULL")
+            self._connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+            self._connection.execute("SELECT file FROM archive_end").fetchone()
+        except sqlite3.Error as reason:
+            raise _unusable(path, reason) from None
+
+    @classmethod
+    def create(cls, path: Path) -> None:
+        """Make an empty database."""
+        connection = sqlite3.connect(path)
+        connection.executescript(f"PRAGMA journal_mode = WAL; BEGIN; {SCHEMA} COMMIT;")
+        connection.close()
+
+    def write(self, batch: CrawlBatch, end: ArchiveEnd) -> None:
+        """All of the batch or nothing. Raises sqlite3.Error."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._insert(batch)
+            self._connection.execute(
+                "UPDATE archive_end SET file = ?, offset = ?, last_record = ?", (end.file, end.offset, end.last_record)
+            )
+            self._connection.execute("COMMIT")
+        except BaseException:
+            # A full disk may have rolled back already.
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _insert(self, batch: CrawlBatch) -> None:
+        run, run_many = self._connection.execute, self._connection.executemany
+        if batch.visits:
+            run_many(f"INSERT INTO visit VALUES ({_marks(17)})", map(_visit_values, batch.visits))
+            run(f"INSERT INTO visit_arrays VALUES ({_marks(5)})", joined_arrays(batch.visits))
+        if batch.not_taken:
+            run_many(f"INSERT OR REPLACE INTO not_taken VALUES ({_marks(6)})", map(_not_taken_values, batch.not_taken))
+        if batch.robots:
+            run_many(f"INSERT INTO robots VALUES ({_marks(6)})", map(_robots_values, batch.robots))
+        if batch.urls:
+            run(f"INSERT INTO url VALUES ({_marks(4)})", _strings_values(batch.first_url, batch.urls))
+        if batch.stems:
+            run(f"INSERT INTO stem VALUES ({_marks(4)})", _strings_values(batch.first_stem, batch.stems))
+        if events := b"".join(batch.events):
+            run(f"INSERT INTO event VALUES ({_marks(3)})", (None, *packed(events)))
+
+
+def reading_connection(path: Path) -> sqlite3.Connection:
+    """A connection that changes nothing, also of a crawl that is running or was killed."""
+    place = path.absolute().as_uri()
+    for mode in ("mode=ro", "mode=ro&immutable=1"):
+        try:
+            connection = sqlite3.connect(f"{place}?{mode}", uri=True, check_same_thread=False)
+            connection.execute("SELECT count(*) FROM archive_end").fetchone()
+            return connection
+        except sqlite3.DatabaseError as reason:
+            # In a folder where nothing can be written the log cannot be shared; without one there is nothing to share.
+            if mode == "mode=ro" and path.is_file() and not path.with_name(f"{path.name}-wal").exists():
+                continue
+            raise _unusable(path, reason) from None
+    raise AssertionError("every way returns or raises")
+
+
+def _unusable(path: Path, reason: Exception) -> BadInput:
+    why = printable(reason)
+    return BadInput(f"{printable(path)} cannot be used: {why}; check its rights, or bring it back from a copy.")
+
+
+def packed(content: bytes) -> tuple[bool, bytes]:
+    """Whether the content is compressed, and it, as it is stored."""
+    if len(content) >= _WORTH_PACKING_BYTES:
+        smaller = isal_zlib.compress(content, _LEVEL)
+        if len(smaller) < 0.9 * len(content):
+            return True, smaller
+    return False, content
+
+
+def unpacked(is_packed: int, stored: bytes) -> bytes:
+    return zlib.decompress(stored) if is_packed else stored
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)
+
+
+def _visit_values(row: VisitRow) -> tuple[object, ...]:
+    """Numbers that may come out of an array are made plain: SQLite would take those of numpy for bytes."""
+    place = row.place
+    where = (None, None, None) if place is None else (place.file, place.offset, place.length)
+    flags = row.noindex * NOINDEX | row.truncated * TRUNCATED
+    return (
+        row.visit, int(row.page), row.url, row.status, row.time_s, row.relevance, _storable(row.title),
+        row.content_bytes, int(row.simhash), *where, row.score, row.regret, row.rank,
+        row.waiting, flags,
+    )  # fmt: skip
+
+
+def _not_taken_values(row: NotTakenRow) -> tuple[object, ...]:
+    return int(row.page), row.url, row.reason.value, _storable(row.detail), row.time_s, row.status
+
+
+def _robots_values(row: RobotsRow) -> tuple[object, ...]:
+    return None, row.origin, row.time_s, row.status, *packed(row.body)
+
+
+def _strings_values(first: int, strings: list[str]) -> tuple[object, ...]:
+    return first, len(strings), *packed("\n".join(strings).encode("utf-8", "surrogatepass"))
+
+
+def _storable(text: str) -> str:
+    """SQLite keeps UTF-8, which has no lone surrogates. Pages do."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -1,0 +1,189 @@
+"""A crawl as it is stored, to be read: also while it is running, and after it was killed.
+
+Rules
+- Every question is answered from the state of a commit, and a later question perhaps from a later one.
+- No question stays open between two answers: that would hold up the log of a crawl that is running.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from scenthound.model import IntArray
+from scenthound.reasons import Reason
+from scenthound.store.archive import ArchiveEnd, ArchiveReader
+from scenthound.store.crawl_database import NOINDEX, TRUNCATED, reading_connection, unpacked
+from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout
+from scenthound.store.crawl_rows import CrawlCounts, NotTakenRow, Place, RobotsRow, VisitRow
+from scenthound.store.visit_arrays import JoinedArrays
+
+Reader = TypeVar("Reader", bound="StoredCrawl")
+
+#: Rows read at a time.
+_PIECE_ROWS = 100
+_REASONS = {reason.value: reason for reason in Reason}
+
+
+class StoredCrawl:
+    """Answers questions about the crawl in a folder."""
+
+    def __init__(self, folder: Path, about: CrawlAbout) -> None:
+        self.folder = folder
+        self.about = about
+        self.archive = ArchiveReader(folder / ARCHIVE_FOLDER)
+        self._connection = reading_connection(folder / DATABASE_FILE)
+
+    @classmethod
+    def open(cls: type[Reader], folder: str | Path) -> Reader:
+        return cls(Path(folder), CrawlAbout.read(Path(folder)))
+
+    def __enter__(self: Reader) -> Reader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.archive.close()
+        self._connection.close()
+
+    def counts(self) -> CrawlCounts:
+        (visits,) = self._one("SELECT coalesce(max(visit) + 1, 0) FROM visit")
+        (not_taken,) = self._one("SELECT count(*) FROM not_taken")
+        (events,) = self._one("SELECT coalesce(max(number), 0) FROM event")
+        return CrawlCounts(visits, not_taken, self._n_strings("url"), self._n_strings("stem"), events)
+
+    def archive_end(self) -> ArchiveEnd:
+        """Up to here the archive is acknowledged."""
+        return ArchiveEnd(*self._one("SELECT file, offset, last_record FROM archive_end"))
+
+    def visits(self, first: int = 0) -> Iterator[VisitRow]:
+        """All visits from the given one on, in order."""
+        while (arrays := self._arrays_with(first)) is not None:
+            sql = "SELECT * FROM visit WHERE visit BETWEEN ? AND ? ORDER BY visit"
+            for values in self._all(sql, first, arrays.end - 1):
+                yield _visit_row(values, arrays)
+            first = arrays.end
+
+    def visit_of_page(self, page: int) -> VisitRow | None:
+        found = self._one("SELECT max(visit) FROM visit WHERE page = ?", page)[0]
+        return None if found is None else next(self.visits(found))
+
+    def visit_of_url(self, url: str) -> VisitRow | None:
+        """The visit that ended at this address; looks through all visits."""
+        found = self._one("SELECT max(visit) FROM visit WHERE url = ?", url)[0]
+        return None if found is None else next(self.visits(found))
+
+    def links_of(self, visit: int) -> IntArray:
+        """None of a visit that is not there."""
+        arrays = self._arrays_with(visit)
+        return np.zeros(0, np.int32) if arrays is None else arrays.links(visit)
+
+    def parents_of(self, page: int) -> IntArray:
+        """The visits whose links hold the page, in order; looks through all links."""
+        found = [np.zeros(0, np.int32)]
+        # Most rows do not hold the page's bytes anywhere: they need not be cut apart.
+        sought = np.int32(page).tobytes()
+        for first, lengths, links in self._in_pieces("visit_arrays", "first", "first, lengths, links"):
+            if sought in links:
+                found.append(JoinedArrays(first, lengths, links, b"", b"").visits_with(page))
+        return np.concatenate(found)
+
+    def not_taken(self) -> Iterator[NotTakenRow]:
+        """In order of page number."""
+        return map(_not_taken_row, self._in_pieces("not_taken", "page"))
+
+    def not_taken_of_page(self, page: int) -> NotTakenRow | None:
+        found = self._one("SELECT * FROM not_taken WHERE page = ?", page)
+        return None if found is None else _not_taken_row(found)
+
+    def reasons(self) -> dict[Reason, int]:
+        """How many pages were not taken for which reason, the most frequent first."""
+        counted = self._all("SELECT reason, count(*) FROM not_taken GROUP BY reason ORDER BY count(*) DESC, reason")
+        return {_REASONS[reason]: count for reason, count in counted}
+
+    def urls(self) -> list[str]:
+        """All URLs, by number."""
+        return self._strings("url")
+
+    def stems(self) -> list[str]:
+        return self._strings("stem")
+
+    def robots(self) -> Iterator[RobotsRow]:
+        """In the order in which they were had; an origin may come again."""
+        for _, origin, time_s, status, is_packed, body in self._in_pieces("robots", "number"):
+            yield RobotsRow(origin, time_s, status, unpacked(is_packed, body))
+
+    def events(self) -> Iterator[bytes]:
+        """The events of each commit that had any, in order."""
+        for _, is_packed, stored in self._in_pieces("event", "number"):
+            yield unpacked(is_packed, stored)
+
+    def content_of(self, place: Place) -> tuple[bytes, bytes]:
+        """Head and body of an archived answer, the body still in its content coding."""
+        record = self.archive.record(place)
+        return record.head, record.body
+
+    def _strings(self, table: str) -> list[str]:
+        strings: list[str] = []
+        for _, _, is_packed, stored in self._in_pieces(table, "first"):
+            strings += unpacked(is_packed, stored).decode("utf-8", "surrogatepass").split("\n")
+        return strings
+
+    def _arrays_with(self, visit: int) -> JoinedArrays | None:
+        """The row that holds the arrays of a visit; None if there is no such visit."""
+        row = self._one("SELECT * FROM visit_arrays WHERE first <= ? ORDER BY first DESC LIMIT 1", visit)
+        arrays = None if row is None else JoinedArrays(*row)
+        return arrays if arrays is not None and visit < arrays.end else None
+
+    def _n_strings(self, table: str) -> int:
+        found = self._one(f"SELECT first + count FROM {table} ORDER BY first DESC LIMIT 1")
+        return 0 if found is None else int(found[0])
+
+    def _in_pieces(self, table: str, key: str, columns: str = "*") -> Iterator[tuple[Any, ...]]:
+        """All rows in order of the key, which is the first column."""
+        last = -1
+        sql = f"SELECT {columns} FROM {table} WHERE {key} > ? ORDER BY {key} LIMIT {_PIECE_ROWS}"
+        while rows := self._all(sql, last):
+            yield from rows
+            last = rows[-1][0]
+
+    def _all(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, values).fetchall()
+
+    def _one(self, sql: str, *values: object) -> Any:
+        found = self._all(sql, *values)
+        return found[0] if found else None
+
+
+def _not_taken_row(values: tuple[Any, ...]) -> NotTakenRow:
+    page, url, reason, detail, time_s, status = values
+    return NotTakenRow(page, url, _REASONS[reason], detail, time_s, status)
+
+
+def _visit_row(values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRow:
+    visit, page, url, status, time_s, relevance, title, content_bytes, simhash, *place = values[:12]
+    score, regret, rank, waiting, flags = values[12:]
+    return VisitRow(
+        visit=visit,
+        page=page,
+        url=url,
+        status=status,
+        time_s=time_s,
+        relevance=relevance,
+        title=title,
+        content_bytes=content_bytes,
+        simhash=simhash,
+        links=arrays.links(visit),
+        place=None if place[0] is None else Place(*place),
+        score=score,
+        regret=regret,
+        rank=rank,
+        waiting=waiting,
+        predicted=arrays.predicted(visit),
+        anchors=arrays.anchors(visit),
+        noindex=bool(flags & NOINDEX),
+        truncated=bool(flags & TRUNCATED),
+    )

@@ -1,0 +1,166 @@
+"""Records of WARC/1.1 as bytes: made from the answers of hosts, and read back.
+
+Rules
+- A record is one gzip member, so that it can be read alone and an archive can be cut between any two.
+- A stored head is true to the stored body: the transfer coding is undone, so its header is renamed, and Content-Length
+  says what is stored; what a host said otherwise stays as `X-Archive-Orig-...`. The content coding is kept.
+- An answer over HTTP/2 or 3 is stored in the form of HTTP/1.1, which is all that readers know; WARC-Protocol tells.
+
+The bytes are put together here because warcio takes 0.13 ms for a page of 22 KB before it compresses anything.
+"""
+
+import re
+import zlib
+from base64 import b32encode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha1
+from mmap import mmap
+
+from isal import isal_zlib
+
+from scenthound.errors import BadInput
+from scenthound.web.fetch import Response, header_values
+
+#: ISA-L at level 2 takes a ninth of the time of zlib at level 6, and its output is 7 % longer on encyclopedia pages.
+LEVEL = 2
+_GZIP_WINDOW = 31
+_READ_BYTES = 1 << 16
+_END_OF_HEAD = b"\r\n\r\n"
+_END_OF_RECORD = b"\r\n\r\n"
+_LENGTH_OR_TRANSFER = re.compile(rb"(?<=\n)(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*)", re.I)
+_STATUS = re.compile(rb"HTTP/[\d.]+ +(\d{3})")
+_NEW_PROTOCOL = re.compile(rb"HTTP/([23])(?:\.\d)? +(\d{3})")
+
+
+@dataclass(frozen=True, slots=True)
+class WarcRecord:
+    """A record read back. `head` and `body` are of the HTTP answer; other kinds of record have an empty head."""
+
+    kind: str
+    url: str
+    date: str  #: as in 2026-01-31T12:00:00.000000Z
+    payload_digest: str
+    truncated: bool
+    head: bytes
+    body: bytes
+
+    @property
+    def status(self) -> int:
+        """0 if the answer has none that can be read."""
+        found = _STATUS.match(self.head)
+        return 0 if found is None else int(found[1])
+
+    def header(self, name: str) -> str | None:
+        """Of the answer, in any case of letters; of several the last, as everywhere."""
+        values = header_values(self.head, name)
+        return values[-1] if values else None
+
+
+def warcinfo_record(record_id: str, time_s: float, file_name: str, fields: bytes) -> bytes:
+    """The record that begins a file and says what made it. `fields` are lines of `name: value`."""
+    headers = (
+        f"WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: <urn:uuid:{record_id}>\r\n"
+        f"WARC-Date: {_date(time_s)}\r\nWARC-Filename: {file_name}\r\nWARC-Block-Digest: {_digest(fields)}\r\n"
+        f"Content-Type: application/warc-fields\r\nContent-Length: {len(fields)}\r\n\r\n"
+    )
+    return _member(headers.encode(), fields)
+
+
+def response_record(record_id: str, time_s: float, response: Response) -> bytes:
+    """The record of an answer."""
+    body = response.body
+    head, protocol = _true_head(response.head, len(body))
+    more = "WARC-Truncated: length\r\n" if response.truncated else ""
+    headers = (
+        f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{record_id}>\r\nWARC-Date: {_date(time_s)}\r\n"
+        f"WARC-Target-URI: {response.url}\r\nWARC-IP-Address: {response.address}\r\n{protocol}{more}"
+        f"WARC-Payload-Digest: {_digest(body)}\r\nWARC-Block-Digest: {_digest(head, body)}\r\n"
+        f"Content-Type: application/http;msgtype=response\r\nContent-Length: {len(head) + len(body)}\r\n\r\n"
+    )
+    return _member(headers.encode(), head, body)
+
+
+def unpacked(member: bytes, where: str) -> bytes:
+    """A record out of its gzip member, whose checksum must hold."""
+    try:
+        return zlib.decompress(member, _GZIP_WINDOW)
+    except zlib.error as reason:
+        raise _damaged(where, str(reason)) from None
+
+
+def unpacked_records(file: mmap, end: int, where: str) -> Iterator[tuple[int, int, bytes]]:
+    """Where each record begins and ends in a file, up to `end`, and the record."""
+    start = 0
+    while start < end:
+        unpacker = zlib.decompressobj(_GZIP_WINDOW)
+        record, position = [], start
+        try:
+            while not unpacker.eof and position < end:
+                record.append(unpacker.decompress(file[position : min(end, position + _READ_BYTES)]))
+                position = min(end, position + _READ_BYTES)
+        except zlib.error as reason:
+            raise _damaged(f"{where}, byte {start:,}", str(reason)) from None
+        if not unpacker.eof:
+            raise _damaged(f"{where}, byte {start:,}", "it is cut off")
+        position -= len(unpacker.unused_data)
+        yield start, position, b"".join(record)
+        start = position
+
+
+def record_of(record: bytes, where: str) -> WarcRecord:
+    """The record that these bytes are; BadInput if they are none."""
+    end = record.find(_END_OF_HEAD)
+    if end < 0 or not record.startswith(b"WARC/1.1\r\n"):
+        raise _damaged(where, "no record begins there")
+    headers, block = record[: end + 2], record[end + 4 : -len(_END_OF_RECORD)]
+    kind = _value(headers, "WARC-Type")
+    head_end = block.find(_END_OF_HEAD) if kind == "response" else -4
+    return WarcRecord(
+        kind,
+        _value(headers, "WARC-Target-URI"),
+        _value(headers, "WARC-Date"),
+        _value(headers, "WARC-Payload-Digest"),
+        bool(_value(headers, "WARC-Truncated")),
+        block[: max(0, head_end + 2)],
+        block[head_end + 4 :],
+    )
+
+
+def _damaged(where: str, what: str) -> BadInput:
+    return BadInput(f"The archive is damaged at {where}: {what}. Bring back the file from a copy.")
+
+
+def _value(headers: bytes, name: str) -> str:
+    values = header_values(headers, name)
+    return values[-1] if values else ""
+
+
+def _member(*parts: bytes) -> bytes:
+    return isal_zlib.compress(b"".join((*parts, _END_OF_RECORD)), LEVEL, _GZIP_WINDOW)
+
+
+def _date(time_s: float) -> str:
+    return datetime.fromtimestamp(time_s, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+
+
+def _digest(*parts: bytes) -> str:
+    digest = sha1(usedforsecurity=False)
+    for part in parts:
+        digest.update(part)
+    return "sha1:" + b32encode(digest.digest()).decode()
+
+
+def _true_head(head: bytes, body_bytes: int) -> tuple[bytes, str]:
+    """The head made true to the body, with the empty line; and the line that tells another protocol than HTTP/1."""
+    protocol = ""
+    newer = _NEW_PROTOCOL.match(head)
+    if newer is not None:
+        protocol = f"WARC-Protocol: h{newer[1].decode()}\r\n"
+        head = b"HTTP/1.1 " + newer[2] + head[newer.end() :]
+    head = head.strip()
+    said = _LENGTH_OR_TRANSFER.findall(head)
+    if len(said) != 1 or said[0][0].lower() != b"content-length" or said[0][1].strip() != b"%d" % body_bytes:
+        head = _LENGTH_OR_TRANSFER.sub(rb"X-Archive-Orig-\1: \2", head) + b"\r\nContent-Length: %d" % body_bytes
+    return head + _END_OF_HEAD, protocol

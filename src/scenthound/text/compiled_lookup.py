@@ -1,0 +1,89 @@
+"""The compiled part of looking words up: one pass over the characters of a text, one over its words.
+
+Importing this file needs numba (the extra `fast`). It hashes words as `word_lookup.WordLookup` does with numpy, and
+reads the slots of a `word_table.WordTable` as that does. It is one file because numba keeps compiled code on disk by
+the age of the file that a function stands in, whatever has changed in those it calls.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from scenthound.model import IntArray, LongArray
+from scenthound.text.word_table import ABSENT, HALF_BITS, MAX_WORD_CHARACTERS, TOO_LONG, HashArray, Slots
+
+Codes = npt.NDArray[np.uint32]
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def compiled(function: Function) -> Function:
+    """The function compiled when it is first called, and kept on disk for later runs where there is a place for it."""
+    try:
+        return cast(Function, njit(cache=True)(function))
+    except RuntimeError:
+        # Neither the package's folder nor one of the user's can be written to.
+        return cast(Function, njit(function))
+
+
+@compiled
+def hash_words(codes: Codes, cuts: LongArray, lower: Codes, base: np.uint64) -> tuple[LongArray, HashArray, IntArray]:
+    """Where words start and end, in turn; their hashes c0 + c1 base + c2 base^2 + ... of the characters c; how many
+    start before each cut."""
+    most = (len(codes) + 1) // 2 + len(cuts)
+    edges, hashes, places = np.empty(2 * most, np.int64), np.empty(most, np.uint64), np.empty(len(cuts), np.int32)
+    n_words, place, next_cut = 0, 0, 0
+    while place < len(codes):
+        code = lower[codes[place]]
+        if code == 0:
+            place += 1
+            continue
+        start = place
+        while next_cut < len(cuts) and cuts[next_cut] <= start:
+            places[next_cut] = n_words
+            next_cut += 1
+        limit = cuts[next_cut] if next_cut < len(cuts) else len(codes)
+        word_hash, power = np.uint64(0), np.uint64(1)
+        while code != 0:
+            word_hash += np.uint64(code) * power
+            power *= base
+            place += 1
+            if place == limit:
+                break
+            code = lower[codes[place]]
+        edges[2 * n_words], edges[2 * n_words + 1] = start, place
+        hashes[n_words] = word_hash if place - start <= MAX_WORD_CHARACTERS else np.uint64(TOO_LONG)
+        n_words += 1
+    places[next_cut:] = n_words
+    return edges[: 2 * n_words], hashes[:n_words], places
+
+
+@compiled
+def find_numbers(hashes: HashArray, slots: Slots) -> IntArray:
+    """The number of every hash. In a loop of its own, in which one word need not wait for the memory of another."""
+    numbers = np.empty(len(hashes), np.int32)
+    last_slot = np.uint64(len(slots.hashes) - 1)
+    for word in range(len(hashes)):
+        mixed = hashes[word] * slots.first_factor
+        mixed ^= mixed >> np.uint64(HALF_BITS)
+        mixed *= slots.second_factor
+        slot = mixed >> slots.shift
+        while slots.hashes[slot] != hashes[word] and slots.numbers[slot] != ABSENT:
+            slot = (slot + np.uint64(1)) & last_slot
+        numbers[word] = slots.numbers[slot]
+    return numbers
+
+
+@compiled
+def find_words(
+    codes: Codes, cuts: LongArray, lower: Codes, base: np.uint64, slots: Slots
+) -> tuple[LongArray, HashArray, IntArray, IntArray, int]:
+    """What `word_lookup.Found` holds, in its order."""
+    edges, hashes, places = hash_words(codes, cuts, lower, base)
+    numbers = find_numbers(hashes, slots)
+    n_unknown = 0
+    for number in numbers:
+        n_unknown += number == ABSENT
+    return edges, hashes, numbers, places, n_unknown

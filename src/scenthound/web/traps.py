@@ -1,0 +1,124 @@
+"""Traps as a rising cost: what looks like one may be crawled for a while, at a price that grows, until it is spent.
+
+Rules
+- Every host has an allowance for each kind of trap (1,000 units unless said otherwise). A page that looks like one
+  takes its price from it; a page whose price is more than what is left is refused, and costs nothing.
+- The price of a page is what it looks like (`_look`) times 1 + n / patience, n being the pages like it taken before. So
+  a kind with look 1 and patience 100 ends after 358 pages: 358 + 358 * 357 / 200 is just below 1,000.
+
+  | kind     | like it are                   | free    | look                                      | patience |
+  |----------|-------------------------------|---------|-------------------------------------------|----------|
+  | path     | repeating folders of the host | none    | 4 ** repetitions, at most 256             | 100      |
+  | session  | ids of the host               | none    | 4                                         | 100      |
+  | calendar | same address but for the date | first 5 | 0.25 * (1 + years spanned / 25)           | 100      |
+  | query    | same path                     | first 5 | 0.1 * 3 ** (parameters - 1), at most 24.3 | 1,000    |
+
+  Further pages of a repeating folder, or with a session id, that were paid for cost 0.25 each.
+- What that comes to, on one host: a forum or a wiki with one parameter, about 3,600 pages; with two, 1,800; with three,
+  800; facets in five parameters, 120. A calendar by month, 44 years; one by day, 780 days. New sessions, 145, or 4,000
+  pages with one session. Folders that repeat, a handful of steps down one branch.
+- Per host and kind `MOST_FAMILIES` are remembered; the one not met for longest is forgotten.
+- No clock and no chance: the same pages in the same order are charged the same.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from scenthound.reasons import Reason
+from scenthound.web.trap_signs import TrapSign, trap_sign
+
+ALLOWANCE = 1_000.0
+MOST_FAMILIES = 256
+
+_KNOWN_FAMILY_PRICE = 0.25
+_MOST_REPETITIONS = 4
+_MOST_PARAMETERS = 6
+_YEARS_TO_DOUBLE = 25
+_FREE = 5
+_PATIENCE = 100.0
+_QUERY_PATIENCE = 1_000.0
+# Kinds of which new families are the trap; of the others it is one family without end.
+_BY_FAMILY = frozenset({Reason.TRAP_PATH, Reason.TRAP_SESSION})
+
+
+class _Family(NamedTuple):
+    """Pages of one family taken, and the years of their dates."""
+
+    taken: int
+    first_year: int
+    last_year: int
+
+    def with_sign(self, sign: TrapSign) -> "_Family":
+        year = sign.year or self.first_year
+        return _Family(self.taken + 1, min(self.first_year or year, year), max(self.last_year, year))
+
+
+_NEW_FAMILY = _Family(0, 0, 0)
+
+
+@dataclass(slots=True)
+class _Account:
+    """What a host has left for one kind of trap, and what it was spent on, the family met last at the end."""
+
+    left: float
+    new_families: int = 0
+    families: dict[str, _Family] = field(default_factory=dict)
+
+    def pay(self, sign: TrapSign) -> bool:
+        family = self.families.pop(sign.family, _NEW_FAMILY)
+        grown = family.with_sign(sign)
+        price = self._price(sign, family, grown)
+        is_paid = price <= self.left
+        if is_paid:
+            self.left -= price
+            self.new_families += family.taken == 0
+        if is_paid or family.taken:
+            self.families[sign.family] = grown if is_paid else family
+        if len(self.families) > MOST_FAMILIES:
+            del self.families[next(iter(self.families))]
+        return is_paid
+
+    def _price(self, sign: TrapSign, family: _Family, grown: _Family) -> float:
+        if sign.reason in _BY_FAMILY:
+            is_known = family.taken > 0
+            return _KNOWN_FAMILY_PRICE if is_known else _look(sign, grown) * (1 + self.new_families / _PATIENCE)
+        if family.taken < _FREE:
+            return 0.0
+        patience = _QUERY_PATIENCE if sign.reason is Reason.TRAP_QUERY else _PATIENCE
+        return _look(sign, grown) * (1 + family.taken / patience)
+
+
+class TrapCosts:
+    """What the pages of a crawl have cost, per host and kind of trap."""
+
+    def __init__(self, allowance: float = ALLOWANCE) -> None:
+        self._allowance = allowance
+        self._accounts: dict[tuple[int, Reason], _Account] = {}
+
+    def charge(self, url: str, host: int) -> Reason | None:
+        """Charge a page that is about to be taken; the reason to leave it, if its host cannot pay."""
+        sign = trap_sign(url)
+        if sign is None:
+            return None
+        account = self._accounts.get((host, sign.reason))
+        if account is None:
+            account = self._accounts[host, sign.reason] = _Account(self._allowance)
+        return None if account.pay(sign) else sign.reason
+
+    def spent(self, host: int) -> float:
+        """The units that the pages of a host have cost so far, all kinds together."""
+        accounts = (account for (owner, _), account in self._accounts.items() if owner == host)
+        return sum(self._allowance - account.left for account in accounts)
+
+
+def _look(sign: TrapSign, family: _Family) -> float:
+    """What a page would cost if it were the first of its kind."""
+    match sign.reason:
+        case Reason.TRAP_PATH:
+            return 4.0 ** min(sign.strength, _MOST_REPETITIONS)
+        case Reason.TRAP_SESSION:
+            return 4.0
+        case Reason.TRAP_CALENDAR:
+            return 0.25 * (1 + (family.last_year - family.first_year) / _YEARS_TO_DOUBLE)
+        case _:
+            return 0.1 * 3.0 ** (min(sign.strength, _MOST_PARAMETERS) - 1)

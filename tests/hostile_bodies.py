@@ -1,0 +1,193 @@
+"""Cases whose headers are in order and whose bodies are not: codings, types, and pages that are hard to read."""
+
+import gzip
+import sys
+import zlib
+
+import brotli
+
+from hostile_cases import PAGE_TAKEN, case
+from hostile_wire import PAGE, Wire
+from scenthound.reasons import Reason
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+LONG_PAGE = PAGE + b"<p>" + b" ".join(b"word%d" % number for number in range(3_000))
+
+
+def raw_deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
+_NOTHING = bytes(20_000_000)
+GZIP_BOMB = gzip.compress(_NOTHING, 1)
+DEFLATE_BOMB = zlib.compress(_NOTHING, 1)
+BR_BOMB = brotli.compress(_NOTHING, quality=1)
+ZSTD_BOMB = zstd.compress(_NOTHING)
+MANY_ATTRIBUTES = b"<!doctype html><p " + b" ".join(b"a%d=1" % number for number in range(100_000)) + b">words"
+MANY_LINKS = b"<!doctype html>" + b"".join(b"<a href=/p/%d>" % number for number in range(50_000))
+
+
+@case("gzip", "an honest page in gzip", PAGE_TAKEN)
+async def _gzip(wire: Wire) -> None:
+    await wire.answer(gzip.compress(LONG_PAGE), Content_Encoding="gzip")
+
+
+@case("deflate", "an honest page in deflate", PAGE_TAKEN)
+async def _deflate(wire: Wire) -> None:
+    await wire.answer(zlib.compress(LONG_PAGE), Content_Encoding="deflate")
+
+
+@case("bare-deflate", "deflate without the zlib format around it", PAGE_TAKEN)
+async def _bare_deflate(wire: Wire) -> None:
+    await wire.answer(raw_deflate(LONG_PAGE), Content_Encoding="deflate")
+
+
+@case("br", "an honest page in br", PAGE_TAKEN)
+async def _br(wire: Wire) -> None:
+    await wire.answer(brotli.compress(LONG_PAGE), Content_Encoding="br")
+
+
+@case("zstd", "an honest page in zstd", PAGE_TAKEN)
+async def _zstd(wire: Wire) -> None:
+    await wire.answer(zstd.compress(LONG_PAGE), Content_Encoding="zstd")
+
+
+@case("nested-codings", "gzip in br in zstd", PAGE_TAKEN)
+async def _nested_codings(wire: Wire) -> None:
+    body = zstd.compress(brotli.compress(gzip.compress(LONG_PAGE)))
+    await wire.answer(body, Content_Encoding="gzip, br, zstd")
+
+
+@case("hundred-codings", "gzip a hundred times over", Reason.BAD_CODING)
+async def _hundred_codings(wire: Wire) -> None:
+    await wire.answer(gzip.compress(PAGE), Content_Encoding=", ".join(["gzip"] * 100))
+
+
+@case("unknown-coding", "a coding that nobody knows on a plain page", PAGE_TAKEN)
+async def _unknown_coding(wire: Wire) -> None:
+    await wire.answer(Content_Encoding="utf-8")
+
+
+@case("lying-coding", "says gzip and is plain", Reason.BAD_CODING)
+async def _lying_coding(wire: Wire) -> None:
+    await wire.answer(LONG_PAGE, Content_Encoding="gzip")
+
+
+@case("wrong-coding", "says br and is gzip", Reason.BAD_CODING)
+async def _wrong_coding(wire: Wire) -> None:
+    await wire.answer(gzip.compress(LONG_PAGE), Content_Encoding="br")
+
+
+@case("corrupt-gzip", "gzip with a byte changed in the middle", Reason.BAD_CODING)
+async def _corrupt_gzip(wire: Wire) -> None:
+    packed = bytearray(gzip.compress(LONG_PAGE))
+    packed[-8] ^= 0xFF
+    await wire.answer(bytes(packed), Content_Encoding="gzip")
+
+
+@case("cut-gzip", "gzip that ends too early, though HTTP does not: what is there is taken", PAGE_TAKEN)
+async def _cut_gzip(wire: Wire) -> None:
+    await wire.answer(gzip.compress(LONG_PAGE)[:-2_000], Content_Encoding="gzip")
+
+
+@case("empty-gzip", "gzip of no bytes at all", PAGE_TAKEN, crawled=PAGE_TAKEN)
+async def _empty_gzip(wire: Wire) -> None:
+    await wire.answer(b"", Content_Encoding="gzip")
+
+
+@case("gzip-bomb", "a bomb in gzip", Reason.COMPRESSION_BOMB)
+async def _gzip_bomb(wire: Wire) -> None:
+    await wire.answer(GZIP_BOMB, Content_Encoding="gzip")
+
+
+@case("deflate-bomb", "a bomb in deflate", Reason.COMPRESSION_BOMB)
+async def _deflate_bomb(wire: Wire) -> None:
+    await wire.answer(DEFLATE_BOMB, Content_Encoding="deflate")
+
+
+@case("br-bomb", "a bomb in br", Reason.COMPRESSION_BOMB)
+async def _br_bomb(wire: Wire) -> None:
+    await wire.answer(BR_BOMB, Content_Encoding="br")
+
+
+@case("zstd-bomb", "a bomb in zstd", Reason.COMPRESSION_BOMB)
+async def _zstd_bomb(wire: Wire) -> None:
+    await wire.answer(ZSTD_BOMB, Content_Encoding="zstd")
+
+
+@case("bomb-in-a-bomb", "a bomb in gzip, in gzip", Reason.COMPRESSION_BOMB)
+async def _bomb_in_a_bomb(wire: Wire) -> None:
+    await wire.answer(gzip.compress(GZIP_BOMB), Content_Encoding="gzip, gzip")
+
+
+@case("endless-empty-gzip", "members of gzip with nothing in them, without end", Reason.BAD_CODING)
+async def _endless_empty_gzip(wire: Wire) -> None:
+    await wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n")
+    await wire.flood(gzip.compress(b"") * 500)
+
+
+@case("huge-zstd-window", "zstd that wants a window of 2 GB", Reason.BAD_CODING)
+async def _huge_zstd_window(wire: Wire) -> None:
+    # Frame header: no content size, no checksum, window descriptor 21 << 3 for 2^31 bytes (RFC 8878, 3.1.1.1.2).
+    await wire.answer(b"\x28\xb5\x2f\xfd\x00\xa8" + bytes(100), Content_Encoding="zstd")
+
+
+@case("image", "an image", Reason.NOT_HTML)
+async def _image(wire: Wire) -> None:
+    await wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n")
+    await wire.flood(b"\x89PNG" * 10_000)
+
+
+@case("no-type", "a page without a type", PAGE_TAKEN)
+async def _no_type(wire: Wire) -> None:
+    await wire.send(f"HTTP/1.1 200 OK\r\nContent-Length: {len(PAGE)}\r\n\r\n".encode() + PAGE)
+
+
+@case("no-type-binary", "bytes without a type", Reason.NOT_HTML)
+async def _no_type_binary(wire: Wire) -> None:
+    await wire.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1024\r\n\r\n" + bytes(range(256)) * 4)
+
+
+@case("lying-type", "an image that says it is a page", PAGE_TAKEN)
+async def _lying_type(wire: Wire) -> None:
+    await wire.answer(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 100)
+
+
+@case("deep-nesting", "elements in elements, 20,000 deep", PAGE_TAKEN)
+async def _deep_nesting(wire: Wire) -> None:
+    await wire.answer(b"<!doctype html>" + b"<div><b><i>" * 6_700 + b"deep")
+
+
+@case("many-attributes", "one element with 100,000 attributes", PAGE_TAKEN)
+async def _many_attributes(wire: Wire) -> None:
+    await wire.answer(MANY_ATTRIBUTES)
+
+
+@case("endless-word", "a word of 900,000 letters", PAGE_TAKEN)
+async def _endless_word(wire: Wire) -> None:
+    await wire.answer(b"<!doctype html><p>" + b"w" * 900_000)
+
+
+@case("many-links", "50,000 links", PAGE_TAKEN)
+async def _many_links(wire: Wire) -> None:
+    await wire.answer(MANY_LINKS)
+
+
+@case("charset-lie", "says UTF-16 and is windows-1252", PAGE_TAKEN)
+async def _charset_lie(wire: Wire) -> None:
+    await wire.answer(PAGE + b"caf\xe9", Content_Type="text/html; charset=utf-16")
+
+
+@case("unknown-charset", "a charset that nobody knows, with a NUL in its name", PAGE_TAKEN)
+async def _unknown_charset(wire: Wire) -> None:
+    await wire.answer(b"<meta charset='x\0y'>" + PAGE, Content_Type="text/html; charset=klingon")
+
+
+@case("nuls", "a page of NULs", PAGE_TAKEN)
+async def _nuls(wire: Wire) -> None:
+    await wire.answer(PAGE.replace(b" ", b"\0") + bytes(10_000))

@@ -1,0 +1,248 @@
+"""A web site on loopback that misbehaves in every way of `hostile_cases`, for tests of fetching and of whole crawls.
+
+    with hostile_site() as site:
+        site.url("slow-headers")      # where a case is
+        site.request("slow-headers")  # the same as a request to a fetcher
+        site.hosts                    # for a resolver: every host of the site, and where it is
+        site.start_url                # a page that links to all cases
+        site.requests["/page"]        # how often a path was asked for
+
+It runs on a loop of its own in a thread, and everything on it ends with the context. `CASES` is the table.
+"""
+
+import asyncio
+import socket
+import ssl
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import hostile_bodies
+import hostile_heads
+import hostile_hosts
+import hostile_http
+from hostile_cases import HOST, HostileCase, registered
+from hostile_certificates import Certificates, make_certificates, openssl_is_there
+from hostile_wire import PAGE, Wire, answer_bytes
+from scenthound.web.fetch import Request
+
+#: Of its own, so that it can be allowed while all other private addresses are not.
+ADDRESS = "127.0.0.77"
+_FAMILIES = (hostile_http, hostile_heads, hostile_bodies, hostile_hosts)
+CASES: tuple[HostileCase, ...] = registered()
+BY_NAME = {case.name: case for case in CASES}
+#: Listeners that answer whatever is asked, or before anything is.
+_SINGLE = ("early", "ssh", "closing")
+_TLS = ("tls", "tls-self-signed", "tls-expired", "tls-other-host")
+
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class HostileSite:
+    """Where everything is, and what was asked for."""
+
+    def __init__(self, pace_s: float) -> None:
+        self.pace_s = pace_s
+        self.requests: Counter[str] = Counter()
+        self.ports: dict[str, int] = {}
+        self.ca_file: Path | None = None
+        self.hosts = {case.host: ADDRESS for case in CASES if case.listener != "name"}
+
+    @staticmethod
+    def lookup(host: str) -> list[str]:
+        """The name server of the site, for a resolver: it knows no further host, and is slow or fails at times."""
+        if host == "dns-slow.invalid":
+            time.sleep(1)
+        raise socket.gaierror(socket.EAI_AGAIN if host == "dns-fails.invalid" else socket.EAI_NONAME, "hostile")
+
+    def url(self, name: str) -> str:
+        """Where a case is."""
+        case = BY_NAME[name]
+        scheme = "https" if case.listener.startswith("tls") else "http"
+        return f"{scheme}://{case.host}:{self.ports[case.listener]}{case.path}"
+
+    def page_url(self, name: str) -> str:
+        """The page that a crawl asks for: that of the case, or, if the case is a robots.txt, another of its host."""
+        return self.url(name).replace("/robots.txt", "/page")
+
+    def request(self, name: str) -> Request:
+        """A request for a case."""
+        return Request(self.url(name), (ADDRESS,), html_only=BY_NAME[name].html_only)
+
+    def offers(self, case: HostileCase) -> bool:
+        """Whether the case can be had here: bad TLS needs certificates."""
+        return case.listener in self.ports
+
+    @property
+    def start_url(self) -> str:
+        """A page that links to all cases."""
+        return f"http://{HOST}:{self.ports['plain']}/"
+
+    def start_page(self) -> bytes:
+        links = "".join(
+            f'<li><a href="{self.page_url(case.name)}">{case.name}</a>' for case in CASES if self.offers(case)
+        )
+        return f"<!doctype html><title>Hostile</title><ul>{links}</ul>".encode()
+
+
+@contextmanager
+def hostile_site(pace_s: float = 0.1) -> Iterator[HostileSite]:
+    """Serve the site while the context lasts. Slow cases send a byte every `pace_s`."""
+    site = HostileSite(pace_s)
+    with ExitStack() as stack:
+        certificates = _certificates(stack)
+        site.ca_file = certificates.authority if certificates is not None else None
+        site.ports["name"] = site.ports["closed"] = _bound(stack).getsockname()[1]
+        site.ports["full"] = _full_queue(stack)
+        server = _Server(site, certificates)
+        server.start()
+        stack.callback(server.stop)
+        yield site
+
+
+class _Server:
+    """The listeners, on a loop in a thread."""
+
+    def __init__(self, site: HostileSite, certificates: Certificates | None) -> None:
+        self._site = site
+        self._certificates = certificates
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="hostile-site", daemon=True)
+        self._ready = threading.Event()
+        self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+
+    def start(self) -> None:
+        self._thread.start()
+        if not self._ready.wait(10):
+            raise RuntimeError("the hostile site did not start within 10 s")
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join(10)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._serve())
+        self._loop.close()
+
+    async def _serve(self) -> None:
+        self._over = asyncio.Event()
+        servers = [await self._listen(name, serve, context) for name, serve, context in self._listeners()]
+        self._ready.set()
+        await self._over.wait()
+        for server in servers:
+            server.close()
+        for task, writer in list(self._connections.items()):
+            writer.transport.abort()
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+        # Transports that were aborted close their sockets in the next turn of the loop.
+        await asyncio.sleep(0.01)
+
+    def _listeners(self) -> list[tuple[str, Serve, ssl.SSLContext | None]]:
+        listeners: list[tuple[str, Serve, ssl.SSLContext | None]] = [("plain", self._by_path("plain"), None)]
+        listeners += [(name, self._at_once(name), None) for name in _SINGLE]
+        listeners += [("tls-plain", _speak_plain, None), ("tls-silent", _say_nothing, None)]
+        if self._certificates is not None:
+            listeners += [(name, self._by_path(name), context) for name, context in _contexts(self._certificates)]
+        return listeners
+
+    async def _listen(self, name: str, serve: Serve, context: ssl.SSLContext | None) -> asyncio.Server:
+        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            self._connections[task] = writer
+            with suppress(asyncio.CancelledError, ConnectionError, EOFError, asyncio.LimitOverrunError, ssl.SSLError):
+                await serve(reader, writer)
+            writer.close()
+            del self._connections[task]
+
+        server = await asyncio.start_server(connected, ADDRESS, 0, ssl=context)
+        self._site.ports[name] = server.sockets[0].getsockname()[1]
+        return server
+
+    def _at_once(self, listener: str) -> Serve:
+        """Answer without waiting for a request."""
+        case = next(case for case in CASES if case.listener == listener)
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self._site.requests[case.path] += 1
+            await case.answer(Wire(reader, writer, case.host, case.path, self._site.pace_s))
+
+        return serve
+
+    def _by_path(self, listener: str) -> Serve:
+        """Read a request and answer as the case at its address does."""
+        answers = {(case.host, case.path): case.answer for case in CASES if case.listener == listener}
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            path = head.split(" ", 2)[1]
+            host = (
+                next(line for line in head.split("\r\n") if line.lower().startswith("host:"))[5:].strip().split(":")[0]
+            )
+            bare = path.partition("?")[0]
+            self._site.requests[bare] += 1
+            answer = answers.get((host, bare))
+            wire = Wire(reader, writer, host, path, self._site.pace_s)
+            await (answer(wire) if answer is not None else self._other(wire, bare))
+
+        return serve
+
+    async def _other(self, wire: Wire, path: str) -> None:
+        if path == "/":
+            await wire.answer(self._site.start_page())
+        elif path == "/page":
+            await wire.answer()
+        elif path == "/robots.txt":
+            await wire.answer(b"", "404 Not Found")
+        else:
+            await wire.answer(PAGE, "404 Not Found")
+
+
+async def _speak_plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.read(100)
+    writer.write(answer_bytes())
+
+
+async def _say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while await reader.read(4_096):
+        pass
+
+
+def _contexts(certificates: Certificates) -> Iterator[tuple[str, ssl.SSLContext]]:
+    files = (certificates.good, certificates.self_signed, certificates.expired, certificates.other_host)
+    for name, file in zip(_TLS, files, strict=True):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(file)
+        yield name, context
+
+
+def _certificates(stack: ExitStack) -> Certificates | None:
+    if not openssl_is_there():
+        return None
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    return make_certificates(folder, HOST)
+
+
+def _bound(stack: ExitStack) -> socket.socket:
+    """A socket with a port that nobody else can take, on which nobody listens."""
+    bound = stack.enter_context(socket.socket())
+    bound.bind((ADDRESS, 0))
+    return bound
+
+
+def _full_queue(stack: ExitStack) -> int:
+    """A port whose queue of connections is full: the system lets further ones wait."""
+    listener = _bound(stack)
+    listener.listen(0)
+    for _ in range(4):
+        waiting = stack.enter_context(socket.socket())
+        waiting.setblocking(False)
+        with suppress(BlockingIOError):
+            waiting.connect(listener.getsockname())
+    return int(listener.getsockname()[1])

@@ -1,0 +1,79 @@
+"""What the tests of the `crawl` command share: a small site on loopback, and the program beside the test."""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from scenthound.web.static_pages import StaticPage
+from scenthound.web.static_server import StaticServer
+
+N_PAGES = 40
+N_HOSTS = 4
+ADDRESSES = [f"127.61.0.{host + 1}" for host in range(N_HOSTS)]
+#: Takes connections, and never says a word.
+SILENT_ADDRESS = "127.61.1.1"
+
+
+@dataclass
+class LiveSite:
+    """A ring of pages on a few hosts: each links to the next three, and to what `more` says."""
+
+    server: StaticServer
+    hosts: Path
+
+    def url(self, page: int | str) -> str:
+        host = page % N_HOSTS if isinstance(page, int) else 0
+        return self.server.url(f"http://h{host}.test/{page}")
+
+    @property
+    def silent_url(self) -> str:
+        return self.server.url("http://silent.test/")
+
+    def crawl(self, *more: object) -> list[object]:
+        """The command that crawls it."""
+        where = ("--seed", self.url(0), "--hosts", self.hosts, "--allow-private", "--delay", 0)
+        return ["crawl", "--keywords", "balloon", *where, *more]
+
+    def pages_asked(self) -> dict[str, int]:
+        """How often each page was asked for; robots.txt files left out."""
+        return {url: count for url, count in self.server.requests.items() if not url.endswith("/robots.txt")}
+
+
+@contextmanager
+def live_site(folder: Path, more: str = "") -> Iterator[LiveSite]:
+    def page_of(_host: str, path: str) -> StaticPage | None:
+        name = path[1:]
+        if name == "robots.txt":
+            return StaticPage(b"User-agent: *\nDisallow: /private\n", content_type="text/plain")
+        if name == "old":
+            return StaticPage(b"", 301, headers=(("Location", "/4"),))
+        if not name.isdigit() or int(name) >= N_PAGES:
+            return None
+        return StaticPage(_html(int(name), server.port, more).encode())
+
+    server = StaticServer(page_of, ADDRESSES)
+    hosts = folder / "hosts"
+    names = [f"{address} h{host}.test\n" for host, address in enumerate(ADDRESSES)]
+    hosts.write_text("".join([*names, f"{SILENT_ADDRESS} silent.test\n"]))
+    with server, socket.create_server((SILENT_ADDRESS, server.port)):
+        yield LiveSite(server, hosts)
+
+
+def _html(number: int, port: int, more: str) -> str:
+    follow = [(number + step) % N_PAGES for step in (1, 2, 3)]
+    links = "".join(
+        f"<p>balloon <a href='http://h{n % N_HOSTS}.test:{port}/{n}'>balloon number {n}</a>" for n in follow
+    )
+    # Words of its own, so that no page is nearly another.
+    words = " ".join(f"word{number}x{place}" for place in range(30))
+    return f"<title>Page {number}</title>{links}{more.replace('PORT', str(port))}<p>{words}"
+
+
+def started(*arguments: object) -> "subprocess.Popen[str]":
+    """The program in a process of its own."""
+    command = [sys.executable, "-m", "scenthound.cli", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -1,0 +1,89 @@
+"""A small server on the test's own loop that keeps connections open and remembers what it was asked, and its use."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+from fetching import PATIENT
+from hostile_wire import answer_bytes
+from scenthound.web.curl_fetcher import CurlFetcher
+from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
+
+ADDRESS = "127.0.0.1"
+
+
+@dataclass(slots=True)
+class PageServer:
+    """`answer` makes the bytes of an answer from a path; None closes the connection instead."""
+
+    answer: Callable[[str], bytes | None]
+    port: int = 0
+    heads: list[str] = field(default_factory=list)
+    connections: list[asyncio.StreamWriter] = field(default_factory=list)
+
+    def url(self, path: str = "/", host: str = ADDRESS) -> str:
+        return f"http://{host}:{self.port}{path}"
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections.append(writer)
+        with suppress(ConnectionError, EOFError):
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+                self.heads.append(head)
+                answer = self.answer(head.split(" ")[1])
+                if answer is None:
+                    break
+                writer.write(answer)
+                await writer.drain()
+        writer.close()
+
+
+@asynccontextmanager
+async def page_server(answer: Callable[[str], bytes | None] = lambda path: answer_bytes()) -> AsyncIterator[PageServer]:
+    site = PageServer(answer)
+    server = await asyncio.start_server(site.serve, ADDRESS, 0, backlog=1_000)
+    site.port = server.sockets[0].getsockname()[1]
+    try:
+        yield site
+    finally:
+        server.close()
+        for writer in site.connections:
+            writer.close()
+        # The tasks of the connections see the end of the stream in the next turns of the loop.
+        await asyncio.sleep(0.01)
+
+
+def with_server(
+    use: Callable[[CurlFetcher, PageServer], Awaitable[None]],
+    answer: Callable[[str], bytes | None] = lambda path: answer_bytes(),
+    limits: FetchLimits = PATIENT,
+) -> None:
+    """Use a fetcher and a server on a loop; what goes wrong in callbacks is an error, too."""
+
+    async def run() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context))
+        async with page_server(answer) as server:
+            fetcher = CurlFetcher(limits, user_agent="hound/1.0 (+https://a.test)", allow_private=True)
+            try:
+                await use(fetcher, server)
+            finally:
+                fetcher.close()
+
+    told: list[object] = []
+    asyncio.run(run())
+    assert told == []
+
+
+def page(server: PageServer, path: str = "/", html_only: bool = True, body_bytes: int | None = None) -> Request:
+    return Request(server.url(path), (ADDRESS,), html_only, body_bytes)
+
+
+def response(answer: Response | NotFetched) -> Response:
+    assert isinstance(answer, Response), answer
+    return answer
+
+
+def not_fetched(answer: Response | NotFetched) -> NotFetched:
+    assert isinstance(answer, NotFetched), answer
+    return answer

@@ -1,0 +1,31 @@
+"""Pages of the collections beside the checkout, for tests that want real ones."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import orjson
+
+from scenthound.files import opened
+
+_BEFORE_URL = b'{"url": "'
+
+
+def urls_of(file: Path, most: int) -> Iterator[str]:
+    """The first addresses of a collection; the pages are not read."""
+    return map(_url, islice(_lines(file), most))
+
+
+def pages_where(file: Path, is_wanted: Callable[[str], bool]) -> dict[str, str]:
+    """The HTML of the pages whose addresses are wanted."""
+    return {url: orjson.loads(line)["html"] for line in _lines(file) if is_wanted(url := _url(line))}
+
+
+def _lines(file: Path) -> Iterator[bytes]:
+    with opened(file) as source:
+        yield from source.content
+
+
+def _url(line: bytes) -> str:
+    assert line.startswith(_BEFORE_URL)
+    return line[len(_BEFORE_URL) : line.index(b'"', len(_BEFORE_URL))].decode()

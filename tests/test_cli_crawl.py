@@ -1,0 +1,210 @@
+"""`scenthound crawl` as a person uses it: on a small site on loopback, from its options to its last line."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from live_site import N_PAGES, LiveSite, live_site
+from scenthound.cli import crawl_progress
+from scenthound.cli.crawl import seconds_of
+from scenthound.errors import WrongUse
+from scenthound.store.stored_crawl import StoredCrawl
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[LiveSite]:
+    with live_site(tmp_path) as running:
+        yield running
+
+
+def visited(folder: Path) -> list[str]:
+    with StoredCrawl.open(folder) as crawl:
+        return [visit.url for visit in crawl.visits()]
+
+
+def test_a_crawl_ends_at_its_page_budget_and_says_what_to_do_next(
+    site: LiveSite, tmp_path: Path, scenthound: Call
+) -> None:
+    folder = tmp_path / "out"
+    code, out, err = scenthound(*site.crawl("--pages", 7, "--out", folder))
+    assert (code, err) == (0, "")
+    assert "The crawl ended: page budget reached." in out
+    assert f"7 of 7, in {folder}" in out
+    assert f"scenthound crawl --resume {folder} --pages 14" in out
+    assert f"scenthound explain {folder} URL" in out
+    assert len(visited(folder)) == 7
+
+
+def test_a_crawl_that_has_everything_ends_with_its_frontier_and_is_not_resumed(
+    site: LiveSite, tmp_path: Path, scenthound: Call
+) -> None:
+    code, out, _ = scenthound(*site.crawl("--out", tmp_path / "out"))
+    assert code == 0
+    assert "The crawl ended: frontier empty." in out
+    assert "--resume" not in out
+    assert len(visited(tmp_path / "out")) == N_PAGES
+
+
+def test_the_summary_counts_reasons_and_says_what_they_mean(tmp_path: Path, scenthound: Call) -> None:
+    more = "".join(f"<a href='http://h0.test:PORT/{name}'>x</a>" for name in ("private/1", "none", "old"))
+    with live_site(tmp_path, more) as site:
+        code, out, _ = scenthound(*site.crawl("--out", tmp_path / "out", "--strategy", "breadth_first"))
+    assert code == 0
+    # The redirect leads to page 4, which is had; whichever of both came second is the one that was had already.
+    assert "3 pages were not taken" in out
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines() if line.startswith("│")]
+    assert sorted(rows) == [
+        ["client-error", "the host has no such page, or does not give it (4xx)", "1"],
+        ["repeated", "had already, under another address", "1"],
+        ["robots", "robots.txt asks to stay away", "1"],
+    ]
+
+
+def test_programs_get_the_summary_as_json(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
+    code, out, err = scenthound(*site.crawl("--pages", 5, "--out", tmp_path / "out", "--json"))
+    assert (code, err) == (0, "")
+    summary = json.loads(out)
+    assert (summary["ended"], summary["pages"], summary["page_budget"]) == ("budget", 5, 5)
+    assert summary["folder"] == str(tmp_path / "out")
+    assert summary["reasons"] == {}
+
+
+def test_programs_can_watch_by_json_lines_of_which_the_last_is_the_summary(
+    site: LiveSite, tmp_path: Path, scenthound: Call
+) -> None:
+    code, out, err = scenthound(*site.crawl("--pages", 5, "--out", tmp_path / "out", "--log-json"))
+    assert (code, err) == (0, "")
+    events = [json.loads(line) for line in out.splitlines()]
+    assert [event["event"] for event in events[-2:]] == ["status", "ended"]
+    assert events[-2]["pages"] == events[-1]["pages"] == 5
+    assert events[-2]["ending"] == events[-1]["ended"] == "budget"
+
+
+def test_a_resumed_crawl_goes_on_and_fetches_nothing_again(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
+    folder = tmp_path / "out"
+    assert scenthound(*site.crawl("--pages", 9, "--out", folder))[0] == 0
+    before = visited(folder)
+    code, out, _ = scenthound("crawl", "--resume", folder, "--pages", 25)
+    assert code == 0
+    assert f"25 of 25, in {folder}" in out
+    assert visited(folder)[:9] == before
+    assert set(site.pages_asked().values()) == {1}
+    assert len(site.pages_asked()) == 25
+
+
+def test_time_that_is_up_ends_a_crawl(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
+    # Four hosts that rest 10 s after each answer, the robots.txt included, give nothing but what they give at once.
+    code, out, _ = scenthound(*site.crawl("--out", tmp_path / "out", "--time", "0.3s", "--delay", 10))
+    assert code == 0
+    assert "The crawl ended: time is up." in out
+
+
+def test_plain_lines_tell_how_the_crawl_is_doing(
+    site: LiveSite, tmp_path: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawl_progress, "SECONDS_BETWEEN_LINES", 0.0)
+    code, _, err = scenthound(*site.crawl("--pages", 5, "--out", tmp_path / "out"))
+    assert code == 0
+    last = err.splitlines()[-1]
+    assert last.startswith("5 of 5 pages, ")
+    assert "; frontier " in last
+    assert "; not taken 0" in last
+
+
+def test_the_pages_of_a_crawl_are_a_recording_for_the_next(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
+    assert scenthound(*site.crawl("--pages", 12, "--out", tmp_path / "first"))[0] == 0
+    site.server.requests.clear()
+    code, out, _ = scenthound(*site.crawl("--out", tmp_path / "again", "--web", tmp_path / "first", "--offline"))
+    assert code == 0
+    assert sorted(visited(tmp_path / "again")) == sorted(visited(tmp_path / "first"))
+    assert "not-recorded" in out
+    assert not site.server.requests
+    code, _, _ = scenthound(*site.crawl("--out", tmp_path / "more", "--web", tmp_path / "first"))
+    assert code == 0
+    assert len(visited(tmp_path / "more")) == N_PAGES
+    assert len(site.pages_asked()) == N_PAGES - 12
+
+
+def test_an_earlier_crawl_is_replaced_only_when_told(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
+    command = site.crawl("--pages", 3, "--out", tmp_path / "out")
+    assert scenthound(*command)[0] == 0
+    code, _, err = scenthound(*command)
+    assert code == 2
+    assert "out exists already" in err
+    assert scenthound(*command, "--force")[0] == 0
+
+
+def topic_file(folder: Path, *topics: dict[str, Any]) -> Path:
+    file = folder / "topics.jsonl"
+    file.write_text("".join(json.dumps({"keywords": ["balloon"], **topic}) + "\n" for topic in topics))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("topic", "options", "starts_from"),
+    [
+        ({"seeds": ["1"], "examples": ["2"]}, [], 1),
+        ({"examples": ["2"]}, [], 2),
+        ({"seeds": ["1"], "examples": ["2"]}, ["--seed", "3"], 3),
+    ],
+    ids=["its seeds", "else its examples", "what is told instead"],
+)
+def test_a_topic_file_says_where_to_start(
+    site: LiveSite, tmp_path: Path, scenthound: Call, topic: dict[str, Any], options: list[str], starts_from: int
+) -> None:
+    named = {name: [site.url(int(page)) for page in pages] for name, pages in topic.items()}
+    told = [site.url(int(option)) if option.isdigit() else option for option in options]
+    file = topic_file(tmp_path, {"id": "b", **named})
+    where = ("--hosts", site.hosts, "--allow-private", "--out", tmp_path / "out", "--pages", 1)
+    assert scenthound("crawl", file, *told, *where)[0] == 0
+    assert visited(tmp_path / "out") == [site.url(starts_from)]
+
+
+WRONG_USE = {
+    "nothing to crawl for": (["crawl", "--seed", "a.test"], "name a topic file, or words with --keywords"),
+    "nowhere to start": (["crawl", "--keywords", "x"], "name some with --seed"),
+    "no address": (["crawl", "--keywords", "x", "--seed", "ftp://a.test"], "is no address that can be crawled"),
+    "several topics": (["crawl", "FILE"], "has 2 topics: choose one with --topic, for example b, c."),
+    "a topic nobody knows": (["crawl", "FILE", "--topic", "d"], "No topic in"),
+    "two sets of keywords": (["crawl", "FILE", "--keywords", "x"], "take --keywords away"),
+    "no span of time": (["crawl", "--keywords", "x", "--seed", "a.test", "--time", "soon"], "is no span of time"),
+    "a strategy nobody knows": (
+        ["crawl", "FILE", "--topic", "b", "--strategy", "shark"],
+        "Did you mean 'shark_search'",
+    ),
+    "offline without a web": (["crawl", "FILE", "--topic", "b", "--offline"], "name one with --web"),
+    "a classifier without pages": (["crawl", "FILE", "--topic", "b", "--relevance", "svm"], "with --train-from"),
+    "nothing to resume": (["crawl", "--resume", "nowhere"], "There is no crawl at nowhere"),
+    "another strategy": (["crawl", "--resume", "x", "--strategy", "otie"], "--strategy cannot be changed"),
+    "another topic": (["crawl", "FILE", "--resume", "x"], "TOPIC cannot be changed"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_USE)
+def test_wrong_use_is_one_clear_line_and_makes_nothing(
+    case: str, tmp_path: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments, says = WRONG_USE[case]
+    monkeypatch.chdir(tmp_path)
+    file = topic_file(tmp_path, {"id": "b", "seeds": ["http://a.test/"]}, {"id": "c"})
+    code, out, err = scenthound(*(str(file) if each == "FILE" else each for each in arguments))
+    assert (code, out) == (2, "")
+    assert says in err
+    assert len([line for line in err.splitlines() if not line.startswith("Note: ")]) == 1
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize(("span", "seconds"), [("90", 90), ("90s", 90), ("1.5m", 90), ("2h", 7200), ("1d", 86_400)])
+def test_spans_of_time_are_read_as_people_write_them(span: str, seconds: float) -> None:
+    assert seconds_of(span) == seconds
+
+
+@pytest.mark.parametrize("span", ["", "m", "0", "-1", "nan", "inf", "1w", "1h30m"])
+def test_what_is_no_span_of_time_is_refused(span: str) -> None:
+    with pytest.raises(WrongUse, match="no span of time"):
+        seconds_of(span)

@@ -1,0 +1,128 @@
+"""Whatever ends `scenthound crawl` (Ctrl-C once or twice, a kill, a full disk), its folder can be resumed."""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from live_site import N_PAGES, LiveSite, live_site, started
+from scenthound.errors import BadInput
+from scenthound.store.stored_crawl import StoredCrawl
+
+Call = Callable[..., tuple[int, str, str]]
+PATIENCE_S = 30.0
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[LiveSite]:
+    """The page that never comes is on every page."""
+    with live_site(tmp_path, "<a href='http://silent.test:PORT/'>balloon</a>") as running:
+        yield running
+
+
+def n_stored(folder: Path) -> int:
+    try:
+        with StoredCrawl.open(folder) as crawl:
+            return crawl.counts().visits
+    except BadInput:
+        return 0
+
+
+def wait_for(running: "subprocess.Popen[str]", is_so: Callable[[], bool]) -> None:
+    until_s = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < until_s
+        assert running.poll() is None
+        time.sleep(0.02)
+
+
+def test_ctrl_c_finishes_what_is_in_flight_and_says_how_to_go_on(
+    site: LiveSite, tmp_path: Path, scenthound: Call
+) -> None:
+    folder = tmp_path / "out"
+    with started(*site.crawl("--out", folder, "--timeout", 2)) as running:
+        wait_for(running, lambda: n_stored(folder) == N_PAGES)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == 130
+    assert "stopped by the user: finishing 1 in flight; Ctrl-C again stops now" in err
+    assert "Traceback" not in err
+    assert "The crawl ended: stopped by the user." in out
+    assert f"scenthound crawl --resume {folder}\n" in out
+    code, out, _ = scenthound("crawl", "--resume", folder, "--time", "0.1")
+    assert code == 0
+    assert set(site.pages_asked().values()) == {1}
+
+
+def test_ctrl_c_twice_stops_now(site: LiveSite, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    with started(*site.crawl("--out", folder, "--timeout", 60)) as running:
+        wait_for(running, lambda: n_stored(folder) == N_PAGES)
+        running.send_signal(signal.SIGINT)
+        assert running.stderr is not None
+        assert "Ctrl-C again" in running.stderr.readline()
+        began_s = time.monotonic()
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=PATIENCE_S)
+        # What is in flight would have had 10 s to come.
+        assert time.monotonic() - began_s < 5
+    assert running.returncode == 130
+    assert n_stored(folder) == N_PAGES
+
+
+def test_a_crawl_that_was_killed_goes_on_and_fetches_nothing_that_it_had_stored(
+    tmp_path: Path, scenthound: Call
+) -> None:
+    folder = tmp_path / "out"
+    with live_site(tmp_path) as site:
+        # Four hosts that rest half a second each: the forty pages take at least five.
+        with started(*site.crawl("--out", folder, "--delay", 0.5)) as running:
+            wait_for(running, lambda: n_stored(folder) >= 4)
+            running.kill()
+        with StoredCrawl.open(folder) as crawl:
+            stored = {visit.url for visit in crawl.visits()}
+        assert 4 <= len(stored) < N_PAGES
+        site.server.requests.clear()
+        assert scenthound("crawl", "--resume", folder, "--pages", len(stored) + 4)[0] == 0
+        assert not stored & set(site.pages_asked())
+    assert n_stored(folder) == len(stored) + 4
+
+
+#: The program, where no file may grow beyond a size.
+FULL_DISK = """
+import resource
+from scenthound.cli import main
+resource.setrlimit(resource.RLIMIT_FSIZE, ({most_bytes}, resource.RLIM_INFINITY))
+main()
+"""
+
+
+def test_a_full_disk_ends_the_crawl_with_one_line_and_it_can_be_resumed(tmp_path: Path, scenthound: Call) -> None:
+    folder = tmp_path / "out"
+    # Forty pages with 4,000 bytes that do not compress in half of their letters: the archive needs 160 KB.
+    with live_site(tmp_path, f"<p>{Random(1).randbytes(4000).hex()}") as site:
+        command = [sys.executable, "-c", FULL_DISK.format(most_bytes=70_000)]
+        arguments = map(str, site.crawl("--out", folder, "--keep-duplicates"))
+        done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+        assert (done.returncode, done.stdout) == (1, "")
+        (line,) = done.stderr.splitlines()
+        assert re.fullmatch(r"scenthound: .*out cannot be written: .*: make room, then resume the crawl\.", line)
+        code, out, _ = scenthound("crawl", "--resume", folder)
+    assert code == 0
+    assert f"{N_PAGES} of 1,000" in out
+
+
+def test_a_folder_that_is_being_written_to_is_left_alone(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
+    folder = tmp_path / "out"
+    with started(*site.crawl("--out", folder, "--timeout", 60)) as running:
+        wait_for(running, lambda: n_stored(folder) > 0)
+        code, _, err = scenthound("crawl", "--resume", folder)
+        running.kill()
+    assert code == 2
+    assert "Another process is writing to" in err

@@ -1,0 +1,103 @@
+"""The options of `scenthound crawl`: what they make of the plan, without crawling."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenthound.cli import crawl_run
+from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.lab.crawl import RunOptions
+from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.model import Topic
+from scenthound.web.fetch import FetchLimits
+
+Call = Callable[..., tuple[int, str, str]]
+SEED = "https://a.test/"
+
+
+class Caught(Exception):
+    """The crawl would have begun."""
+
+    def __init__(self, plan: CrawlPlan, folder: Path, options: RunOptions, force: bool) -> None:
+        super().__init__()
+        self.plan, self.folder, self.options, self.force = plan, folder, options, force
+
+
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch, scenthound: Call) -> Callable[..., Caught]:
+    """What the command would crawl, were it let."""
+
+    def crawl(plan: CrawlPlan, folder: Path, options: RunOptions, *, force: bool) -> Any:
+        raise Caught(plan, folder, options, force)
+
+    monkeypatch.setattr(crawl_run, "crawl_live", crawl)
+
+    def call(*more: object) -> Caught:
+        with pytest.raises(Caught) as caught:
+            scenthound("crawl", "--keywords", "hot air", "--seed", "a.test", *more)
+        return caught.value
+
+    return call
+
+
+def test_without_options_the_plan_is_the_default_one(planned: Callable[..., Caught]) -> None:
+    caught = planned()
+    assert caught.plan == CrawlPlan(Topic("hot air", ("hot air",)), (SEED,))
+    assert (caught.folder, caught.force) == (Path("crawl-hot-air"), False)
+    assert caught.options.obey_signals
+
+
+CHOICES = {
+    "--strategy": (["otie"], {"strategy": "otie"}),
+    "--relevance": (["cosine"], {"relevance": "cosine"}),
+    "--pages": ([7], {"page_budget": 7}),
+    "--random-seed": ([3], {"random_seed": 3}),
+    "--strict-order": ([], {"strict_order": True}),
+    "--contact": (["me@a.test"], {"contact": "me@a.test"}),
+    "--user-agent": (["Bot"], {"agent": "Bot"}),
+    "--delay": ([2.5], {"politeness": PolitenessRules(delay_s=2.5)}),
+    "--pages-per-host": ([9], {"politeness": PolitenessRules(pages_per_host=9)}),
+    "--pages-per-domain": ([9], {"politeness": PolitenessRules(pages_per_domain=9)}),
+    "--follow-nofollow": ([], {"obey_nofollow": False}),
+    "--connections": ([5], {"connections": 5}),
+    "--timeout": ([4], {"limits": FetchLimits(connect_s=4, headers_s=4, total_s=4)}),
+    "--page-bytes": ([1000], {"limits": FetchLimits(body_bytes=1000)}),
+    "--as-studies": ([], {"limits": FetchLimits(total_s=10, body_bytes=100_000)}),
+    "--redirects": ([0], {"redirects": 0}),
+    "--sitemaps": ([], {"sitemaps": True}),
+    "--allow-private": ([], {"allow_private": True}),
+    "--no-traps": ([], {"traps": False}),
+    "--keep-duplicates": ([], {"near_duplicates": False}),
+    "--keep-soft-404s": ([], {"soft_404s": False}),
+}
+
+
+@pytest.mark.parametrize("option", CHOICES)
+def test_each_option_changes_its_part_of_the_plan_and_nothing_else(option: str, planned: Callable[..., Caught]) -> None:
+    values, changes = CHOICES[option]
+    assert planned(option, *values).plan == CrawlPlan(Topic("hot air", ("hot air",)), (SEED,), **changes)
+
+
+def test_what_is_told_by_itself_counts_more_than_the_rules_of_the_studies(planned: Callable[..., Caught]) -> None:
+    limits = planned("--as-studies", "--timeout", 20).plan.limits
+    assert (limits.total_s, limits.headers_s, limits.body_bytes) == (20, 10, 100_000)
+
+
+def test_how_a_run_ends_is_no_part_of_the_plan(planned: Callable[..., Caught]) -> None:
+    options = planned("--time", "10m", "--min-harvest", 0.2).options
+    assert (options.time_s, options.harvest_floor) == (600, 0.2)
+
+
+def test_a_hosts_file_says_where_hosts_are(planned: Callable[..., Caught], tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text("127.0.0.9 a.test b.test\n")
+    assert planned("--hosts", tmp_path / "hosts").plan.hosts == {"a.test": "127.0.0.9", "b.test": "127.0.0.9"}
+
+
+@pytest.mark.parametrize(("options", "notes"), [((), 1), (("--contact", "me@a.test"), 0), (("--allow-private",), 0)])
+def test_a_contact_is_recommended_for_crawls_of_the_public_web(
+    options: tuple[str, ...], notes: int, planned: Callable[..., Caught], capsys: pytest.CaptureFixture[str]
+) -> None:
+    planned(*options)
+    assert capsys.readouterr().err.count("Note: no --contact.") == notes

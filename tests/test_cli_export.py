@@ -1,0 +1,65 @@
+"""`scenthound export`, and crawls as recorded webs for the other commands."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stored_crawls import small_crawl
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return small_crawl(tmp_path / "crawl")
+
+
+def test_pages_are_exported_and_those_left_out_are_counted(folder: Path, tmp_path: Path, scenthound: Call) -> None:
+    file = tmp_path / "pages.jsonl"
+    code, out, _ = scenthound("export", folder, "--to", "jsonl", "--out", file)
+    assert code == 0
+    assert f"Wrote 2 pages to {file}." in out
+    assert "Left out 1 page that ask not to be indexed; --include-noindex writes them too." in out
+    urls = [json.loads(line)["url"] for line in file.read_text("utf-8").splitlines()]
+    assert urls == ["http://a.test/", "http://a.test/dogs"]
+    code, out, _ = scenthound("export", folder, "--to", "jsonl", "--out", file, "--include-noindex", "--force")
+    assert code == 0
+    assert f"Wrote 3 pages to {file}." in out
+
+
+@pytest.mark.parametrize("kind", ["parquet", "warc", "cdxj"])
+def test_every_kind_of_export_writes_its_file(kind: str, folder: Path, tmp_path: Path, scenthound: Call) -> None:
+    file = tmp_path / f"crawl.{kind}"
+    code, out, _ = scenthound("export", folder, "--to", kind, "--out", file, "--json")
+    assert code == 0
+    assert json.loads(out)["written"] > 0
+    assert file.stat().st_size > 0
+
+
+def test_wrong_use_of_export_is_one_line(folder: Path, tmp_path: Path, scenthound: Call) -> None:
+    taken = tmp_path / "taken.jsonl"
+    taken.write_text("mine\n")
+    code, _, err = scenthound("export", folder, "--to", "jsonl", "--out", taken)
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert "exists already" in err
+    assert taken.read_text() == "mine\n"
+    code, _, err = scenthound("export", folder, "--to", "jsnl", "--out", tmp_path / "new")
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert "Did you mean 'jsonl'" in err
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_crawl_can_be_recorded_and_simulated_on(folder: Path, tmp_path: Path, scenthound: Call) -> None:
+    code, out, _ = scenthound("record", "--from", folder, "--out", tmp_path / "web", "--workers", 1)
+    assert code == 0
+    assert "Recorded 3 pages on 2 hosts" in out
+    topic = {"id": "dogs", "keywords": ["dogs"], "seeds": ["http://a.test/"], "targets": ["http://a.test/dogs"]}
+    (tmp_path / "topics.jsonl").write_text(json.dumps(topic) + "\n")
+    code, out, err = scenthound(
+        *("simulate", "--web", folder, "--topics", tmp_path / "topics.jsonl", "--strategy", "best_first"),
+        *("--out", tmp_path / "run", "--workers", 1),
+    )
+    assert code == 0, err
+    assert scenthound("evaluate", tmp_path / "run")[0] == 0

@@ -1,0 +1,254 @@
+"""What a crawl stores can be asked for again, exactly, also by others while it goes on."""
+
+import os
+import random
+import sqlite3
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays_of
+
+from scenthound.errors import BadInput
+from scenthound.reasons import Reason
+from scenthound.store.crawl_database import CrawlBatch, CrawlDatabase, packed, unpacked
+from scenthound.store.crawl_rows import NotTakenRow, Place, RobotsRow, VisitRow
+from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.store.visit_arrays import JoinedArrays, joined_arrays
+from stored_crawls import NOON_S, new_crawl, visit
+
+
+def same(left: VisitRow, right: VisitRow) -> bool:
+    """Equal in every field; arrays by value."""
+    for name in VisitRow.__slots__:
+        one, other = getattr(left, name), getattr(right, name)
+        if not (np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other):
+            return False
+    return True
+
+
+def numbers(*values: int) -> np.ndarray:
+    return np.array(values, np.int32)
+
+
+def test_a_visit_comes_back_in_every_field(tmp_path: Path) -> None:
+    full = visit(
+        0,
+        page=7,
+        relevance=1 / 3,
+        title="Café \x00 \U0001f415",
+        simhash=-(2**63),
+        links=numbers(1, 2, 2**31 - 1),
+        place=Place(3, 2**40, 17),
+        score=0.1,
+        regret=float("inf"),
+        predicted=np.array([0.1, -0.0, 1e-300]),
+        anchors=np.array([1.0, 2.0, 3.0]),
+        noindex=True,
+        truncated=True,
+    )
+    bare = visit(1)
+    with new_crawl(tmp_path / "crawl") as store:
+        store.add_visit(full)
+        store.add_visit(bare)
+        store.commit()
+        found = list(store.visits())
+    assert len(found) == 2
+    assert same(found[0], full)
+    assert same(found[1], bare)
+    assert (found[0].recorded, found[1].recorded) == (False, True)
+
+
+def test_numbers_out_of_arrays_are_stored_as_numbers(tmp_path: Path) -> None:
+    with new_crawl(tmp_path / "crawl") as store:
+        store.add_visit(visit(0, page=np.int32(5), simhash=np.int64(-3), relevance=np.float64(0.25)))
+        store.add_not_taken(NotTakenRow(np.int32(6), "http://a.test/", Reason.ROBOTS, "", NOON_S))
+        store.commit()
+        found = store.visit_of_page(5)
+        assert found is not None
+        assert (found.simhash, found.relevance) == (-3, 0.25)
+        assert store.not_taken_of_page(6) is not None
+
+
+def test_visits_of_many_commits_are_one_list_and_can_be_read_from_any_on(tmp_path: Path) -> None:
+    with new_crawl(tmp_path / "crawl") as store:
+        for number in range(10):
+            store.add_visit(visit(number, page=100 - number, links=numbers(*range(number))))
+            if number in (0, 3, 4, 9):
+                store.commit()
+        for first in range(12):
+            assert [row.visit for row in store.visits(first)] == list(range(first, 10))
+        assert [len(store.links_of(number)) for number in range(11)] == [*range(10), 0]
+        found = store.visit_of_page(96)
+        assert found is not None
+        assert (found.visit, found.links.tolist()) == (4, [0, 1, 2, 3])
+        assert store.visit_of_page(4) is None
+        assert store.visit_of_url("http://a.test/9") is not None
+        assert store.visit_of_url("http://a.test/10") is None
+
+
+def test_parents_are_the_visits_whose_links_hold_the_page(tmp_path: Path) -> None:
+    # 65_536 is 0x10000: its bytes 00 00 01 00 stand across the border of the numbers 0 and 0x100 = 256.
+    links = [numbers(1, 2), numbers(), numbers(2, 3, 2), numbers(0, 256), numbers(65_536), numbers(2)]
+    with new_crawl(tmp_path / "crawl") as store:
+        for number, row_links in enumerate(links):
+            store.add_visit(visit(number, links=row_links))
+            if number in (1, 3):
+                store.commit()
+        store.commit()
+        assert store.parents_of(2).tolist() == [0, 2, 5]
+        assert store.parents_of(65_536).tolist() == [4]
+        assert store.parents_of(9).tolist() == []
+
+
+def test_of_a_page_not_taken_the_last_reason_stays_and_reasons_are_counted(tmp_path: Path) -> None:
+    rows = [
+        NotTakenRow(3, "http://a.test/3", Reason.SERVER_ERROR, "503", NOON_S, 503),
+        NotTakenRow(1, "http://a.test/1", Reason.ROBOTS, "", NOON_S),
+        NotTakenRow(2, "http://a.test/2", Reason.ROBOTS, "\udcff", NOON_S),
+        NotTakenRow(3, "http://a.test/3", Reason.RATE_LIMITED, "429", NOON_S + 1, 429),
+    ]
+    with new_crawl(tmp_path / "crawl") as store:
+        for row in rows:
+            store.add_not_taken(row)
+        store.commit()
+        found = list(store.not_taken())
+        assert [row.page for row in found] == [1, 2, 3]
+        assert found[0] == rows[1]
+        assert found[2] == store.not_taken_of_page(3) == rows[3]
+        assert list(store.reasons().items()) == [(Reason.ROBOTS, 2), (Reason.RATE_LIMITED, 1)]
+        assert store.not_taken_of_page(4) is None
+        assert store.counts().not_taken == 3
+
+
+def test_strings_robots_and_events_come_back_in_order_whatever_the_commits(tmp_path: Path) -> None:
+    urls = [f"http://a.test/{'long-' * 20}{i}" for i in range(250)]
+    stems = ["dog", "", "\udc80", "café"]
+    robots = [
+        RobotsRow("http://a.test", NOON_S, 200, b"User-agent: *\n" * 50),
+        RobotsRow("http://b.test", 0.5, None, b""),
+    ]
+    with new_crawl(tmp_path / "crawl") as store:
+        for start in range(250):
+            store.add_urls(urls[start : start + 1])
+            store.commit()
+        store.add_stems(stems[:1])
+        store.add_stems(stems[1:])
+        for row in robots:
+            store.add_robots(row)
+        for events in (b"one", b"two"):
+            store.add_event_bytes(events)
+        store.commit()
+        store.add_event_bytes(b"")
+        store.commit()
+        store.add_event_bytes(b"3" * 1_000)
+        store.commit()
+        assert store.urls() == urls
+        assert store.stems() == stems
+        assert list(store.robots()) == robots
+        assert list(store.events()) == [b"onetwo", b"3" * 1_000]
+        assert (store.counts().urls, store.counts().stems, store.counts().events) == (250, 4, 2)
+
+
+def test_an_iterator_that_is_not_read_to_its_end_holds_nothing_up(tmp_path: Path) -> None:
+    with new_crawl(tmp_path / "crawl") as store:
+        store.add_visit(visit(0))
+        store.add_visit(visit(1))
+        store.add_event_bytes(b"a")
+        store.commit()
+        visits, events = store.visits(), store.events()
+        next(visits), next(events)
+        store.add_visit(visit(2))
+        store.commit()
+        # An open question would see the state of the first commit only, and keep the log from being emptied.
+        assert store.counts().visits == 3
+        log = tmp_path / "crawl" / "crawl.sqlite"
+        connection = sqlite3.connect(log)
+        busy, in_log, moved = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        connection.close()
+        assert (busy, in_log, moved) == (0, 0, 0)
+        assert [row.visit for row in visits] == [1, 2]
+
+
+def test_a_reader_sees_each_commit_while_the_crawl_goes_on(tmp_path: Path) -> None:
+    with new_crawl(tmp_path / "crawl") as store, StoredCrawl.open(tmp_path / "crawl") as reader:
+        assert reader.counts().visits == 0
+        store.add_visit(visit(0))
+        assert reader.counts().visits == 0
+        store.commit()
+        assert [row.title for row in reader.visits()] == ["Page 0"]
+
+
+def test_a_crawl_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with new_crawl(folder) as store:
+        store.add_visit(visit(0))
+        store.commit()
+    os.chmod(folder, stat.S_IRUSR | stat.S_IXUSR)
+    os.chmod(folder / "crawl.sqlite", stat.S_IRUSR)
+    try:
+        with StoredCrawl.open(folder) as reader:
+            assert reader.counts().visits == 1
+    finally:
+        os.chmod(folder, stat.S_IRWXU)
+
+
+def test_what_is_no_database_of_a_crawl_is_told_in_one_line(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    new_crawl(folder).close()
+    (folder / "crawl.sqlite").write_bytes(b"no database at all, but long enough to be looked at")
+    with pytest.raises(BadInput, match=r"crawl\.sqlite cannot be used: file is not a database"):
+        StoredCrawl.open(folder)
+    (folder / "crawl.sqlite").unlink()
+    with pytest.raises(BadInput, match=r"crawl\.sqlite cannot be used"):
+        StoredCrawl.open(folder)
+    with pytest.raises(BadInput, match=r"crawl\.sqlite cannot be used"):
+        CrawlDatabase(folder / "crawl.sqlite")
+    assert not (folder / "crawl.sqlite").exists()
+
+
+def test_a_batch_is_written_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with new_crawl(folder) as store:
+        store.add_visit(visit(0))
+        store.commit()
+        database = CrawlDatabase(folder / "crawl.sqlite")
+        twice = CrawlBatch(0, 0, visits=[visit(1), visit(0)], urls=["http://a.test/"])
+        with pytest.raises(sqlite3.IntegrityError):
+            database.write(twice, store.archive_end())
+        good = CrawlBatch(0, 0, visits=[visit(1)])
+        database.write(good, store.archive_end())
+        database.close()
+        assert (store.counts().visits, store.counts().urls) == (2, 0)
+
+
+@given(st.binary(max_size=500), st.integers(1, 50))
+@example(random.Random(1).randbytes(1_000), 1)
+def test_what_is_packed_comes_back_and_never_gets_longer(content: bytes, times: int) -> None:
+    is_packed, stored = packed(content * times)
+    assert unpacked(is_packed, stored) == content * times
+    assert len(stored) <= len(content * times)
+
+
+floats = st.none() | arrays_of.arrays(np.float64, st.integers(0, 4), elements=st.floats(allow_nan=False))
+links = arrays_of.arrays(np.int32, st.integers(0, 4))
+
+
+@given(st.lists(st.tuples(links, floats, floats), min_size=1, max_size=6), st.integers(0, 1_000))
+def test_arrays_that_were_joined_come_apart_as_they_were(
+    rows: list[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]], first: int
+) -> None:
+    visits = [
+        visit(first + i, links=row_links, predicted=predicted, anchors=anchors)
+        for i, (row_links, predicted, anchors) in enumerate(rows)
+    ]
+    joined = JoinedArrays(*joined_arrays(visits))
+    assert (joined.first, joined.end) == (first, first + len(rows))
+    for row in visits:
+        assert np.array_equal(joined.links(row.visit), row.links)
+        for found, stored in ((joined.predicted(row.visit), row.predicted), (joined.anchors(row.visit), row.anchors)):
+            assert (found is None) == (stored is None)
+            assert found is None or np.array_equal(found, stored)

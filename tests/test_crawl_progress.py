@@ -1,0 +1,132 @@
+"""What people and programs see of a live crawl while it runs."""
+
+import io
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from scenthound.cli import crawl_progress
+from scenthound.cli.crawl_progress import JsonLines, PlainLines, _display
+from scenthound.cli.crawl_words import clock_time, ending, not_taken, seconds_left
+from scenthound.drivers.ended import Ended
+from scenthound.drivers.live.status import CrawlStatus
+from scenthound.reasons import Reason
+
+STATUS = CrawlStatus(
+    n_pages=250,
+    page_budget=1000,
+    seconds=50.0,
+    pages_per_s=5.0,
+    harvest=0.25,
+    harvest_of_late=0.125,
+    frontier=12_345,
+    in_flight=7,
+    hosts_active=7,
+    hosts_resting=30,
+    hosts_ready=3,
+    hosts_retired=2,
+    regret=0.0625,
+    n_not_taken=18,
+    reasons={Reason.ROBOTS: 3, Reason.NOT_HTML: 9, Reason.CLIENT_ERROR: 4, Reason.SOFT_404: 1, Reason.TRAP_PATH: 1},
+)
+
+
+def shown(status: CrawlStatus, width: int = 100) -> list[str]:
+    console = Console(width=width, file=io.StringIO(), color_system=None)
+    console.print(_display("balloons by shark_search", status, None))
+    assert isinstance(console.file, io.StringIO)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def test_the_display_tells_all_that_matters() -> None:
+    head, *facts = shown(STATUS)
+    assert head.startswith("balloons by shark_search  ━")
+    # 750 pages at 5 a second take 150 s.
+    assert head.endswith("250 of 1,000 pages  5.0 pages/s  2:30 left")
+    assert facts == [
+        "harvest    0.250, of late 0.125",
+        "regret     0.0625",
+        "frontier   12,345 waiting, 7 in flight",
+        "hosts      7 active, 30 resting, 2 retired",
+        "not taken  18: not-html 9, client-error 4, robots 3, others 2",
+    ]
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_the_display_has_as_many_lines_on_a_narrow_terminal(width: int) -> None:
+    assert len(shown(STATUS, width)) == 6
+
+
+def test_a_crawl_that_is_to_end_says_what_it_waits_for() -> None:
+    assert ending(STATUS) == ""
+    stopped = replace(STATUS, ending=Ended.STOPPED)
+    assert ending(stopped) == "stopped by the user: finishing 7 in flight; Ctrl-C again stops now"
+    assert shown(stopped)[-1] == ending(stopped)
+    assert ending(replace(STATUS, ending=Ended.TIME)) == "time is up: finishing 7 in flight"
+
+
+@pytest.mark.parametrize(
+    ("changes", "time_s", "left_s"),
+    [
+        ({}, None, 150.0),  # the budget
+        ({}, 100.0, 50.0),  # 50 of 100 seconds are gone
+        ({}, 1000.0, 150.0),
+        ({"pages_per_s": 0.0}, None, None),
+        ({"pages_per_s": 0.0}, 60.0, 10.0),
+        ({}, 40.0, 0.0),  # what is in flight may take longer
+    ],
+)
+def test_the_time_left_is_that_until_budget_or_time_is_reached(
+    changes: dict[str, Any], time_s: float | None, left_s: float | None
+) -> None:
+    assert seconds_left(replace(STATUS, **changes), time_s) == left_s
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(0.4, "0:00"), (65, "1:05"), (3599.6, "1:00:00"), (7265, "2:01:05")])
+def test_spans_are_told_as_a_clock_does(seconds: float, told: str) -> None:
+    assert clock_time(seconds) == told
+
+
+def test_without_reasons_nothing_is_named() -> None:
+    assert not_taken(replace(STATUS, reasons={}, n_not_taken=0)) == "0"
+
+
+def test_plain_lines_are_seldom_but_an_end_is_told_at_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = 100.0
+    monkeypatch.setattr(crawl_progress, "monotonic", lambda: now_s)
+    with PlainLines(None) as lines:
+        for moment_s in (100.5, 104.0, 105.0, 105.5):
+            now_s = moment_s
+            lines.watch(STATUS)
+        now_s = 106.0
+        lines.watch(replace(STATUS, ending=Ended.STOPPED))
+        lines.watch(replace(STATUS, ending=Ended.STOPPED))
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == (
+        "250 of 1,000 pages, 5.0 pages/s, 2:30 left; harvest 0.250, of late 0.125; frontier 12,345; "
+        "hosts 7 active, 30 resting, 2 retired; regret 0.0625; "
+        "not taken 18: not-html 9, client-error 4, robots 3, others 2"
+    )
+    assert second.startswith("stopped by the user")
+
+
+def test_json_lines_come_once_a_second_and_when_the_crawl_is_to_end(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = 100.0
+    monkeypatch.setattr(crawl_progress, "monotonic", lambda: now_s)
+    with JsonLines(None) as lines:
+        for moment_s in (100.0, 100.5, 101.0):
+            now_s = moment_s
+            lines.watch(STATUS)
+        now_s = 101.5
+        lines.watch(replace(STATUS, ending=Ended.TIME))
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [event["ending"] for event in events] == [None, None, "time"]
+    assert events[0]["reasons"] == {"not-html": 9, "client-error": 4, "robots": 3, "soft-404": 1, "trap-path": 1}
+    assert (events[0]["event"], events[0]["seconds_left"]) == ("status", 150.0)

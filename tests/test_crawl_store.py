@@ -1,0 +1,285 @@
+"""A crawl's folder keeps what was acknowledged: after kills, cuts and full disks, and nothing else."""
+
+import os
+import random
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from scenthound.errors import BadInput, Failure
+from scenthound.store.archive import file_name
+from scenthound.store.crawl_folder import ArchiveSettings
+from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.stored_crawl import StoredCrawl
+from stored_crawls import AGENT, NOON_S, add_page, new_crawl, response, visit
+
+KILLS = 6
+
+#: Goes on with the crawl in the folder that is named, and says of each commit how many visits it acknowledged.
+CRAWLER = """
+import random, sys
+from pathlib import Path
+from scenthound.store.crawl_store import CrawlStore
+from stored_crawls import add_page, response
+with CrawlStore.open(Path(sys.argv[1])) as store:
+    number = store.counts().visits
+    while True:
+        for number in range(number, number + 3):
+            body = random.Random(number).randbytes(20_000)
+            add_page(store, number, response(f"http://a.test/{number}", body))
+            store.add_urls([f"http://a.test/{number}"])
+        store.commit()
+        number += 1
+        print(number, flush=True)
+"""
+
+#: Adds to a crawl until the system lets no file grow beyond 300,000 bytes.
+FILLER = """
+import random, resource, signal, sys
+from pathlib import Path
+from scenthound.errors import Failure
+from scenthound.store.crawl_store import CrawlStore
+from stored_crawls import add_page, response
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+store = CrawlStore.open(Path(sys.argv[1]))
+number = 0
+try:
+    while True:
+        if sys.argv[2] == "archive":
+            add_page(store, number, response(f"http://a.test/{number}", random.Random(number).randbytes(20_000)))
+        else:
+            store.add_event_bytes(random.Random(number).randbytes(20_000))
+        store.commit()
+        number += 1
+except Failure as failure:
+    print(number, failure)
+store.close()
+"""
+
+
+def program(text: str, *arguments: str) -> subprocess.Popen[str]:
+    path = os.pathsep.join((str(Path(__file__).parent), *sys.path))
+    return subprocess.Popen(
+        [sys.executable, "-c", text, *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+
+
+def check_whole_crawl(folder: Path, acknowledged: int) -> int:
+    """Every acknowledged page is there once, and the archive holds nothing but whole records. How many visits?"""
+    with StoredCrawl.open(folder) as crawl:
+        visits = list(crawl.visits())
+        assert len(visits) == crawl.counts().urls >= acknowledged
+        for row in visits:
+            assert row.place is not None
+            assert crawl.content_of(row.place)[1] == random.Random(row.visit).randbytes(20_000)
+    return len(visits)
+
+
+def urls_in_archive(folder: Path) -> list[str]:
+    """By another program than the one that wrote it; digests must be right."""
+    urls = []
+    for path in sorted((folder / "archive").iterdir()):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, check_digests="raise"):
+                record.content_stream().read()
+                if record.rec_type == "response":
+                    urls.append(record.rec_headers.get_header("WARC-Target-URI"))
+    return urls
+
+
+def test_after_kills_at_any_moment_all_that_was_acknowledged_is_there_and_the_crawl_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    new_crawl(folder, most_file_bytes=300_000).close()
+    moments = random.Random(4)
+    acknowledged = 0
+    for _ in range(KILLS):
+        with program(CRAWLER, str(folder)) as crawler:
+            assert crawler.stdout is not None
+            crawler.stdout.readline()
+            threading.Timer(moments.uniform(0.0, 0.1), crawler.kill).start()
+            said = crawler.stdout.read().split("\n")
+        # The last line may have been cut off by the kill.
+        acknowledged = max(acknowledged, *(int(line) for line in said[:-1] if line), 0)
+        assert check_whole_crawl(folder, acknowledged) > 0
+        with CrawlStore.open(folder) as store:
+            n_visits = store.counts().visits
+        assert urls_in_archive(folder) == [f"http://a.test/{number}" for number in range(n_visits)]
+    assert acknowledged > 3 * KILLS
+
+
+def test_what_was_not_committed_is_forgotten(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with new_crawl(folder) as store:
+        add_page(store, 0, response("http://a.test/0"))
+        store.commit()
+        add_page(store, 1, response("http://a.test/1"))
+    with CrawlStore.open(folder) as store:
+        assert store.counts().visits == 1
+        add_page(store, 1, response("http://a.test/other"))
+        store.commit()
+    assert urls_in_archive(folder) == ["http://a.test/0", "http://a.test/other"]
+
+
+def test_opening_for_writing_cuts_off_what_was_not_acknowledged_and_reading_does_not(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with new_crawl(folder) as store:
+        add_page(store, 0, response())
+        store.commit()
+    first, second = (folder / "archive" / file_name(number) for number in range(2))
+    whole = first.read_bytes()
+    first.write_bytes(whole + whole[:50])
+    second.write_bytes(whole)
+    StoredCrawl.open(folder).close()
+    assert second.exists()
+    CrawlStore.open(folder).close()
+    assert first.read_bytes() == whole
+    assert not second.exists()
+
+
+def test_a_crawl_whose_archive_lost_what_was_acknowledged_does_not_go_on(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with new_crawl(folder) as store:
+        add_page(store, 0, response())
+        store.commit()
+    archive = folder / "archive" / file_name(0)
+    archive.write_bytes(archive.read_bytes()[:-1])
+    with pytest.raises(BadInput, match="missing or cut off"):
+        CrawlStore.open(folder)
+    # Nothing stays locked after that.
+    with pytest.raises(BadInput, match="missing or cut off"):
+        CrawlStore.open(folder)
+
+
+def test_a_commit_may_be_written_in_another_thread_while_more_is_added(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with new_crawl(folder, most_file_bytes=2_000) as store:
+        for number in range(0, 20, 2):
+            add_page(store, number, response(f"http://a.test/{number}"))
+            store.add_urls([f"http://a.test/{number}"])
+            writing = threading.Thread(target=store.write, args=(store.take(),))
+            writing.start()
+            add_page(store, number + 1, response(f"http://a.test/{number + 1}"))
+            store.add_urls([f"http://a.test/{number + 1}"])
+            writing.join()
+        store.commit()
+        urls = [f"http://a.test/{number}" for number in range(20)]
+        assert store.urls() == urls == [row.url for row in store.visits()]
+        assert all(row.place and store.archive.record(row.place).url == row.url for row in store.visits())
+    assert urls_in_archive(folder) == urls
+
+
+def test_one_process_at_a_time_may_write_and_the_next_one_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with new_crawl(folder):
+        with pytest.raises(BadInput, match=r"Another process is writing to .*crawl: wait until it has ended\."):
+            CrawlStore.open(folder)
+        with pytest.raises(BadInput, match="Another process is writing"):
+            CrawlStore.create(folder, {}, ArchiveSettings(AGENT), force=True)
+        StoredCrawl.open(folder).close()
+    CrawlStore.open(folder).close()
+
+
+def test_a_folder_that_is_there_is_replaced_only_when_told_and_only_if_it_is_a_crawl(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with new_crawl(folder, seeds=3) as store:
+        store.add_visit(visit(0))
+        store.commit()
+        assert store.about.settings == {"seeds": 3}
+    with pytest.raises(BadInput, match="exists already"):
+        CrawlStore.create(folder, {}, ArchiveSettings(AGENT))
+    with CrawlStore.create(folder, {"seeds": 4}, ArchiveSettings(AGENT), force=True) as store:
+        assert (store.counts().visits, store.about.settings) == (0, {"seeds": 4})
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(BadInput, match="holds something else"):
+        CrawlStore.create(tmp_path / "mine", {}, ArchiveSettings(AGENT), force=True)
+
+
+@pytest.mark.parametrize(
+    ("about", "told"),
+    [
+        (None, r"There is no crawl at .*: make one with `scenthound crawl`\."),
+        (b"{", "cannot be read"),
+        (b"[]", "is not a crawl"),
+        (b'{"format": "scenthound crawl", "version": 2}', "version 2 of the format"),
+        (b'{"format": "scenthound crawl", "version": 1, "id": "x", "archive": {}}', "is damaged"),
+    ],
+)
+def test_a_folder_that_is_no_crawl_is_told_in_one_line(tmp_path: Path, about: bytes | None, told: str) -> None:
+    if about is not None:
+        (tmp_path / "crawl.json").write_bytes(about)
+    for kind in (StoredCrawl, CrawlStore):
+        with pytest.raises(BadInput, match=told) as raised:
+            kind.open(tmp_path)
+        assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("what", ["archive", "database"])
+def test_a_full_disk_ends_in_one_line_and_the_crawl_can_be_resumed(tmp_path: Path, what: str) -> None:
+    folder = tmp_path / "crawl"
+    new_crawl(folder).close()
+    with program(FILLER, str(folder), what) as filler:
+        said = filler.communicate(timeout=60)[0]
+    number, _, line = said.partition(" ")
+    assert line.count("\n") == 1
+    assert "What was stored before is safe: make room, then resume the crawl." in line
+    if what == "archive":
+        # 14 pages of 20,000 random bytes fit into 300,000 with their heads; 15 do not.
+        assert visits_of_cut_crawl(folder) == int(number) == 14
+    with CrawlStore.open(folder) as store:
+        assert int(number) == (store.counts().visits if what == "archive" else store.counts().events) > 5
+        add_page(store, store.counts().visits, response("http://a.test/more"))
+        store.commit()
+    assert urls_in_archive(folder)[-1] == "http://a.test/more"
+
+
+def visits_of_cut_crawl(folder: Path) -> int:
+    """The archive ends with the last acknowledged record already before it is opened for writing."""
+    with StoredCrawl.open(folder) as crawl:
+        assert (folder / "archive" / file_name(0)).stat().st_size == crawl.archive_end().offset
+        return crawl.counts().visits
+
+
+def test_short_writes_are_carried_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole_write = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda handle, content, offset: whole_write(handle, content[:7], offset))
+    with new_crawl(tmp_path / "crawl") as store:
+        add_page(store, 0, response("http://a.test/short"))
+        store.commit()
+    assert urls_in_archive(tmp_path / "crawl") == ["http://a.test/short"]
+
+
+def test_after_a_commit_that_failed_nothing_more_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with new_crawl(tmp_path / "crawl") as store:
+        add_page(store, 0, response("http://a.test/0"))
+        store.commit()
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "pwrite", full)
+            add_page(store, 1, response("http://a.test/1"))
+            with pytest.raises(Failure, match="No space left on device"):
+                store.commit()
+        # There is room again, but page 1 is gone, and so is what was numbered with it.
+        with pytest.raises(Failure, match="takes nothing more since a commit failed: resume the crawl"):
+            store.commit()
+        assert store.counts().visits == 1
+    assert urls_in_archive(tmp_path / "crawl") == ["http://a.test/0"]
+
+
+def test_each_file_of_the_archive_names_the_crawler_and_how_it_treats_robots_txt(tmp_path: Path) -> None:
+    settings = ArchiveSettings("Bot/1.0\r\nEvil: yes", robots="obey", software="Scenthound 0.3")
+    with CrawlStore.create(tmp_path / "crawl", {}, settings) as store:
+        store.archive_response(response(), NOON_S)
+        store.commit()
+    with (tmp_path / "crawl" / "archive" / file_name(0)).open("rb") as file:
+        fields = next(iter(ArchiveIterator(file))).content_stream().read().decode().split("\r\n")
+    assert {"software: Scenthound 0.3", "http-header-user-agent: Bot/1.0 Evil: yes", "robots: obey"} <= set(fields)

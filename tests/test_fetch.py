@@ -1,0 +1,218 @@
+"""The contract of fetching: callbacks, connections, and what is sent."""
+
+import asyncio
+
+import pytest
+
+from fetching import LIMITS, fetched
+from hostile_wire import PAGE, answer_bytes
+from page_server import ADDRESS, PageServer, not_fetched, page, page_server, response, with_server
+from scenthound.errors import BadParameter
+from scenthound.reasons import Reason
+from scenthound.web import curl_fetcher
+from scenthound.web.curl_fetcher import CurlFetcher
+from scenthound.web.curl_sockets import EpollWatch, LoopWatch
+from scenthound.web.fetch import NotFetched, Request, Response
+
+
+def test_the_callback_comes_once_and_never_from_inside_start() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        calls: list[Response | NotFetched] = []
+        fetcher.start(page(server), calls.append)
+        fetcher.start(Request(server.url(host="nobody.test"), ("127.0.0.2",)), calls.append)
+        assert calls == []
+        await asyncio.sleep(0.3)
+        assert sorted(type(call).__name__ for call in calls) == ["NotFetched", "Response"]
+
+    with_server(use)
+
+
+def test_a_callback_may_start_the_next_fetch() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        answers: list[Response | NotFetched] = []
+        done = asyncio.Event()
+
+        def on_done(answer: Response | NotFetched) -> None:
+            answers.append(answer)
+            if len(answers) == 20:
+                done.set()
+            else:
+                fetcher.start(page(server, f"/{len(answers)}"), on_done)
+
+        fetcher.start(page(server), on_done)
+        await asyncio.wait_for(done.wait(), 5)
+        assert [response(answer).url for answer in answers[:3]] == [server.url(path) for path in ("/", "/1", "/2")]
+
+    with_server(use)
+
+
+def test_a_callback_that_raises_keeps_no_answer_from_others() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        told: list[str] = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(str(context["exception"])))
+
+        def fail(answer: Response | NotFetched) -> None:
+            raise RuntimeError("mine")
+
+        for _ in range(5):
+            fetcher.start(page(server), fail)
+        answers = await asyncio.gather(*(fetched(fetcher, page(server)) for _ in range(5)))
+        await asyncio.sleep(0.05)
+        assert [response(answer).status for answer in answers] == [200] * 5
+        assert told == ["mine"] * 5
+
+    with_server(use)
+
+
+def test_close_forgets_what_is_in_flight() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        calls: list[Response | NotFetched] = []
+        silent = CurlFetcher(LIMITS, user_agent="test", allow_private=True)
+        silent.start(page(server), calls.append)
+        silent.start(page(server), calls.append)
+        await asyncio.sleep(0)
+        silent.close()
+        await asyncio.sleep(0.6)
+        assert calls == []
+
+    with_server(use)
+
+
+@pytest.mark.parametrize("path", ["/page", "/silent"])
+def test_a_callback_may_close_the_fetcher(path: str) -> None:
+    async def use(_: CurlFetcher, server: PageServer) -> None:
+        fetcher = CurlFetcher(LIMITS, user_agent="test", allow_private=True)
+        calls: list[Response | NotFetched] = []
+
+        def close(answer: Response | NotFetched) -> None:
+            calls.append(answer)
+            fetcher.close()
+
+        for _ in range(3):
+            fetcher.start(page(server, path), close)
+        await asyncio.sleep(0.6)
+        assert len(calls) == 1
+
+    with_server(use, lambda path: b"" if path == "/silent" else answer_bytes())
+
+
+@pytest.mark.parametrize("watch", [EpollWatch, LoopWatch])
+def test_hundreds_of_fetches_at_once_all_answer(watch: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(curl_fetcher, "watch_sockets", watch)
+
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        requests = [page(server, f"/{number}") for number in range(300)]
+        answers = await asyncio.gather(*(fetched(fetcher, request) for request in requests))
+        assert [response(answer).url for answer in answers] == [request.url for request in requests]
+
+    with_server(use)
+
+
+def test_fetching_works_on_uvloop() -> None:
+    uvloop = pytest.importorskip("uvloop", reason="uvloop is not installed")
+
+    async def run() -> Response | NotFetched:
+        async with page_server() as server:
+            fetcher = CurlFetcher(LIMITS, user_agent="test", allow_private=True)
+            answer = await fetched(fetcher, page(server))
+            fetcher.close()
+            return answer
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert response(runner.run(run())).content == PAGE
+
+
+def test_a_connection_is_used_again() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        for _ in range(5):
+            response(await fetched(fetcher, page(server)))
+        assert (len(server.connections), len(server.heads)) == (1, 5)
+
+    with_server(use)
+
+
+def test_a_kept_connection_that_the_host_has_closed_is_replaced() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        response(await fetched(fetcher, page(server)))
+        server.connections[0].close()
+        await asyncio.sleep(0.05)
+        assert response(await fetched(fetcher, page(server))).content == PAGE
+        assert len(server.connections) == 2
+
+    with_server(use)
+
+
+def test_a_host_that_goes_silent_on_a_kept_connection_is_late_with_its_headers() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        response(await fetched(fetcher, page(server)))
+        answer = not_fetched(await fetched(fetcher, page(server, "/silent")))
+        assert answer.reason is Reason.HEADERS_TIMEOUT
+        assert LIMITS.headers_s <= answer.elapsed_s < 1
+
+    with_server(use, lambda path: b"" if path == "/silent" else answer_bytes(), LIMITS)
+
+
+def test_each_of_many_silent_requests_is_given_up_at_its_own_time() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        waits = []
+        for number in range(4):
+            waits.append(asyncio.ensure_future(fetched(fetcher, page(server, f"/{number}"))))
+            await asyncio.sleep(0.1)
+        for answer in await asyncio.gather(*waits):
+            assert LIMITS.headers_s <= not_fetched(answer).elapsed_s < LIMITS.headers_s + 0.3
+
+    with_server(use, lambda path: b"", LIMITS)
+
+
+def test_bytes_after_an_answer_are_not_taken_for_the_next() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        response(await fetched(fetcher, page(server, "/first")))
+        await asyncio.sleep(0.02)
+        assert response(await fetched(fetcher, page(server, "/second"))).content == b"<p>honest"
+
+    forged = answer_bytes(b"<p>honest") + answer_bytes(b"<p>forged")
+    with_server(use, lambda path: forged)
+
+
+def test_requests_say_who_asks_and_what_can_be_read_and_nothing_else() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        await fetched(fetcher, page(server, "/a"))
+        assert server.heads[0].split("\r\n") == [
+            "GET /a HTTP/1.1",
+            f"Host: {ADDRESS}:{server.port}",
+            "User-Agent: hound/1.0 (+https://a.test)",
+            "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.5",
+            "Accept-Encoding: gzip, deflate, br, zstd",
+            "",
+            "",
+        ]
+
+    with_server(use)
+
+
+def test_a_contact_goes_into_the_from_header() -> None:
+    async def use(_: CurlFetcher, server: PageServer) -> None:
+        fetcher = CurlFetcher(LIMITS, user_agent="hound", from_address="me@a.test", allow_private=True)
+        await fetched(fetcher, page(server))
+        fetcher.close()
+        assert "From: me@a.test" in server.heads[0].split("\r\n")
+
+    with_server(use)
+
+
+def test_cookies_are_not_kept() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        for _ in range(2):
+            await fetched(fetcher, page(server))
+        assert "cookie" not in server.heads[1].lower()
+
+    with_server(use, lambda path: answer_bytes(Set_Cookie="a=b; Path=/"))
+
+
+@pytest.mark.parametrize("agent", ["hound\r\nCookie: a=b", "hound\n", "hünd"])
+def test_a_user_agent_that_is_no_header_is_refused(agent: str) -> None:
+    async def make() -> None:
+        CurlFetcher(LIMITS, user_agent=agent)
+
+    with pytest.raises(BadParameter, match="cannot be sent as a header"):
+        asyncio.run(make())

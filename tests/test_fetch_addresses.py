@@ -1,0 +1,95 @@
+"""Where a fetch may go: to the addresses of its request, and to private ones only if they are allowed."""
+
+import pytest
+
+from fetching import LIMITS, fetched
+from hostile_wire import PAGE
+from page_server import ADDRESS, PageServer, not_fetched, page, response, with_server
+from scenthound.reasons import Reason
+from scenthound.web import curl_fetcher
+from scenthound.web.curl_fetcher import CurlFetcher
+from scenthound.web.fetch import Request
+from scenthound.web.host_pins import HostPins
+
+
+def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        assert response(await fetched(fetcher, page(server))).content == PAGE
+
+    with_server(use)
+
+
+def test_a_name_is_connected_to_the_addresses_of_the_request() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        for host in ("name.test", "name.test."):
+            request = Request(server.url("/", host), ("127.0.0.1",))
+            assert response(await fetched(fetcher, request)).address == "127.0.0.1"
+        assert f"Host: name.test:{server.port}" in server.heads[0]
+
+    with_server(use)
+
+
+def test_of_several_addresses_one_that_answers_is_enough() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        request = Request(server.url("/", "name.test"), ("::1", "127.0.0.2", "127.0.0.1"))
+        assert response(await fetched(fetcher, request)).address == "127.0.0.1"
+
+    with_server(use)
+
+
+def test_a_name_that_moves_is_followed_and_one_without_addresses_is_not_looked_up() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        url = server.url("/", "localhost")
+        assert not_fetched(await fetched(fetcher, Request(url, ()))).reason is Reason.DNS_FAILED
+        assert not_fetched(await fetched(fetcher, Request(url, ("127.0.0.2",)))).reason is Reason.CONNECT_FAILED
+        assert response(await fetched(fetcher, Request(url, ("127.0.0.1",)))).address == "127.0.0.1"
+
+    with_server(use)
+
+
+def test_hosts_are_not_pinned_for_longer_than_their_requests_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    pinned: set[str] = set()
+
+    class Watched(HostPins):
+        def pin(self, place: str, addresses: tuple[str, ...]) -> list[str]:
+            news = super().pin(place, addresses)
+            pinned.difference_update(one[1:] for one in news if one.startswith("-"))
+            pinned.update(one.rpartition(":")[0] for one in news if not one.startswith("-"))
+            return news
+
+    monkeypatch.setattr(curl_fetcher, "HostPins", Watched)
+
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        for number in range(5):
+            response(await fetched(fetcher, Request(server.url("/", f"name{number}.test"), (ADDRESS,))))
+        assert pinned == {f"name4.test:{server.port}"}
+
+    with_server(use)
+
+
+def test_a_host_that_is_an_address_is_that_address() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        # Nobody listens on 127.0.0.2, and the request does not allow 127.0.0.1.
+        answer = not_fetched(await fetched(fetcher, Request(server.url(), ("127.0.0.2",))))
+        assert answer.reason in (Reason.CONNECT_FAILED, Reason.ADDRESS_FORBIDDEN)
+        assert server.connections == []
+
+    with_server(use)
+
+
+def test_private_addresses_are_refused_unless_allowed() -> None:
+    async def use(_: CurlFetcher, server: PageServer) -> None:
+        strict = CurlFetcher(LIMITS, user_agent="test")
+        answer = not_fetched(await fetched(strict, Request(server.url("/", "public.test"), ("127.0.0.1",))))
+        assert answer.reason is Reason.ADDRESS_FORBIDDEN
+        assert "127.0.0.1" in answer.detail
+        assert server.connections == []
+        strict.close()
+        lenient = CurlFetcher(LIMITS, user_agent="test", also_allowed=["127.0.0.1"])
+        assert response(await fetched(lenient, page(server))).status == 200
+        lenient.close()
+
+    with_server(use)

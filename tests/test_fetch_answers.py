@@ -1,0 +1,125 @@
+"""What a fetch answers: heads, bodies as sent and decoded, cut at the limit, of the types that are wanted."""
+
+import asyncio
+import gzip
+import random
+from collections import Counter
+
+import pytest
+
+from fetching import LIMITS, fetched
+from hostile_wire import PAGE, answer_bytes
+from page_server import ADDRESS, PageServer, not_fetched, page, response, with_server
+from scenthound.reasons import Reason
+from scenthound.web.curl_fetcher import CurlFetcher
+from scenthound.web.fetch import NotFetched, Response
+
+
+def test_a_response_tells_status_head_body_and_where_it_came_from() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        answer = response(await fetched(fetcher, page(server, "/a?b")))
+        assert (answer.url, answer.status, answer.address) == (server.url("/a?b"), 200, ADDRESS)
+        assert answer.head == answer_bytes()[: -len(PAGE) - 2]
+        assert answer.body == answer.content == PAGE
+        assert not answer.truncated
+        assert 0 < answer.elapsed_s < 1
+
+    with_server(use)
+
+
+def test_redirects_are_answers() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        answer = response(await fetched(fetcher, page(server)))
+        assert (answer.status, answer.header("location")) == (302, "/there")
+        assert len(server.heads) == 1
+
+    with_server(use, lambda path: answer_bytes(b"", "302 Found", Location="/there"))
+
+
+@pytest.mark.parametrize(("extra_bytes", "truncated"), [(0, False), (1, True), (500_000, True)])
+def test_a_body_beyond_the_limit_is_cut_there(extra_bytes: int, truncated: bool) -> None:
+    body = PAGE + bytes(1_000 + extra_bytes)
+    limit = len(PAGE) + 1_000
+
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        answer = response(await fetched(fetcher, page(server, body_bytes=limit)))
+        assert (answer.content, answer.truncated) == (body[:limit], truncated)
+        assert answer.body == answer.content
+
+    with_server(use, lambda path: answer_bytes(body))
+
+
+def test_the_limit_is_on_the_decoded_body_and_the_body_is_kept_as_sent() -> None:
+    text = PAGE + b" ".join(b"%d" % number for number in range(20_000))
+    packed = gzip.compress(text)
+
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        whole = response(await fetched(fetcher, page(server)))
+        assert (whole.body, whole.content, whole.truncated) == (packed, text, False)
+        cut = response(await fetched(fetcher, page(server, body_bytes=50_000)))
+        assert (cut.content, cut.truncated) == (text[:50_000], True)
+        assert packed.startswith(cut.body)
+
+    with_server(use, lambda path: answer_bytes(packed, Content_Encoding="gzip"))
+
+
+def test_other_types_are_taken_where_they_are_asked_for() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        answer = not_fetched(await fetched(fetcher, page(server)))
+        assert (answer.reason, answer.detail) == (Reason.NOT_HTML, "Content-Type: text/plain")
+        assert response(await fetched(fetcher, page(server, html_only=False))).content == b"words"
+
+    with_server(use, lambda path: answer_bytes(b"words", Content_Type="text/plain"))
+
+
+def test_the_type_of_an_error_does_not_matter() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        assert response(await fetched(fetcher, page(server))).status == 404
+
+    with_server(use, lambda path: answer_bytes(b"{}", "404 Not Found", Content_Type="application/json"))
+
+
+def test_the_head_has_the_lines_of_the_last_answer_only_each_ended_by_crlf() -> None:
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        answer = response(await fetched(fetcher, page(server)))
+        assert answer.head == b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 3\r\n"
+
+    head = b"HTTP/1.1 200 OK\nContent-Type: text/html\nContent-Length: 3\n\n"
+    with_server(use, lambda path: b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + head + b"<p>")
+
+
+def test_answers_with_bytes_changed_at_random_are_pages_or_have_a_reason() -> None:
+    rng = random.Random(9)
+
+    def changed(path: str) -> bytes:
+        answer = bytearray(answer_bytes(gzip.compress(PAGE), Content_Encoding="gzip", Transfer_Encoding="identity"))
+        for _ in range(rng.randrange(1, 6)):
+            answer[rng.randrange(len(answer))] = rng.randrange(256)
+        return bytes(answer)
+
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        answers = await asyncio.gather(*(fetched(fetcher, page(server, f"/{number}")) for number in range(300)))
+        reasons = Counter(answer.reason for answer in answers if isinstance(answer, NotFetched))
+        assert Reason.BROKEN_RESPONSE in reasons
+        assert len(answers) == 300
+
+    with_server(use, changed, LIMITS)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nX-One: 1\r\nx-one:  \xe9 two \r\nX-One-More: 3\r\nEmpty:\r\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "last", "every"),
+    [
+        ("X-ONE", "é two", ("1", "é two")),
+        ("x-one-more", "3", ("3",)),
+        ("Empty", "", ("",)),
+        ("one", None, ()),
+        ("HTTP/1.1 200 OK", None, ()),
+    ],
+)
+def test_a_header_is_found_in_any_case_and_the_last_counts(name: str, last: str | None, every: tuple[str, ...]) -> None:
+    answer = Response("http://a.test/", 200, HEAD, b"", b"", False, ADDRESS, 0.0)
+    assert answer.header(name) == last
+    assert answer.headers(name) == every

@@ -1,0 +1,102 @@
+"""Every case of the hostile site costs a fetch bounded time, memory and requests, and has its reason."""
+
+import asyncio
+import time
+import tracemalloc
+from collections.abc import Iterator
+
+import pytest
+
+from fetching import LIMITS, PATIENT, fetched, fetcher_for, resolved, resolved_and_fetched
+from hostile_cases import PAGE_TAKEN, HostileCase
+from hostile_hosts import PRIVATE_TARGETS
+from hostile_server import ADDRESS, CASES, HostileSite, hostile_site
+from hostile_wire import PAGE, answer_bytes
+from scenthound.reasons import Reason
+from scenthound.web.fetch import NotFetched, Request, Response
+from scenthound.web.urls import canonical
+
+#: Ten times what may come: the server is in this process, too, with its answers and what waits to be sent.
+MOST_MEMORY_BYTES = 10_000_000
+
+LATE = (Reason.CONNECT_TIMEOUT, Reason.HEADERS_TIMEOUT, Reason.BODY_TIMEOUT)
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[HostileSite]:
+    with hostile_site(pace_s=0.05) as site:
+        yield site
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_hostile_answer_costs_little_and_has_its_reason(site: HostileSite, case: HostileCase) -> None:
+    if not site.offers(case):
+        pytest.skip("the openssl command, which makes the certificates, is not installed")
+    site.requests.clear()
+    tracemalloc.start()
+    started_s = time.monotonic()
+    answer = asyncio.run(
+        resolved_and_fetched(site, site.request(case.name), LIMITS if case.fetched in LATE else PATIENT)
+    )
+    elapsed_s = time.monotonic() - started_s
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    outcome = answer.reason if isinstance(answer, NotFetched) else PAGE_TAKEN
+    assert outcome == case.fetched, answer
+    assert elapsed_s < case.most_s
+    assert peak_bytes < MOST_MEMORY_BYTES
+    assert site.requests[case.path] <= case.most_requests
+
+
+def test_an_answer_cut_at_any_byte_is_broken_whether_closed_or_reset(site: HostileSite) -> None:
+    """One fetcher for all: what one broken connection leaves behind must not harm the next request."""
+
+    async def fetch_all() -> list[Response | NotFetched]:
+        fetcher = fetcher_for(site)
+        urls = [f"{site.start_url}{how}-at?{at}" for how in ("close", "reset") for at in range(len(answer_bytes()))]
+        answers = [await fetched(fetcher, Request(url, (ADDRESS,))) for url in urls]
+        answers.append(await fetched(fetcher, site.request("page")))
+        fetcher.close()
+        return answers
+
+    *cut, whole = asyncio.run(fetch_all())
+    assert len(cut) == 2 * len(answer_bytes())
+    assert [answer.reason for answer in cut if isinstance(answer, NotFetched)] == [Reason.BROKEN_RESPONSE] * len(cut)
+    assert isinstance(whole, Response)
+    assert whole.content == PAGE
+
+
+@pytest.mark.parametrize("target", PRIVATE_TARGETS.values())
+def test_no_spelling_of_a_private_address_is_connected_to(site: HostileSite, target: str) -> None:
+    async def fetch() -> Response | NotFetched:
+        url = canonical(target)
+        assert url is not None
+        found = await resolved(site, url)
+        assert not isinstance(found, NotFetched)
+        fetcher = fetcher_for(site)
+        answer = await fetched(fetcher, Request(url, found.addresses))
+        fetcher.close()
+        return answer
+
+    answer = asyncio.run(fetch())
+    assert isinstance(answer, NotFetched)
+    assert answer.reason is Reason.ADDRESS_FORBIDDEN
+
+
+def test_fifty_bombs_at_once_cost_no_more_than_their_limits(site: HostileSite) -> None:
+    names = ["gzip-bomb", "br-bomb", "zstd-bomb", "deflate-bomb", "bomb-in-a-bomb"] * 10
+
+    async def fetch_all() -> list[Response | NotFetched]:
+        fetcher = fetcher_for(site)
+        answers = await asyncio.gather(*(fetched(fetcher, site.request(name)) for name in names))
+        fetcher.close()
+        return answers
+
+    tracemalloc.start()
+    answers = asyncio.run(fetch_all())
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # Each may hold a megabyte; what they would come to is a thousand.
+    assert peak_bytes < 60_000_000
+    assert {answer.reason for answer in answers if isinstance(answer, NotFetched)} == {Reason.COMPRESSION_BOMB}
+    assert not any(isinstance(answer, Response) for answer in answers)

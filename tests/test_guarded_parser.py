@@ -1,0 +1,266 @@
+"""Parsing in a process of its own: the same answers as here, and what becomes of pages that are too much."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from scenthound.errors import BrokenContract
+from scenthound.reasons import Reason
+from scenthound.text.words import WordScanner
+from scenthound.web import guarded_parser
+from scenthound.web.guarded_parser import GuardedParser
+from scenthound.web.parse import parse_html
+from scenthound.web.parser_process import PageToParse, ParserProcess, _parsed
+
+URL = "http://balloons.test/news/"
+PAGES = [
+    b"<title>Balloons</title><p>Hot air <a href=race>balloon races</a> and <a rel=nofollow href=/b>more</a>",
+    "<meta name=robots content=noindex><p>Ein heißer Ballon, ein Luftballon; hot balloon".encode("latin-1"),
+    b"",
+    b"<p>" + b"balloon basket zeppelin " * 20_000,
+]
+#: Takes some tenths of a second, which is longer than any time allowed in these tests.
+SLOW = b"<b><i><p>word" * 50_000
+
+
+@pytest.fixture
+def make_parser():
+    made = []
+
+    def make(scanner=None, **settings):
+        made.append(GuardedParser(scanner or WordScanner(), agent="scenthound", **settings))
+        return made[-1]
+
+    yield make
+    for parser in made:
+        parser.close()
+
+
+def assert_same(page, expected):
+    for field in fields(expected):
+        assert np.array_equal(getattr(page, field.name), getattr(expected, field.name)), field.name
+
+
+def run(main, loop_kind="asyncio"):
+    """Run a coroutine on an event loop of this kind."""
+    uvloop = pytest.importorskip("uvloop") if loop_kind == "uvloop" else None
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop if uvloop else None) as runner:
+        return runner.run(asyncio.wait_for(main, 60))
+
+
+each_kind_of_loop = pytest.mark.parametrize("loop_kind", ["asyncio", "uvloop"])
+
+
+async def answers(parser, pages):
+    """What becomes of pages that are started all at once, in the order in which it was told."""
+    told, done = [], asyncio.Event()
+
+    def on_done(number, answer):
+        told.append((number, answer))
+        if len(told) == len(pages):
+            done.set()
+
+    for number, html in enumerate(pages):
+        parser.start(html, URL, None, lambda answer, number=number: on_done(number, answer))
+    await done.wait()
+    return told
+
+
+@each_kind_of_loop
+def test_pages_parsed_in_a_process_are_those_parsed_here_word_numbers_included(make_parser, loop_kind):
+    here, there = WordScanner(), WordScanner()
+    told = run(answers(make_parser(there, inline_bytes=-1), PAGES), loop_kind)
+    assert [number for number, _ in told] == [0, 1, 2, 3]
+    for (_, page), html in zip(told, PAGES, strict=True):
+        assert_same(page, parse_html(html, URL, here, agent="scenthound"))
+    assert there.stems == here.stems
+
+
+def test_the_twin_without_a_loop_says_the_same(make_parser):
+    here, there = WordScanner(), WordScanner()
+    parser = make_parser(there, inline_bytes=-1)
+    for html in PAGES:
+        assert_same(parser.parse_now(html, URL, None), parse_html(html, URL, here, agent="scenthound"))
+    assert there.stems == here.stems
+
+
+def test_the_charset_of_the_header_and_the_name_of_the_agent_reach_the_process(make_parser):
+    html = "<meta name=Scenthound content=nofollow><title>\u0436</title>".encode("koi8-r")
+    page = make_parser(inline_bytes=-1).parse_now(html, URL, "koi8-r")
+    assert page.title == "\u0436"
+    assert page.nofollow
+
+
+def test_a_parser_goes_from_one_way_of_working_to_the_other_and_from_loop_to_loop(make_parser):
+    parser = make_parser(inline_bytes=10)
+    pages = [parser.parse_now(PAGES[0], URL, None)]
+    pages += [answer for _, answer in run(answers(parser, [PAGES[0], PAGES[0]]))]
+    pages += [answer for _, answer in run(answers(parser, [PAGES[0]]))]
+    pages += [parser.parse_now(PAGES[0], URL, None)]
+    assert [page.title for page in pages] == ["Balloons"] * 5
+
+    async def both_at_once():
+        parser.start(PAGES[0], URL, None, pages.append)
+        with pytest.raises(BrokenContract, match="while another is parsed"):
+            parser.parse_now(PAGES[0], URL, None)
+
+    run(both_at_once())
+
+
+def test_small_pages_are_parsed_at_once_and_number_their_words_before_a_large_one_that_came_first(make_parser):
+    scanner = WordScanner()
+    parser = make_parser(scanner, inline_bytes=20)
+    told = run(answers(parser, [b"<p>large balloon and basket", b"<p>small"]))
+    assert [number for number, _ in told] == [1, 0]
+    assert scanner.stems == ["", "small", "larg", "balloon", "basket"]
+
+
+def test_no_process_is_started_for_small_pages(make_parser):
+    parser = make_parser()
+    parser.parse_now(PAGES[0], URL, None)
+    assert parser._process is None
+
+
+@each_kind_of_loop
+def test_a_page_that_takes_too_long_is_given_up_and_the_next_are_parsed(make_parser, loop_kind):
+    parser = make_parser(timeout_s=0.01, inline_bytes=10)
+
+    async def slow_and_others():
+        told = await answers(parser, [SLOW, SLOW, b"<p>small"])
+        parser._timeout_s = 30.0
+        return told + await answers(parser, [PAGES[0]])
+
+    told = run(slow_and_others(), loop_kind)
+    assert [answer for _, answer in told[1:3]] == [Reason.PARSE_TIMEOUT] * 2
+    assert told[3][1].title == "Balloons"
+
+
+def test_the_twin_without_a_loop_gives_slow_pages_up_too(make_parser):
+    parser = make_parser(timeout_s=0.01, inline_bytes=10)
+    assert parser.parse_now(SLOW, URL, None) == Reason.PARSE_TIMEOUT
+    parser._timeout_s = 30.0
+    assert parser.parse_now(PAGES[0], URL, None).title == "Balloons"
+
+
+def test_a_page_that_the_process_dies_of_has_failed_and_the_next_are_parsed(make_parser):
+    parser = make_parser(inline_bytes=10)
+
+    async def deaths():
+        # Once while it starts, and once while it has nothing to do.
+        asyncio.get_running_loop().call_soon(kill)
+        told = await answers(parser, [PAGES[0], PAGES[1]])
+        kill()
+        await asyncio.sleep(0.1)
+        return told + await answers(parser, [PAGES[3]])
+
+    def kill():
+        parser._process._process.kill()
+
+    first, second, third = (answer for _, answer in run(deaths()))
+    assert first == Reason.PARSE_FAILED
+    assert second.noindex
+    assert len(third.words) == 60_000
+
+
+def test_the_twin_survives_the_death_of_the_process(make_parser):
+    parser = make_parser(inline_bytes=10)
+    assert parser.parse_now(PAGES[0], URL, None).title == "Balloons"
+    os.kill(parser._process._process.pid, signal.SIGKILL)
+    assert parser.parse_now(PAGES[0], URL, None) == Reason.PARSE_FAILED
+    assert parser.parse_now(PAGES[0], URL, None).title == "Balloons"
+
+
+def test_an_error_in_parsing_is_a_page_that_failed(make_parser, monkeypatch):
+    def broken(*_arguments, **_settings):
+        raise RecursionError
+
+    monkeypatch.setattr(guarded_parser, "parse_html", broken)
+    assert make_parser().parse_now(b"<p>", URL, None) == Reason.PARSE_FAILED
+    # There an address that is none will do, for the process is out of a test's reach.
+    assert _parsed(PageToParse(b"<p>", None, None, "", 1.0)) == Reason.PARSE_FAILED
+    parser = make_parser(inline_bytes=-1)
+    assert parser.parse_now(b"<p>", None, None) == Reason.PARSE_FAILED
+    assert parser.parse_now(b"<title>next", URL, None).title == "next"
+
+
+def test_a_process_that_cannot_be_started_costs_its_page_only(make_parser, monkeypatch):
+    parser = make_parser(inline_bytes=10)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", "/nowhere/python")
+        assert [answer for _, answer in run(answers(parser, PAGES[:2]))] == [Reason.PARSE_FAILED] * 2
+        assert parser.parse_now(PAGES[0], URL, None) == Reason.PARSE_FAILED
+    assert parser.parse_now(PAGES[0], URL, None).title == "Balloons"
+
+
+@each_kind_of_loop
+def test_after_closing_nothing_is_told_and_no_process_is_left(make_parser, loop_kind):
+    parser, told = make_parser(inline_bytes=10), []
+
+    async def closed_early():
+        for html in (SLOW, PAGES[0]):
+            parser.start(html, URL, None, told.append)
+        await asyncio.sleep(0.05)
+        process = parser._process._process
+        parser.close()
+        # What waited then is not taken up later either.
+        await answers(parser, [PAGES[1]])
+        return process
+
+    assert run(closed_early(), loop_kind).returncode == -signal.SIGKILL
+    assert told == []
+
+
+def test_the_process_can_hold_so_much_and_no_more():
+    code = (
+        "from scenthound.web import parser_process as p; p._limit_memory()\n"
+        "try: bytearray(p.MEMORY_BYTES)\n"
+        "except MemoryError: print('held')"
+    )
+    if not sys.platform.startswith("linux"):
+        pytest.skip("the limit on data is kept by Linux")
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert ran.stdout == "held\n"
+
+
+def test_the_process_goes_when_the_crawl_is_killed():
+    code = (
+        "import time; from scenthound.web.parser_process import ParserProcess\n"
+        "process = ParserProcess(60.0); process.receive_some()\n"
+        "print(process._process.pid, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as crawl:
+        pid = int(crawl.stdout.readline())
+        crawl.kill()
+    deadline_s = time.monotonic() + 10
+    while _is_running(pid) and time.monotonic() < deadline_s:
+        time.sleep(0.02)
+    assert not _is_running(pid)
+
+
+def test_the_process_ends_by_itself_if_nobody_kills_it_over_a_slow_page():
+    process = ParserProcess(60.0)
+    try:
+        process.receive_some()
+        process.order(PageToParse(SLOW, URL, None, "", timeout_s=-4.99))
+        while not process.send_some():
+            pass
+        with pytest.raises((EOFError, ConnectionResetError)):
+            process.receive_some()
+        assert process._process.wait(10) == -signal.SIGALRM
+    finally:
+        process.end()
+
+
+def _is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False

@@ -1,0 +1,215 @@
+"""What a live crawl does with what hosts say: robots.txt, redirects, failures, budgets, sitemaps, repeated pages."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenthound.drivers.ended import Ended
+from scenthound.drivers.live.orders import Kind, Order
+from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.reasons import Reason
+from scenthound.store.crawl_store import CrawlStore
+from virtual_site import VirtualSite, crawl_virtually, plan, visited_urls
+
+A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
+OTHER = "http://b.test/x"
+
+
+def page(*links: str, text: str = "sea") -> str:
+    return f"<title>{text}</title>" + "".join(f"<p>{text} <a href='{link}'>wave</a>" for link in links)
+
+
+def crawled(folder: Path, site: VirtualSite, seeds: tuple[str, ...] = (A,), **settings: Any) -> list[str]:
+    crawl_virtually(folder / "crawl", plan(seeds, **settings), site)
+    return visited_urls(folder / "crawl")
+
+
+def not_taken(folder: Path) -> dict[str, Reason]:
+    with CrawlStore.open(folder / "crawl") as store:
+        urls = store.urls()
+        return {urls[row.page]: row.reason for row in store.not_taken()}
+
+
+def test_robots_txt_is_asked_once_per_origin_and_obeyed(tmp_path: Path) -> None:
+    site = VirtualSite({A: page(B, C), B: page(), C: page()}, others={"http://a.test/robots.txt": (200, "", b"")})
+    site.others["http://a.test/robots.txt"] = (200, "", b"User-agent: *\nDisallow: /b\n")
+    assert crawled(tmp_path, site) == [A, C]
+    assert not_taken(tmp_path) == {B: Reason.ROBOTS}
+    assert site.requests == {"http://a.test/robots.txt": 1, A: 1, C: 1}
+
+
+def test_a_robots_txt_that_fails_keeps_the_crawl_away(tmp_path: Path) -> None:
+    site = VirtualSite({A: page(OTHER), OTHER: page()}, others={"http://b.test/robots.txt": (500, "", b"")})
+    assert crawled(tmp_path, site) == [A]
+    assert not_taken(tmp_path) == {OTHER: Reason.ROBOTS_UNREACHABLE}
+    assert site.requests["http://b.test/robots.txt"] == 3
+    assert site.requests[OTHER] == 0
+
+
+def test_a_missing_robots_txt_allows_all(tmp_path: Path) -> None:
+    assert crawled(tmp_path, VirtualSite({A: page(B), B: page()})) == [A, B]
+
+
+def test_robots_txt_is_found_behind_redirects(tmp_path: Path) -> None:
+    site = VirtualSite(
+        {A: page(B), B: page()},
+        {"http://a.test/robots.txt": "http://b.test/rules"},
+        {"http://b.test/rules": (200, "", b"User-agent: scenthound\nDisallow: /b")},
+    )
+    assert crawled(tmp_path, site) == [A]
+    assert not_taken(tmp_path) == {B: Reason.ROBOTS}
+
+
+def test_a_redirect_is_followed_and_the_page_stands_at_its_end(tmp_path: Path) -> None:
+    site = VirtualSite({A: page(B), C: page(D), D: page()}, {B: OTHER, OTHER: C})
+    assert crawled(tmp_path, site) == [A, C, D]
+
+
+def test_a_page_that_redirects_to_one_had_before_is_repeated(tmp_path: Path) -> None:
+    site = VirtualSite({A: page(B, C), C: page()}, {B: A})
+    assert crawled(tmp_path, site) == [A, C]
+    assert not_taken(tmp_path) == {B: Reason.REPEATED}
+    assert site.requests[A] == 1
+
+
+def test_a_page_had_by_a_redirect_is_not_fetched_at_its_own_address(tmp_path: Path) -> None:
+    site = VirtualSite({A: page(B, C), C: page()}, {B: C})
+    assert crawled(tmp_path, site) == [A, C]
+    assert not_taken(tmp_path) == {C: Reason.REPEATED}
+    assert site.requests[C] == 1
+
+
+def test_redirects_that_go_round_or_on_and_on_are_given_up(tmp_path: Path) -> None:
+    chain = {f"http://a.test/{i}": f"http://a.test/{i + 1}" for i in range(20)}
+    site = VirtualSite({A: page(B, "http://a.test/0")}, {B: C, C: B} | chain)
+    assert crawled(tmp_path, site) == [A]
+    assert not_taken(tmp_path) == {B: Reason.REDIRECT_LOOP, "http://a.test/0": Reason.REDIRECT_LOOP}
+    assert sum(site.requests[url] for url in chain) == 6
+
+
+@pytest.mark.parametrize("location", ["file:///etc/passwd", "javascript:alert(1)", "ftp://a.test/", "http://"])
+def test_a_redirect_to_what_is_no_web_page_is_refused(location: str, tmp_path: Path) -> None:
+    site = VirtualSite({A: page(B)}, {B: location})
+    crawled(tmp_path, site)
+    assert not_taken(tmp_path) == {B: Reason.REDIRECT_FORBIDDEN}
+
+
+def test_a_redirect_obeys_the_robots_txt_of_where_it_leads(tmp_path: Path) -> None:
+    site = VirtualSite({A: page(B), OTHER: page()}, {B: OTHER})
+    site.others["http://b.test/robots.txt"] = (200, "", b"User-agent: *\nDisallow: /")
+    assert crawled(tmp_path, site) == [A]
+    assert not_taken(tmp_path) == {B: Reason.ROBOTS}
+    assert site.requests[OTHER] == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "n_requests"),
+    [
+        (404, Reason.CLIENT_ERROR, 1),
+        (403, Reason.CLIENT_ERROR, 1),
+        (500, Reason.SERVER_ERROR, 3),
+        (503, Reason.RATE_LIMITED, 3),
+        (429, Reason.RATE_LIMITED, 3),
+        (204, Reason.ODD_STATUS, 1),
+    ],
+)
+def test_what_is_no_page_has_its_reason_and_its_tries(
+    status: int, reason: Reason, n_requests: int, tmp_path: Path
+) -> None:
+    site = VirtualSite({A: page(B, C), C: page()}, others={B: (status, "Content-Type: text/html", b"<p>no")})
+    assert crawled(tmp_path, site) == [A, C]
+    assert not_taken(tmp_path) == {B: reason}
+    assert site.requests[B] == n_requests
+
+
+def test_a_host_that_asks_for_time_gets_it(tmp_path: Path) -> None:
+    asked_at: list[float] = []
+    site = VirtualSite({A: page(B)}, others={B: (429, "Retry-After: 120", b"")})
+
+    def takes_s(order: Order) -> float:
+        if order.url == B and order.kind is Kind.PAGE:
+            asked_at.append(order.issued_s)
+        return 0.5
+
+    site.takes_s = takes_s
+    crawled(tmp_path, site)
+    assert [later - earlier for earlier, later in pairwise(asked_at)] == pytest.approx([120.5, 120.5], rel=1e-9)
+
+
+def test_a_crawl_rests_between_two_requests_to_a_host_as_its_robots_txt_wishes(tmp_path: Path) -> None:
+    issued: list[float] = []
+    site = VirtualSite({A: page(B, C), B: page(), C: page()})
+    site.others["http://a.test/robots.txt"] = (200, "", b"User-agent: *\nCrawl-delay: 7")
+
+    def takes_s(order: Order) -> float:
+        if order.kind is not Kind.ADDRESS:
+            issued.append(order.issued_s)
+        return 0.0
+
+    site.takes_s = takes_s
+    assert crawled(tmp_path, site, politeness=PolitenessRules(delay_s=1)) == [A, B, C]
+    assert [later - earlier for earlier, later in pairwise(issued)] == [7, 7, 7]
+
+
+def test_budgets_of_hosts_and_domains_are_spent_to_the_last_page(tmp_path: Path) -> None:
+    urls = [f"http://h{i % 2}.a.test/{i}" for i in range(8)] + [OTHER]
+    site = VirtualSite({A: page(*urls)} | {url: page() for url in urls})
+    rules = PolitenessRules(delay_s=0, pages_per_host=3, pages_per_domain=6)
+    visited = crawled(tmp_path, site, politeness=rules, connections=8, strict_order=False)
+    assert OTHER in visited
+    assert len([url for url in visited if ".a.test" in url or "//a.test" in url]) == 6
+    assert set(not_taken(tmp_path).values()) <= {Reason.HOST_BUDGET, Reason.DOMAIN_BUDGET}
+    assert len(visited) + len(not_taken(tmp_path)) == 10
+
+
+def test_the_page_budget_is_exact_whatever_is_in_flight(tmp_path: Path) -> None:
+    urls = [f"http://h{i}.test/" for i in range(50)]
+    site = VirtualSite({A: page(*urls)} | {url: page() for url in urls[::2]})
+    settings = plan((A,), page_budget=20, connections=16, strict_order=False)
+    assert crawl_virtually(tmp_path / "crawl", settings, site) is Ended.BUDGET
+    assert len(visited_urls(tmp_path / "crawl")) == 20
+    assert sum(site.requests[url] for url in urls if url in site.pages) == 19
+
+
+def test_sitemaps_bring_links_with_the_next_page_of_their_host(tmp_path: Path) -> None:
+    site = VirtualSite({A: page(B), B: page(), C: page()})
+    site.others["http://a.test/robots.txt"] = (200, "", b"Sitemap: http://a.test/map.xml")
+    listed = f"<urlset><url><loc>{C}</loc></url><url><loc>{OTHER}</loc></url></urlset>".encode()
+    site.others["http://a.test/map.xml"] = (200, "Content-Type: text/xml", listed)
+    assert C not in crawled(tmp_path / "without", site)
+    assert sorted(crawled(tmp_path / "with", site, sitemaps=True)) == [A, B, C]
+
+
+def test_links_that_ask_not_to_be_followed_are_not(tmp_path: Path) -> None:
+    html = f"<a rel=nofollow href='{B}'>b</a><a href='{C}'>c</a>"
+    site = VirtualSite({A: html, B: page(), C: page(D), D: page()})
+    site.others[C] = (200, "Content-Type: text/html\r\nX-Robots-Tag: nofollow", page(D).encode())
+    assert crawled(tmp_path / "obeys", site) == [A, C]
+    assert crawled(tmp_path / "follows", site, obey_nofollow=False) == [A, B, C, D]
+
+
+def test_near_duplicates_and_pages_that_say_they_are_none_are_not_taken(tmp_path: Path) -> None:
+    words = " ".join(f"word{i} harbour{i % 7}" for i in range(200))
+    gone = "<title>404 Not Found</title><p>The page was not found."
+    site = VirtualSite({A: page(B, C, D), B: f"<p>{words}", C: f"<p>{words} today", D: gone})
+    visited = crawled(tmp_path, site, near_duplicates=True, soft_404s=True)
+    assert visited == [A, B]
+    assert not_taken(tmp_path) == {C: Reason.NEAR_DUPLICATE, D: Reason.SOFT_404}
+
+
+def test_a_trap_costs_a_bounded_number_of_pages(tmp_path: Path) -> None:
+    class Endless(dict[str, str]):
+        """Each page links to itself one folder deeper."""
+
+        def __contains__(self, url: object) -> bool:
+            return str(url).startswith("http://a.test/") and "robots" not in str(url)
+
+        def __missing__(self, url: str) -> str:
+            return page(f"{url}/a/b", text=f"sea {len(url)}")
+
+    site = VirtualSite(Endless())
+    crawled(tmp_path, site, traps=True)
+    assert Reason.TRAP_PATH in not_taken(tmp_path).values()
+    assert site.requests.total() < 100

@@ -1,0 +1,82 @@
+"""Live and simulated crawls visit the same pages in the same order, and a crawl that was killed goes on as if not."""
+
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from scenthound.drivers.scores import scores_for
+from scenthound.drivers.simulate import simulate
+from scenthound.drivers.telling import TopicWords
+from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.relevance.base import RELEVANCE
+from scenthound.store.crawl_store import CrawlStore
+from scenthound.strategies.base import STRATEGIES
+from virtual_site import TOPIC, Killed, VirtualSite, crawl_virtually, plan, random_site, visited_urls
+
+STRATEGY_NAMES = STRATEGIES.names()
+PAGES = 40
+
+
+def simulated_urls(site: VirtualSite, strategy: str, seeds: tuple[str, ...]) -> list[str]:
+    web = site.recorded()
+    crawl = simulate(
+        web,
+        STRATEGIES.make(strategy),
+        [page for page in map(web.page_of, seeds) if page is not None],
+        scores_for(TOPIC, RELEVANCE.make("cosine"), web),
+        rng=Random(3),
+        page_budget=PAGES,
+        topic=TopicWords.of(TOPIC, web),
+    )
+    return [web.url(page) for page in crawl.pages.tolist()]
+
+
+@pytest.mark.parametrize("strategy", STRATEGY_NAMES)
+@pytest.mark.parametrize("delay_s", [0.0, 1.0])
+def test_live_visits_are_the_simulated_ones(strategy: str, delay_s: float, tmp_path: Path) -> None:
+    for seed in range(3):
+        site = random_site(seed)
+        seeds = tuple(list(site.pages)[:2])
+        polite = PolitenessRules(delay_s=delay_s)
+        plans = plan(seeds, strategy=strategy, relevance="cosine", random_seed=3, page_budget=PAGES, politeness=polite)
+        folder = tmp_path / str(seed)
+        # Strategies that go by words of their own go by their numbers too, so both worlds number alike.
+        crawl_virtually(folder, plans, site, stems=list(site.recorded().vocabulary))
+        assert visited_urls(folder) == simulated_urls(site, strategy, seeds)
+
+
+@pytest.mark.parametrize("strategy", STRATEGY_NAMES)
+def test_a_crawl_killed_again_and_again_equals_one_that_was_not(strategy: str, tmp_path: Path) -> None:
+    site = random_site(7, n_pages=90)
+    seeds = tuple(list(site.pages)[:2])
+    settings = {
+        "strategy": strategy,
+        "relevance": "cosine",
+        "connections": 8,
+        "strict_order": False,
+        "politeness": PolitenessRules(),
+        "page_budget": PAGES,
+    }
+    crawl_virtually(tmp_path / "whole", plan(seeds, **settings), site)
+    rng = Random(1)
+    for _ in range(200):
+        with suppress(Killed):
+            crawl_virtually(
+                tmp_path / "killed",
+                plan(seeds, **settings),
+                site,
+                commit=lambda: rng.random() < 0.4,
+                kill=lambda: rng.random() < 0.1,
+            )
+            break
+    assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "whole")
+
+
+def rows_of(folder: Path) -> list[tuple[object, ...]]:
+    with CrawlStore.open(folder) as store:
+        visits = [
+            (row.page, row.url, row.time_s, row.relevance, row.regret, row.links.tolist()) for row in store.visits()
+        ]
+        return [*visits, *((row.page, row.reason, row.time_s) for row in store.not_taken())]

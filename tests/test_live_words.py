@@ -1,0 +1,58 @@
+"""A vocabulary that grows: topic words first, then those of training pages, then those of the crawl."""
+
+from math import sqrt
+
+import pytest
+
+from scenthound.lab.training_folder import read_training
+from scenthound.model import Topic
+from scenthound.relevance.cosine import Cosine
+from scenthound.relevance.svm import LinearSvm
+from scenthound.text.live_words import LiveWords
+from scenthound.text.words import WordScanner
+
+
+def test_a_word_that_is_asked_for_has_a_number_before_any_page_has_it():
+    scanner = WordScanner()
+    words = LiveWords(scanner)
+    assert words.n_words == 1
+    assert words.find_words(["balloon", "race", "balloon"]).tolist() == [1, 2, 1]
+    assert words.n_words == 3
+    assert scanner.scan("The races of ZEPPELINS and a balloon").tolist() == [0, 2, 0, 3, 0, 0, 1]
+    assert words.n_words == 4
+    assert words.find_words([]).tolist() == []
+
+
+def test_a_saved_vocabulary_comes_back_with_the_same_numbers():
+    first = WordScanner()
+    first.scan("Balloons are lighter than air, the air is heavy")
+    again = WordScanner()
+    again.add_stems(first.stems)
+    assert again.stems == first.stems
+    text = "heavy new balloons in the air"
+    assert again.scan(text).tolist() == first.scan(text).tolist()
+
+
+def test_a_topic_finds_its_words_in_pages_that_come_later():
+    scanner = WordScanner()
+    relevance = Cosine().for_topic(Topic("t", ("hot", "balloons")), LiveWords(scanner))
+    page = scanner.scan("a balloon and a zeppelin")
+    # One of two topic words, one of two words of the page.
+    assert relevance.page(page, sqrt(2)) == pytest.approx(0.5)
+
+
+def test_a_classifier_learns_from_a_folder_and_finds_its_words_in_pages_that_come_later(tmp_path):
+    for kind, texts in (("positive", ("hot balloon", "balloon basket")), ("negative", ("fast train", "train rails"))):
+        (tmp_path / kind).mkdir()
+        for number, text in enumerate(texts):
+            (tmp_path / kind / f"{number}.html").write_text(f"<title>the</title><p>{text}</p>")
+    scanner = WordScanner()
+    words = LiveWords(scanner)
+    training = read_training(tmp_path, words)
+    assert [[scanner.stems[word] for word in page.tolist()] for page in training.positives] == [
+        ["hot", "balloon"],
+        ["balloon", "basket"],
+    ]
+    guide = LinearSvm().for_topic(Topic("t", ("balloon",)), words, training)
+    balloons, trains, news = (guide.page(scanner.scan(text), 0.0) for text in ("a balloon", "trains", "other news"))
+    assert trains < news < balloons

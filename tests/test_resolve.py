@@ -1,0 +1,219 @@
+"""Names to addresses: the table first, one lookup for all who ask, answers kept for a while and within a bound."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from scenthound.errors import BadInput
+from scenthound.reasons import Reason
+from scenthound.web.fetch import NotFetched
+from scenthound.web.lookup_threads import MOST_ADDRESSES, Lookup, system_lookup
+from scenthound.web.resolve import Resolved, SystemResolver, read_hosts
+
+Answer = Resolved | NotFetched
+
+
+class NameServer:
+    """Knows what it is told to know, and counts."""
+
+    def __init__(self, **addresses: list[str]) -> None:
+        self._addresses = addresses
+        self.asked: Counter[str] = Counter()
+
+    def __call__(self, host: str) -> list[str]:
+        self.asked[host] += 1
+        name = host.partition(".")[0]
+        if name not in self._addresses:
+            raise socket.gaierror(socket.EAI_NONAME, "no such host")
+        return self._addresses[name]
+
+
+def with_resolver(use: Callable[[SystemResolver], Awaitable[None]], lookup: Lookup, **settings: float) -> None:
+    async def run() -> None:
+        resolver = SystemResolver(asyncio.get_running_loop(), {"fixed.test": "127.1.2.3"}, lookup=lookup, **settings)
+        try:
+            await use(resolver)
+        finally:
+            resolver.close()
+
+    asyncio.run(run())
+
+
+async def ask(resolver: SystemResolver, host: str) -> Answer:
+    answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+    resolver.start(host, answer.set_result)
+    return await asyncio.wait_for(answer, 5)
+
+
+def reason(answer: Answer) -> Reason:
+    assert isinstance(answer, NotFetched)
+    return answer.reason
+
+
+def test_the_table_comes_first_and_addresses_answer_themselves() -> None:
+    names = NameServer()
+
+    async def use(resolver: SystemResolver) -> None:
+        assert await ask(resolver, "fixed.test") == Resolved(("127.1.2.3",))
+        assert await ask(resolver, "192.0.2.7") == Resolved(("192.0.2.7",))
+        assert await ask(resolver, "[2001:db8::1]") == Resolved(("2001:db8::1",))
+
+    with_resolver(use, names)
+    assert not names.asked
+
+
+def test_the_callback_never_comes_from_inside_start() -> None:
+    async def use(resolver: SystemResolver) -> None:
+        calls: list[Answer] = []
+        resolver.start("fixed.test", calls.append)
+        resolver.start("a.test", calls.append)
+        assert calls == []
+        await asyncio.sleep(0.1)
+        assert len(calls) == 2
+
+    with_resolver(use, NameServer(a=["192.0.2.1"]))
+
+
+def test_many_who_ask_for_one_host_wait_for_one_lookup_and_later_ones_for_none() -> None:
+    names = NameServer(a=["192.0.2.1", "2001:db8::1", "192.0.2.1"])
+
+    async def use(resolver: SystemResolver) -> None:
+        answers = await asyncio.gather(*(ask(resolver, "a.test") for _ in range(50)))
+        assert set(answers) == {Resolved(("192.0.2.1", "2001:db8::1"))}
+        assert await ask(resolver, "a.test") == answers[0]
+
+    with_resolver(use, names)
+    assert names.asked == {"a.test": 1}
+
+
+def test_a_host_that_does_not_exist_is_remembered() -> None:
+    names = NameServer(empty=[])
+
+    async def use(resolver: SystemResolver) -> None:
+        for _ in range(2):
+            assert reason(await ask(resolver, "none.test")) is Reason.DNS_NOT_FOUND
+        assert reason(await ask(resolver, "empty.test")) is Reason.DNS_NOT_FOUND
+
+    with_resolver(use, names)
+    assert names.asked == {"none.test": 1, "empty.test": 1}
+
+
+def test_a_failure_is_not_remembered() -> None:
+    asked: Counter[str] = Counter()
+
+    def lookup(host: str) -> list[str]:
+        asked[host] += 1
+        if asked[host] == 1:
+            raise socket.gaierror(socket.EAI_AGAIN, "later")
+        return ["192.0.2.1"]
+
+    async def use(resolver: SystemResolver) -> None:
+        assert reason(await ask(resolver, "a.test")) is Reason.DNS_FAILED
+        assert await ask(resolver, "a.test") == Resolved(("192.0.2.1",))
+
+    with_resolver(use, lookup)
+
+
+def test_answers_live_for_a_while() -> None:
+    names = NameServer(a=["192.0.2.1"])
+
+    async def use(resolver: SystemResolver) -> None:
+        await ask(resolver, "a.test")
+        await asyncio.sleep(0.06)
+        await ask(resolver, "a.test")
+
+    with_resolver(use, names, lifetime_s=0.05)
+    assert names.asked["a.test"] == 2
+
+
+def test_no_more_answers_are_kept_than_the_bound() -> None:
+    names = NameServer(a=["192.0.2.1"], b=["192.0.2.2"], c=["192.0.2.3"])
+
+    async def use(resolver: SystemResolver) -> None:
+        for host in ("a.test", "b.test", "c.test", "c.test", "b.test", "a.test"):
+            await ask(resolver, host)
+
+    with_resolver(use, names, most_kept=2)
+    # The third answer drove out the first, which had to be asked for again.
+    assert names.asked == {"a.test": 2, "b.test": 1, "c.test": 1}
+
+
+def test_a_lookup_that_takes_too_long_is_given_up_and_its_late_answer_dropped() -> None:
+    release = threading.Event()
+
+    def lookup(host: str) -> list[str]:
+        release.wait(5)
+        return ["192.0.2.1"]
+
+    async def use(resolver: SystemResolver) -> None:
+        started_s = time.monotonic()
+        assert reason(await ask(resolver, "slow.test")) is Reason.DNS_FAILED
+        assert time.monotonic() - started_s < 1
+        release.set()
+        await asyncio.sleep(0.05)
+
+    with_resolver(use, lookup, timeout_s=0.1)
+
+
+def test_close_forgets_who_waits() -> None:
+    calls: list[Answer] = []
+    release = threading.Event()
+
+    def lookup(host: str) -> list[str]:
+        release.wait(5)
+        return ["192.0.2.1"]
+
+    async def use(resolver: SystemResolver) -> None:
+        resolver.start("a.test", calls.append)
+        await asyncio.sleep(0.01)
+        resolver.close()
+        release.set()
+        await asyncio.sleep(0.05)
+
+    with_resolver(use, lookup)
+    assert calls == []
+
+
+def test_names_that_cannot_exist_are_not_found() -> None:
+    async def use(resolver: SystemResolver) -> None:
+        for host in ("a..test", "x" * 64 + ".test"):
+            assert reason(await ask(resolver, host)) is Reason.DNS_NOT_FOUND
+
+    with_resolver(use, system_lookup)
+
+
+def test_a_host_of_a_thousand_addresses_has_a_few() -> None:
+    many = [f"192.0.2.{number}" for number in range(256)]
+
+    async def use(resolver: SystemResolver) -> None:
+        assert await ask(resolver, "many.test") == Resolved(tuple(many[:MOST_ADDRESSES]))
+
+    with_resolver(use, NameServer(many=many))
+
+
+def test_a_hosts_file_is_read_and_the_first_line_wins(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text("# comment\n\n127.0.0.2  A.test b.test # more\n::1 c.test\n127.0.0.3 a.test\n")
+    assert read_hosts(path) == {"a.test": "127.0.0.2", "b.test": "127.0.0.2", "c.test": "::1"}
+
+
+@pytest.mark.parametrize("line", ["a.test 127.0.0.1", "127.0.0.1", "999.0.0.1 a.test"])
+def test_a_bad_line_of_a_hosts_file_is_told_with_its_number(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "hosts"
+    path.write_text(f"127.0.0.1 fine.test\n{line}\n")
+    with pytest.raises(BadInput, match=r"hosts, line 2: write an IP address and then names") as caught:
+        read_hosts(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_hosts_file_that_is_no_text_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(BadInput, match="no text in UTF-8"):
+        read_hosts(path)

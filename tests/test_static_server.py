@@ -1,0 +1,209 @@
+"""The static server, asked by sockets and by Python's own HTTP client."""
+
+import http.client
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scenthound.errors import BadParameter, Failure
+from scenthound.web.static_pages import StaticPage, at_port, folder_pages, pages_of
+from scenthound.web.static_server import MAX_HEAD_BYTES, StaticServer, read_request_log
+
+PAGES = {
+    "http://a.test/": "<p>a</p>",
+    "http://a.test/x?y=1": "<p>x with y</p>",
+    "http://a.test/robots.txt": "User-agent: *\nDisallow: /private\n",
+    "http://b.test/": "<p>b</p>",
+    "http://b.test/moved": StaticPage(b"", 301, headers=(("Location", "http://a.test/"),)),
+    "http://b.test/odd": StaticPage(b"?", 799),
+}
+TIMEOUT_S = 5.0
+
+
+@pytest.fixture
+def server() -> Iterator[StaticServer]:
+    with StaticServer(pages_of(PAGES), ("127.0.0.1", "127.0.0.2")) as running:
+        yield running
+
+
+def ask(server: StaticServer, host: str, path: str, method: str = "GET", address: str = "127.0.0.1") -> tuple[int, str]:
+    connection = http.client.HTTPConnection(address, server.port, timeout=TIMEOUT_S)
+    connection.request(method, path, headers={"Host": f"{host}:{server.port}"})
+    response = connection.getresponse()
+    answer = response.status, response.read().decode()
+    connection.close()
+    return answer
+
+
+def told(server: StaticServer, sent: bytes) -> bytes:
+    """All that the server answers to these bytes until it closes the connection."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT_S) as connection:
+        connection.sendall(sent)
+        return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+def test_the_host_header_chooses_the_page_whatever_the_address(server: StaticServer) -> None:
+    for address in ("127.0.0.1", "127.0.0.2"):
+        assert ask(server, "a.test", "/", address=address) == (200, "<p>a</p>")
+        assert ask(server, "B.TEST", "/", address=address) == (200, "<p>b</p>")
+
+
+def test_a_query_is_part_of_the_place(server: StaticServer) -> None:
+    assert ask(server, "a.test", "/x?y=1") == (200, "<p>x with y</p>")
+    assert ask(server, "a.test", "/x")[0] == 404
+
+
+def test_an_unknown_host_has_no_pages(server: StaticServer) -> None:
+    assert ask(server, "c.test", "/")[0] == 404
+
+
+def test_robots_txt_is_text_and_pages_are_html(server: StaticServer) -> None:
+    assert b"Content-Type: text/plain" in told(server, request("/robots.txt"))
+    assert b"Content-Type: text/html" in told(server, request("/"))
+
+
+def request(path: str, *further: str, version: str = "1.1", method: str = "GET") -> bytes:
+    lines = [f"{method} {path} HTTP/{version}", "Host: a.test", "Connection: close", *further]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def test_redirects_and_statuses_unknown_to_http_are_sent_as_given(server: StaticServer) -> None:
+    answer = told(server, b"GET /moved HTTP/1.1\r\nHost: b.test\r\nConnection: close\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 301 Moved Permanently\r\n")
+    assert b"\r\nLocation: http://a.test/\r\n" in answer
+    assert ask(server, "b.test", "/odd") == (799, "?")
+
+
+def test_head_is_get_without_the_body(server: StaticServer) -> None:
+    answer = told(server, request("/", method="HEAD"))
+    assert b"Content-Length: 8\r\n" in answer
+    assert answer.endswith(b"\r\n\r\n")
+
+
+def test_one_connection_carries_many_requests(server: StaticServer) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
+    own_ports = set()
+    for _ in range(3):
+        connection.request("GET", "/", headers={"Host": "a.test"})
+        assert connection.getresponse().read() == b"<p>a</p>"
+        own_ports.add(connection.sock.getsockname()[1])
+    connection.close()
+    assert len(own_ports) == 1
+
+
+def test_requests_sent_at_once_or_in_pieces_are_answered_in_order(server: StaticServer) -> None:
+    first = b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n"
+    last = b"GET / HTTP/1.1\r\nHost: b.test\r\nConnection: close\r\n\r\n"
+    whole = told(server, first + last)
+    assert whole.count(b"200 OK") == 2
+    assert whole.index(b"<p>a</p>") < whole.index(b"<p>b</p>")
+    with socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT_S) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for byte in last:
+            connection.sendall(bytes([byte]))
+        assert b"<p>b</p>" in b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"nonsense\r\n\r\n", 400),
+        (b"GET / HTTP/2.0\r\nHost: a.test\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: a.test\n1 http://forged.test/\r\n\r\n", 400),
+        (b"GET /a b HTTP/1.1\r\nHost: a.test\r\n\r\n", 400),
+        (b"GET a.test HTTP/1.1\r\nHost: a.test\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 3\r\n\r\nabc", 400),
+        (b"GET / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: a.test\r\n\r\n", 405),
+        (b"GET / HTTP/1.1\r\nHost: a.test\r\nX: " + b"x" * MAX_HEAD_BYTES, 431),
+    ],
+)
+def test_what_it_does_not_speak_is_refused_and_the_connection_closed(
+    server: StaticServer, sent: bytes, status: int
+) -> None:
+    assert told(server, sent).startswith(f"HTTP/1.1 {status} ".encode())
+    assert not server.requests
+
+
+def test_http_1_0_closes_after_the_answer(server: StaticServer) -> None:
+    assert told(server, b"GET / HTTP/1.0\r\nHost: a.test\r\n\r\n").endswith(b"<p>a</p>")
+
+
+def test_requests_are_counted_by_url_with_the_port(server: StaticServer) -> None:
+    for _ in range(2):
+        ask(server, "a.test", "/")
+    ask(server, "a.test", "/none")
+    assert server.requests == {server.url("http://a.test/"): 2, server.url("http://a.test/none"): 1}
+
+
+def test_the_log_has_a_request_before_its_answer_came(tmp_path: Path) -> None:
+    log = tmp_path / "requests.log"
+    times = iter([10.5, 11.25, 12.0])
+    with StaticServer(pages_of(PAGES), log=log, clock=lambda: next(times)) as server:
+        ask(server, "a.test", "/")
+        first = read_request_log(log)
+        ask(server, "a.test", "/x?y=1")
+        port = server.port
+    assert [(entry.time_s, entry.url) for entry in first] == [(10.5, f"http://a.test:{port}/")]
+    with StaticServer(pages_of(PAGES), log=log, clock=lambda: next(times)) as server:
+        ask(server, "b.test", "/")
+        entries = [(entry.time_s, entry.url) for entry in read_request_log(log)]
+    assert entries[1:] == [(11.25, f"http://a.test:{port}/x?y=1"), (12.0, f"http://b.test:{server.port}/")]
+
+
+def test_a_folder_is_served_by_host_and_nothing_outside_it(tmp_path: Path) -> None:
+    (tmp_path / "site/a.test/sub").mkdir(parents=True)
+    (tmp_path / "site/a.test/index.html").write_text("root")
+    (tmp_path / "site/a.test/sub/page.html").write_text("page")
+    (tmp_path / "secret").write_text("secret")
+    page_of = folder_pages(tmp_path / "site")
+
+    def body(host: str, path: str) -> bytes | None:
+        page = page_of(host, path)
+        return None if page is None else page.body
+
+    assert body("a.test", "/") == b"root"
+    assert body("a.test", "/sub/page.html?q") == b"page"
+    assert body("a.test", "/sub") is None
+    assert body("a.test", "/sub/") is None
+    assert body("a.test", "/../../secret") is None
+    assert body("..", "/secret") is None
+    assert body("", "/secret") is None
+    assert body("a.test", "/\0") is None
+
+
+def test_all_addresses_share_the_port_and_it_is_free_again_afterwards(server: StaticServer) -> None:
+    with pytest.raises(Failure, match=r"127\.0\.0\.3 and 1 more addresses, port \d+: .*in use"):
+        StaticServer(pages_of({}), ("127.0.0.3", "127.0.0.2"), server.port).__enter__()
+    # The address that was taken before the failure was given back.
+    with StaticServer(pages_of({}), ("127.0.0.3",), server.port) as second:
+        assert second.port == server.port
+
+
+def test_the_end_closes_connections_that_are_open() -> None:
+    with StaticServer(pages_of(PAGES)) as short:
+        connection = socket.create_connection(("127.0.0.1", short.port), timeout=TIMEOUT_S)
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n")
+        assert connection.recv(65_536)
+    with connection:
+        assert connection.recv(1) == b""
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "10.0.0.1", "a.test", "::1"])
+def test_it_listens_on_loopback_only(address: str) -> None:
+    with pytest.raises(BadParameter, match=r"only on addresses of 127\.0\.0\.0/8"):
+        StaticServer(pages_of({}), (address,))
+
+
+@pytest.mark.parametrize("url", ["https://a.test/", "http://a.test:80/", "http://a.test", "a.test/", "http:///x"])
+def test_pages_are_named_by_http_urls_without_a_port(url: str) -> None:
+    with pytest.raises(BadParameter, match="without a port"):
+        pages_of({url: ""})
+
+
+def test_a_url_at_a_port_is_canonical() -> None:
+    assert at_port("http://a.test/x?y=http://b.test/", 8080) == "http://a.test:8080/x?y=http://b.test/"
+    assert at_port("http://a.test/", 80) == "http://a.test/"

@@ -1,0 +1,152 @@
+"""What the tests of live crawls share: made-up sites that answer orders at made-up times, and crawls of them."""
+
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from scenthound.drivers.ended import Ended
+from scenthound.drivers.live.crawl import RawAnswer
+from scenthound.drivers.live.orders import Kind, Order
+from scenthound.drivers.live.virtual import VirtualRun
+from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.lab.crawl import take_up
+from scenthound.lab.crawl_parts import CrawlParts
+from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.model import Topic
+from scenthound.store.builder import web_of
+from scenthound.store.crawl_folder import ArchiveSettings
+from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.raw_page import RawPage
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.web.fetch import Response
+from scenthound.web.resolve import Resolved
+
+WORDS = ("sea", "wave", "harbour", "ship", "anchor", "sail", "wind", "storm", "island", "coast", "tide", "reef", "rope")
+TOPIC = Topic("sea", keywords=("sea", "wave"), description="Waves and storms at sea.")
+ADDRESS = "192.0.2.1"
+
+
+@dataclass
+class VirtualSite:
+    """Pages by URL, redirects, and other answers by URL as (status, headers, body). What is none of them is a 404."""
+
+    pages: dict[str, str]
+    redirects: dict[str, str] = field(default_factory=dict)
+    others: dict[str, tuple[int, str, bytes]] = field(default_factory=dict)
+    requests: Counter[str] = field(default_factory=Counter)
+    takes_s: Callable[[Order], float] = lambda order: zlib.crc32(order.url.encode()) % 1000 / 1000
+
+    def answer(self, order: Order) -> tuple[float, RawAnswer | None]:
+        takes_s = self.takes_s(order)
+        if order.kind is Kind.RECORDED:
+            return 0.0, None
+        if order.kind is Kind.ADDRESS:
+            return takes_s, Resolved((ADDRESS,))
+        self.requests[order.url] += 1
+        return takes_s, self.response(order.url)
+
+    def response(self, url: str) -> Response:
+        if url in self.redirects:
+            return response(url, 301, f"Location: {self.redirects[url]}")
+        if url in self.others:
+            return response(url, *self.others[url])
+        if url in self.pages:
+            return response(url, 200, "Content-Type: text/html; charset=utf-8", self.pages[url].encode())
+        return response(url, 404, "Content-Type: text/html", b"<title>Not found</title>")
+
+    def recorded(self) -> RecordedWeb:
+        """The site as a recorded web."""
+        aliases: dict[str, list[str]] = {}
+        for alias in self.redirects:
+            aliases.setdefault(self._end_of(alias), []).append(alias)
+        return web_of(RawPage(url, html=html, aliases=tuple(aliases.get(url, ()))) for url, html in self.pages.items())
+
+    def _end_of(self, url: str) -> str:
+        while url in self.redirects:
+            url = self.redirects[url]
+        return url
+
+
+def response(url: str, status: int, headers: str = "", body: bytes = b"") -> Response:
+    head = f"HTTP/1.1 {status} Said\r\n{headers}\r\n" if headers else f"HTTP/1.1 {status} Said\r\n"
+    return Response(url, status, head.encode(), body, body, False, ADDRESS, 0.01)
+
+
+def random_site(seed: int, n_pages: int = 60, n_hosts: int = 6) -> VirtualSite:
+    """Pages of random words and links on a few hosts, with dead links and redirects."""
+    rng = Random(seed)
+    urls = [f"http://h{rng.randrange(n_hosts)}.test/{i}" for i in range(n_pages)]
+    odd = set(rng.sample(urls[1:], n_pages // 5))
+    dead, moved = sorted(odd)[::2], sorted(odd)[1::2]
+    sound = [url for url in urls if url not in odd]
+    pages = {}
+    for url in sound:
+        parts = [f"<title>{rng.choice(WORDS)}</title>"]
+        for target in rng.choices(urls, k=rng.randint(3, 9)):
+            words = " ".join(rng.choices(WORDS, k=rng.randint(0, 12)))
+            parts.append(f"<p>{words} <a href='{target}'>{rng.choice(WORDS)}</a>")
+        pages[url] = "".join(parts)
+    assert dead
+    return VirtualSite(pages, {url: rng.choice(sound) for url in moved})
+
+
+def plan(seeds: tuple[str, ...], **settings: Any) -> CrawlPlan:
+    """A plan without delays and guards, one page after the other, in the strategy's order."""
+    chosen: dict[str, Any] = {
+        "strategy": "breadth_first",
+        "politeness": PolitenessRules(delay_s=0.0, delay_factor=0.0),
+        "connections": 1,
+        "strict_order": True,
+        "traps": False,
+        "near_duplicates": False,
+        "soft_404s": False,
+        "page_budget": 1000,
+    }
+    return CrawlPlan(TOPIC, seeds, **chosen | settings)
+
+
+class Killed(Exception):
+    """The crawl was killed: nothing after its last commit counts."""
+
+
+def crawl_virtually(
+    folder: Path,
+    plan: CrawlPlan,
+    site: VirtualSite,
+    *,
+    commit: Callable[[], bool] = lambda: True,
+    kill: Callable[[], bool] = lambda: False,
+    stems: list[str] | None = None,
+) -> Ended:
+    """Crawl into a folder, or go on there. `commit` and `kill` are asked after each event."""
+    is_new = not folder.exists()
+    store = (
+        CrawlStore.create(folder, plan.as_settings(), ArchiveSettings("test")) if is_new else CrawlStore.open(folder)
+    )
+    with closing(store):
+        if stems is not None and is_new:
+            store.add_stems(stems)
+            store.commit()
+        with closing(CrawlParts(plan, store)) as parts:
+            stands = take_up(parts, plan, store)
+
+            def after_event() -> None:
+                if commit():
+                    parts.crawl.write(parts.crawl.take_commit())
+                if kill():
+                    raise Killed
+
+            run = VirtualRun(parts.crawl, site.answer, plan.page_budget, stands)
+            ended = run.run(after_event)
+            parts.crawl.write(parts.crawl.take_commit())
+            return ended
+
+
+def visited_urls(folder: Path) -> list[str]:
+    with CrawlStore.open(folder) as store:
+        return [row.url for row in store.visits()]
