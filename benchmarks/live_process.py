@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.proc import group_of, resident_bytes
 from scenthound.errors import Failure
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -80,8 +81,8 @@ def _lines(process: "subprocess.Popen[bytes]", started: float) -> list[Line]:
     assert process.stdout is not None
     lines = []
     for text in process.stdout:
-        resident_bytes = sum(map(_resident_bytes, _members(process.pid)))
-        lines.append(Line(time.monotonic() - started, resident_bytes, json.loads(text)))
+        held_bytes = sum(map(resident_bytes, _members(process.pid)))
+        lines.append(Line(time.monotonic() - started, held_bytes, json.loads(text)))
     return lines
 
 
@@ -103,18 +104,11 @@ def _wait_for_group(group: int) -> tuple[float, int]:
 
 
 def _members(group: int) -> list[int]:
-    return [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/stat") if _group(path) == group]
+    return [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/stat") if group_of(path) == group]
 
 
 def _group(stat: Path) -> int:
     try:
         return int(stat.read_text().rpartition(")")[2].split()[2])
-    except OSError:
-        return 0
-
-
-def _resident_bytes(process: int) -> int:
-    try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return 0

@@ -6,6 +6,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
@@ -34,6 +35,8 @@ _PAGES_MEASURED = 400
 _ROUNDS = 5
 #: Pages of a usual length, whose parts are measured.
 _USUAL_CHARACTERS = range(12_000, 40_000)
+#: Collections, and what they call a page that is no index.
+_COLLECTIONS = {"wpschools": "article", "mdn": "article", "debdocs": "html", "nlab": "article"}
 _HOSTS, _KNOWN, _VISITS = 300, 20_000, 2_000
 
 Item = TypeVar("Item")
@@ -52,6 +55,8 @@ def main() -> None:
     _print_words(texts, words_per_page)
     _print_parsing(pages)
     _print_parts([page for page in pages if len(page[0]) in _USUAL_CHARACTERS])
+    if find_spec("numba") is not None:
+        _print_ordinary()
     _print_links()
 
 
@@ -106,6 +111,33 @@ def _print_parts(pages: list[tuple[str, str]]) -> None:
             print(f"  {way:8}  {name:30}  {min(times):7.0f}")
 
 
+def _print_ordinary() -> None:
+    """How many pages of each collection compiled code reads, and what these cost: bytes to words and references."""
+    from scenthound.web.plain_pages import read_plain
+
+    word_lookup.MUCH_CHARACTERS = -1
+    scanner = WordScanner()
+    for name, kind in _COLLECTIONS.items():
+        folder = collection(name)
+        if folder is None:
+            continue
+        bodies = [html.encode() for html, _url in _load(min(folder.glob("pages*.jsonl.zst")), kind)]
+        ordinary = [body for body in bodies if read_plain(body, "utf-8", scanner, MAX_LINKS) is not None]
+        print(f"  {name:10} {len(ordinary)} of {len(bodies)} pages are ordinary", end="")
+        for way, work in (
+            ("by the library", lambda body: _read_by_library(body, scanner)),
+            ("compiled", lambda body: read_plain(body, "utf-8", scanner, MAX_LINKS)),
+        ):
+            if ordinary:
+                print(f"   {way} {min(_once(work, ordinary) for _ in range(_ROUNDS)):5.0f}", end="")
+        print()
+
+
+def _read_by_library(body: bytes, scanner: WordScanner) -> None:
+    content = read_html(decode_html(body, "utf-8"), MAX_LINKS)
+    scanner.scan_cut(content.text, content.edges)
+
+
 def _print_links() -> None:
     """Links of visits in a crawl of some hosts: 50 that are known and 3 that are new."""
     known, new = (list(itertools.chain.from_iterable(MadeUpUrls(_HOSTS).chunks(n, n))) for n in (_KNOWN, 3 * _VISITS))
@@ -124,10 +156,10 @@ def _parse(page: tuple[str, str], scanner: WordScanner) -> None:
     context_bounds(parsed.link_start, parsed.link_end, len(parsed.words))
 
 
-def _load(file: Path) -> list[tuple[str, str]]:
+def _load(file: Path, kind: str = "article") -> list[tuple[str, str]]:
     with opened(file) as lines:
         records = (orjson.loads(line) for line in lines.content)
-        articles = ((record["html"], record["url"]) for record in records if record["kind"] == "article")
+        articles = ((record["html"], record["url"]) for record in records if record["kind"] == kind)
         return list(itertools.islice(articles, _PAGES_MEASURED))
 
 

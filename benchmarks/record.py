@@ -13,6 +13,7 @@ from pathlib import Path
 
 from benchmarks.data import collection
 from benchmarks.large_web import large_web
+from benchmarks.proc import parent_of, resident_bytes
 from scenthound.files import opened
 from scenthound.processes import processors
 from scenthound.store.layout import write_about, write_arrays
@@ -76,7 +77,7 @@ def _peak_memory() -> Iterator[list[int]]:
 
     def sample() -> None:
         while not done.wait(SAMPLE_EVERY_S):
-            peak[0] = max(peak[0], sum(map(_resident_bytes, _family())))
+            peak[0] = max(peak[0], sum(map(resident_bytes, _family())))
 
     sampler = threading.Thread(target=sample, daemon=True)
     sampler.start()
@@ -88,25 +89,11 @@ def _peak_memory() -> Iterator[list[int]]:
 
 
 def _family() -> set[int]:
-    parent = {int(path.parent.name): _parent(path) for path in Path("/proc").glob("[0-9]*/stat")}
+    parent = {int(path.parent.name): parent_of(path) for path in Path("/proc").glob("[0-9]*/stat")}
     family = {os.getpid()}
     while born := {process for process, its_parent in parent.items() if its_parent in family} - family:
         family |= born
     return family
-
-
-def _parent(stat: Path) -> int:
-    try:
-        return int(stat.read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
-
-
-def _resident_bytes(process: int) -> int:
-    try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
 
 
 if __name__ == "__main__":

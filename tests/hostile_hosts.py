@@ -1,6 +1,7 @@
 """Cases of whole hosts: redirects, refusals, robots.txt, servers that speak first, connections that fail, bad TLS."""
 
 import asyncio
+import gzip
 from collections.abc import Callable
 
 from hostile_cases import HOST, PAGE_TAKEN, Answer, case
@@ -138,6 +139,18 @@ async def _robots_never(wire: Wire) -> None:
 @_robots_case("robots-nuls", "a robots.txt of NULs", PAGE_TAKEN, PAGE_TAKEN)
 async def _robots_nuls(wire: Wire) -> None:
     await wire.answer(bytes(10_000), Content_Type="text/plain")
+
+
+#: A tag and ten million blanks, in 10 KB.
+SLOW_SITEMAP = gzip.compress(b"<urlset><url><loc>" + b" " * 10_000_000 + b">")
+
+
+@_robots_case("robots-sitemap", "a robots.txt that names a sitemap of blanks without end", PAGE_TAKEN, PAGE_TAKEN)
+async def _robots_sitemap(wire: Wire) -> None:
+    if wire.path.endswith("?sitemap"):
+        await wire.answer(SLOW_SITEMAP, Content_Type="application/gzip")
+    else:
+        await wire.answer(b"Sitemap: /robots.txt?sitemap\n", Content_Type="text/plain")
 
 
 @case("answers-first", "an answer before the request: it is taken", PAGE_TAKEN, listener="early")

@@ -53,6 +53,15 @@ def test_an_answer_comes_back_as_it_was_stored(tmp_path: Path) -> None:
     assert everything[0][1].body == FIELDS
 
 
+def test_a_date_is_told_to_the_microsecond_and_carries_over() -> None:
+    def date(time_s: float) -> str:
+        return record_of(unpacked(response_record("x", time_s, response()), "here"), "here").date
+
+    assert date(NOON_S + 0.5) == "2026-01-31T12:00:00.750000Z"
+    # It is a quarter of a second past noon; a tenth of a microsecond before the next second is that second.
+    assert date(NOON_S + 0.749_999_9) == "2026-01-31T12:00:01.000000Z"
+
+
 def test_warcio_reads_what_is_written_and_finds_the_digests_right(tmp_path: Path) -> None:
     written(tmp_path, response(body=b"dogs", truncated=True), redirect("http://a.test/old", "/"))
     path = tmp_path / file_name(0)

@@ -10,6 +10,7 @@ import pytest
 from live_site import N_PAGES, LiveSite, live_site
 from scenthound.cli import crawl_progress
 from scenthound.cli.crawl import seconds_of
+from scenthound.cli.crawl_tables import program
 from scenthound.errors import WrongUse
 from scenthound.store.stored_crawl import StoredCrawl
 
@@ -130,6 +131,29 @@ def test_the_pages_of_a_crawl_are_a_recording_for_the_next(site: LiveSite, tmp_p
     assert len(site.pages_asked()) == N_PAGES - 12
 
 
+def test_a_crawl_that_took_no_page_says_why_and_offers_only_what_works(
+    site: LiveSite, tmp_path: Path, scenthound: Call
+) -> None:
+    command = ("crawl", "--keywords", "balloon", "--seed", site.url(0), "--hosts", site.hosts, "--delay", 0)
+    code, out, _ = scenthound(*command, "--out", tmp_path / "out", "--contact", "me@a.test")
+    assert code == 0
+    assert "It took no page. The most frequent reason, for 1 page: the host is at an address that is not public" in out
+    assert "--allow-private lets it" in out
+    assert "1 page was not taken" in out
+    assert "scenthound explain" in out
+    assert "scenthound export" not in out
+    assert "scenthound simulate" not in out
+
+
+def test_commands_are_named_as_they_can_be_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [str(tmp_path / ".venv" / "bin" / "scenthound"), "crawl"])
+    monkeypatch.setattr("shutil.which", lambda _name: None)
+    assert program() == ".venv/bin/scenthound"
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    assert program() == "scenthound"
+
+
 def test_an_earlier_crawl_is_replaced_only_when_told(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
     command = site.crawl("--pages", 3, "--out", tmp_path / "out")
     assert scenthound(*command)[0] == 0
@@ -165,10 +189,16 @@ def test_a_topic_file_says_where_to_start(
     assert visited(tmp_path / "out") == [site.url(starts_from)]
 
 
+HUGE = "99999999999999999999999"
 WRONG_USE = {
     "nothing to crawl for": (["crawl", "--seed", "a.test"], "name a topic file, or words with --keywords"),
     "nowhere to start": (["crawl", "--keywords", "x"], "name some with --seed"),
-    "no address": (["crawl", "--keywords", "x", "--seed", "ftp://a.test"], "is no address that can be crawled"),
+    "no address": (
+        ["crawl", "--keywords", "x", "--seed", "ftp://a.test"],
+        "only http:// and https:// can be, and it has ftp://",
+    ),
+    "no port": (["crawl", "--keywords", "x", "--seed", "a.test:99999/x"], "ports go up to 65535"),
+    "no host": (["crawl", "--keywords", "x", "--seed", "http:///x y"], "write it as https://example.org/page"),
     "several topics": (["crawl", "FILE"], "has 2 topics: choose one with --topic, for example b, c."),
     "a topic nobody knows": (["crawl", "FILE", "--topic", "d"], "No topic in"),
     "two sets of keywords": (["crawl", "FILE", "--keywords", "x"], "take --keywords away"),
@@ -179,6 +209,30 @@ WRONG_USE = {
     ),
     "offline without a web": (["crawl", "FILE", "--topic", "b", "--offline"], "name one with --web"),
     "a classifier without pages": (["crawl", "FILE", "--topic", "b", "--relevance", "svm"], "with --train-from"),
+    "a name of two words": (
+        ["crawl", "FILE", "--topic", "b", "--user-agent", "My Bot"],
+        "only letters a to z, _ and -",
+    ),
+    "a name with a digit": (["crawl", "FILE", "--topic", "b", "--user-agent", "7bot"], "only letters a to z, _ and -"),
+    "a name with a version": (["crawl", "FILE", "--topic", "b", "--user-agent", "Bot/2.0"], "Its version is added"),
+    "a contact that no header holds": (["crawl", "FILE", "--topic", "b", "--contact", "m\u00fc@a.test"], "ASCII only"),
+    "pages beyond all webs": (["crawl", "FILE", "--topic", "b", "--pages", HUGE], "has to be from 1 to 2,147,483,647"),
+    "pages of a host beyond all webs": (
+        ["crawl", "FILE", "--topic", "b", "--pages-per-host", HUGE],
+        "pages_per_host is",
+    ),
+    "pages of a domain beyond all webs": (
+        ["crawl", "FILE", "--topic", "b", "--pages-per-domain", HUGE],
+        "pages_per_domain is",
+    ),
+    "connections beyond all machines": (["crawl", "FILE", "--topic", "b", "--connections", HUGE], "connections is"),
+    "redirects without end": (["crawl", "FILE", "--topic", "b", "--redirects", HUGE], "redirects is"),
+    "pages beyond all memory": (["crawl", "FILE", "--topic", "b", "--page-bytes", HUGE], "page_bytes is"),
+    "a seed of many digits": (["crawl", "FILE", "--topic", "b", "--random-seed", HUGE], "fit into 64 bits"),
+    "more than a day for a page": (["crawl", "FILE", "--topic", "b", "--timeout", "1e300"], "timeout is"),
+    "more than a day of rest": (["crawl", "FILE", "--topic", "b", "--delay", "1e300"], "delay is"),
+    "a floor that is no number": (["crawl", "FILE", "--topic", "b", "--min-harvest", "inf"], "min_harvest is inf"),
+    "a time beyond all times": (["crawl", "FILE", "--topic", "b", "--time", "1e300"], "is no span of time"),
     "nothing to resume": (["crawl", "--resume", "nowhere"], "There is no crawl at nowhere"),
     "another strategy": (["crawl", "--resume", "x", "--strategy", "otie"], "--strategy cannot be changed"),
     "another topic": (["crawl", "FILE", "--resume", "x"], "TOPIC cannot be changed"),

@@ -85,6 +85,10 @@ def test_what_is_told_by_itself_counts_more_than_the_rules_of_the_studies(planne
     assert (limits.total_s, limits.headers_s, limits.body_bytes) == (20, 10, 100_000)
 
 
+def test_the_crawlers_name_may_have_what_robots_files_allow(planned: Callable[..., Caught]) -> None:
+    assert planned("--user-agent", "my_Bot-x").plan.user_agent.startswith("my_Bot-x/")
+
+
 def test_how_a_run_ends_is_no_part_of_the_plan(planned: Callable[..., Caught]) -> None:
     options = planned("--time", "10m", "--min-harvest", 0.2).options
     assert (options.time_s, options.harvest_floor) == (600, 0.2)

@@ -81,7 +81,8 @@ def test_visits_of_many_commits_are_one_list_and_can_be_read_from_any_on(tmp_pat
                 store.commit()
         for first in range(12):
             assert [row.visit for row in store.visits(first)] == list(range(first, 10))
-        assert [len(store.links_of(number)) for number in range(11)] == [*range(10), 0]
+        assert [len(row.links) for row in store.visits()] == [*range(10)]
+        assert list(store.visits(10)) == []
         found = store.visit_of_page(96)
         assert found is not None
         assert (found.visit, found.links.tolist()) == (4, [0, 1, 2, 3])

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from scenthound.lab import demo as demo_module
+from scenthound.lab.crawl_plan import DEFAULT_STRATEGY
 from scenthound.lab.demo import MARK, Demo
 from scenthound.lab.demo_crawl import Manner
 from scenthound.lab.demo_web import load_demo_topics, write_demo_pages
+from scenthound.reasons import Reason
 from scenthound.store.stored_crawl import StoredCrawl
 
 Call = Callable[..., tuple[int, str, str]]
@@ -24,7 +26,7 @@ def small_demo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         demo_module, "write_demo_pages", lambda path, progress: write_demo_pages(path, progress, MODULES)
     )
-    monkeypatch.setattr(demo_module, "DEMO_STRATEGIES", ("breadth_first", "shark_search"))
+    monkeypatch.setattr(demo_module, "DEMO_STRATEGIES", ("breadth_first", DEFAULT_STRATEGY))
     monkeypatch.setattr(demo_module, "CHECKPOINTS", (4,))
 
 
@@ -39,7 +41,7 @@ def test_live_crawls_are_judged_beside_simulated_ones(tmp_path: Path) -> None:
     result = Demo(tmp_path / "demo", say=said.append, shown=unseen, watched=unseen).make(page_budget=8)
     assert result.evaluation is not None
     names = [one.strategy for one in result.evaluation.results]
-    assert names == ["breadth_first", "shark_search", Manner.USUAL, Manner.STRICT]
+    assert names == ["breadth_first", DEFAULT_STRATEGY, Manner.USUAL, Manner.STRICT]
     assert result.evaluation.checkpoints == (4, 8)
     crawl, strict = result.crawls
     recall = result.evaluation.results[2].curves["target_recall"].mean[-1]
@@ -49,7 +51,7 @@ def test_live_crawls_are_judged_beside_simulated_ones(tmp_path: Path) -> None:
     # In strict order the visits are those of the simulated twin, and so are the curves.
     assert result.n_like_simulated == 1
     recalls = {one.strategy: one.curves["target_recall"].mean.tolist() for one in result.evaluation.results}
-    assert recalls[Manner.STRICT] == recalls["shark_search"]
+    assert recalls[Manner.STRICT] == recalls[DEFAULT_STRATEGY]
     assert strict.manner is Manner.STRICT
     assert any("12 pages on 12 hosts" in line for line in said)
 
@@ -73,3 +75,18 @@ def test_a_folder_that_is_not_the_demos_is_left_alone(tmp_path: Path, scenthound
     assert code == 2
     assert "is left alone" in err
     assert not (tmp_path / "mine" / MARK).exists()
+
+
+@pytest.mark.usefixtures("small_demo")
+def test_the_demo_looks_up_no_name_but_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def note(host: str, *_: object, **__: object) -> list[str]:
+        asked.append(host)
+        return []
+
+    monkeypatch.setattr("socket.getaddrinfo", note)
+    result = Demo(tmp_path / "demo", say=lambda _: None, shown=unseen, watched=unseen).make(page_budget=12)
+    # The dozen pages link to modules that are not among them, on hosts that nobody serves.
+    assert all(crawl.summary.reasons[Reason.DNS_NOT_FOUND] > 0 for crawl in result.crawls)
+    assert asked == []

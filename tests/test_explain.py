@@ -1,6 +1,8 @@
 """Why a crawl took a page, or did not."""
 
 import json
+import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,12 +36,14 @@ def folder(tmp_path: Path) -> Path:
             response(HOME, HTML),
             links=np.array([1, 2, 3], np.int32),
             relevance=0.25,
+            score=math.inf,
+            regret=math.inf,
             predicted=np.array([0.5, 0.0, 0.125]),
             anchors=np.array([0.75, 0.0, 0.25]),
         )
         store.archive_response(redirect(OLD, "/dogs"), NOON_S)
         links = np.array([3, 2], np.int32)
-        add_page(store, 1, response(DOGS, b"<a href=/cats></a>"), links=links, relevance=0.9, regret=0.1)
+        add_page(store, 1, response(DOGS, b"<a href=/cats></a>"), links=links, relevance=0.9, score=0.7, regret=0.1)
         store.add_not_taken(NotTakenRow(2, SECRET, Reason.ROBOTS, "", NOON_S + 2))
         store.commit()
     return place
@@ -136,8 +140,41 @@ def test_programs_are_told_in_json(folder: Path, scenthound: Call) -> None:
     told = json.loads(out)
     assert (told["fate"], told["visit"]["visit"], told["n_parents"]) == ("taken", 1, 1)
     assert told["parents"][0]["anchor"] == "the old dogs"
+    assert (told["visit"]["score"], told["visit"]["regret"]) == (0.7, 0.1)
     told = json.loads(scenthound("explain", folder, SECRET, "--json")[1])
     assert (told["not_taken"]["reason"], told["visit"]) == ("robots", None)
+
+
+def refuse(word: str) -> None:
+    pytest.fail(f"{word} is no JSON")
+
+
+def test_the_endless_score_of_a_seed_is_null_for_programs_and_a_word_for_people(folder: Path, scenthound: Call) -> None:
+    told = json.loads(scenthound("explain", folder, HOME, "--json")[1], parse_constant=refuse)
+    assert (told["is_seed"], told["visit"]["score"], told["visit"]["regret"]) == (True, None, None)
+    out = scenthound("explain", folder, HOME)[1]
+    assert re.search(r"^  score +seed$", out, re.MULTILINE)
+    assert re.search(r"^  regret +a seed had to wait$", out, re.MULTILINE)
+    assert "inf" not in out
+
+
+def test_links_that_may_not_be_followed_are_not_said_to_be_missing(tmp_path: Path, scenthound: Call) -> None:
+    with new_crawl(tmp_path / "crawl", seeds=[HOME], obey_nofollow=True) as store:
+        store.add_urls([HOME])
+        add_page(store, 0, response(HOME, b"<a href=/cats rel=nofollow>cats</a>"))
+        store.commit()
+    assert "no link that may be followed leads to it" in scenthound("explain", tmp_path / "crawl", CATS)[1]
+    assert "No link that may be followed leads to it" in scenthound("explain", tmp_path / "crawl", HOME)[1]
+
+
+def test_what_a_page_nearly_repeats_is_told(tmp_path: Path, scenthound: Call) -> None:
+    with new_crawl(tmp_path / "crawl") as store:
+        store.add_urls([HOME, CATS])
+        add_page(store, 0, response(HOME))
+        store.add_not_taken(NotTakenRow(1, CATS, Reason.NEAR_DUPLICATE, f"like {HOME}", NOON_S))
+        store.commit()
+    out = scenthound("explain", tmp_path / "crawl", CATS)[1]
+    assert re.search(rf"^  detail +like {HOME}$", out, re.MULTILINE)
 
 
 def test_a_folder_that_is_no_crawl_is_named(tmp_path: Path, scenthound: Call) -> None:

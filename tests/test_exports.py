@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from scenthound.errors import BadInput, Failure, UnknownName
+from scenthound.errors import BadInput, Failure, UnknownName, WrongUse
 from scenthound.files import opened
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.exports import export
@@ -98,8 +98,19 @@ def test_packed_pages_are_unpacked_and_those_of_a_recording_have_no_html(tmp_pat
         add_page(store, 0, response("http://a.test/", gzip.compress(b"dogs"), headers=packed))
         store.add_visit(visit(1))
         store.commit()
-    export(tmp_path / "crawl", "jsonl", tmp_path / "pages.jsonl")
+    summary = export(tmp_path / "crawl", "jsonl", tmp_path / "pages.jsonl")
     assert [line["html"] for line in lines_of(tmp_path / "pages.jsonl")] == ["dogs", None]
+    assert (summary.written, summary.without_html) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("warc", "a.warc.zst"), ("parquet", "a.parquet.gz"), ("cdxj", "a.cdxj.gz"), ("jsonl", "a.jsonl.BZ2")],
+)
+def test_a_name_that_promises_what_is_not_kept_is_refused(crawl: Path, tmp_path: Path, kind: str, name: str) -> None:
+    with pytest.raises(WrongUse, match=f"a {kind} export is compressed"):
+        export(crawl, kind, tmp_path / name)
+    assert not list(tmp_path.iterdir())
 
 
 SHARED_RECORDS = [
@@ -109,18 +120,57 @@ SHARED_RECORDS = [
     ("response", "http://a.test/old"),
     ("response", "http://a.test/older"),
     ("response", "http://a.test/dogs"),
+    ("response", "http://a.test/copy"),
     ("response", "http://a.test/gone"),
 ]
+
+
+NOT_TAKEN = {
+    "by its header": response("http://a.test/x", headers=("Content-Type: text/html", "X-Robots-Tag: noindex")),
+    "by its header, being no page": response(
+        "http://a.test/x", b"%PDF", headers=("Content-Type: application/pdf", "X-Robots-Tag: none")
+    ),
+    "by its header, being an error": response("http://a.test/x", b"no", status=404, headers=("X-Robots-Tag: noindex",)),
+    "by its meta element": response("http://a.test/x", b"<meta name=robots content='nofollow, NOINDEX'>dogs"),
+    "by a packed meta element": response(
+        "http://a.test/x",
+        gzip.compress(b"<meta name=robots content=noindex>"),
+        headers=("Content-Type: text/html", "Content-Encoding: gzip"),
+    ),
+    "by a meta element for this crawler": response("http://a.test/x", b"<meta name=hound content=noindex>"),
+}
+TAKEN_FOR_ALL = {
+    "asking another crawler": response("http://a.test/x", headers=("X-Robots-Tag: otherbot: noindex",)),
+    "asking another crawler in its meta element": response("http://a.test/x", b"<meta name=other content=noindex>"),
+    "asking in what is no HTML": response(
+        "http://a.test/x", b"<meta name=robots content=noindex>", headers=("Content-Type: text/plain",)
+    ),
+}
+
+
+@pytest.mark.parametrize("case", [*NOT_TAKEN, *TAKEN_FOR_ALL])
+@pytest.mark.parametrize("kind", ["warc", "cdxj"])
+def test_an_answer_that_was_not_taken_is_left_out_only_if_it_asks_for_that_itself(
+    case: str, kind: str, tmp_path: Path
+) -> None:
+    with new_crawl(tmp_path / "crawl", agent="Hound") as store:
+        store.add_urls(["http://a.test/"])
+        add_page(store, 0, response("http://a.test/"))
+        store.archive_response({**NOT_TAKEN, **TAKEN_FOR_ALL}[case], NOON_S)
+        store.commit()
+    summary = export(tmp_path / "crawl", kind, tmp_path / "out")
+    assert (summary.written, summary.left_out) == ((1, 1) if case in NOT_TAKEN else (2, 0))
+    assert export(tmp_path / "crawl", kind, tmp_path / "all", include_noindex=True).written == 2
 
 
 @pytest.mark.parametrize("name", ["crawl.warc.gz", "crawl.warc"])
 def test_the_archive_is_exported_as_one_file_without_pages_that_may_not_be_indexed(
     crawl: Path, tmp_path: Path, name: str
 ) -> None:
-    # Of http://a.test/copy, a page that was not taken, nobody knows what it asks for.
+    # http://a.test/copy was not taken, but asks for nothing.
     summary = export(crawl, "warc", tmp_path / name)
     assert records_of(tmp_path / name) == SHARED_RECORDS
-    assert (summary.written, summary.left_out) == (6, 2)
+    assert (summary.written, summary.left_out) == (7, 1)
     assert (tmp_path / name).read_bytes().startswith(b"\x1f\x8b" if name.endswith(".gz") else b"WARC/1.1")
 
 
@@ -154,13 +204,14 @@ def test_the_index_is_sorted_and_each_line_leads_to_its_record(crawl: Path, tmp_
     assert lines == sorted(lines)
     assert [line.split(" ", 2)[0] for line in lines] == [
         "test,a)/",
+        "test,a)/copy",
         "test,a)/dogs",
         "test,a)/gone",
         "test,a)/old",
         "test,a)/older",
         "test,a)/robots.txt",
     ]
-    _, time, fields = lines[1].split(" ", 2)
+    _, time, fields = lines[2].split(" ", 2)
     where = json.loads(fields)
     assert time == "20260131120001"
     assert (where["url"], where["mime"], where["status"]) == ("http://a.test/dogs", "text/html", "200")
@@ -236,4 +287,4 @@ def test_a_crawl_can_be_exported_while_it_goes_on(tmp_path: Path) -> None:
     folder = small_crawl(tmp_path / "crawl")
     with CrawlStore.open(folder) as store:
         store.archive_response(response("http://a.test/later"), NOON_S)
-        assert export(folder, "warc", tmp_path / "crawl.warc.gz").written == 6
+        assert export(folder, "warc", tmp_path / "crawl.warc.gz").written == 7

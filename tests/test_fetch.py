@@ -12,7 +12,7 @@ from scenthound.reasons import Reason
 from scenthound.web import curl_fetcher
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.curl_sockets import EpollWatch, LoopWatch
-from scenthound.web.fetch import NotFetched, Request, Response
+from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
 
 
 def test_the_callback_comes_once_and_never_from_inside_start() -> None:
@@ -216,3 +216,22 @@ def test_a_user_agent_that_is_no_header_is_refused(agent: str) -> None:
 
     with pytest.raises(BadParameter, match="cannot be sent as a header"):
         asyncio.run(make())
+
+
+@pytest.mark.parametrize("name", ["connect_s", "headers_s", "total_s"])
+@pytest.mark.parametrize("value", [0.0, -1.0, float("inf"), float("nan")])
+def test_times_that_never_end_or_never_begin_are_refused(name: str, value: float) -> None:
+    with pytest.raises(BadParameter, match=rf"^{name} is {value}; it has to be more than 0, and finite\.$"):
+        FetchLimits(**{name: value})
+
+
+@pytest.mark.parametrize(("name", "value"), [("body_bytes", 0), ("header_bytes", -5), ("expansion", 0.5)])
+def test_sizes_that_let_nothing_through_are_refused(name: str, value: float) -> None:
+    with pytest.raises(BadParameter, match=rf"^{name} is {value}; it has to be 1 or more\.$"):
+        FetchLimits(**{name: value})
+
+
+def test_limits_may_be_as_tight_as_one() -> None:
+    assert FetchLimits(connect_s=0.001, body_bytes=1, header_bytes=1, expansion=1.0).body_bytes == 1
+    with pytest.raises(BadParameter, match="expansion is nan"):
+        FetchLimits(expansion=float("nan"))

@@ -8,7 +8,7 @@ import pytest
 
 from scenthound.drivers.ended import Ended
 from scenthound.drivers.live.orders import Kind, Order
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import HostAnswer, Politeness, PolitenessRules
 from scenthound.reasons import Reason
 from scenthound.store.crawl_store import CrawlStore
 from virtual_site import VirtualSite, crawl_virtually, plan, visited_urls
@@ -171,6 +171,96 @@ def test_the_page_budget_is_exact_whatever_is_in_flight(tmp_path: Path) -> None:
     assert crawl_virtually(tmp_path / "crawl", settings, site) is Ended.BUDGET
     assert len(visited_urls(tmp_path / "crawl")) == 20
     assert sum(site.requests[url] for url in urls if url in site.pages) == 19
+
+
+def test_an_address_that_several_redirects_lead_to_is_asked_for_once(tmp_path: Path) -> None:
+    # All four are in flight together; one of the targets is there, the other is gone.
+    redirects = {f"http://r{i}.test/": OTHER if i < 3 else "http://gone.test/" for i in range(6)}
+    site = VirtualSite({A: page(OTHER, *redirects), OTHER: page()}, redirects, own_addresses=True)
+    visited = crawled(tmp_path, site, connections=8, strict_order=False)
+    assert visited == [A, OTHER]
+    assert site.requests[OTHER] == site.requests["http://gone.test/"] == 1
+    reasons = not_taken(tmp_path)
+    assert [reasons[url] for url in redirects] == [Reason.REPEATED] * 3 + [Reason.CLIENT_ERROR] * 3
+
+
+def test_robots_txt_is_followed_through_redirects_even_if_pages_are_not(tmp_path: Path) -> None:
+    site = VirtualSite({A: page(B), B: page()}, {"http://a.test/robots.txt": "http://b.test/rules"})
+    site.others["http://b.test/rules"] = (200, "", b"User-agent: *\nDisallow: /b")
+    assert crawled(tmp_path, site, redirects=0) == [A]
+
+
+def test_the_longest_delay_that_any_origin_of_a_host_wishes_for_counts(tmp_path: Path) -> None:
+    other_port = "http://a.test:8080/x"
+    site = VirtualSite({A: page(other_port, B, C), other_port: page(), B: page(), C: page()})
+    site.others["http://a.test/robots.txt"] = (200, "", b"User-agent: *\nCrawl-delay: 7")
+    site.takes_s = lambda _order: 0.0
+    crawled(tmp_path, site, politeness=PolitenessRules(delay_s=1))
+    assert {later - earlier for (earlier, _), (later, _) in pairwise(site.asked)} == {7.0}
+
+
+def test_hosts_that_ask_for_much_time_do_not_hold_up_the_others(tmp_path: Path) -> None:
+    slow = [f"http://slow{i}.test/" for i in range(40)]
+    quick = [f"http://quick{i % 3}.test/{i}" for i in range(12)]
+    site = VirtualSite({A: page(*slow, *quick)} | {url: page() for url in quick}, own_addresses=True)
+    site.others |= dict.fromkeys(slow, (503, "Retry-After: 1800", b""))
+    settings = plan((A,), connections=4, strict_order=False, page_budget=13, politeness=PolitenessRules())
+    assert crawl_virtually(tmp_path / "crawl", settings, site) is Ended.BUDGET
+    with CrawlStore.open(tmp_path / "crawl") as store:
+        assert max(row.time_s for row in store.visits()) < 60
+
+
+def test_a_name_that_cannot_be_looked_up_is_tried_again_unless_it_does_not_exist(tmp_path: Path) -> None:
+    site = VirtualSite({A: page("http://gone.test/", "http://ill.test/")})
+    site.lost = {"gone.test": Reason.DNS_NOT_FOUND, "ill.test": Reason.DNS_FAILED}
+    crawled(tmp_path, site, politeness=PolitenessRules(delay_s=1))
+    assert not_taken(tmp_path) == {"http://gone.test/": Reason.DNS_NOT_FOUND, "http://ill.test/": Reason.DNS_FAILED}
+
+
+def test_hosts_of_one_address_are_asked_with_a_pause_between(tmp_path: Path) -> None:
+    urls = [f"http://h{i}.test/" for i in range(12)]
+    site = VirtualSite({A: page(*urls)} | {url: page() for url in urls})
+    crawled(tmp_path, site, connections=8, strict_order=False, politeness=PolitenessRules(delay_s=1))
+    assert min(later - earlier for (earlier, _), (later, _) in pairwise(site.asked)) >= 0.25
+
+
+def test_sitemaps_ask_robots_txt_and_stay_on_their_host(tmp_path: Path) -> None:
+    site = VirtualSite({A: page(B), B: page()})
+    robots = b"User-agent: *\nDisallow: /hidden\nSitemap: /hidden/map.xml\nSitemap: /moved.xml"
+    site.others["http://a.test/robots.txt"] = (200, "", robots)
+    site.redirects["http://a.test/moved.xml"] = "http://b.test/map.xml"
+    crawled(tmp_path, site, sitemaps=True)
+    assert site.requests["http://a.test/moved.xml"] == 1
+    assert site.requests["http://a.test/hidden/map.xml"] == site.requests["http://b.test/map.xml"] == 0
+
+
+def test_a_seed_without_links_tells_of_its_sitemap(tmp_path: Path) -> None:
+    site = VirtualSite({A: "<p>sea", B: page()})
+    site.others["http://a.test/robots.txt"] = (200, "", b"Sitemap: /map.txt")
+    site.others["http://a.test/map.txt"] = (200, "Content-Type: text/plain", B.encode())
+    assert crawled(tmp_path, site, sitemaps=True) == [A, B]
+
+
+def test_budgets_of_hosts_hold_for_recorded_pages_too(tmp_path: Path) -> None:
+    urls = [f"http://a.test/{i}" for i in range(10)]
+    site = VirtualSite({A: page(*urls)} | {url: page() for url in urls})
+    crawled(tmp_path / "live", site)
+    rules = PolitenessRules(delay_s=0, pages_per_host=3)
+    recorded = {"web": str(tmp_path / "live" / "crawl"), "offline": True}
+    assert len(crawled(tmp_path / "again", site, politeness=rules, **recorded)) == 3
+    assert set(not_taken(tmp_path / "again").values()) == {Reason.HOST_BUDGET}
+
+
+def test_a_crawl_that_goes_on_after_a_stop_lets_every_host_rest_first() -> None:
+    politeness = Politeness(PolitenessRules(delay_s=2))
+    politeness.started(0, 10.0)
+    politeness.finished(0, 10.5, HostAnswer(0.1))
+    politeness.set_crawl_delay(1, 7.0)
+    politeness.resume(20.0)
+    assert [politeness.ready(host, 21.9) for host in (0, 1, 2)] == [False, False, False]
+    assert [politeness.ready(host, 22.0) for host in (0, 1, 2)] == [True, False, True]
+    assert politeness.next_ready_s(20.5) == 22.0
+    assert politeness.next_ready_s(22.0) == 27.0
 
 
 def test_sitemaps_bring_links_with_the_next_page_of_their_host(tmp_path: Path) -> None:

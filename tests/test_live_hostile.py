@@ -12,7 +12,8 @@ from fetching import LIMITS, PATIENT, fetcher_for
 from hostile_cases import PAGE_TAKEN, HostileCase
 from hostile_server import CASES, HostileSite, hostile_site
 from scenthound.drivers.ended import Ended
-from scenthound.drivers.live.loop import EpochClock, LiveRun, RunLimits
+from scenthound.drivers.live.clock import EpochClock
+from scenthound.drivers.live.loop import LiveRun, RunLimits
 from scenthound.lab.crawl import take_up
 from scenthound.lab.crawl_parts import CrawlParts
 from scenthound.lab.crawl_plan import CrawlPlan
@@ -66,7 +67,9 @@ def test_a_crawl_survives_a_hostile_page_and_tells_the_reason(
         pytest.skip("the openssl command, which makes the certificates, is not installed")
     site.requests.clear()
     began_s = time.monotonic()
-    settings = plan((site.page_url(case.name),), tries=1, page_budget=1, near_duplicates=True, soft_404s=True)
+    settings = plan(
+        (site.page_url(case.name),), tries=1, page_budget=1, sitemaps=True, near_duplicates=True, soft_404s=True
+    )
     crawl_site(site, tmp_path / "crawl", settings, LIMITS if case.fetched in LATE else PATIENT)
     assert time.monotonic() - began_s < MOST_SECONDS
     assert site.requests.total() <= MOST_REQUESTS

@@ -13,7 +13,7 @@ from scenthound.frontier.politeness_rules import PolitenessRules
 from scenthound.relevance.base import RELEVANCE
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.strategies.base import STRATEGIES
-from virtual_site import TOPIC, Killed, VirtualSite, crawl_virtually, plan, random_site, visited_urls
+from virtual_site import TOPIC, Killed, VirtualSite, busy_site, crawl_virtually, plan, random_site, visited_urls
 
 STRATEGY_NAMES = STRATEGIES.names()
 PAGES = 40
@@ -69,6 +69,39 @@ def test_a_crawl_killed_again_and_again_equals_one_that_was_not(strategy: str, t
                 site,
                 commit=lambda: rng.random() < 0.4,
                 kill=lambda: rng.random() < 0.1,
+            )
+            break
+    assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(seed: int, tmp_path: Path) -> None:
+    """Redirects, robots.txt files, sitemaps, retries and guards; the budget is all open for most of the time."""
+    strategy = ("breadth_first", "best_first", "opic", "infospiders", "otie")[seed % 5]
+    settings = {
+        "strategy": strategy,
+        "relevance": "cosine",
+        "connections": 1 + seed % 6,
+        "strict_order": seed % 7 == 0,
+        "politeness": PolitenessRules(pages_per_host=12),
+        "page_budget": (3, 15, 60)[seed % 3],
+        "sitemaps": True,
+        "traps": True,
+        "near_duplicates": True,
+        "soft_404s": True,
+    }
+    site = busy_site(seed)
+    seeds = tuple(list(site.pages)[:1] + list(site.redirects)[:2])
+    crawl_virtually(tmp_path / "whole", plan(seeds, **settings), site)
+    rng = Random(seed)
+    for _ in range(300):
+        with suppress(Killed):
+            crawl_virtually(
+                tmp_path / "killed",
+                plan(seeds, **settings),
+                busy_site(seed),
+                commit=lambda: rng.random() < 0.4,
+                kill=lambda: rng.random() < 0.08,
             )
             break
     assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "whole")

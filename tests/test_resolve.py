@@ -80,6 +80,34 @@ def test_the_callback_never_comes_from_inside_start() -> None:
     with_resolver(use, NameServer(a=["192.0.2.1"]))
 
 
+def test_a_host_that_was_forgotten_is_looked_up_again() -> None:
+    addresses = ["192.0.2.1"]
+    names = NameServer(a=addresses)
+
+    async def use(resolver: SystemResolver) -> None:
+        assert await ask(resolver, "a.test") == Resolved(("192.0.2.1",))
+        addresses[0] = "192.0.2.2"
+        assert await ask(resolver, "a.test") == Resolved(("192.0.2.1",))
+        resolver.forget("a.test")
+        assert await ask(resolver, "a.test") == Resolved(("192.0.2.2",))
+        assert await ask(resolver, "a.test") == Resolved(("192.0.2.2",))
+        resolver.forget("fixed.test")
+        assert await ask(resolver, "fixed.test") == Resolved(("127.1.2.3",))
+
+    with_resolver(use, names)
+    assert names.asked == {"a.test": 2}
+
+
+def test_who_waits_when_a_host_is_forgotten_is_still_answered() -> None:
+    async def use(resolver: SystemResolver) -> None:
+        waiting = asyncio.ensure_future(ask(resolver, "a.test"))
+        await asyncio.sleep(0)
+        resolver.forget("a.test")
+        assert await waiting == Resolved(("192.0.2.1",))
+
+    with_resolver(use, NameServer(a=["192.0.2.1"]))
+
+
 def test_many_who_ask_for_one_host_wait_for_one_lookup_and_later_ones_for_none() -> None:
     names = NameServer(a=["192.0.2.1", "2001:db8::1", "192.0.2.1"])
 

@@ -266,3 +266,9 @@ def test_a_fingerprint_is_64_bits_of_blake2b_and_never_changes() -> None:
     assert fingerprint("http://example.com/").to_bytes(8, "little").hex() == "fb2241160c9dad06"
     assert fingerprint("http://example.com/") != fingerprint("http://example.com/a")
     assert all(0 <= fingerprint(f"http://h/{number}") < 2**64 for number in range(100))
+
+
+def test_more_origins_than_are_kept_resolve_all_the_same() -> None:
+    references = [f"http://Host-{number}.Test:80/Page" for number in range(5_000)]
+    assert resolve_all("http://a.test/b/", references) == [f"http://host-{n}.test/Page" for n in range(5_000)]
+    assert canonical(references[0]) == "http://host-0.test/Page"

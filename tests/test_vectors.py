@@ -13,6 +13,7 @@ from scenthound.text.vectors import (
     cosines,
     count_windows,
     count_words,
+    plain_word_norm,
     tf_idf_weights,
     tf_weights,
     word_norm,
@@ -128,4 +129,12 @@ def test_the_norm_of_a_page_counts_every_word_but_stop_words():
 @given(st.lists(st.integers(0, 9)))
 def test_the_norm_of_a_page_is_the_length_of_its_counts(words):
     counts = count_words(np.array(words, dtype=np.int32)).count
-    assert word_norm(np.array(words, dtype=np.int32)) == float(np.sqrt(np.square(counts, dtype=np.float64).sum()))
+    expected = float(np.sqrt(np.square(counts, dtype=np.float64).sum()))
+    assert plain_word_norm(np.array(words, dtype=np.int32)) == expected
+    assert word_norm(np.array(words, dtype=np.int32)) == expected
+
+
+@given(st.lists(st.sampled_from([0, 1, 2, 65, 2**20 + 1, 2**31 - 1])))
+def test_compiled_or_not_the_norm_is_the_same(words):
+    pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+    assert word_norm(np.array(words, dtype=np.int32)) == plain_word_norm(np.array(words, dtype=np.int32))

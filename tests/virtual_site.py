@@ -18,13 +18,15 @@ from scenthound.lab.crawl import take_up
 from scenthound.lab.crawl_parts import CrawlParts
 from scenthound.lab.crawl_plan import CrawlPlan
 from scenthound.model import Topic
+from scenthound.reasons import Reason
 from scenthound.store.builder import web_of
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.raw_page import RawPage
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.web.fetch import Response
+from scenthound.web.fetch import NotFetched, Response
 from scenthound.web.resolve import Resolved
+from scenthound.web.urls import host_of
 
 WORDS = ("sea", "wave", "harbour", "ship", "anchor", "sail", "wind", "storm", "island", "coast", "tide", "reef", "rope")
 TOPIC = Topic("sea", keywords=("sea", "wave"), description="Waves and storms at sea.")
@@ -39,6 +41,11 @@ class VirtualSite:
     redirects: dict[str, str] = field(default_factory=dict)
     others: dict[str, tuple[int, str, bytes]] = field(default_factory=dict)
     requests: Counter[str] = field(default_factory=Counter)
+    #: Every request, and when it was ordered.
+    asked: list[tuple[float, str]] = field(default_factory=list)
+    own_addresses: bool = False
+    #: Hosts whose names cannot be looked up, and why.
+    lost: dict[str, Reason] = field(default_factory=dict)
     takes_s: Callable[[Order], float] = lambda order: zlib.crc32(order.url.encode()) % 1000 / 1000
 
     def answer(self, order: Order) -> tuple[float, RawAnswer | None]:
@@ -46,9 +53,15 @@ class VirtualSite:
         if order.kind is Kind.RECORDED:
             return 0.0, None
         if order.kind is Kind.ADDRESS:
-            return takes_s, Resolved((ADDRESS,))
+            host = host_of(order.url)
+            return takes_s, NotFetched(self.lost[host], host, takes_s) if host in self.lost else self._resolved(host)
         self.requests[order.url] += 1
+        self.asked.append((order.issued_s, order.url))
         return takes_s, self.response(order.url)
+
+    def _resolved(self, host: str) -> Resolved:
+        """All hosts share one address, or each has its own."""
+        return Resolved((f"192.0.2.{zlib.crc32(host.encode()) % 250 + 1}" if self.own_addresses else ADDRESS,))
 
     def response(self, url: str) -> Response:
         if url in self.redirects:
@@ -95,6 +108,37 @@ def random_site(seed: int, n_pages: int = 60, n_hosts: int = 6) -> VirtualSite:
     return VirtualSite(pages, {url: rng.choice(sound) for url in moved})
 
 
+def busy_site(seed: int) -> VirtualSite:
+    """The same with robots.txt files, sitemaps, redirects to redirects, failures and hosts that ask for time."""
+    rng = Random(seed)
+    site = random_site(seed, n_pages=80, n_hosts=8)
+    urls = [*site.pages, *site.redirects]
+    for url in rng.sample(list(site.pages)[2:], 12):
+        del site.pages[url]
+        site.redirects[url] = rng.choice(urls)
+    for host in range(8):
+        robots = f"http://h{host}.test/robots.txt"
+        kind = rng.randrange(5)
+        if kind == 0:
+            site.redirects[robots] = f"http://h{rng.randrange(8)}.test/rules"
+        elif kind < 4:
+            said = f"User-agent: *\nDisallow: /{rng.randrange(1, 8)}\nCrawl-delay: {rng.randrange(12)}\n"
+            site.others[robots] = (200, "", f"{said}Sitemap: /map{host}.xml".encode())
+            listed = "".join(f"<url><loc>{url}</loc></url>" for url in rng.sample(urls, 10))
+            site.others[f"http://h{host}.test/map{host}.xml"] = (200, "", f"<urlset>{listed}</urlset>".encode())
+    for url in rng.sample(list(site.pages)[2:], 8):
+        status = rng.choice([429, 500, 503])
+        site.others[url] = (status, f"Retry-After: {rng.choice([1, 30])}", b"")
+    return site
+
+
+def page_of_words(title: str, links: list[str], seed: int) -> str:
+    """A page with words of its own, so that it is nearly like no other."""
+    rng = Random(seed)
+    words = " ".join(f"{rng.choice(WORDS)}{rng.randrange(10_000)}" for _ in range(80))
+    return f"<title>{title}</title><p>{words}" + "".join(f"<p><a href='{link}'>on</a>" for link in links)
+
+
 def plan(seeds: tuple[str, ...], **settings: Any) -> CrawlPlan:
     """A plan without delays and guards, one page after the other, in the strategy's order."""
     chosen: dict[str, Any] = {
@@ -137,13 +181,13 @@ def crawl_virtually(
 
             def after_event() -> None:
                 if commit():
-                    parts.crawl.write(parts.crawl.take_commit())
+                    parts.crawl.commit()
                 if kill():
                     raise Killed
 
             run = VirtualRun(parts.crawl, site.answer, plan.page_budget, stands)
             ended = run.run(after_event)
-            parts.crawl.write(parts.crawl.take_commit())
+            parts.crawl.commit()
             return ended
 
 

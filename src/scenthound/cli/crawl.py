@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: A name for the folder of a crawl that is not told one is no longer than this.
 MOST_NAME_LETTERS = 40
+#: Ten years; more is a slip of the finger.
+MOST_SECONDS = 3650 * 86_400
 SECONDS_OF_UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
@@ -118,7 +120,7 @@ def seconds_of(span: str | None) -> float | None:
         seconds = float(number) * SECONDS_OF_UNIT[unit]
     except ValueError:
         seconds = math.nan
-    if not 0 < seconds < math.inf:
+    if not 0 < seconds <= MOST_SECONDS:
         raise WrongUse(f"--time {printable(span, 40)!r} is no span of time: write 90, 90s, 10m, 2h or 1d.")
     return seconds
 
@@ -155,12 +157,13 @@ def _limits(as_studies: bool, timeout_s: float | None, page_bytes: int | None) -
 
 
 def _recording(place: Path) -> str:
-    """Where the recorded web is, be it of its own or of a crawl; wherever the crawl is resumed from."""
+    """Where the recorded web is, be it of its own or of a crawl, whose pages are recorded now if need be."""
     from scenthound.cli.progress import shown
     from scenthound.store.crawl_web import open_web
 
     with shown("recording") as progress:
-        return str((open_web(place, progress).path or place).resolve())
+        open_web(place, progress)
+    return str(place.resolve())
 
 
 def _recommend_contact(plan: CrawlPlan) -> None:

@@ -44,13 +44,19 @@ Contact = Annotated[
     ),
 ]
 
-Pages = Annotated[int | None, typer.Option(min=1, show_default="1000", help="Page budget.", rich_help_panel=END)]
+Pages = Annotated[
+    int | None, typer.Option(min=1, show_default="1000", help="Page budget, kept for later runs.", rich_help_panel=END)
+]
 Time = Annotated[
     str | None, typer.Option(metavar="SPAN", help="Time for this run: 90, 90s, 10m, 2h or 1d.", rich_help_panel=END)
 ]
 MinHarvest = Annotated[
     float | None,
-    typer.Option(min=0.0, help="End when the last 200 pages had less mean relevance.", rich_help_panel=END),
+    typer.Option(
+        min=0.0,
+        help="End when the last 200 pages had less mean relevance; kept for later runs, 0 takes it away.",
+        rich_help_panel=END,
+    ),
 ]
 
 Out = Annotated[
@@ -77,7 +83,7 @@ StrategyName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        show_default="shark_search",
+        show_default="otie",
         help="name or name:parameter=value,...; `scenthound strategies` lists them.",
         rich_help_panel=CHOICE,
     ),
@@ -116,7 +122,7 @@ UserAgent = Annotated[
     typer.Option(
         metavar="NAME",
         show_default="Scenthound",
-        help="The crawler's name: in the user agent, and where robots.txt files speak to it.",
+        help="The crawler's name: in the user agent, and where robots.txt files speak to it. Letters, _ and -.",
         rich_help_panel=POLITENESS,
     ),
 ]

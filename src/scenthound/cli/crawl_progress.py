@@ -6,13 +6,13 @@ errors stay where they are.
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import AbstractContextManager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from scenthound.cli import crawl_words as words
+from scenthound.cli.json_text import json_text
 from scenthound.errors import printable
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _display(title: str, status: CrawlStatus, time_s: float | None) -> Renderabl
     from rich.table import Table
     from rich.text import Text
 
-    pages = f"{status.n_pages:,} of {status.page_budget:,} pages"
+    pages = f"{words.pages_of_budget(status)}"
     said = [("bold", pages), ("green", words.speed(status)), ("cyan", words.time_left(status, time_s))]
     head = _bar_line(title, status.n_pages / status.page_budget, said)
     facts = Table.grid(padding=(0, 2))
@@ -131,7 +131,7 @@ class PlainLines:
     def _line(self, status: CrawlStatus) -> str:
         left = words.time_left(status, self._time_s)
         return (
-            f"{status.n_pages:,} of {status.page_budget:,} pages, {words.speed(status)}{left and f', {left}'}; "
+            f"{words.pages_of_budget(status)}, {words.speed(status)}{left and f', {left}'}; "
             f"harvest {words.harvest(status)}; "
             f"frontier {status.frontier:,}; hosts {words.hosts(status)}; regret {words.regret(status)}; "
             f"not taken {words.not_taken(status)}"
@@ -178,4 +178,4 @@ class JsonLines:
 
 
 def print_event(event: str, values: dict[str, Any]) -> None:
-    print(json.dumps({"event": event, **values}), flush=True)
+    print(json_text({"event": event, **values}), flush=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from scenthound.cli import INTERRUPTED
 from scenthound.cli.crawl_progress import print_event, watcher
 from scenthound.cli.crawl_tables import print_summary
 from scenthound.cli.crawl_words import summary_values
+from scenthound.cli.json_text import json_text
 from scenthound.drivers.ended import Ended
 from scenthound.lab.crawl import RunOptions
 from scenthound.lab.crawl import crawl as crawl_live
@@ -68,6 +68,6 @@ def _tell(summary: CrawlSummary, wishes: Wishes) -> None:
     if wishes.log_json:
         print_event("ended", summary_values(summary))
     elif wishes.as_json:
-        typer.echo(json.dumps(summary_values(summary), indent=1))
+        typer.echo(json_text(summary_values(summary), indent=1))
     else:
         print_summary(summary)

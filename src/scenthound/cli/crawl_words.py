@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 REASONS_SHOWN = 3
 
 
+def counted(count: int, one: str, many: str) -> str:
+    """1 page, 2,000 pages."""
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def clock_time(seconds: float) -> str:
     """1:05, or 2:01:05 from an hour on."""
     minutes, rest = divmod(round(seconds), 60)
@@ -24,6 +30,10 @@ def clock_time(seconds: float) -> str:
 
 def speed(status: CrawlStatus) -> str:
     return f"{status.pages_per_s:,.1f} pages/s"
+
+
+def pages_of_budget(status: CrawlStatus) -> str:
+    return f"{status.n_pages:,} of {counted(status.page_budget, 'page', 'pages')}"
 
 
 def hosts(status: CrawlStatus) -> str:
@@ -43,7 +53,7 @@ def harvest(status: CrawlStatus) -> str:
 
 
 def regret(status: CrawlStatus) -> str:
-    return "not known" if status.regret is None else f"{status.regret:.4f}"
+    return "not known" if status.regret is None or not math.isfinite(status.regret) else f"{status.regret:.4f}"
 
 
 def seconds_left(status: CrawlStatus, time_s: float | None) -> float | None:

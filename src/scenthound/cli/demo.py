@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenthound.cli.progress import shown
+from scenthound.cli.wrapped import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
     from scenthound.lab.demo_crawl import DemoCrawl
     from scenthound.lab.evaluate import Evaluation
 
+#: More than the demo web has are of no use.
+MOST_PAGES = 10_000
+
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for what the demo makes.")] = Path("scenthound-demo"),
-    pages: Annotated[int, typer.Option(min=1, help="Page budget of each crawl.")] = 150,
+    pages: Annotated[int, typer.Option(min=1, max=MOST_PAGES, help="Page budget of each crawl.")] = 150,
 ) -> None:
     """Crawl a small web on this machine, live, and compare the crawls with simulated ones.
 
@@ -31,7 +35,7 @@ def demo(
     from scenthound.cli import INTERRUPTED
     from scenthound.lab.demo import Demo
 
-    result = Demo(out, say=typer.echo, shown=shown, watched=_watched).make(page_budget=pages)
+    result = Demo(out, say=say, shown=shown, watched=_watched).make(page_budget=pages)
     if result.evaluation is None:
         typer.echo("Stopped by the user; begin anew to see it all.")
         sys.exit(INTERRUPTED)
@@ -63,14 +67,17 @@ def _report(result: DemoResult, evaluation: Evaluation, out: Path) -> None:
     draw_curves(evaluation, [picture, out / "curves.svg"], "Crawling the documentation of Python's standard library")
     typer.echo()
     print_metrics(evaluation)
-    typer.echo("Target recall: share of the topic's pages, those it starts from aside, that a crawl found.")
-    typer.echo("Precision: share of a crawl's pages that belong to the topic.")
-    typer.echo("What was shown: the strategy that was simulated is the strategy that crawls.")
-    typer.echo(
-        f"  Live in strict order, {DEFAULT_STRATEGY} made the very visits that it makes simulated, for "
-        f"{result.n_like_simulated} of {_n_topics(result)} topics."
+    say("Target recall: share of the topic's pages, those it starts from aside, that a crawl found.")
+    say("Precision: share of a crawl's pages that belong to the topic.")
+    say("What was shown: the strategy that was simulated is the strategy that crawls.")
+    say(
+        f"  Live in strict order and without guards, {DEFAULT_STRATEGY} made the very visits that it makes simulated, "
+        f"for {result.n_like_simulated} of {_n_topics(result)} topics."
     )
-    typer.echo("  A usual live crawl does not wait for hosts that rest: it is faster, and regret says what that costs.")
+    say(
+        "  A usual live crawl does not wait for hosts that rest: it is faster, and regret says what that costs. Which "
+        "hosts rest when depends on the moment, so the row of live differs from run to run."
+    )
     typer.echo(f"Curves: {picture}")
     typer.echo("Look closer:")
     print_commands(_next_steps(result.crawls[0], out))
@@ -81,11 +88,13 @@ def _n_topics(result: DemoResult) -> int:
 
 
 def _next_steps(crawl: DemoCrawl, out: Path) -> dict[str, str]:
-    folder, topics, web = crawl.summary.folder, out / "topics.toml", out / "web"
-    replay = f"scenthound crawl {topics} --topic {crawl.topic.id} --web {web} --offline --out again"
+    from scenthound.cli.crawl_tables import program
+
+    scenthound, folder, topics, web = program(), crawl.summary.folder, out / "topics.toml", out / "web"
+    replay = f"{scenthound} crawl {topics} --topic {crawl.topic.id} --web {web} --offline --out again"
     return {
-        f"scenthound explain {folder} {crawl.a_target or 'URL'}": "why it was taken",
-        f"scenthound export {folder} --to jsonl --out pages.jsonl": "its pages, for other programs",
+        f"{scenthound} explain {folder} {crawl.a_target or 'URL'}": "why it was taken",
+        f"{scenthound} export {folder} --to jsonl --out pages.jsonl": "its pages, for other programs",
         replay: "a live crawl that reads a recording",
-        f"scenthound evaluate {out / 'run'}": "the simulated crawls, judged",
+        f"{scenthound} evaluate {out / 'run'}": "the simulated crawls, judged",
     }

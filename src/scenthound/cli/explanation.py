@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from scenthound.cli.crawl_tables import print_facts
+from scenthound.cli.crawl_words import counted
 from scenthound.cli.tables import print_table
 from scenthound.errors import printable
 from scenthound.lab.explain import Fate
@@ -30,7 +32,7 @@ def print_explanation(told: Explanation) -> None:
     elif told.fate is Fate.WAITING:
         typer.echo("Neither taken nor given up: it still waits, or was on its way when the crawl stopped.")
     else:
-        typer.echo("Unknown: no page that the crawl visited links to it, and it is no seed.")
+        typer.echo("Unknown: no link that may be followed leads to it from a visited page, and it is no seed.")
         if told.nearest is not None:
             typer.echo(f"The nearest that the crawl knows: {printable(told.nearest)}")
         return
@@ -42,8 +44,8 @@ def _print_visit(told: Explanation, visit: VisitRow) -> None:
     facts = {
         "title": printable(visit.title, 200) or "none",
         "relevance": f"{visit.relevance:.4f}",
-        "asked for": f"after {visit.rank:,} other pages, when {visit.waiting:,} waited",
-        **_figures(score=visit.score, regret=visit.regret),
+        "asked for": f"after {counted(visit.rank, 'other page', 'other pages')}, when {visit.waiting:,} waited",
+        **_figures(visit),
         "answer": f"{visit.status}, {visit.content_bytes:,} bytes{', cut off' if visit.truncated else ''}",
         "links": f"{len(visit.links):,}",
         "stored in": _place(visit.place),
@@ -69,7 +71,7 @@ def _print_parents(told: Explanation) -> None:
     if told.is_seed:
         typer.echo("The crawl started from it.")
     if not told.parents:
-        typer.echo("No visited page links to it.")
+        typer.echo("No link that may be followed leads to it from a visited page.")
         return
     shown = "" if told.n_parents == len(told.parents) else f"; the first {len(told.parents)}"
     print_table(
@@ -91,9 +93,15 @@ def _parent_row(parent: Parent) -> list[str]:
     ]
 
 
-def _figures(**values: float | None) -> dict[str, str]:
-    """Those that the strategy told."""
-    return {name: f"{value:.4f}" for name, value in values.items() if value is not None}
+def _figures(visit: VisitRow) -> dict[str, str]:
+    """Those that the strategy told. A seed comes before all other pages, so its score is endless, and so is the regret
+    of a page that was taken while a seed had to wait."""
+    told = {"score": (visit.score, "seed"), "regret": (visit.regret, "a seed had to wait")}
+    return {
+        name: f"{value:.4f}" if math.isfinite(value) else endless
+        for name, (value, endless) in told.items()
+        if value is not None
+    }
 
 
 def _place(place: Place | None) -> str:

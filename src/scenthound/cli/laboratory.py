@@ -1,11 +1,11 @@
 """`scenthound record`, `simulate` and `evaluate`: from files of pages to crawls that are judged."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from scenthound.cli.json_text import json_text
 from scenthound.cli.progress import shown
 from scenthound.cli.shared_options import AsJson, Force, Workers
 from scenthound.errors import WrongUse
@@ -123,7 +123,11 @@ def simulate(
     """
     from scenthound.cli.summaries import print_run
     from scenthound.lab.simulation import TopicChoice, simulate_topics
+    from scenthound.store.crawl_web import pages_elsewhere
 
+    elsewhere = pages_elsewhere(web)
+    if elsewhere is not None and elsewhere.n_recorded < elsewhere.n_pages:
+        typer.echo(f"Note: {elsewhere.told()}", err=True)
     with shown("simulating") as progress:
         done = simulate_topics(
             web,
@@ -171,7 +175,7 @@ def evaluate(
         evaluation = judge(RunFolder.open(folder, web), metrics, [*(at or ()), *named_steps], progress)
     written = write_evaluation(evaluation, folder)
     if as_json:
-        typer.echo(json.dumps(plain_values(evaluation), indent=1))
+        typer.echo(json_text(plain_values(evaluation), indent=1))
         return
     from scenthound.cli.tables import print_evaluation
 

@@ -1,11 +1,11 @@
 """`scenthound explain` and `scenthound export`: what the folder of a crawl tells, and gives."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from scenthound.cli.json_text import json_text
 from scenthound.cli.shared_options import AsJson
 
 CrawlFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, finished or not.")]
@@ -25,7 +25,7 @@ def explain(
 
     told = explain_url(folder, url)
     if as_json:
-        typer.echo(json.dumps(explanation_values(told), indent=1))
+        typer.echo(json_text(explanation_values(told), indent=1))
     else:
         print_explanation(told)
 
@@ -39,7 +39,9 @@ def export(
             help="jsonl or parquet: the pages with their HTML. warc: all answers. cdxj: an index of the archive.",
         ),
     ],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="File to write; .gz and .zst compress.")],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="File to write; for jsonl .gz and .zst compress, for warc .gz.")
+    ],
     include_noindex: Annotated[
         bool, typer.Option("--include-noindex", help="Write pages that ask not to be indexed, too.")
     ] = False,

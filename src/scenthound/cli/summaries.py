@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
+from scenthound.cli.json_text import json_text
 from scenthound.cli.tables import print_table
 from scenthound.errors import BrokenContract
 from scenthound.registry import written
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
 
 def print_record(summary: RecordSummary, out: Path, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(summary.counts(), indent=1))
+        typer.echo(json_text(summary.counts(), indent=1))
         return
     typer.echo(
-        f"Recorded {_counted(summary.pages, 'page')} on {_counted(summary.hosts, 'host')} in {out}: "
-        f"{_counted(summary.links, 'link')}, {summary.links_recorded:,} of them inside, "
-        f"{_counted(summary.words, 'word')}, {_counted(summary.vocabulary, 'stem')}, "
-        f"{_counted(summary.aliases, 'redirect')}."
+        f"Recorded {counted(summary.pages, 'page')} on {counted(summary.hosts, 'host')} in {out}: "
+        f"{counted(summary.links, 'link')}, {summary.links_recorded:,} of them inside, "
+        f"{counted(summary.words, 'word')}, {counted(summary.vocabulary, 'stem')}, "
+        f"{counted(summary.aliases, 'redirect')}."
     )
     for reason, skipped in summary.skipped.items():
         typer.echo(f"Left out {skipped.count:,}: {reason} (first: {', '.join(skipped.examples)})")
@@ -37,31 +38,38 @@ def print_record(summary: RecordSummary, out: Path, as_json: bool) -> None:
 
 def print_export(summary: ExportSummary, kind: str, out: Path, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps({"file": str(out), "written": summary.written, "left_out": summary.left_out}, indent=1))
+        typer.echo(json_text({"file": str(out), **asdict(summary)}, indent=1))
         return
     noun = "page" if kind in ("jsonl", "parquet") else "record"
-    typer.echo(f"Wrote {_counted(summary.written, noun)} to {out}.")
+    typer.echo(f"Wrote {counted(summary.written, noun)} to {out}.")
     if summary.left_out:
-        left_out = _counted(summary.left_out, noun)
-        typer.echo(f"Left out {left_out} that ask not to be indexed; --include-noindex writes them too.")
+        ask, them = ("asks", "it") if summary.left_out == 1 else ("ask", "them")
+        left_out = counted(summary.left_out, noun)
+        typer.echo(f"Left out {left_out} that {ask} not to be indexed; --include-noindex writes {them} too.")
+    if summary.without_html:
+        have, them = ("has", "it") if summary.without_html == 1 else ("have", "them")
+        typer.echo(
+            f"{summary.without_html:,} of these {have} no HTML: the crawl read {them} from a recording and did not "
+            f"fetch {them}."
+        )
 
 
 def print_run(done: Simulation) -> None:
     experiment = done.experiment
     typer.echo(
-        f"{_counted(done.n_crawls, 'crawl')} ({_counted(len(experiment.topics), 'topic')} x "
-        f"{_strategies(len(experiment.strategies))} x {_counted(experiment.n_seeds, 'seed')}) got "
-        f"{_counted(done.n_pages, 'page')}; {done.out / 'traces.parquet'} has them."
+        f"{counted(done.n_crawls, 'crawl')} ({counted(len(experiment.topics), 'topic')} x "
+        f"{_strategies(len(experiment.strategies))} x {counted(experiment.n_seeds, 'seed')}) got "
+        f"{counted(done.n_pages, 'page')}; {done.out / 'traces.parquet'} has them."
     )
     if done.pages_wanted > experiment.page_budget:
         typer.echo(f"--pages {done.pages_wanted:,}: the web has {experiment.page_budget:,}, so no crawl can get more.")
     if done.n_not_recorded:
-        typer.echo(f"{_counted(done.n_not_recorded, 'page')} asked for were not in the recording.")
+        typer.echo(f"{counted(done.n_not_recorded, 'page')} asked for were not in the recording.")
     if done.n_ended_early:
-        typer.echo(f"{_counted(done.n_ended_early, 'crawl')} ended before {experiment.page_budget:,} pages.")
+        typer.echo(f"{counted(done.n_ended_early, 'crawl')} ended before {experiment.page_budget:,} pages.")
     if done.missing:
         typer.echo(
-            f"{_counted(len(done.missing), 'page')} among examples and targets took no part, being not in the web "
+            f"{counted(len(done.missing), 'page')} among examples and targets took no part, being not in the web "
             f"(first: {done.missing[0]})."
         )
     for reason in done.skipped_topics.values():
@@ -73,7 +81,7 @@ def _strategies(count: int) -> str:
     return "1 strategy" if count == 1 else f"{count} strategies"
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
@@ -106,7 +114,7 @@ def print_plugins(registry: Registry[Any], names: list[str], as_json: bool, fact
     for name in names:
         registry.factory(name)
     if as_json:
-        typer.echo(json.dumps([_described(registry, name, facts) for name in shown], indent=1))
+        typer.echo(json_text([_described(registry, name, facts) for name in shown], indent=1))
     elif names:
         for name in names:
             _print_plugin(registry, name, facts(name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -12,21 +13,49 @@ from rich.text import Text
 from scenthound.errors import printable
 
 if TYPE_CHECKING:
+    from rich.console import JustifyMethod
+
     from scenthound.lab.evaluate import Evaluation
     from scenthound.lab.statistics import MeanCurve
 
 
+#: Longer words, which are URLs, may be broken.
+MOST_UNBROKEN = 18
+#: Of each column, its blanks included.
+WIDTH_OF_FRAME = 3
+#: Of a table of metrics, with what frames them.
+WIDTH_OF_NAME, WIDTH_OF_FIGURE = 22, 17
+
+
 def print_table(title: str, columns: list[str], rows: list[list[str]], n_words: int = 1) -> None:
     """A table. The first `n_words` columns are words and stand to the left, the others are figures."""
-    table = Table()
+    table, console = Table(), _console()
+    widths = _widths([[column, *(row[place] for row in rows)] for place, column in enumerate(columns)], console.width)
     for place, column in enumerate(columns):
-        table.add_column(column, justify="left" if place < n_words else "right", overflow="fold")
+        justify: JustifyMethod = "left" if place < n_words else "right"
+        table.add_column(column, justify=justify, overflow="fold", width=widths[place])
     for row in rows:
         # Plain text: what came from a page or a topic file must not be read as markup.
         table.add_row(*(Text("\n".join(map(printable, cell.split("\n")))) for cell in row))
-    console = _console()
     console.print(title, style="bold", highlight=False, markup=False)
     console.print(table)
+
+
+def _widths(columns: list[list[str]], available: int) -> list[int]:
+    """As wide as their cells, or as it takes to fit: the widest lose first, and none so much that a word breaks."""
+    widths = [max(cell_len(line) for cell in cells for line in cell.split("\n")) for cells in columns]
+    least = [_longest_word(cells) for cells in columns]
+    too_much = sum(widths) + WIDTH_OF_FRAME * len(columns) + 1 - available
+    for _ in range(too_much):
+        place = max(range(len(widths)), key=lambda place: (widths[place] > least[place], widths[place]))
+        widths[place] = max(1, widths[place] - 1)
+    return widths
+
+
+def _longest_word(cells: list[str]) -> int:
+    return max(
+        (cell_len(word) for cell in cells for word in cell.split() if cell_len(word) <= MOST_UNBROKEN), default=0
+    )
 
 
 def _console() -> Console:
@@ -56,15 +85,20 @@ def print_metrics(evaluation: Evaluation) -> None:
         print_table(
             f"{metric}: mean ± standard error over {n_topics} topic{'s' if n_topics != 1 else ''}; * best",
             ["strategy", *(f"@{step}" for step in evaluation.checkpoints)],
-            _metric_rows(curves, evaluation.checkpoints),
+            _metric_rows(curves, evaluation.checkpoints, "\n" if _is_narrow(len(evaluation.checkpoints)) else " "),
         )
 
 
-def _metric_rows(curves: dict[str, MeanCurve], checkpoints: tuple[int, ...]) -> list[list[str]]:
+def _is_narrow(n_figures: int) -> bool:
+    """Whether a table of so many figures needs two lines for each."""
+    return _console().width < WIDTH_OF_NAME + n_figures * WIDTH_OF_FIGURE
+
+
+def _metric_rows(curves: dict[str, MeanCurve], checkpoints: tuple[int, ...], between: str) -> list[list[str]]:
     points = {strategy: [_point(curve, step) for step in checkpoints] for strategy, curve in curves.items()}
     best = [max((row[place][0] for row in points.values()), key=_known_first) for place in range(len(checkpoints))]
     return [
-        [strategy, *(_shown(point, top) for point, top in zip(row, best, strict=True))]
+        [strategy, *(_shown(point, top, between) for point, top in zip(row, best, strict=True))]
         for strategy, row in points.items()
     ]
 
@@ -78,9 +112,12 @@ def _point(curve: MeanCurve, step: int) -> tuple[float, float]:
     return float(curve.mean[place]), float(curve.standard_error[place])
 
 
-def _shown(point: tuple[float, float], best: float) -> str:
+def _shown(point: tuple[float, float], best: float, between: str) -> str:
     mean, error = point
     if math.isnan(mean):
         return "-"
-    spread = f" ± {error:.3f}" if math.isfinite(error) else ""
-    return f"{mean:.3f}{spread}{'*' if round(mean, 3) == round(best, 3) else ' '}"
+    spread = f"± {error:.3f}" if math.isfinite(error) else ""
+    mark = "*" if round(mean, 3) == round(best, 3) else " "
+    if between == "\n":
+        return f"{mean:.3f}{mark}\n{spread} "
+    return f"{mean:.3f} {spread}{mark}" if spread else f"{mean:.3f}{mark}"

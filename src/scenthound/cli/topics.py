@@ -1,11 +1,11 @@
 """`scenthound topics`: look at topic files, choose topics by the rules of the studies, import them from the ODP."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scenthound.cli.json_text import json_text
 from scenthound.errors import BadInput
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def list_topics(file: TopicFile, as_json: Annotated[bool, typer.Option("--json",
 
     topics = read_topics(file)
     if as_json:
-        typer.echo(json.dumps([asdict(topic) for topic in topics], indent=1))
+        typer.echo(json_text([asdict(topic) for topic in topics], indent=1))
         return
     print_table(
         f"{len(topics):,} topics in {file}",

@@ -13,6 +13,7 @@ from random import Random
 import numpy as np
 
 from scenthound.frontier.base import NO_HOST, FrontierState, PriorityFrontier, Taken, not_a_number, regret
+from scenthound.frontier.passing_over import take_ready
 from scenthound.frontier.rules import COMBINED, Rule
 from scenthound.frontier.turns import Ready, Turns
 from scenthound.model import FloatArray, IntArray
@@ -96,24 +97,14 @@ class BoundedFrontier(PriorityFrontier):
         return self._take(n, turns, in_turns=True)
 
     def _take(self, n: int, turns: Turns, *, in_turns: bool) -> list[Taken]:
-        rests, given = turns.rests, turns.given
-        taken: list[Taken] = []
-        passed: list[Entry] = []
-        at_rest: Entry | None = None
-        while self._sorted and len(taken) < n:
-            entry = self._sorted.pop()
-            host = entry[3]
-            if rests(host):
-                at_rest = at_rest or entry
-                passed.append(entry)
-            elif host in given:
-                passed.append(entry)
-            else:
-                taken.append(self._leave(entry, at_rest))
-                if in_turns:
-                    turns.give(host)
+        taken, passed = take_ready(n, turns, self._removed(), self._leave, in_turns=in_turns)
         self._sorted.extend(reversed(passed))
         return taken
+
+    def _removed(self) -> Iterator[Entry]:
+        """The entries, best first, each removed."""
+        while self._sorted:
+            yield self._sorted.pop()
 
     def _leave(self, entry: Entry, at_rest: Entry | None) -> Taken:
         score, _, page, host = entry

@@ -13,6 +13,7 @@ import numpy as np
 from scenthound.errors import BrokenContract
 from scenthound.frontier import compiled_heaps as heaps
 from scenthound.frontier.base import FrontierState, PriorityFrontier, Taken, not_a_number, regret
+from scenthound.frontier.compiled_records import BYTES, ENTRY, HOST, PAGE, Heaps, Records
 from scenthound.frontier.rules import Rule
 from scenthound.frontier.turns import Ready, Turns
 from scenthound.model import FloatArray, IntArray, LongArray
@@ -23,9 +24,9 @@ GROWTH = 16
 
 #: A host by the score and the number of its best page, and its own number; and so is a page taken.
 Entry = tuple[float, int, int]
-Arrays = tuple[heaps.Records, heaps.Records, heaps.Records, LongArray]
+Arrays = tuple[Records, Records, Records, LongArray]
 #: Compiled code that works on the frontier's arrays and one array of entries, and answers how many it has dealt with.
-Operation = Callable[[heaps.Records, heaps.Records, heaps.Records, LongArray, heaps.Records], int]
+Operation = Callable[[Records, Records, Records, LongArray, Records], int]
 
 CHANGES: Mapping[Rule, Operation] = {
     Rule.RAISE: heaps.raise_all,
@@ -38,21 +39,21 @@ CHANGES: Mapping[Rule, Operation] = {
 class Looked(NamedTuple):
     """What a look over the hosts, from the best on, has found."""
 
-    may_be_asked: heaps.Records
+    may_be_asked: Records
     best_at_rest: Entry | None
 
 
 class CompiledFrontier(PriorityFrontier):
-    """Arrays of records by page and host number; `compiled_heaps` tells what is in them."""
+    """Arrays of records by page and host number; `compiled_records` tells what is in them."""
 
     def __init__(self, salt: int) -> None:
         self._clear(salt)
 
     def _clear(self, salt: int) -> None:
-        self._pages = np.zeros(FIRST_RECORDS, heaps.PAGE)
-        self._hosts = np.zeros(FIRST_RECORDS, heaps.HOST)
-        self._ranking = np.zeros(FIRST_RECORDS, heaps.ENTRY)
-        self._aside = np.zeros(0, heaps.ENTRY)
+        self._pages = np.zeros(FIRST_RECORDS, PAGE)
+        self._hosts = np.zeros(FIRST_RECORDS, HOST)
+        self._ranking = np.zeros(FIRST_RECORDS, ENTRY)
+        self._aside = np.zeros(0, ENTRY)
         self._numbers = np.zeros(6, np.int64)
         self._numbers[heaps.SALT] = np.uint64(salt).astype(np.int64)
         self._salt = salt
@@ -81,7 +82,7 @@ class CompiledFrontier(PriorityFrontier):
             raise ValueError(
                 f"{len(pages)} pages, {len(hosts)} hosts, {len(scores)} scores: give one of each per page."
             )
-        batch = np.empty(len(pages), heaps.ENTRY)
+        batch = np.empty(len(pages), ENTRY)
         batch["page"], batch["host"], batch["score"] = pages, hosts, scores
         while (done := CHANGES[rule](*self._arrays(), batch)) < len(batch):
             batch = batch[done:]
@@ -90,7 +91,7 @@ class CompiledFrontier(PriorityFrontier):
     def _arrays(self) -> Arrays:
         return self._pages, self._hosts, self._ranking, self._numbers
 
-    def _make_room(self, batch: heaps.Records) -> None:
+    def _make_room(self, batch: Records) -> None:
         """Grow for the rest of a batch, if that is what its first element lacks."""
         _, page, host = batch[0].item()
         if page < 0 or host < 0:
@@ -142,7 +143,7 @@ class CompiledFrontier(PriorityFrontier):
         return taken
 
     def _take_best(self, n: int) -> list[Entry]:
-        entries = np.empty(max(0, min(n, len(self))), heaps.ENTRY)
+        entries = np.empty(max(0, min(n, len(self))), ENTRY)
         best: list[Entry] = entries[: heaps.take_best(*self._arrays(), entries)].tolist()
         return best
 
@@ -162,13 +163,13 @@ class CompiledFrontier(PriorityFrontier):
         """Look at hosts from the best on until n may be asked. Neither these nor those passed over have a rank then;
         the latter stand aside."""
         aside = self._still_aside()
-        looked_at = np.empty(int(self._numbers[heaps.N_RANKED]) + len(aside), heaps.ENTRY)
+        looked_at = np.empty(int(self._numbers[heaps.N_RANKED]) + len(aside), ENTRY)
         chosen: list[int] = []
         n_looked = 0
         self._numbers[heaps.N_LOOKED_ASIDE] = 0
         # To look at the hosts one by one, each with a call of compiled code, would cost more than all the rest.
         while len(chosen) < n and len(more := looked_at[n_looked : n_looked + max(n, n_looked)]):
-            heaps.look(heaps.Heaps(*self._arrays()), aside, more)
+            heaps.look(Heaps(*self._arrays()), aside, more)
             places = turns.places(more["host"].tolist())
             chosen += [n_looked + place for place in islice(places, n - len(chosen))]
             n_looked += len(more)
@@ -177,22 +178,22 @@ class CompiledFrontier(PriorityFrontier):
         asked_about = looked_at[: chosen[-1]] if len(chosen) == n > 0 else looked_at[:n_looked]
         return Looked(self._chosen(looked_at[:n_looked], chosen), _first_at_rest(asked_about, turns))
 
-    def _chosen(self, looked_at: heaps.Records, places: list[int]) -> heaps.Records:
+    def _chosen(self, looked_at: Records, places: list[int]) -> Records:
         """The hosts at these places; all others go aside, before those that are there."""
         is_chosen = np.zeros(len(looked_at), np.bool_)
         is_chosen[places] = True
         # Records are copied field by field unless they are said to be mere bytes: that takes a tenth of the time.
-        passed_over, aside = looked_at.view(heaps.BYTES)[~is_chosen], self._aside.view(heaps.BYTES)
-        self._aside = np.concatenate([passed_over, aside]).view(heaps.ENTRY)
+        passed_over, aside = looked_at.view(BYTES)[~is_chosen], self._aside.view(BYTES)
+        self._aside = np.concatenate([passed_over, aside]).view(ENTRY)
         return looked_at[is_chosen]
 
-    def _still_aside(self) -> heaps.Records:
+    def _still_aside(self) -> Records:
         return self._aside[: heaps.clear_ghosts(self._hosts, self._aside)]
 
     def _rank_all(self) -> None:
         if len(self._aside):
             heaps.put_back(*self._arrays(), self._still_aside())
-            self._aside = np.empty(0, heaps.ENTRY)
+            self._aside = np.empty(0, ENTRY)
 
     def state(self) -> FrontierState:
         pages, hosts = self._waiting()
@@ -213,7 +214,7 @@ class CompiledFrontier(PriorityFrontier):
         self.set_all(np.array(state["pages"]), np.array(state["hosts"]), np.array(state["scores"]))
 
 
-def _first_at_rest(hosts: heaps.Records, turns: Turns) -> Entry | None:
+def _first_at_rest(hosts: Records, turns: Turns) -> Entry | None:
     return next((entry.item() for entry in hosts if turns.rests(int(entry["host"]))), None)
 
 

@@ -1,43 +1,20 @@
 """The compiled part of the large unbounded frontier: a pairing heap of pages per host, a binary heap of hosts.
 
-Importing this file needs numba (the extra `fast`). It is one file because numba keeps compiled code on disk by the age
-of the file that a function stands in, whatever has changed in those it calls.
+Importing this file needs numba (the extra `fast`). `compiled_records` tells what is in the arrays.
 
-Places: the record of page p is `pages[p + 1]`, so that 0 can mean "none"; the record of host h is `hosts[h]`.
-
-Invariants
-- The pages that wait on a host form one pairing heap (Fredman, Sedgewick, Sleator, Tarjan: The pairing heap, 1986) with
-  its root at `best` of the host. `child` is a page's first child, `next` and `previous` are its siblings, `up` is its
-  parent. A page whose score rises stays where it is until it passes its parent, so most changes touch two records.
-- The host of a page that waits is found from the page itself, whatever the caller says. It stands where a root has no
-  parent and a first child no sibling before it, as -1 - host; so that each page has it at most two records away.
-- The first `N_RANKED` entries of `ranking` are a binary heap of hosts with waiting pages, each with its best page;
-  `rank` of a host is its place there plus 1.
-- Hosts that were looked at and passed over are out of it with `rank` 0: they stand, best first, in `aside`, which is
-  kept from one take to the next. A host whose best page changes takes a rank again; its entry aside is a ghost then,
-  and is cleared away before the next look.
+It is one file because numba keeps compiled code on disk by the age of the file that a function stands in, whatever has
+changed in those it calls. Numbers are compiled into the functions that use them, so they stand here as well, but for
+those of `keys`, which were published and do not change. Records need not: what is kept is kept for their fields.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar, cast
-
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
+from scenthound.compiling import compiled
 from scenthound.frontier import keys
+from scenthound.frontier.compiled_records import Heaps, Records
 from scenthound.model import IntArray, LongArray
 
-Records = npt.NDArray[np.void]
-
-#: 24 bytes per page. `up` is 0 if the page is unknown, TAKEN if it was taken.
-PAGE = np.dtype([("score", "f8"), ("up", "i4"), ("child", "i4"), ("next", "i4"), ("previous", "i4")])
-HOST = np.dtype([("best", "i4"), ("rank", "i4")])
-#: A page and its host by number: what a batch, the ranking, and the answer of a take are made of.
-ENTRY = np.dtype([("score", "f8"), ("page", "i4"), ("host", "i4")])
-#: An entry whose fields nobody wants to know.
-BYTES = np.dtype((np.void, ENTRY.itemsize))
-
+#: In `up` of a page that was taken.
 TAKEN = np.iinfo(np.int32).min
 #: Places in `numbers`.
 N_WAITING, N_TAKEN, N_RANKED, SALT, TOUCHED, N_LOOKED_ASIDE = range(6)
@@ -47,25 +24,6 @@ RAISE, ADD, SET, ENTER = range(4)
 WINDOW = 64
 
 GOLDEN_GAMMA, FACTORS, SHIFTS = keys.GOLDEN_GAMMA, keys.FACTORS, keys.SHIFTS
-Function = TypeVar("Function", bound=Callable[..., object])
-
-
-class Heaps(NamedTuple):
-    """All that the functions share. It is made on their side: taking one over from Python costs a microsecond."""
-
-    pages: Records
-    hosts: Records
-    ranking: Records
-    numbers: LongArray
-
-
-def compiled(function: Function) -> Function:
-    """The function compiled when it is first called, and kept on disk for later runs where there is a place for it."""
-    try:
-        return cast(Function, njit(cache=True)(function))
-    except RuntimeError:
-        # Neither the package's folder nor one of the user's can be written to.
-        return cast(Function, njit(function))
 
 
 @compiled

@@ -21,6 +21,7 @@ import numpy as np
 
 from scenthound.frontier.base import NO_HOST, FrontierState, PriorityFrontier, Taken, not_a_number, regret
 from scenthound.frontier.keys import BLOCK_BITS, LAST_IN_BLOCK, TieKeys, tie_keys
+from scenthound.frontier.passing_over import take_ready
 from scenthound.frontier.rules import COMBINED, Rule
 from scenthound.frontier.turns import Ready, Turns
 from scenthound.model import FloatArray, IntArray
@@ -63,11 +64,14 @@ class PlainFrontier(PriorityFrontier):
     def change_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: Rule) -> None:
         # One long loop without calls of its own: here a simulated crawl spends most of its time with the frontier.
         entry_of, heap_of, taken, keys = self._entry_of, self._heap_of, self._taken, self._tie_keys()
-        combined = COMBINED[rule]
+        # Of pages found again under the rule that most strategies have, most stay as they are: these cost no call.
+        combined, raises = COMBINED[rule], rule is Rule.RAISE
         for page, host, given in zip(pages.tolist(), hosts.tolist(), scores.tolist(), strict=True):
             waiting = entry_of.get(page)
             if waiting is not None:
                 negated, key, _, host = waiting
+                if raises and given <= -negated:
+                    continue
                 score = combined(-negated, given)
                 if score == -negated:
                     continue
@@ -144,21 +148,7 @@ class PlainFrontier(PriorityFrontier):
         return self._take(n, turns, in_turns=True)
 
     def _take(self, n: int, turns: Turns, *, in_turns: bool) -> list[Taken]:
-        rests, given, best_entries = turns.rests, turns.given, self._removed()
-        taken: list[Taken] = []
-        passed: list[Entry] = []
-        at_rest: Entry | None = None
-        while len(taken) < n and (entry := next(best_entries, None)):
-            host = entry[3]
-            if rests(host):
-                at_rest = at_rest or entry
-                passed.append(entry)
-            elif host in given:
-                passed.append(entry)
-            else:
-                taken.append(self._leave(entry, at_rest))
-                if in_turns:
-                    turns.give(host)
+        taken, passed = take_ready(n, turns, self._removed(), self._leave, in_turns=in_turns)
         self._sorted.extend(reversed(passed))
         return taken
 

@@ -160,7 +160,14 @@ class Politeness:
         ends = self._ends
         while ends and (ends[0][0] <= now_s or not self._is_fresh(ends[0])):
             heappop(ends)
-        return ends[0][0] if ends else None
+        next_s = ends[0][0] if ends else NEVER
+        if now_s < self._new_hosts_from_s:
+            next_s = min(next_s, self._new_hosts_from_s)
+        return next_s if next_s < NEVER else None
+
+    def rests_until_s(self, host: int) -> float:
+        """When a host that is not asked now will have rested; its address may still rest then."""
+        return self._ready_at[host] if host < len(self._ready_at) else self._new_hosts_from_s
 
     def counts(self, now_s: float) -> HostCounts:
         address_ready_at = self._address_ready_at

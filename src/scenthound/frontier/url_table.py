@@ -69,7 +69,7 @@ class UrlTable:
         """The number of each URL; those never seen get the next ones."""
         recent = map(self._recent.get, urls)
         numbers = [self._recall(url) if number is None else number for url, number in zip(urls, recent, strict=True)]
-        return np.array(numbers, np.int32)
+        return np.fromiter(numbers, np.int32, len(numbers))
 
     def find(self, url: str) -> int | None:
         """The number of a URL, or None if it was never added."""
@@ -92,8 +92,8 @@ class UrlTable:
 
     def hosts(self, numbers: IntArray) -> IntArray:
         """The number of each URL's host."""
-        origins: IntArray = np.asarray(self._origin)[numbers]
-        hosts: IntArray = np.asarray(self._host_of_origin)[origins]
+        origins: IntArray = np.asarray(self._origin).take(numbers)
+        hosts: IntArray = np.asarray(self._host_of_origin).take(origins)
         return hosts
 
     def host(self, host_number: int) -> str:

@@ -5,21 +5,26 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
 from scenthound.drivers.ended import Ended
-from scenthound.drivers.live.loop import EpochClock, LiveRun, RunLimits
+from scenthound.drivers.live.clock import EpochClock
+from scenthound.drivers.live.loop import LiveRun, RunLimits
 from scenthound.drivers.live.replay import Replay, TakenUp
 from scenthound.drivers.live.status import CrawlStatus
+from scenthound.errors import BadInput, printable
 from scenthound.lab.crawl_parts import CrawlParts, check
 from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.lab.crawl_sources import pinned
+from scenthound.lab.run_goals import RunGoals
 from scenthound.model import Progress, silent
 from scenthound.reasons import Reason
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.curl_fetcher import CurlFetcher
+from scenthound.web.lookup_threads import system_lookup
 from scenthound.web.resolve import SystemResolver
 
 Watch = Callable[[CrawlStatus], None]
@@ -31,7 +36,7 @@ def unwatched(_status: CrawlStatus) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How this run of a crawl ends and is watched; another run of the same crawl may do otherwise."""
+    """How this run of a crawl ends and is watched. Budget and floor are kept for later runs that are told none."""
 
     page_budget: int | None = None  #: other than the plan's
     time_s: float | None = None
@@ -52,24 +57,34 @@ class CrawlSummary:
     status: CrawlStatus
     page_budget: int
     reasons: dict[Reason, int]
+    n_recorded: int = 0  #: pages that were read from a recording, and are not in the crawl's archive
+    recording: str | None = None  #: where that is
 
 
 def crawl(plan: CrawlPlan, folder: Path, options: RunOptions | None = None, *, force: bool = False) -> CrawlSummary:
     """Crawl into a new folder. `force` replaces an earlier crawl there."""
+    options = options or RunOptions()
+    goals = RunGoals(options.page_budget, options.harvest_floor)
     archive = ArchiveSettings(plan.user_agent, software=plan.user_agent.split(" ")[0])
+    plan = pinned(plan)
     check(plan)
     with closing(CrawlStore.create(folder, plan.as_settings(), archive, force=force)) as store:
-        return _run(plan, store, options or RunOptions())
+        return _run(plan, store, options, goals)
 
 
 def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
-    """Go on with a crawl, however it was stopped."""
+    """Go on with a crawl, however it was stopped. What the options leave open is as the last run was told."""
     with closing(CrawlStore.open(folder)) as store:
-        return _run(CrawlPlan.from_settings(store.about.settings), store, options or RunOptions())
+        options = options or RunOptions()
+        goals = RunGoals.read(folder).updated(options.page_budget, options.harvest_floor)
+        return _run(CrawlPlan.from_settings(store.about.settings), store, options, goals)
 
 
-def _run(plan: CrawlPlan, store: CrawlStore, options: RunOptions) -> CrawlSummary:
+def _run(plan: CrawlPlan, store: CrawlStore, options: RunOptions, goals: RunGoals) -> CrawlSummary:
     with closing(CrawlParts(plan, store)) as parts:
+        if goals != RunGoals():
+            goals.write(store.folder)
+        options = replace(options, page_budget=goals.page_budget, harvest_floor=goals.harvest_floor)
         stands = take_up(parts, plan, store, options.progress)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             return runner.run(_crawl(parts, plan, stands, options, store))
@@ -79,7 +94,13 @@ def take_up(parts: CrawlParts, plan: CrawlPlan, store: CrawlStore, progress: Pro
     """Start the crawl, and tell it what its folder holds."""
     crawl = parts.crawl
     crawl.engine.start(plan.seeds, Random(plan.random_seed))
-    stands = Replay(crawl.engine, store, crawl.note_visit, crawl.note_refusal).run(progress)
+    try:
+        stands = Replay(crawl.engine, store, crawl.note_visit, crawl.note_refusal).run(progress)
+    except (TypeError, ValueError, LookupError) as reason:
+        raise BadInput(
+            f"{printable(store.folder)} cannot be taken up: its journal does not fit its rows, or not this strategy "
+            f"({type(reason).__name__}: {printable(reason, 100)}). Bring back the folder from a copy."
+        ) from reason
     crawl.reasons.update(store.reasons())
     crawl.begin_journal()
     return stands
@@ -97,7 +118,7 @@ async def _crawl(
         also_allowed=plan.also_allowed,
         ca_file=plan.ca_file,
     )
-    resolver = SystemResolver(loop, plan.hosts)
+    resolver = SystemResolver(loop, plan.hosts, lookup=_nowhere if plan.only_hosts else system_lookup)
     page_budget = options.page_budget or plan.page_budget
     limits = RunLimits(page_budget, options.time_s, options.harvest_floor, options.commit_s, options.watch_s)
     last: list[CrawlStatus] = []
@@ -115,7 +136,12 @@ async def _crawl(
             ended = await run.run()
         finally:
             resolver.close()
-    return CrawlSummary(store.folder, ended, last[-1], page_budget, store.reasons())
+    return CrawlSummary(store.folder, ended, last[-1], page_budget, store.reasons(), store.n_recorded(), plan.web)
+
+
+def _nowhere(_host: str) -> tuple[str, ...]:
+    """The addresses of a host that the plan does not know: nobody is asked for them."""
+    return ()
 
 
 def _mail_address(plan: CrawlPlan) -> str | None:

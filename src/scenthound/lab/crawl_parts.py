@@ -15,10 +15,10 @@ from scenthound.drivers.telling import TopicWords
 from scenthound.errors import BadTopic
 from scenthound.frontier.url_table import UrlTable
 from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.lab.crawl_sources import check_training, recording_of
 from scenthound.lab.training_folder import read_training
 from scenthound.relevance.base import RELEVANCE, Relevance, trains
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.store.crawl_web import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES, Strategy
 from scenthound.text.live_words import LiveWords
@@ -26,6 +26,8 @@ from scenthound.text.words import WordScanner
 from scenthound.web.guarded_parser import GuardedParser
 
 FALLBACK_GUIDE = "cosine"
+#: For so many pages it pays to load compiled code.
+MANY_PAGES = 2_000
 #: A page that could be parsed once can be parsed again, be the machine as busy as it may.
 READ_BACK_S = 60.0
 
@@ -34,11 +36,14 @@ class CrawlParts:
     """What a crawl is made of. The numbers of URLs and words are those that the folder has already."""
 
     def __init__(self, plan: CrawlPlan, store: CrawlStore) -> None:
-        recording = None if plan.web is None else open_web(plan.web)
+        recording = recording_of(plan)
+        check_training(plan)
         scanner = _scanner(store, recording)
         strategy = STRATEGIES.make(plan.strategy)
         relevance = relevance_of(plan, strategy, LiveWords(scanner))
         self._parser = GuardedParser(scanner, agent=plan.agent)
+        if plan.page_budget >= MANY_PAGES:
+            _prepare_for_many(scanner, self._parser)
         guards = PageGuards(near_duplicates=plan.near_duplicates, soft_404s=plan.soft_404s)
         scorer = PageScorer(relevance, strategy)
         reader = Reader(self._parser, scorer, guards, agent=plan.agent, obey_nofollow=plan.obey_nofollow)
@@ -89,6 +94,13 @@ def relevance_of(plan: CrawlPlan, strategy: Strategy, words: LiveWords) -> Relev
     return model.for_topic(plan.topic, words, read_training(Path(plan.train_from), words))
 
 
+def _prepare_for_many(scanner: WordScanner, parser: GuardedParser) -> None:
+    """Load compiled code before the first page comes. The first time in an installation it is compiled, which takes
+    some ten seconds: hosts that wait for an answer should not have to."""
+    scanner.expect_much()
+    parser.parse_now(b"<p>x</p>", "http://page.invalid/", None)
+
+
 def _scanner(store: CrawlStore, recording: RecordedWeb | None) -> WordScanner:
     scanner = WordScanner()
     stems = store.stems()
@@ -116,5 +128,3 @@ def check(plan: CrawlPlan) -> None:
     strategy = STRATEGIES.make(plan.strategy)
     words = LiveWords(WordScanner())
     relevance_of(plan, strategy, words)
-    if plan.web is not None:
-        open_web(plan.web)

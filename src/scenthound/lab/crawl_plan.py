@@ -1,11 +1,12 @@
 """What a live crawl is to do: everything that decides about it, as values that a crawl's folder can keep."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from typing import Any
 
-from scenthound.errors import BadInput, WrongUse, printable
+from scenthound.errors import BadInput, BadParameter, WrongUse, printable
 from scenthound.frontier.politeness_rules import PolitenessRules
 from scenthound.model import Topic
 from scenthound.web.fetch import FetchLimits
@@ -13,9 +14,16 @@ from scenthound.web.urls import canonical
 
 #: The name by which robots.txt files know the crawler.
 AGENT = "Scenthound"
-DEFAULT_STRATEGY = "shark_search"
+#: Found most targets of those tried with the cosine as guide, on a collection that nothing else is judged by.
+DEFAULT_STRATEGY = "otie"
 #: The fetch rules of the studies: 10 seconds, and 100 KB of a page.
 STUDY_LIMITS = FetchLimits(total_s=10.0, body_bytes=100_000)
+#: Pages are numbered with 32 bits.
+MOST_COUNTED = (1 << 31) - 1
+MOST_SECONDS = 86_400
+_PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_PORT = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://)?[^/?#]*:([0-9]+)(?:[/?#]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +64,46 @@ class CrawlPlan:
     #: A recorded web whose pages are read instead of fetched; `offline`: nothing else is fetched.
     web: str | None = None
     offline: bool = False
+    #: Look up no other hosts than those of `hosts`.
+    only_hosts: bool = False
+    #: What the recorded web and the training pages held when the crawl began (`crawl_sources`).
+    web_fingerprint: str | None = None
+    train_digest: str | None = None
 
     def __post_init__(self) -> None:
+        self._check_counts()
+        self._check_names()
         if not self.seeds:
             raise WrongUse(f"Topic {self.topic.id!r} has no page to start from: name some with --seed.")
         if self.offline and self.web is None:
             raise WrongUse("Offline a crawl has only the pages of a recorded web: name one with --web.")
+
+    def _check_counts(self) -> None:
+        """Numbers that no crawl can come to would not fit where they are kept."""
+        for name in ("page_budget", "connections", "tries"):
+            check_count(name, getattr(self, name), least=1)
+        check_count("redirects", self.redirects, least=0)
+        check_count("page_bytes", self.limits.body_bytes, least=1)
+        for name in ("pages_per_host", "pages_per_domain"):
+            if (count := getattr(self.politeness, name)) is not None:
+                check_count(name, count, least=1)
+        for name, seconds in (("timeout", self.limits.total_s), ("delay", self.politeness.delay_s)):
+            if not seconds <= MOST_SECONDS:
+                raise BadParameter(f"{name} is {seconds} seconds; at most {MOST_SECONDS:,}, a day, make sense.")
+        if isinstance(self.random_seed, int) and not -(1 << 63) <= self.random_seed < 1 << 63:
+            raise BadParameter(f"random_seed is {printable(self.random_seed, 40)}; it has to fit into 64 bits.")
+
+    def _check_names(self) -> None:
+        """Both are sent in headers, and robots.txt files speak to the agent by its name."""
+        if not _PRODUCT_TOKEN.fullmatch(self.agent):
+            raise BadParameter(
+                f"user_agent is {printable(self.agent, 40)!r}; a crawler's name has only letters a to z, _ and -, "
+                "because robots.txt knows no other (RFC 9309, section 2.2.1). Its version is added."
+            )
+        if not self.contact.isascii() or not self.contact.isprintable():
+            raise BadParameter(
+                f"contact is {printable(self.contact, 40)!r}; headers hold ASCII only: write a mail address or URL so."
+            )
 
     @property
     def user_agent(self) -> str:
@@ -98,8 +140,21 @@ def canonical_seeds(urls: list[str]) -> tuple[str, ...]:
     for url in urls:
         seed = canonical(url) or (canonical(f"https://{url}") if "://" not in url else None)
         if seed is None:
-            raise WrongUse(
-                f"{printable(url, 200)!r} is no address that can be crawled: write http:// or https:// before it."
-            )
+            raise WrongUse(f"{printable(url, 200)!r} is no address that can be crawled: {_why_not(url)}.")
         seeds.append(seed)
     return tuple(dict.fromkeys(seeds))
+
+
+def _why_not(url: str) -> str:
+    scheme, port = _SCHEME.match(url), _PORT.match(url)
+    if scheme is not None and scheme[1].lower() not in ("http", "https"):
+        return f"only http:// and https:// can be, and it has {printable(scheme[1], 40)}://"
+    if port is not None and int(port[1][:6]) > 65_535:
+        return "ports go up to 65535"
+    return "write it as https://example.org/page"
+
+
+def check_count(name: str, count: int, *, least: int) -> None:
+    """BadParameter unless the number is one that a crawl can come to."""
+    if not least <= count <= MOST_COUNTED:
+        raise BadParameter(f"{name} is {printable(count, 40)}; it has to be from {least} to {MOST_COUNTED:,}.")

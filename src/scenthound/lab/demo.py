@@ -8,7 +8,7 @@ from pathlib import Path
 from scenthound.drivers.ended import Ended
 from scenthound.errors import BadInput
 from scenthound.lab.crawl_plan import DEFAULT_STRATEGY
-from scenthound.lab.demo_crawl import DELAY_S, DemoCrawl, LiveDemo, Manner, Watched
+from scenthound.lab.demo_crawl import DELAY_S, GUIDE, DemoCrawl, LiveDemo, Manner, Watched
 from scenthound.lab.demo_run import RunWithLive
 from scenthound.lab.demo_server import DemoServer
 from scenthound.lab.demo_web import load_demo_topics, write_demo_pages
@@ -21,7 +21,7 @@ from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import write_topics
 
-#: No guidance, greedy, the live crawls' own, and one that learns.
+#: No guidance, greedy, by the surroundings of links, and the live crawls' own.
 DEMO_STRATEGIES = ("breadth_first", "best_first", "shark_search", "otie")
 DEMO_METRICS = ("target_recall", "precision")
 #: Where the tables show the curves.
@@ -32,7 +32,8 @@ N_START = 3
 MARK = ".scenthound-demo"
 HOW = {
     Manner.USUAL: "As usual, taking the best page of the hosts that are ready",
-    Manner.STRICT: "In strict order, waiting for the best page of all",
+    Manner.STRICT: "In strict order, waiting for the best page of all, and with the guards off that a simulation "
+    "does not have (traps, near-duplicates, soft 404s)",
 }
 SUFFIX = {Manner.USUAL: "", Manner.STRICT: "-strict"}
 
@@ -122,6 +123,7 @@ class Demo:
                 TopicChoice(self._topics, skip_missing=True),
                 self._run,
                 strategies=DEMO_STRATEGIES,
+                relevance=GUIDE,
                 page_budget=page_budget,
                 n_start=N_START,
                 force=True,
@@ -132,7 +134,7 @@ class Demo:
 def _line(done: DemoCrawl) -> str:
     status = done.summary.status
     return (
-        f"     {done.topic.id:<12} {status.n_pages:>4} pages in {status.seconds:4.1f} s, "
-        f"{done.n_targets_found:>2} of {done.n_targets} targets found, "
+        f"   {done.topic.id:<11} {status.n_pages:>4} pages, {status.seconds:3.1f} s, "
+        f"{done.n_targets_found:>2} of {done.n_targets} targets, "
         f"harvest {status.harvest:.3f}, regret {status.regret or 0:.3f}"
     )

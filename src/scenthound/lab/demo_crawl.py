@@ -31,6 +31,8 @@ from scenthound.web.static_pages import at_port
 
 DELAY_S = 0.005
 CONNECTIONS = 2
+#: Scores for all crawls alike, live and simulated; it need not learn.
+GUIDE = "cosine"
 
 
 class Manner(StrEnum):
@@ -79,6 +81,7 @@ class LiveDemo:
         return CrawlPlan(
             at_demo_port(topic, port),
             tuple(at_port(self._web.url(page), port) for page in start.seeds),
+            relevance=GUIDE,
             page_budget=self._page_budget,
             random_seed=random_seed_of(start),
             politeness=PolitenessRules(delay_s=DELAY_S),
@@ -89,6 +92,7 @@ class LiveDemo:
             soft_404s=is_usual,
             allow_private=True,
             hosts=self._server.hosts,
+            only_hosts=True,
         )
 
     def _trace(self, topic: Topic, start: Start, manner: Manner, folder: Path) -> Trace:

@@ -54,10 +54,6 @@ class DemoPages:
     n_pages: int
     skipped: dict[str, str]
 
-    @property
-    def n_skipped(self) -> int:
-        return len(self.skipped)
-
 
 def demo_modules() -> list[str]:
     """The modules that the demo web is made of, sorted by name; none is imported to find out."""

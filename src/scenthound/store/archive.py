@@ -27,6 +27,9 @@ from scenthound.store.warc_format import (
 from scenthound.web.fetch import Response
 
 MOST_FILE_BYTES = 1 << 30
+#: Of an id: its lower half, and the last of its five groups.
+_LOW_MASK = (1 << 64) - 1
+_NODE_MASK = (1 << 48) - 1
 _BEGINNING = "scenthound-"
 _ENDING = ".warc.gz"
 
@@ -70,7 +73,8 @@ class ArchiveWriter:
     def __init__(
         self, folder: Path, crawl_id: UUID, fields: bytes, end: ArchiveEnd, most_file_bytes: int = MOST_FILE_BYTES
     ) -> None:
-        self._folder, self._crawl_id, self._fields = folder, crawl_id, fields
+        self._folder, self._fields = folder, fields
+        self._id_high, self._id_low = str(crawl_id)[:18], crawl_id.int & _LOW_MASK
         self._file, self._offset, self._last_record = end.file, end.offset, end.last_record
         self._most_file_bytes = most_file_bytes
         self._pieces: list[Piece] = []
@@ -124,7 +128,8 @@ class ArchiveWriter:
 
         The low 62 bits are free in an id; the bits above them tell its variant and version.
         """
-        return str(UUID(int=self._crawl_id.int ^ (self._file << 40 | self._offset)))
+        low = self._id_low ^ (self._file << 40 | self._offset)
+        return f"{self._id_high}-{low >> 48:04x}-{low & _NODE_MASK:012x}"
 
     def _handle_of(self, file: int) -> int:
         if self._opened is not None and self._opened[0] == file:

@@ -70,7 +70,7 @@ class CrawlDatabase:
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
             self._connection.execute("SELECT file FROM archive_end").fetchone()
-        except sqlite3.Error as reason:
+        except (sqlite3.Error, UnicodeDecodeError) as reason:
             raise _unusable(path, reason) from None
 
     @classmethod
@@ -123,7 +123,7 @@ def reading_connection(path: Path) -> sqlite3.Connection:
             connection = sqlite3.connect(f"{place}?{mode}", uri=True, check_same_thread=False)
             connection.execute("SELECT count(*) FROM archive_end").fetchone()
             return connection
-        except sqlite3.DatabaseError as reason:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as reason:
             # In a folder where nothing can be written the log cannot be shared; without one there is nothing to share.
             if mode == "mode=ro" and path.is_file() and not path.with_name(f"{path.name}-wal").exists():
                 continue

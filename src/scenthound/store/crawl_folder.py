@@ -1,6 +1,7 @@
 """The folder of a crawl: what lies where in it, and `crawl.json`, which says what was asked for.
 
 crawl.json      format, version, the crawl's id, how it is archived, and the crawler's own settings; never changes
+run.json        how far its last run was told to go, if it was told
 crawl.sqlite    the state (`crawl_database`), with its log beside it
 archive/        the answers of hosts as WARC files (`archive`); who writes to a crawl holds the lock of this folder
 web/            the crawl as a recorded web, made when it is first asked for (`crawl_web`)
@@ -21,6 +22,7 @@ from scenthound.store.archive import MOST_FILE_BYTES
 FORMAT = "scenthound crawl"
 VERSION = 1
 ABOUT_FILE = "crawl.json"
+RUN_FILE = "run.json"
 DATABASE_FILE = "crawl.sqlite"
 ARCHIVE_FOLDER = "archive"
 WEB_FOLDER = "web"

@@ -5,12 +5,15 @@ Rules
 - No question stays open between two answers: that would hold up the log of a crawl that is running.
 """
 
+import sqlite3
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from scenthound.errors import BadInput, printable
 from scenthound.model import IntArray
 from scenthound.reasons import Reason
 from scenthound.store.archive import ArchiveEnd, ArchiveReader
@@ -55,16 +58,23 @@ class StoredCrawl:
         (events,) = self._one("SELECT coalesce(max(number), 0) FROM event")
         return CrawlCounts(visits, not_taken, self._n_strings("url"), self._n_strings("stem"), events)
 
+    def n_recorded(self) -> int:
+        """Visits of pages that came from a recording."""
+        return int(self._one("SELECT count(*) FROM visit WHERE file IS NULL")[0])
+
     def archive_end(self) -> ArchiveEnd:
         """Up to here the archive is acknowledged."""
-        return ArchiveEnd(*self._one("SELECT file, offset, last_record FROM archive_end"))
+        found = self._one("SELECT file, offset, last_record FROM archive_end")
+        if found is None or not all(isinstance(number, int) for number in found):
+            raise self._damaged("it does not say how far the archive goes")
+        return ArchiveEnd(*found)
 
     def visits(self, first: int = 0) -> Iterator[VisitRow]:
         """All visits from the given one on, in order."""
         while (arrays := self._arrays_with(first)) is not None:
             sql = "SELECT * FROM visit WHERE visit BETWEEN ? AND ? ORDER BY visit"
             for values in self._all(sql, first, arrays.end - 1):
-                yield _visit_row(values, arrays)
+                yield self._visit_row(values, arrays)
             first = arrays.end
 
     def visit_of_page(self, page: int) -> VisitRow | None:
@@ -75,11 +85,6 @@ class StoredCrawl:
         """The visit that ended at this address; looks through all visits."""
         found = self._one("SELECT max(visit) FROM visit WHERE url = ?", url)[0]
         return None if found is None else next(self.visits(found))
-
-    def links_of(self, visit: int) -> IntArray:
-        """None of a visit that is not there."""
-        arrays = self._arrays_with(visit)
-        return np.zeros(0, np.int32) if arrays is None else arrays.links(visit)
 
     def parents_of(self, page: int) -> IntArray:
         """The visits whose links hold the page, in order; looks through all links."""
@@ -114,12 +119,12 @@ class StoredCrawl:
     def robots(self) -> Iterator[RobotsRow]:
         """In the order in which they were had; an origin may come again."""
         for _, origin, time_s, status, is_packed, body in self._in_pieces("robots", "number"):
-            yield RobotsRow(origin, time_s, status, unpacked(is_packed, body))
+            yield RobotsRow(origin, time_s, status, self._unpacked(is_packed, body))
 
     def events(self) -> Iterator[bytes]:
         """The events of each commit that had any, in order."""
         for _, is_packed, stored in self._in_pieces("event", "number"):
-            yield unpacked(is_packed, stored)
+            yield self._unpacked(is_packed, stored)
 
     def content_of(self, place: Place) -> tuple[bytes, bytes]:
         """Head and body of an archived answer, the body still in its content coding."""
@@ -129,17 +134,28 @@ class StoredCrawl:
     def _strings(self, table: str) -> list[str]:
         strings: list[str] = []
         for _, _, is_packed, stored in self._in_pieces(table, "first"):
-            strings += unpacked(is_packed, stored).decode("utf-8", "surrogatepass").split("\n")
+            strings += self._unpacked(is_packed, stored).decode("utf-8", "surrogatepass").split("\n")
         return strings
 
     def _arrays_with(self, visit: int) -> JoinedArrays | None:
         """The row that holds the arrays of a visit; None if there is no such visit."""
         row = self._one("SELECT * FROM visit_arrays WHERE first <= ? ORDER BY first DESC LIMIT 1", visit)
-        arrays = None if row is None else JoinedArrays(*row)
+        try:
+            arrays = None if row is None else JoinedArrays(*row)
+        except (TypeError, ValueError) as reason:
+            raise self._damaged(reason) from None
         return arrays if arrays is not None and visit < arrays.end else None
+
+    def _visit_row(self, values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRow:
+        try:
+            return _visit_row(values, arrays)
+        except (TypeError, ValueError, IndexError) as reason:
+            raise self._damaged(reason) from None
 
     def _n_strings(self, table: str) -> int:
         found = self._one(f"SELECT first + count FROM {table} ORDER BY first DESC LIMIT 1")
+        if found is not None and not isinstance(found[0], int):
+            raise self._damaged(f"a count of {table}s is missing")
         return 0 if found is None else int(found[0])
 
     def _in_pieces(self, table: str, key: str, columns: str = "*") -> Iterator[tuple[Any, ...]]:
@@ -151,7 +167,20 @@ class StoredCrawl:
             last = rows[-1][0]
 
     def _all(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        return self._connection.execute(sql, values).fetchall()
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as reason:
+            raise self._damaged(reason) from None
+
+    def _unpacked(self, is_packed: int, stored: bytes) -> bytes:
+        try:
+            return bytes(unpacked(is_packed, stored))
+        except (zlib.error, TypeError) as reason:
+            raise self._damaged(reason) from None
+
+    def _damaged(self, reason: object) -> BadInput:
+        file = printable(self.folder / DATABASE_FILE)
+        return BadInput(f"{file} is damaged ({printable(reason)}): bring back the folder of the crawl from a copy.")
 
     def _one(self, sql: str, *values: object) -> Any:
         found = self._all(sql, *values)

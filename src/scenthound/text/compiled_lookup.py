@@ -5,27 +5,14 @@ reads the slots of a `word_table.WordTable` as that does. It is one file because
 the age of the file that a function stands in, whatever has changed in those it calls.
 """
 
-from collections.abc import Callable
-from typing import TypeVar, cast
-
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from scenthound.compiling import compiled
 from scenthound.model import IntArray, LongArray
 from scenthound.text.word_table import ABSENT, HALF_BITS, MAX_WORD_CHARACTERS, TOO_LONG, HashArray, Slots
 
 Codes = npt.NDArray[np.uint32]
-Function = TypeVar("Function", bound=Callable[..., object])
-
-
-def compiled(function: Function) -> Function:
-    """The function compiled when it is first called, and kept on disk for later runs where there is a place for it."""
-    try:
-        return cast(Function, njit(cache=True)(function))
-    except RuntimeError:
-        # Neither the package's folder nor one of the user's can be written to.
-        return cast(Function, njit(function))
 
 
 @compiled

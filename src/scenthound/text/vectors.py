@@ -6,6 +6,7 @@ over the whole web.
 """
 
 import math
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +66,15 @@ def count_words(words: IntArray) -> TermRows:
 
 def word_norm(words: IntArray) -> float:
     """The length of the vector of a page's word counts, stop words (id 0) left out."""
+    if "numba" in sys.modules:
+        from scenthound.text.compiled_counts import squared_norm
+
+        return math.sqrt(squared_norm(words))
+    return plain_word_norm(words)
+
+
+def plain_word_norm(words: IntArray) -> float:
+    """What `word_norm` says, without numba."""
     in_order = np.sort(words)
     in_order = in_order[in_order.searchsorted(0, "right") :]
     is_edge = np.ones(len(in_order) + 1, np.bool_)

@@ -54,9 +54,22 @@ class WordLookup:
         """The words of a text that is cut at ascending places, and where each word's lower case is one character's."""
         self._n_characters += len(text)
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        if self._n_characters > MUCH_CHARACTERS and _has_numba():
-            return self._find_compiled(codes, cuts)
-        return self._find(codes, cuts)
+        return self.find_compiled(codes, cuts) if self.is_compiled else self._find(codes, cuts)
+
+    def expect_much(self) -> None:
+        self._n_characters = MUCH_CHARACTERS + 1
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it goes on compiled: it has read much, and there is numba."""
+        return self._n_characters > MUCH_CHARACTERS and _has_numba()
+
+    def find_compiled(self, codes: Codes, cuts: LongArray) -> Found:
+        """What `find` says of the text with these codes."""
+        from scenthound.text.compiled_lookup import find_words
+
+        lower = _lower_case(_CODES_OF_UNICODE)
+        return Found(*find_words(codes, cuts, lower, np.uint64(self._base), self._table.slots()))
 
     def keep(self, number_of_hash: dict[int, int]) -> None:
         """Know these hashes, none of which is known, from now on."""
@@ -71,12 +84,6 @@ class WordLookup:
         numbers = self._table.get(hashes)
         places = np.searchsorted(edges[0::2], cuts).astype(np.int32)
         return Found(edges, hashes, numbers, places, int(np.count_nonzero(numbers == ABSENT)))
-
-    def _find_compiled(self, codes: Codes, cuts: LongArray) -> Found:
-        from scenthound.text.compiled_lookup import find_words
-
-        lower = _lower_case(_CODES_OF_UNICODE)
-        return Found(*find_words(codes, cuts, lower, np.uint64(self._base), self._table.slots()))
 
     def _hashes(self, folded: Codes, edges: LongArray) -> HashArray:
         """The polynomial of every word's characters: differences of one running sum, moved to power 0."""

@@ -20,7 +20,7 @@ import Stemmer
 
 from scenthound.model import IntArray, LongArray
 from scenthound.text.stop_words import STOP_WORDS
-from scenthound.text.word_lookup import Found, WordLookup
+from scenthound.text.word_lookup import Codes, Found, WordLookup
 from scenthound.text.word_table import ABSENT, MAX_WORD_CHARACTERS
 
 STOP = 0
@@ -78,6 +78,22 @@ class WordScanner:
         if len(text) <= _PIECE_CHARACTERS:
             return self._scan_piece(text, cuts)
         return self._scan_pieces(text, cuts)
+
+    def expect_much(self) -> None:
+        """There will be much to read: use compiled code from the beginning, if there is numba."""
+        self._lookup.expect_much()
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it scans with compiled code, so that `scan_codes` may be called."""
+        return self._lookup.is_compiled
+
+    def scan_codes(self, codes: Codes, cuts: LongArray) -> tuple[IntArray, IntArray]:
+        """What `scan_cut` says of the text with these codes, in which no lower case depends on a neighbour."""
+        found = self._lookup.find_compiled(codes, cuts)
+        if found.n_unknown:
+            self._learn(codes.tobytes().decode("utf-32-le"), found)
+        return found.numbers, found.places
 
     def _scan_pieces(self, text: str, cuts: LongArray) -> tuple[IntArray, IntArray]:
         numbers: list[IntArray] = []

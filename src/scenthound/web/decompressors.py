@@ -9,6 +9,7 @@ Rules
 
 import sys
 import zlib
+from abc import ABC, abstractmethod
 from typing import Protocol, cast
 
 import brotli
@@ -44,7 +45,7 @@ class Decompressor(Protocol):
         """What the data comes to, at most (or hardly more than) `most_bytes`; one of DAMAGE if it cannot be read."""
 
 
-class _Streams:
+class _Streams(ABC):
     """One stream after another, each of which begins with one of `magics`; no magics, no other stream."""
 
     magics: tuple[bytes, ...] = ()
@@ -82,11 +83,13 @@ class _Streams:
         else:
             self._closed = True
 
+    @abstractmethod
     def _begin(self, data: bytes) -> None:
-        raise NotImplementedError
+        """Make what reads a stream that starts with the data."""
 
+    @abstractmethod
     def _read(self, data: bytes, most_bytes: int) -> bytes:
-        raise NotImplementedError
+        """What `decompress` answers, of the stream that was begun; sets `ended`, `has_more` and what is left over."""
 
 
 class _Gzip(_Streams):

@@ -7,11 +7,16 @@ Rules
   Everything else is a `NotFetched` with the reason.
 """
 
+import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from scenthound.errors import BadParameter
 from scenthound.reasons import Reason
+
+_NAMES_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,14 @@ class FetchLimits:
     header_bytes: int = 65_536
     #: A body that swells by more than this when decoded is a bomb (see `content_coding`).
     expansion: float = 100.0
+
+    def __post_init__(self) -> None:
+        for name in ("connect_s", "headers_s", "total_s"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise BadParameter(f"{name} is {getattr(self, name)}; it has to be more than 0, and finite.")
+        for name in ("body_bytes", "header_bytes", "expansion"):
+            if not getattr(self, name) >= 1:
+                raise BadParameter(f"{name} is {getattr(self, name)}; it has to be 1 or more.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +107,7 @@ class Fetcher(Protocol):
 
 def header_values(head: bytes, name: str) -> tuple[str, ...]:
     """The values of all header lines of a name, in order; `head` has lines ended by CRLF, the status line first."""
-    wanted = b"\r\n" + name.lower().encode("latin-1", "replace") + b":"
+    wanted = _line_beginning(name)
     folded = head.lower()
     if wanted not in folded:
         return ()
@@ -107,3 +120,8 @@ def header_values(head: bytes, name: str) -> tuple[str, ...]:
         values.append(value.decode("latin-1").strip(" \t\r\n"))
         start = folded.find(wanted, begin)
     return tuple(values)
+
+
+@functools.lru_cache(_NAMES_KEPT)
+def _line_beginning(name: str) -> bytes:
+    return b"\r\n" + name.lower().encode("latin-1", "replace") + b":"

@@ -1,12 +1,15 @@
 """Pages that say nearly the same as a page had before: 64-bit fingerprints whose distance tells how alike pages are.
 
 Rules
-- A fingerprint is a simhash (Charikar 2002; Manku, Jain and Das Sarma, WWW 2007) over the triples of neighbouring words
-  of a page, stop words left out: bit i is set if more than half of the hashes of all triples have bit i set. Triples,
-  because less proved poor: two pages about a thing are dominated by its name and agree in most bits. Of 5,368 articles
-  of an encyclopedia for schools, single words found 56 near-duplicates, of which 17 shared less than half of their word
-  pairs (Soil, and Soil science); pairs 15, among them New Zealand and its music; triples 14, all copies or one form
-  letter filled in twice. With three words of a date changed, 4 of 5 pages are still found, longer ones more often.
+- A fingerprint is a simhash (Charikar 2002; Manku, Jain and Das Sarma, WWW 2007) over the different triples of
+  neighbouring words of a page, stop words left out: bit i is set if more than half of their hashes have bit i set.
+- Different ones: a triple counts once, however often it occurs. If each occurrence counted, a phrase that pages repeat
+  would outvote all that they say: of the demo's 588 pages, their words numbered in ten ways, six pairs were taken for
+  near-duplicates that share less than 0.6 of their triples (down to 0.05, `http.client` and `_sqlite3`). Counted once,
+  none is, in eleven ways, that shares less than 0.70; of 5,234 articles of an encyclopedia for schools 13 are (0.73 and
+  more), of 11,635 pages of MDN 16 (0.79 and more).
+- Triples and not words, so that the order of words tells pages apart that are made of the same ones.
+- With three words of a date changed, 7 of 8 pages of 300 words and more are still found.
 - Pages of less than `LEAST_WORDS` words are not judged: they consist of what all pages of a site have in common, and
   the few words that differ are what they are about. Of a very long page the first `MOST_WORDS` words are judged.
 - Two pages are near-duplicates if their fingerprints differ in at most three bits. Cut into four blocks of 16 bits,
@@ -18,6 +21,7 @@ Rules
 - A page takes 28 bytes, and up to an eighth more that arrays hold ready; all together start with a megabyte.
 """
 
+import sys
 from array import array
 
 import numpy as np
@@ -36,23 +40,35 @@ _Hashes = npt.NDArray[np.uint64]
 _BLOCKS = 4
 _BLOCK_BITS = 16
 _BLOCK_MASK = (1 << _BLOCK_BITS) - 1
+_HALF_MASK = (1 << 2 * _BLOCK_BITS) - 1
 _NOBODY = -1
 
-_FIRST_FACTOR = np.uint64(0x9E3779B97F4A7C15)
-_SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
-_THIRD_FACTOR = np.uint64(0xD6E8FEB86659FD93)
-_MIXING_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+#: Of the first, the second and the third word of a triple; the last one mixes.
+_FACTORS: _Hashes = np.array(
+    [0x9E3779B97F4A7C15, 0x94D049BB133111EB, 0xD6E8FEB86659FD93, 0xBF58476D1CE4E5B9], np.uint64
+)
 _HALF = np.uint64(32)
 _MOST_IN_A_BYTE = 255
 
 
 def fingerprint_of(words: IntArray, least_words: int = LEAST_WORDS) -> int | None:
     """The fingerprint of a page, from the numbers of its words in order, 0 for stop words; None if it has too few."""
+    if "numba" in sys.modules:
+        from scenthound.text.compiled_counts import simhash
+
+        fingerprint, n_words = simhash(words, MOST_WORDS, _FACTORS)
+        return fingerprint if n_words >= least_words else None
+    return plain_fingerprint_of(words, least_words)
+
+
+def plain_fingerprint_of(words: IntArray, least_words: int = LEAST_WORDS) -> int | None:
+    """What `fingerprint_of` says, without numba."""
     kept = words[words != 0][:MOST_WORDS]
     if len(kept) < least_words:
         return None
-    hashes = _triple_hashes(kept.astype(np.uint64))
-    is_set = 2 * _bit_counts(hashes) > len(hashes)
+    # One that is 0 has no bit to count: the compiled twin takes it for none.
+    hashes = np.unique(_triple_hashes(kept.astype(np.uint64)))
+    is_set = 2 * _bit_counts(hashes) > np.count_nonzero(hashes)
     return int.from_bytes(np.packbits(is_set, bitorder="little").tobytes(), "little")
 
 
@@ -98,16 +114,18 @@ class NearDuplicates:
             self._newest[block][key] = place
 
 
-def _keys(fingerprint: int) -> list[int]:
-    return [fingerprint >> shift & _BLOCK_MASK for shift in range(0, _BLOCKS * _BLOCK_BITS, _BLOCK_BITS)]
+def _keys(fingerprint: int) -> tuple[int, int, int, int]:
+    """The blocks of a fingerprint, the lowest bits first."""
+    lower, upper = fingerprint & _HALF_MASK, fingerprint >> 2 * _BLOCK_BITS
+    return lower & _BLOCK_MASK, lower >> _BLOCK_BITS, upper & _BLOCK_MASK, upper >> _BLOCK_BITS
 
 
 def _triple_hashes(words: _Hashes) -> _Hashes:
-    hashes: _Hashes = words[:-2] * _FIRST_FACTOR
-    hashes += words[1:-1] * _SECOND_FACTOR
-    hashes += words[2:] * _THIRD_FACTOR
+    hashes: _Hashes = words[:-2] * _FACTORS[0]
+    hashes += words[1:-1] * _FACTORS[1]
+    hashes += words[2:] * _FACTORS[2]
     hashes ^= hashes >> _HALF
-    hashes *= _MIXING_FACTOR
+    hashes *= _FACTORS[3]
     hashes ^= hashes >> _HALF
     return hashes
 

@@ -15,6 +15,7 @@ from scenthound.model import BoolArray, IntArray
 from scenthound.text.words import WordScanner
 from scenthound.web.decode import decode_html
 from scenthound.web.html import read_html
+from scenthound.web.page_content import PageContent
 from scenthound.web.urls import canonical, resolve, resolve_all
 
 MAX_PAGE_BYTES = 2_000_000
@@ -47,10 +48,8 @@ def parse_html(
     max_bytes: int = MAX_PAGE_BYTES,
 ) -> ParsedPage:
     """Parse the page at `url`. `agent` is the crawler's name in meta elements that speak to it alone."""
-    html = html[:max_bytes]
-    content = read_html(decode_html(html, http_charset) if isinstance(html, bytes) else html, MAX_LINKS)
-    words, places = scanner.scan_cut(content.text, content.edges)
-    start, end = _spans(places, content.opens)
+    content = _read(html[:max_bytes], http_charset, scanner)
+    start, end = content.start, content.end
     base_url = _base_url(url, content.base_reference)
     urls = resolve_all(base_url, content.references)
     nofollow = np.fromiter(map(_is_nofollow, content.relations), np.bool_, len(urls))
@@ -62,7 +61,7 @@ def parse_html(
     return ParsedPage(
         title=content.title,
         base_url=base_url,
-        words=words,
+        words=content.words,
         link_urls=link_urls,
         link_start=start,
         link_end=end,
@@ -82,6 +81,21 @@ def context_bounds(
     """
     around = np.maximum(window - (end - start), 0)
     return np.maximum(start - (around + 1) // 2, 0), np.minimum(end + around // 2, n_words)
+
+
+def _read(html: str | bytes, http_charset: str | None, scanner: WordScanner) -> PageContent:
+    if scanner.is_compiled:
+        from scenthound.web.plain_pages import read_plain
+
+        plain = read_plain(html, http_charset, scanner, MAX_LINKS)
+        if plain is not None:
+            return plain
+    content = read_html(decode_html(html, http_charset) if isinstance(html, bytes) else html, MAX_LINKS)
+    words, places = scanner.scan_cut(content.text, content.edges)
+    start, end = _spans(places, content.opens)
+    return PageContent(
+        content.title, content.base_reference, content.metas, content.references, content.relations, words, start, end
+    )
 
 
 def _is_nofollow(relation: str | None) -> bool:

@@ -4,7 +4,7 @@ Rules
 - `start` returns at once; the callback is called once, later, from the loop.
 - A host that is an address answers itself. Several who ask for one host wait for one lookup.
 - Answers, and that there is no such host, are kept for a while, and not more of them than a bound. That a lookup failed
-  is not kept: the next who asks may be luckier.
+  is not kept: the next who asks may be luckier. `forget` is for addresses at which nobody answers.
 - A lookup that takes too long is given up, though its thread is not free before the system's resolver gives up as well.
   Threads are daemons, so that they never hold up the end of the program.
 """
@@ -39,6 +39,9 @@ class Resolver(Protocol):
 
     def start(self, host: str, on_done: OnResolved) -> None:
         """Begin to look up the host of a canonical URL."""
+
+    def forget(self, host: str) -> None:
+        """Let the next who asks for the host wait for a new lookup."""
 
     def close(self) -> None:
         """Forget all lookups under way."""
@@ -87,6 +90,10 @@ class SystemResolver:
             time_out = self._loop.call_later(self._timeout_s, self._give_up, host)
             self._questions[host] = _Question(self._loop.time(), [on_done], time_out)
             self._workers.ask(host)
+
+    def forget(self, host: str) -> None:
+        """Let the next who asks for the host wait for a new lookup."""
+        self._kept.pop(host, None)
 
     def close(self) -> None:
         """Forget all lookups under way."""

@@ -6,11 +6,13 @@ Rules
   ampersand, the most common fault of such files, and could be made to expand or to fetch entities.
 - Addresses are canonical, each once, in the order of the file; those of other hosts are left out.
 - Of a file, unpacked if it is gzip, the first `READ_BYTES` count, and `most` addresses; it is given up when twice as
-  many were looked at, or `MOST_TAGS`. An address that the end of the file cuts is no address.
+  many were looked at, or `MOST_TAGS`. An address that the end of the file cuts is no address, nor is a very long one.
+- Time grows with the length of the file and no faster, whatever is in it: a pattern never gives back what it has read
+  ("*+"), and never reads past a sign that another attempt could begin with.
 """
 
-import html
 import re
+import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,17 +23,27 @@ from scenthound.web.decode import decode_html
 from scenthound.web.urls import host_of, resolve
 
 #: The standard's 50,000 addresses take about 10 MB.
-READ_BYTES = 16 * 1024 * 1024
+READ_BYTES = 10 * 1024 * 1024
 MOST_ADDRESSES = 50_000
 #: Ten for each address: entries of many languages name them all.
 MOST_TAGS = 500_000
+#: No page is crawled at a longer one, with room for its entities.
+LONGEST_ADDRESS = 4_000
+_ROOT_WITHIN = 100_000
+#: Of a gzip file: each costs a copy of all that follow.
+_MOST_MEMBERS = 100
 
 _ROOT = re.compile(r"<(?:([A-Za-z_][\w.-]{0,50}):)?(urlset|sitemapindex|rss|feed|RDF)(?=[\s>])", re.IGNORECASE)
 _TAG = re.compile(
-    r"<(?:([A-Za-z_][\w.-]{0,50}):)?(loc|url|sitemap|link)(?=[\s>/])([^<>]*)>\s*(?:<!\[CDATA\[)?([^<>\]]*)(?=[<\]])",
+    r"<(?:([A-Za-z_][\w.-]{0,50}):)?(loc|url|sitemap|link)(?=[\s>/])([^<>]*+)>\s*+"
+    r"(?:<!\[CDATA\[)?+([^<>\]]*+)(?=[<\]])",
     re.IGNORECASE,
 )
 _ATTRIBUTE = re.compile(r"""\b(href|rel)\s{0,9}=\s{0,9}["']([^"'<>]*)["']""", re.IGNORECASE)
+_LINE = re.compile(r"(?:\A|[\r\n])[^\S\r\n]*+(https?://\S[^\r\n]*+)", re.IGNORECASE)
+# Those of XML, and no others: a bare ampersand before `copy=1` is none.
+_ENTITY = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#x([0-9A-Fa-f]{1,6}));")
+_NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _FEEDS = frozenset({"rss", "feed", "rdf"})
 _ADDRESS = re.compile(r"https?://\S", re.IGNORECASE)
 
@@ -52,10 +64,24 @@ def read_sitemap(body: bytes, url: str, most: int = MOST_ADDRESSES, host: str | 
     for is_sitemap, reference in islice(_listed(_text(body)), 2 * most):
         if len(kept[True]) + len(kept[False]) >= most:
             break
-        address = resolve(url, html.unescape(reference.strip()))
+        address = _address(url, reference.strip())
         if address is not None and host_of(address) == owner:
             kept[is_sitemap][address] = None
     return Sitemap(tuple(kept[False]), tuple(kept[True]))
+
+
+def _address(base: str, reference: str) -> str | None:
+    if len(reference) > LONGEST_ADDRESS:
+        return None
+    return resolve(base, _ENTITY.sub(_sign, reference) if "&" in reference else reference)
+
+
+def _sign(entity: re.Match[str]) -> str:
+    name, decimal, hexadecimal = entity.groups()
+    if name:
+        return _NAMED[name]
+    code = int(decimal) if decimal else int(hexadecimal, 16)
+    return chr(code) if code <= sys.maxunicode else entity[0]
 
 
 def _text(body: bytes) -> str:
@@ -67,7 +93,9 @@ def _text(body: bytes) -> str:
 def _unpacked(body: bytes) -> bytes:
     """The beginning of what is packed, as far as it is whole."""
     content = b""
-    while body.startswith(GZIP_BEGINNING) and len(content) < READ_BYTES:
+    for _ in range(_MOST_MEMBERS):
+        if not body.startswith(GZIP_BEGINNING) or len(content) >= READ_BYTES:
+            break
         unpacker = zlib.decompressobj(wbits=31)
         try:
             content += unpacker.decompress(body, READ_BYTES - len(content))
@@ -80,9 +108,9 @@ def _unpacked(body: bytes) -> bytes:
 def _listed(text: str) -> Iterator[tuple[bool, str]]:
     """Whether it is a sitemap, and the reference as written, of all that a file lists."""
     if not text.lstrip("\ufeff \t\r\n").startswith("<"):
-        return ((False, line) for line in text.lstrip("\ufeff").splitlines() if _ADDRESS.match(line.strip()))
+        return ((False, line[1]) for line in _LINE.finditer(text.lstrip("\ufeff")))
     text = _without_comments(text)
-    root = _ROOT.search(text)
+    root = _ROOT.search(text, 0, _ROOT_WITHIN)
     prefix, kind = (root[1], root[2].lower()) if root else (None, "urlset")
     return _linked(text) if kind in _FEEDS else _located(text, prefix, kind == "sitemapindex")
 

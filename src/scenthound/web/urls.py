@@ -4,9 +4,6 @@ Rules
 - The canonical form is the WHATWG serialisation without the fragment. Nothing else that a server could see is
   changed: no slash is stripped, no percent-encoding rewritten, an empty query stays, user and password stay.
 - Crawlable is http or https, with a host, of at most `MAX_URL_BYTES`. Anything else is None, never an exception.
-
-Most links of a page were on the page before it too. So what plain absolute references lead to is kept (`_Known`), and a
-reference from the root is looked for there as the absolute one that it stands for.
 """
 
 import functools
@@ -26,17 +23,16 @@ _BASES_KEPT = 256
 _DOMAINS_KEPT = 65_536
 
 _ORIGINS_KEPT = 4_096
-#: References in either half of what is known: at most some 8 MB for both.
-_REFERENCES_KEPT = 1 << 14
 
 # A reference that WHATWG resolving only has to append to an origin, which is brought into form apart, or to a
 # directory: an origin or steps up, then segments of characters that are never encoded, not starting with a dot or a
 # percent sign (which might spell one), the first free of the colon of a scheme, then a query.
-_SEGMENT = r"[A-Za-z0-9_~-][A-Za-z0-9_~.%!$&'()*+,;=@{colon}-]*"
-_PATH = rf"{_SEGMENT.format(colon='')}(?:/{_SEGMENT.format(colon=':')})*/?"
-_QUERY = r"\?[A-Za-z0-9_~.%!$&()*+,;=@:/?-]*"
+# No step could go otherwise than it first does, so none is gone back on ("*+").
+_SEGMENT = r"[A-Za-z0-9_~-][A-Za-z0-9_~.%!$&'()*+,;=@{colon}-]*+"
+_PATH = rf"{_SEGMENT.format(colon='')}(?:/{_SEGMENT.format(colon=':')})*+/?"
+_QUERY = r"\?[A-Za-z0-9_~.%!$&()*+,;=@:/?-]*+"
 _PLAIN_REFERENCE = re.compile(
-    rf"(https?://[A-Za-z0-9.-]+(?::[0-9]+)?/|/|(?:\.\./){{0,32}})((?:{_PATH}(?:{_QUERY})?)?)(?:#[!-~]*)?"
+    rf"(https?://[A-Za-z0-9.-]++(?::[0-9]++)?/|/|(?:\.\./){{0,32}}+)((?:{_PATH}(?:{_QUERY})?+)?+)(?:#[!-~]*+)?+"
 )
 
 
@@ -45,7 +41,7 @@ def canonical(url: str) -> str | None:
     plain = _PLAIN_REFERENCE.fullmatch(url)
     if plain is None or not plain[1].startswith(_SCHEMES):
         return _canonical(url)
-    origin = _origin(plain[1])
+    origin = _origins[plain[1]]
     return origin + plain[2] if origin is not None and len(origin) + len(plain[2]) <= MAX_URL_BYTES else None
 
 
@@ -59,16 +55,20 @@ def resolve_all(base: str, references: Iterable[str]) -> list[str | None]:
     directories = _directories(base)
     if directories is None:
         return [_resolve_any(base, reference) for reference in references]
-    root, known = directories.root, _known.recent.get
     resolved: list[str | None] = []
+    plain_reference, origins, add = _PLAIN_REFERENCE.fullmatch, _origins, resolved.append
     for reference in references:
-        url = known(reference)
-        if url is None:
-            # With anything but a plain path behind it, the root makes no reference that could be known.
-            absolute = root + reference[1:] if reference.startswith("/") else reference
-            url = known(absolute) or _resolve_plain(directories, reference, absolute)
-            known = _known.recent.get
-        resolved.append(url)
+        plain = plain_reference(reference)
+        if plain is None:
+            add(_resolve_any(base, reference))
+            continue
+        before, path = plain.groups()
+        if not path and not before:
+            # Nothing but a fragment.
+            add(directories.url)
+            continue
+        directory = origins[before] if before.startswith("h") else directories[before]
+        add(directory + path if directory is not None and len(directory) + len(path) <= MAX_URL_BYTES else None)
     return resolved
 
 
@@ -108,26 +108,6 @@ def _resolve_any(base: str, href: str) -> str | None:
         return None
 
 
-def _resolve_plain(directories: "_Directories", reference: str, absolute: str) -> str | None:
-    """What a reference leads to that is not among those asked for last; `absolute` is the same one, if it can be
-    written so."""
-    older = _known.older.get(absolute)
-    if older is not None:
-        return _known.keep(absolute, older)
-    plain = _PLAIN_REFERENCE.fullmatch(reference)
-    if plain is None:
-        return _resolve_any(directories.url, reference)
-    before, path = plain.groups()
-    if not path and not before:
-        # Nothing but a fragment.
-        return directories.url
-    directory = directories[before]
-    if directory is None or len(directory) + len(path) > MAX_URL_BYTES:
-        return None
-    url = directory + path
-    return _known.keep(absolute, url) if before.endswith("/") and before[0] != "." else url
-
-
 def _scalars(text: str) -> str:
     """The text with U+FFFD for halves of surrogate pairs, which no URL can hold."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -139,28 +119,20 @@ def _crawlable(serialised: str) -> str | None:
     return url if url.startswith(_SCHEMES) and len(url) <= MAX_URL_BYTES else None
 
 
-class _Known:
-    """What plain absolute references lead to, as they are written: those asked for last, in two halves. When the recent
-    one is full, it becomes the older one, and that is forgotten."""
+class _Origins(dict[str, str | None]):
+    """Origins in canonical form, by how they are written; all are forgotten when there are too many."""
 
-    def __init__(self) -> None:
-        self.recent: dict[str, str] = {}
-        self.older: dict[str, str] = {}
-
-    def keep(self, reference: str, url: str) -> str:
-        if len(self.recent) >= _REFERENCES_KEPT:
-            self.older, self.recent = self.recent, {}
-        # Mostly they are the same: one string serves as both.
-        url = reference if reference == url else url
-        self.recent[reference] = url
-        return url
+    def __missing__(self, written: str) -> str | None:
+        if len(self) >= _ORIGINS_KEPT:
+            self.clear()
+        return self.setdefault(written, _canonical(written))
 
 
-_known = _Known()
+_origins = _Origins()
 
 
-class _Directories(dict[str, str | None]):
-    """What stands before a plain path, by what a reference has there: "/", "", "../", ..., or an origin as written.
+class _Directories(dict[str, str]):
+    """What stands before a plain path, by what a reference has there: "/", "", "../", ...
 
     Filled as they are asked for: an address may be made of a thousand directories.
     """
@@ -168,10 +140,10 @@ class _Directories(dict[str, str | None]):
     def __init__(self, url: str) -> None:
         self.url = url
         self._root = url.index("/", len("https://"))
-        self["/"] = self.root = url[: self._root + 1]
+        self["/"] = url[: self._root + 1]
 
-    def __missing__(self, before: str) -> str | None:
-        return _origin(before) if before.startswith("http") else self.setdefault(before, self._directory(before))
+    def __missing__(self, before: str) -> str:
+        return self.setdefault(before, self._directory(before))
 
     def _directory(self, steps: str) -> str:
         end = len(self.url.partition("?")[0])
@@ -185,11 +157,6 @@ class _Directories(dict[str, str | None]):
 def _directories(base: str) -> _Directories | None:
     url = canonical(base)
     return None if url is None else _Directories(url)
-
-
-@functools.lru_cache(_ORIGINS_KEPT)
-def _origin(written: str) -> str | None:
-    return _canonical(written)
 
 
 def _is_address(host: str) -> bool:

@@ -6,7 +6,9 @@ Rules
 - Nothing here waits: who runs the crawl carries out its orders and brings the answers, on whatever clock.
 """
 
+from collections import deque
 from collections.abc import Callable
+from threading import Lock
 
 from scenthound.drivers.live.engine import Engine, Visited
 from scenthound.drivers.live.guards import PageGuards
@@ -53,7 +55,11 @@ class LiveCrawl:
         self._scanner = scanner
         self._recorded = recorded
         self._journal = WrittenJournal()
+        self._commits: deque[tuple[int, Commit]] = deque()
+        self._writing = Lock()
+        engine.web.store_visit = self.store_visit
         counts = store.counts()
+        self.n_acknowledged = counts.visits  #: visits that are on the disk
         self._n_urls_kept, self._n_stems_kept = counts.urls, counts.stems
 
     def begin_journal(self) -> None:
@@ -115,18 +121,31 @@ class LiveCrawl:
                 NotTakenRow(dropped.page, dropped.url, dropped.reason, dropped.detail, now_s, dropped.status)
             )
 
-    def take_commit(self) -> Commit:
-        """All that is to be acknowledged next, the journal with it."""
+    def begin_commit(self) -> None:
+        """Let all that came up to now be acknowledged next, the journal with it."""
         table, stems = self.engine.web.table, self._scanner.stems
         self._store.add_urls([table.url(number) for number in range(self._n_urls_kept, len(table))])
         self._store.add_stems(stems[self._n_stems_kept :])
         self._n_urls_kept, self._n_stems_kept = len(table), len(stems)
         self._store.add_event_bytes(self._journal.take())
-        return self._store.take()
+        self._commits.append((self.engine.n_visits, self._store.take()))
 
-    def write(self, commit: Commit) -> None:
-        """Put a commit on the disk; may be called in a thread of its own, one after the other."""
-        self._store.write(commit)
+    def write_commits(self) -> None:
+        """Put the commits that were begun on the disk, in their order; in whatever thread."""
+        with self._writing:
+            while self._commits:
+                n_visits, commit = self._commits.popleft()
+                self._store.write(commit)
+                self.n_acknowledged = n_visits
+
+    def commit(self) -> None:
+        self.begin_commit()
+        self.write_commits()
+
+    def store_visit(self, visit: int) -> None:
+        """See to it that a visit can be read back."""
+        if visit >= self.n_acknowledged:
+            self.commit()
 
 
 def _signed(simhash: int) -> int:

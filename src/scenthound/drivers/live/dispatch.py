@@ -6,7 +6,9 @@ Rules
 - What is dropped here is told through `give_up`, with the reason.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from math import inf
 
 from scenthound.drivers.live.hosts import Hosts
 from scenthound.drivers.live.jobs import HeldJobs, Job
@@ -18,7 +20,7 @@ from scenthound.frontier.page_budgets import PageBudgets
 from scenthound.frontier.politeness import HostAnswer, Politeness
 from scenthound.reasons import Reason
 from scenthound.web.traps import TrapCosts
-from scenthound.web.urls import host_of, resolve
+from scenthound.web.urls import resolve
 
 #: Failures that may pass.
 PASSING = frozenset(
@@ -36,6 +38,12 @@ PASSING = frozenset(
 HOST_FAILURES = PASSING | {Reason.DNS_NOT_FOUND, Reason.TLS_FAILED, Reason.ADDRESS_FORBIDDEN, Reason.BODY_TIMEOUT}
 NOT_CONNECTED = frozenset({Reason.CONNECT_FAILED, Reason.CONNECT_TIMEOUT})
 
+FOR_PAGES = frozenset({Kind.PAGE, Kind.RECORDED})
+#: Redirects that are followed for robots.txt, at least (RFC 9309, 2.3.1.2).
+ROBOTS_REDIRECTS = 5
+#: A page whose host rests longer than this does not hold up the others: it waits beside the budget.
+LONG_REST_S = 10.0
+
 
 class Dispatch:
     """Jobs on their way. `give_up` is told of page jobs that came to nothing."""
@@ -51,34 +59,50 @@ class Dispatch:
         self._budgets = PageBudgets(rules.politeness)
         self._robots = RobotsBook(rules.agent)
         self._traps = TrapCosts()
-        #: Jobs that wait for an origin's robots.txt.
+        #: Jobs that wait for an origin's robots.txt, and their hosts.
         self._awaiting: dict[str, list[Job]] = {}
+        self._awaiting_hosts: Counter[int] = Counter()
+        self._crawl_delays: dict[int, dict[str, float]] = {}
         self._resolving: set[int] = set()
         self._n_orders = 0
         self._now_s = 0.0
         self._issued: list[Order] = []
+        #: Orders for pages that have no answer yet, and how many more the page budget allows in this turn.
+        self.n_pages_ordered = 0
+        self._pages_left = 0
+        #: Pages whose hosts will rest for long, as of this turn.
+        self.n_resting_long = 0
 
     @property
     def n_issued(self) -> int:
         """Orders of this turn so far."""
         return len(self._issued)
 
-    def begin(self, now_s: float) -> list[Order]:
-        """From here on it is so late. Orders of a turn go to the list; answers make none."""
+    def begin_turn(self, now_s: float, pages_left: int) -> list[Order]:
+        """From here on it is so late, and so many pages may be ordered. The list grows with the orders."""
         self._now_s = now_s
+        self._pages_left = pages_left
         self._issued = []
         return self._issued
+
+    def take_answered(self, now_s: float, number: int) -> tuple[Order, Job]:
+        """An order that was answered, at this time. Until the next turn no order is made."""
+        self._now_s = now_s
+        order, job = self.outstanding.pop(number)
+        self.n_pages_ordered -= order.kind in FOR_PAGES
+        return order, job
 
     def is_ready(self, strategy_host: int) -> bool:
         """Whether the strategy may ask for pages of a host, which it knows by a number of its own. A retired host is
         ready too: what is asked of it is dropped at once, so that nothing waits for ever."""
         host = self.hosts.of_strategy(strategy_host)
-        if host in self.held or host in self._resolving:
+        if host in self.held or host in self._resolving or self._awaiting_hosts[host]:
             return False
         return self.politeness.ready(host, self._now_s) or self.politeness.is_retired(host)
 
     def issue_held(self, room: int) -> None:
         """Order what waited for its host, as far as there is room."""
+        self.n_resting_long = 0
         for host in self.held.hosts():
             if self.politeness.is_retired(host):
                 for job in list(self.held.take_all(host)):
@@ -86,6 +110,8 @@ class Dispatch:
             while self.n_issued < room and host in self.held and self._may_ask(host):
                 if not self._go(self.held.next(host)):
                     break
+            if host in self.held and LONG_REST_S < self.politeness.rests_until_s(host) - self._now_s < inf:
+                self.n_resting_long += self.held.n_pages(host)
 
     def send(self, job: Job) -> None:
         """Let a page job with a new address go its way, unless something speaks against it."""
@@ -103,6 +129,9 @@ class Dispatch:
         self._n_orders += 1
         self.outstanding[order.number] = order, job
         self._issued.append(order)
+        if kind in FOR_PAGES:
+            self.n_pages_ordered += 1
+            self._pages_left -= 1
 
     def settle(self, job: Job, *, taken: bool) -> None:
         """Give the job's place in the budgets up, to the page if it was taken."""
@@ -114,19 +143,22 @@ class Dispatch:
         return host not in self._resolving and self.politeness.ready(host, self._now_s)
 
     def _reason_against(self, job: Job) -> Reason | None:
-        if self.politeness.is_retired(job.host):
+        if job.kind is Kind.PAGE and self.politeness.is_retired(job.host):
             return Reason.HOST_RETIRED
         spent = self._budgets.spent(job.host, self.hosts.domain(job.host))
-        return spent or (self._traps.charge(job.url, job.host) if self._rules.traps else None)
+        is_charged = self._rules.traps and job.kind is Kind.PAGE
+        return spent or (self._traps.charge(job.url, job.host) if is_charged else None)
 
     def _go(self, job: Job) -> bool:
         """Take a job on a ready host a step further; False if it has to wait for others."""
+        if job.kind is Kind.RECORDED:
+            return self._order_page(job)
         if not self.hosts.addresses(job.host):
             self._resolving.add(job.host)
             self.held.add(job, first=True)
             self.issue(Kind.ADDRESS, job)
             return True
-        if job.kind is Kind.PAGE:
+        if job.kind is not Kind.ROBOTS:
             verdict = self._robots.verdict(origin_of(job.url), self._now_s)
             if verdict is None:
                 self._ask_for_robots(job)
@@ -134,9 +166,20 @@ class Dispatch:
             if not verdict.rules.allows(job.url):
                 self.give_up(job, Refused(verdict.because))
                 return True
-            if not self._has_place(job):
-                return self._wait_for_place(job)
+        if job.kind is Kind.PAGE:
+            return self._order_page(job)
         self.politeness.started(job.host, self._now_s)
+        self.issue(job.kind, job)
+        return True
+
+    def _order_page(self, job: Job) -> bool:
+        if self._pages_left <= 0:
+            self.held.add(job, first=True)
+            return False
+        if not self._has_place(job):
+            return self._wait_for_place(job)
+        if job.kind is Kind.PAGE:
+            self.politeness.started(job.host, self._now_s)
         self.issue(job.kind, job)
         return True
 
@@ -185,11 +228,16 @@ class Dispatch:
     def moved(self, job: Job, moved: Moved) -> bool:
         """Send a job to where it was redirected; False if that leads nowhere."""
         job.passed.append(job.url)
-        if len(job.passed) > self._rules.redirects or moved.url in job.passed:
+        most = max(self._rules.redirects, ROBOTS_REDIRECTS) if job.kind is Kind.ROBOTS else self._rules.redirects
+        host = self.hosts.of_url(moved.url)
+        if len(job.passed) > most or moved.url in job.passed:
             self.give_up(job, Refused(Reason.REDIRECT_LOOP, f"to {moved.url}", moved.status))
             return False
+        if job.kind is Kind.SITEMAP and host != job.host:
+            self.give_up(job, Refused(Reason.REDIRECT_FORBIDDEN))
+            return False
         self.settle(job, taken=False)
-        job.url, job.host = moved.url, self.hosts.of_url(moved.url)
+        job.url, job.host = moved.url, host
         if job.kind is not Kind.PAGE:
             self.held.add(job, first=True)
         return True
@@ -212,28 +260,42 @@ class Dispatch:
 
     def obey(self, job: Job, found: RobotsFound) -> None:
         rules = self._robots.answered(job.origin, self._now_s, found.status, found.body)
-        self.politeness.set_crawl_delay(self.hosts.of_url(job.origin + "/"), rules.crawl_delay_s)
+        host = self.hosts.of_url(job.origin + "/")
+        self._slow_down(host, job.origin, rules.crawl_delay_s)
         self._release(job.origin)
         if self._rules.sitemaps:
-            self._ask_for_sitemaps(job, rules.sitemaps)
+            named = [resolve(robots_url(job.origin), reference) for reference in rules.sitemaps]
+            self._ask_for_sitemaps(host, named)
+
+    def _slow_down(self, host: int, origin: str, crawl_delay_s: float | None) -> None:
+        """Origins of one host may wish for different delays; the longest counts for all of them."""
+        wishes = self._crawl_delays.get(host, {})
+        if crawl_delay_s is not None:
+            wishes = self._crawl_delays.setdefault(host, wishes)
+            wishes[origin] = crawl_delay_s
+        else:
+            wishes.pop(origin, None)
+        self.politeness.set_crawl_delay(host, max(wishes.values(), default=None))
 
     def note_sitemap(self, job: Job, found: SitemapFound) -> None:
         self.sitemaps.add(job.host, found.urls)
-        self._ask_for_sitemaps(job, found.sitemaps)
+        self._ask_for_sitemaps(job.host, [resolve(job.url, reference) for reference in found.sitemaps])
 
     def _ask_for_robots(self, job: Job) -> None:
         origin = origin_of(job.url)
         waiting = self._awaiting.setdefault(origin, [])
         waiting.append(job)
+        self._awaiting_hosts[job.host] += 1
         if len(waiting) == 1:
             self._go(Job(Kind.ROBOTS, robots_url(origin), job.host, origin=origin))
 
     def _release(self, origin: str) -> None:
         for job in self._awaiting.pop(origin, ()):
+            self._awaiting_hosts[job.host] -= 1
             self.held.add(job)
 
-    def _ask_for_sitemaps(self, job: Job, references: Sequence[str]) -> None:
-        for reference in references:
-            url = resolve(job.url, reference)
-            if url is not None and host_of(url) == host_of(job.url) and self.sitemaps.may_ask(job.host):
-                self.held.add(Job(Kind.SITEMAP, url, job.host))
+    def _ask_for_sitemaps(self, host: int, urls: Sequence[str | None]) -> None:
+        """Those on the host itself, before the pages that wait for it: the next page tells of their links."""
+        own = [url for url in urls if url is not None and self.hosts.of_url(url) == host]
+        for url in reversed(self.sitemaps.take_new(host, own)):
+            self.held.add(Job(Kind.SITEMAP, url, host), first=True)

@@ -7,9 +7,11 @@ the visit, or that the page is dropped, with a reason.
 Rules
 - The same calls with the same arguments make the same orders: so a journal of them is the whole state of a crawl.
 - `now_s` never goes back.
-- Pages visited and pages under way are never more than the page budget.
+- Pages visited and pages ordered are never more than the page budget.
+- No address is asked for by two jobs at a time.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -23,6 +25,7 @@ from scenthound.drivers.live.live_web import LiveWeb
 from scenthound.drivers.live.orders import Answer, Found, Got, Kind, Moved, Order, Refused, RobotsFound, SitemapFound
 from scenthound.drivers.live.rules import CrawlRules
 from scenthound.drivers.live.sitemap_links import with_further_links
+from scenthound.drivers.live.sought import SoughtAddresses
 from scenthound.errors import BrokenContract
 from scenthound.frontier.politeness import Politeness
 from scenthound.model import IntArray, Visit
@@ -32,6 +35,9 @@ from scenthound.strategies.base import Strategy
 #: Jobs that may wait for their hosts, for each connection: enough that hosts met for the first time, whose robots.txt
 #: comes first, leave no connection idle.
 HELD_PER_CONNECTION = 8
+#: Pages that a turn asks for before others have their chance: those of a retired host are dropped one after the other,
+#: and there may be a million.
+MOST_ASKED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +76,14 @@ class Engine:
         self.rules = rules
         self.journal: Journal = NoJournal()
         self._at_hand = at_hand
-        self._dispatch = Dispatch(rules, Hosts(web.table), self._drop)
+        self._dispatch = Dispatch(rules, Hosts(web.table), self._give_up)
+        #: Whether the last turn ended because it had asked enough, not because nothing was left.
+        self.may_ask_more = False
         self._dropped: list[Dropped] = []
         self._n_asked = 0
-        #: Jobs that were redirected since the last turn.
-        self._moved: list[Job] = []
+        #: Jobs to be sent on their way, anew, with the next turn: they were redirected, or waited for another job.
+        self._to_send: list[Job] = []
+        self._sought = SoughtAddresses()
         #: Pages that were asked for and are neither visited nor dropped.
         self._n_open = 0
 
@@ -90,9 +99,9 @@ class Engine:
     def politeness(self) -> Politeness:
         return self._dispatch.politeness
 
-    def order(self, number: int) -> Order:
+    def order(self, number: int) -> Order | None:
         """An order that has no answer yet."""
-        return self._dispatch.outstanding[number][0]
+        return self._dispatch.outstanding[number][0] if number in self._dispatch.outstanding else None
 
     def outstanding(self) -> list[Order]:
         """Orders without an answer, in the order they were given."""
@@ -100,7 +109,7 @@ class Engine:
 
     def is_idle(self) -> bool:
         """Whether nothing is under way, so that only the strategy could bring something new."""
-        return not (self._dispatch.outstanding or len(self._dispatch.held) or self._moved)
+        return not (self._dispatch.outstanding or len(self._dispatch.held) or self._to_send)
 
     def take_dropped(self) -> list[Dropped]:
         """The pages dropped since the last call."""
@@ -115,36 +124,42 @@ class Engine:
         self.journal.resumption(now_s)
         self.politeness.resume(now_s)
 
-    def rest_before(self, order: Order) -> float:
-        """How long an order without an answer has to wait, in seconds, when it is carried out anew after a stop."""
-        if order.kind in (Kind.ADDRESS, Kind.RECORDED):
-            return 0.0
-        return self.politeness.usual_rest_s(self._dispatch.outstanding[order.number][1].host)
+    def outstanding_after_stop(self) -> list[tuple[Order, float]]:
+        """Orders without an answer, and how long each has to wait, in seconds, before it is carried out anew: its host
+        rests once more, and hosts of one address are asked one after the other."""
+        waits = []
+        n_of_address: Counter[tuple[str, ...]] = Counter()
+        for order, job in self._dispatch.outstanding.values():
+            wait_s = 0.0
+            if order.kind not in (Kind.ADDRESS, Kind.RECORDED):
+                apart_s = n_of_address[order.addresses] * self.rules.politeness.between_requests_to_address_s
+                wait_s = self.politeness.usual_rest_s(job.host) + apart_s
+                n_of_address[order.addresses] += 1
+            waits.append((order, wait_s))
+        return waits
 
     def turn(self, now_s: float, room: int, page_budget: int) -> list[Order]:
         """What to do now, with room for so many orders more."""
         orders, asked = self.turn_again(now_s, room, page_budget)
-        if asked is not None or orders:
-            self.journal.turn(now_s, room, page_budget, asked)
+        self.journal.turn(now_s, room, page_budget, asked)
         return orders
 
     def turn_again(self, now_s: float, room: int, page_budget: int) -> tuple[list[Order], list[int] | None]:
         """A turn without a trace in the journal: its orders, and the pages that the strategy asked for in it; None if
         it was not asked."""
-        orders = self._dispatch.begin(now_s)
+        orders = self._dispatch.begin_turn(now_s, page_budget - self.n_visits - self._dispatch.n_pages_ordered)
         self._dispatch.issue_held(room)
-        moved, self._moved = self._moved, []
-        for job in moved:
+        to_send, self._to_send = self._to_send, []
+        for job in to_send:
             self._send(job, self.web.is_had(job.url))
         return orders, self._ask_strategy(room, page_budget)
 
     def answered(self, now_s: float, number: int, answer: Answer) -> Visited | None:
         """Take up the answer to an order; tells of the visit, if it made one."""
-        order, job = self._dispatch.outstanding.pop(number)
-        self._dispatch.begin(now_s)
+        order, job = self._dispatch.take_answered(now_s, number)
         if isinstance(answer, Got):
             answer = self._seen_through(job, answer)
-        self.journal.answer(now_s, number, answer)
+        self.journal.answer(now_s, order, answer)
         if order.kind is Kind.ADDRESS:
             self._dispatch.resolved(job, answer)
             return None
@@ -157,8 +172,9 @@ class Engine:
             case Got():
                 return self._visit(job, answer)
             case Moved():
+                sought = job.url
                 if self._dispatch.moved(job, answer) and job.kind is Kind.PAGE:
-                    self._moved.append(job)
+                    self._to_send += [*self._sought.let_go(sought), job]
             case Refused():
                 self._dispatch.fail(job, answer)
             case RobotsFound():
@@ -171,8 +187,12 @@ class Engine:
 
     def _ask_strategy(self, room: int, page_budget: int) -> list[int] | None:
         asked: list[int] | None = None
+        self.may_ask_more = False
         while (n := self._n_wanted(room, page_budget)) > 0:
             asked = asked or []
+            if len(asked) >= MOST_ASKED:
+                self.may_ask_more = True
+                break
             pages = self.strategy.ask(n, None if self.rules.strict_order else self._dispatch.is_ready)
             if not pages:
                 break
@@ -182,9 +202,12 @@ class Engine:
         return asked
 
     def _n_wanted(self, room: int, page_budget: int) -> int:
-        most_held = HELD_PER_CONNECTION * self.rules.connections - len(self._dispatch.held)
-        in_budget = page_budget - self.n_visits - self._n_open
-        wanted = min(room - self._dispatch.n_issued, in_budget, most_held)
+        # Pages that wait for their hosts count, but for those that will wait for long.
+        n_ordered = self._dispatch.n_pages_ordered
+        n_waiting = max(0, self._n_open - n_ordered - self._dispatch.n_resting_long)
+        most_waiting = HELD_PER_CONNECTION * self.rules.connections - n_waiting
+        in_budget = page_budget - self.n_visits - n_ordered - n_waiting
+        wanted = min(room - self._dispatch.n_issued, in_budget, most_waiting)
         if self.rules.strict_order:
             return 0 if self._n_open else min(wanted, 1)
         return wanted
@@ -198,31 +221,46 @@ class Engine:
         self._send(job, self.web.is_had_elsewhere(page))
 
     def _send(self, job: Job, is_had: bool) -> None:
-        """Let a job with a new address go its way."""
+        """Let a job with a new address go its way. If another one is after the same address, it waits for that."""
         if is_had:
-            self._dispatch.give_up(job, Refused(Reason.REPEATED))
-        elif self._at_hand is not None and self._at_hand(job.url):
-            job.kind = Kind.RECORDED
-            self._dispatch.issue(Kind.RECORDED, job)
-        else:
+            self._drop(job, Refused(Reason.REPEATED))
+        elif (refused := self._sought.why_in_vain(job.url)) is not None:
+            self._drop(job, refused)
+        elif self._sought.take_on(job):
+            if self._at_hand is not None and self._at_hand(job.url):
+                job.kind = Kind.RECORDED
             self._dispatch.send(job)
 
     def _seen_through(self, job: Job, got: Got) -> Got | Refused:
         """A page as the strategy is to be told of it, unless it was had under another address meanwhile."""
-        if self.web.is_had(got.url):
+        if self.web.is_had(got.url, job.page if _is_as_asked(job, got) else None):
             return Refused(Reason.REPEATED, elapsed_s=got.elapsed_s)
         return with_further_links(got, self._dispatch.sitemaps.next_links(job.host))
 
     def _visit(self, job: Job, got: Got) -> Visited:
         if got.text is not None:
             self.web.texts.keep(job.page, got.text)
-        links = self.web.visit(job.page, got.url, got.links, (got.predicted, got.anchors))
+        moved_to = None if _is_as_asked(job, got) else got.url
+        links = self.web.visit(job.page, moved_to, got.links, (got.predicted, got.anchors))
         self._n_open -= 1
+        self._to_send += self._sought.let_go(job.url)
         self._dispatch.settle(job, taken=True)
         self.strategy.tell(Visit(job.page, got.relevance, links))
         return Visited(self.n_visits - 1, job, got, links.pages)
 
+    def _give_up(self, job: Job, refused: Refused) -> None:
+        """A job that was after its address comes to nothing."""
+        self._sought.note_in_vain(job, refused)
+        self._to_send += self._sought.let_go(job.url)
+        self._drop(job, refused)
+
     def _drop(self, job: Job, refused: Refused) -> None:
         self._n_open -= 1
-        self._dropped.append(Dropped(job.page, job.url, refused.reason, refused.detail, refused.status))
+        detail = refused.detail if refused.like is None else f"like {self.web.table.url(refused.like)}"
+        self._dropped.append(Dropped(job.page, job.url, refused.reason, detail, refused.status))
         self.strategy.drop(job.page)
+
+
+def _is_as_asked(job: Job, got: Got) -> bool:
+    """Whether a page came from the very address that the strategy asked for."""
+    return not job.passed and got.url == job.url

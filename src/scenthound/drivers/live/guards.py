@@ -1,6 +1,6 @@
 """Pages that are had and still not taken: near-duplicates of others, and those that only say that there is no page."""
 
-from scenthound.drivers.live.orders import Order
+from scenthound.drivers.live.orders import Order, Refused
 from scenthound.drivers.live.page_facts import PageFacts
 from scenthound.reasons import Reason
 from scenthound.web.near_duplicates import NearDuplicates
@@ -17,15 +17,16 @@ class PageGuards:
         self._near_duplicates = NearDuplicates() if near_duplicates else None
         self._soft_404s = Soft404s() if soft_404s else None
 
-    def refusal(self, order: Order, facts: PageFacts, page: ParsedPage) -> Reason | None:
+    def refusal(self, order: Order, facts: PageFacts, page: ParsedPage) -> Refused | None:
         """Why the page is not taken; None if it is."""
         if self._soft_404s is not None and (
             is_soft_404(page.title, len(page.words), order.asked)
             or self._soft_404s.recognises(host_of(order.url), page.words, order.asked)
         ):
-            return Reason.SOFT_404
+            return Refused(Reason.SOFT_404, status=facts.status)
         if self._near_duplicates is not None and facts.simhash is not None:
-            return Reason.NEAR_DUPLICATE if self._near_duplicates.find(facts.simhash) is not None else None
+            like = self._near_duplicates.find(facts.simhash)
+            return None if like is None else Refused(Reason.NEAR_DUPLICATE, status=facts.status, like=like)
         return None
 
     def note_page(self, page: int, simhash: int | None) -> None:

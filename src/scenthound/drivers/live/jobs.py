@@ -57,6 +57,10 @@ class HeldJobs:
         self._n_jobs -= 1
         return job
 
+    def n_pages(self, host: int) -> int:
+        """How many of a host's jobs are for pages."""
+        return sum(job.page != NO_PAGE for job in self._of_host[host])
+
     def take_all(self, host: int) -> Iterator[Job]:
         while host in self._of_host:
             yield self.next(host)

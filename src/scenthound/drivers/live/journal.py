@@ -7,10 +7,11 @@ files in rows of their own, both in the order in which the journal speaks of the
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
+from zlib import crc32
 
 import orjson
 
-from scenthound.drivers.live.orders import Answer, Found, Got, Moved, Refused, RobotsFound, SitemapFound
+from scenthound.drivers.live.orders import Answer, Found, Got, Moved, Order, Refused, RobotsFound, SitemapFound
 from scenthound.reasons import REASONS
 
 TURN = "t"
@@ -22,7 +23,7 @@ class Journal(Protocol):
 
     def turn(self, now_s: float, room: int, page_budget: int, asked: list[int] | None) -> None: ...
 
-    def answer(self, now_s: float, order: int, answer: Answer) -> None: ...
+    def answer(self, now_s: float, order: Order, answer: Answer) -> None: ...
 
     def resumption(self, now_s: float) -> None: ...
 
@@ -33,7 +34,7 @@ class NoJournal:
     def turn(self, now_s: float, room: int, page_budget: int, asked: list[int] | None) -> None:
         """Known already."""
 
-    def answer(self, now_s: float, order: int, answer: Answer) -> None:
+    def answer(self, now_s: float, order: Order, answer: Answer) -> None:
         """Known already."""
 
     def resumption(self, now_s: float) -> None:
@@ -60,10 +61,12 @@ class Resumption:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An order was answered. Of a page that was got, and of robots.txt, the rest stands in rows."""
+    """An order was answered. Of a page that was got, and of robots.txt, the rest stands in rows. The mark tells orders
+    apart."""
 
     now_s: float
     order: int
+    mark: int
     answer: Answer | None
     elapsed_s: float
 
@@ -77,8 +80,11 @@ class WrittenJournal:
     def turn(self, now_s: float, room: int, page_budget: int, asked: list[int] | None) -> None:
         self._lines.append(orjson.dumps([TURN, now_s, room, page_budget, asked]))
 
-    def answer(self, now_s: float, order: int, answer: Answer) -> None:
-        self._lines.append(orjson.dumps([_LETTER[type(answer)], now_s, order, answer.elapsed_s, *_facts(answer)]))
+    def answer(self, now_s: float, order: Order, answer: Answer) -> None:
+        facts = _facts(answer)
+        self._lines.append(
+            orjson.dumps([_LETTER[type(answer)], now_s, order.number, mark_of(order), answer.elapsed_s, *facts])
+        )
 
     def resumption(self, now_s: float) -> None:
         self._lines.append(orjson.dumps([RESUMPTION, now_s]))
@@ -101,8 +107,13 @@ def read_journal(written: bytes) -> Iterator[Event]:
         elif letter == RESUMPTION:
             yield Resumption(now_s)
         else:
-            number, elapsed_s, *facts = rest
-            yield Told(now_s, number, _answer(letter, elapsed_s, facts), elapsed_s)
+            number, mark, elapsed_s, *facts = rest
+            yield Told(now_s, number, mark, _answer(letter, elapsed_s, facts), elapsed_s)
+
+
+def mark_of(order: Order) -> int:
+    """What an order is known by again."""
+    return crc32(order.url.encode("utf-8", "surrogatepass"), len(order.kind))
 
 
 _LETTER: dict[type, str] = {Found: "a", RobotsFound: "b", SitemapFound: "s", Moved: "m", Refused: "n", Got: "g"}
@@ -117,7 +128,7 @@ def _facts(answer: Answer) -> tuple[Any, ...]:
         case Moved():
             return answer.url, answer.status
         case Refused():
-            return answer.reason, answer.detail, answer.status, answer.retry_after_s, answer.fingerprint
+            return answer.reason, answer.detail, answer.status, answer.retry_after_s, answer.fingerprint, answer.like
         case RobotsFound() | Got():
             return ()
 
@@ -132,7 +143,7 @@ def _answer(letter: str, elapsed_s: float, facts: list[Any]) -> Answer | None:
         case "m":
             return Moved(facts[0], facts[1], elapsed_s)
         case "n":
-            reason, detail, status, retry_after_s, fingerprint = facts
-            return Refused(REASONS[reason], detail, status, retry_after_s, fingerprint, elapsed_s)
+            reason, detail, status, retry_after_s, fingerprint, like = facts
+            return Refused(REASONS[reason], detail, status, retry_after_s, fingerprint, like, elapsed_s)
         case _:
             return None

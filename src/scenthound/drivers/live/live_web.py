@@ -6,7 +6,7 @@ in both. What is kept in memory of visited pages is bounded: the rest is read ba
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from scenthound.frontier.url_table import UrlTable
 from scenthound.model import FloatArray, IntArray, Links, Seed
 from scenthound.web.urls import registrable_domain
 
-#: Of so many visited pages the links and the words are kept at hand. Commits come more often than that.
-LINKS_AT_HAND = 8_192
-TEXTS_AT_HAND = 2_048
+#: Of the visited pages that were used last, so many bytes of links and of words are kept at hand.
+LINK_BYTES_AT_HAND = 32_000_000
+TEXT_BYTES_AT_HAND = 32_000_000
+#: What a value takes beside its arrays.
+OBJECT_BYTES = 500
 
 #: The numbers of a visited page's links, their predicted relevance and that of their anchors.
 StoredLinks = tuple[IntArray, FloatArray | None, FloatArray | None]
@@ -27,26 +29,32 @@ StoredLinks = tuple[IntArray, FloatArray | None, FloatArray | None]
 Kept = TypeVar("Kept")
 
 
-class Recent(OrderedDict[int, Kept]):
-    """The values of the pages used last; others are loaded anew."""
+class Recent(Generic[Kept]):
+    """The values of the pages used last, up to so many bytes; others are loaded anew."""
 
-    def __init__(self, most: int, load: Callable[[int], Kept]) -> None:
-        super().__init__()
-        self._most = most
+    def __init__(self, most_bytes: int, size_of: Callable[[Kept], int], load: Callable[[int], Kept]) -> None:
+        self._most_bytes = most_bytes
+        self._size_of = size_of
         self._load = load
+        self._values: OrderedDict[int, Kept] = OrderedDict()
+        self._n_bytes = 0
 
     def of(self, page: int) -> Kept:
-        value = self.get(page)
+        value = self._values.get(page)
         if value is None:
             value = self._load(page)
-        self.keep(page, value)
+            self.keep(page, value)
+        else:
+            self._values.move_to_end(page)
         return value
 
     def keep(self, page: int, value: Kept) -> None:
-        self[page] = value
-        self.move_to_end(page)
-        if len(self) > self._most:
-            self.popitem(last=False)
+        """Keep the value of a page that has none."""
+        self._values[page] = value
+        self._n_bytes += self._size_of(value)
+        while self._n_bytes > self._most_bytes:
+            _, oldest = self._values.popitem(last=False)
+            self._n_bytes -= self._size_of(oldest)
 
 
 class LiveWeb:
@@ -63,36 +71,52 @@ class LiveWeb:
         load_text: Callable[[int], PageText],
     ) -> None:
         self.table = table
-        self.links = Recent(LINKS_AT_HAND, load_links)
-        self.texts = Recent(TEXTS_AT_HAND, load_text)
+        self.links = Recent(LINK_BYTES_AT_HAND, _link_bytes, lambda page: load_links(self._stored(page)))
+        self.texts = Recent(TEXT_BYTES_AT_HAND, _text_bytes, lambda page: load_text(self._stored(page)))
+        #: Told which visit is about to be read back.
+        self.store_visit: Callable[[int], None] = lambda _visit: None
         self.visits = visits
         self._final_urls: set[str] = set()
         self.seen = LiveSeen(self, topic)
+
+    def _stored(self, page: int) -> int:
+        self.store_visit(self.visits[page])
+        return page
 
     def seeds(self, urls: Sequence[str]) -> list[Seed]:
         numbers = self.table.add_all(list(dict.fromkeys(urls)))
         hosts = self.table.hosts(numbers)
         return [Seed(page, host) for page, host in zip(numbers.tolist(), hosts.tolist(), strict=True)]
 
-    def is_had(self, url: str) -> bool:
-        """Whether the page at this address was visited, under whatever address it was asked for."""
+    def is_had(self, url: str, page: int | None = None) -> bool:
+        """Whether the page at this address was visited, under whatever address it was asked for. `page` is the number
+        of the address, if it is known."""
         if url in self._final_urls:
             return True
-        number = self.table.find(url)
+        number = self.table.find(url) if page is None else page
         return number is not None and number in self.visits
 
     def is_had_elsewhere(self, page: int) -> bool:
         """Whether a page that was not asked for before was visited under another address."""
         return bool(self._final_urls) and self.table.url(page) in self._final_urls
 
-    def visit(self, page: int, final_url: str, links: list[str] | IntArray, scores: "LinkScores") -> Links:
-        """Note a visit; its links as the strategy is told them."""
+    def visit(self, page: int, moved_to: str | None, links: list[str] | IntArray, scores: "LinkScores") -> Links:
+        """Note a visit; its links as the strategy is told them. `moved_to` is the page's address in the end, if it is
+        not the one that was asked for."""
         numbers = links if isinstance(links, np.ndarray) else self.table.add_all(links)
         self.visits[page] = len(self.visits)
-        if final_url != self.table.url(page):
-            self._final_urls.add(final_url)
+        if moved_to is not None:
+            self._final_urls.add(moved_to)
         self.links.keep(page, (numbers, *scores))
         return Links(numbers, self.table.hosts(numbers), *scores)
+
+
+def _link_bytes(links: StoredLinks) -> int:
+    return OBJECT_BYTES + sum(part.nbytes for part in links if part is not None)
+
+
+def _text_bytes(text: PageText) -> int:
+    return OBJECT_BYTES + text.words.nbytes + text.link_start.nbytes + text.link_end.nbytes
 
 
 #: Predicted relevance of links and that of their anchors, where the strategy wants them.

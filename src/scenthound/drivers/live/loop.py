@@ -8,17 +8,17 @@ Rules
 """
 
 import asyncio
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from scenthound.drivers.ended import Ended
+from scenthound.drivers.live.commit_writer import CommitWriter
 from scenthound.drivers.live.crawl import LiveCrawl, RawAnswer
+from scenthound.drivers.live.dispatch import FOR_PAGES
 from scenthound.drivers.live.orders import Kind, Order
 from scenthound.drivers.live.status import CrawlStatus
-from scenthound.store.crawl_store import Commit
 from scenthound.web.fetch import Fetcher, Request
 from scenthound.web.resolve import Resolver
 from scenthound.web.robots import READ_BYTES
@@ -29,7 +29,7 @@ PAUSE_PER_TURN = 9.0
 #: When nothing tells how long to wait.
 LONGEST_PAUSE_S = 1.0
 SITEMAP_BYTES = 10_000_000
-#: Visits that may wait for the disk. What a strategy may ask for again of younger ones is still in memory.
+#: Visits that may wait for the disk.
 MOST_UNACKNOWLEDGED = 1_000
 
 
@@ -65,45 +65,45 @@ class LiveRun:
         self._clock = clock
         self._watch = watch
         self._ending: Ended | None = None
+        #: Orders that are being carried out. Those that wait after a stop are not among them.
+        self._n_in_flight = 0
         self._over: asyncio.Future[Ended]
         self._turn_handle: asyncio.Handle | None = None
         self._turn_due_s = 0.0
         self._not_before_s = 0.0
-        self._writer = ThreadPoolExecutor(1, "commit")
-        self._writing: asyncio.Future[None] | None = None
-        self._n_acknowledged = crawl.engine.n_visits
+        self._commits = CommitWriter(crawl, self._committed)
         self._began_s = clock()
         self._n_visits_at_start = crawl.engine.n_visits
 
     async def run(self) -> Ended:
         """Crawl to the end. A commit that fails ends the crawl with its error."""
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._failed)
         self._over = loop.create_future()
-        timers = [loop.create_task(self._every(self._limits.commit_s, self._commit_soon))]
-        timers.append(loop.create_task(self._every(self._limits.watch_s, self._tell_watch)))
+        self._every(self._limits.commit_s, self._commits.begin)
+        self._every(self._limits.watch_s, self._tell_watch)
         if self._limits.time_s is not None:
             loop.call_later(self._limits.time_s, self.end, Ended.TIME)
-        for order in self._engine.outstanding():
-            loop.call_later(self._engine.rest_before(order), self._guarded, self._carry_out, order)
+        for order, wait_s in self._engine.outstanding_after_stop():
+            loop.call_later(wait_s, self._carry_out_again, order)
         self._turn_in(0.0)
         try:
             ended = await self._over
-            await self._commit_all()
+            await self._commits.write_all()
             self._tell_watch()
             return ended
         finally:
-            for timer in timers:
-                timer.cancel()
+            loop.set_exception_handler(None)
             self._cancel_turn()
             self._fetcher.close()
-            self._writer.shutdown(wait=True)
+            self._commits.close()
 
     def end(self, why: Ended) -> None:
         """Take up nothing new; the crawl is over when nothing is in flight any more."""
         if self._ending is None:
             self._ending = why
         self._cancel_turn()
-        if not self._engine.n_in_flight:
+        if not self._n_in_flight:
             self._finish(self._ending)
 
     def stop(self) -> None:
@@ -114,13 +114,13 @@ class LiveRun:
             self._ending = Ended.STOPPED
             self.end(Ended.STOPPED)
 
-    def _guarded(self, do: Callable[..., None], *arguments: object) -> None:
-        """Do something on the loop. An error there ends the crawl; nobody else would hear of it."""
-        try:
-            do(*arguments)
-        except Exception as error:  # noqa: BLE001 - a strategy or a relevance model may raise anything
-            if not self._over.done():
-                self._over.set_exception(error)
+    def _failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """An error in anything that the loop calls, a strategy's say, ends the crawl: nobody else would hear of it."""
+        error = context.get("exception")
+        if isinstance(error, Exception) and not self._over.done():
+            self._over.set_exception(error)
+        else:
+            loop.default_exception_handler(context)
 
     def _finish(self, why: Ended) -> None:
         if not self._over.done():
@@ -139,7 +139,7 @@ class LiveRun:
                 return
             self._turn_handle.cancel()
         self._turn_due_s = due_s
-        self._turn_handle = loop.call_at(due_s, self._guarded, self._turn)
+        self._turn_handle = loop.call_at(due_s, self._turn)
 
     def _cancel_turn(self) -> None:
         if self._turn_handle is not None:
@@ -160,6 +160,8 @@ class LiveRun:
             self.end(Ended.BUDGET)
         elif self._is_over(now_s):
             self.end(Ended.FRONTIER)
+        elif self._engine.may_ask_more:
+            self._turn_in(0.0)
         elif len(orders) < room:
             took_s = loop.time() - began_s
             self._not_before_s = loop.time() + PAUSE_PER_TURN * took_s
@@ -168,9 +170,9 @@ class LiveRun:
 
     def _waits_for_disk(self) -> bool:
         """Whether so much waits to be written that nothing more is taken up; the end of the commit makes a new turn."""
-        if self._engine.n_visits - self._n_acknowledged < MOST_UNACKNOWLEDGED:
+        if self._engine.n_visits - self._crawl.n_acknowledged < MOST_UNACKNOWLEDGED:
             return False
-        self._commit_soon()
+        self._commits.begin()
         return True
 
     def _is_over(self, now_s: float) -> bool:
@@ -180,10 +182,23 @@ class LiveRun:
 
     # Orders and answers
 
+    def _carry_out_again(self, order: Order) -> None:
+        """An order that a stop left without an answer. Where the budget is smaller now it may have to wait on."""
+        if self._ending is not None or self._over.done():
+            return
+        n_pages = self._engine.n_visits + self._n_in_flight
+        if order.kind not in FOR_PAGES or n_pages < self._limits.page_budget:
+            self._carry_out(order)
+        else:
+            asyncio.get_running_loop().call_later(LONGEST_PAUSE_S, self._carry_out_again, order)
+
     def _carry_out(self, order: Order) -> None:
+        self._n_in_flight += 1
         on_done = partial(self._answered, order)
         match order.kind:
             case Kind.ADDRESS:
+                # The engine asks for what it does not know, or for what no longer holds.
+                self._resolver.forget(host_of(order.url))
                 self._resolver.start(host_of(order.url), on_done)
             case Kind.RECORDED:
                 asyncio.get_running_loop().call_soon(on_done, None)
@@ -196,10 +211,11 @@ class LiveRun:
 
     def _answered(self, order: Order, raw: RawAnswer | None) -> None:
         if not self._over.done():
-            self._guarded(self._crawl.answered, self._clock, order, raw, self._taken)
+            self._crawl.answered(self._clock, order, raw, self._taken)
 
     def _taken(self) -> None:
         """An answer was taken up: there may be room for more, or reason to end."""
+        self._n_in_flight -= 1
         if self._over.done():
             return
         floor, harvest = self._limits.harvest_floor, self._crawl.harvest
@@ -210,44 +226,31 @@ class LiveRun:
         else:
             self._turn_in(0.0)
 
-    # Commits and status
+    # What goes on beside
 
-    async def _every(self, period_s: float, do: Callable[[], None]) -> None:
-        while True:
-            await asyncio.sleep(period_s)
-            do()
+    def _every(self, period_s: float, do: Callable[[], None]) -> None:
+        """Do something again and again until the crawl is over."""
 
-    def _commit_soon(self) -> None:
-        if self._writing is None and not self._over.done():
-            self._writing = self._begin_commit()
-            self._writing.add_done_callback(self._committed)
+        def again() -> None:
+            if not self._over.done():
+                do()
+                loop.call_later(period_s, again)
 
-    def _begin_commit(self) -> asyncio.Future[None]:
-        n_visits, commit = self._engine.n_visits, self._crawl.take_commit()
-        return asyncio.get_running_loop().run_in_executor(self._writer, self._write, commit, n_visits)
+        loop = asyncio.get_running_loop()
+        loop.call_later(period_s, again)
 
-    def _write(self, commit: Commit, n_visits: int) -> None:
-        self._crawl.write(commit)
-        self._n_acknowledged = n_visits
-
-    def _committed(self, writing: asyncio.Future[None]) -> None:
-        self._writing = None
-        error = None if writing.cancelled() else writing.exception()
+    def _committed(self, error: BaseException | None) -> None:
+        """A commit is on the disk, which may have been waited for; one that failed ends the crawl."""
         if error is not None and not self._over.done():
             self._over.set_exception(error)
         self._turn_in(0.0)
-
-    async def _commit_all(self) -> None:
-        if self._writing is not None:
-            await self._writing
-        await self._begin_commit()
 
     def _tell_watch(self) -> None:
         now_s = self._clock()
         self._watch(
             CrawlStatus.of(
                 self._crawl,
-                n_pages=self._n_acknowledged,
+                n_pages=self._crawl.n_acknowledged,
                 n_pages_before=self._n_visits_at_start,
                 page_budget=self._limits.page_budget,
                 seconds=now_s - self._began_s,
@@ -255,14 +258,3 @@ class LiveRun:
                 ending=self._ending,
             )
         )
-
-
-class EpochClock:
-    """Seconds since 1970 that never go back: the system's clock when it was made, and a steady one from then on. It is
-    never before `not_before_s`, the time at which a crawl that is taken up stood."""
-
-    def __init__(self, not_before_s: float = 0.0) -> None:
-        self._offset_s = max(time.time(), not_before_s) - time.monotonic()
-
-    def __call__(self) -> float:
-        return time.monotonic() + self._offset_s

@@ -76,13 +76,15 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """There is no page, and why. `fingerprint` is that of the page which came with a 404."""
+    """There is no page, and why. `fingerprint` is that of a page which came with a 404, `like` the page that
+    it is nearly the same as."""
 
     reason: Reason
     detail: str = ""
     status: int | None = None
     retry_after_s: float | None = None
     fingerprint: int | None = None
+    like: int | None = None
     elapsed_s: float = 0.0
 
 

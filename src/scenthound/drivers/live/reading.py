@@ -8,7 +8,7 @@ Rules
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -100,7 +100,7 @@ class Reader:
         )
         refused = self._guards.refusal(order, facts, page)
         if refused is not None:
-            return Read(Refused(refused, status=response.status, elapsed_s=response.elapsed_s))
+            return Read(replace(refused, elapsed_s=response.elapsed_s))
         return Read(self.got(page, response.url, nofollow=nofollow, elapsed_s=response.elapsed_s), facts)
 
     def got(self, page: ParsedPage, url: str, *, nofollow: bool = False, elapsed_s: float = 0.0) -> Got:
@@ -112,7 +112,7 @@ class Reader:
 
 def shown_links(page: ParsedPage, *, nofollow: bool = False, obey: bool = True) -> tuple[PageText, list[str]]:
     """The words of a page, and the links that a crawl may follow with their places."""
-    if not obey or not (nofollow or page.nofollow or page.link_nofollow.any()):
+    if not obey or not (nofollow or page.nofollow or np.count_nonzero(page.link_nofollow)):
         return PageText(page.words, page.link_start, page.link_end), page.link_urls
     kept = np.zeros(len(page.link_urls), np.bool_) if nofollow or page.nofollow else ~page.link_nofollow
     links = [url for url, is_kept in zip(page.link_urls, kept.tolist(), strict=True) if is_kept]

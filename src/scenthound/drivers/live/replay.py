@@ -4,15 +4,15 @@ Rules
 - The engine comes out as it was when the last commit was taken. Orders that had no answer by then are outstanding, and
   are to be carried out again.
 - URLs and stems keep their numbers, because all of them are known before the first event is told.
-- What the engine asks of the strategy is compared with the journal: another answer than then means that strategy,
-  settings or program changed, and such a crawl cannot go on as if nothing had happened.
+- What the engine does is compared with the journal: other questions to the strategy or other orders than then mean that
+  strategy, settings or program changed, and such a crawl cannot go on as if nothing had happened.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from scenthound.drivers.live.engine import Engine
-from scenthound.drivers.live.journal import Event, Resumption, Turn, read_journal
+from scenthound.drivers.live.journal import Event, Resumption, Turn, mark_of, read_journal
 from scenthound.drivers.live.orders import Answer, Got, Kind, Order, Refused, RobotsFound
 from scenthound.errors import Failure, printable
 from scenthound.model import Progress, silent
@@ -64,16 +64,21 @@ class Replay:
         if isinstance(event, Turn):
             _, asked = self._engine.turn_again(event.now_s, event.room, event.page_budget)
             if asked != event.asked:
-                raise Failure(
-                    f"{printable(self._store.folder)} cannot be resumed: the strategy now asks for other pages than "
-                    "when the crawl ran. Resume it with the Scenthound that made it; what it stored can be exported."
-                )
+                raise self._gone_astray()
             return
         order = self._engine.order(event.order)
+        if order is None or mark_of(order) != event.mark:
+            raise self._gone_astray()
         answer = event.answer or self._answer_in_rows(order, event.elapsed_s)
         self._engine.answered(event.now_s, event.order, answer)
         if isinstance(answer, Refused):
             self._on_refusal(order, answer)
+
+    def _gone_astray(self) -> Failure:
+        return Failure(
+            f"{printable(self._store.folder)} cannot be resumed: told what it was told before, the crawl now asks for "
+            "other pages. Resume it with the Scenthound that made it; what it stored can be exported."
+        )
 
     def _answer_in_rows(self, order: Order, elapsed_s: float) -> Answer:
         if order.kind is Kind.ROBOTS:

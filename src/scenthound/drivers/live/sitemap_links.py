@@ -4,6 +4,8 @@ A strategy learns of links from visits alone. So what a host's sitemaps list cou
 that is taken from that host, behind the page's own. Their context is the page, and they have no anchor.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from scenthound.drivers.live.orders import Got, PageText
@@ -24,11 +26,12 @@ class SitemapLinks:
         self._n_asked: dict[int, int] = {}
         self._links: dict[int, list[str]] = {}
 
-    def may_ask(self, host: int) -> bool:
-        """Whether the host may be asked for one more; it is counted then."""
+    def take_new(self, host: int, urls: Sequence[str]) -> list[str]:
+        """The sitemaps, of those named, that the host is asked for; they count."""
         n_asked = self._n_asked.get(host, 0)
-        self._n_asked[host] = n_asked + 1
-        return n_asked < MOST_SITEMAPS
+        taken = list(urls[: MOST_SITEMAPS - n_asked])
+        self._n_asked[host] = n_asked + len(taken)
+        return taken
 
     def add(self, host: int, urls: tuple[str, ...]) -> None:
         waiting = self._links.setdefault(host, [])

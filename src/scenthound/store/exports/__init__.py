@@ -5,7 +5,7 @@ What is written is what the crawl has acknowledged, also while it is running, an
 
 from pathlib import Path
 
-from scenthound.errors import UnknownName
+from scenthound.errors import UnknownName, WrongUse, printable
 from scenthound.model import Progress, silent
 from scenthound.store.exports.cdxj import write_cdxj
 from scenthound.store.exports.jsonl import write_jsonl
@@ -22,6 +22,10 @@ KINDS: dict[str, Exporter] = {
     "warc": write_warc,
 }
 
+#: Endings that promise compression, and which of them each kind keeps. Parquet is compressed within.
+COMPRESSED = (".gz", ".zst", ".bz2", ".xz", ".br", ".lz4", ".zip")
+KEPT_ENDINGS: dict[str, tuple[str, ...]] = {"cdxj": (), "jsonl": (".gz", ".zst"), "parquet": (), "warc": (".gz",)}
+
 
 def export(
     folder: str | Path,
@@ -35,5 +39,15 @@ def export(
     """Write the crawl in a folder to the file `out`, as one of `KINDS`."""
     if kind not in KINDS:
         raise UnknownName.among("kind of export", kind, KINDS)
+    _check_ending(kind, Path(out))
     with StoredCrawl.open(folder) as crawl, new_file(Path(out), force) as file:
         return KINDS[kind](crawl, file, Path(out), ExportOptions(include_noindex, progress))
+
+
+def _check_ending(kind: str, out: Path) -> None:
+    """A name that says how the file is compressed must not lie."""
+    ending = out.suffix.lower()
+    if ending in COMPRESSED and ending not in KEPT_ENDINGS[kind]:
+        kept = " or ".join(KEPT_ENDINGS[kind])
+        instead = f"only as {kept}" if kept else "not at all"
+        raise WrongUse(f"{printable(out)}: a {kind} export is compressed {instead}; choose a name that ends otherwise.")

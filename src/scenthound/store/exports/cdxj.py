@@ -23,7 +23,7 @@ _END_OF_TYPE = re.compile(r"[;, ]")
 
 
 def write_cdxj(crawl: StoredCrawl, file: BinaryIO, _out: Path, options: ExportOptions) -> ExportSummary:
-    tally = Tally(options.progress, "records")
+    tally = Tally(options.progress, "record")
     records = exported_records(crawl, options, tally)
     lines = sorted(_line(place, record) for place, record in records if record.kind == "response")
     file.writelines(lines)

@@ -19,7 +19,7 @@ else:
 
 
 def write_jsonl(crawl: StoredCrawl, file: BinaryIO, out: Path, options: ExportOptions) -> ExportSummary:
-    tally = Tally(options.progress, "pages")
+    tally = Tally(options.progress, "page")
     compressing = _compressing(file, out)
     lines = file if compressing is None else compressing
     for page in exported_pages(crawl, options, tally):

@@ -44,6 +44,7 @@ def exported_pages(crawl: StoredCrawl, options: ExportOptions, tally: Tally) -> 
         if row.noindex and not options.include_noindex:
             tally.left_out += 1
             continue
+        tally.without_html += row.recorded
         yield _page_of(crawl, row, urls[row.page])
         tally.add((row.visit + 1) / total)
 

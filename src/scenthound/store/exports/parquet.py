@@ -17,7 +17,7 @@ GROUP_CHARACTERS = 32 << 20
 def write_parquet(crawl: StoredCrawl, file: BinaryIO, _out: Path, options: ExportOptions) -> ExportSummary:
     arrow, parquet = _libraries()
     schema = _schema(arrow)
-    tally = Tally(options.progress, "pages")
+    tally = Tally(options.progress, "page")
     group: list[ExportedPage] = []
     characters = 0
     with parquet.ParquetWriter(file, schema, compression="zstd") as writer:

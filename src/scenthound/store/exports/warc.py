@@ -10,7 +10,7 @@ from scenthound.store.warc_format import unpacked
 
 
 def write_warc(crawl: StoredCrawl, file: BinaryIO, out: Path, options: ExportOptions) -> ExportSummary:
-    tally = Tally(options.progress, "records")
+    tally = Tally(options.progress, "record")
     compressed = out.name.endswith(".gz")
     for place, _ in exported_records(crawl, options, tally):
         member = crawl.archive.member(place)

@@ -2,7 +2,7 @@
 
 Rules
 - Only visited pages are pages. Answers that the crawl got but did not take, near-duplicates or errors, are none.
-- Pages that a crawl took from a recording are not in its archive, so they are not here either.
+- Pages that a crawl read from a recording are not in its archive, so they are not here either; they are counted.
 - What is read is what the crawl had acknowledged when it was opened, also while it goes on.
 """
 
@@ -18,6 +18,8 @@ from scenthound.store.sources.http_body import charset_of, unpacked_body
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.warc_format import WarcRecord
 from scenthound.web.fetch import header_values
+
+READ_FROM_RECORDING = "page that the crawl read from a recording"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,12 @@ class CrawlSource:
 
     def _found(self, crawl: StoredCrawl) -> Iterator[tuple[int, CrawledPage | RawRedirect | Skipped]]:
         """Each record and its length in the archive."""
-        visited = {row.place: (row.url, row.page) for row in crawl.visits() if row.place is not None}
+        visited = {}
+        for row in crawl.visits():
+            if row.place is None:
+                yield 0, Skipped(READ_FROM_RECORDING, f"{self.path.name}, visit {row.visit}")
+            else:
+                visited[row.place] = row.url, row.page
         # Read after the visits, so that the addresses of all of them are there while a crawl goes on.
         urls = crawl.urls()
         for number, (place, record) in enumerate(crawl.archive.records(self.end), 1):

@@ -4,6 +4,7 @@ Of a body damaged on its way there is what can be read; one that is not packed a
 A few kilobytes may unpack to gigabytes, and a chunk may say that it is as long, so every step has a limit of its own.
 """
 
+import functools
 import math
 from typing import Any
 
@@ -14,6 +15,8 @@ READABLE_ENCODINGS = {"", "identity", "gzip", "x-gzip", "deflate", "br", "zstd"}
 
 #: Chunks bring lines of their own, but hardly as many bytes as the page has.
 MOST_RAW_BYTES = 2 * MAX_PAGE_BYTES
+#: Hosts say the same few things again and again.
+_TYPES_KEPT = 256
 
 
 def encoding_of(record: Any) -> str:
@@ -43,6 +46,7 @@ def unpacked_body(body: bytes, encoding: str) -> bytes:
     return body if nothing_read else decoded.content
 
 
+@functools.lru_cache(_TYPES_KEPT)
 def charset_of(content_type: str | None) -> str | None:
     """What a Content-Type header says of the charset."""
     for parameter in (content_type or "").split(";")[1:]:

@@ -1,0 +1,49 @@
+"""How far a crawl is to go, as its last run was told: kept beside `crawl.json` as `run.json`, for the runs to come."""
+
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import orjson
+
+from scenthound.errors import BadInput, BadParameter, printable
+from scenthound.files import write_whole
+from scenthound.lab.crawl_plan import check_count
+from scenthound.store.crawl_folder import RUN_FILE
+
+
+@dataclass(frozen=True, slots=True)
+class RunGoals:
+    """None is what the plan says, and no floor."""
+
+    page_budget: int | None = None
+    harvest_floor: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.page_budget is not None:
+            check_count("pages", self.page_budget, least=1)
+        if self.harvest_floor is not None and not 0 <= self.harvest_floor < math.inf:
+            raise BadParameter(f"min_harvest is {self.harvest_floor}; it has to be 0 or more, and finite.")
+
+    @classmethod
+    def read(cls, folder: Path) -> "RunGoals":
+        """Those of the last run; a crawl that was never told any has none."""
+        file = folder / RUN_FILE
+        try:
+            return cls(**orjson.loads(file.read_bytes()))
+        except FileNotFoundError:
+            return cls()
+        except (OSError, TypeError, ValueError, BadParameter):
+            raise BadInput(
+                f"{printable(file)} is damaged: delete it, and tell --pages and --min-harvest anew."
+            ) from None
+
+    def write(self, folder: Path) -> None:
+        write_whole(folder / RUN_FILE, orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2) + b"\n")
+
+    def updated(self, page_budget: int | None, harvest_floor: float | None) -> "RunGoals":
+        """With what a new run is told; what it is not told stays."""
+        return RunGoals(
+            self.page_budget if page_budget is None else page_budget,
+            self.harvest_floor if harvest_floor is None else harvest_floor,
+        )

@@ -1,0 +1,244 @@
+"""The compiled reader of ordinary pages: what it says is what the library path says, or nothing."""
+
+import itertools
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parsed_page import URL
+from scenthound.files import opened
+from scenthound.text import word_lookup
+from scenthound.text.words import WordScanner
+from scenthound.web.page_content import PageContent
+from scenthound.web.parse import MAX_LINKS, ParsedPage, parse_html
+
+pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+
+from scenthound.web.plain_pages import read_plain
+
+COMPILED, PLAIN = -1, 1 << 60
+
+
+def parsed(html: str | bytes, scanner: WordScanner, much_characters: int, charset: str | None = None) -> ParsedPage:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(word_lookup, "MUCH_CHARACTERS", much_characters)
+        return parse_html(html, URL, scanner, http_charset=charset, agent="scenthound")
+
+
+def read(html: str | bytes, charset: str | None = None) -> PageContent | None:
+    return read_plain(html, charset, WordScanner(), MAX_LINKS)
+
+
+def assert_same(one: ParsedPage, other: ParsedPage) -> None:
+    for name in ("title", "base_url", "link_urls", "noindex", "nofollow"):
+        assert getattr(one, name) == getattr(other, name), name
+    for name in ("words", "link_start", "link_end", "link_nofollow"):
+        assert getattr(one, name).dtype == getattr(other, name).dtype, name
+        assert getattr(one, name).tolist() == getattr(other, name).tolist(), name
+
+
+class Twins:
+    """Two scanners that read the same pages, one compiled and one not."""
+
+    def __init__(self) -> None:
+        self._compiled, self._plain = WordScanner(), WordScanner()
+
+    def read(self, html: str | bytes, charset: str | None = None) -> None:
+        compiled = parsed(html, self._compiled, COMPILED, charset)
+        assert_same(compiled, parsed(html, self._plain, PLAIN, charset))
+        assert self._compiled.stems == self._plain.stems
+
+
+ORDINARY = {
+    "words and links": "<title>Red &amp; <b></title><body><p>Red <a href='/mouse'>small mice</a> and <a href=w>w</a>.",
+    "an anchor within a word": "un<a href=x>dog</a>cat<a href=y></a>cow",
+    "inline elements": "<b>D</b>o<i>g</i> c<span>a</span>t bi<wbr>rd co<!-- x -->w",
+    "inline elements closed in any order": "<b>d<i>o</b>g</i><p><em>cat<p>cow</em></b>bird",
+    "blocks": "dog<div>cat</div>cow<p>bird</div>dog<hr>cat<br>cow<h1>bird</h2>dog<pre>cat</pre>",
+    "end tags of blocks that are not open": "dog</div>cat</li>cow</h1>bird</ul>dog</p>cat",
+    "lists": "<ul><li>dog<li>cat<ol><li>cow</ol>bird</li>dog</ul>cat<dl><dt>cow<dd>bird</dl>dog",
+    "an end tag that is not for the item around its list": "<ul><li>dog<ul>cat</li>cow</ul>bird</ul>",
+    "an item that closes divisions": "<ul><li><div>dog<li>cat</div>cow</ul>bird",
+    "tables": "dog<table><caption>cat</caption><col><thead><tr><th>cow<tbody><tr><td>bird</td> <td>dog</table>cat",
+    "tables without rows": "<table><td>dog<td>cat<tr><td>cow<table><tr><td>bird</table>dog</table>cat",
+    "images": "dog<img alt='red &eacute;tats'>cat<a href=x><img src=y alt=bird></a><image alt=cow><img alt=''>x",
+    "labels": "<form>dog<label>cat <b>cow</b></label>bird<button>dog</button></form>cat",
+    "raw text": "dog<script>if (a < b) { '</b>' } <!-- --></SCRIPT>cat<style>p > a {}</style >cow",
+    "comments": "dog<!-->cat<!--->cow<!-- a --!>bird<!---->dog<!-- <p> -- > -->cat<?x?>cow<!doctype html>bird",
+    "references": "caf&eacute;&nbsp;dog&mdash;cat &#x63;ow &#8217; a & b &lt;b&gt; AT& &#100;og",
+    "attributes": "<a class='a>b' HREF=\"x?a=1&amp;b=2&c=3&copy=4\" href=no id rel=NoFollow>dog</a><p/ class = x>cat",
+    "references that are none": "<a href='?&notit;&ampx;&copy'>dog</a><a href=&#65;b>cat</a>",
+    "heads": "<html><head><meta name=robots content='none, x'><base target=t><base href=/b/><title>T</title></head>x",
+    "wishes to one robot": "<meta name=ScentHound content=noindex><meta content=x><meta name=n>dog",
+    "anchors that lead nowhere": "<a name=x>dog <p>cat <a href=y>cow</a></a> bird",
+    "other scripts": "stra\u00dfe \u65e5\u672c <b>\U0001d49c</b>\u00e9t\u00e9 <a href='\u00e9'>\u0416\u0423\u041a</a>",
+    "no script": "dog<body><noscript>cat<img alt=cow></noscript>bird",
+    "white space between cells": "<table> <!-- x --> <tr>\n<script>x</script> <td>dog</table>",
+}
+
+NOT_ORDINARY = {
+    "a link that is not closed": "<a href=x>dog",
+    "a link in a link": "<a href=x>dog<a href=y>cat</a>",
+    "a block in a link": "<p><a href=x>dog<div>cat</div></a>",
+    "a paragraph that ends in a link": "<p><a href=x>dog</p>cat</a>",
+    "an inline element that ends in a link": "<i><a href=x>dog</i>cat</a>",
+    "text before the cells": "<table>dog<tr><td>cat</table>",
+    "a link before the cells": "<table><a href=x>dog</a><tr><td>cat</table>",
+    "a division between rows": "<table><tr><td>dog</td></tr><div>cat</div></table>",
+    "a cell without a table": "dog<td>cat",
+    "a form in a form": "<form>dog<form>cat</form>cow",
+    "a form closed out of turn": "<form><div>dog</form>cat</div>cow",
+    "a form closed with its division": "<div><form>dog</div>cat<form>cow</form>bird",
+    "a label closed from outside": "<b><label>dog</b>cat</label>cow",
+    "a heading in a heading": "<h1>dog<h2>cat</h2>cow</h1>bird",
+    "drawings and formulas": "<svg><a href=x>dog</a></svg><math><mi>x</mi></math>",
+    "what is not shown": "<template>dog</template>cat",
+    "frames": "<iframe src=x>dog</iframe>cat",
+    "areas": "<map><area href=x alt=dog></map>",
+    "choices": "<select><option>dog<option>cat</select>",
+    "text fields": "<textarea><p>dog</textarea>cat",
+    "two titles": "<title>dog</title><title>cat</title>",
+    "a title in the body": "dog<title>cat</title>",
+    "an unclosed comment": "dog<!-- cat",
+    "an unclosed script": "dog<script>cat",
+    "a script in a comment in a script": "<script><!-- <script> </script> dog --></script>cat",
+    "an unclosed tag": "dog<b",
+    "an unclosed quotation": "dog<b class='x>cat",
+    "a quotation mark in a name": 'dog<b a"b=c>cat',
+    "references without their end": "dog&copycat",
+    "references to several characters": "dog&NotEqualTilde;cat",
+    "references nobody knows": "dog&nothing;cat",
+    "references to controls": "dog&#1;cat",
+    "references to controls of another charset": "dog&#138;cat",
+    "controls": "dog\x01cat",
+    "soft hyphens": "d\xadog",
+    "letters whose lower case depends on others": "\u039f\u03a3 D\u0130",
+    "bytes that are no text": b"dog\xffcat",
+    "surrogates in bytes": b"dog\xed\xa0\x80cat",
+    "bytes longer than needed": b"dog\xc0\xbccat",
+    "too many open elements": "<div>" * 200 + "dog",
+    "too many open inline elements": "<b>" * 200 + "dog",
+    "too many links": "<a href=x>dog</a> " * (MAX_LINKS + 1),
+}
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_an_ordinary_page_is_read_as_the_library_path_reads_it(name: str) -> None:
+    twins = Twins()
+    for _ in range(2):
+        twins.read(ORDINARY[name])
+        twins.read(ORDINARY[name].encode(), "utf-8")
+    assert read(ORDINARY[name]) is not None
+    assert read(ORDINARY[name].encode(), " UTF-8 ") is not None
+
+
+@pytest.mark.parametrize("name", NOT_ORDINARY)
+def test_a_page_that_is_not_ordinary_is_left_to_the_library(name: str) -> None:
+    html = NOT_ORDINARY[name]
+    assert read(html, "utf-8") is None
+    Twins().read(html, "utf-8")
+
+
+def test_a_page_that_is_not_ordinary_teaches_the_scanner_nothing() -> None:
+    scanner = WordScanner()
+    assert read_plain("dog cat <svg>", None, scanner, MAX_LINKS) is None
+    assert read_plain("dog <a href='&#1;'>cat</a>", None, scanner, MAX_LINKS) is None
+    assert scanner.stems == [""]
+
+
+def test_what_an_ordinary_page_holds() -> None:
+    scanner = WordScanner()
+    html = "<title> Red\n Kites</title><base href=/b><meta name=n content=c><p>eat <a href='x' rel=y>small mice</a>!"
+    page = read_plain(html, None, scanner, MAX_LINKS)
+    assert page is not None
+    assert (page.title, page.base_reference, page.metas) == ("Red Kites", "/b", [("n", "c")])
+    assert (page.references, page.relations) == (["x"], ["y"])
+    assert [scanner.stems[word] for word in page.words] == ["red", "kite", "eat", "small", "mice"]
+    assert (page.start.tolist(), page.end.tolist()) == ([3], [5])
+
+
+@pytest.mark.parametrize("charset", ["koi8-r", "utf-16le", "utf-8"])
+def test_pages_in_any_charset_are_read(charset: str) -> None:
+    body = "<p>\u0436\u0443\u043a <a href=x>\u0436</a>".encode(charset)
+    Twins().read(body, charset)
+    page = read(body, charset)
+    assert page is not None
+    assert len(page.words) == 2
+
+
+def test_a_byte_order_mark_is_believed_before_the_header() -> None:
+    Twins().read(b"\xff\xfe" + "dog <b>cat".encode("utf-16-le"), "utf-8")
+    Twins().read(b"\xef\xbb\xbfdog <b>cat", "utf-8")
+
+
+PIECES = """
+<a href=1> <a href=2> </a> </a> </a> <a> <p> </p> <td> <th> <tr> <tbody> </td> </tr> <table> </table> <caption>
+<b> </b> <i> </i> <em> </em> <nobr> </nobr> <font color=1> </font> <span> </span> <div> </div> <li> </li> <ul> </ul>
+<ol> <dl> <dd> <dt> </dd> <h1> </h1> <h2> </h2> <form> </form> <label> </label> <button> </button> <br> <hr> </br> </hr>
+<img alt=bird> <img> <title> </title> <style>x</style> <script>x</script> <noscript> </noscript> <head> </head> <body>
+<html> </body> <base href=/b> <meta name=robots content=none> dog cat, x < & &amp; &eacute; &shy; <!--x--> <svg>
+<blockquote> </blockquote> <input> </x> <iframe src=3></iframe> <option> <pre> </pre> <col>
+"""
+PIECE = st.sampled_from([" ", *re.split(r"\s(?!\w+=)", PIECES.strip())])
+# Few kinds of pieces each, so that they meet more often.
+MARKUP = st.lists(PIECE, min_size=2, max_size=9).flatmap(
+    lambda pieces: st.lists(st.sampled_from(pieces), max_size=24).map("".join)
+)
+
+
+@settings(max_examples=400)
+@given(MARKUP)
+def test_any_markup_is_read_as_the_library_path_reads_it(html: str) -> None:
+    Twins().read(html)
+
+
+@given(st.text(st.sampled_from("<>/!-=\"'& abpi#;x1"), max_size=40) | st.text(max_size=40))
+def test_any_text_is_read_as_the_library_path_reads_it(html: str) -> None:
+    Twins().read("<b>" + html + "<p>dog")
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_read_as_the_library_path_reads_them(body: bytes) -> None:
+    Twins().read(b"<a href=x>dog</a>" + body, "utf-8")
+
+
+@pytest.mark.parametrize("collection", ["wpschools", "mdn"])
+def test_most_real_pages_are_ordinary_and_all_are_read_alike(shared: Path, collection: str) -> None:
+    twins = Twins()
+    n_ordinary = 0
+    with opened(shared / "data" / collection / "pages.jsonl.zst") as pages:
+        lines = list(itertools.islice(pages.content, 0, 400, 10))
+    for line in lines:
+        html = orjson.loads(line)["html"]
+        twins.read(html.encode(), "utf-8")
+        n_ordinary += read(html) is not None
+    assert n_ordinary > 0.9 * len(lines)
+
+
+@pytest.mark.parametrize(
+    "piece", ["<", "<!--", "</b", "&", "&a", "<b ", "<b a='", "<script>", "<script><!--<", "</div>", "<p>x", "\u65e5"]
+)
+def test_time_is_linear_in_the_length_of_the_page(piece: str) -> None:
+    html = "<div>" * 90 + piece * (400_000 // len(piece))
+    read("dog")
+    started = time.process_time()
+    read(html)
+    # Some ten times what the slowest takes.
+    assert time.process_time() - started < 0.3
+
+
+def test_codes_are_scanned_as_their_text_is() -> None:
+    text, cuts = "Red kites eat redkites \u00c9t\u00e9", np.array([3, 17, 22], np.int64)
+    codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+    one, other = WordScanner(), WordScanner()
+    for _ in range(2):
+        numbers, places = one.scan_codes(codes, cuts)
+        numbers_of_text, places_of_text = other.scan_cut(text, cuts)
+        assert (numbers.tolist(), places.tolist()) == (numbers_of_text.tolist(), places_of_text.tolist())
+    assert one.stems == other.stems

@@ -1,0 +1,191 @@
+"""A live crawl on the real clock: how it ends, what it does with errors, and how it reads from recordings."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenthound.drivers.ended import Ended
+from scenthound.drivers.live.status import CrawlStatus
+from scenthound.errors import Failure
+from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.lab.crawl import RunOptions, crawl, resume
+from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.reasons import Reason
+from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.record import record
+from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.strategies.breadth_first import BreadthFirst
+from scenthound.web.static_pages import PageOf, StaticPage
+from scenthound.web.static_server import StaticServer
+from virtual_site import TOPIC, page_of_words
+
+N_PAGES = 60
+
+
+def url(number: int) -> str:
+    return f"http://h{number % 6}.test/{number}"
+
+
+def filled_later(pages: dict[str, str]) -> PageOf:
+    """Pages that link to their server, whose port is known only when it runs."""
+
+    def page_of(host: str, path: str) -> StaticPage | None:
+        html = pages.get(f"http://{host}{path}")
+        return None if html is None else StaticPage(html.encode())
+
+    return page_of
+
+
+@pytest.fixture
+def server() -> Iterator[StaticServer]:
+    """A ring of pages on six hosts; each links to the next three."""
+    made: dict[str, str] = {}
+    with StaticServer(filled_later(made)) as server:
+        for number in range(N_PAGES):
+            links = [server.url(url((number + step) % N_PAGES)) for step in (1, 2, 3)]
+            made[url(number)] = page_of_words(f"sea {number}", links, seed=number)
+        yield server
+
+
+def plan(server: StaticServer, **settings: Any) -> CrawlPlan:
+    chosen: dict[str, Any] = {
+        "strategy": "breadth_first",
+        "politeness": PolitenessRules(delay_s=0.0, delay_factor=0.0),
+        "allow_private": True,
+        "hosts": {f"h{number}.test": "127.0.0.1" for number in range(6)},
+    }
+    return CrawlPlan(TOPIC, (server.url(url(0)),), **chosen | settings)
+
+
+def visited(folder: Path) -> list[str]:
+    with CrawlStore.open(folder) as store:
+        return [row.url for row in store.visits()]
+
+
+def test_a_crawl_ends_with_its_budget_or_with_the_last_page(server: StaticServer, tmp_path: Path) -> None:
+    few = crawl(plan(server, page_budget=10), tmp_path / "few")
+    assert (few.ended, few.status.n_pages, len(visited(tmp_path / "few"))) == (Ended.BUDGET, 10, 10)
+    everything = crawl(plan(server), tmp_path / "all")
+    assert (everything.ended, len(set(visited(tmp_path / "all")))) == (Ended.FRONTIER, N_PAGES)
+
+
+def test_a_crawl_that_reached_its_budget_goes_on_with_a_larger_one(server: StaticServer, tmp_path: Path) -> None:
+    crawl(plan(server, page_budget=10), tmp_path / "crawl")
+    done = resume(tmp_path / "crawl", RunOptions(page_budget=25))
+    assert (done.ended, len(set(visited(tmp_path / "crawl")))) == (Ended.BUDGET, 25)
+    pages = {request: count for request, count in server.requests.items() if "robots" not in request}
+    assert set(pages.values()) == {1}
+    assert len(pages) == 25
+
+
+def test_robots_txt_is_not_asked_for_again_by_a_later_run(server: StaticServer, tmp_path: Path) -> None:
+    crawl(plan(server, page_budget=30), tmp_path / "crawl")
+    resume(tmp_path / "crawl", RunOptions(page_budget=50))
+    robots = {request: count for request, count in server.requests.items() if "robots" in request}
+    assert set(robots.values()) == {1}
+    assert len(robots) == 6
+
+
+def test_a_crawl_ends_when_its_time_is_up(server: StaticServer, tmp_path: Path) -> None:
+    slow = plan(server, politeness=PolitenessRules(delay_s=0.3))
+    done = crawl(slow, tmp_path / "crawl", RunOptions(time_s=0.8))
+    assert done.ended is Ended.TIME
+    assert 0 < len(visited(tmp_path / "crawl")) < N_PAGES
+
+
+def test_a_crawl_ends_when_the_harvest_falls_below_the_floor(server: StaticServer, tmp_path: Path) -> None:
+    # Every page is about the sea, as far as cosines go a little; none is worth 0.9. The window is of 200 pages, so
+    # that this web is too small for it to be full, and the crawl goes to its end.
+    assert crawl(plan(server), tmp_path / "small", RunOptions(harvest_floor=0.9)).ended is Ended.FRONTIER
+    many: dict[str, str] = {}
+    with StaticServer(filled_later(many)) as large:
+        for number in range(400):
+            links = [large.url(f"http://h{(number + 1) % 6}.test/{number + 1}")]
+            many[f"http://h{number % 6}.test/{number}"] = page_of_words("sea", links, seed=number)
+        done = crawl(plan(large), tmp_path / "large", RunOptions(harvest_floor=0.9))
+    assert done.ended is Ended.HARVEST
+    assert 200 <= done.status.n_pages < 250
+
+
+def test_an_error_in_a_strategy_ends_the_crawl_and_what_was_kept_stays(
+    server: StaticServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = itertools.count()
+    tell = BreadthFirst.tell
+
+    def tell_until_it_fails(self: BreadthFirst, visit: Any) -> None:
+        if next(calls) == 20:
+            raise ZeroDivisionError("the strategy's own fault")
+        tell(self, visit)
+
+    monkeypatch.setattr(BreadthFirst, "tell", tell_until_it_fails)
+    with pytest.raises(ZeroDivisionError):
+        crawl(plan(server), tmp_path / "crawl", RunOptions(commit_s=0.001))
+    monkeypatch.undo()
+    assert resume(tmp_path / "crawl").ended is Ended.FRONTIER
+    assert len(set(visited(tmp_path / "crawl"))) == N_PAGES
+
+
+def test_a_disk_that_takes_nothing_more_ends_the_crawl_in_one_line(
+    server: StaticServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("scenthound.store.archive.ArchiveWriter.write", full)
+    with pytest.raises(Failure, match=r"No space left on device.*resume"):
+        crawl(plan(server), tmp_path / "crawl")
+    monkeypatch.undo()
+    assert resume(tmp_path / "crawl").ended is Ended.FRONTIER
+    assert len(set(visited(tmp_path / "crawl"))) == N_PAGES
+
+
+def test_watchers_are_told_of_pages_on_the_disk_only(server: StaticServer, tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+
+    def watch(status: CrawlStatus) -> None:
+        with StoredCrawl.open(tmp_path / "crawl") as store:
+            told.append((status.n_pages, store.counts().visits))
+
+    crawl(plan(server, politeness=PolitenessRules(delay_s=0.02)), tmp_path / "crawl", _often(watch))
+    assert all(said <= stored for said, stored in told)
+    assert told[-1] == (N_PAGES, N_PAGES)
+
+
+def _often(watch: Callable[[CrawlStatus], None]) -> RunOptions:
+    return RunOptions(commit_s=0.02, watch_s=0.01, watch=watch)
+
+
+def test_pages_of_a_recording_are_read_and_only_the_others_fetched(server: StaticServer, tmp_path: Path) -> None:
+    crawl(plan(server, page_budget=30), tmp_path / "first")
+    recorded = set(visited(tmp_path / "first"))
+    record([tmp_path / "first"], tmp_path / "web", workers=1)
+    server.requests.clear()
+    done = crawl(plan(server, web=str(tmp_path / "web")), tmp_path / "second")
+    assert (done.ended, len(set(visited(tmp_path / "second")))) == (Ended.FRONTIER, N_PAGES)
+    fetched = {request for request in server.requests if "robots" not in request}
+    assert fetched == set(visited(tmp_path / "second")) - recorded
+    with CrawlStore.open(tmp_path / "second") as store:
+        assert {row.url for row in store.visits() if row.recorded} == recorded
+
+
+def test_offline_nothing_is_fetched(server: StaticServer, tmp_path: Path) -> None:
+    crawl(plan(server, page_budget=30), tmp_path / "first")
+    server.requests.clear()
+    done = crawl(plan(server, web=str(tmp_path / "first"), offline=True), tmp_path / "second")
+    assert done.ended is Ended.FRONTIER
+    assert len(visited(tmp_path / "second")) == 30
+    assert set(done.reasons) == {Reason.NOT_RECORDED}
+    assert not server.requests
+
+
+def test_a_summary_counts_the_reasons_of_all_runs(server: StaticServer, tmp_path: Path) -> None:
+    sound = plan(server, page_budget=5)
+    dead = server.url("http://h0.test/dead")
+    done = crawl(replace(sound, seeds=(dead, *sound.seeds)), tmp_path / "crawl")
+    assert done.reasons == {Reason.CLIENT_ERROR: 1}
+    assert resume(tmp_path / "crawl", RunOptions(page_budget=8)).reasons == {Reason.CLIENT_ERROR: 1}
