@@ -184,6 +184,14 @@ def test_an_address_that_several_redirects_lead_to_is_asked_for_once(tmp_path: P
     assert [reasons[url] for url in redirects] == [Reason.REPEATED] * 3 + [Reason.CLIENT_ERROR] * 3
 
 
+def test_jobs_that_waited_for_an_address_share_its_fate_when_it_is_turned_down(tmp_path: Path) -> None:
+    redirects = {f"http://r{i}.test/": OTHER for i in range(4)}
+    site = VirtualSite({A: page(*redirects), OTHER: page()}, redirects, own_addresses=True)
+    site.others["http://b.test/robots.txt"] = (200, "", b"User-agent: *\nDisallow: /")
+    assert crawled(tmp_path, site, connections=8, strict_order=False) == [A]
+    assert not_taken(tmp_path) == dict.fromkeys(redirects, Reason.ROBOTS)
+
+
 def test_robots_txt_is_followed_through_redirects_even_if_pages_are_not(tmp_path: Path) -> None:
     site = VirtualSite({A: page(B), B: page()}, {"http://a.test/robots.txt": "http://b.test/rules"})
     site.others["http://b.test/rules"] = (200, "", b"User-agent: *\nDisallow: /b")

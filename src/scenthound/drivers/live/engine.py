@@ -78,7 +78,7 @@ class Engine:
         self._at_hand = at_hand
         self._dispatch = Dispatch(rules, Hosts(web.table), self._give_up)
         #: Whether the last turn ended because it had asked enough, not because nothing was left.
-        self.may_ask_more = False
+        self._asked_enough = False
         self._dropped: list[Dropped] = []
         self._n_asked = 0
         #: Jobs to be sent on their way, anew, with the next turn: they were redirected, or waited for another job.
@@ -110,6 +110,11 @@ class Engine:
     def is_idle(self) -> bool:
         """Whether nothing is under way, so that only the strategy could bring something new."""
         return not (self._dispatch.outstanding or len(self._dispatch.held) or self._to_send)
+
+    @property
+    def wants_turn(self) -> bool:
+        """Whether another turn would bring something at once."""
+        return self._asked_enough or bool(self._to_send)
 
     def take_dropped(self) -> list[Dropped]:
         """The pages dropped since the last call."""
@@ -187,11 +192,11 @@ class Engine:
 
     def _ask_strategy(self, room: int, page_budget: int) -> list[int] | None:
         asked: list[int] | None = None
-        self.may_ask_more = False
+        self._asked_enough = False
         while (n := self._n_wanted(room, page_budget)) > 0:
             asked = asked or []
             if len(asked) >= MOST_ASKED:
-                self.may_ask_more = True
+                self._asked_enough = True
                 break
             pages = self.strategy.ask(n, None if self.rules.strict_order else self._dispatch.is_ready)
             if not pages:

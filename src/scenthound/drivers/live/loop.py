@@ -160,7 +160,7 @@ class LiveRun:
             self.end(Ended.BUDGET)
         elif self._is_over(now_s):
             self.end(Ended.FRONTIER)
-        elif self._engine.may_ask_more:
+        elif self._engine.wants_turn:
             self._turn_in(0.0)
         elif len(orders) < room:
             took_s = loop.time() - began_s

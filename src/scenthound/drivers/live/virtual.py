@@ -26,7 +26,7 @@ class VirtualRun:
         self._page_budget = page_budget
         stands = stands or TakenUp()
         #: A turn that was had already is not had again: a strategy may throw dice even if it has nothing to ask for.
-        self._turn_is_due = not stands.after_turn or crawl.engine.may_ask_more
+        self._turn_is_due = not stands.after_turn or crawl.engine.wants_turn
         self._due: list[tuple[float, int, Order, RawAnswer | None]] = []
         self.now_s = stands.now_s
 
@@ -40,7 +40,7 @@ class VirtualRun:
                 for order in self._crawl.turn(self.now_s, room, self._page_budget):
                     self._await(order)
             self._turn_is_due = True
-            if engine.may_ask_more:
+            if engine.wants_turn:
                 continue
             if not self._go_on():
                 return Ended.FRONTIER
