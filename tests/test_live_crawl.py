@@ -218,6 +218,50 @@ def test_hosts_that_ask_for_much_time_do_not_hold_up_the_others(tmp_path: Path) 
         assert max(row.time_s for row in store.visits()) < 60
 
 
+@pytest.mark.parametrize("what", ["robots", "target", "domain"])
+def test_nothing_that_waits_for_a_slow_host_holds_up_the_others(what: str, tmp_path: Path) -> None:
+    """Pages wait for a robots.txt, for another job that is after the same address, or for a place in a budget."""
+    slow = [f"http://h{i}.slow.test/" for i in range(30)]
+    quick = [f"http://quick{i}.test/" for i in range(12)]
+    site = VirtualSite({A: page(*slow, *quick)} | {url: page() for url in quick}, own_addresses=True)
+    later = (503, "Retry-After: 1800", b"")
+    if what == "target":
+        site.redirects = dict.fromkeys(slow, "http://target.test/")
+        site.others = {"http://target.test/": later}
+    else:
+        site.others = {(f"{url}robots.txt" if what == "robots" else url): later for url in slow}
+    polite = PolitenessRules(pages_per_domain=5 if what == "domain" else None)
+    settings = plan((A,), connections=4, strict_order=False, page_budget=13, politeness=polite)
+    assert crawl_virtually(tmp_path / "crawl", settings, site) is Ended.BUDGET
+    with CrawlStore.open(tmp_path / "crawl") as store:
+        assert max(row.time_s for row in store.visits()) < 120
+
+
+def test_a_chain_too_long_for_one_job_is_not_too_long_for_another(tmp_path: Path) -> None:
+    site = VirtualSite({C: page()}, {A: B, B: C})
+    assert crawled(tmp_path, site, (A, B), redirects=1) == [C]
+    assert not_taken(tmp_path) == {A: Reason.REDIRECT_LOOP}
+
+
+def test_an_address_that_redirects_is_asked_for_once_too(tmp_path: Path) -> None:
+    redirects = {f"http://r{i}.test/": B for i in range(6)} | {B: C}
+    site = VirtualSite({A: page(*redirects), C: page()}, redirects, own_addresses=True)
+    assert crawled(tmp_path, site, connections=8, strict_order=False) == [A, C]
+    assert site.requests[B] == site.requests[C] == 1
+
+
+def test_recorded_pages_of_a_retired_host_are_still_read(tmp_path: Path) -> None:
+    urls = [f"http://a.test/{i}" for i in range(4)]
+    site = VirtualSite({A: page(*urls)} | {url: page() for url in urls})
+    crawled(tmp_path / "first", site)
+    site.pages["http://b.test/start"] = page("http://a.test/new", *urls)
+    site.others["http://a.test/new"] = (429, "Retry-After: 99999", b"")
+    settings = {"web": str(tmp_path / "first" / "crawl"), "strict_order": False}
+    visited = crawled(tmp_path / "second", site, ("http://b.test/start",), **settings)
+    assert set(urls) <= set(visited)
+    assert not_taken(tmp_path / "second") == {"http://a.test/new": Reason.HOST_RETIRED}
+
+
 def test_a_name_that_cannot_be_looked_up_is_tried_again_unless_it_does_not_exist(tmp_path: Path) -> None:
     site = VirtualSite({A: page("http://gone.test/", "http://ill.test/")})
     site.lost = {"gone.test": Reason.DNS_NOT_FOUND, "ill.test": Reason.DNS_FAILED}

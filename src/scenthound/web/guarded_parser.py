@@ -12,7 +12,6 @@ Rules
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 
 from scenthound.errors import BrokenContract
 from scenthound.reasons import Reason
@@ -77,9 +76,13 @@ class GuardedParser:
         return PageToParse(html, url, http_charset, self._agent, self._timeout_s)
 
     def _parse_here(self, html: bytes, url: str, http_charset: str | None) -> ParsedPage | Reason:
-        with suppress(Exception):
+        try:
             return parse_html(html, url, self._scanner, http_charset=http_charset, agent=self._agent)
-        return Reason.PARSE_FAILED
+        except OSError:
+            # No page can cause that: the disk does not take the compiled code, say.
+            raise
+        except Exception:  # noqa: BLE001 - whatever a page does to the parser, the crawl goes on
+            return Reason.PARSE_FAILED
 
     def _numbered(self, answer: PageOfStems | Reason) -> ParsedPage | Reason:
         return answer if isinstance(answer, Reason) else answer.numbered_by(self._scanner)

@@ -59,7 +59,7 @@ class LiveCrawl:
         self._writing = Lock()
         engine.web.store_visit = self.store_visit
         counts = store.counts()
-        self.n_acknowledged = counts.visits  #: visits that are on the disk
+        self.n_acknowledged = self._n_rows = counts.visits  #: visits that are on the disk, or have a row at least
         self._n_urls_kept, self._n_stems_kept = counts.urls, counts.stems
 
     def begin_journal(self) -> None:
@@ -98,6 +98,7 @@ class LiveCrawl:
         if visited is not None and read.facts is not None:
             row = _visit_row(visited, read.facts, now_s, place)
             self._store.add_visit(row)
+            self._n_rows += 1
             self.note_visit(row)
         elif isinstance(read.answer, RobotsFound):
             self._store.add_robots(RobotsRow(order.url, now_s, read.answer.status, read.answer.body))
@@ -128,7 +129,7 @@ class LiveCrawl:
         self._store.add_stems(stems[self._n_stems_kept :])
         self._n_urls_kept, self._n_stems_kept = len(table), len(stems)
         self._store.add_event_bytes(self._journal.take())
-        self._commits.append((self.engine.n_visits, self._store.take()))
+        self._commits.append((self._n_rows, self._store.take()))
 
     def write_commits(self) -> None:
         """Put the commits that were begun on the disk, in their order; in whatever thread."""

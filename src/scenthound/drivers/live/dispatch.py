@@ -12,7 +12,17 @@ from math import inf
 
 from scenthound.drivers.live.hosts import Hosts
 from scenthound.drivers.live.jobs import HeldJobs, Job
-from scenthound.drivers.live.orders import Answer, Found, Kind, Moved, Order, Refused, RobotsFound, SitemapFound
+from scenthound.drivers.live.orders import (
+    NO_PAGE,
+    Answer,
+    Found,
+    Kind,
+    Moved,
+    Order,
+    Refused,
+    RobotsFound,
+    SitemapFound,
+)
 from scenthound.drivers.live.robots_book import RobotsBook, origin_of, robots_url
 from scenthound.drivers.live.rules import CrawlRules
 from scenthound.drivers.live.sitemap_links import SitemapLinks
@@ -105,19 +115,35 @@ class Dispatch:
         self.n_resting_long = 0
         for host in self.held.hosts():
             if self.politeness.is_retired(host):
-                for job in list(self.held.take_all(host)):
-                    self.give_up(job, Refused(Reason.HOST_RETIRED))
+                self._retire_jobs(host)
             while self.n_issued < room and host in self.held and self._may_ask(host):
                 if not self._go(self.held.next(host)):
                     break
             if host in self.held and LONG_REST_S < self.politeness.rests_until_s(host) - self._now_s < inf:
-                self.n_resting_long += self.held.n_pages(host)
+                self.n_resting_long += sum(map(self._n_pages_held_up, self.held.of(host)))
+
+    def _n_pages_held_up(self, job: Job) -> int:
+        """The pages that wait for what becomes of a job: its own, those that follow it, those that its robots.txt is
+        for."""
+        if job.kind is Kind.ROBOTS:
+            return sum(map(self._n_pages_held_up, self._awaiting.get(job.origin, ())))
+        return 0 if job.page == NO_PAGE else 1 + job.n_followers
+
+    def _retire_jobs(self, host: int) -> None:
+        """Give up what would need a request to a host that is asked no more."""
+        for job in list(self.held.take_all(host)):
+            if job.kind is Kind.RECORDED:
+                self._order_page(job)
+            else:
+                self.give_up(job, Refused(Reason.HOST_RETIRED))
 
     def send(self, job: Job) -> None:
         """Let a page job with a new address go its way, unless something speaks against it."""
         reason = self._reason_against(job)
         if reason is not None:
             self.give_up(job, Refused(reason))
+        elif job.kind is Kind.RECORDED:
+            self._order_page(job)
         elif job.host in self.held or not self._may_ask(job.host):
             self.held.add(job)
         else:
@@ -246,6 +272,8 @@ class Dispatch:
         """Try again later, if that may help."""
         job.n_tries += 1
         if refused.reason in PASSING and job.n_tries < self._rules.tries:
+            # It may rest for long, and others could have its place.
+            self.settle(job, taken=False)
             self.held.add(job, first=True)
         else:
             self.give_up(job, refused)

@@ -164,22 +164,22 @@ class Engine:
         order, job = self._dispatch.take_answered(now_s, number)
         if isinstance(answer, Got):
             answer = self._seen_through(job, answer)
+        visited = self._take_up(order, job, answer)
+        # Last of all: if the strategy looks something up meanwhile, what is then committed is whole without this.
         self.journal.answer(now_s, order, answer)
+        return visited
+
+    def _take_up(self, order: Order, job: Job, answer: Answer) -> Visited | None:
         if order.kind is Kind.ADDRESS:
             self._dispatch.resolved(job, answer)
             return None
         if order.kind is not Kind.RECORDED:
             self._dispatch.finished(job, answer)
-        return self._take_up(job, answer)
-
-    def _take_up(self, job: Job, answer: Answer) -> Visited | None:
         match answer:
             case Got():
                 return self._visit(job, answer)
             case Moved():
-                sought = job.url
-                if self._dispatch.moved(job, answer) and job.kind is Kind.PAGE:
-                    self._to_send += [*self._sought.let_go(sought), job]
+                self._follow(job, answer)
             case Refused():
                 self._dispatch.fail(job, answer)
             case RobotsFound():
@@ -189,6 +189,13 @@ class Engine:
             case Found():
                 raise BrokenContract("Only the question for an address is answered with one.")
         return None
+
+    def _follow(self, job: Job, moved: Moved) -> None:
+        """Send a job on, and those that waited for its address with it."""
+        followers = self._sought.let_go(job.url) if job.kind is Kind.PAGE else []
+        for each in (job, *followers):
+            if self._dispatch.moved(each, moved) and each.kind is Kind.PAGE:
+                self._to_send.append(each)
 
     def _ask_strategy(self, room: int, page_budget: int) -> list[int] | None:
         asked: list[int] | None = None

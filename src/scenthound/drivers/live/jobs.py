@@ -1,7 +1,7 @@
 """A job: what the engine wants to have, through all its redirects and retries; and the jobs that wait."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from scenthound.drivers.live.orders import NO_PAGE, Kind
@@ -18,6 +18,7 @@ class Job:
     origin: str = ""  #: whose robots.txt this is for
     n_tries: int = 0
     passed: list[str] = field(default_factory=list)  #: the addresses that redirected
+    n_followers: int = 0  #: other jobs that wait for what becomes of this one
     has_place: bool = False  #: whether a place in the budgets is reserved for it
     regret: float | None = None
     score: float | None = None
@@ -57,9 +58,9 @@ class HeldJobs:
         self._n_jobs -= 1
         return job
 
-    def n_pages(self, host: int) -> int:
-        """How many of a host's jobs are for pages."""
-        return sum(job.page != NO_PAGE for job in self._of_host[host])
+    def of(self, host: int) -> Iterable[Job]:
+        """The jobs of a host, the next one first."""
+        return self._of_host[host]
 
     def take_all(self, host: int) -> Iterator[Job]:
         while host in self._of_host:
