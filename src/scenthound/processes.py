@@ -1,4 +1,4 @@
-"""Work shared out to processes, its results in the order of the work: the one place that starts processes.
+"""Work shared out to processes, its results in the order of the work.
 
 Rules
 - Workers are started afresh rather than forked from a process that may have threads.

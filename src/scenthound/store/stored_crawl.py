@@ -15,7 +15,7 @@ import numpy as np
 
 from scenthound.errors import BadInput, printable
 from scenthound.model import IntArray
-from scenthound.reasons import Reason
+from scenthound.reasons import REASONS, Reason
 from scenthound.store.archive import ArchiveEnd, ArchiveReader
 from scenthound.store.crawl_database import NOINDEX, TRUNCATED, reading_connection, unpacked
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout
@@ -26,7 +26,6 @@ Reader = TypeVar("Reader", bound="StoredCrawl")
 
 #: Rows read at a time.
 _PIECE_ROWS = 100
-_REASONS = {reason.value: reason for reason in Reason}
 
 
 class StoredCrawl:
@@ -107,7 +106,7 @@ class StoredCrawl:
     def reasons(self) -> dict[Reason, int]:
         """How many pages were not taken for which reason, the most frequent first."""
         counted = self._all("SELECT reason, count(*) FROM not_taken GROUP BY reason ORDER BY count(*) DESC, reason")
-        return {_REASONS[reason]: count for reason, count in counted}
+        return {REASONS[reason]: count for reason, count in counted}
 
     def urls(self) -> list[str]:
         """All URLs, by number."""
@@ -189,7 +188,7 @@ class StoredCrawl:
 
 def _not_taken_row(values: tuple[Any, ...]) -> NotTakenRow:
     page, url, reason, detail, time_s, status = values
-    return NotTakenRow(page, url, _REASONS[reason], detail, time_s, status)
+    return NotTakenRow(page, url, REASONS[reason], detail, time_s, status)
 
 
 def _visit_row(values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRow:

@@ -34,9 +34,6 @@ class Hosts:
             known.append(self._numbered(self._table.host(len(known))))
         return known[host]
 
-    def name(self, host: int) -> str:
-        return self._names[host]
-
     def domain(self, host: int) -> int:
         return self._domain[host]
 
