@@ -11,7 +11,7 @@ help:
 	@echo "make demo         crawl a small web on this machine, live, and compare the crawls with simulated ones"
 	@echo "make test         linters, types, import contract and all tests"
 	@echo "make bench        the benchmarks; needs the collections in ../shared/data for the real ones"
-	@echo "make bench-live   live crawls over loopback: cost beside Scrapy, politeness, and forty times kill -9"
+	@echo "make bench-live   live crawls over loopback: cost beside Scrapy, politeness, resuming, forty times kill -9"
 	@echo "make clean        remove the virtual environment and what the tools left"
 
 install: $(STAMP)
@@ -38,6 +38,7 @@ bench: install
 bench-live: install
 	$(BIN)/python -m benchmarks.live
 	$(BIN)/python -m benchmarks.live_politeness
+	$(BIN)/python -m benchmarks.live_resume
 	$(BIN)/python -m benchmarks.live_kills
 
 clean:

@@ -203,18 +203,19 @@ def _while_hosts_rest(frontier: "CompiledFrontier | PlainFrontier") -> str:
 def _questions() -> None:
     print(f"  CPU ms for best_first to answer ask({PAGES_PER_QUESTION}) with {SMALL:,} pages waiting:")
     for n_hosts, n_resting, most_ms in CROWDS:
-        plain_ms, compiled_ms = (_question_ms(n_hosts, n_resting, large) for large in (LARGE, unbounded.LARGE))
+        with patch.object(unbounded, "LARGE", LARGE), patch.object(unbounded, "_numba_is_loaded", lambda: False):
+            plain_ms = _question_ms(n_hosts, n_resting)
+        compiled_ms = _question_ms(n_hosts, n_resting)
         print(f"  {n_resting:6,} of {n_hosts:6,} hosts rest: ", end="")
         print(f"plain {plain_ms:.2f}, compiled {compiled_ms:.2f} (to be at most {most_ms})", flush=True)
 
 
-def _question_ms(n_hosts: int, n_resting: int, large: int) -> float:
+def _question_ms(n_hosts: int, n_resting: int) -> float:
     """The CPU time of a question. Hosts that were asked rest until as many others as may rest were asked after them;
     between two questions the strategy is told of the pages it asked for, with links that change scores."""
     rng = np.random.default_rng(3)
     host_of = rng.integers(0, n_hosts, SMALL, np.int32)
-    with patch.object(unbounded, "LARGE", large):
-        strategy = _best_first_with(host_of, rng)
+    strategy = _best_first_with(host_of, rng)
     resting = deque(rng.permutation(n_hosts)[:n_resting].tolist(), maxlen=n_resting)
     ns: list[int] = []
     for _ in range(N_QUESTIONS):

@@ -6,6 +6,8 @@ are told when they are on the disk.
 
 import json
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.live_crawl import Work
@@ -23,7 +25,10 @@ def main() -> None:
         time_s=work.time_s, commit_s=work.commit_s, watch=_tell, watch_s=work.watch_s, obey_signals=True
     )
     folder = Path(work.folder)
-    summary = resume(folder, options) if is_crawl(folder) else crawl(_plan(work), folder, options)
+    if is_crawl(folder):
+        summary = resume(folder, replace(options, page_budget=work.n_pages))
+    else:
+        summary = crawl(_plan(work), folder, options)
     reasons = {reason.value: count for reason, count in summary.reasons.items()}
     _print(summary.status, ended=summary.ended, reasons=reasons)
 
@@ -47,8 +52,15 @@ def _tell(status: CrawlStatus) -> None:
 
 
 def _print(status: CrawlStatus, **further: object) -> None:
-    said = {"pages": status.n_pages, "frontier": status.frontier, "regret": status.regret, **further}
-    print(json.dumps(said), flush=True)
+    said = {
+        "pages": status.n_pages,
+        "relevance": status.harvest,
+        "regret": status.regret,
+        "frontier": status.frontier,
+        "in_flight": status.in_flight,
+        "cpu_s": time.process_time(),
+    }
+    print(json.dumps(said | further), flush=True)
 
 
 if __name__ == "__main__":

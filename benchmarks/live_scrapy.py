@@ -11,9 +11,10 @@ from pathlib import Path
 from benchmarks.live_process import Measured, measured
 from benchmarks.live_site import Site
 from scenthound.errors import Failure
+from scenthound.text.stop_words import STOP_WORDS
 
 #: The environment is made anew when this changes.
-PACKAGES = ("scrapy", "selectolax", "warcio", "uvloop", "isal")
+PACKAGES = ("scrapy", "selectolax", "ada-url", "PyStemmer", "warcio", "uvloop", "isal")
 SPIDER = Path(__file__).with_name("live_scrapy_spider.py")
 
 
@@ -37,12 +38,13 @@ class ScrapyEnvironment:
         return _run([str(self._python), "-c", code, *PACKAGES]).strip()
 
     def crawl(
-        self, site: Site, n_pages: int, concurrency: int, *, links: str = "quick", zlib: str = "isal"
+        self, site: Site, n_pages: int, concurrency: int, *, links: str = "quick", zlib: str = "default"
     ) -> Measured:
         with tempfile.TemporaryDirectory(prefix="scenthound-live-scrapy-") as folder:
             work = {
                 "seed": site.seeds[0],
                 "keywords": list(site.keywords),
+                "stop_words": sorted(STOP_WORDS),
                 "n_pages": n_pages,
                 "concurrency": concurrency,
                 "links": links,

@@ -1,12 +1,19 @@
 """The same work done by Scrapy, tuned: run as a script by the Python of an environment that has Scrapy.
 
-It obeys robots.txt, takes each URL once, reads links and words of every page, scores the page by its cosine with the
-topic's keywords, follows the links of better pages first, writes a compressed WARC file and keeps its state on disk.
+It obeys robots.txt, takes each canonical URL (WHATWG) once, reads links and words of every page, scores the page by the
+cosine of its stemmed words, stop words left out, with those of the topic's keywords, follows the links of better pages
+first, writes a compressed WARC file and keeps its state on disk. A page has the score that it has in Scenthound, and
+some of them are told in the end, to be compared.
 
-What is tuned: links and text are read by selectolax and not by the default link extractor; URLs that were seen are
-dropped before a Request is made, because making one and its fingerprint costs more than all else about a link; parts
-that the work does not need are off; one worker takes what a page yields and not the usual hundred; uvloop runs the
-loop; ISA-L compresses the archive. `links` and `zlib` of the work bring back the usual ways, to show what they cost.
+What is tuned: links and text are read by selectolax and not by the default link extractor; URLs are joined by ada,
+which takes a third of the time of urllib and a seventh of that of w3lib; a word is stemmed once; URLs that were seen
+are dropped before a Request is made, because making one and its fingerprint costs more than all else about a link;
+parts that the work does not need are off; one worker takes what a page yields and not the usual hundred; uvloop runs
+the loop. warcio writes the archive as it comes; with `zlib` "isal" it is patched to compress by ISA-L instead of zlib,
+which nobody can ask it for. `links` "default" brings back the usual link extractor, to show its cost.
+
+What it need not do, and Scenthound does: look for near-duplicates, soft 404s and traps, wait until the disk has what
+was taken, keep links and scores of all pages, or go on after a kill as if nothing had been.
 """
 
 # Scrapy lives in an environment of its own, where no type checker looks.
@@ -21,9 +28,10 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from urllib.parse import urljoin
 
+import ada_url
 import scrapy
+import Stemmer
 from isal import isal_zlib
 from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import CloseSpider
@@ -33,10 +41,15 @@ from selectolax.lexbor import LexborHTMLParser
 from warcio import warcwriter
 from warcio.statusandheaders import StatusAndHeaders
 
-_WORD = re.compile(r"[^\W_]+")
-#: Scores are told to Scrapy as whole numbers, and each number on each host is a file: few are enough.
+#: Underscores are taken out before: to leave them out here would take longer.
+_WORD = re.compile(r"\w+")
+_STOP = ""
+#: Scores are told to Scrapy as whole numbers, and each number on each host is a file. With a thousand, 3,000 pages cost
+#: a sixth more, and their mean relevance was 0.057 instead of 0.056: few are enough.
 _PRIORITIES = 20
 _PAGES_A_LINE = 500
+#: One page in so many is told with its score.
+_PAGES_A_SCORE = 100
 _DOWNLOADER_PARTS_OFF = (
     "offsite.OffsiteMiddleware",
     "httpauth.HttpAuthMiddleware",
@@ -62,6 +75,7 @@ class Work:
 
     seed: str
     keywords: list[str]
+    stop_words: list[str]
     n_pages: int
     concurrency: int
     links: str
@@ -80,6 +94,23 @@ class FastZlib:
         return isal_zlib.compressobj(isal_zlib.ISAL_DEFAULT_COMPRESSION, method, window_bits)
 
 
+class Stems(dict[str, str]):
+    """The stem of each word that was asked for; that of a stop word is `_STOP`."""
+
+    def __init__(self, stop_words: list[str]) -> None:
+        super().__init__(dict.fromkeys(stop_words, _STOP))
+        self._stem = Stemmer.Stemmer("porter", 0).stemWord
+
+    def __missing__(self, word: str) -> str:
+        return self.setdefault(word, self._stem(word))
+
+    def counted(self, text: str) -> Counter[str]:
+        """How often each stem is in a text."""
+        counts = Counter(map(self.__getitem__, _WORD.findall(text.lower().replace("_", " "))))
+        del counts[_STOP]
+        return counts
+
+
 class TopicSpider(scrapy.Spider):
     """Follows the links of relevant pages first."""
 
@@ -88,10 +119,14 @@ class TopicSpider(scrapy.Spider):
     def __init__(self, work: Work) -> None:
         super().__init__()
         self._work = work
-        self._keywords = frozenset(work.keywords)
+        self._stems = Stems(work.stop_words)
+        self._topic = self._stems.counted(" ".join(work.keywords))
+        self._topic_norm = math.hypot(*self._topic.values())
         self._extractor = LinkExtractor() if work.links == "default" else None
         self._seen = {work.seed}
         self._n_taken = 0
+        self._relevance_sum = 0.0
+        self._scores: dict[str, float] = {}
         self._file = (Path(work.folder) / "pages.warc.gz").open("ab")
         self._warc = warcwriter.WARCWriter(self._file, gzip=True, warc_version="WARC/1.1")
 
@@ -102,40 +137,45 @@ class TopicSpider(scrapy.Spider):
         self._archive(response)
         tree = LexborHTMLParser(response.body)
         links = self._links(response, tree)
-        priority = round(_PRIORITIES * self._score(tree))
+        score = self._score(tree)
+        priority = round(_PRIORITIES * score)
         for url in links:
             if url not in self._seen:
                 self._seen.add(url)
                 yield scrapy.Request(url, priority=priority)
-        self._count()
+        self._count(response.url, score)
 
     def closed(self, reason: str) -> None:
         self._file.close()
-        self._print(ended=reason)
+        self._print(ended=reason, scores=self._scores)
 
-    def _count(self) -> None:
+    def _count(self, url: str, score: float) -> None:
+        if self._n_taken % _PAGES_A_SCORE == 0:
+            self._scores[url] = score
         self._n_taken += 1
+        self._relevance_sum += score
         if self._n_taken % _PAGES_A_LINE == 0 or self._n_taken == self._work.n_pages:
             self._print()
         if self._n_taken == self._work.n_pages:
             raise CloseSpider("budget")
 
-    def _print(self, **further: str) -> None:
-        print(json.dumps({"pages": self._n_taken, **further}), flush=True)
+    def _print(self, **further: object) -> None:
+        relevance = self._relevance_sum / max(1, self._n_taken)
+        print(json.dumps({"pages": self._n_taken, "relevance": relevance, **further}), flush=True)
 
     def _links(self, response: Response, tree: LexborHTMLParser) -> list[str]:
         if self._extractor is not None:
             return [link.url for link in self._extractor.extract_links(response)]
         base = response.url
-        urls = [urljoin(base, node.attributes["href"]).partition("#")[0] for node in tree.css("a[href]")]
+        urls = [_joined(base, node.attributes["href"] or "") for node in tree.css("a[href]")]
         return [url for url in urls if url.startswith(("http://", "https://"))]
 
     def _score(self, tree: LexborHTMLParser) -> float:
         for node in tree.css("script, style"):
             node.decompose()
-        counts = Counter(_WORD.findall(tree.root.text(separator=" ").lower()))
-        norm = math.sqrt(sum(count * count for count in counts.values()) * len(self._keywords))
-        return sum(counts[keyword] for keyword in self._keywords) / norm if norm else 0.0
+        counts = self._stems.counted(tree.root.text(separator=" "))
+        norm = math.hypot(*counts.values()) * self._topic_norm
+        return sum(count * counts[stem] for stem, count in self._topic.items()) / norm if norm else 0.0
 
     def _archive(self, response: Response) -> None:
         headers = [(name.decode(), value.decode()) for name, values in response.headers.items() for value in values]
@@ -144,6 +184,14 @@ class TopicSpider(scrapy.Spider):
         self._warc.write_record(
             self._warc.create_warc_record(response.url, "response", payload=body, http_headers=head)
         )
+
+
+def _joined(base: str, reference: str) -> str:
+    """The canonical URL that a reference leads to, without its fragment; "" if there is none."""
+    try:
+        return ada_url.join_url(base, reference).partition("#")[0]
+    except ValueError:
+        return ""
 
 
 def _settings(work: Work) -> dict[str, object]:

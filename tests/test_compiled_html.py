@@ -3,6 +3,8 @@
 import itertools
 import re
 import time
+from dataclasses import replace
+from html.entities import html5
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,8 @@ from hypothesis import strategies as st
 
 from parsed_page import URL
 from scenthound.files import opened
+from scenthound.frontier.found_urls import FoundUrls
+from scenthound.frontier.url_table import UrlTable
 from scenthound.text import word_lookup
 from scenthound.text.words import WordScanner
 from scenthound.web.page_content import PageContent
@@ -25,10 +29,16 @@ from scenthound.web.plain_pages import read_plain
 COMPILED, PLAIN = -1, 1 << 60
 
 
-def parsed(html: str | bytes, scanner: WordScanner, much_characters: int, charset: str | None = None) -> ParsedPage:
+def parsed(
+    html: str | bytes,
+    scanner: WordScanner,
+    much_characters: int,
+    charset: str | None = None,
+    table: UrlTable | None = None,
+) -> ParsedPage:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(word_lookup, "MUCH_CHARACTERS", much_characters)
-        return parse_html(html, URL, scanner, http_charset=charset, agent="scenthound")
+        return parse_html(html, URL, scanner, http_charset=charset, agent="scenthound", table=table)
 
 
 def read(html: str | bytes, charset: str | None = None) -> PageContent | None:
@@ -44,15 +54,22 @@ def assert_same(one: ParsedPage, other: ParsedPage) -> None:
 
 
 class Twins:
-    """Two scanners that read the same pages, one compiled and one not."""
+    """Two scanners that read the same pages, one compiled and one not, the first with a table of URLs."""
 
     def __init__(self) -> None:
         self._compiled, self._plain = WordScanner(), WordScanner()
+        self._table = UrlTable(compiled=True)
 
     def read(self, html: str | bytes, charset: str | None = None) -> None:
-        compiled = parsed(html, self._compiled, COMPILED, charset)
+        compiled = self._with_urls(parsed(html, self._compiled, COMPILED, charset, self._table))
         assert_same(compiled, parsed(html, self._plain, PLAIN, charset))
         assert self._compiled.stems == self._plain.stems
+
+    def _with_urls(self, page: ParsedPage) -> ParsedPage:
+        if page.link_numbers is None:
+            return page
+        numbers = self._table.add_found(FoundUrls(page.link_numbers, page.link_urls))
+        return replace(page, link_urls=[self._table.url(number) for number in numbers.tolist()], link_numbers=None)
 
 
 ORDINARY = {
@@ -73,12 +90,18 @@ ORDINARY = {
     "comments": "dog<!-->cat<!--->cow<!-- a --!>bird<!---->dog<!-- <p> -- > -->cat<?x?>cow<!doctype html>bird",
     "references": "caf&eacute;&nbsp;dog&mdash;cat &#x63;ow &#8217; a & b &lt;b&gt; AT& &#100;og",
     "attributes": "<a class='a>b' HREF=\"x?a=1&amp;b=2&c=3&copy=4\" href=no id rel=NoFollow>dog</a><p/ class = x>cat",
+    "attributes with longer names": "<a href-x=1 href_=2 hrefs=3 x-href=4 hrefhref5678=5 href=6 rel:x=nofollow>dog</a>",
     "references that are none": "<a href='?&notit;&ampx;&copy'>dog</a><a href=&#65;b>cat</a>",
     "heads": "<html><head><meta name=robots content='none, x'><base target=t><base href=/b/><title>T</title></head>x",
     "wishes to one robot": "<meta name=ScentHound content=noindex><meta content=x><meta name=n>dog",
     "anchors that lead nowhere": "<a name=x>dog <p>cat <a href=y>cow</a></a> bird",
     "other scripts": "stra\u00dfe \u65e5\u672c <b>\U0001d49c</b>\u00e9t\u00e9 <a href='\u00e9'>\u0416\u0423\u041a</a>",
+    "one to four bytes": "<title>~\u0080\u07ca\u0800\uffdc\U00010000</title>~&#x7ca;&#x800;&#xffdc;&#x10000;",
+    "a comment at the end": "dog<!-- cat -->",
     "no script": "dog<body><noscript>cat<img alt=cow></noscript>bird",
+    "words of eight letters and more": "elephant ELEPHANTS elephantine <b>eleph</b>ant hippopotamuses" + "x" * 40,
+    "words within words of links": "ele<a href=x>phan</a>ts<a href=y>and</a>cats",
+    "words too long to be one": "x" * 41 + " dog " + "y" * 20 + "<i>" + "z" * 21 + "</i> cat",
     "white space between cells": "<table> <!-- x --> <tr>\n<script>x</script> <td>dog</table>",
 }
 
@@ -158,7 +181,7 @@ def test_what_an_ordinary_page_holds() -> None:
     page = read_plain(html, None, scanner, MAX_LINKS)
     assert page is not None
     assert (page.title, page.base_reference, page.metas) == ("Red Kites", "/b", [("n", "c")])
-    assert (page.references, page.relations) == (["x"], ["y"])
+    assert page.links.resolved("http://a.org/", None).urls == ["http://a.org/x"]
     assert [scanner.stems[word] for word in page.words] == ["red", "kite", "eat", "small", "mice"]
     assert (page.start.tolist(), page.end.tolist()) == ([3], [5])
 
@@ -203,6 +226,47 @@ def test_any_text_is_read_as_the_library_path_reads_it(html: str) -> None:
     Twins().read("<b>" + html + "<p>dog")
 
 
+WORD_PIECES = ("a", "Bc", "0", "abcdefg", "ABCDEFGH", "h" * 39, "\u00c9", "&eacute;", "\u65e5", "\U0001d49c", " ", "-")
+TAG_PIECES = ("<b>", "</b>", "<!--x-->", "<br>", "<a href=x>", "</a>")
+
+
+@given(st.lists(st.sampled_from(WORD_PIECES + TAG_PIECES), max_size=20).map("".join))
+def test_words_of_any_length_and_spelling_are_cut_and_numbered_alike(html: str) -> None:
+    Twins().read(html)
+
+
+@pytest.mark.parametrize("much_characters", [COMPILED, PLAIN])
+def test_a_word_of_a_page_has_the_hash_that_it_has_in_a_text(
+    monkeypatch: pytest.MonkeyPatch, much_characters: int
+) -> None:
+    monkeypatch.setattr(word_lookup, "MUCH_CHARACTERS", much_characters)
+    scanner = WordScanner()
+    words = ["a" * length for length in range(1, 42)]
+    html = " ".join([*words, "ele<b>phan</b>ts", "&Eacute;t\u00e9", "inter&eacute;ssant<i>\u00e9</i>e"])
+    assert read_plain(html, None, scanner, MAX_LINKS) is not None
+    text = " ".join([*words, "elephants", "\u00e9t\u00e9", "inter\u00e9ssant\u00e9e"])
+    assert scanner._lookup.find(text, np.zeros(0, np.int64))[0].n_unknown == 0
+
+
+def test_only_letters_and_digits_of_ascii_make_words() -> None:
+    twins = Twins()
+    for byte in range(2, 0x80):
+        # Before, within and behind eight bytes.
+        twins.read(f"{byte:c}dog{byte:c}cat <b>elephants{byte:c}</b>")
+
+
+def test_a_page_that_breaks_off_anywhere_is_read_alike() -> None:
+    html = "<title>T</title><p class='a'>Dogs &amp; <a href=x>\u00e9t\u00e9</a><!-- c --><img alt=cow><style>x</style>"
+    twins = Twins()
+    for end in range(len(html)):
+        twins.read(html[:end])
+
+
+def test_no_reference_is_shorter_than_what_it_stands_for() -> None:
+    # So there is room for the text of any page where there is room for the page.
+    assert all(len(f"&{name}") >= len(text.encode()) for name, text in html5.items() if len(text) == 1)
+
+
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_as_the_library_path_reads_them(body: bytes) -> None:
     Twins().read(b"<a href=x>dog</a>" + body, "utf-8")
@@ -231,14 +295,3 @@ def test_time_is_linear_in_the_length_of_the_page(piece: str) -> None:
     read(html)
     # Some ten times what the slowest takes.
     assert time.process_time() - started < 0.3
-
-
-def test_codes_are_scanned_as_their_text_is() -> None:
-    text, cuts = "Red kites eat redkites \u00c9t\u00e9", np.array([3, 17, 22], np.int64)
-    codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-    one, other = WordScanner(), WordScanner()
-    for _ in range(2):
-        numbers, places = one.scan_codes(codes, cuts)
-        numbers_of_text, places_of_text = other.scan_cut(text, cuts)
-        assert (numbers.tolist(), places.tolist()) == (numbers_of_text.tolist(), places_of_text.tolist())
-    assert one.stems == other.stems

@@ -19,7 +19,9 @@ from scenthound.frontier.unbounded import UnboundedFrontier
 
 pytest.importorskip("numba")
 
-from scenthound.frontier import compiled_heaps
+from numba import njit
+
+from scenthound.frontier import compiled, compiled_heaps
 from scenthound.frontier.compiled import FIRST_RECORDS, CompiledFrontier
 
 RULES = {
@@ -28,6 +30,12 @@ RULES = {
     "set": lambda _old, new: new,
     "enter": lambda old, _new: old,
 }
+
+
+@njit
+def host_of(pages, place):
+    """A part of compiled code has no entrance from Python."""
+    return compiled_heaps.host_of(pages, place)
 
 
 class NaiveFrontier:
@@ -115,7 +123,7 @@ def test_the_twins_and_the_naive_model_agree(salt, gap, steps):
             assert {page: twin.score(page) for page in waiting.tolist()} == naive.scores
             assert dict(zip(waiting.tolist(), twin.scores(waiting).tolist(), strict=True)) == naive.scores
         for page in naive.scores:
-            assert compiled_heaps.host_of(compiled._pages, page + 1) == naive.hosts[page]
+            assert host_of(compiled._pages, page + 1) == naive.hosts[page]
     assert plain.take(100) == compiled.take(100)
 
 
@@ -147,6 +155,24 @@ def test_the_twins_agree_on_batches_larger_than_a_window(n_hosts):
         ready = None if step % 3 == 0 else lambda host, resting=resting: host not in resting
         plain, compiled = (twin.take(n, ready) for twin in twins)
         assert plain == compiled
+
+
+@pytest.mark.parametrize("fewest", [1, 2, 32])
+def test_the_twins_agree_however_many_of_ninety_hosts_are_looked_at_together(fewest, monkeypatch):
+    monkeypatch.setattr(compiled, "FEWEST_LOOKED_AT", fewest)
+    rng = Random(fewest)
+    plain_one, compiled_one = both()
+    for _ in range(150):
+        pages = [rng.randrange(900) for _ in range(20)]
+        batch = arrays(pages, [page % 90 for page in pages], [rng.randrange(5) / 4 for _ in pages])
+        resting, n = set(rng.sample(range(90), rng.randrange(90))), rng.randint(1, 5)
+        answers = []
+        for one in (plain_one, compiled_one):
+            one.raise_all(*batch)
+            turns = Turns(lambda host, resting=resting: host not in resting)
+            answers.append([one.take(1, turns), one.take_in_turns(n, turns), one.take_in_turns(2, turns)])
+        assert answers[0] == answers[1]
+    assert plain_one.take(900) == compiled_one.take(900)
 
 
 def test_one_twin_takes_up_the_state_of_the_other():
@@ -191,6 +217,7 @@ def test_arrays_grow_with_the_numbers_and_little_beyond():
 
 
 def test_an_unbounded_frontier_moves_into_compiled_code_when_it_is_large(monkeypatch):
+    monkeypatch.setattr(unbounded, "_numba_is_loaded", lambda: False)
     monkeypatch.setattr(unbounded, "LARGE", 100)
     frontier, plain = UnboundedFrontier(Random(5)), PlainFrontier(lambda: Random(5).getrandbits(64))
     for start in range(0, 200, 20):
@@ -203,7 +230,19 @@ def test_an_unbounded_frontier_moves_into_compiled_code_when_it_is_large(monkeyp
     assert frontier.take(200) == plain.take(200)
 
 
+def test_an_unbounded_frontier_is_compiled_from_its_first_pages_on_where_numba_is_loaded():
+    frontier, plain = UnboundedFrontier(Random(5)), PlainFrontier(lambda: Random(5).getrandbits(64))
+    for one in (frontier, plain):
+        one.raise_all(*arrays(range(20), [0, 1] * 10, [1.0] * 20))
+    assert isinstance(frontier._held, CompiledFrontier)
+    heir = UnboundedFrontier(Random(6))
+    heir.restore(plain.state())
+    assert isinstance(heir._held, CompiledFrontier)
+    assert frontier.take(20) == heir.take(20) == plain.take(20)
+
+
 def test_a_large_state_is_restored_into_compiled_code(monkeypatch):
+    monkeypatch.setattr(unbounded, "_numba_is_loaded", lambda: False)
     monkeypatch.setattr(unbounded, "LARGE", 100)
     frontier, heir = UnboundedFrontier(Random(5)), UnboundedFrontier(Random(6))
     frontier.raise_all(*arrays(range(101), [0] * 101, [1.0] * 101))

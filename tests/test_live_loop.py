@@ -1,5 +1,6 @@
 """A live crawl on the real clock: how it ends, what it does with errors, and how it reads from recordings."""
 
+import gc
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from scenthound.drivers.ended import Ended
+from scenthound.drivers.live.collecting import NEW_OBJECTS
 from scenthound.drivers.live.status import CrawlStatus
 from scenthound.errors import Failure
 from scenthound.frontier.politeness_rules import PolitenessRules
@@ -154,6 +156,17 @@ def test_watchers_are_told_of_pages_on_the_disk_only(server: StaticServer, tmp_p
     crawl(plan(server, politeness=PolitenessRules(delay_s=0.02)), tmp_path / "crawl", _often(watch))
     assert all(said <= stored for said, stored in told)
     assert told[-1] == (N_PAGES, N_PAGES)
+
+
+def test_garbage_is_searched_for_less_often_while_a_crawl_runs_only(server: StaticServer, tmp_path: Path) -> None:
+    before, meanwhile = gc.get_threshold(), set()
+
+    def watch(_: CrawlStatus) -> None:
+        meanwhile.add(gc.get_threshold()[0])
+
+    crawl(plan(server, politeness=PolitenessRules(delay_s=0.02)), tmp_path / "crawl", _often(watch))
+    assert NEW_OBJECTS in meanwhile
+    assert gc.get_threshold() == before
 
 
 def _often(watch: Callable[[CrawlStatus], None]) -> RunOptions:

@@ -10,6 +10,7 @@ from scenthound.drivers.scores import scores_for
 from scenthound.drivers.simulate import simulate
 from scenthound.drivers.telling import TopicWords
 from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.lab import crawl_parts
 from scenthound.relevance.base import RELEVANCE
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.strategies.base import STRATEGIES
@@ -17,6 +18,8 @@ from virtual_site import TOPIC, Killed, VirtualSite, busy_site, crawl_virtually,
 
 STRATEGY_NAMES = STRATEGIES.names()
 PAGES = 40
+#: From how many pages on a crawl uses compiled code, if there is numba: always, and never.
+COMPILED, PLAIN = 1, 1 << 30
 
 
 def simulated_urls(site: VirtualSite, strategy: str, seeds: tuple[str, ...]) -> list[str]:
@@ -35,8 +38,11 @@ def simulated_urls(site: VirtualSite, strategy: str, seeds: tuple[str, ...]) -> 
 
 @pytest.mark.parametrize("strategy", STRATEGY_NAMES)
 @pytest.mark.parametrize("delay_s", [0.0, 1.0])
-def test_live_visits_are_the_simulated_ones(strategy: str, delay_s: float, tmp_path: Path) -> None:
+def test_live_visits_are_the_simulated_ones(
+    strategy: str, delay_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for seed in range(3):
+        monkeypatch.setattr(crawl_parts, "MANY_PAGES", (PLAIN, COMPILED)[seed % 2])
         site = random_site(seed)
         seeds = tuple(list(site.pages)[:2])
         polite = PolitenessRules(delay_s=delay_s)
@@ -48,7 +54,10 @@ def test_live_visits_are_the_simulated_ones(strategy: str, delay_s: float, tmp_p
 
 
 @pytest.mark.parametrize("strategy", STRATEGY_NAMES)
-def test_a_crawl_killed_again_and_again_equals_one_that_was_not(strategy: str, tmp_path: Path) -> None:
+def test_a_crawl_killed_again_and_again_equals_one_that_was_not(
+    strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether a part of it was crawled with compiled code or without."""
     site = random_site(7, n_pages=90)
     seeds = tuple(list(site.pages)[:2])
     settings = {
@@ -61,7 +70,8 @@ def test_a_crawl_killed_again_and_again_equals_one_that_was_not(strategy: str, t
     }
     crawl_virtually(tmp_path / "whole", plan(seeds, **settings), site)
     rng = Random(1)
-    for _ in range(200):
+    for part in range(200):
+        monkeypatch.setattr(crawl_parts, "MANY_PAGES", (PLAIN, COMPILED)[part % 2])
         with suppress(Killed):
             crawl_virtually(
                 tmp_path / "killed",
@@ -75,7 +85,9 @@ def test_a_crawl_killed_again_and_again_equals_one_that_was_not(strategy: str, t
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(seed: int, tmp_path: Path) -> None:
+def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Redirects, robots.txt files, sitemaps, retries and guards; the budget is all open for most of the time."""
     strategy = ("breadth_first", "best_first", "opic", "infospiders", "otie")[seed % 5]
     settings = {
@@ -94,7 +106,8 @@ def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(seed: int, 
     seeds = tuple(list(site.pages)[:1] + list(site.redirects)[:2])
     crawl_virtually(tmp_path / "whole", plan(seeds, **settings), site)
     rng = Random(seed)
-    for _ in range(300):
+    for part in range(300):
+        monkeypatch.setattr(crawl_parts, "MANY_PAGES", (PLAIN, COMPILED)[part % 2])
         with suppress(Killed):
             crawl_virtually(
                 tmp_path / "killed",

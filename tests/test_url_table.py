@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.frontier import url_table
+from scenthound.errors import BrokenContract
+from scenthound.frontier import url_index, url_table
+from scenthound.frontier.found_urls import NEW, FoundUrls
 from scenthound.frontier.url_table import UrlTable
 from scenthound.web.urls import host_of
 
@@ -88,9 +90,9 @@ def test_every_string_keeps_its_number_and_comes_back_as_it_was(urls):
     assert len(table) == len(number_of)
 
 
-@pytest.mark.parametrize("chunk", [url_table.CHUNK, 300])
+@pytest.mark.parametrize("chunk", [url_index.CHUNK, 300])
 def test_a_table_that_grew_finds_everything_again(monkeypatch, chunk):
-    monkeypatch.setattr(url_table, "CHUNK", chunk)
+    monkeypatch.setattr(url_index, "CHUNK", chunk)
     table = UrlTable()
     urls = [f"http://host{i % 97}.org/{i}" for i in range(20_000)]
     assert table.add_all(urls).tolist() == list(range(20_000))
@@ -98,7 +100,7 @@ def test_a_table_that_grew_finds_everything_again(monkeypatch, chunk):
     assert table.find("http://host1.org/20000") is None
 
 
-@pytest.mark.parametrize("of_hash", [lambda _: 0, lambda _: url_table.LOWER_HALF, lambda url: len(url) << 27])
+@pytest.mark.parametrize("of_hash", [lambda _: 0, lambda _: url_index.LOWER_HALF, lambda url: len(url) << 27])
 def test_text_decides_where_hashes_are_the_same(monkeypatch, of_hash):
     # The largest hash wants the last slot, so that all entries but one are laid from the first slot on.
     monkeypatch.setattr(url_table, "_hash", of_hash)
@@ -152,3 +154,99 @@ def test_ends_go_on_beyond_what_their_bytes_hold(monkeypatch):
     numbers = table.add_all(urls).tolist()
     assert [table.url(number) for number in numbers] == urls
     assert [table.find(url) for url in urls] == numbers
+
+
+@pytest.fixture
+def compiled() -> UrlTable:
+    pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+    return UrlTable(compiled=True)
+
+
+def pieces(*rows: tuple[int, int, int]) -> np.ndarray:
+    return np.array(rows, np.int64).reshape(-1, 3)
+
+
+def test_urls_are_found_in_two_pieces(compiled):
+    compiled.add_all(["http://a.org/x/y", "http://a.org/", "http://b.org/x/y"])
+    base, data = b"http://a.org/x/z", b".http://b.org/x/y/xy"
+    prefixes = [0, 7, 12, 13, 15, 16]
+    rows = pieces(
+        (4, 19, 20),  # http://a.org/x/ and y
+        (3, 0, 0),  # http://a.org/ and nothing
+        (0, 1, 17),  # nothing and http://b.org/x/y
+        (2, 17, 18),  # http://a.org and /
+        (1, 8, 17),  # http:// and b.org/x/y, parted within the origin
+        (5, 0, 0),  # http://a.org/x/z, which is unknown
+        (4, 18, 19),  # http://a.org/x/ and x
+        (-1, 1, 17),  # not to be looked for
+    )
+    assert compiled.find_pieces(base, prefixes, data, rows).tolist() == [0, 1, 2, 1, 2, NEW, NEW, NEW]
+    # Beyond the last prefix it is the last that counts.
+    assert compiled.find_pieces(base, [0, 13], data, pieces((9, 0, 0), (9, 18, 19))).tolist() == [1, NEW]
+    assert len(compiled) == 3
+
+
+def test_an_empty_table_has_no_pieces(compiled):
+    assert compiled.find_pieces(b"http://a.org/", [0, 13], b"x", pieces((1, 0, 1), (0, 0, 0))).tolist() == [NEW, NEW]
+    assert compiled.find_pieces(b"", [0], b"", pieces()).tolist() == []
+
+
+@given(st.lists(st.one_of(urls_of_few_hosts, any_text), max_size=40), st.data())
+def test_pieces_are_found_wherever_a_url_is_parted(urls, data):
+    pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+    table = UrlTable(compiled=True)
+    known = urls[: len(urls) // 2]
+    table.add_all(known)
+    for url in urls:
+        text = url.encode("utf-8", "surrogatepass")
+        at = data.draw(st.integers(0, len(text)))
+        rows = pieces((0, 1, 1 + len(text) - at))
+        [number] = table.find_pieces(text[:at] + b"!", [at], b"?" + text[at:] + b"?", rows)
+        assert number == (table.find(url) if url in known else NEW)
+
+
+def test_pieces_are_found_beyond_what_ends_hold(monkeypatch, compiled):
+    monkeypatch.setattr(url_table, "END_LIMIT", 64)
+    urls = [f"http://a.org/{i:0{31 if i < 10 else i % 63}}" for i in range(200)]
+    numbers = compiled.add_all(urls).tolist()
+    found = [compiled.find_pieces(b"", [0], url.encode(), pieces((0, 0, len(url))))[0] for url in urls]
+    assert found == numbers
+
+
+def test_a_compiled_table_gives_the_same_numbers(compiled):
+    plain, n = UrlTable(), 5_000
+    urls = [f"http://host{i % 97}.org/{(i * i) % 3_001}" for i in range(n)]
+    assert compiled.add_all(urls).tolist() == plain.add_all(urls).tolist()
+    assert [compiled.url(number) for number in range(len(compiled))] == [plain.url(i) for i in range(len(plain))]
+    assert [compiled.find(url) for url in urls] == [plain.find(url) for url in urls]
+
+
+def test_hashes_of_two_compiled_tables_differ(compiled):
+    urls = [f"http://a.org/{i}" for i in range(50)]
+    other = UrlTable(compiled=True)
+    assert [compiled._hash(url) for url in urls] != [other._hash(url) for url in urls]
+    assert len({compiled._hash(url) for url in urls}) == 50
+
+
+def test_a_table_that_is_not_compiled_refuses_pieces():
+    with pytest.raises(BrokenContract, match="finds pieces"):
+        UrlTable().find_pieces(b"", [0], b"", pieces())
+
+
+def test_found_urls_are_added_in_order():
+    table = UrlTable()
+    table.add_all(["http://a.org/0", "http://a.org/1"])
+    found = FoundUrls(np.array([1, NEW, 0, NEW, NEW], np.int32), ["http://a.org/2", "http://a.org/3", "http://a.org/2"])
+    # The last was found twice before it was added; one more was added by another page in the meantime.
+    table.add_all(["http://a.org/3"])
+    assert table.add_found(found).tolist() == [1, 3, 0, 2, 3]
+    assert found.numbers.tolist() == [1, NEW, 0, NEW, NEW]
+
+
+def test_found_urls_can_be_sifted_and_lengthened():
+    found = FoundUrls(np.array([7, NEW, 5, NEW], np.int32), ["x", "y"])
+    kept = found.kept(np.array([True, False, False, True]))
+    assert (kept.numbers.tolist(), kept.new) == ([7, NEW], ["y"])
+    longer = kept.followed_by(["z"])
+    assert (longer.numbers.tolist(), longer.new, len(longer)) == ([7, NEW, NEW], ["y", "z"], 3)
+    assert longer.numbers.dtype == np.int32

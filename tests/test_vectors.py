@@ -13,9 +13,11 @@ from scenthound.text.vectors import (
     cosines,
     count_windows,
     count_words,
+    plain_total_weight,
     plain_word_norm,
     tf_idf_weights,
     tf_weights,
+    total_weight,
     word_norm,
 )
 
@@ -134,7 +136,37 @@ def test_the_norm_of_a_page_is_the_length_of_its_counts(words):
     assert word_norm(np.array(words, dtype=np.int32)) == expected
 
 
-@given(st.lists(st.sampled_from([0, 1, 2, 65, 2**20 + 1, 2**31 - 1])))
-def test_compiled_or_not_the_norm_is_the_same(words):
+#: Around the number of counters that there are at first, twice that, and far beyond.
+NUMBERS = [0, 1, 2, 65, 2**16 - 1, 2**16, 2**17 - 2, 2**17 - 1, 2**17, 2**20 + 1]
+
+
+@given(st.lists(st.lists(st.sampled_from(NUMBERS)), max_size=5))
+def test_compiled_or_not_the_norm_is_the_same_page_after_page(pages):
     pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
-    assert word_norm(np.array(words, dtype=np.int32)) == plain_word_norm(np.array(words, dtype=np.int32))
+    from scenthound.text.compiled_counts import WordCounts
+
+    counts = WordCounts()
+    for page in pages:
+        words = np.array(page, dtype=np.int32)
+        assert sqrt(counts.squared_norm(words)) == plain_word_norm(words)
+        assert word_norm(words) == plain_word_norm(words)
+
+
+def test_the_norm_of_a_long_page_of_few_words_is_exact():
+    pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+    # 100,000 stop words and as many of another word: squares beyond 32 bits.
+    assert word_norm(np.repeat(np.array([0, 3], dtype=np.int32), 100_000)) == 100_000
+
+
+def test_the_weight_of_a_page_counts_every_occurrence_and_words_beyond_by_the_last_weight():
+    # Twice word 1 (weight 2), once word 2 (weight 1), and 3, 4 and 9, of which only the fourth weight is left: 7 each.
+    words, weights = np.array([1, 0, 2, 1, 3, 9, 4], dtype=np.int32), np.array([0.0, 2.0, 1.0, 7.0])
+    assert total_weight(words, weights) == plain_total_weight(words, weights) == 26.0
+    assert total_weight(words[:0], weights) == plain_total_weight(words[:0], weights) == 0.0
+
+
+@given(st.lists(st.integers(0, 12)), st.lists(st.integers(0, 5), min_size=1, max_size=10))
+def test_compiled_or_not_the_weight_is_the_same(words, weights):
+    pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+    page, given_weights = np.array(words, dtype=np.int32), np.array(weights, dtype=np.float64)
+    assert total_weight(page, given_weights) == plain_total_weight(page, given_weights)

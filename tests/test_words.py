@@ -273,7 +273,7 @@ def test_evenly_spaced_hashes_take_no_longer_than_others(factor: int) -> None:
 
 def test_no_two_scanners_have_the_same_secrets() -> None:
     def hashes(scanner: WordScanner) -> int:
-        return int(scanner._lookup.find("word", np.zeros(0, np.int64)).hashes[0])
+        return int(scanner._lookup.find("word", np.zeros(0, np.int64))[0].hashes[0])
 
     assert len({hashes(WordScanner()) for _ in range(20)}) == 20
     assert hashes(WordScanner(7)) == hashes(WordScanner(7))

@@ -4,7 +4,7 @@
 passed over and stands aside. Needs the extra `fast`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -13,26 +13,25 @@ import numpy as np
 from scenthound.errors import BrokenContract
 from scenthound.frontier import compiled_heaps as heaps
 from scenthound.frontier.base import FrontierState, PriorityFrontier, Taken, not_a_number, regret
-from scenthound.frontier.compiled_records import BYTES, ENTRY, HOST, PAGE, Heaps, Records
+from scenthound.frontier.compiled_records import BYTES, ENTRY, HOST, PAGE, Arrays, Records
 from scenthound.frontier.rules import Rule
 from scenthound.frontier.turns import Ready, Turns
-from scenthound.model import FloatArray, IntArray, LongArray
+from scenthound.model import FloatArray, IntArray
 
 #: Records at the start. Later arrays grow by a sixteenth, in place or by moving memory pages: nothing is held twice.
 FIRST_RECORDS = 1024
 GROWTH = 16
+#: A look at a few hosts costs hardly more than one at a single host.
+FEWEST_LOOKED_AT = 32
 
 #: A host by the score and the number of its best page, and its own number; and so is a page taken.
 Entry = tuple[float, int, int]
-Arrays = tuple[Records, Records, Records, LongArray]
-#: Compiled code that works on the frontier's arrays and one array of entries, and answers how many it has dealt with.
-Operation = Callable[[Records, Records, Records, LongArray, Records], int]
 
-CHANGES: Mapping[Rule, Operation] = {
-    Rule.RAISE: heaps.raise_all,
-    Rule.ADD: heaps.add_all,
-    Rule.SET: heaps.set_all,
-    Rule.ENTER: heaps.enter_all,
+RULES: Mapping[Rule, int] = {
+    Rule.RAISE: heaps.RAISE,
+    Rule.ADD: heaps.ADD,
+    Rule.SET: heaps.SET,
+    Rule.ENTER: heaps.ENTER,
 }
 
 
@@ -54,7 +53,7 @@ class CompiledFrontier(PriorityFrontier):
         self._hosts = np.zeros(FIRST_RECORDS, HOST)
         self._ranking = np.zeros(FIRST_RECORDS, ENTRY)
         self._aside = np.zeros(0, ENTRY)
-        self._numbers = np.zeros(6, np.int64)
+        self._numbers = np.zeros(7, np.int64)
         self._numbers[heaps.SALT] = np.uint64(salt).astype(np.int64)
         self._salt = salt
 
@@ -84,7 +83,8 @@ class CompiledFrontier(PriorityFrontier):
             )
         batch = np.empty(len(pages), ENTRY)
         batch["page"], batch["host"], batch["score"] = pages, hosts, scores
-        while (done := CHANGES[rule](*self._arrays(), batch)) < len(batch):
+        self._numbers[heaps.RULE] = RULES[rule]
+        while (done := heaps.change_all(*self._arrays(), batch)) < len(batch):
             batch = batch[done:]
             self._make_room(batch)
 
@@ -168,27 +168,27 @@ class CompiledFrontier(PriorityFrontier):
         n_looked = 0
         self._numbers[heaps.N_LOOKED_ASIDE] = 0
         # To look at the hosts one by one, each with a call of compiled code, would cost more than all the rest.
-        while len(chosen) < n and len(more := looked_at[n_looked : n_looked + max(n, n_looked)]):
-            heaps.look(Heaps(*self._arrays()), aside, more)
+        while len(chosen) < n and len(more := looked_at[n_looked : n_looked + max(n, n_looked, FEWEST_LOOKED_AT)]):
+            heaps.look(self._arrays(), aside, more)
             places = turns.places(more["host"].tolist())
             chosen += [n_looked + place for place in islice(places, n - len(chosen))]
             n_looked += len(more)
-        self._aside = aside[self._numbers[heaps.N_LOOKED_ASIDE] :]
         # Nothing is known of those behind the last of n.
         asked_about = looked_at[: chosen[-1]] if len(chosen) == n > 0 else looked_at[:n_looked]
-        return Looked(self._chosen(looked_at[:n_looked], chosen), _first_at_rest(asked_about, turns))
+        at_rest = _first_at_rest(asked_about, turns)
+        self._set_aside(looked_at[:n_looked], chosen, aside[self._numbers[heaps.N_LOOKED_ASIDE] :])
+        return Looked(looked_at[: len(chosen)], at_rest)
 
-    def _chosen(self, looked_at: Records, places: list[int]) -> Records:
-        """The hosts at these places; all others go aside, before those that are there."""
-        is_chosen = np.zeros(len(looked_at), np.bool_)
-        is_chosen[places] = True
+    def _set_aside(self, looked_at: Records, chosen: list[int], aside: Records) -> None:
+        """Let those that are not chosen stand before those aside."""
+        n_passed_over = len(looked_at) - len(chosen)
+        self._aside = np.empty(n_passed_over + len(aside), ENTRY)
         # Records are copied field by field unless they are said to be mere bytes: that takes a tenth of the time.
-        passed_over, aside = looked_at.view(BYTES)[~is_chosen], self._aside.view(BYTES)
-        self._aside = np.concatenate([passed_over, aside]).view(ENTRY)
-        return looked_at[is_chosen]
+        self._aside.view(BYTES)[n_passed_over:] = aside.view(BYTES)
+        heaps.set_aside(looked_at, np.array(chosen, np.int64), self._aside)
 
     def _still_aside(self) -> Records:
-        return self._aside[: heaps.clear_ghosts(self._hosts, self._aside)]
+        return self._aside[: heaps.clear_ghosts(self._hosts, self._aside)] if len(self._aside) else self._aside
 
     def _rank_all(self) -> None:
         if len(self._aside):

@@ -2,22 +2,20 @@
 
 Importing this file needs numba (the extra `fast`). `compiled_records` tells what is in the arrays.
 
-It is one file because numba keeps compiled code on disk by the age of the file that a function stands in, whatever has
-changed in those it calls. Numbers are compiled into the functions that use them, so they stand here as well, but for
-those of `keys`, which were published and do not change. Records need not: what is kept is kept for their fields.
+What Python calls makes `Heaps` of its arrays itself: taking one over from Python costs a microsecond.
 """
 
 import numpy as np
 
-from scenthound.compiling import compiled
+from scenthound.compiling import compiled, compiled_part
 from scenthound.frontier import keys
-from scenthound.frontier.compiled_records import Heaps, Records
+from scenthound.frontier.compiled_records import Arrays, Heaps, Records
 from scenthound.model import IntArray, LongArray
 
 #: In `up` of a page that was taken.
 TAKEN = np.iinfo(np.int32).min
 #: Places in `numbers`.
-N_WAITING, N_TAKEN, N_RANKED, SALT, TOUCHED, N_LOOKED_ASIDE = range(6)
+N_WAITING, N_TAKEN, N_RANKED, SALT, TOUCHED, N_LOOKED_ASIDE, RULE = range(7)
 #: What becomes of the score of a page that waits: `rules.Rule`, in numbers.
 RAISE, ADD, SET, ENTER = range(4)
 #: Changes whose records are fetched together; they fit the nearest cache.
@@ -35,7 +33,7 @@ def tie_key(page: int, salt: int) -> np.uint64:
     return mixed ^ (mixed >> SHIFTS[2])
 
 
-@compiled
+@compiled_part
 def comes_first(heaps: Heaps, score: float, page: int, other_score: float, other_page: int) -> bool:
     if score != other_score:
         return score > other_score
@@ -43,7 +41,7 @@ def comes_first(heaps: Heaps, score: float, page: int, other_score: float, other
     return bool(tie_key(page, salt) < tie_key(other_page, salt))
 
 
-@compiled
+@compiled_part
 def host_of(pages: Records, place: int) -> int:
     """The host that a page waits on."""
     marked: int = pages[place].up
@@ -52,7 +50,7 @@ def host_of(pages: Records, place: int) -> int:
     return -1 - marked
 
 
-@compiled
+@compiled_part
 def link(heaps: Heaps, host: int, one: int, other: int) -> int:
     """Make the worse of two roots of one host the first child of the better, which is the answer."""
     pages = heaps.pages
@@ -68,7 +66,7 @@ def link(heaps: Heaps, host: int, one: int, other: int) -> int:
     return one
 
 
-@compiled
+@compiled_part
 def cut(pages: Records, place: int) -> None:
     """Take a page that is no root, with all below it, out of its heap."""
     before, after = pages[place].previous, pages[place].next
@@ -80,7 +78,7 @@ def cut(pages: Records, place: int) -> None:
         pages[after].previous = before
 
 
-@compiled
+@compiled_part
 def linked_children(heaps: Heaps, host: int, parent: int) -> int:
     """Make one heap of a page's children: linked in pairs, then the pairs from the last to the first. Its root or 0."""
     pages = heaps.pages
@@ -100,14 +98,14 @@ def linked_children(heaps: Heaps, host: int, parent: int) -> int:
     return root
 
 
-@compiled
+@compiled_part
 def set_rank(heaps: Heaps, rank: int, score: float, page: int, host: int) -> None:
     entry = heaps.ranking[rank - 1]
     entry.score, entry.page, entry.host = score, page, host
     heaps.hosts[host].rank = rank
 
 
-@compiled
+@compiled_part
 def settle(heaps: Heaps, rank: int, score: float, page: int, host: int) -> None:
     """Fill the gap at `rank` with a host, moved up or down to where it belongs."""
     ranking, n_ranked = heaps.ranking, heaps.numbers[N_RANKED]
@@ -130,7 +128,7 @@ def settle(heaps: Heaps, rank: int, score: float, page: int, host: int) -> None:
     set_rank(heaps, rank, score, page, host)
 
 
-@compiled
+@compiled_part
 def rank_host(heaps: Heaps, host: int) -> None:
     """Bring a host to its rank after its best page, or that page's score, has changed."""
     rank, best = heaps.hosts[host].rank, heaps.hosts[host].best
@@ -140,7 +138,7 @@ def rank_host(heaps: Heaps, host: int) -> None:
     settle(heaps, rank, heaps.pages[best].score, best - 1, host)
 
 
-@compiled
+@compiled_part
 def unrank_host(heaps: Heaps, host: int) -> None:
     heaps.numbers[N_RANKED] -= 1
     n_ranked, rank = heaps.numbers[N_RANKED], heaps.hosts[host].rank
@@ -150,7 +148,7 @@ def unrank_host(heaps: Heaps, host: int) -> None:
         settle(heaps, rank, last.score, last.page, last.host)
 
 
-@compiled
+@compiled_part
 def crown(heaps: Heaps, host: int, root: int) -> None:
     """Make a page the best of its host."""
     page = heaps.pages[root]
@@ -159,7 +157,7 @@ def crown(heaps: Heaps, host: int, root: int) -> None:
     rank_host(heaps, host)
 
 
-@compiled
+@compiled_part
 def merge(heaps: Heaps, host: int, root: int) -> None:
     """Add a heap, be it of one page, to that of its host."""
     best = heaps.hosts[host].best
@@ -168,7 +166,7 @@ def merge(heaps: Heaps, host: int, root: int) -> None:
         crown(heaps, host, winner)
 
 
-@compiled
+@compiled_part
 def rise(heaps: Heaps, place: int) -> None:
     """Bring a page whose score has risen to where it belongs; those below it stay there."""
     pages, up = heaps.pages, heaps.pages[place].up
@@ -180,7 +178,7 @@ def rise(heaps: Heaps, place: int) -> None:
         merge(heaps, host, place)
 
 
-@compiled
+@compiled_part
 def fall(heaps: Heaps, place: int) -> None:
     """Part a page whose score has fallen from those below it, which it may have passed."""
     host = host_of(heaps.pages, place)
@@ -191,7 +189,7 @@ def fall(heaps: Heaps, place: int) -> None:
         merge(heaps, host, children)
 
 
-@compiled
+@compiled_part
 def combined(rule: int, old: float, given: float) -> float:
     """The new score of a page that waits; NaN, which compares with nothing, is handed on."""
     if rule == ADD:
@@ -199,7 +197,7 @@ def combined(rule: int, old: float, given: float) -> float:
     return old if rule == ENTER or (rule == RAISE and given <= old) else given
 
 
-@compiled
+@compiled_part
 def fetch(heaps: Heaps, batch: Records, rule: int) -> float:
     """Touch the records that a batch of changes will touch, and answer with something made of them all.
 
@@ -223,7 +221,7 @@ def fetch(heaps: Heaps, batch: Records, rule: int) -> float:
     return touched
 
 
-@compiled
+@compiled_part
 def change(heaps: Heaps, place: int, host: int, given: float, rule: int) -> bool:
     """Let a page enter or change its score; false, and nothing done, if that would not be a number."""
     page = heaps.pages[place]
@@ -246,7 +244,7 @@ def change(heaps: Heaps, place: int, host: int, given: float, rule: int) -> bool
     return True
 
 
-@compiled
+@compiled_part
 def n_with_records(heaps: Heaps, batch: Records) -> int:
     """How many elements in a row have numbers that the arrays reach to."""
     for i in range(len(batch)):
@@ -257,15 +255,15 @@ def n_with_records(heaps: Heaps, batch: Records) -> int:
 
 
 @compiled
-def change_all(heaps: Heaps, batch: Records, rule: int) -> int:
-    """Take up a batch to its end, or to an element without a record or with NaN. Answers how far."""
-    done = 0
+def change_all(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, batch: Records) -> int:
+    """Take up a batch by the rule in `numbers`, to its end, or to an element without a record or with NaN. How far."""
+    heaps, rule, done = Heaps(pages, hosts, ranking, numbers), numbers[RULE], 0
     while done < len(batch):
         end = done + n_with_records(heaps, batch[done : done + WINDOW])
         if end == done:
             break
         # Kept, or else the compiler would see that nobody wants it, and leave it out.
-        heaps.numbers[TOUCHED] = fetch(heaps, batch[done:end], rule) > 0
+        numbers[TOUCHED] = fetch(heaps, batch[done:end], rule) > 0
         for i in range(done, end):
             if not change(heaps, batch[i].page + 1, batch[i].host, batch[i].score, rule):
                 return i
@@ -273,27 +271,7 @@ def change_all(heaps: Heaps, batch: Records, rule: int) -> int:
     return done
 
 
-@compiled
-def raise_all(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, batch: Records) -> int:
-    return change_all(Heaps(pages, hosts, ranking, numbers), batch, RAISE)
-
-
-@compiled
-def add_all(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, batch: Records) -> int:
-    return change_all(Heaps(pages, hosts, ranking, numbers), batch, ADD)
-
-
-@compiled
-def set_all(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, batch: Records) -> int:
-    return change_all(Heaps(pages, hosts, ranking, numbers), batch, SET)
-
-
-@compiled
-def enter_all(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, batch: Records) -> int:
-    return change_all(Heaps(pages, hosts, ranking, numbers), batch, ENTER)
-
-
-@compiled
+@compiled_part
 def leave(heaps: Heaps, page: int, host: int) -> None:
     """Take the best page of a host, which gets the rank of its next best."""
     heaps.pages[page + 1].up = TAKEN
@@ -339,10 +317,11 @@ def clear_ghosts(hosts: Records, aside: Records) -> int:
 
 
 @compiled
-def look(heaps: Heaps, aside: Records, looked_at: Records) -> None:
+def look(arrays: Arrays, aside: Records, looked_at: Records) -> None:
     """Fill `looked_at` with the best hosts, best first, from the ranking, which they leave, and from `aside`, whose
     first `N_LOOKED_ASIDE` were looked at before. There must be as many."""
-    ranking, numbers = heaps.ranking, heaps.numbers
+    pages, hosts, ranking, numbers = arrays
+    heaps = Heaps(pages, hosts, ranking, numbers)
     for i in range(len(looked_at)):
         n = numbers[N_LOOKED_ASIDE]
         if n < len(aside) and (
@@ -354,6 +333,19 @@ def look(heaps: Heaps, aside: Records, looked_at: Records) -> None:
         else:
             looked_at[i] = ranking[0]
             unrank_host(heaps, ranking[0].host)
+
+
+@compiled
+def set_aside(looked_at: Records, chosen: LongArray, aside: Records) -> None:
+    """Fill the beginning of `aside` with the hosts that were looked at and are not chosen by their places, which
+    ascend; those that are go to the beginning of `looked_at`."""
+    n_chosen = 0
+    for place in range(len(looked_at)):
+        if n_chosen < len(chosen) and chosen[n_chosen] == place:
+            looked_at[n_chosen] = looked_at[place]
+            n_chosen += 1
+        else:
+            aside[place - n_chosen] = looked_at[place]
 
 
 @compiled

@@ -1,9 +1,11 @@
-"""The unbounded frontier, which never evicts: in plain Python while it is small, compiled when it is large.
+"""The unbounded frontier, which never evicts: in plain Python while it is small, compiled when it is large or when
+something else has loaded numba already.
 
 Both give the same pages in the same order, so nobody can tell which one it is; the move is made once. Without numba
 (the extra `fast`) it stays in plain Python, which holds millions of pages too, in several times the memory.
 """
 
+import sys
 from functools import cache
 from importlib.util import find_spec
 from random import Random
@@ -75,7 +77,12 @@ class UnboundedFrontier(PriorityFrontier):
 
 
 def _is_to_be_compiled(n_known: int) -> bool:
-    return n_known > LARGE and _has_numba()
+    # Compiled, a page and its links take a third of the time or less, whether hosts rest or not.
+    return n_known > (0 if _numba_is_loaded() else LARGE) and _has_numba()
+
+
+def _numba_is_loaded() -> bool:
+    return "numba" in sys.modules
 
 
 @cache

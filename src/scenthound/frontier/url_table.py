@@ -9,46 +9,46 @@ Rules
 - A host is a name without user and port: http and https on all ports of one name are one host.
 
 Most links of a page were on the page before it too. So the numbers of the URLs asked for last are kept in a dictionary,
-of which there are two: when the recent one is full, it becomes the older one, and that is forgotten.
-
-The index is a hash table with linear probing in which a larger hash wants a later slot. So entries sorted by their
-hashes are in the order of their slots, and a larger table is made by one sort instead of an insertion for each.
+of which there are two: when the recent one is full, it becomes the older one, and that is forgotten. A table that
+hashes with compiled code can find URLs in the bytes of a page, so that most are never made into strings.
 """
 
 import re
 import sys
 from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from secrets import randbits
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from scenthound.model import IntArray
+from scenthound.errors import BrokenContract
+from scenthound.frontier.found_urls import NEW, FoundUrls
+from scenthound.frontier.url_index import HALF_BITS, LOWER_HALF, UrlIndex, number_of
+from scenthound.model import IntArray, LongArray
 
-#: An entry of the index has the hash in its upper half and the number plus 1 in the lower; 0 is a free slot.
-HALF_BITS = 32
-LOWER_HALF = (1 << HALF_BITS) - 1
-FIRST_SLOTS = 1024
-#: When more than so many of the slots are taken, the index grows by a half.
-MAX_LOAD = 0.7
-GROWTH = 1.5
+if TYPE_CHECKING:
+    from scenthound.frontier.compiled_urls import Salt
+
 #: Ends are kept in four bytes, modulo this.
 END_LIMIT = 1 << 32
 #: URLs that either dictionary holds: at most some 16 MB for both.
 RECENT_URLS = 1 << 15
-#: Entries whose new slots are worked out at a time, so that growing takes little memory beside the two tables.
-CHUNK = 1 << 20
-
 #: No origin of a page ends before this.
 _SHORTEST_ORIGIN = len("https://")
 _HOST = re.compile(r"[^/?#]*//(?:[^/?#]*@)?(\[[^/?#]*\]|[^:/?#]*)")
 
 
 class UrlTable:
-    """Add URLs and get their numbers; give a number and get its URL or its host."""
+    """Add URLs and get their numbers; give a number and get its URL or its host. With `compiled` (which needs numba) it
+    can find pieces."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, compiled: bool = False) -> None:
+        self._salt: Salt | None = None
+        self._hash: Callable[[str], int] = _hash
+        if compiled:
+            self._salt, self._hash = _compiled_hash()
         self._text = bytearray()
         #: Where the rest of URL i ends is at i + 1, where it begins at i; both modulo END_LIMIT.
         self._end = array("I", [0])
@@ -56,11 +56,13 @@ class UrlTable:
         self._passed: list[int] = []
         self._origin = array("i")
         self._origins = _Names()
+        self._origin_text = bytearray()
+        self._origin_end = array("q", [0])
         self._hosts = _Names()
         self._host_of_origin = array("i")
         self._recent: dict[str, int] = {}
         self._older: dict[str, int] = {}
-        self._use(np.zeros(FIRST_SLOTS, np.uint64))
+        self._index = UrlIndex()
 
     def __len__(self) -> int:
         return len(self._origin)
@@ -71,14 +73,49 @@ class UrlTable:
         numbers = [self._recall(url) if number is None else number for url, number in zip(urls, recent, strict=True)]
         return np.fromiter(numbers, np.int32, len(numbers))
 
+    def add_found(self, found: FoundUrls) -> IntArray:
+        """The number of each URL; those that were new get the next ones, unless they were added since."""
+        if not found.new:
+            return found.numbers
+        numbers = found.numbers.copy()
+        numbers[numbers == NEW] = [self._add(url) for url in found.new]
+        return numbers
+
+    @property
+    def finds_pieces(self) -> bool:
+        return self._salt is not None
+
+    def find_pieces(self, base: bytes, prefixes: list[int], data: bytes, pieces: LongArray) -> IntArray:
+        """The number of each URL that is `base[:prefixes[p]]` and then `data[q:r]`, with p, q and r in the columns of a
+        piece; a p beyond the last prefix means the last. `NEW` if it was never added, or p is negative."""
+        from scenthound.frontier import compiled_urls
+
+        if self._salt is None:
+            raise BrokenContract("A table finds pieces if it was made to use compiled code: make it so.")
+        texts = compiled_urls.Texts(
+            np.asarray(self._index.slots),
+            np.frombuffer(self._text, np.uint8),
+            np.frombuffer(self._end, np.uint32),
+            np.array(self._passed, np.int64),
+            END_LIMIT,
+            np.frombuffer(self._origin, np.int32),
+            np.frombuffer(self._origin_text, np.uint8),
+            np.frombuffer(self._origin_end, np.int64),
+        )
+        written = compiled_urls.Written(
+            np.frombuffer(base, np.uint8), np.array(prefixes, np.int64), np.frombuffer(data, np.uint8), pieces
+        )
+        found: IntArray = compiled_urls.find_pieces(written, self._salt, texts)
+        return found
+
     def find(self, url: str) -> int | None:
         """The number of a URL, or None if it was never added."""
         name, rest = _split(url)
         origin = self._origins.number_of.get(name)
         if origin is None:
             return None
-        entry = self._slots[self._slot(_hash(url), origin, rest)]
-        return (entry & LOWER_HALF) - 1 if entry else None
+        entry = self._index.slots[self._slot(self._hash(url), origin, rest)]
+        return number_of(entry) if entry else None
 
     def url(self, number: int) -> str:
         if not 0 <= number < len(self):
@@ -102,10 +139,10 @@ class UrlTable:
 
     def n_bytes(self) -> int:
         """Memory held, room to grow included."""
-        arrays = (self._text, self._end, self._origin, self._host_of_origin)
+        arrays = (self._text, self._end, self._origin, self._host_of_origin, self._origin_text, self._origin_end)
         names = self._origins.n_bytes() + self._hosts.n_bytes()
         recalled = sum(map(_n_bytes, (self._recent, self._older)))
-        return sum(map(sys.getsizeof, arrays)) + self._slots.nbytes + names + recalled
+        return sum(map(sys.getsizeof, arrays)) + self._index.slots.nbytes + names + recalled
 
     def _recall(self, url: str) -> int:
         """The number of a URL that is not among the recent ones; it is from now on."""
@@ -122,69 +159,39 @@ class UrlTable:
         origin = self._origins.number_of.get(name)
         if origin is None:
             origin = self._add_origin(name)
-        url_hash = _hash(url)
+        url_hash = self._hash(url)
         slot = self._slot(url_hash, origin, rest)
-        entry = self._slots[slot]
-        return (entry & LOWER_HALF) - 1 if entry else self._add_new(slot, url_hash, origin, rest)
+        entry = self._index.slots[slot]
+        return number_of(entry) if entry else self._add_new(slot, url_hash, origin, rest)
 
     def _add_new(self, slot: int, url_hash: int, origin: int, rest: bytes) -> int:
         number = len(self._origin)
-        self._slots[slot] = url_hash << HALF_BITS | number + 1
+        self._index.put(slot, url_hash, number)
         self._text += rest
         self._end.append(len(self._text) % END_LIMIT)
         if len(self._text) >= (len(self._passed) + 1) * END_LIMIT:
             self._passed.append(number + 1)
         self._origin.append(origin)
-        if number >= self._max_entries:
-            self._grow()
         return number
 
     def _add_origin(self, name: str) -> int:
         host = _HOST.match(name)
         self._host_of_origin.append(self._hosts.add(host[1] if host else ""))
+        self._origin_text += name.encode("utf-8", "surrogatepass")
+        self._origin_end.append(len(self._origin_text))
         return self._origins.add(name)
 
     def _slot(self, url_hash: int, origin: int, rest: bytes) -> int:
         """The slot where a URL is, or the free one where it would be."""
-        slots, n_slots, origins = self._slots, self._n_slots, self._origin
-        slot = url_hash * n_slots >> HALF_BITS
+        slots, origins = self._index.slots, self._origin
+        slot = self._index.wanted(url_hash)
         while entry := slots[slot]:
             if entry >> HALF_BITS == url_hash:
-                number = (entry & LOWER_HALF) - 1
+                number = number_of(entry)
                 if origins[number] == origin and self._rest(number) == rest:
                     break
-            slot = slot + 1 if slot + 1 < n_slots else 0
+            slot = slot + 1 if slot + 1 < len(slots) else 0
         return slot
-
-    def _use(self, index: npt.NDArray[np.uint64]) -> None:
-        # Through a memoryview single entries come as Python integers, several times as fast as from numpy.
-        self._slots = index.data
-        self._n_slots = len(index)
-        self._max_entries = int(MAX_LOAD * self._n_slots)
-
-    def _grow(self) -> None:
-        old = np.asarray(self._slots)
-        entries = np.sort(old[old != 0])
-        self._use(np.zeros(int(GROWTH * self._n_slots), np.uint64))
-        next_free = 0
-        for start in range(0, len(entries), CHUNK):
-            next_free = self._lay(entries[start : start + CHUNK], next_free)
-
-    def _lay(self, entries: npt.NDArray[np.uint64], next_free: int) -> int:
-        """Put sorted entries into the slots they want, or the next free ones; answers the slot after the last."""
-        wanted = entries >> np.uint64(HALF_BITS)
-        wanted *= np.uint64(self._n_slots)
-        wanted >>= np.uint64(HALF_BITS)
-        slots, before = wanted.astype(np.int64), np.arange(len(entries))
-        slots[0] = max(slots[0], next_free)
-        # Each entry stands at least one behind the one before it: what it wants or that, whichever is later.
-        slots = np.maximum.accumulate(slots - before) + before
-        fits = slots < self._n_slots
-        np.asarray(self._slots)[slots[fits]] = entries[fits]
-        for entry in entries[~fits].tolist():
-            # Behind the last slot comes the first.
-            self._slots[next(slot for slot in range(self._n_slots) if not self._slots[slot])] = entry
-        return int(slots[-1]) + 1
 
 
 class _Names:
@@ -215,6 +222,15 @@ def _split(url: str) -> tuple[str, bytes]:
     UTF-8 has no place for lone surrogates, but strings do, and must come back."""
     end = url.find("/", _SHORTEST_ORIGIN)
     return (url, b"") if end < 0 else (url[:end], url[end:].encode("utf-8", "surrogatepass"))
+
+
+def _compiled_hash() -> tuple["Salt", Callable[[str], int]]:
+    """A salt, and the hash that compiled code gives to a URL."""
+    from scenthound.frontier.compiled_urls import STEP, Salt, hash_of
+
+    factor = np.full(STEP, randbits(64) | 1, np.uint64)
+    salt = Salt(np.uint64(randbits(64)), np.append(np.uint64(1), np.cumprod(factor)))
+    return salt, lambda url: hash_of(np.frombuffer(url.encode("utf-8", "surrogatepass"), np.uint8), salt)
 
 
 def _hash(url: str) -> int:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from scenthound.drivers.live.crawl import LiveCrawl
 from scenthound.drivers.live.engine import Engine
 from scenthound.drivers.live.guards import PageGuards
@@ -22,8 +24,10 @@ from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES, Strategy
 from scenthound.text.live_words import LiveWords
+from scenthound.text.vectors import word_norm
 from scenthound.text.words import WordScanner
 from scenthound.web.guarded_parser import GuardedParser
+from scenthound.web.near_duplicates import fingerprint_of
 
 FALLBACK_GUIDE = "cosine"
 #: For so many pages it pays to load compiled code.
@@ -41,22 +45,31 @@ class CrawlParts:
         scanner = _scanner(store, recording)
         strategy = STRATEGIES.make(plan.strategy)
         relevance = relevance_of(plan, strategy, LiveWords(scanner))
-        self._parser = GuardedParser(scanner, agent=plan.agent)
         if plan.page_budget >= MANY_PAGES:
-            _prepare_for_many(scanner, self._parser)
+            scanner.expect_much()
+        table = UrlTable(compiled=scanner.is_compiled)
+        table.add_all(store.urls())
+        self._parser = GuardedParser(scanner, agent=plan.agent, table=table)
+        if plan.page_budget >= MANY_PAGES:
+            _load_compiled(self._parser)
         guards = PageGuards(near_duplicates=plan.near_duplicates, soft_404s=plan.soft_404s)
         scorer = PageScorer(relevance, strategy)
         reader = Reader(self._parser, scorer, guards, agent=plan.agent, obey_nofollow=plan.obey_nofollow)
         recorded = None if recording is None else RecordedPages(recording, reader, offline=plan.offline)
-        web = self._web(plan, store, scanner, recording)
+        web = self._web(plan, store, scanner, recording, table)
         at_hand = None if recorded is None else recorded.at_hand
         engine = Engine(strategy, web, _rules(plan), at_hand)
         self.crawl = LiveCrawl(engine, reader, guards=guards, store=store, scanner=scanner, recorded=recorded)
 
-    def _web(self, plan: CrawlPlan, store: CrawlStore, scanner: WordScanner, recording: RecordedWeb | None) -> LiveWeb:
+    def _web(
+        self,
+        plan: CrawlPlan,
+        store: CrawlStore,
+        scanner: WordScanner,
+        recording: RecordedWeb | None,
+        table: UrlTable,
+    ) -> LiveWeb:
         visits: dict[int, int] = {}
-        table = UrlTable()
-        table.add_all(store.urls())
         # Of its own: what is read back is parsed at once, whatever waits to be parsed on the loop.
         self._parser_of_stored = GuardedParser(scanner, agent=plan.agent, timeout_s=READ_BACK_S)
         pages = StoredPages(
@@ -94,11 +107,13 @@ def relevance_of(plan: CrawlPlan, strategy: Strategy, words: LiveWords) -> Relev
     return model.for_topic(plan.topic, words, read_training(Path(plan.train_from), words))
 
 
-def _prepare_for_many(scanner: WordScanner, parser: GuardedParser) -> None:
-    """Load compiled code before the first page comes. The first time in an installation it is compiled, which takes
-    some ten seconds: hosts that wait for an answer should not have to."""
-    scanner.expect_much()
+def _load_compiled(parser: GuardedParser) -> None:
+    """Load compiled code before the first page comes, if there is numba. The first time in an installation it is
+    compiled, which takes some ten seconds: hosts that wait for an answer should not have to."""
     parser.parse_now(b"<p>x</p>", "http://page.invalid/", None)
+    no_words = np.zeros(0, np.int32)
+    word_norm(no_words)
+    fingerprint_of(no_words)
 
 
 def _scanner(store: CrawlStore, recording: RecordedWeb | None) -> WordScanner:

@@ -8,7 +8,7 @@ from scenthound.errors import BadTopic
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.relevance.base import Training, WordIndex
 from scenthound.relevance.windows import bounded_ends
-from scenthound.text.vectors import count_windows, tf_weights
+from scenthound.text.vectors import count_windows, tf_weights, total_weight
 from scenthound.text.words import stems_of
 
 
@@ -46,7 +46,7 @@ class CosineRelevance:
         if norm == 0:
             return 0.0
         # Summing the topic's weight over all occurrences is the dot product of the two count vectors.
-        return float(self._weights.take(words, mode="clip").sum()) / (norm * self._topic_norm)
+        return total_weight(words, self._weights) / (norm * self._topic_norm)
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
         last = bounded_ends(words, first, last)

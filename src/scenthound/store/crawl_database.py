@@ -5,16 +5,20 @@ Rules
 - What a visit holds by the dozen (links and their scores) stands in one row a commit, `visit_arrays`. So to look
   through all links of a crawl is to read a few long rows, and to write them costs next to nothing.
 - Strings that are numbered in order, and events, stand in one row a commit too, compressed where that pays.
+- Commits are counted, in `user_version`. The count is noted beside the database as well (`acknowledged`), and one that
+  has lost commits is opened for reading only.
 """
 
 import sqlite3
 import zlib
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from isal import isal_zlib
 
 from scenthound.errors import BadInput, printable
+from scenthound.store.acknowledged import Acknowledged, check_none_lost
 from scenthound.store.archive import ArchiveEnd
 from scenthound.store.crawl_rows import NotTakenRow, RobotsRow, VisitRow
 from scenthound.store.visit_arrays import joined_arrays
@@ -42,6 +46,7 @@ _WORTH_PACKING_BYTES = 100
 _LEVEL = 1
 #: Pages of the log before it is brought into the database. The default of 1,000 writes popular pages more often.
 _LOG_PAGES = 4_000
+_NOTE_FILE = "acknowledged"
 
 
 @dataclass(slots=True)
@@ -62,6 +67,10 @@ class CrawlDatabase:
     """The writing side. Any thread may call, one at a time."""
 
     def __init__(self, path: Path) -> None:
+        note = path.with_name(_NOTE_FILE)
+        # Asked for reading, because whoever closes the database after writing takes its log away, damaged or not.
+        self._n_commits = _count_commits(path)
+        check_none_lost(note, path, self._n_commits)
         try:
             self._connection = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, check_same_thread=False
@@ -70,7 +79,8 @@ class CrawlDatabase:
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
             self._connection.execute("SELECT file FROM archive_end").fetchone()
-        except (sqlite3.Error, UnicodeDecodeError) as reason:
+            self._acknowledged = Acknowledged(note, self._n_commits)
+        except (sqlite3.Error, UnicodeDecodeError, OSError) as reason:
             raise _unusable(path, reason) from None
 
     @classmethod
@@ -88,15 +98,19 @@ class CrawlDatabase:
             self._connection.execute(
                 "UPDATE archive_end SET file = ?, offset = ?, last_record = ?", (end.file, end.offset, end.last_record)
             )
+            self._connection.execute(f"PRAGMA user_version = {self._n_commits + 1}")
             self._connection.execute("COMMIT")
         except BaseException:
             # A full disk may have rolled back already.
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
+        self._n_commits += 1
+        self._acknowledged.note(self._n_commits)
 
     def close(self) -> None:
         self._connection.close()
+        self._acknowledged.close()
 
     def _insert(self, batch: CrawlBatch) -> None:
         run, run_many = self._connection.execute, self._connection.executemany
@@ -129,6 +143,11 @@ def reading_connection(path: Path) -> sqlite3.Connection:
                 continue
             raise _unusable(path, reason) from None
     raise AssertionError("every way returns or raises")
+
+
+def _count_commits(path: Path) -> int:
+    with closing(reading_connection(path)) as connection:
+        return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _unusable(path: Path, reason: Exception) -> BadInput:

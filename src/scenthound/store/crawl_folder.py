@@ -3,6 +3,7 @@
 crawl.json      format, version, the crawl's id, how it is archived, and the crawler's own settings; never changes
 run.json        how far its last run was told to go, if it was told
 crawl.sqlite    the state (`crawl_database`), with its log beside it
+acknowledged    how many commits that has (`acknowledged`)
 archive/        the answers of hosts as WARC files (`archive`); who writes to a crawl holds the lock of this folder
 web/            the crawl as a recorded web, made when it is first asked for (`crawl_web`)
 """

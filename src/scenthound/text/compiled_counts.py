@@ -1,45 +1,67 @@
-"""The compiled part of judging a page by its words: the square of its norm, and the simhash of its triples.
+"""The compiled part of judging a page by its words: its norm, its weight for a topic, the simhash of its triples.
 
-Importing this file needs numba (the extra `fast`). `vectors.word_norm` and `web.near_duplicates.fingerprint_of` call it
-once something else has loaded numba, and answer the same with numpy alone until then: loading takes longer than a short
-crawl would save.
+Importing this file needs numba (the extra `fast`). `vectors.word_norm`, `vectors.total_weight` and
+`web.near_duplicates.fingerprint_of` call it once something else has loaded numba, and answer the same with numpy alone
+until then: loading takes longer than a short crawl would save.
 """
 
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.compiling import compiled
-from scenthound.model import IntArray
+from scenthound.compiling import compiled, compiled_part
+from scenthound.model import FloatArray, IntArray
 
 _Hashes = npt.NDArray[np.uint64]
 
 _HALF = np.uint64(32)
-_SPREADING_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _LEAST_SLOTS = 64
+#: Slots for each hash, at the least: a slot that is taken by another hash is a surprise, which costs time.
+_SLOTS_PER_HASH = 4
 #: Hashes that are added up at a time.
 _GROUP = 8
 #: Of a counter: more hashes than 2 to this power nobody asks for.
 _BITS = 24
+_FIRST_COUNTS = 1 << 16
+
+
+class WordCounts:
+    """A counter for each word of a vocabulary, whose words are numbered one after the other. Between two pages all are
+    0, so that none need be made for a page; nobody else comes in between, as compiled code keeps Python's lock."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(_FIRST_COUNTS, np.int32)
+
+    def squared_norm(self, words: IntArray) -> int:
+        """The sum of the squares of how often each word occurs, stop words (id 0) left out."""
+        largest = len(self._counts) - 1
+        if (total := _squared_norm(words, self._counts)) < 0:
+            self._counts = np.zeros(max(int(words.max()), 2 * largest) + 1, np.int32)
+            total = _squared_norm(words, self._counts)
+        return total
 
 
 @compiled
-def squared_norm(words: IntArray) -> int:
-    """The sum of the squares of how often each word occurs, stop words (id 0) left out."""
-    n_slots = _LEAST_SLOTS
-    while n_slots < 2 * len(words):
-        n_slots *= 2
-    seen, count = np.zeros(n_slots, np.int32), np.zeros(n_slots, np.int32)
+def _squared_norm(words: IntArray, counts: IntArray) -> int:
+    """Leaves the counts as 0 as they were; -1 if a word has none, and then they are of no use any more."""
     total = 0
     for word in words:
-        if word == 0:
-            continue
-        slot = np.int64((np.uint64(word) * _SPREADING_FACTOR) >> _HALF) & (n_slots - 1)
-        while seen[slot] != word and seen[slot] != 0:
-            slot = (slot + 1) & (n_slots - 1)
-        seen[slot] = word
+        if word >= len(counts):
+            return -1
         # From the square of n to that of n + 1.
-        total += 2 * count[slot] + 1
-        count[slot] += 1
+        total += 2 * counts[word] + 1
+        counts[word] += 1
+    n_stop_words = int(counts[0])
+    for word in words:
+        counts[word] = 0
+    return total - n_stop_words * n_stop_words
+
+
+@compiled
+def total_weight(words: IntArray, weights: FloatArray) -> float:
+    """The sum of the weights of all words; the last weight is that of all further words."""
+    total, last = 0.0, len(weights) - 1
+    for word in words:
+        total += weights[min(word, last)]
     return total
 
 
@@ -53,43 +75,49 @@ def simhash(words: IntArray, most_words: int, factors: _Hashes) -> tuple[int, in
         # No branch: where stop words come, nobody can foresee.
         n_kept += word != 0
     n_kept = min(n_kept, most_words)
-    hashes, n_hashes = _different_triples(kept[:n_kept], factors)
-    return int(_majority(hashes, n_hashes)), n_kept
-
-
-@compiled
-def _different_triples(words: _Hashes, factors: _Hashes) -> tuple[_Hashes, int]:
-    """The hashes of the triples, each once, with zeros behind them up to a whole group; and how many they are."""
     n_slots = _LEAST_SLOTS
-    while n_slots < 2 * len(words):
+    while n_slots < _SLOTS_PER_HASH * n_kept:
         n_slots *= 2
-    seen, last_slot = np.zeros(n_slots, np.uint64), np.uint64(n_slots - 1)
-    hashes, n_hashes = np.zeros(len(words) + _GROUP, np.uint64), 0
+    hashes = np.empty(n_kept + _GROUP, np.uint64)
+    _hash_triples(kept[:n_kept], factors, hashes)
+    n_hashes = _keep_different(hashes, n_kept - 2, np.zeros(n_slots, np.uint64))
+    hashes[n_hashes : n_hashes + _GROUP] = 0
+    return int(_majority(hashes, n_hashes, np.zeros(_BITS, np.uint64))), n_kept
+
+
+@compiled_part
+def _hash_triples(words: _Hashes, factors: _Hashes, hashes: _Hashes) -> None:
     for place in range(len(words) - 2):
         mixed = words[place] * factors[0] + words[place + 1] * factors[1] + words[place + 2] * factors[2]
         mixed = (mixed ^ (mixed >> _HALF)) * factors[3]
-        mixed ^= mixed >> _HALF
+        hashes[place] = mixed ^ (mixed >> _HALF)
+
+
+@compiled_part
+def _keep_different(hashes: _Hashes, n_hashes: int, seen: _Hashes) -> int:
+    """Move the hashes to the front, each once and 0 not at all; `seen` are slots, all 0. How many."""
+    n_kept, last_slot = 0, np.uint64(len(seen) - 1)
+    for place in range(n_hashes):
+        mixed = hashes[place]
         slot = mixed & last_slot
         while seen[slot] != mixed and seen[slot] != 0:
             slot = (slot + np.uint64(1)) & last_slot
         # What is written past the last that counts is written over by the next.
-        hashes[n_hashes] = mixed
-        n_hashes += seen[slot] != mixed
+        hashes[n_kept] = mixed
+        n_kept += seen[slot] != mixed
         seen[slot] = mixed
-    hashes[n_hashes] = 0
-    return hashes[: (n_hashes + _GROUP - 1) // _GROUP * _GROUP], n_hashes
+    return n_kept
 
 
-@compiled
-def _majority(hashes: _Hashes, n_hashes: int) -> np.uint64:
+@compiled_part
+def _majority(hashes: _Hashes, n_hashes: int, planes: _Hashes) -> np.uint64:
     """The bits that more than half of the hashes have; zeros behind them fill up the last group.
 
     Counters stand upright: bit i of `planes[p]` is bit p of the counter for bit i, so that all 64 count at once. Eight
     hashes are added to each other before what they carry over goes to the counters (Harley and Seal's adder).
     """
-    planes = np.zeros(_BITS, np.uint64)
     ones, twos, fours = np.uint64(0), np.uint64(0), np.uint64(0)
-    for start in range(0, len(hashes), _GROUP):
+    for start in range(0, n_hashes, _GROUP):
         ones, twos_1 = _add(ones, hashes[start], hashes[start + 1])
         ones, twos_2 = _add(ones, hashes[start + 2], hashes[start + 3])
         twos, fours_1 = _add(twos, twos_1, twos_2)
@@ -102,24 +130,24 @@ def _majority(hashes: _Hashes, n_hashes: int) -> np.uint64:
             planes[plane], carried = planes[plane] ^ carried, planes[plane] & carried
             plane += 1
     planes[0], planes[1], planes[2] = ones, twos, fours
-    return _above(planes, n_hashes)
+    return _above(planes, np.uint64(n_hashes // 2))
 
 
-@compiled
+@compiled_part
 def _add(first: np.uint64, second: np.uint64, third: np.uint64) -> tuple[np.uint64, np.uint64]:
     """The sum of three bits at each of 64 places: its lower bit and its upper one."""
     half = first ^ second
     return half ^ third, (first & second) | (half & third)
 
 
-@compiled
-def _above(planes: _Hashes, n_hashes: int) -> np.uint64:
-    """The bits whose counters are above half of the number of hashes."""
-    found = np.uint64(0)
-    for bit in range(64):
-        count = np.int64(0)
-        for plane in range(_BITS):
-            count += np.int64((planes[plane] >> np.uint64(bit)) & np.uint64(1)) << np.int64(plane)
-        if 2 * count > n_hashes:
-            found |= np.uint64(1) << np.uint64(bit)
-    return found
+@compiled_part
+def _above(planes: _Hashes, bound: np.uint64) -> np.uint64:
+    """The bits whose counters are above the bound: all are compared with it at once, from their highest bits on."""
+    above, equal = np.uint64(0), ~np.uint64(0)
+    for plane in range(_BITS - 1, -1, -1):
+        if (bound >> np.uint64(plane)) & np.uint64(1):
+            equal &= planes[plane]
+        else:
+            above |= equal & planes[plane]
+            equal &= ~planes[plane]
+    return above

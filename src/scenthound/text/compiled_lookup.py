@@ -1,18 +1,19 @@
 """The compiled part of looking words up: one pass over the characters of a text, one over its words.
 
 Importing this file needs numba (the extra `fast`). It hashes words as `word_lookup.WordLookup` does with numpy, and
-reads the slots of a `word_table.WordTable` as that does. It is one file because numba keeps compiled code on disk by
-the age of the file that a function stands in, whatever has changed in those it calls.
+reads the slots of a `word_table.WordTable` as that does.
 """
 
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.compiling import compiled
+from scenthound.compiling import compiled, compiled_part
 from scenthound.model import IntArray, LongArray
 from scenthound.text.word_table import ABSENT, HALF_BITS, MAX_WORD_CHARACTERS, TOO_LONG, HashArray, Slots
 
 Codes = npt.NDArray[np.uint32]
+#: What `word_lookup.Known` holds. Handed over as one, it would take numba a microsecond more to look into it.
+KnownParts = tuple[Codes, HashArray, HashArray, IntArray, HashArray]
 
 
 @compiled
@@ -47,30 +48,30 @@ def hash_words(codes: Codes, cuts: LongArray, lower: Codes, base: np.uint64) -> 
     return edges[: 2 * n_words], hashes[:n_words], places
 
 
-@compiled
-def find_numbers(hashes: HashArray, slots: Slots) -> IntArray:
-    """The number of every hash. In a loop of its own, in which one word need not wait for the memory of another."""
-    numbers = np.empty(len(hashes), np.int32)
-    last_slot = np.uint64(len(slots.hashes) - 1)
+@compiled_part
+def find_numbers(hashes: HashArray, slots: Slots, numbers: IntArray) -> int:
+    """Write the number of every hash; how many are unknown. In a loop of its own, in which one word need not wait for
+    the memory of another."""
+    last_slot, n_unknown = np.uint64(len(slots.hashes) - 1), 0
     for word in range(len(hashes)):
-        mixed = hashes[word] * slots.first_factor
+        mixed = hashes[word] * slots.mixing[0]
         mixed ^= mixed >> np.uint64(HALF_BITS)
-        mixed *= slots.second_factor
-        slot = mixed >> slots.shift
+        mixed *= slots.mixing[1]
+        slot = mixed >> slots.mixing[2]
         while slots.hashes[slot] != hashes[word] and slots.numbers[slot] != ABSENT:
             slot = (slot + np.uint64(1)) & last_slot
         numbers[word] = slots.numbers[slot]
-    return numbers
+        n_unknown += numbers[word] == ABSENT
+    return n_unknown
 
 
 @compiled
 def find_words(
-    codes: Codes, cuts: LongArray, lower: Codes, base: np.uint64, slots: Slots
-) -> tuple[LongArray, HashArray, IntArray, IntArray, int]:
-    """What `word_lookup.Found` holds, in its order."""
-    edges, hashes, places = hash_words(codes, cuts, lower, base)
-    numbers = find_numbers(hashes, slots)
-    n_unknown = 0
-    for number in numbers:
-        n_unknown += number == ABSENT
-    return edges, hashes, numbers, places, n_unknown
+    codes: Codes, cuts: LongArray, *known: *KnownParts
+) -> tuple[LongArray, HashArray, IntArray, int, IntArray]:
+    """What `word_lookup.Found` holds, in its order, and how many words start before each cut."""
+    lower, powers, slot_hashes, slot_numbers, mixing = known
+    edges, hashes, places = hash_words(codes, cuts, lower, powers[1])
+    numbers = np.empty(len(hashes), np.int32)
+    n_unknown = find_numbers(hashes, Slots(slot_hashes, slot_numbers, mixing), numbers)
+    return edges, hashes, numbers, n_unknown, places

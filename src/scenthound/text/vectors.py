@@ -8,10 +8,15 @@ over the whole web.
 import math
 import sys
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
+
+if TYPE_CHECKING:
+    from scenthound.text.compiled_counts import WordCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +71,14 @@ def count_words(words: IntArray) -> TermRows:
 
 def word_norm(words: IntArray) -> float:
     """The length of the vector of a page's word counts, stop words (id 0) left out."""
-    if "numba" in sys.modules:
-        from scenthound.text.compiled_counts import squared_norm
+    return math.sqrt(_word_counts().squared_norm(words)) if "numba" in sys.modules else plain_word_norm(words)
 
-        return math.sqrt(squared_norm(words))
-    return plain_word_norm(words)
+
+@cache
+def _word_counts() -> "WordCounts":
+    from scenthound.text.compiled_counts import WordCounts
+
+    return WordCounts()
 
 
 def plain_word_norm(words: IntArray) -> float:
@@ -82,6 +90,21 @@ def plain_word_norm(words: IntArray) -> float:
     runs = is_edge.nonzero()[0]
     counts = runs[1:] - runs[:-1]
     return math.sqrt(int(counts @ counts))
+
+
+def total_weight(words: IntArray, weights: FloatArray) -> float:
+    """The sum of the weights of all words of a page, which are whole numbers; the last weight is that of all words that
+    the others are not for."""
+    if "numba" in sys.modules:
+        from scenthound.text.compiled_counts import total_weight as compiled_total_weight
+
+        return compiled_total_weight(words, weights)
+    return plain_total_weight(words, weights)
+
+
+def plain_total_weight(words: IntArray, weights: FloatArray) -> float:
+    """What `total_weight` says, without numba."""
+    return float(weights.take(words, mode="clip").sum())
 
 
 def occurrences(words: IntArray, keywords: IntArray) -> tuple[LongArray, LongArray]:

@@ -9,6 +9,7 @@ with numpy.
 """
 
 import functools
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -24,19 +25,41 @@ MUCH_CHARACTERS = 1 << 24
 _MULTIPLIER = 0x9E3779B97F4A7C15
 _WORD_SIZE = 1 << 64
 _CODES_OF_UNICODE = 0x110000
+#: Behind these are no letters and no digits: planes without characters, tags, and what is for private use.
+_CODES_OF_LETTERS = 0x40000
 
+Bytes = npt.NDArray[np.uint8]
 Codes = npt.NDArray[np.uint32]
 
 
 class Found(NamedTuple):
     """The words of a text: where they start and end, in turn; their hashes; their numbers, `ABSENT` for those never
-    kept, of which there are `n_unknown`; and how many words start before each cut."""
+    kept, of which there are `n_unknown`."""
 
     edges: LongArray
     hashes: HashArray
     numbers: IntArray
-    places: IntArray
     n_unknown: int
+
+    def unknown(self) -> LongArray:
+        """Which words are unknown."""
+        return np.flatnonzero(self.numbers == ABSENT)
+
+    def unknown_spans(self) -> Iterator[tuple[int, int]]:
+        """Where each unknown word starts and ends."""
+        unknown = self.unknown()
+        return zip(self.edges[2 * unknown].tolist(), self.edges[2 * unknown + 1].tolist(), strict=True)
+
+
+class Known(NamedTuple):
+    """What compiled code looks words up with: the lower case of each code, 0 where it is no letter and no digit; powers
+    of the base of the hashes; and the slots of the table."""
+
+    lower: Codes
+    powers: HashArray
+    slot_hashes: HashArray
+    slot_numbers: IntArray
+    mixing: HashArray
 
 
 class WordLookup:
@@ -46,15 +69,17 @@ class WordLookup:
         # Odd, so that it has an inverse.
         self._base = (_MULTIPLIER + 2 * salt) % _WORD_SIZE
         self._powers = self._inverse_powers = np.zeros(0, np.uint64)
+        self._powers_of_word = _powers(self._base, MAX_WORD_CHARACTERS + 1)
         self._table = WordTable()
         self._n_characters = 0
         self.keep({TOO_LONG: number_if_too_long})
 
-    def find(self, text: str, cuts: LongArray) -> Found:
-        """The words of a text that is cut at ascending places, and where each word's lower case is one character's."""
+    def find(self, text: str, cuts: LongArray) -> tuple[Found, IntArray]:
+        """The words of a text that is cut at ascending places, and where each word's lower case is one character's; and
+        how many words start before each cut."""
         self._n_characters += len(text)
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        return self.find_compiled(codes, cuts) if self.is_compiled else self._find(codes, cuts)
+        return self._find_compiled(codes, cuts) if self.is_compiled else self._find(codes, cuts)
 
     def expect_much(self) -> None:
         self._n_characters = MUCH_CHARACTERS + 1
@@ -64,26 +89,29 @@ class WordLookup:
         """Whether it goes on compiled: it has read much, and there is numba."""
         return self._n_characters > MUCH_CHARACTERS and _has_numba()
 
-    def find_compiled(self, codes: Codes, cuts: LongArray) -> Found:
-        """What `find` says of the text with these codes."""
-        from scenthound.text.compiled_lookup import find_words
-
-        lower = _lower_case(_CODES_OF_UNICODE)
-        return Found(*find_words(codes, cuts, lower, np.uint64(self._base), self._table.slots()))
+    def known(self) -> Known:
+        """What compiled code looks words up with, until more is kept."""
+        return Known(_lower_case(_CODES_OF_UNICODE), self._powers_of_word, *self._table.slots())
 
     def keep(self, number_of_hash: dict[int, int]) -> None:
         """Know these hashes, none of which is known, from now on."""
         hashes = np.fromiter(number_of_hash, np.uint64, len(number_of_hash))
         self._table.put(hashes, np.fromiter(number_of_hash.values(), np.int32, len(number_of_hash)))
 
-    def _find(self, codes: Codes, cuts: LongArray) -> Found:
+    def _find_compiled(self, codes: Codes, cuts: LongArray) -> tuple[Found, IntArray]:
+        from scenthound.text.compiled_lookup import find_words
+
+        edges, hashes, numbers, n_unknown, places = find_words(codes, cuts, *self.known())
+        return Found(edges, hashes, numbers, n_unknown), places
+
+    def _find(self, codes: Codes, cuts: LongArray) -> tuple[Found, IntArray]:
         folded = _folded(codes)
         edges = _word_edges(folded, cuts)
         hashes = self._hashes(folded, edges)
         hashes[edges[1::2] - edges[0::2] > MAX_WORD_CHARACTERS] = TOO_LONG
         numbers = self._table.get(hashes)
         places = np.searchsorted(edges[0::2], cuts).astype(np.int32)
-        return Found(edges, hashes, numbers, places, int(np.count_nonzero(numbers == ABSENT)))
+        return Found(edges, hashes, numbers, int(np.count_nonzero(numbers == ABSENT))), places
 
     def _hashes(self, folded: Codes, edges: LongArray) -> HashArray:
         """The polynomial of every word's characters: differences of one running sum, moved to power 0."""
@@ -120,11 +148,14 @@ def _folded(codes: Codes) -> Codes:
 
 @functools.cache
 def _lower_case(size: int) -> Codes:
-    text = np.arange(size, dtype=np.uint32).tobytes().decode("utf-32-le", "surrogatepass")
+    n_looked_at = min(size, _CODES_OF_LETTERS)
+    text = np.arange(n_looked_at, dtype=np.uint32).tobytes().decode("utf-32-le", "surrogatepass")
     # These two depend on what stands beside them: one is never a word's, the other is itself when it stands alone.
     lowered = text.replace("\u0130", " ").replace("\u03a3", "\u03c3").lower()
     codes = np.frombuffer(lowered.encode("utf-32-le", "surrogatepass"), np.uint32)
-    return codes * np.fromiter(map(str.isalnum, lowered), np.bool_, size)
+    folded = np.zeros(size, np.uint32)
+    np.multiply(codes, np.fromiter(map(str.isalnum, lowered), np.bool_, n_looked_at), out=folded[:n_looked_at])
+    return folded
 
 
 def _word_edges(folded: Codes, cuts: LongArray) -> LongArray:

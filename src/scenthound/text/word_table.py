@@ -28,13 +28,11 @@ _SLOTS_PER_HASH = 4
 
 
 class Slots(NamedTuple):
-    """The slots of a table, and what `_first_slots` works out the first slot of a hash with."""
+    """The slots of a table, and the two factors and the shift that lead a hash to its first slot."""
 
     hashes: HashArray
     numbers: IntArray
-    first_factor: np.uint64
-    second_factor: np.uint64
-    shift: np.uint64
+    mixing: HashArray
 
 
 class WordTable:
@@ -71,7 +69,7 @@ class WordTable:
 
     def slots(self) -> Slots:
         """What a compiled reader needs."""
-        return Slots(self._hashes, self._numbers, self._first_factor, self._second_factor, np.uint64(self._shift))
+        return Slots(self._hashes, self._numbers, self._mixing)
 
     def _probe(self, hashes: HashArray, slots: LongArray, numbers: IntArray) -> IntArray:
         """Follow hashes whose first slot holds another one, and its number, to the slot that is theirs or free."""
@@ -96,6 +94,7 @@ class WordTable:
         self._last_slot = (1 << slot_bits) - 1
         self._hashes: HashArray = np.zeros(1 << slot_bits, np.uint64)
         self._numbers: IntArray = np.full(1 << slot_bits, ABSENT, np.int32)
+        self._mixing: HashArray = np.array([self._first_factor, self._second_factor, self._shift], np.uint64)
 
     def _grow(self) -> None:
         taken = self._numbers != ABSENT

@@ -20,8 +20,8 @@ import Stemmer
 
 from scenthound.model import IntArray, LongArray
 from scenthound.text.stop_words import STOP_WORDS
-from scenthound.text.word_lookup import Codes, Found, WordLookup
-from scenthound.text.word_table import ABSENT, MAX_WORD_CHARACTERS
+from scenthound.text.word_lookup import Bytes, Found, Known, WordLookup
+from scenthound.text.word_table import MAX_WORD_CHARACTERS
 
 STOP = 0
 
@@ -85,15 +85,19 @@ class WordScanner:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether it scans with compiled code, so that `scan_codes` may be called."""
+        """Whether it scans with compiled code, so that others may read texts for it with such code too."""
         return self._lookup.is_compiled
 
-    def scan_codes(self, codes: Codes, cuts: LongArray) -> tuple[IntArray, IntArray]:
-        """What `scan_cut` says of the text with these codes, in which no lower case depends on a neighbour."""
-        found = self._lookup.find_compiled(codes, cuts)
+    def known(self) -> Known:
+        """What compiled code looks words up with, until more words are learned."""
+        return self._lookup.known()
+
+    def learned(self, text: Bytes, found: Found) -> IntArray:
+        """The number of every word that was found with what is known in a text in UTF-8, after learning the others."""
         if found.n_unknown:
-            self._learn(codes.tobytes().decode("utf-32-le"), found)
-        return found.numbers, found.places
+            encoded = text.tobytes()
+            self._learn(found, [encoded[start:end].decode() for start, end in found.unknown_spans()])
+        return found.numbers
 
     def _scan_pieces(self, text: str, cuts: LongArray) -> tuple[IntArray, IntArray]:
         numbers: list[IntArray] = []
@@ -109,21 +113,19 @@ class WordScanner:
         return np.concatenate(numbers), np.concatenate(places)
 
     def _scan_piece(self, text: str, cuts: LongArray) -> tuple[IntArray, IntArray]:
-        found = self._lookup.find(text, cuts)
+        found, places = self._lookup.find(text, cuts)
         if found.n_unknown:
-            self._learn(text, found)
-        return found.numbers, found.places
+            self._learn(found, [text[start:end] for start, end in found.unknown_spans()])
+        return found.numbers, places
 
-    def _learn(self, text: str, found: Found) -> None:
+    def _learn(self, found: Found, words: list[str]) -> None:
         """Number the words that the look-up did not know; it does from now on."""
-        unknown = np.flatnonzero(found.numbers == ABSENT)
+        unknown = found.unknown()
         hashes = found.hashes[unknown].tolist()
         number_of: dict[int, int] = {}
-        for word_hash, start, end in zip(
-            hashes, found.edges[2 * unknown].tolist(), found.edges[2 * unknown + 1].tolist(), strict=True
-        ):
+        for word_hash, word in zip(hashes, words, strict=True):
             if word_hash not in number_of:
-                number_of[word_hash] = self._number(text[start:end].lower())
+                number_of[word_hash] = self._number(word.lower())
         self._lookup.keep(number_of)
         found.numbers[unknown] = [number_of[word_hash] for word_hash in hashes]
 

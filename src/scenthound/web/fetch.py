@@ -109,10 +109,10 @@ def header_values(head: bytes, name: str) -> tuple[str, ...]:
     """The values of all header lines of a name, in order; `head` has lines ended by CRLF, the status line first."""
     wanted = _line_beginning(name)
     folded = head.lower()
-    if wanted not in folded:
+    start = folded.find(wanted)
+    if start < 0:
         return ()
     values = []
-    start = folded.find(wanted)
     while start >= 0:
         begin = start + len(wanted)
         end = folded.find(b"\r\n", begin)

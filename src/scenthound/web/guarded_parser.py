@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable
 
 from scenthound.errors import BrokenContract
+from scenthound.frontier.url_table import UrlTable
 from scenthound.reasons import Reason
 from scenthound.text.words import WordScanner
 from scenthound.web.parse import ParsedPage, parse_html
@@ -26,12 +27,20 @@ OnParsed = Callable[[ParsedPage | Reason], None]
 
 
 class GuardedParser:
-    """`start` parses on the event loop, `parse_now` without one; not while pages that were started are waited for."""
+    """`start` parses on the event loop, `parse_now` without one; not while pages that were started are waited for.
+    Links of pages that are parsed here may be told as the numbers that they have in `table`."""
 
     def __init__(
-        self, scanner: WordScanner, *, agent: str, timeout_s: float = 5.0, inline_bytes: int = 131_072
+        self,
+        scanner: WordScanner,
+        *,
+        agent: str,
+        timeout_s: float = 5.0,
+        inline_bytes: int = 131_072,
+        table: UrlTable | None = None,
     ) -> None:
         self._scanner = scanner
+        self._table = table
         self._agent = agent
         self._timeout_s = timeout_s
         self._inline_bytes = inline_bytes
@@ -77,7 +86,7 @@ class GuardedParser:
 
     def _parse_here(self, html: bytes, url: str, http_charset: str | None) -> ParsedPage | Reason:
         try:
-            return parse_html(html, url, self._scanner, http_charset=http_charset, agent=self._agent)
+            return parse_html(html, url, self._scanner, http_charset=http_charset, agent=self._agent, table=self._table)
         except OSError:
             # No page can cause that: the disk does not take the compiled code, say.
             raise

@@ -14,7 +14,7 @@ from html.entities import html5
 import numpy as np
 
 from scenthound.model import LongArray
-from scenthound.web.compiled_html import (
+from scenthound.web.compiled_page import (
     BASE,
     BLOCK,
     BODY,
@@ -99,8 +99,8 @@ _NAMES = [(name, kind) for kind, names in _TAGS_OF.items() for name in names.spl
 
 
 def key_of(name: str) -> int:
-    """The bytes of a name of at most 8 as one number."""
-    return int.from_bytes(name.encode(), "big")
+    """The bytes of a name of at most 8 as one number, the first lowest."""
+    return int.from_bytes(name.encode(), "little")
 
 
 @functools.cache
@@ -110,7 +110,7 @@ def tables() -> LongArray:
     made = np.zeros(REFERENCES, np.int64)
     for number, (name, kind) in enumerate(_NAMES, 1):
         made[number] = kind
-        slot = int(first_slot(key_of(name[:NAME_BYTES])))
+        slot = first_slot(key_of(name[:NAME_BYTES]))
         while made[slot + 2]:
             slot = slot + 3 if slot + 3 < REFERENCES else SLOTS
         made[slot : slot + 3] = key_of(name[:NAME_BYTES]), key_of(name[NAME_BYTES:]), number

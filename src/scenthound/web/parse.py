@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scenthound.frontier.found_urls import FoundUrls
+from scenthound.frontier.url_table import UrlTable
 from scenthound.model import BoolArray, IntArray
 from scenthound.text.words import WordScanner
 from scenthound.web.decode import decode_html
 from scenthound.web.html import read_html
-from scenthound.web.page_content import PageContent
-from scenthound.web.urls import canonical, resolve, resolve_all
+from scenthound.web.page_content import PageContent, WrittenLinks
+from scenthound.web.urls import canonical, resolve
 
 MAX_PAGE_BYTES = 2_000_000
 MAX_LINKS = 10_000
@@ -25,7 +27,10 @@ CONTEXT_WINDOW_WORDS = 20
 
 @dataclass(frozen=True, slots=True)
 class ParsedPage:
-    """What a page says. `noindex` and `nofollow` are its wishes to robots as a whole, `link_nofollow` per link."""
+    """What a page says. `noindex` and `nofollow` are its wishes to robots as a whole, `link_nofollow` per link.
+
+    Where it was parsed for a table of URLs, `link_numbers` may tell the links that the table has, and `link_urls` are
+    those of the others, which are `NEW` there."""
 
     title: str
     base_url: str
@@ -36,6 +41,11 @@ class ParsedPage:
     link_nofollow: BoolArray
     noindex: bool
     nofollow: bool
+    link_numbers: IntArray | None = None
+
+    @property
+    def links(self) -> list[str] | FoundUrls:
+        return self.link_urls if self.link_numbers is None else FoundUrls(self.link_numbers, self.link_urls)
 
 
 def parse_html(
@@ -46,28 +56,28 @@ def parse_html(
     http_charset: str | None = None,
     agent: str = "",
     max_bytes: int = MAX_PAGE_BYTES,
+    table: UrlTable | None = None,
 ) -> ParsedPage:
     """Parse the page at `url`. `agent` is the crawler's name in meta elements that speak to it alone."""
     content = _read(html[:max_bytes], http_charset, scanner)
     start, end = content.start, content.end
     base_url = _base_url(url, content.base_reference)
-    urls = resolve_all(base_url, content.references)
-    nofollow = np.fromiter(map(_is_nofollow, content.relations), np.bool_, len(urls))
-    link_urls = [url for url in urls if url is not None]
-    if len(link_urls) < len(urls):
-        kept = np.array([url is not None for url in urls], np.bool_)
-        start, end, nofollow = start[kept], end[kept], nofollow[kept]
+    resolved = content.links.resolved(base_url or url, None if base_url is None else table)
+    nofollow = content.links.nofollow()
+    if resolved.leads is not None:
+        start, end, nofollow = start[resolved.leads], end[resolved.leads], nofollow[resolved.leads]
     wishes = _wishes(content.metas, agent)
     return ParsedPage(
         title=content.title,
-        base_url=base_url,
+        base_url=base_url or url,
         words=content.words,
-        link_urls=link_urls,
+        link_urls=resolved.urls,
         link_start=start,
         link_end=end,
         link_nofollow=nofollow,
         noindex=not wishes.isdisjoint(("noindex", "none")),
         nofollow=not wishes.isdisjoint(("nofollow", "none")),
+        link_numbers=resolved.numbers,
     )
 
 
@@ -93,17 +103,12 @@ def _read(html: str | bytes, http_charset: str | None, scanner: WordScanner) -> 
     content = read_html(decode_html(html, http_charset) if isinstance(html, bytes) else html, MAX_LINKS)
     words, places = scanner.scan_cut(content.text, content.edges)
     start, end = _spans(places, content.opens)
-    return PageContent(
-        content.title, content.base_reference, content.metas, content.references, content.relations, words, start, end
-    )
+    links = WrittenLinks(content.references, content.relations)
+    return PageContent(content.title, content.base_reference, content.metas, links, words, start, end)
 
 
-def _is_nofollow(relation: str | None) -> bool:
-    return relation is not None and "nofollow" in relation.lower().split()
-
-
-def _base_url(url: str, reference: str | None) -> str:
-    return (resolve(url, reference) if reference is not None else None) or canonical(url) or url
+def _base_url(url: str, reference: str | None) -> str | None:
+    return (resolve(url, reference) if reference is not None else None) or canonical(url)
 
 
 def _wishes(metas: list[tuple[str, str]], agent: str) -> set[str]:

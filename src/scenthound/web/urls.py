@@ -72,6 +72,18 @@ def resolve_all(base: str, references: Iterable[str]) -> list[str | None]:
     return resolved
 
 
+def prefix_lengths(url: str) -> list[int]:
+    """How much of a canonical URL a plain reference on its page is appended to: nothing, all of it, its origin, its
+    directory, the one above, ..., the root; in the order of the kinds that `compiled_links` tells."""
+    root = url.index("/", len("https://"))
+    end = url.rfind("/", root, len(url.partition("?")[0]))
+    lengths = [0, len(url), root, end + 1]
+    while end > root:
+        end = url.rfind("/", root, end)
+        lengths.append(end + 1)
+    return lengths
+
+
 def host_of(url: str) -> str:
     """The host of a canonical URL: no user, no port, IPv6 addresses in brackets."""
     authority = url.split("/", 3)[2].partition("?")[0].rpartition("@")[2]

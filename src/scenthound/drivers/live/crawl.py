@@ -10,25 +10,21 @@ from collections import deque
 from collections.abc import Callable
 from threading import Lock
 
-from scenthound.drivers.live.engine import Engine, Visited
+from scenthound.drivers.live.engine import Engine
 from scenthound.drivers.live.guards import PageGuards
 from scenthound.drivers.live.harvest import Harvest
 from scenthound.drivers.live.journal import WrittenJournal
-from scenthound.drivers.live.orders import Found, Kind, Order, Refused, RobotsFound
-from scenthound.drivers.live.page_facts import PageFacts
+from scenthound.drivers.live.keeping import Keeper, TakenAnswer, simhash_of
+from scenthound.drivers.live.orders import Found, Kind, Order, Refused
 from scenthound.drivers.live.reading import Read, Reader
 from scenthound.drivers.live.recorded_pages import RecordedPages
 from scenthound.reasons import Reason
-from scenthound.store.crawl_rows import NotTakenRow, Place, RobotsRow, VisitRow
+from scenthound.store.crawl_rows import NotTakenRow, VisitRow
 from scenthound.store.crawl_store import Commit, CrawlStore
 from scenthound.text.words import WordScanner
 from scenthound.web.fetch import NotFetched, Response
 from scenthound.web.resolve import Resolved
 
-#: In rows, of pages with few words.
-NO_SIMHASH = 0
-#: Rows have signed numbers.
-SIMHASHES = 1 << 64
 #: What an order may be answered with, before it is read.
 RawAnswer = Response | NotFetched | Resolved
 
@@ -58,8 +54,9 @@ class LiveCrawl:
         self._commits: deque[tuple[int, Commit]] = deque()
         self._writing = Lock()
         engine.web.store_visit = self.store_visit
+        self._keeper = Keeper(store)
         counts = store.counts()
-        self.n_acknowledged = self._n_rows = counts.visits  #: visits that are on the disk, or have a row at least
+        self.n_acknowledged = counts.visits  #: visits that are on the disk
         self._n_urls_kept, self._n_stems_kept = counts.urls, counts.stems
 
     def begin_journal(self) -> None:
@@ -94,22 +91,20 @@ class LiveCrawl:
 
     def _take(self, now_s: float, order: Order, read: Read, response: Response | None) -> None:
         visited = self.engine.answered(now_s, order.number, read.answer)
-        place = None if response is None else self._store.archive_response(response, now_s)
+        self._keeper.add(TakenAnswer(now_s, order, read, response, visited))
         if visited is not None and read.facts is not None:
-            row = _visit_row(visited, read.facts, now_s, place)
-            self._store.add_visit(row)
-            self._n_rows += 1
-            self.note_visit(row)
-        elif isinstance(read.answer, RobotsFound):
-            self._store.add_robots(RobotsRow(order.url, now_s, read.answer.status, read.answer.body))
+            self._note_page(visited.job.page, visited.got.relevance, visited.job.regret, read.facts.simhash)
         elif isinstance(read.answer, Refused):
             self.note_refusal(order, read.answer)
         self._note_dropped(now_s)
 
     def note_visit(self, row: VisitRow) -> None:
-        """What a visit changes beside the engine; also when a crawl is taken up."""
-        self.harvest.add(row.relevance, row.regret)
-        self._guards.note_page(row.page, None if row.simhash == NO_SIMHASH else row.simhash % SIMHASHES)
+        """What a visit changes beside the engine, when a crawl is taken up."""
+        self._note_page(row.page, row.relevance, row.regret, simhash_of(row))
+
+    def _note_page(self, page: int, relevance: float, regret: float | None, simhash: int | None) -> None:
+        self.harvest.add(relevance, regret)
+        self._guards.note_page(page, simhash)
 
     def note_refusal(self, order: Order, refused: Refused) -> None:
         if refused.fingerprint is not None:
@@ -124,12 +119,13 @@ class LiveCrawl:
 
     def begin_commit(self) -> None:
         """Let all that came up to now be acknowledged next, the journal with it."""
+        self._keeper.keep()
         table, stems = self.engine.web.table, self._scanner.stems
         self._store.add_urls([table.url(number) for number in range(self._n_urls_kept, len(table))])
         self._store.add_stems(stems[self._n_stems_kept :])
         self._n_urls_kept, self._n_stems_kept = len(table), len(stems)
         self._store.add_event_bytes(self._journal.take())
-        self._commits.append((self._n_rows, self._store.take()))
+        self._commits.append((self._keeper.n_rows, self._store.take()))
 
     def write_commits(self) -> None:
         """Put the commits that were begun on the disk, in their order; in whatever thread."""
@@ -147,32 +143,3 @@ class LiveCrawl:
         """See to it that a visit can be read back."""
         if visit >= self.n_acknowledged:
             self.commit()
-
-
-def _signed(simhash: int) -> int:
-    return simhash - SIMHASHES if simhash >= SIMHASHES // 2 else simhash
-
-
-def _visit_row(visited: Visited, facts: PageFacts, now_s: float, place: Place | None) -> VisitRow:
-    job, got = visited.job, visited.got
-    return VisitRow(
-        visit=visited.n_visit,
-        page=job.page,
-        url=got.url,
-        status=facts.status,
-        time_s=now_s,
-        relevance=got.relevance,
-        title=facts.title,
-        content_bytes=facts.content_bytes,
-        simhash=_signed(facts.simhash or NO_SIMHASH),
-        links=visited.links,
-        place=place,
-        score=job.score,
-        regret=job.regret,
-        rank=job.rank,
-        waiting=job.n_waiting,
-        predicted=got.predicted,
-        anchors=got.anchors,
-        noindex=facts.noindex,
-        truncated=facts.truncated,
-    )

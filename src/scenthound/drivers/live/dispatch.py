@@ -229,10 +229,12 @@ class Dispatch:
 
     def finished(self, job: Job, answer: Answer) -> None:
         """A request to the job's host came to its end."""
-        failed = isinstance(answer, Refused) and answer.reason in HOST_FAILURES
-        retry_after_s = answer.retry_after_s if isinstance(answer, Refused) else None
-        self.politeness.finished(job.host, self._now_s, HostAnswer(answer.elapsed_s, failed, retry_after_s))
-        if isinstance(answer, Refused) and answer.reason in NOT_CONNECTED:
+        if not isinstance(answer, Refused):
+            self.politeness.finished(job.host, self._now_s, HostAnswer(answer.elapsed_s))
+            return
+        failed = answer.reason in HOST_FAILURES
+        self.politeness.finished(job.host, self._now_s, HostAnswer(answer.elapsed_s, failed, answer.retry_after_s))
+        if answer.reason in NOT_CONNECTED:
             # The host may have moved: its name is looked up again before the next request.
             self.hosts.set_addresses(job.host, ())
 

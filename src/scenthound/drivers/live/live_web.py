@@ -13,6 +13,7 @@ import numpy as np
 from scenthound.drivers.live.orders import PageText
 from scenthound.drivers.telling import TopicWords
 from scenthound.errors import Peeked
+from scenthound.frontier.found_urls import FoundUrls
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import FloatArray, IntArray, Links, Seed
 from scenthound.web.urls import registrable_domain
@@ -100,15 +101,22 @@ class LiveWeb:
         """Whether a page that was not asked for before was visited under another address."""
         return bool(self._final_urls) and self.table.url(page) in self._final_urls
 
-    def visit(self, page: int, moved_to: str | None, links: list[str] | IntArray, scores: "LinkScores") -> Links:
+    def visit(
+        self, page: int, moved_to: str | None, links: list[str] | FoundUrls | IntArray, scores: "LinkScores"
+    ) -> Links:
         """Note a visit; its links as the strategy is told them. `moved_to` is the page's address in the end, if it is
         not the one that was asked for."""
-        numbers = links if isinstance(links, np.ndarray) else self.table.add_all(links)
+        numbers = self._numbered(links)
         self.visits[page] = len(self.visits)
         if moved_to is not None:
             self._final_urls.add(moved_to)
         self.links.keep(page, (numbers, *scores))
         return Links(numbers, self.table.hosts(numbers), *scores)
+
+    def _numbered(self, links: list[str] | FoundUrls | IntArray) -> IntArray:
+        if isinstance(links, FoundUrls):
+            return self.table.add_found(links)
+        return self.table.add_all(links) if isinstance(links, list) else links
 
 
 def _link_bytes(links: StoredLinks) -> int:

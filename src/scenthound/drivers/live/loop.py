@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from scenthound.drivers.ended import Ended
+from scenthound.drivers.live.collecting import rare_collections
 from scenthound.drivers.live.commit_writer import CommitWriter
 from scenthound.drivers.live.crawl import LiveCrawl, RawAnswer
 from scenthound.drivers.live.dispatch import FOR_PAGES
@@ -67,6 +68,8 @@ class LiveRun:
         self._ending: Ended | None = None
         #: Orders that are being carried out. Those that wait after a stop are not among them.
         self._n_in_flight = 0
+        # Kept, because to ask which one is running is a call of the system (Python 3.11), and it is asked at each page.
+        self._loop: asyncio.AbstractEventLoop
         self._over: asyncio.Future[Ended]
         self._turn_handle: asyncio.Handle | None = None
         self._turn_due_s = 0.0
@@ -77,7 +80,7 @@ class LiveRun:
 
     async def run(self) -> Ended:
         """Crawl to the end. A commit that fails ends the crawl with its error."""
-        loop = asyncio.get_running_loop()
+        self._loop = loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._failed)
         self._over = loop.create_future()
         self._every(self._limits.commit_s, self._commits.begin)
@@ -88,8 +91,9 @@ class LiveRun:
             loop.call_later(wait_s, self._carry_out_again, order)
         self._turn_in(0.0)
         try:
-            ended = await self._over
-            await self._commits.write_all()
+            with rare_collections():
+                ended = await self._over
+                await self._commits.write_all()
             self._tell_watch()
             return ended
         finally:
@@ -132,14 +136,13 @@ class LiveRun:
         """Have a turn no later than this, unless one is due earlier."""
         if self._ending is not None or self._over.done():
             return
-        loop = asyncio.get_running_loop()
-        due_s = max(loop.time() + delay_s, self._not_before_s)
+        due_s = max(self._loop.time() + delay_s, self._not_before_s)
         if self._turn_handle is not None:
             if self._turn_due_s <= due_s:
                 return
             self._turn_handle.cancel()
         self._turn_due_s = due_s
-        self._turn_handle = loop.call_at(due_s, self._turn)
+        self._turn_handle = self._loop.call_at(due_s, self._turn)
 
     def _cancel_turn(self) -> None:
         if self._turn_handle is not None:
@@ -150,8 +153,7 @@ class LiveRun:
         self._turn_handle = None
         if self._over.done() or self._waits_for_disk():
             return
-        loop = asyncio.get_running_loop()
-        began_s, now_s = loop.time(), self._clock()
+        began_s, now_s = self._loop.time(), self._clock()
         room = self._engine.rules.connections - self._engine.n_in_flight
         orders = self._crawl.turn(now_s, room, self._limits.page_budget)
         for order in orders:
@@ -163,8 +165,8 @@ class LiveRun:
         elif self._engine.wants_turn:
             self._turn_in(0.0)
         elif len(orders) < room:
-            took_s = loop.time() - began_s
-            self._not_before_s = loop.time() + PAUSE_PER_TURN * took_s
+            ended_s = self._loop.time()
+            self._not_before_s = ended_s + PAUSE_PER_TURN * (ended_s - began_s)
             ready_s = self._engine.politeness.next_ready_s(now_s)
             self._turn_in(LONGEST_PAUSE_S if ready_s is None else ready_s - now_s)
 
@@ -190,7 +192,7 @@ class LiveRun:
         if order.kind not in FOR_PAGES or n_pages < self._limits.page_budget:
             self._carry_out(order)
         else:
-            asyncio.get_running_loop().call_later(LONGEST_PAUSE_S, self._carry_out_again, order)
+            self._loop.call_later(LONGEST_PAUSE_S, self._carry_out_again, order)
 
     def _carry_out(self, order: Order) -> None:
         self._n_in_flight += 1
@@ -201,7 +203,7 @@ class LiveRun:
                 self._resolver.forget(host_of(order.url))
                 self._resolver.start(host_of(order.url), on_done)
             case Kind.RECORDED:
-                asyncio.get_running_loop().call_soon(on_done, None)
+                self._loop.call_soon(on_done, None)
             case Kind.ROBOTS:
                 self._fetcher.start(Request(order.url, order.addresses, False, READ_BYTES), on_done)
             case Kind.SITEMAP:
@@ -234,10 +236,9 @@ class LiveRun:
         def again() -> None:
             if not self._over.done():
                 do()
-                loop.call_later(period_s, again)
+                self._loop.call_later(period_s, again)
 
-        loop = asyncio.get_running_loop()
-        loop.call_later(period_s, again)
+        self._loop.call_later(period_s, again)
 
     def _committed(self, error: BaseException | None) -> None:
         """A commit is on the disk, which may have been waited for; one that failed ends the crawl."""

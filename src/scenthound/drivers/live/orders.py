@@ -9,6 +9,7 @@ Rules
 from dataclasses import dataclass
 from enum import StrEnum
 
+from scenthound.frontier.found_urls import FoundUrls
 from scenthound.model import FloatArray, IntArray
 from scenthound.reasons import Reason
 
@@ -99,11 +100,12 @@ class PageText:
 
 @dataclass(frozen=True, slots=True)
 class Got:
-    """A page. Its links are URLs or, when a crawl is taken up, the numbers that they were given."""
+    """A page. Its links are URLs, as far as they are new, or, when a crawl is taken up, the numbers that they were
+    given."""
 
     url: str
     relevance: float
-    links: list[str] | IntArray
+    links: list[str] | FoundUrls | IntArray
     predicted: FloatArray | None = None
     anchors: FloatArray | None = None
     text: PageText | None = None

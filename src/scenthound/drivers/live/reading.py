@@ -16,6 +16,7 @@ from scenthound.drivers.live.guards import PageGuards
 from scenthound.drivers.live.orders import Answer, Got, Kind, Moved, Order, PageText, Refused, RobotsFound, SitemapFound
 from scenthound.drivers.live.page_facts import PageFacts
 from scenthound.drivers.live.scoring import PageScorer
+from scenthound.frontier.found_urls import FoundUrls
 from scenthound.reasons import Reason
 from scenthound.store.sources.http_body import charset_of
 from scenthound.web.fetch import NotFetched, Response
@@ -110,12 +111,18 @@ class Reader:
         return Got(url, scores.relevance, links, scores.predicted, scores.anchors, text, elapsed_s)
 
 
-def shown_links(page: ParsedPage, *, nofollow: bool = False, obey: bool = True) -> tuple[PageText, list[str]]:
+def shown_links(
+    page: ParsedPage, *, nofollow: bool = False, obey: bool = True
+) -> tuple[PageText, list[str] | FoundUrls]:
     """The words of a page, and the links that a crawl may follow with their places."""
+    links = page.links
     if not obey or not (nofollow or page.nofollow or np.count_nonzero(page.link_nofollow)):
-        return PageText(page.words, page.link_start, page.link_end), page.link_urls
-    kept = np.zeros(len(page.link_urls), np.bool_) if nofollow or page.nofollow else ~page.link_nofollow
-    links = [url for url, is_kept in zip(page.link_urls, kept.tolist(), strict=True) if is_kept]
+        return PageText(page.words, page.link_start, page.link_end), links
+    kept = np.zeros(len(links), np.bool_) if nofollow or page.nofollow else ~page.link_nofollow
+    if isinstance(links, FoundUrls):
+        links = links.kept(kept)
+    else:
+        links = [url for url, is_kept in zip(links, kept.tolist(), strict=True) if is_kept]
     return PageText(page.words, page.link_start[kept], page.link_end[kept]), links
 
 

@@ -48,15 +48,16 @@ class SitemapLinks:
 
 def with_further_links(got: Got, links: list[str]) -> Got:
     """A page with links behind its own."""
-    if not links or not isinstance(got.links, list):
+    if not links or isinstance(got.links, np.ndarray):
         return got
+    all_links = got.links + links if isinstance(got.links, list) else got.links.followed_by(links)
     return Got(
         got.url,
         got.relevance,
-        got.links + links,
+        all_links,
         _filled(got.predicted, len(links), got.relevance),
         _filled(got.anchors, len(links), 0.0),
-        got.text and with_places_behind(got.text, len(got.links) + len(links)),
+        got.text and with_places_behind(got.text, len(all_links)),
         got.elapsed_s,
     )
 

@@ -1,0 +1,53 @@
+"""How many commits of a crawl were acknowledged, noted beside its database, so that it cannot lose some in silence.
+
+Commits are numbered. After a kill the last of them stand in the database's log alone, and without its log, or with a
+damaged one, the database opens as if nothing was amiss, in the state of an earlier commit.
+
+Rules
+- A number is noted when its commit is on the disk: then a kill, or a power cut, can leave a note that is behind the
+  database, never one that is ahead of it.
+- The note is no part of a commit. Where it cannot be written the commit stands, and a loss might not be seen.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from scenthound.errors import BadInput, printable
+
+_WIDTH = 19
+
+
+class Acknowledged:
+    """Notes numbers of commits in a file, which is made if it is not there. Raises OSError if it cannot be."""
+
+    def __init__(self, path: Path, last: int) -> None:
+        self._handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
+        self.note(last)
+
+    def note(self, commit: int) -> None:
+        # Always of one length, so that a full disk takes it too.
+        with suppress(OSError):
+            os.pwrite(self._handle, b"%*d\n" % (_WIDTH, commit), 0)
+
+    def close(self) -> None:
+        os.close(self._handle)
+
+
+def check_none_lost(path: Path, database: Path, last: int) -> None:
+    """BadInput if the note in `path` knows a later commit than the last one in the database."""
+    noted = _noted(path)
+    if noted > last:
+        raise BadInput(
+            f"{printable(database)} has lost {noted - last:,} of {noted:,} commits: {database.name}-wal was deleted or "
+            f"damaged, or the file is an older one. Bring back both from a copy, or delete {printable(path)} to go on "
+            "without what they held."
+        )
+
+
+def _noted(path: Path) -> int:
+    """The number in the note; 0 if there is none, as in a crawl that an earlier Scenthound made."""
+    try:
+        return int(path.read_bytes())
+    except (OSError, ValueError):
+        return 0

@@ -1,0 +1,146 @@
+"""The compiled reader of text: words are cut, hashed and written down while they are read.
+
+Importing this file needs numba (the extra `fast`). Words are cut, and hash, as `text.word_lookup` says: the sum
+c0 + c1 base + c2 base^2 + ... of the characters c in lower case. A word goes on behind a tag that parts no words, so
+one may be open between two texts: `room[N_CHARACTERS]` of it are read then.
+"""
+
+import numpy as np
+
+from scenthound.compiling import compiled_inline, compiled_part
+from scenthound.text.word_table import MAX_WORD_CHARACTERS, TOO_LONG, HashArray
+from scenthound.web.compiled_bytes import eight_at, leading_letters, lowered, n_bytes, write_eight
+from scenthound.web.compiled_characters import is_letter, read_reference, read_sequence, write_character
+from scenthound.web.compiled_page import (
+    AMPERSAND,
+    CAPITAL_DOTTED_I,
+    CAPITAL_SIGMA,
+    EXCLAMATION,
+    LESS,
+    N_CHARACTERS,
+    N_TEXT,
+    N_WORDS,
+    NOT_ORDINARY,
+    QUESTION,
+    SLASH,
+    SOFT_HYPHEN,
+    Bytes,
+    Page,
+)
+
+#: What a byte of a text does: it parts words, is a letter or a digit, or must be looked at.
+_PARTED, _LETTER, _SPECIAL = 0, 1, 2
+_KIND_OF = np.zeros(256, np.uint8)
+_KIND_OF[list(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")] = _LETTER
+_KIND_OF[list(b"<&")] = _KIND_OF[0x80:] = _SPECIAL
+
+_BYTE, _BYTE_BITS = np.uint64(0xFF), np.uint64(8)
+
+
+@compiled_inline
+def end_word(page: Page) -> None:
+    """End the word that is open, if one is."""
+    room = page.room
+    n_words, n_characters = room[N_WORDS], room[N_CHARACTERS]
+    page.edges[2 * n_words + 1] = room[N_TEXT]
+    if n_characters > MAX_WORD_CHARACTERS:
+        page.hashes[n_words] = TOO_LONG
+    room[N_WORDS], room[N_CHARACTERS] = n_words + (n_characters > 0), 0
+
+
+@compiled_inline
+def hash_of(letters: np.uint64, powers: HashArray) -> np.uint64:
+    """The hash of eight letters; those at the end may be 0."""
+    total = letters & _BYTE
+    for at in range(1, 8):
+        letters >>= _BYTE_BITS
+        total += (letters & _BYTE) * powers[at]
+    return total
+
+
+@compiled_inline
+def read_character(page: Page, place: int) -> int:
+    """Read a character that is written with more than one byte: the place behind it."""
+    room, powers = page.room, page.powers
+    is_reference = page.data[place] == AMPERSAND
+    code, place = read_reference(page, place) if is_reference else read_sequence(page.data, place)
+    if place < 0 or code in (SOFT_HYPHEN, CAPITAL_DOTTED_I, CAPITAL_SIGMA):
+        return NOT_ORDINARY
+    letter = np.uint64(page.lower[code])
+    n_words, n_characters = room[N_WORDS], room[N_CHARACTERS]
+    if letter == 0:
+        end_word(page)
+    elif n_characters == 0:
+        page.edges[2 * n_words], page.hashes[n_words] = room[N_TEXT], letter
+        room[N_CHARACTERS] = 1
+    else:
+        page.hashes[n_words] += letter * powers[min(n_characters, MAX_WORD_CHARACTERS)]
+        room[N_CHARACTERS] += 1
+    room[N_TEXT] = write_character(page.text, room[N_TEXT], code)
+    return place
+
+
+@compiled_inline
+def read_text(page: Page, place: int, end: int) -> int:
+    """Read characters up to `end`, or to a `<` that opens something: the place of that, or the end.
+
+    No word goes on at `end`, so that eight bytes may be looked at wherever a letter is. What changes with every word
+    is kept out of `room`, which saves a tenth of the time of reading a page."""
+    data, text, room = page.data, page.text, page.room
+    hashes, edges, powers = page.hashes, page.edges, page.powers
+    n_text, n_words, n_characters = room[N_TEXT], room[N_WORDS], room[N_CHARACTERS]
+    word_hash = hashes[n_words]
+    while place < end:
+        byte = data[place]
+        kind = _KIND_OF[byte]
+        if kind == _LETTER:
+            eight = eight_at(page.padded, place)
+            mask = leading_letters(eight)
+            hash_of_letters = hash_of(lowered(eight, mask), powers)
+            if n_characters == 0:
+                edges[2 * n_words], word_hash = n_text, hash_of_letters
+            else:
+                word_hash += hash_of_letters * powers[min(n_characters, MAX_WORD_CHARACTERS)]
+            write_eight(text, n_text, eight)
+            count = n_bytes(mask)
+            place, n_text, n_characters = place + count, n_text + count, n_characters + count
+        elif kind == _PARTED or (byte == LESS and not opens_something(data, place)):
+            edges[2 * n_words + 1] = n_text
+            hashes[n_words] = word_hash if n_characters <= MAX_WORD_CHARACTERS else np.uint64(TOO_LONG)
+            n_words, n_characters = n_words + (n_characters > 0), 0
+            text[n_text] = byte
+            place, n_text = place + 1, n_text + 1
+        elif byte == LESS:
+            break
+        else:
+            hashes[n_words] = word_hash
+            room[N_TEXT], room[N_WORDS], room[N_CHARACTERS] = n_text, n_words, n_characters
+            place = read_character(page, place)
+            if place < 0 or place > end:
+                return NOT_ORDINARY
+            n_text, n_words, n_characters = room[N_TEXT], room[N_WORDS], room[N_CHARACTERS]
+            word_hash = hashes[n_words]
+    hashes[n_words] = word_hash
+    room[N_TEXT], room[N_WORDS], room[N_CHARACTERS] = n_text, n_words, n_characters
+    return place
+
+
+@compiled_inline
+def opens_something(data: Bytes, place: int) -> bool:
+    """Whether the `<` at `place` does."""
+    if place + 1 >= len(data):
+        return False
+    return is_letter(data[place + 1]) or data[place + 1] in (SLASH, EXCLAMATION, QUESTION)
+
+
+@compiled_part
+def read_literally(page: Page, place: int, end: int) -> bool:
+    """Read all characters up to `end`, between which no `<` opens anything."""
+    while 0 <= place < end:
+        place = read_text(page, place, end)
+        if 0 <= place < end:
+            end_word(page)
+            page.text[page.room[N_TEXT]] = LESS
+            page.room[N_TEXT] += 1
+            place += 1
+    return place >= 0

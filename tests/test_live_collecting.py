@@ -1,0 +1,56 @@
+"""The search for garbage is rare while a crawl runs, and what it was before afterwards."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from scenthound.drivers.live.collecting import NEW_OBJECTS, rare_collections
+
+
+@pytest.fixture(autouse=True)
+def usual_collections() -> Iterator[None]:
+    before = gc.get_threshold()
+    gc.unfreeze()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*before)
+    gc.unfreeze()
+
+
+def test_what_was_there_before_is_left_alone_and_searches_are_rare() -> None:
+    with rare_collections():
+        assert gc.get_threshold() == (NEW_OBJECTS, 10, 10)
+        assert gc.get_freeze_count() > 1_000
+    assert gc.get_threshold() == (700, 10, 10)
+    assert gc.get_freeze_count() == 0
+
+
+def test_an_error_puts_all_back_too() -> None:
+    with pytest.raises(ZeroDivisionError), rare_collections():
+        raise ZeroDivisionError
+    assert gc.get_threshold() == (700, 10, 10)
+    assert gc.get_freeze_count() == 0
+
+
+def test_a_cycle_that_is_made_meanwhile_is_still_found() -> None:
+    with rare_collections():
+        cycle: list[object] = []
+        cycle.append(cycle)
+        del cycle
+        assert gc.collect() >= 1
+
+
+def test_a_program_that_froze_its_objects_itself_keeps_them_frozen() -> None:
+    gc.freeze()
+    frozen = gc.get_freeze_count()
+    with rare_collections():
+        pass
+    assert gc.get_freeze_count() == frozen
+
+
+@pytest.mark.parametrize("threshold", [0, NEW_OBJECTS + 1])
+def test_a_program_that_searches_never_or_even_less_often_has_its_way(threshold: int) -> None:
+    gc.set_threshold(threshold, 10, 10)
+    with rare_collections():
+        assert gc.get_threshold()[0] == threshold
