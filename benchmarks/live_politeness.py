@@ -57,7 +57,7 @@ def _print_share(crawl: Measured, seconds: float) -> int:
     print(f"  {n_pages:,} pages in {took_s:.1f} s: {share:.1%} of what politeness allows")
     print(f"  at least {LEAST_SHARE:.0%} asked for: {met}")
     said = crawl.end.said
-    print(f"  mean regret {said['regret']}; {crawl.cpu_ms_per_page:.2f} CPU ms per page of {crawl.end.pages:,}")
+    print(f"  mean regret {said['regret']:.3f}; {crawl.cpu_ms_per_page:.2f} CPU ms per page of {crawl.end.pages:,}")
     print(f"  ended: {said['ended']}; not taken: {said['reasons'] or 'none'}")
     return 0 if share >= LEAST_SHARE else 1
 

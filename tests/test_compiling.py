@@ -82,3 +82,40 @@ def test_a_function_that_can_be_kept_nowhere_is_compiled_all_the_same() -> None:
     doubled = scope["doubled"]
     assert callable(doubled)
     assert compiled(doubled)(21) == 42
+
+
+@pytest.mark.parametrize("damage", ["index emptied", "index cut", "code emptied", "code cut"])
+def test_what_was_kept_and_is_damaged_is_compiled_anew(tmp_path: Path, damage: str) -> None:
+    write(tmp_path, PACKAGE)
+    first = walked(tmp_path)
+    what, how = damage.split()
+    for path in tmp_path.rglob(f"*.nb{what[0] if what == 'index' else 'c'}"):
+        kept = path.read_bytes()
+        path.write_bytes(b"" if how == "emptied" else kept[: len(kept) // 2])
+    again = walked(tmp_path)
+    assert [line.split()[0] for line in again] == [line.split()[0] for line in first]
+    # Not kept, because it could not be read; kept from then on.
+    assert [line.split()[1] for line in walked(tmp_path)] == ["1", "2"]
+
+
+def test_a_numba_that_cannot_be_imported_is_as_good_as_none(tmp_path: Path) -> None:
+    (tmp_path / "numba").mkdir()
+    (tmp_path / "numba" / "__init__.py").write_text("raise ImportError('Numba needs NumPy 1.0 or less')")
+    program = """
+from random import Random
+
+import numpy as np
+
+from scenthound import compiling
+from scenthound.frontier.unbounded import UnboundedFrontier
+from scenthound.text.words import WordScanner
+from scenthound.web.parse import parse_html
+
+scanner = WordScanner()
+scanner.expect_much()
+frontier = UnboundedFrontier(Random(1))
+pages = np.arange(70_000, dtype=np.int32)
+frontier.raise_all(pages, pages, np.ones(70_000))
+print(compiling.can_compile(), len(parse_html(b"<p>red kites", "http://a.org/", scanner).words), len(frontier))
+"""
+    assert walked(tmp_path, program) == ["False 2 70000"]

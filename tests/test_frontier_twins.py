@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scenthound import compiling
 from scenthound.errors import BrokenContract
 from scenthound.frontier import unbounded
 from scenthound.frontier.base import NO_HOST, Taken
@@ -217,7 +218,7 @@ def test_arrays_grow_with_the_numbers_and_little_beyond():
 
 
 def test_an_unbounded_frontier_moves_into_compiled_code_when_it_is_large(monkeypatch):
-    monkeypatch.setattr(unbounded, "_numba_is_loaded", lambda: False)
+    monkeypatch.setattr(compiling, "is_loaded", lambda: False)
     monkeypatch.setattr(unbounded, "LARGE", 100)
     frontier, plain = UnboundedFrontier(Random(5)), PlainFrontier(lambda: Random(5).getrandbits(64))
     for start in range(0, 200, 20):
@@ -242,7 +243,7 @@ def test_an_unbounded_frontier_is_compiled_from_its_first_pages_on_where_numba_i
 
 
 def test_a_large_state_is_restored_into_compiled_code(monkeypatch):
-    monkeypatch.setattr(unbounded, "_numba_is_loaded", lambda: False)
+    monkeypatch.setattr(compiling, "is_loaded", lambda: False)
     monkeypatch.setattr(unbounded, "LARGE", 100)
     frontier, heir = UnboundedFrontier(Random(5)), UnboundedFrontier(Random(6))
     frontier.raise_all(*arrays(range(101), [0] * 101, [1.0] * 101))
@@ -254,7 +255,7 @@ def test_a_large_state_is_restored_into_compiled_code(monkeypatch):
 def test_without_numba_a_large_frontier_stays_in_plain_python(monkeypatch):
     monkeypatch.setattr(unbounded, "LARGE", 100)
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.setattr(unbounded, "_has_numba", unbounded._has_numba.__wrapped__)
+    monkeypatch.setattr(compiling, "can_compile", compiling.can_compile.__wrapped__)
     frontier = UnboundedFrontier(Random(5))
     frontier.raise_all(*arrays(range(200), [0] * 200, [1.0] * 200))
     assert isinstance(frontier._held, PlainFrontier)

@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from scenthound import compiling
 from scenthound.frontier import unbounded
 from scenthound.frontier.plain import PlainFrontier
 from scenthound.strategies.base import STRATEGIES
@@ -37,7 +38,7 @@ choices = pytest.mark.parametrize("choice", CHOICES)
 
 @choices
 def test_the_contract_is_kept_in_compiled_code(choice, monkeypatch):
-    monkeypatch.setattr(unbounded, "_numba_is_loaded", lambda: False)
+    monkeypatch.setattr(compiling, "is_loaded", lambda: False)
     monkeypatch.setattr(unbounded, "LARGE", FEW)
     check_strategy(lambda: STRATEGIES.make(choice))
 
@@ -56,7 +57,7 @@ def polite_crawl(choice, web, seed):
 def test_plain_and_compiled_frontiers_give_the_same_crawl_while_hosts_rest(choice, monkeypatch):
     for seed in range(3):
         web = SyntheticWeb.random(Random(seed), n_pages=150, n_hosts=8)
-        monkeypatch.setattr(unbounded, "_numba_is_loaded", lambda: False)
+        monkeypatch.setattr(compiling, "is_loaded", lambda: False)
         monkeypatch.setattr(unbounded, "LARGE", MANY)
         plain, _ = polite_crawl(choice, web, seed)
         monkeypatch.setattr(unbounded, "LARGE", FEW)

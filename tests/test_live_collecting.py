@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -54,3 +55,28 @@ def test_a_program_that_searches_never_or_even_less_often_has_its_way(threshold:
     gc.set_threshold(threshold, 10, 10)
     with rare_collections():
         assert gc.get_threshold()[0] == threshold
+
+
+@pytest.mark.parametrize("first_out", [0, 1])
+def test_runs_that_overlap_put_back_what_the_first_of_them_found(first_out: int) -> None:
+    for _ in range(2):
+        runs = [rare_collections(), rare_collections()]
+        for run in runs:
+            run.__enter__()
+        runs[first_out].__exit__(None, None, None)
+        assert gc.get_threshold() == (NEW_OBJECTS, 10, 10)
+        assert gc.get_freeze_count() > 1_000
+        runs[1 - first_out].__exit__(None, None, None)
+        assert gc.get_threshold() == (700, 10, 10)
+        assert gc.get_freeze_count() == 0
+
+
+def test_many_threads_may_crawl_at_once() -> None:
+    def crawl(_: int) -> bool:
+        with rare_collections():
+            return gc.get_threshold() == (NEW_OBJECTS, 10, 10)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(crawl, range(400)))
+    assert gc.get_threshold() == (700, 10, 10)
+    assert gc.get_freeze_count() == 0

@@ -2,6 +2,7 @@
 
 import gc
 import itertools
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 
 from scenthound.drivers.ended import Ended
 from scenthound.drivers.live.collecting import NEW_OBJECTS
+from scenthound.drivers.live.crawl import LiveCrawl
+from scenthound.drivers.live.orders import Order
 from scenthound.drivers.live.status import CrawlStatus
 from scenthound.errors import Failure
 from scenthound.frontier.politeness_rules import PolitenessRules
@@ -167,6 +170,32 @@ def test_garbage_is_searched_for_less_often_while_a_crawl_runs_only(server: Stat
     crawl(plan(server, politeness=PolitenessRules(delay_s=0.02)), tmp_path / "crawl", _often(watch))
     assert NEW_OBJECTS in meanwhile
     assert gc.get_threshold() == before
+
+
+def test_turns_in_vain_take_a_tenth_of_the_time_at_most(
+    server: StaticServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hosts rest all the time, so that turns fill their room seldom, while answers make room at any moment."""
+    turns: list[tuple[float, float, bool]] = []
+    turn = LiveCrawl.turn
+
+    def slow_turn(crawl: LiveCrawl, now_s: float, room: int, page_budget: int) -> list[Order]:
+        began_s = time.monotonic()
+        time.sleep(0.004)
+        orders = turn(crawl, now_s, room, page_budget)
+        turns.append((began_s, time.monotonic(), len(orders) < room and not crawl.engine.wants_turn))
+        return orders
+
+    monkeypatch.setattr(LiveCrawl, "turn", slow_turn)
+    crawl(plan(server, page_budget=25, politeness=PolitenessRules(delay_s=0.01)), tmp_path / "crawl")
+    in_vain = [
+        (ended_s - began_s, next_s - ended_s)
+        for (began_s, ended_s, is_in_vain), (next_s, _, _) in itertools.pairwise(turns)
+        if is_in_vain
+    ]
+    assert len(in_vain) >= 5
+    # A pause is nine times as long as its turn; the loop's clock may go by milliseconds.
+    assert all(pause_s > 9 * (turn_s - 0.001) - 0.002 for turn_s, pause_s in in_vain)
 
 
 def _often(watch: Callable[[CrawlStatus], None]) -> RunOptions:

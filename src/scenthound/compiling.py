@@ -1,7 +1,7 @@
 """Functions compiled by numba (the extra `fast`), and kept on disk for later runs.
 
 Rules
-- Importing this file needs numba.
+- Who wants to use compiled functions asks `can_compile` first, and imports their files then: that needs numba.
 - What is kept goes by the file that a function stands in and by all files of its package that it imports, and that
   those import: compiled functions may call each other across files, and use each other's numbers.
 - These imports stand at the top of a file, under full names.
@@ -14,24 +14,40 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache, partial
+from importlib import import_module
 from typing import Any, TypeVar, cast
-
-from numba import njit
-from numba.core.runtime.nrt import rtsys
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
 # No counting, and no entrance from Python, which takes half of the time of compiling.
 _PART: dict[str, Any] = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_RUNTIME: Any = rtsys
 _IMPORT = re.compile(r"^(?:from ([\w.]+) import (\([^)]*\)|.*)|import ([\w.]+))", re.MULTILINE)
+
+
+@cache
+def can_compile() -> bool:
+    """Whether there is a numba, of a version that goes with the numpy there is. Asking loads it."""
+    try:
+        import_module("numba")
+    except Exception:  # noqa: BLE001 - whatever is wrong with it, all can be done without
+        return False
+    return True
+
+
+def is_loaded() -> bool:
+    """Whether somebody has loaded numba, so that compiled code costs little to load."""
+    return sys.modules.get("numba") is not None
+
+
+def _njit(function: Function, **options: Any) -> Any:
+    return import_module("numba").njit(**options)(function)
 
 
 def compiled(function: Function) -> Function:
     """The function compiled when it is first called, and kept on disk where there is a place for it.
 
     Each takes some milliseconds to load, so it is for what Python calls; see `compiled_part`."""
-    made = njit(function)
+    made = _njit(function)
     # Raised where neither the package's folder nor one of the user's can be written to.
     with suppress(RuntimeError):
         _keep(made, function.__module__)
@@ -42,13 +58,13 @@ def compiled_part(function: Function) -> Function:
     """A function that only compiled ones call, with which it is kept, and that makes no arrays. Python would crash.
 
     Nobody counts who holds the arrays that it is given: where a call does little, that takes longer than the call."""
-    return cast(Function, njit(**_PART)(function))
+    return cast(Function, _njit(function, **_PART))
 
 
 def compiled_inline(function: Function) -> Function:
     """Like `compiled_part`, but compiled anew into each function that calls it: for what is given many arrays and does
     little, because an array is handed over as seven numbers."""
-    return cast(Function, njit(**_PART, forceinline=True)(function))
+    return cast(Function, _njit(function, **_PART, forceinline=True))
 
 
 def _keep(dispatcher: Any, module_name: str) -> None:
@@ -61,13 +77,18 @@ def _keep(dispatcher: Any, module_name: str) -> None:
 
 
 def _load(kept: Any, signature: Any, target: Any) -> Any:
-    """The compiled code for a signature; None if it is not there.
+    """The compiled code for a signature; None if it is not there, or damaged: then it is compiled anew.
 
     numba's own way begins with all that its compiler knows, scipy's BLAS included, which takes a third of a second. To
     run compiled code only that is needed which counts its arrays, and whoever compiles loads the rest anyway."""
-    _RUNTIME.initialize(target)
-    with kept._guard_against_spurious_io_errors():
+    import_module("numba.core.runtime.nrt").rtsys.initialize(target)
+    try:
         return kept._load_overload(signature, target)
+    except Exception:  # noqa: BLE001 - of what is damaged anything may be raised
+        with suppress(OSError):
+            # Forgotten, or else what is compiled now could not be added to it.
+            kept._cache_file.flush()
+        return None
 
 
 @cache

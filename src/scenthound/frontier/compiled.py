@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from scenthound.errors import BrokenContract
+from scenthound.frontier import compiled_changes as changes
 from scenthound.frontier import compiled_heaps as heaps
+from scenthound.frontier import compiled_takes as takes
 from scenthound.frontier.base import FrontierState, PriorityFrontier, Taken, not_a_number, regret
 from scenthound.frontier.compiled_records import BYTES, ENTRY, HOST, PAGE, Arrays, Records
 from scenthound.frontier.rules import Rule
@@ -28,10 +30,10 @@ FEWEST_LOOKED_AT = 32
 Entry = tuple[float, int, int]
 
 RULES: Mapping[Rule, int] = {
-    Rule.RAISE: heaps.RAISE,
-    Rule.ADD: heaps.ADD,
-    Rule.SET: heaps.SET,
-    Rule.ENTER: heaps.ENTER,
+    Rule.RAISE: changes.RAISE,
+    Rule.ADD: changes.ADD,
+    Rule.SET: changes.SET,
+    Rule.ENTER: changes.ENTER,
 }
 
 
@@ -84,7 +86,7 @@ class CompiledFrontier(PriorityFrontier):
         batch = np.empty(len(pages), ENTRY)
         batch["page"], batch["host"], batch["score"] = pages, hosts, scores
         self._numbers[heaps.RULE] = RULES[rule]
-        while (done := heaps.change_all(*self._arrays(), batch)) < len(batch):
+        while (done := changes.change_all(*self._arrays(), batch)) < len(batch):
             batch = batch[done:]
             self._make_room(batch)
 
@@ -121,7 +123,7 @@ class CompiledFrontier(PriorityFrontier):
 
     def _waiting(self) -> tuple[IntArray, IntArray]:
         pages, hosts = np.empty(len(self), np.int32), np.empty(len(self), np.int32)
-        heaps.list_waiting(self._pages, self._hosts, pages, hosts)
+        takes.list_waiting(self._pages, self._hosts, pages, hosts)
         return pages, hosts
 
     def take(self, n: int, ready: Ready | None = None) -> list[Taken]:
@@ -131,12 +133,12 @@ class CompiledFrontier(PriorityFrontier):
             return [Taken(page, host, score, 0.0) for score, page, host in self._take_best(n)]
         # The n best pages are on the n best hosts, so only these need a rank.
         looked = self._look(n, turns)
-        heaps.put_back(*self._arrays(), looked.may_be_asked)
+        takes.put_back(*self._arrays(), looked.may_be_asked)
         return [self._taken(entry, looked.best_at_rest) for entry in self._take_best(n)]
 
     def take_in_turns(self, n: int, turns: Turns) -> list[Taken]:
         looked = self._look(n, turns)
-        heaps.take_each(*self._arrays(), looked.may_be_asked)
+        takes.take_each(*self._arrays(), looked.may_be_asked)
         taken = [self._taken(entry, looked.best_at_rest) for entry in looked.may_be_asked.tolist()]
         for each in taken:
             turns.give(each.host)
@@ -144,7 +146,7 @@ class CompiledFrontier(PriorityFrontier):
 
     def _take_best(self, n: int) -> list[Entry]:
         entries = np.empty(max(0, min(n, len(self))), ENTRY)
-        best: list[Entry] = entries[: heaps.take_best(*self._arrays(), entries)].tolist()
+        best: list[Entry] = entries[: takes.take_best(*self._arrays(), entries)].tolist()
         return best
 
     def _taken(self, entry: Entry, at_rest: Entry | None) -> Taken:
@@ -169,7 +171,7 @@ class CompiledFrontier(PriorityFrontier):
         self._numbers[heaps.N_LOOKED_ASIDE] = 0
         # To look at the hosts one by one, each with a call of compiled code, would cost more than all the rest.
         while len(chosen) < n and len(more := looked_at[n_looked : n_looked + max(n, n_looked, FEWEST_LOOKED_AT)]):
-            heaps.look(self._arrays(), aside, more)
+            takes.look(self._arrays(), aside, more)
             places = turns.places(more["host"].tolist())
             chosen += [n_looked + place for place in islice(places, n - len(chosen))]
             n_looked += len(more)
@@ -185,14 +187,14 @@ class CompiledFrontier(PriorityFrontier):
         self._aside = np.empty(n_passed_over + len(aside), ENTRY)
         # Records are copied field by field unless they are said to be mere bytes: that takes a tenth of the time.
         self._aside.view(BYTES)[n_passed_over:] = aside.view(BYTES)
-        heaps.set_aside(looked_at, np.array(chosen, np.int64), self._aside)
+        takes.set_aside(looked_at, np.array(chosen, np.int64), self._aside)
 
     def _still_aside(self) -> Records:
-        return self._aside[: heaps.clear_ghosts(self._hosts, self._aside)] if len(self._aside) else self._aside
+        return self._aside[: takes.clear_ghosts(self._hosts, self._aside)] if len(self._aside) else self._aside
 
     def _rank_all(self) -> None:
         if len(self._aside):
-            heaps.put_back(*self._arrays(), self._still_aside())
+            takes.put_back(*self._arrays(), self._still_aside())
             self._aside = np.empty(0, ENTRY)
 
     def state(self) -> FrontierState:

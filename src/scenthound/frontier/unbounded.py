@@ -5,12 +5,10 @@ Both give the same pages in the same order, so nobody can tell which one it is; 
 (the extra `fast`) it stays in plain Python, which holds millions of pages too, in several times the memory.
 """
 
-import sys
-from functools import cache
-from importlib.util import find_spec
 from random import Random
 from typing import TYPE_CHECKING
 
+from scenthound import compiling
 from scenthound.frontier.base import FrontierState, PriorityFrontier, Taken
 from scenthound.frontier.keys import KEY_BITS
 from scenthound.frontier.plain import PlainFrontier
@@ -77,17 +75,7 @@ class UnboundedFrontier(PriorityFrontier):
 
 
 def _is_to_be_compiled(n_known: int) -> bool:
-    # Compiled, a page and its links take a third of the time or less, whether hosts rest or not.
-    return n_known > (0 if _numba_is_loaded() else LARGE) and _has_numba()
-
-
-def _numba_is_loaded() -> bool:
-    return "numba" in sys.modules
-
-
-@cache
-def _has_numba() -> bool:
-    return find_spec("numba") is not None
+    return n_known > (0 if compiling.is_loaded() else LARGE) and compiling.can_compile()
 
 
 def _compiled(salt: int) -> "CompiledFrontier":

@@ -29,7 +29,7 @@ from scenthound.frontier.url_index import HALF_BITS, LOWER_HALF, UrlIndex, numbe
 from scenthound.model import IntArray, LongArray
 
 if TYPE_CHECKING:
-    from scenthound.frontier.compiled_urls import Salt
+    from scenthound.frontier.compiled_siphash import Key
 
 #: Ends are kept in four bytes, modulo this.
 END_LIMIT = 1 << 32
@@ -45,10 +45,10 @@ class UrlTable:
     can find pieces."""
 
     def __init__(self, *, compiled: bool = False) -> None:
-        self._salt: Salt | None = None
+        self._key: Key | None = None
         self._hash: Callable[[str], int] = _hash
         if compiled:
-            self._salt, self._hash = _compiled_hash()
+            self._key, self._hash = _compiled_hash()
         self._text = bytearray()
         #: Where the rest of URL i ends is at i + 1, where it begins at i; both modulo END_LIMIT.
         self._end = array("I", [0])
@@ -83,15 +83,15 @@ class UrlTable:
 
     @property
     def finds_pieces(self) -> bool:
-        return self._salt is not None
+        return self._key is not None
 
     def find_pieces(self, base: bytes, prefixes: list[int], data: bytes, pieces: LongArray) -> IntArray:
         """The number of each URL that is `base[:prefixes[p]]` and then `data[q:r]`, with p, q and r in the columns of a
         piece; a p beyond the last prefix means the last. `NEW` if it was never added, or p is negative."""
+        if self._key is None:
+            raise BrokenContract("A table finds pieces if it was made to use compiled code: make it so.")
         from scenthound.frontier import compiled_urls
 
-        if self._salt is None:
-            raise BrokenContract("A table finds pieces if it was made to use compiled code: make it so.")
         texts = compiled_urls.Texts(
             np.asarray(self._index.slots),
             np.frombuffer(self._text, np.uint8),
@@ -105,7 +105,7 @@ class UrlTable:
         written = compiled_urls.Written(
             np.frombuffer(base, np.uint8), np.array(prefixes, np.int64), np.frombuffer(data, np.uint8), pieces
         )
-        found: IntArray = compiled_urls.find_pieces(written, self._salt, texts)
+        found: IntArray = compiled_urls.find_pieces(written, self._key, texts)
         return found
 
     def find(self, url: str) -> int | None:
@@ -177,7 +177,7 @@ class UrlTable:
     def _add_origin(self, name: str) -> int:
         host = _HOST.match(name)
         self._host_of_origin.append(self._hosts.add(host[1] if host else ""))
-        self._origin_text += name.encode("utf-8", "surrogatepass")
+        self._origin_text += _encoded(name)
         self._origin_end.append(len(self._origin_text))
         return self._origins.add(name)
 
@@ -217,20 +217,22 @@ def _n_bytes(number_of: dict[str, int]) -> int:
 
 
 def _split(url: str) -> tuple[str, bytes]:
-    """The origin of a URL, which is all of it if it has no path, and the rest.
-
-    UTF-8 has no place for lone surrogates, but strings do, and must come back."""
+    """The origin of a URL, which is all of it if it has no path, and the rest."""
     end = url.find("/", _SHORTEST_ORIGIN)
-    return (url, b"") if end < 0 else (url[:end], url[end:].encode("utf-8", "surrogatepass"))
+    return (url, b"") if end < 0 else (url[:end], _encoded(url[end:]))
 
 
-def _compiled_hash() -> tuple["Salt", Callable[[str], int]]:
-    """A salt, and the hash that compiled code gives to a URL."""
-    from scenthound.frontier.compiled_urls import STEP, Salt, hash_of
+def _compiled_hash() -> tuple["Key", Callable[[str], int]]:
+    """A key, and the hash that compiled code gives to a URL under it."""
+    from scenthound.frontier.compiled_siphash import Key, siphash_of
 
-    factor = np.full(STEP, randbits(64) | 1, np.uint64)
-    salt = Salt(np.uint64(randbits(64)), np.append(np.uint64(1), np.cumprod(factor)))
-    return salt, lambda url: hash_of(np.frombuffer(url.encode("utf-8", "surrogatepass"), np.uint8), salt)
+    key = Key(np.uint64(randbits(64)), np.uint64(randbits(64)))
+    return key, lambda url: int(siphash_of(np.frombuffer(_encoded(url), np.uint8), key)) & LOWER_HALF
+
+
+def _encoded(url: str) -> bytes:
+    """UTF-8 has no place for lone surrogates, but strings do, and must come back."""
+    return url.encode("utf-8", "surrogatepass")
 
 
 def _hash(url: str) -> int:

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
-
 from scenthound.drivers.live.crawl import LiveCrawl
 from scenthound.drivers.live.engine import Engine
 from scenthound.drivers.live.guards import PageGuards
@@ -16,6 +14,7 @@ from scenthound.drivers.live.stored_pages import StoredPages
 from scenthound.drivers.telling import TopicWords
 from scenthound.errors import BadTopic
 from scenthound.frontier.url_table import UrlTable
+from scenthound.lab.compiled_parts import load_compiled
 from scenthound.lab.crawl_plan import CrawlPlan
 from scenthound.lab.crawl_sources import check_training, recording_of
 from scenthound.lab.training_folder import read_training
@@ -24,10 +23,8 @@ from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES, Strategy
 from scenthound.text.live_words import LiveWords
-from scenthound.text.vectors import word_norm
 from scenthound.text.words import WordScanner
 from scenthound.web.guarded_parser import GuardedParser
-from scenthound.web.near_duplicates import fingerprint_of
 
 FALLBACK_GUIDE = "cosine"
 #: For so many pages it pays to load compiled code.
@@ -51,7 +48,7 @@ class CrawlParts:
         table.add_all(store.urls())
         self._parser = GuardedParser(scanner, agent=plan.agent, table=table)
         if plan.page_budget >= MANY_PAGES:
-            _load_compiled(self._parser)
+            load_compiled(self._parser)
         guards = PageGuards(near_duplicates=plan.near_duplicates, soft_404s=plan.soft_404s)
         scorer = PageScorer(relevance, strategy)
         reader = Reader(self._parser, scorer, guards, agent=plan.agent, obey_nofollow=plan.obey_nofollow)
@@ -105,15 +102,6 @@ def relevance_of(plan: CrawlPlan, strategy: Strategy, words: LiveWords) -> Relev
     if not trains(model) or plan.train_from is None:
         return model.for_topic(plan.topic, words)
     return model.for_topic(plan.topic, words, read_training(Path(plan.train_from), words))
-
-
-def _load_compiled(parser: GuardedParser) -> None:
-    """Load compiled code before the first page comes, if there is numba. The first time in an installation it is
-    compiled, which takes some ten seconds: hosts that wait for an answer should not have to."""
-    parser.parse_now(b"<p>x</p>", "http://page.invalid/", None)
-    no_words = np.zeros(0, np.int32)
-    word_norm(no_words)
-    fingerprint_of(no_words)
 
 
 def _scanner(store: CrawlStore, recording: RecordedWeb | None) -> WordScanner:

@@ -6,7 +6,7 @@ Rules
   through all links of a crawl is to read a few long rows, and to write them costs next to nothing.
 - Strings that are numbered in order, and events, stand in one row a commit too, compressed where that pays.
 - Commits are counted, in `user_version`. The count is noted beside the database as well (`acknowledged`), and one that
-  has lost commits is opened for reading only.
+  has lost commits is not opened.
 """
 
 import sqlite3
@@ -18,7 +18,7 @@ from pathlib import Path
 from isal import isal_zlib
 
 from scenthound.errors import BadInput, printable
-from scenthound.store.acknowledged import Acknowledged, check_none_lost
+from scenthound.store.acknowledged import Acknowledged, check_none_lost, last_noted, note_of
 from scenthound.store.archive import ArchiveEnd
 from scenthound.store.crawl_rows import NotTakenRow, RobotsRow, VisitRow
 from scenthound.store.visit_arrays import joined_arrays
@@ -46,7 +46,6 @@ _WORTH_PACKING_BYTES = 100
 _LEVEL = 1
 #: Pages of the log before it is brought into the database. The default of 1,000 writes popular pages more often.
 _LOG_PAGES = 4_000
-_NOTE_FILE = "acknowledged"
 
 
 @dataclass(slots=True)
@@ -67,10 +66,9 @@ class CrawlDatabase:
     """The writing side. Any thread may call, one at a time."""
 
     def __init__(self, path: Path) -> None:
-        note = path.with_name(_NOTE_FILE)
         # Asked for reading, because whoever closes the database after writing takes its log away, damaged or not.
-        self._n_commits = _count_commits(path)
-        check_none_lost(note, path, self._n_commits)
+        with closing(reading_connection(path)) as reader:
+            self._n_commits = _n_commits(reader)
         try:
             self._connection = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, check_same_thread=False
@@ -79,9 +77,9 @@ class CrawlDatabase:
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
             self._connection.execute("SELECT file FROM archive_end").fetchone()
-            self._acknowledged = Acknowledged(note, self._n_commits)
-        except (sqlite3.Error, UnicodeDecodeError, OSError) as reason:
+        except (sqlite3.Error, UnicodeDecodeError) as reason:
             raise _unusable(path, reason) from None
+        self._acknowledged = Acknowledged(note_of(path), self._n_commits)
 
     @classmethod
     def create(cls, path: Path) -> None:
@@ -130,7 +128,18 @@ class CrawlDatabase:
 
 
 def reading_connection(path: Path) -> sqlite3.Connection:
-    """A connection that changes nothing, also of a crawl that is running or was killed."""
+    """A connection that changes nothing, also of a crawl that is running or was killed. BadInput if it lost commits."""
+    noted = last_noted(note_of(path))
+    connection = _connected(path)
+    try:
+        check_none_lost(path, noted, _n_commits(connection))
+    except BadInput:
+        connection.close()
+        raise
+    return connection
+
+
+def _connected(path: Path) -> sqlite3.Connection:
     place = path.absolute().as_uri()
     for mode in ("mode=ro", "mode=ro&immutable=1"):
         try:
@@ -145,9 +154,8 @@ def reading_connection(path: Path) -> sqlite3.Connection:
     raise AssertionError("every way returns or raises")
 
 
-def _count_commits(path: Path) -> int:
-    with closing(reading_connection(path)) as connection:
-        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+def _n_commits(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _unusable(path: Path, reason: Exception) -> BadInput:

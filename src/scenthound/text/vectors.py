@@ -6,13 +6,13 @@ over the whole web.
 """
 
 import math
-import sys
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from scenthound.compiling import is_loaded
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def count_words(words: IntArray) -> TermRows:
 
 def word_norm(words: IntArray) -> float:
     """The length of the vector of a page's word counts, stop words (id 0) left out."""
-    return math.sqrt(_word_counts().squared_norm(words)) if "numba" in sys.modules else plain_word_norm(words)
+    return math.sqrt(_word_counts().squared_norm(words)) if is_loaded() else plain_word_norm(words)
 
 
 @cache
@@ -95,7 +95,7 @@ def plain_word_norm(words: IntArray) -> float:
 def total_weight(words: IntArray, weights: FloatArray) -> float:
     """The sum of the weights of all words of a page, which are whole numbers; the last weight is that of all words that
     the others are not for."""
-    if "numba" in sys.modules:
+    if is_loaded():
         from scenthound.text.compiled_counts import total_weight as compiled_total_weight
 
         return compiled_total_weight(words, weights)

@@ -1,8 +1,9 @@
 """Finds the words of a text and looks each up: with numpy at first, compiled once it has much to do.
 
 The look-up knows a word by a 64-bit polynomial hash over its characters. Among a million different words two share a
-hash with odds of about one in thirty million, and then one of the two counts as the other. Who knows the salt can forge
-such a pair, so each scanner draws one of its own; numbers given to stems do not depend on it.
+hash with odds of about one in thirty million, and then one of the two counts as the other. Each scanner draws a salt of
+its own, so that short words cannot be chosen to collide; numbers given to stems do not depend on it. Long ones of rare
+letters can (some polynomials vanish at every salt), which gains nothing: such words count as one, and cost as one.
 
 Both ways hash alike and share one table, so nobody can tell which one it is. Without numba (the extra `fast`) it stays
 with numpy.
@@ -10,12 +11,12 @@ with numpy.
 
 import functools
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from scenthound.compiling import can_compile
 from scenthound.model import IntArray, LongArray
 from scenthound.text.word_table import ABSENT, MAX_WORD_CHARACTERS, TOO_LONG, HashArray, WordTable
 
@@ -87,7 +88,7 @@ class WordLookup:
     @property
     def is_compiled(self) -> bool:
         """Whether it goes on compiled: it has read much, and there is numba."""
-        return self._n_characters > MUCH_CHARACTERS and _has_numba()
+        return self._n_characters > MUCH_CHARACTERS and can_compile()
 
     def known(self) -> Known:
         """What compiled code looks words up with, until more is kept."""
@@ -126,11 +127,6 @@ class WordLookup:
         if length > len(self._powers):
             self._powers = _powers(self._base, 2 * length)
             self._inverse_powers = _powers(pow(self._base, -1, _WORD_SIZE), 2 * length)
-
-
-@functools.cache
-def _has_numba() -> bool:
-    return find_spec("numba") is not None
 
 
 def _powers(base: int, count: int) -> HashArray:

@@ -29,6 +29,7 @@ from scenthound.web.compiled_page import (
     DEPTH,
     EXCLAMATION,
     HAS_BODY,
+    HAS_LOOSE,
     HREF,
     IMAGE,
     INNER,
@@ -39,6 +40,7 @@ from scenthound.web.compiled_page import (
     MAX_METAS,
     META,
     METAS,
+    N_INLINE,
     N_LINKS,
     N_METAS,
     N_PADDING,
@@ -108,6 +110,7 @@ def turn_block(page: Page, tag: int, is_end: bool) -> bool:
     """Open or close what is no inline element."""
     room, tables = page.room, page.tables
     kind, depth = tables[tag], room[DEPTH]
+    room[HAS_LOOSE] |= room[N_INLINE]
     if room[WHOLE] or (kind == RULE and is_end) or (kind == NOSCRIPT and not room[HAS_BODY]):
         return False
     if kind == BODY:

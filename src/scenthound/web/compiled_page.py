@@ -71,13 +71,14 @@ REFERENCES = SLOTS + (3 << SLOT_BITS)
 
 #: Places in `room`, which is all that is kept of a page while it is read but its text and words. The open elements come
 #: first. `N_TEXT` bytes of text are written, `N_WORDS` words are complete, and `N_CHARACTERS` are read of the next one.
+#: `HAS_LOOSE` tells whether an inline element was ever open at the tag of a block: perhaps it still is.
 #: `WHOLE` is the tag of the link or label that is open, and `INNER` are the inline ones in it. `SPANS` are where the
 #: attributes of a tag begin and end, `OPEN_INLINE` how many of a tag are open, `METAS` the places of names and contents
 #: of meta elements, `LINKS` the links.
 N_TEXT = MAX_DEPTH
 DEPTH, N_LINKS, MAX_LINKS, N_METAS, WHOLE, N_INNER, N_INLINE = range(N_TEXT + 1, N_TEXT + 8)
 N_WORDS, N_CHARACTERS = range(N_INLINE + 1, N_INLINE + 3)
-HAS_BODY, TITLE_END, BASE_START, BASE_END = range(N_CHARACTERS + 1, N_CHARACTERS + 5)
+HAS_BODY, HAS_LOOSE, TITLE_END, BASE_START, BASE_END = range(N_CHARACTERS + 1, N_CHARACTERS + 6)
 SPANS = BASE_END + 1
 INNER = SPANS + 2 * len(ATTRIBUTES)
 OPEN_INLINE = INNER + MAX_INNER

@@ -12,6 +12,7 @@ from scenthound.web.compiled_page import (
     DEFINITION,
     DIVISION,
     FORM,
+    HAS_LOOSE,
     HEADING,
     IMPLIED_GROUP,
     IMPLIED_ROW,
@@ -120,6 +121,9 @@ def open_block(room: LongArray, depth: int, tag: int, tables: LongArray) -> int:
 def close_block(room: LongArray, depth: int, tag: int, tables: LongArray) -> int:
     """The depth after an end tag of a block outside tables: the same if no such block is open."""
     kind = tables[tag]
+    if kind == FORM and room[HAS_LOOSE]:
+        # What was opened in a form stays open behind it, and takes up what follows (HTML, 13.2.6.4.7).
+        return NOT_ORDINARY
     if kind in (FORM, NOSCRIPT):
         return depth - 1 if depth and room[depth - 1] == tag else NOT_ORDINARY
     at = depth - 1

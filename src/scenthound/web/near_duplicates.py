@@ -21,12 +21,12 @@ Rules
 - A page takes 28 bytes, and up to an eighth more that arrays hold ready; all together start with a megabyte.
 """
 
-import sys
 from array import array
 
 import numpy as np
 import numpy.typing as npt
 
+from scenthound.compiling import is_loaded
 from scenthound.errors import BadParameter
 from scenthound.model import IntArray
 
@@ -53,7 +53,7 @@ _MOST_IN_A_BYTE = 255
 
 def fingerprint_of(words: IntArray, least_words: int = LEAST_WORDS) -> int | None:
     """The fingerprint of a page, from the numbers of its words in order, 0 for stop words; None if it has too few."""
-    if "numba" in sys.modules:
+    if is_loaded():
         from scenthound.text.compiled_counts import simhash
 
         fingerprint, n_words = simhash(words, MOST_WORDS, _FACTORS)

@@ -105,7 +105,7 @@ def key_of(name: str) -> int:
 
 @functools.cache
 def tables() -> LongArray:
-    """The tables, laid out as `compiled_html` says, made when they are first asked for."""
+    """The tables, laid out as `compiled_page` says, made when they are first asked for."""
     code_of = _code_of_reference()
     made = np.zeros(REFERENCES, np.int64)
     for number, (name, kind) in enumerate(_NAMES, 1):

@@ -1,7 +1,7 @@
 """The links of an ordinary page, as places in its bytes: made into text only where somebody has to read it.
 
 Most links of a page lead where links of other pages led before. A table of URLs that finds pieces tells the numbers of
-those from the bytes of the page; the others are resolved as text.
+those from the bytes of the page; the others are resolved as text. It needs numba (the extra `fast`).
 """
 
 import re

@@ -54,8 +54,8 @@ class LiveCrawl:
         self._commits: deque[tuple[int, Commit]] = deque()
         self._writing = Lock()
         engine.web.store_visit = self.store_visit
-        self._keeper = Keeper(store)
         counts = store.counts()
+        self._keeper = Keeper(store, counts.visits)
         self.n_acknowledged = counts.visits  #: visits that are on the disk
         self._n_urls_kept, self._n_stems_kept = counts.urls, counts.stems
 
@@ -93,7 +93,7 @@ class LiveCrawl:
         visited = self.engine.answered(now_s, order.number, read.answer)
         self._keeper.add(TakenAnswer(now_s, order, read, response, visited))
         if visited is not None and read.facts is not None:
-            self._note_page(visited.job.page, visited.got.relevance, visited.job.regret, read.facts.simhash)
+            self._note_page(visited.job.page, visited.got.relevance, visited.job.regret, read.facts.simhash or None)
         elif isinstance(read.answer, Refused):
             self.note_refusal(order, read.answer)
         self._note_dropped(now_s)

@@ -19,9 +19,9 @@ from scenthound.web.fetch import Response
 NO_SIMHASH = 0
 #: Rows have signed numbers.
 SIMHASHES = 1 << 64
-#: So many answers, or so many bytes of them, wait at most.
+#: So many answers, or so many bytes of them, encoded and decoded, wait at most.
 MOST_WAITING = 64
-MOST_BYTES = 4_000_000
+MOST_BYTES = 8_000_000
 
 
 class TakenAnswer(NamedTuple):
@@ -37,16 +37,16 @@ class TakenAnswer(NamedTuple):
 class Keeper:
     """Keeps answers in the order in which they were taken up."""
 
-    def __init__(self, store: CrawlStore) -> None:
+    def __init__(self, store: CrawlStore, n_rows: int) -> None:
         self._store = store
         self._waiting: list[TakenAnswer] = []
         self._n_bytes = 0
-        self.n_rows = store.counts().visits  #: visits that have a row
+        self.n_rows = n_rows  #: visits that have a row
 
     def add(self, taken: TakenAnswer) -> None:
         self._waiting.append(taken)
         if taken.response is not None:
-            self._n_bytes += len(taken.response.body)
+            self._n_bytes += len(taken.response.body) + len(taken.response.content)
         if len(self._waiting) >= MOST_WAITING or self._n_bytes >= MOST_BYTES:
             self.keep()
 

@@ -1,0 +1,32 @@
+"""SipHash-1-3, compared with the one that Python hashes bytes with."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+
+from scenthound.frontier.compiled_siphash import Key, siphash_of
+
+#: Of 1 to 40 bytes, so that the last word has every length, and one that is longer than its length's last byte tells.
+TEXTS = [bytes((7 * i + length) % 256 for i in range(length)) for length in [*range(1, 41), 255, 256, 300]]
+NO_KEY = Key(np.uint64(0), np.uint64(0))
+
+
+@pytest.mark.skipif(sys.hash_info.algorithm != "siphash13", reason="this Python hashes otherwise")
+def test_hashes_are_those_of_python_without_its_secret() -> None:
+    program = f"print(*[hash(text) for text in {TEXTS!r}])"
+    # With this seed the key of Python is 0 (PEP 456); its hashes are signed.
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    ours = [int(siphash_of(np.frombuffer(text, np.uint8), NO_KEY)) for text in TEXTS]
+    assert ours == [int(theirs) % (1 << 64) for theirs in done.stdout.split()]
+
+
+def test_both_halves_of_the_key_count() -> None:
+    text = np.frombuffer(b"http://a.org/", np.uint8)
+    keys = [Key(np.uint64(first), np.uint64(second)) for first in (0, 1) for second in (0, 1)]
+    assert len({int(siphash_of(text, key)) for key in keys}) == 4
