@@ -22,7 +22,7 @@ class Work:
     delay_s: float = 0.0
     time_s: float | None = None
     commit_s: float = 1.0
-    watch_s: float = 0.1
+    watch_s: float = 0.5
     strategy: str = STRATEGY
 
 

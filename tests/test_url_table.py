@@ -250,3 +250,13 @@ def test_found_urls_can_be_sifted_and_lengthened():
     longer = kept.followed_by(["z"])
     assert (longer.numbers.tolist(), longer.new, len(longer)) == ([7, NEW, NEW], ["y", "z"], 3)
     assert longer.numbers.dtype == np.int32
+
+
+def test_a_table_grows_while_somebody_looks_at_it(compiled):
+    urls = [f"http://host{i % 9}.org/{i}" for i in range(3_000)]
+    compiled.add_all(urls[:100])
+    looked_at = [compiled._text.filled(), compiled._end.filled(), compiled._origin_text.filled()]
+    before = [one.tobytes() for one in looked_at]
+    assert compiled.add_all(urls).tolist() == list(range(3_000))
+    assert [one.tobytes() for one in looked_at] == before
+    assert [compiled.url(number) for number in range(3_000)] == urls

@@ -15,7 +15,6 @@ hashes with compiled code can find URLs in the bytes of a page, so that most are
 
 import re
 import sys
-from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from secrets import randbits
@@ -25,6 +24,7 @@ import numpy as np
 
 from scenthound.errors import BrokenContract
 from scenthound.frontier.found_urls import NEW, FoundUrls
+from scenthound.frontier.growing import Growing
 from scenthound.frontier.url_index import HALF_BITS, LOWER_HALF, UrlIndex, number_of
 from scenthound.model import IntArray, LongArray
 
@@ -49,17 +49,19 @@ class UrlTable:
         self._hash: Callable[[str], int] = _hash
         if compiled:
             self._key, self._hash = _compiled_hash()
-        self._text = bytearray()
+        self._text = Growing(np.uint8)
         #: Where the rest of URL i ends is at i + 1, where it begins at i; both modulo END_LIMIT.
-        self._end = array("I", [0])
+        self._end = Growing(np.uint32)
+        self._end.append(0)
         #: The places in `_end` from which on the text is longer by another END_LIMIT.
         self._passed: list[int] = []
-        self._origin = array("i")
+        self._origin = Growing(np.int32)
         self._origins = _Names()
-        self._origin_text = bytearray()
-        self._origin_end = array("q", [0])
+        self._origin_text = Growing(np.uint8)
+        self._origin_end = Growing(np.int64)
+        self._origin_end.append(0)
         self._hosts = _Names()
-        self._host_of_origin = array("i")
+        self._host_of_origin = Growing(np.int32)
         self._recent: dict[str, int] = {}
         self._older: dict[str, int] = {}
         self._index = UrlIndex()
@@ -94,13 +96,13 @@ class UrlTable:
 
         texts = compiled_urls.Texts(
             np.asarray(self._index.slots),
-            np.frombuffer(self._text, np.uint8),
-            np.frombuffer(self._end, np.uint32),
+            self._text.filled(),
+            self._end.filled(),
             np.array(self._passed, np.int64),
             END_LIMIT,
-            np.frombuffer(self._origin, np.int32),
-            np.frombuffer(self._origin_text, np.uint8),
-            np.frombuffer(self._origin_end, np.int64),
+            self._origin.filled(),
+            self._origin_text.filled(),
+            self._origin_end.filled(),
         )
         written = compiled_urls.Written(
             np.frombuffer(base, np.uint8), np.array(prefixes, np.int64), np.frombuffer(data, np.uint8), pieces
@@ -122,15 +124,15 @@ class UrlTable:
             raise IndexError(f"No URL {number} in a table of {len(self)}.")
         return self._origins.names[self._origin[number]] + self._rest(number).decode("utf-8", "surrogatepass")
 
-    def _rest(self, number: int) -> bytearray:
+    def _rest(self, number: int) -> bytes:
         start, end = self._end[number], self._end[number + 1]
         offset = bisect_right(self._passed, number) * END_LIMIT + start
-        return self._text[offset : offset + (end - start) % END_LIMIT]
+        return self._text.between(offset, offset + (end - start) % END_LIMIT)
 
     def hosts(self, numbers: IntArray) -> IntArray:
         """The number of each URL's host."""
-        origins: IntArray = np.asarray(self._origin).take(numbers)
-        hosts: IntArray = np.asarray(self._host_of_origin).take(origins)
+        origins: IntArray = self._origin.filled().take(numbers)
+        hosts: IntArray = self._host_of_origin.filled().take(origins)
         return hosts
 
     def host(self, host_number: int) -> str:
@@ -142,7 +144,7 @@ class UrlTable:
         arrays = (self._text, self._end, self._origin, self._host_of_origin, self._origin_text, self._origin_end)
         names = self._origins.n_bytes() + self._hosts.n_bytes()
         recalled = sum(map(_n_bytes, (self._recent, self._older)))
-        return sum(map(sys.getsizeof, arrays)) + self._index.slots.nbytes + names + recalled
+        return sum(one.nbytes for one in arrays) + self._index.slots.nbytes + names + recalled
 
     def _recall(self, url: str) -> int:
         """The number of a URL that is not among the recent ones; it is from now on."""
@@ -167,7 +169,7 @@ class UrlTable:
     def _add_new(self, slot: int, url_hash: int, origin: int, rest: bytes) -> int:
         number = len(self._origin)
         self._index.put(slot, url_hash, number)
-        self._text += rest
+        self._text.extend(rest)
         self._end.append(len(self._text) % END_LIMIT)
         if len(self._text) >= (len(self._passed) + 1) * END_LIMIT:
             self._passed.append(number + 1)
@@ -177,7 +179,7 @@ class UrlTable:
     def _add_origin(self, name: str) -> int:
         host = _HOST.match(name)
         self._host_of_origin.append(self._hosts.add(host[1] if host else ""))
-        self._origin_text += _encoded(name)
+        self._origin_text.extend(_encoded(name))
         self._origin_end.append(len(self._origin_text))
         return self._origins.add(name)
 
