@@ -106,9 +106,6 @@ class Politeness:
         if not self._is_busy[host]:
             self._rest_after(host, now_s, HostAnswer(0.0, failed=True))
 
-    def knows_address(self, host: int) -> bool:
-        return host < len(self._address_of) and self._address_of[host] != NOWHERE
-
     def set_address(self, host: int, address: str) -> None:
         """The host is to be found there from now on. The address may be at rest, so ask `ready` again."""
         self._know(host)
