@@ -42,12 +42,13 @@ class CrawlParts:
         scanner = _scanner(store, recording)
         strategy = STRATEGIES.make(plan.strategy)
         relevance = relevance_of(plan, strategy, LiveWords(scanner))
-        if plan.page_budget >= MANY_PAGES:
+        is_large = plan.page_budget >= MANY_PAGES
+        if is_large:
             scanner.expect_much()
         table = UrlTable(compiled=scanner.is_compiled)
         table.add_all(store.urls())
         self._parser = GuardedParser(scanner, agent=plan.agent, table=table)
-        if plan.page_budget >= MANY_PAGES:
+        if is_large:
             load_compiled(self._parser)
         guards = PageGuards(near_duplicates=plan.near_duplicates, soft_404s=plan.soft_404s)
         scorer = PageScorer(relevance, strategy)
