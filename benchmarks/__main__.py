@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-NAMES = ("record", "pages", "frontier", "strategies", "simulate", "real_webs")
+NAMES = ("record", "pages", "frontier", "strategies", "simulate", "compiled", "real_webs", "realism", "evolving")
 
 
 def main() -> int:

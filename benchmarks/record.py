@@ -12,13 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.data import collection
-from benchmarks.large_web import large_web
 from benchmarks.proc import parent_of, resident_bytes
 from scenthound.files import opened
 from scenthound.processes import processors
-from scenthound.store.layout import write_about, write_arrays
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.testing import topical_web
 
 SAMPLE_EVERY_S = 0.05
 MILLION = 1_000_000
@@ -54,9 +53,7 @@ def _unpacked_bytes(file: Path) -> int:
 
 
 def _opening(folder: Path) -> None:
-    folder.mkdir()
-    write_arrays(folder, large_web(n_pages=MILLION, links_per_page=20))
-    write_about(folder, {})
+    topical_web(folder, pages=MILLION, links_per_page=20, words_per_page=5)
     started = time.perf_counter()
     web = RecordedWeb.open(folder)
     is_open = time.perf_counter()

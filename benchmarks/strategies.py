@@ -1,25 +1,28 @@
 """CPU microseconds that a page costs each strategy, and how they grow with the crawl; fetching and scoring excluded.
 
-On a made-up web: 20 links and 200 words a page, a tenth of the neighbourhoods on topic. What is printed is the mean
-over the last tenth of a crawl of that length, so that a cost that grows is seen to grow.
+On a made-up web: 20 links and 200 words a page, the largest of 20 topics. What is printed is the mean over the last
+tenth of a crawl of that length, so that a cost that grows is seen to grow.
 """
 
+import tempfile
+from pathlib import Path
 from random import Random
 
 import numpy as np
 
-from benchmarks.large_web import NEIGHBOURHOOD, large_web
 from scenthound.drivers.simulate import simulate
 from scenthound.drivers.telling import TopicWords
-from scenthound.model import FloatArray
+from scenthound.model import FloatArray, IntArray
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
+from scenthound.testing import topical_web
+from scenthound.topics.files import read_topics
 
 LENGTHS = (1_000, 10_000, 100_000)
 N_PAGES = 300_000
 LINKS_PER_PAGE = 20
 WORDS_PER_PAGE = 200
-N_WORDS = 5_000
+N_TOPICS = 20
 N_SEEDS = 10
 #: A crawl that would take longer is left out.
 MOST_SECONDS = 120
@@ -31,12 +34,13 @@ INSTEAD = {"infospiders": "infospiders:max_pages=100000"}
 class DrawnScores:
     """Scores drawn beforehand, so that what is measured is the strategy and nothing else."""
 
-    def __init__(self, n_pages: int) -> None:
+    def __init__(self, web: RecordedWeb, on_topic: IntArray) -> None:
         rng = np.random.default_rng(2)
-        on_topic = rng.random(n_pages // NEIGHBOURHOOD + 1) < 0.1
-        relevance = np.where(on_topic[np.arange(n_pages) // NEIGHBOURHOOD], 0.6, 0.2) + 0.4 * rng.random(n_pages)
+        relevance = 0.2 + 0.4 * rng.random(web.n_pages)
+        relevance[on_topic] += 0.4
         self._relevance: list[float] = relevance.tolist()
-        self._of_links: FloatArray = rng.random(n_pages * LINKS_PER_PAGE)
+        self._of_links: FloatArray = rng.random(web.n_links)
+        self._link_offset = web.link_offset
 
     def page(self, recorded_page: int) -> float:
         return self._relevance[recorded_page]
@@ -45,7 +49,7 @@ class DrawnScores:
         return 0
 
     def contexts(self, recorded_page: int, window: int) -> FloatArray:
-        return self._of_links[recorded_page * LINKS_PER_PAGE : (recorded_page + 1) * LINKS_PER_PAGE]
+        return self._of_links[self._link_offset[recorded_page] : self._link_offset[recorded_page + 1]]
 
     def context_cost_ns(self, recorded_page: int, window: int) -> int:
         return 0
@@ -58,17 +62,31 @@ class DrawnScores:
 
 
 def main() -> None:
-    web = RecordedWeb(large_web(N_PAGES, LINKS_PER_PAGE, WORDS_PER_PAGE, N_WORDS))
-    scores = DrawnScores(N_PAGES)
-    # Words of middling frequency, as a topic's are.
-    topic = TopicWords(np.array([50, 80, 120, 200, 400], np.int32))
+    with tempfile.TemporaryDirectory(prefix="scenthound-bench-") as place:
+        folder = Path(place) / "web"
+        topical_web(
+            folder,
+            pages=N_PAGES,
+            links_per_page=LINKS_PER_PAGE,
+            words_per_page=WORDS_PER_PAGE,
+            topics=N_TOPICS,
+            dead_links=0,
+        )
+        _compare(RecordedWeb.open(folder), folder / "topics.jsonl")
+
+
+def _compare(web: RecordedWeb, topics: Path) -> None:
+    topic = max(read_topics(topics), key=lambda topic: len(web.labelled(topic.id)))
+    pages = web.labelled(topic.id)
+    scores, words = DrawnScores(web, pages), TopicWords(web.find_words(topic.keywords))
+    seeds = pages[:N_SEEDS].tolist()
     print(f"  microseconds a page at {', '.join(f'{length:,}' for length in LENGTHS)} pages")
     for choice in [*(INSTEAD.get(name, name) for name in STRATEGIES.names()), *MORE]:
-        costs = _costs(choice, web, scores, topic)
+        costs = _costs(choice, web, scores, words, seeds)
         print(f"  {choice:36} " + " ".join(f"{cost:>9}" for cost in costs), flush=True)
 
 
-def _costs(choice: str, web: RecordedWeb, scores: DrawnScores, topic: TopicWords) -> list[str]:
+def _costs(choice: str, web: RecordedWeb, scores: DrawnScores, topic: TopicWords, seeds: list[int]) -> list[str]:
     costs: list[str] = []
     last_us, last_length = 0.0, LENGTHS[0]
     for length in LENGTHS:
@@ -76,8 +94,9 @@ def _costs(choice: str, web: RecordedWeb, scores: DrawnScores, topic: TopicWords
         if last_us * length / last_length * length / 1e6 > MOST_SECONDS and last_us * length / 1e6 > MOST_SECONDS / 4:
             costs.append("too long")
             continue
-        seeds = list(range(0, N_SEEDS * NEIGHBOURHOOD, NEIGHBOURHOOD))
-        crawl = simulate(web, STRATEGIES.make(choice), seeds, scores, rng=Random(1), page_budget=length, topic=topic)
+        crawl = simulate(
+            web, STRATEGIES.make(choice), seeds, scores, rng=Random(1), page_budget=length, topic=topic, plain=True
+        )
         if len(crawl.pages) < length:
             costs.append(f"ends {len(crawl.pages):,}")
             continue

@@ -52,6 +52,17 @@ def test_from_files_to_a_judged_crawl(folder, web, scenthound):
     assert json.loads(out)["strategies"]["best_first"]["curves"]["precision"]["mean"][-1] == 1.0
 
 
+def test_a_mode_is_told_when_crawls_are_done_and_when_they_are_judged(folder, web, scenthound):
+    code, out, _ = simulate(scenthound, folder, "--mode", "polite:workers=3,delay_s=11.5", "--plain", "--closed-world")
+    assert code == 0
+    assert "Mode: polite:workers=3,delay_s=11.5, without compiled code." in out
+    code, out, _ = scenthound("evaluate", folder / "run")
+    # Five pages of one host: 4 times 12 seconds, and half a second.
+    assert "cost in mode polite:workers=3,delay_s=11.5" in out
+    assert "simulated minutes" in out
+    assert "0.81" in out
+
+
 def test_several_files_may_follow_from(folder, scenthound):
     (folder / "more.jsonl").write_text(json.dumps({"url": "http://more.test/", "html": "<p>more"}) + "\n")
     code, out, _ = scenthound(
@@ -151,6 +162,8 @@ WRONG_USE = {
     "a parameter out of range": (("--strategy", "best_n_first:n=0"), "must be at least 1"),
     "a task nobody knows": (("--task", "exmples"), "Did you mean 'examples'"),
     "a topic nobody knows": (("--topic", "a"), "No topic in"),
+    "a mode nobody knows": (("--mode", "polit"), "No mode 'polit'. Did you mean 'polite'"),
+    "a mode that cannot be": (("--mode", "roulette:size=9"), "make refill_at smaller than size"),
     "a page budget of nothing": (("--pages", "0"), "--pages"),
 }
 

@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import shlex
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from scenthound.cli.crawl_words import status_values, summary_values
 from scenthound.drivers.ended import Ended
 from scenthound.drivers.live.status import CrawlStatus
+from scenthound.drivers.modes import MODES
 from scenthound.files import compressed_as
 from scenthound.lab.crawl import CrawlSummary
 from scenthound.reasons import Reason
@@ -16,8 +18,10 @@ from scenthound.store.record import record
 from scenthound.strategies.base import STRATEGIES
 
 ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CRAWLING = (ROOT / "docs" / "crawling.md").read_text(encoding="utf-8")
+SIMULATING = (ROOT / "docs" / "simulating.md").read_text(encoding="utf-8")
 
 
 def test_the_table_of_strategies_lists_what_is_installed():
@@ -37,20 +41,26 @@ def test_the_guide_to_strategies_tells_every_parameter_default_and_preset():
         assert re.findall(r"`(\w+)`", "".join(presets)) == list(STRATEGIES.presets(name)), name
 
 
-@pytest.mark.parametrize(
-    "document",
-    ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/strategies.md", "docs/crawling.md"],
-)
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_between_documents_lead_somewhere(document):
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", (ROOT / document).read_text(encoding="utf-8")):
         assert ((ROOT / document).parent / target).exists(), target
 
 
-def test_the_map_names_files_that_exist():
+def rooms_of_the_map() -> list[tuple[str, str]]:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    rooms = re.findall(r"^\| `([\w/]+)/` \| (.*) \|$", text, re.MULTILINE)
-    assert len(rooms) == 14
-    for room, contents in rooms:
+    return re.findall(r"^\| `([\w/]+)/` \| (.*) \|$", text, re.MULTILINE)
+
+
+def test_the_map_has_every_room():
+    told = {room for room, _ in rooms_of_the_map()}
+    told |= {f"{room}/{inner}" for room, contents in rooms_of_the_map() for inner in re.findall(r"`(\w+)/`", contents)}
+    source = ROOT / "src" / "scenthound"
+    assert {str(file.parent.relative_to(source)) for file in source.glob("*/**/*.py")} == told
+
+
+def test_the_map_names_files_that_exist():
+    for room, contents in rooms_of_the_map():
         folder = ROOT / "src" / "scenthound" / room
         assert folder.is_dir(), room
         # In `testing/` the names are of what it exports.
@@ -79,6 +89,39 @@ def test_the_guide_to_crawling_names_options_that_exist(scenthound):
     helps = "".join(scenthound(command, "--help")[1] for command in ("crawl", "export", "record", "simulate"))
     for option in set(re.findall(r"--[a-z][a-z0-9-]+", CRAWLING)):
         assert re.search(rf"{option}\b", helps), option
+
+
+def test_the_guide_to_simulating_tells_every_mode_parameter_and_default():
+    parts = re.split(r"^## (.*)$", SIMULATING, flags=re.MULTILINE)
+    told = dict(zip(parts[1::2], parts[2::2], strict=True))["Modes"]
+    assert sorted(re.findall(r"^\| `(\w+)` \|", told, re.MULTILINE)) == MODES.names()
+    parameters = {str(value) for name in MODES.names() for value in MODES.parameters(name).values()}
+    assert set(re.findall(r"`(\w+=[\w.]+)`", told)) == parameters
+
+
+def commands_in(text: str) -> list[list[str]]:
+    """The words of each command line of the program in a document."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    lines = "".join(block for language, block in blocks if not language).replace("\\\n", " ").splitlines()
+    return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("scenthound ")]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_commands_in_documents_have_options_that_exist(document, scenthound):
+    for words in commands_in((ROOT / document).read_text(encoding="utf-8")):
+        command = words[:2] if words[0] == "topics" else words[:1]
+        status, told, _ = scenthound(*command, "--help")
+        assert status == 0, words
+        for option in (word for word in words if word.startswith("--")):
+            assert re.search(rf"{option}\b", told), (option, words)
+
+
+def test_the_guides_name_options_that_exist(scenthound):
+    commands = ("simulate", "evolve", "validate", "synthesize")
+    helps = "".join(scenthound(command, "--help")[1] for command in commands)
+    for name in ("simulating", "validating"):
+        for option in set(re.findall(r"--[a-z][a-z-]+", (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8"))):
+            assert re.search(rf"{option}\b", helps), option
 
 
 def test_the_example_of_a_crawl_in_python_runs(tmp_path, monkeypatch):

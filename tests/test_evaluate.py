@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ring_web import simulated, url
+from scenthound.cli.tables import print_evaluation
 from scenthound.errors import BadParameter, BrokenContract
 from scenthound.lab.evaluate import chosen_metrics, evaluate
 from scenthound.lab.experiment import Experiment
@@ -57,10 +58,10 @@ def test_json_and_csv_say_the_same(web_path, topics_file, tmp_path):
     assert [float(row["mean"]) for row in rows] == pytest.approx(curve["mean"], rel=1e-5)
 
 
-def judged(tmp_path, traces, topics, starts, pages):
-    """Write a run of given traces on a web of given texts, and judge it."""
+def judged(tmp_path, traces, topics, starts, pages, *, cpu_us=2.0, times_s=None, mode="sequential"):
+    """Write a run of given traces on a web of given texts, and judge it. `times_s` are the running times of crawls."""
     from scenthound.drivers.ended import Ended
-    from scenthound.drivers.simulate import Crawl
+    from scenthound.drivers.simulated_crawl import Crawl
     from scenthound.lab.experiment import Run
     from scenthound.lab.run_writer import write_run
     from scenthound.lab.starts import Start
@@ -73,15 +74,16 @@ def judged(tmp_path, traces, topics, starts, pages):
     record([tmp_path / "pages.jsonl"], tmp_path / "web", workers=1)
     web = RecordedWeb.open(tmp_path / "web")
     settings = Experiment(
-        web=tmp_path / "web", topics=topics, strategies=("breadth_first", "best_first"), page_budget=4
+        web=tmp_path / "web", topics=topics, strategies=("breadth_first", "best_first"), page_budget=4, mode=mode
     )
     begun = {key: Start(*key, *pages) for key, pages in starts.items()}
 
-    def crawl(visited):
+    def crawl(key, visited):
         n = len(visited)
-        return Crawl(np.array(visited, np.int32), np.zeros(n), np.full(n, 2.0), Ended.FRONTIER, 0, 0)
+        time_s = np.linspace(0, times_s[key], n) if times_s and n else None
+        return Crawl(np.array(visited, np.int32), np.zeros(n), np.full(n, cpu_us), Ended.FRONTIER, 0, 0, time_s)
 
-    done = [Run(begun[name, seed], strategy, crawl(visited)) for (name, strategy, seed), visited in traces.items()]
+    done = [Run(begun[key[0], key[2]], key[1], crawl(key, visited)) for key, visited in traces.items()]
     (tmp_path / "run").mkdir()
     write_run(tmp_path / "run", settings, web, begun.values(), done)
     return evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics()[0], [1, 2])
@@ -122,6 +124,56 @@ def test_every_figure_of_a_small_evaluation_by_hand(tmp_path):
     assert breadth.curves["mean_similarity"].mean == pytest.approx([1 / 2, 1 / 2, 1 / 3, 1 / 4])
     assert best.curves["mean_similarity"].mean == pytest.approx([page_1 / 2, page_1 / 4, page_1 / 6, page_1 / 8])
     assert np.isnan(breadth.curves["precision"].standard_error).all()
+
+
+ONE_EACH = {("t", "breadth_first", 0): [0, 2], ("t", "best_first", 0): [1, 0]}
+
+
+def test_cpu_time_that_was_not_measured_is_shown_as_such_with_the_way_to_measure_it(tmp_path, capsys):
+    evaluation = judged(tmp_path, ONE_EACH, (TOPIC,), {("t", 0): ((0,), (1,))}, PAGES, cpu_us=np.nan)
+    assert all(np.isnan(result.cpu_us_per_page) for result in evaluation.results)
+    assert [each["cpu_us_per_page"] for each in as_json(evaluation)["strategies"].values()] == [None, None]
+    assert json.loads(write_evaluation(evaluation, tmp_path)[0].read_text()) == as_json(evaluation)
+    print_evaluation(evaluation)
+    cost = capsys.readouterr().out.split("cost in mode sequential")[1]
+    assert [row.split("│")[4].strip() for row in cost.splitlines() if row.startswith("│")] == ["-", "-"]
+    assert "--plain` measures CPU time" in cost
+
+
+def test_measured_cpu_time_needs_no_advice_and_crawls_without_a_clock_no_column(tmp_path, capsys):
+    evaluation = judged(tmp_path, ONE_EACH, (TOPIC,), {("t", 0): ((0,), (1,))}, PAGES)
+    assert [each["running_time"] for each in as_json(evaluation)["strategies"].values()] == [None, None]
+    print_evaluation(evaluation)
+    cost = capsys.readouterr().out.split("cost in mode")[1]
+    assert [row.split("│")[4].strip() for row in cost.splitlines() if row.startswith("│")] == ["2.0", "2.0"]
+    assert "--plain" not in cost
+    assert "minutes" not in cost
+
+
+def test_simulated_running_times_are_averaged_over_seeds_and_then_topics(tmp_path, capsys):
+    # Topic t: 600 and 1,200 s, mean 900; topic u: 1,500 s. Mean 1,200 s = 20 min; s = 424.26, error = 300 s = 5 min.
+    # The crawl of best_first that got a page took a minute, the one that got none has no time.
+    running_s = {("t", "breadth_first", 0): 600, ("t", "breadth_first", 1): 1200, ("u", "breadth_first", 0): 1500}
+    traces = {key: [0, 2] for key in running_s} | {("t", "best_first", 0): [1, 2], ("u", "best_first", 0): []}
+    evaluation = judged(
+        tmp_path,
+        dict(sorted(traces.items())),
+        (TOPIC, Topic("u", ("train",), examples=(url(0),))),
+        {("t", 0): ((0,), (1,)), ("t", 1): ((0,), (1,)), ("u", 0): ((0,), (1,))},
+        PAGES,
+        times_s=running_s | {("t", "best_first", 0): 60, ("u", "best_first", 0): 0},
+        mode="polite",
+    )
+    breadth, best = evaluation.results
+    assert (breadth.running_time.mean_s, breadth.running_time.standard_error_s) == pytest.approx((1200, 300))
+    assert best.running_time.mean_s == 60
+    told = as_json(evaluation)
+    assert told["mode"] == "polite"
+    assert told["strategies"]["best_first"]["running_time"] == {"mean_s": 60.0, "standard_error_s": None}
+    print_evaluation(evaluation)
+    cost = capsys.readouterr().out.split("cost in mode polite\n")[1]
+    shown = [row.split("│")[5].strip() for row in cost.splitlines() if row.startswith("│")]
+    assert shown == ["20.00 ± 5.00", "1.00"]
 
 
 def test_steps_that_no_crawl_has_are_refused(web_path, topics_file, tmp_path):

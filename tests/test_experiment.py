@@ -1,12 +1,15 @@
 """Experiments on a small recorded web: who starts alike, what guides a crawl, what is refused."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from ring_web import experiment, runs, simulated, topic, url
+from scenthound.drivers.modes import SEQUENTIAL, Roulette
+from scenthound.drivers.simulate import simulate
 from scenthound.errors import BadParameter, BadTopic, BrokenContract
-from scenthound.lab.experiment import Experiment
+from scenthound.lab.experiment import FEW_VISITS, Experiment
 from scenthound.lab.simulation import TopicChoice, simulate_topics
 from scenthound.store.record import record
 from scenthound.strategies.breadth_first import BreadthFirst
@@ -30,6 +33,32 @@ def test_two_workers_give_the_traces_of_one(web_path):
     one, two = runs(settings, web_path, workers=1), runs(settings, web_path, workers=2)
     assert [each.crawl.pages.tolist() for each in one] == [each.crawl.pages.tolist() for each in two]
     assert [each.start for each in one] == [each.start for each in two]
+
+
+def test_the_mode_and_the_wish_for_plain_code_reach_the_crawls(web_path, monkeypatch):
+    told = []
+
+    def noting(*given, **named):
+        told.append((named["mode"], named["plain"]))
+        return simulate(*given, **named)
+
+    monkeypatch.setattr("scenthound.lab.experiment.simulate", noting)
+    one = experiment(web_path, strategies=("best_first",))
+    runs(replace(one, page_budget=FEW_VISITS + 1), web_path)
+    runs(replace(one, page_budget=FEW_VISITS + 1, mode="roulette:size=7,refill_at=2", plain=True), web_path)
+    assert told == [(SEQUENTIAL, False), (Roulette(7, 2), True)]
+
+
+def test_for_few_visits_nothing_is_compiled(web_path):
+    one = experiment(web_path, strategies=("best_first", "opic"), page_budget=FEW_VISITS // 2)
+    assert not one.may_compile
+    assert replace(one, page_budget=FEW_VISITS // 2 + 1).may_compile
+    assert not replace(one, page_budget=FEW_VISITS, plain=True).may_compile
+
+
+def test_a_mode_is_kept_in_its_one_spelling(web_path):
+    assert experiment(web_path).mode == "sequential"
+    assert experiment(web_path, mode="polite:preset=wang2009,delay_s=1").mode == "polite:fetch_list=50"
 
 
 def test_a_topic_without_a_page_in_the_web_is_refused_or_skipped(web_path, tmp_path):

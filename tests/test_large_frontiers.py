@@ -27,6 +27,7 @@ CHOICES = [
     "fish_search",
     "shark_search",
     "rank_function",
+    "evolved",
     "opic",
     "otie",
     "hub_otie",

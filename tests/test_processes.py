@@ -6,11 +6,12 @@ import threading
 import time
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from scenthound.errors import Failure
-from scenthound.processes import PIECES_AHEAD, in_order, processors
+from scenthound.processes import MOST_REPEATS, PIECES_AHEAD, Crew, in_order, processors
 
 
 @dataclass
@@ -21,10 +22,19 @@ class Multiplier:
         return self.factor * number
 
 
-class Killer:
+@dataclass
+class DiesAtThree:
+    """Notes each time that it is given a 3, and dies of it so many times."""
+
+    notes: Path
+    n_deaths: int
+
     def __call__(self, number: int) -> int:
         if number == 3:
-            os.kill(os.getpid(), signal.SIGKILL)
+            with self.notes.open("a") as file:
+                file.write(".")
+            if len(self.notes.read_text()) <= self.n_deaths:
+                os.kill(os.getpid(), signal.SIGKILL)
         return number
 
 
@@ -52,10 +62,19 @@ def test_only_so_much_is_sent_out_ahead():
     results.close()
 
 
-def test_a_worker_that_dies_ends_the_work_with_one_line():
-    with pytest.raises(Failure, match="A worker process died") as failed:
-        list(in_order(Killer, range(10), 2))
+def test_a_worker_that_dies_is_replaced_and_its_piece_of_work_repeated(tmp_path):
+    make_worker = partial(DiesAtThree, tmp_path / "notes", MOST_REPEATS)
+    assert list(in_order(make_worker, range(10), 2)) == list(range(10))
+    assert len((tmp_path / "notes").read_text()) == 1 + MOST_REPEATS
+    assert multiprocessing.active_children() == []
+
+
+def test_work_that_every_worker_dies_of_ends_with_one_line(tmp_path):
+    with pytest.raises(Failure, match="A worker process died, and so did 3 more") as failed:
+        list(in_order(partial(DiesAtThree, tmp_path / "notes", 100), range(10), 2))
     assert "\n" not in str(failed.value)
+    assert len((tmp_path / "notes").read_text()) == 1 + MOST_REPEATS
+    assert multiprocessing.active_children() == []
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -97,6 +116,57 @@ def test_a_worker_that_dies_in_the_middle_of_an_answer_is_noticed():
             for _ in in_order(DiesWhileAnswering, range(40), 2):
                 pass
         assert time.monotonic() - before_s < 30
+
+
+class Refuses:
+    """Notes each time that it is asked."""
+
+    def __init__(self, notes: Path) -> None:
+        self._notes = notes
+
+    def __call__(self, number: int) -> int:
+        with self._notes.open("a") as file:
+            file.write(f"{number} ")
+        raise ValueError(f"no {number}")
+
+
+def test_work_that_raises_an_error_is_not_repeated(tmp_path):
+    with pytest.raises(ValueError, match="no 7"):
+        list(in_order(partial(Refuses, tmp_path / "notes"), [7], 2))
+    assert (tmp_path / "notes").read_text() == "7 "
+
+
+class Counter:
+    """Answers with its process and how often it was asked."""
+
+    def __init__(self) -> None:
+        self._n_asked = 0
+
+    def __call__(self, _piece: int) -> tuple[int, int]:
+        self._n_asked += 1
+        return os.getpid(), self._n_asked
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_workers_of_a_crew_stay_from_one_round_to_the_next(workers):
+    with Crew(Counter, workers) as crew:
+        answers = [answer for _ in range(4) for answer in crew.in_order(range(5))]
+    processes = {process for process, _ in answers}
+    assert len(processes) <= workers
+    assert sum(max(count for process, count in answers if process == each) for each in processes) == 20
+    assert multiprocessing.active_children() == []
+
+
+def test_one_worker_works_here():
+    with Crew(Counter, 1) as crew:
+        assert list(crew.in_order(range(2))) == [(os.getpid(), 1), (os.getpid(), 2)]
+
+
+def test_a_worker_killed_between_two_rounds_is_replaced():
+    with Crew(Counter, 2) as crew:
+        for process in {process for process, _ in crew.in_order(range(8))}:
+            os.kill(process, signal.SIGKILL)
+        assert len(list(crew.in_order(range(8)))) == 8
 
 
 def test_there_is_at_least_one_processor():

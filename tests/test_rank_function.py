@@ -1,4 +1,4 @@
-"""The rank function: nine scores kept up to date, and ranks that are renewed when a parent is downloaded."""
+"""The rank function: scores kept up to date, and ranks that are renewed when a parent is downloaded."""
 
 from dataclasses import dataclass
 from math import inf
@@ -9,20 +9,42 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plain_rank_scores import PlainRankScores
-from scenthound.errors import BadParameter
+from plain_rank_scores import PlainExtraScores, PlainRankScores
+from scenthound.errors import BadParameter, BrokenContract
 from scenthound.model import Links, Seed, Visit
 from scenthound.strategies.best_n_first import BestFirst
-from scenthound.strategies.parts.rank_scores import SCORE_NAMES, RankScores
+from scenthound.strategies.parts.cash_score import CashScore
+from scenthound.strategies.parts.extra_scores import Download
+from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
+from scenthound.strategies.parts.rank_scores import RankScores
 from scenthound.strategies.rank_function import RankFunction
 from scenthound.testing import SyntheticWeb, check_strategy, visited
 from stepped_crawl import SteppedCrawl, trace_stopped_by_json
 
 NO_WEIGHTS = dict.fromkeys(SCORE_NAMES, 0)
-PARAMETERS = [{}, {"n": 10, "hub_over": "max"}, {**NO_WEIGHTS, "parent_1": 1, "buffer": 3, "threshold": 0.1}]
+EXTRAS = {"anchor": 50, "context": 60, "host_success": 70, "cash": 80}
+PARAMETERS = [
+    {},
+    {"n": 10, "hub_over": "max"},
+    {**NO_WEIGHTS, "parent_1": 1, "buffer": 3, "threshold": 0.1},
+    {"n": 3, **EXTRAS},
+    {**NO_WEIGHTS, "cash": 1},
+]
 
 
-@pytest.mark.parametrize("parameters", PARAMETERS[1:])  # the defaults: test_strategies.py
+def only(**weights):
+    """A row of these weights."""
+    return tuple(weights.get(name, 0) for name in SCORE_NAMES)
+
+
+ALL = (1,) * len(SCORE_NAMES)
+SPLIT = [
+    RankRules((only(parent_1=1), ALL, only(hub=1, cash=2)), "distance", (1, 2)),
+    RankRules((ALL, only(anchor=1), only(comm_out=1, host_success=1)), "phase", (4, 12)),
+]
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS[1:3])  # the defaults: test_strategies.py
 def test_the_rank_function_keeps_the_contract(parameters):
     check_strategy(lambda: RankFunction(**parameters))
 
@@ -33,6 +55,18 @@ def test_a_state_survives_json(parameters, n_steps):
     web = SyntheticWeb.random(Random(3))
     trace = visited(RankFunction(**parameters), web)
     assert trace_stopped_by_json(lambda: RankFunction(**parameters), web, n_steps) == trace
+
+
+def test_rules_that_are_split_and_weigh_all_scores_keep_the_contract():
+    check_strategy(lambda: RankFunction.of(SPLIT[0], n=2))
+
+
+@pytest.mark.parametrize("rules", SPLIT)
+def test_a_state_of_rules_that_are_split_survives_json(rules):
+    web = SyntheticWeb.random(Random(3))
+    trace = visited(RankFunction.of(rules), web)
+    for n_steps in (0, 1, 15):
+        assert trace_stopped_by_json(lambda: RankFunction.of(rules), web, n_steps) == trace
 
 
 # Half of COMM_OUT and half of PARENT_1. A relevance of 1 is a score of 1, 0.75 of 0.5, 0.5 of 0, 0.25 of -0.5, 0 of -1.
@@ -132,9 +166,13 @@ class DrawnWeb:
     dead: set[int]
     seeds: list[int]
 
+    def host(self, page):
+        return page % 3
+
     def visit(self, page):
-        links = np.array(self.links[page], np.int32)
-        return Visit(page, self.relevance[page], Links(links, np.zeros(len(links), np.int32)))
+        rng, links = Random(page), np.array(self.links[page], np.int32)
+        promises = [np.array([rng.randint(0, 4) / 4 for _ in links]) for _ in range(2)]
+        return Visit(page, self.relevance[page], Links(links, links % 3, *promises))
 
 
 @st.composite
@@ -155,14 +193,36 @@ def signed(relevance, threshold):
     return (relevance - threshold) / (1 - threshold if relevance >= threshold else threshold)
 
 
-weight_lists = st.lists(st.integers(0, 127), min_size=9, max_size=9).filter(any)
+weight_lists = st.lists(st.integers(0, 127), min_size=13, max_size=13).filter(any)
+rows = st.one_of(weight_lists, weight_lists.map(lambda row: row[:9] + [0] * 4).filter(any)).map(tuple)
 
 
-@given(webs(), weight_lists, st.sampled_from(["mean", "max"]), st.sampled_from([0.25, 0.5, 0.9]), st.integers(1, 3))
-def test_every_rank_at_every_renewal_is_that_of_the_definitions(web, weights, hub_over, threshold, n_asked):
-    strategy = RankFunction(**dict(zip(SCORE_NAMES, weights, strict=True)), hub_over=hub_over, threshold=threshold)
-    strategy.start([Seed(page, 0) for page in web.seeds], Random(0), None)
-    plain = PlainRankScores(web.seeds, hub_over)
+@st.composite
+def rank_rules(draw):
+    bounds = sorted(draw(st.sets(st.integers(1, 6), max_size=2)))
+    split_by = draw(st.sampled_from(["distance", "phase"])) if bounds else "nothing"
+    weights = draw(st.lists(rows, min_size=len(bounds) + 1, max_size=len(bounds) + 1))
+    return RankRules(tuple(weights), split_by, tuple(bounds))
+
+
+def plain_rule(rules, distance, n_downloaded):
+    for row, bound in zip(rules.weights, rules.bounds, strict=False):
+        if distance <= bound if rules.split_by == "distance" else n_downloaded < bound:
+            return row
+    return rules.weights[-1]
+
+
+@given(webs(), rank_rules(), st.sampled_from(["mean", "max"]), st.sampled_from([0.25, 0.5, 0.9]), st.integers(1, 3))
+def test_every_rank_at_every_renewal_is_that_of_the_definitions(web, rules, hub_over, threshold, n_asked):
+    strategy = RankFunction.of(rules, hub_over=hub_over, threshold=threshold)
+    strategy.start([Seed(page, web.host(page)) for page in web.seeds], Random(0), None)
+    plain, extras = PlainRankScores(web.seeds, hub_over), PlainExtraScores({page: page % 3 for page in web.seeds})
+    weighed = np.array(rules.weights).any(axis=0)
+    weighed[:9] = True
+
+    def scores_of(url):
+        return [*plain.scores(url), *extras.scores(url, plain.community, len(plain.urls))] * weighed
+
     asked, ranks = set(), dict.fromkeys(web.seeds, inf)
     while now := strategy.ask(n_asked):
         asked.update(now)
@@ -172,16 +232,157 @@ def test_every_rank_at_every_renewal_is_that_of_the_definitions(web, weights, hu
             if page in web.dead:
                 strategy.drop(page)
                 continue
-            strategy.tell(web.visit(page))
+            visit = web.visit(page)
+            strategy.tell(visit)
             plain.add(page, signed(web.relevance[page], threshold), web.links[page])
+            extras.add(visit)
             # The ranks of the URLs that the page links to are renewed; all others stand where they stood.
             for link in set(web.links[page]) - asked - set(web.seeds):
-                ranks[link] = np.dot(weights, plain.scores(link)) / sum(weights)
+                rule = plain_rule(rules, extras.distance(link), len(extras.visits))
+                ranks[link] = np.dot(rule, scores_of(link))
             assert {url: strategy.rank(url) for url in ranks} == pytest.approx(ranks, abs=1e-9)
             assert len(strategy) == len(ranks)
             urls = sorted(plain.urls)
-            scores = np.array([plain.scores(url) for url in urls])
+            scores = np.array([scores_of(url) for url in urls])
             assert strategy.score_matrix(numbers(*urls)) == pytest.approx(scores, abs=1e-9)
+
+
+@given(webs())
+def test_the_cash_of_all_urls_is_the_average_on_the_mean(web):
+    strategy = RankFunction(cash=1)
+    strategy.start([Seed(page, 0) for page in web.seeds], Random(0), None)
+    extras, urls = PlainExtraScores(dict.fromkeys(web.seeds, 0)), set(web.seeds)
+    while now := strategy.ask(1):
+        visit = web.visit(now[0])
+        strategy.tell(visit)
+        extras.add(visit)
+        urls.update(web.links[now[0]])
+        # With less than this, rounding shows.
+        if sum(extras.cash()[0].values()) > 1e-3:
+            assert strategy.score_matrix(numbers(*urls))[:, -1].mean() == pytest.approx(1, rel=1e-9)
+
+
+@given(webs(), rank_rules())
+def test_ranks_are_summed_from_left_to_right_to_the_last_bit(web, rules):
+    strategy = RankFunction.of(rules)
+    strategy.start([Seed(page, web.host(page)) for page in web.seeds], Random(0), None)
+    asked, n_downloaded = set(), 0
+    extras = PlainExtraScores({page: page % 3 for page in web.seeds})
+    while now := strategy.ask(1):
+        asked.update(now)
+        visit = web.visit(now[0])
+        strategy.tell(visit)
+        extras.add(visit)
+        n_downloaded += 1
+        for link in set(web.links[now[0]]) - asked - set(web.seeds):
+            rank = 0.0
+            row = plain_rule(rules, extras.distance(link), n_downloaded)
+            for score, weight in zip(strategy.score_matrix(numbers(link))[0].tolist(), row, strict=True):
+                rank += score * weight
+            assert strategy.rank(link) == rank
+
+
+# s (1, on host 0) -> a a b t     t (0, on host 1) -> b     b (0.5, on host 0) has no links     a is on host 2
+# Cash: the seeds s and t have 1/2 each.
+#   s: 1/2 * 1.85 = 0.925. a promises 0.25 + 0.75 * 0.8 = 0.85 by the better of its links, b 0.25, t 0.25 + 0.75 * 0.2
+#      = 0.4; 1.5 in all. a has 0.925 * 0.85 / 1.5, b 0.925 * 0.25 / 1.5, t 0.5 + 0.925 * 0.4 / 1.5. There is 1.425.
+#   t: what it has falls to 0.15 of it. All goes to b, though it promises nothing.
+#   b: at 0.5 nothing is revised. It has no links, so what it has is gone.
+# Anchors: s says 0.1 and 0.6 of a, 0.3 of b; t says 0.9 of b. Contexts: as above.
+# Hosts: s and t are in the community as seeds, b because it says yes. Nothing is downloaded from host 2.
+def links_of(pages, hosts, predicted, anchors):
+    return Links(numbers(*pages), numbers(*hosts), np.array(predicted), np.array(anchors))
+
+
+def test_the_extra_scores_worked_out_by_hand():
+    s, t, a, b = range(4)
+    strategy = RankFunction.of(RankRules((only(**EXTRAS),)))
+    strategy.start([Seed(s, 0), Seed(t, 1)], Random(0), None)
+    strategy.tell(Visit(s, 1.0, links_of([a, a, b, t], [2, 2, 0, 1], [0.4, 0.8, 0.0, 0.2], [0.1, 0.6, 0.3, 0.0])))
+    found = strategy.score_matrix(numbers(a, b, t))[:, 9:]
+    cash = np.array([0.925 * 0.85 / 1.5, 0.925 * 0.25 / 1.5, 0.5 + 0.925 * 0.4 / 1.5])
+    assert found[:, :3] == pytest.approx(np.array([[0.6, 0.8, 0], [0.3, 0, 1], [0, 0.2, 0]]))
+    assert found[:, 3] == pytest.approx(cash * 4 / 1.425)
+    strategy.tell(Visit(t, 0.0, links_of([b], [0], [0.0], [0.9])))
+    found = strategy.score_matrix(numbers(a, b, t))[:, 9:]
+    cash = np.array([cash[0], cash[1] + 0.15 * cash[2], 0])
+    assert found[:, :3] == pytest.approx(np.array([[0.6, 0.8, 0], [0.9, 0, 1], [0, 0.2, 1]]))
+    assert found[:, 3] == pytest.approx(cash * 4 / cash.sum())
+    strategy.tell(Visit(b, 0.5, links_of([], [], [], [])))
+    found = strategy.score_matrix(numbers(a, b, t))[:, 9:]
+    assert found[:, 2:] == pytest.approx(np.array([[0, 4], [1, 0], [1, 0]]))
+
+
+def test_a_page_that_was_downloaded_and_says_no_lowers_what_its_host_is_worth():
+    strategy = RankFunction.of(RankRules((only(host_success=1),)))
+    strategy.start([Seed(0, 5)], Random(0), None)
+    nothing = [np.zeros(2)] * 2
+    strategy.tell(Visit(0, 0.0, Links(numbers(1, 2), numbers(5, 5), *nothing)))
+    strategy.tell(Visit(1, 0.2, Links(numbers(2, 3), numbers(5, 6), *nothing)))
+    # On host 5 the seed counts as a success, whatever it says; page 1 does not.
+    assert (strategy.rank(2), strategy.rank(3)) == (0.5, 0.0)
+
+
+def test_cash_that_nobody_has_any_more_scores_nothing():
+    score = CashScore()
+    score.begin([Seed(0, 0)])
+    no_links = links_of([], [], [], [])
+    score.add(Download(0, 0.9, True, no_links, no_links.pages, no_links.hosts, 1))
+    assert score.of(numbers(0, 7)).tolist() == [0, 0]
+
+
+def test_what_scores_beyond_all_measure_is_cut_off():
+    # The whole of an enormous sum is gone but for rounding, while somebody has some of it.
+    score = CashScore()
+    score.restore({"cash": [1e299], "relevance": [], "circulating": 1e-100, "n_seen": 3})
+    assert score.of(numbers(0)).tolist() == [1e300]
+
+
+@pytest.mark.parametrize(
+    ("weights", "anchors", "window"),
+    [
+        ({}, False, None),
+        ({"host_success": 1}, False, None),
+        ({"anchor": 1}, True, None),
+        ({"context": 1}, False, 20),
+        ({"cash": 1}, False, 20),
+    ],
+)
+def test_links_are_scored_only_for_rules_that_weigh_them(weights, anchors, window):
+    strategy = RankFunction(**weights)
+    assert (strategy.wants_anchors, strategy.context_words) == (anchors, window)
+    of_rules = RankFunction.of(RankRules((only(hub=1), only(**{"hub": 1, **weights})), "phase", (9,)))
+    assert (of_rules.wants_anchors, of_rules.context_words) == (anchors, window)
+
+
+@pytest.mark.parametrize("score", ["anchor", "context", "cash"])
+def test_a_driver_that_does_not_score_links_is_told_so(score):
+    strategy = RankFunction(**{score: 1})
+    strategy.start([Seed(0, 0)], Random(0), None)
+    with pytest.raises(BrokenContract, match="Links came without"):
+        strategy.tell(Visit(0, 1.0, Links(numbers(1), numbers(0))))
+
+
+def test_scores_that_no_rule_weighs_are_not_kept():
+    plain, all_scores = RankFunction().memory_bound(), RankFunction(**EXTRAS).memory_bound()
+    assert all_scores.bytes_per_url - plain.bytes_per_url == 16 + 16 + 24 + 32
+    assert RankFunction.of(SPLIT[0]).memory_bound().bytes_per_url == all_scores.bytes_per_url + 8
+
+
+# By distance: AUTHORITY for what is one link from the seed, and HUB beyond.   s -> a b    a -> c d e    c -> b
+#   a b: 1 parent each of 2 links to 3 URLs: AUTHORITY 1 / (2/3) = 1.5
+#   c d e at 2: HUB 3 / (5/2) = 1.2
+#   b once more, from c at 2, stays at 1: AUTHORITY 2 / (6/6) = 2
+# By phase: the same rules, AUTHORITY while fewer than 2 pages were downloaded: c d e and b by HUB,
+#   b: parents s (2 links) and c (1): HUB 1.5 / (6/3) = 0.75
+@pytest.mark.parametrize(("split_by", "bound", "rank_of_b"), [("distance", 1, 2.0), ("phase", 2, 0.75)])
+def test_rules_split_by_distance_and_phase_worked_out_by_hand(split_by, bound, rank_of_b):
+    s, a, b, c, d, e = range(6)
+    strategy = RankFunction.of(RankRules((only(authority=1), only(hub=1)), split_by, (bound,)))
+    strategy.start([Seed(s, 0)], Random(0), None)
+    for page, links, ranks in [(s, [a, b], [1.5, 1.5]), (a, [c, d, e], [1.2, 1.2, 1.2]), (c, [b], [rank_of_b])]:
+        strategy.tell(Visit(page, 1.0, Links(numbers(*links), numbers(*([0] * len(links))))))
+        assert [strategy.rank(link) for link in links] == pytest.approx(ranks)
 
 
 def test_a_url_that_is_linked_to_twice_on_a_page_counts_once():
@@ -192,7 +393,9 @@ def test_a_url_that_is_linked_to_twice_on_a_page_counts_once():
         crawl.step()
         expected = PlainRankScores([0], "mean")
         expected.add(0, 0.4, [1, 2, 3])
-        assert strategy.score_matrix(numbers(1, 2, 3)) == pytest.approx(np.array([expected.scores(1)] * 3))
+        scores = strategy.score_matrix(numbers(1, 2, 3))
+        assert scores[:, :9] == pytest.approx(np.array([expected.scores(1)] * 3))
+        assert not scores[:, 9:].any()
 
 
 def test_seeds_come_first_whatever_links_to_them():
@@ -215,9 +418,9 @@ def test_with_the_weights_of_best_first_it_crawls_a_tree_like_best_first(seed):
 
 
 def test_the_published_weights_are_the_default():
-    published = np.array([10, 10, 76, 121, 97, 36, 31, 2, 4]) / 387
+    published = [*(np.array([10, 10, 76, 121, 97, 36, 31, 2, 4]) / 387), 0, 0, 0, 0]
     for strategy in (RankFunction(), RankFunction(**RankFunction.presets["johnson2003"])):
-        assert strategy.weights == pytest.approx(published)
+        assert strategy.rules.weights == (pytest.approx(published),)
 
 
 @pytest.mark.parametrize(
@@ -247,4 +450,5 @@ def test_many_pages_are_ranked_as_the_definitions_have_it():
         plain.add(visit.page, signed(visit.relevance, 0.5), visit.links.pages.tolist())
     urls = sorted(plain.urls)
     assert len(crawl.visits) > 50
-    assert strategy.score_matrix(numbers(*urls)) == pytest.approx(np.array([plain.scores(url) for url in urls]))
+    scores = strategy.score_matrix(numbers(*urls))
+    assert scores[:, :9] == pytest.approx(np.array([plain.scores(url) for url in urls]))

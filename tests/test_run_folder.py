@@ -77,12 +77,49 @@ def test_traces_are_a_table_that_other_programs_can_read(web_path, topics_file, 
 
     simulated(web_path, topics_file, tmp_path / "run")
     table = pq.read_table(tmp_path / "run" / "traces.parquet")
-    assert table.column_names == ["topic", "strategy", "seed", "step", "url", "relevance", "cpu_us"]
+    assert table.column_names == ["topic", "strategy", "seed", "step", "url", "relevance", "cpu_us", "time_s"]
     assert table.num_rows == 2 * 2 * 2 * 20
     first = table.slice(0, 20).to_pydict()
     assert first["step"] == list(range(1, 21))
     assert set(first["topic"]) == {"balloon"}
     assert all(address.startswith("http://w.test/") for address in first["url"])
+    assert set(first["time_s"]) == {None}
+
+
+def test_a_polite_run_keeps_the_moment_of_each_visit_and_its_running_time(web_path, topics_file, tmp_path):
+    import pyarrow.parquet as pq
+
+    simulated(web_path, topics_file, tmp_path / "run", mode="polite:delay_s=2,workers=30", plain=True)
+    table = pq.read_table(tmp_path / "run" / "traces.parquet")
+    # All pages are on one host, so a page comes every 2.5 seconds, whatever the number of workers.
+    assert table["time_s"].to_pylist() == [0.5 + 2.5 * step for step in range(20)] * 8
+    folder = RunFolder.open(tmp_path / "run")
+    assert folder.mode == "polite:delay_s=2.0"
+    assert [note.running_s for note in folder.crawls()] == [48.0] * 8
+    assert [len(trace) for trace in folder.traces()] == [20] * 8
+    settings = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]
+    assert (settings["mode"], settings["plain"]) == ("polite:delay_s=2.0", True)
+
+
+def test_runs_from_before_there_were_modes_still_open(web_path, topics_file, tmp_path):
+    import pyarrow.parquet as pq
+
+    simulated(web_path, topics_file, tmp_path / "run")
+    now = RunFolder.open(tmp_path / "run")
+    expected = [trace.pages.tolist() for trace in now.traces()]
+    about = json.loads((tmp_path / "run" / "run.json").read_text())
+    del about["settings"]["mode"], about["settings"]["plain"]
+    (tmp_path / "run" / "run.json").write_text(json.dumps(about))
+    lines = [json.loads(line) for line in (tmp_path / "run" / "crawls.jsonl").read_text().splitlines()]
+    old = [{key: value for key, value in line.items() if key != "running_s"} for line in lines]
+    (tmp_path / "run" / "crawls.jsonl").write_text("".join(json.dumps(line) + "\n" for line in old))
+    table = pq.read_table(tmp_path / "run" / "traces.parquet").drop_columns(["time_s"])
+    pq.write_table(table, tmp_path / "run" / "traces.parquet", row_group_size=20)
+    then = RunFolder.open(tmp_path / "run")
+    assert [trace.pages.tolist() for trace in then.traces()] == expected
+    assert (now.mode, then.mode) == ("sequential", "sequential")
+    assert now.crawls() == then.crawls()
+    assert evaluate(then, chosen_metrics()[0]).results[0].running_time is None
 
 
 @pytest.mark.parametrize(
@@ -92,6 +129,8 @@ def test_traces_are_a_table_that_other_programs_can_read(web_path, topics_file, 
         ({"strategies": []}, BadParameter, "No strategy"),
         ({"page_budget": 0}, BadParameter, "pages is 0"),
         ({"task": "example"}, UnknownName, "Did you mean 'examples'"),
+        ({"mode": "ruolette"}, UnknownName, "Did you mean 'roulette'"),
+        ({"mode": "polite:workers=0"}, BadParameter, "workers=0 is out of range"),
     ],
 )
 def test_nothing_is_left_behind_by_a_run_that_cannot_start(web_path, topics_file, tmp_path, settings, error, says):

@@ -22,7 +22,7 @@ NOTHING = Telling(SyntheticWeb({name: [] for name in "abc"}).scores())
 
 
 def crawl(web, strategy, pages=1000, **options):
-    return simulate(web.recorded, strategy, [0], web.scores(), rng=Random(0), page_budget=pages, **options)
+    return simulate(web.recorded, strategy, [0], web.scores(), rng=Random(0), page_budget=pages, plain=True, **options)
 
 
 def told(window, number):
@@ -78,7 +78,9 @@ def test_the_same_seed_gives_the_same_trace_and_another_seed_another():
     web = SyntheticWeb.random(Random(0), n_pages=200)
 
     def trace(seed):
-        return simulate(web.recorded, BestFirst(), [0], web.scores(), rng=Random(seed), page_budget=500).pages.tolist()
+        return simulate(
+            web.recorded, BestFirst(), [0], web.scores(), rng=Random(seed), page_budget=500, plain=True
+        ).pages.tolist()
 
     assert trace(1) == trace(1)
     assert trace(1) != trace(2)
@@ -104,7 +106,9 @@ def test_links_that_ask_not_to_be_followed_are_not_followed():
     scores = PageScores(web, Cosine().for_topic(Topic("t", ("balloon",)), web))
 
     def run(**rules):
-        return simulate(web, BreadthFirst(), [0], scores, rng=Random(0), page_budget=9, shown=ShownLinks(web, **rules))
+        return simulate(
+            web, BreadthFirst(), [0], scores, rng=Random(0), page_budget=9, shown=ShownLinks(web, **rules), plain=True
+        )
 
     assert names(web, run()) == ["a", "c"]
     assert names(web, run(obey_nofollow=False)) == ["a", "b", "c"]
@@ -126,7 +130,7 @@ def test_in_a_closed_world_links_that_leave_it_are_hidden():
 def test_the_strategy_is_told_the_cosine_of_the_page():
     web = recorded(a="<title>Balloon</title>race race <a href=b>x</a>")
     scores = PageScores(web, Cosine().for_topic(Topic("t", ("balloon",)), web))
-    done = simulate(web, BestFirst(), [0], scores, rng=Random(0), page_budget=9)
+    done = simulate(web, BestFirst(), [0], scores, rng=Random(0), page_budget=9, plain=True)
     # balloon 1, race 2; x is a single letter and so a stop word.
     assert done.relevance.tolist() == pytest.approx([1 / 5**0.5])
 
@@ -247,7 +251,7 @@ def test_predictions_are_made_for_strategies_that_want_them():
     web = recorded(a=f"<a href=b>balloon</a> {filler} <a href=c>race</a>")
     strategy = Curious()
     scores = PageScores(web, Cosine().for_topic(Topic("t", ("balloon",)), web))
-    simulate(web, strategy, [0], scores, rng=Random(0), page_budget=1)
+    simulate(web, strategy, [0], scores, rng=Random(0), page_budget=1, plain=True)
     # Around the first link: balloon and the races after it; around the second only races.
     assert strategy.told[0] > 0
     assert strategy.told[1] == 0
@@ -299,7 +303,7 @@ def test_the_strategy_is_told_of_pages_that_cannot_be_had():
 def ticking(monkeypatch):
     """A clock that shows 1 us more each time it is read, in place of those of the simulator."""
     clock = iter(range(0, 10**9, 1000))
-    for name in ("simulate.perf_counter_ns", "simulate.thread_time_ns", "scores.thread_time_ns"):
+    for name in ("timed.perf_counter_ns", "timed.thread_time_ns", "scores.thread_time_ns"):
         monkeypatch.setattr(f"scenthound.drivers.{name}", lambda: next(clock))
 
 
@@ -313,7 +317,7 @@ def test_a_page_is_charged_what_was_spent_since_the_page_before():
 @pytest.mark.usefixtures("ticking")
 def test_time_that_the_processor_gave_to_others_is_not_charged(monkeypatch):
     cpu = iter([0, 5_000])
-    monkeypatch.setattr("scenthound.drivers.simulate.thread_time_ns", lambda: next(cpu))
+    monkeypatch.setattr("scenthound.drivers.timed.thread_time_ns", lambda: next(cpu))
     done = crawl(SyntheticWeb({"a": ["b"]}), BreadthFirst())
     # Wall: begun at 0; start, ask, tell, ask, tell and the ask that ends it read 12 times more; the last look is at 13.
     assert done.cpu_us.tolist() == pytest.approx([3 * 5 / 13, 2 * 5 / 13])
@@ -324,7 +328,7 @@ def test_scoring_is_a_cost_of_strategies_that_look_at_the_score():
     web = recorded(a="<p>balloon")
     scores = PageScores(web, Cosine().for_topic(Topic("t", ("balloon",)), web))
     costs = [
-        simulate(web, strategy, [0], scores, rng=Random(0), page_budget=1).cpu_us.tolist()
+        simulate(web, strategy, [0], scores, rng=Random(0), page_budget=1, plain=True).cpu_us.tolist()
         for strategy in (BreadthFirst(), BestFirst(), BestFirst())
     ]
     # start, ask, tell; and for Best-First the score, also when it was known already.

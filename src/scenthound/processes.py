@@ -2,8 +2,8 @@
 
 Rules
 - Workers are started afresh rather than forked from a process that may have threads.
-- Each worker has a pipe of its own, so that one that dies, even in the middle of an answer, is noticed at once and ends
-  the work with one clear line.
+- Each worker has a pipe of its own, so that one that dies, even in the middle of an answer, is noticed at once. It is
+  replaced and its piece of work repeated; a piece that takes several workers with it ends the work with one clear line.
 - Signals mean something to this process only; workers go when it goes, however it goes.
 - Only so much work is sent out ahead of the results taken, which bounds what is in memory.
 """
@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from scenthound.errors import Failure
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Pieces of work sent out for each worker before the oldest is waited for.
 PIECES_AHEAD = 4
+#: How often a piece of work is given to a new worker when the one that had it died.
+MOST_REPEATS = 3
 
 #: What a terminal or a supervisor sends to all processes of a group.
 _GROUP_SIGNALS = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
@@ -45,74 +47,116 @@ def in_order(
 
     Everything sent must be picklable. Close what this returns when it is not read to its end: that ends the workers.
     """
-    if workers == 1:
-        worker = make_worker()
-        yield from map(worker, pieces)
-    else:
-        yield from _by_processes(make_worker, pieces, workers)
+    with Crew(make_worker, workers) as crew:
+        yield from crew.in_order(pieces)
 
 
-def _by_processes(
-    make_worker: Callable[[], Callable[[Piece], Result]], pieces: Iterable[Piece], workers: int
-) -> Generator[Result, None, None]:
-    """A thread for each worker sends it a piece and waits for the answer."""
-    remotes: list[_Remote] = []
-    idle: SimpleQueue[_Remote] = SimpleQueue()
-    threads = ThreadPoolExecutor(workers)
+class Crew(Generic[Piece, Result]):
+    """Workers that stay from one round of work to the next, with all that they have made for themselves.
 
-    def work(piece: Piece) -> Any:
-        remote = idle.get()
-        try:
-            return remote.answer(piece)
-        finally:
-            idle.put(remote)
+    One worker is made and works here; several are processes of their own, which end with the block.
+    """
 
-    waiting: deque[Future[Any]] = deque()
-    try:
+    def __init__(self, make_worker: Callable[[], Callable[[Piece], Result]], workers: int) -> None:
+        self._make_worker = make_worker
+        self._n_workers = workers
+        self._worker: Callable[[Piece], Result] | None = None
+        self._remotes: list[_Remote] = []
+        self._idle: SimpleQueue[_Remote] = SimpleQueue()
+        self._threads = ThreadPoolExecutor(workers)
+
+    def __enter__(self) -> "Crew[Piece, Result]":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for remote in self._remotes:
+            remote.end()
+        self._threads.shutdown(cancel_futures=True)
+
+    def in_order(self, pieces: Iterable[Piece]) -> Iterator[Result]:
+        """The result of each piece of work. The next round begins when all results of the last one were taken."""
+        if self._n_workers == 1:
+            self._worker = self._worker or self._make_worker()
+            yield from map(self._worker, pieces)
+        else:
+            self._start_processes()
+            yield from self._by_processes(pieces)
+
+    def _start_processes(self) -> None:
         with _signals_held_back():
-            for _ in range(workers):
-                remotes.append(_Remote(make_worker))
-                idle.put(remotes[-1])
+            while len(self._remotes) < self._n_workers:
+                self._remotes.append(_Remote(self._make_worker))
+                self._idle.put(self._remotes[-1])
+
+    def _by_processes(self, pieces: Iterable[Piece]) -> Iterator[Result]:
+        """A thread for each worker sends it a piece and waits for the answer."""
+        waiting: deque[Future[Result]] = deque()
         for piece in pieces:
-            waiting.append(threads.submit(work, piece))
-            if len(waiting) > PIECES_AHEAD * workers:
+            waiting.append(self._threads.submit(self._answer, piece))
+            if len(waiting) > PIECES_AHEAD * self._n_workers:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
-    finally:
-        for remote in remotes:
-            remote.end()
-        threads.shutdown(cancel_futures=True)
+
+    def _answer(self, piece: Piece) -> Any:
+        remote = self._idle.get()
+        try:
+            return remote.answer(piece)
+        finally:
+            self._idle.put(remote)
 
 
 class _Remote:
-    """A worker process, seen from here."""
+    """A worker process, seen from here, or the one that took its place. One thread asks it; another may end it."""
 
     def __init__(self, make_worker: Callable[[], Callable[[Any], Any]]) -> None:
+        self._make_worker = make_worker
+        self._lock = threading.Lock()
+        self._is_ended = False
+        self._start()
+
+    def _start(self) -> None:
         import multiprocessing
 
         methods = multiprocessing.get_all_start_methods()
         context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, make_worker), daemon=True)
-        self._process.start()
+        process = context.Process(target=_serve, args=(theirs, self._make_worker), daemon=True)
+        process.start()
+        self._process = process
         # With this end closed here, the pipe ends when the worker does.
         theirs.close()
 
     def answer(self, piece: Any) -> Any:
-        try:
-            self._connection.send(piece)
-            result, error = self._connection.recv()
-        except (EOFError, OSError):
-            raise Failure(
-                "A worker process died, maybe for want of memory, and nothing was written: try again with --workers 1. "
-                'In a script of your own, work under `if __name__ == "__main__":`.'
-            ) from None
-        if error is not None:
-            raise error
-        return result
+        for n_deaths in range(1 + MOST_REPEATS):
+            if n_deaths:
+                self._replace()
+            try:
+                self._connection.send(piece)
+                result, error = self._connection.recv()
+            except (EOFError, OSError):
+                continue
+            if error is not None:
+                raise error
+            return result
+        raise Failure(
+            f"A worker process died, and so did {MOST_REPEATS} more at the same work, maybe for want of memory: "
+            'try again with --workers 1. In a script of your own, work under `if __name__ == "__main__":`.'
+        )
+
+    def _replace(self) -> None:
+        with self._lock:
+            if self._is_ended:
+                raise Failure("The work was broken off, so its workers were ended.")
+            self._stop()
+            self._start()
 
     def end(self) -> None:
+        with self._lock:
+            self._is_ended = True
+            self._stop()
+
+    def _stop(self) -> None:
         self._process.kill()
         self._process.join()
         self._connection.close()

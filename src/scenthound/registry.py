@@ -229,6 +229,13 @@ def check_arguments(factory: Callable[..., Any], owner: str, args: tuple[Any, ..
             parameters[name].check(value, owner)
 
 
+def all_arguments(factory: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+    """The value of each parameter, given or by default."""
+    bound = _signature(factory).bind_partial(*args, **named)
+    bound.apply_defaults()
+    return bound.arguments
+
+
 @lru_cache
 def _known_parameters(factory: Callable[..., Any]) -> dict[str, Parameter]:
     """The parameters of a factory that can be chosen, which are those with a default."""

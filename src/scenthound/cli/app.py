@@ -6,10 +6,13 @@ import typer
 
 from scenthound.cli.crawl import crawl
 from scenthound.cli.demo import demo
+from scenthound.cli.evolve import evolve
 from scenthound.cli.laboratory import evaluate, record, simulate
 from scenthound.cli.plugins import metrics, relevance_models, strategies
 from scenthound.cli.stored import explain, export
+from scenthound.cli.synthesize import synthesize
 from scenthound.cli.topics import topics_app
+from scenthound.cli.validate import validate
 
 CRAWLING = "Crawl"
 LABORATORY = "Laboratory"
@@ -40,8 +43,11 @@ app.command(rich_help_panel=CRAWLING)(explain)
 app.command(rich_help_panel=CRAWLING)(export)
 app.command(rich_help_panel=CRAWLING)(demo)
 app.command(rich_help_panel=LABORATORY)(record)
+app.command(rich_help_panel=LABORATORY)(synthesize)
 app.command(rich_help_panel=LABORATORY)(simulate)
 app.command(rich_help_panel=LABORATORY)(evaluate)
+app.command(rich_help_panel=LABORATORY)(evolve)
+app.command(rich_help_panel=LABORATORY)(validate)
 app.command(rich_help_panel=LISTS)(strategies)
 app.command(rich_help_panel=LISTS)(metrics)
 app.command("relevance", rich_help_panel=LISTS)(relevance_models)

@@ -114,6 +114,22 @@ def simulate(
             "--as-published", help="Let classifiers learn from any example, targets too, as the study of 2009 did."
         ),
     ] = False,
+    mode: Annotated[
+        str,
+        typer.Option(
+            metavar="MODE",
+            # On a narrow terminal a word of more than 26 letters is cut off.
+            help="In which order pages asked for come back. sequential: one after the other. roulette (size=100, "
+            "refill_at=50): drawn from a current list, as in the study of 2003. polite (workers=30, delay_s=1, "
+            "fetch_s=0.5, fetch_list=none): workers and resting hosts in simulated time, which `evaluate` tells; "
+            "polite:preset=wang2009 has the fetch-list of the study of 2009. Parameters are written like those of "
+            "strategies: polite:delay_s=2.",
+        ),
+    ] = "sequential",
+    plain: Annotated[
+        bool,
+        typer.Option("--plain", help="Let no compiled code crawl: slower, the same traces, and CPU time is measured."),
+    ] = False,
     workers: Workers = None,
     force: Force = False,
 ) -> None:
@@ -144,6 +160,8 @@ def simulate(
             n_train=train,
             train_from=train_from,
             as_published=as_published,
+            mode=mode,
+            plain=plain,
             workers=workers,
             force=force,
             progress=progress,

@@ -61,6 +61,7 @@ def print_run(done: Simulation) -> None:
         f"{_strategies(len(experiment.strategies))} x {counted(experiment.n_seeds, 'seed')}) got "
         f"{counted(done.n_pages, 'page')}; {done.out / 'traces.parquet'} has them."
     )
+    typer.echo(f"Mode: {experiment.mode}{', without compiled code' if experiment.plain else ''}.")
     if done.pages_wanted > experiment.page_budget:
         typer.echo(f"--pages {done.pages_wanted:,}: the web has {experiment.page_budget:,}, so no crawl can get more.")
     if done.n_not_recorded:

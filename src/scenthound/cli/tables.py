@@ -10,12 +10,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from scenthound.cli.wrapped import say
 from scenthound.errors import printable
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
 
-    from scenthound.lab.evaluate import Evaluation
+    from scenthound.lab.evaluate import Evaluation, RunningTime, StrategyResult
     from scenthound.lab.statistics import MeanCurve
 
 
@@ -67,14 +68,27 @@ def _console() -> Console:
 def print_evaluation(evaluation: Evaluation) -> None:
     """The metrics, and what the crawls cost."""
     print_metrics(evaluation)
-    print_table(
-        "cost",
-        ["strategy", "crawls", "pages per crawl", "CPU µs per page"],
-        [
-            [result.strategy, f"{result.n_crawls:,}", f"{result.pages_per_crawl:,.0f}", f"{result.cpu_us_per_page:.1f}"]
-            for result in evaluation.results
-        ],
-    )
+    columns = ["strategy", "crawls", "pages per crawl", "CPU µs per page", "simulated minutes"]
+    has_clock = any(result.running_time is not None for result in evaluation.results)
+    n_shown = len(columns) if has_clock else len(columns) - 1
+    rows = [_cost_row(result)[:n_shown] for result in evaluation.results]
+    print_table(f"cost in mode {evaluation.mode}", columns[:n_shown], rows)
+    if any(math.isnan(result.cpu_us_per_page) for result in evaluation.results):
+        say("Compiled crawls are not timed page by page; `scenthound simulate --plain` measures CPU time.")
+
+
+def _cost_row(result: StrategyResult) -> list[str]:
+    cpu_us = "-" if math.isnan(result.cpu_us_per_page) else f"{result.cpu_us_per_page:.1f}"
+    pages = f"{result.pages_per_crawl:,.0f}"
+    return [result.strategy, f"{result.n_crawls:,}", pages, cpu_us, _minutes(result.running_time)]
+
+
+def _minutes(time: RunningTime | None) -> str:
+    """As the study of 2009 tells running times: mean and standard error over topics, in minutes."""
+    if time is None:
+        return "-"
+    spread = f" ± {time.standard_error_s / 60:,.2f}" if math.isfinite(time.standard_error_s) else ""
+    return f"{time.mean_s / 60:,.2f}{spread}"
 
 
 def print_metrics(evaluation: Evaluation) -> None:

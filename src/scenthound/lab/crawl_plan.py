@@ -66,9 +66,10 @@ class CrawlPlan:
     offline: bool = False
     #: Look up no other hosts than those of `hosts`.
     only_hosts: bool = False
-    #: What the recorded web and the training pages held when the crawl began (`crawl_sources`).
+    #: What the recorded web, the training pages and the strategy's file held when the crawl began (`crawl_sources`).
     web_fingerprint: str | None = None
     train_digest: str | None = None
+    strategy_digest: str | None = None
 
     def __post_init__(self) -> None:
         self._check_counts()

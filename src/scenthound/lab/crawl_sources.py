@@ -1,10 +1,11 @@
-"""What a crawl reads beside the web: a recording, and pages that a classifier learns from.
+"""What a crawl reads beside the web: a recording, pages that a classifier learns from, and the file of a strategy.
 
 Rules
 - When a crawl begins, the place and the content of each are noted in its plan, as a path that holds wherever the crawl
   is resumed from and as a digest.
 - A crawl goes on only if they still hold what they held then: its journal is told again with their help, and other
-  words or scores would make another crawl of it.
+  words, scores or ranks would make another crawl of it.
+- A strategy that reads a file has its path in its parameter `file`.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from scenthound.errors import BadInput, WrongUse, printable
-from scenthound.files import DAMAGE
+from scenthound.files import DAMAGE, opened
 from scenthound.lab.crawl_plan import CrawlPlan
 from scenthound.lab.training_folder import HTML_ENDINGS, TEXT_ENDINGS
 from scenthound.relevance.base import RELEVANCE, trains
@@ -21,6 +22,8 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 
 _DIGEST_LETTERS = 32
+#: The parameter in which a strategy has the path of a file that it reads.
+_FILE = "file"
 
 
 def pinned(plan: CrawlPlan) -> CrawlPlan:
@@ -31,7 +34,38 @@ def pinned(plan: CrawlPlan) -> CrawlPlan:
         _check_is_needed(plan)
         folder = Path(plan.train_from).resolve()
         plan = replace(plan, train_from=str(folder), train_digest=training_digest(folder))
+    if (file := strategy_file(plan.strategy)) is not None:
+        plan = replace(plan, strategy=_with_file(plan.strategy, file.resolve()), strategy_digest=file_digest(file))
     return plan
+
+
+def strategy_file(strategy: str) -> Path | None:
+    """The file that a strategy reads; None if it reads none."""
+    file = dict(STRATEGIES.parse(strategy).parameters).get(_FILE)
+    return Path(file) if isinstance(file, str) else None
+
+
+def _with_file(strategy: str, file: Path) -> str:
+    choice, place = STRATEGIES.parse(strategy), str(file)
+    if "," in place or place != place.strip():
+        raise WrongUse(
+            f"{printable(file)!r}, which {choice.name} reads, cannot be kept as a parameter: a comma would end it, and "
+            "blanks around it would be lost. Rename or move the file."
+        )
+    return str(
+        replace(
+            choice, parameters=tuple((name, place if name == _FILE else value) for name, value in choice.parameters)
+        )
+    )
+
+
+def file_digest(file: Path) -> str:
+    """A short name for what a file holds."""
+    with opened(file) as source:
+        try:
+            return hashlib.sha256(source.content.read()).hexdigest()[:_DIGEST_LETTERS]
+        except DAMAGE as reason:
+            raise BadInput(f"{printable(file)} cannot be read: {printable(reason)}; check that it is whole.") from None
 
 
 def recording_of(plan: CrawlPlan) -> RecordedWeb | None:
@@ -51,13 +85,29 @@ def recording_of(plan: CrawlPlan) -> RecordedWeb | None:
 
 
 def check_training(plan: CrawlPlan) -> None:
-    """BadInput if the pages to learn from are no longer those that the crawl began with."""
+    """BadInput if what was trained, or is learned from now, is not what the crawl began with: the file of its strategy
+    and the pages of its classifier."""
+    _check_strategy_file(plan)
     if plan.train_from is None or plan.train_digest is None:
         return
     if training_digest(Path(plan.train_from)) != plan.train_digest:
         raise BadInput(
             f"The training pages in {printable(plan.train_from)} were changed since the crawl began: bring back what "
             "they were, or begin a new crawl."
+        )
+
+
+def _check_strategy_file(plan: CrawlPlan) -> None:
+    file = strategy_file(plan.strategy)
+    if file is None or plan.strategy_digest is None:
+        return
+    place = printable(file)
+    if not file.exists():
+        raise BadInput(f"The file that this crawl's strategy reads is no longer at {place}: bring it back there.")
+    if file_digest(file) != plan.strategy_digest:
+        raise BadInput(
+            f"The file {place}, which the strategy reads, was changed since the crawl began: bring back what it was, "
+            "or begin a new crawl."
         )
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scenthound.drivers.modes import SEQUENTIAL
 from scenthound.errors import BadInput, BadParameter, BrokenContract
-from scenthound.lab.run_folder import RunFolder
+from scenthound.lab.run_folder import CrawlNote, RunFolder
 from scenthound.lab.starts import known_relevant
 from scenthound.lab.statistics import MeanCurve, mean_over_topics
 from scenthound.metrics.base import METRICS, Judgement, Metric, Point, parse_metric
@@ -24,14 +25,24 @@ CURVE_POINTS = 200
 
 
 @dataclass(frozen=True, slots=True)
+class RunningTime:
+    """How long crawls took in simulated time: the mean of topic means. One topic has no standard error
+    (not-a-number)."""
+
+    mean_s: float
+    standard_error_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class StrategyResult:
     """All that was measured of one strategy."""
 
     strategy: str
     curves: dict[str, MeanCurve]
-    cpu_us_per_page: float
+    cpu_us_per_page: float  #: not-a-number if it was not measured for every page
     pages_per_crawl: float
     n_crawls: int
+    running_time: RunningTime | None = None  #: where the mode has a clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +53,7 @@ class Evaluation:
     checkpoints: tuple[int, ...]
     metrics: tuple[str, ...]
     results: tuple[StrategyResult, ...]
+    mode: str = str(SEQUENTIAL)
 
 
 def chosen_metrics(names: Sequence[str] | None = None) -> tuple[list[Metric], list[int]]:
@@ -62,6 +74,8 @@ def evaluate(
     tally = _Tally(metrics, _steps(run.page_budget, marks))
     topics = {topic.id: topic for topic in run.topics()}
     targets = {(start.topic, start.seed): start.targets for start in run.starts()}
+    for note in run.crawls():
+        tally.add_time(note)
     for done, (topic_id, traces) in enumerate(_by_topic(run.traces()), 1):
         if topic_id not in topics:
             raise BadInput(f"{run.path} has crawls for {topic_id!r}, but no such topic; simulate again.")
@@ -70,7 +84,7 @@ def evaluate(
             tally.add(trace, judge.judgement(targets.get((topic_id, trace.seed), ())))
         progress(done / len(topics), f"{done:,} of {len(topics):,} topics judged")
     results = tuple(tally.result(strategy) for strategy in run.strategies)
-    return Evaluation(run.page_budget, marks, tuple(map(str, metrics)), results)
+    return Evaluation(run.page_budget, marks, tuple(map(str, metrics)), results, run.mode)
 
 
 class _Tally:
@@ -81,6 +95,11 @@ class _Tally:
         self._steps = steps
         self._curves: dict[tuple[str, str], dict[str, list[FloatArray]]] = defaultdict(lambda: defaultdict(list))
         self._cpu_us: dict[str, list[FloatArray]] = defaultdict(list)
+        self._running_s: dict[str, dict[str, list[FloatArray]]] = defaultdict(lambda: defaultdict(list))
+
+    def add_time(self, note: CrawlNote) -> None:
+        if note.running_s is not None:
+            self._running_s[note.strategy][note.topic].append(np.array([note.running_s]))
 
     def add(self, trace: Trace, judgement: Judgement) -> None:
         self._cpu_us[trace.strategy].append(trace.cpu_us)
@@ -97,7 +116,14 @@ class _Tally:
             cpu_us_per_page=float(sum(cost.sum() for cost in costs)) / max(n_pages, 1),
             pages_per_crawl=n_pages / max(len(costs), 1),
             n_crawls=len(costs),
+            running_time=self._running_time(strategy),
         )
+
+    def _running_time(self, strategy: str) -> RunningTime | None:
+        if not self._running_s[strategy]:
+            return None
+        time = mean_over_topics(np.ones(1, np.int32), self._running_s[strategy])
+        return RunningTime(float(time.mean[0]), float(time.standard_error[0]))
 
 
 def _checked_curve(metric: Metric, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:

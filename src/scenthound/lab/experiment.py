@@ -10,8 +10,10 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
+from scenthound.drivers.modes import SEQUENTIAL, parse_mode
 from scenthound.drivers.scores import PageScores, WebWords
-from scenthound.drivers.simulate import Crawl, simulate
+from scenthound.drivers.simulate import simulate
+from scenthound.drivers.simulated_crawl import Crawl
 from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.drivers.telling import TopicWords
 from scenthound.errors import BadParameter, BadTopic, BrokenContract, ScenthoundError
@@ -27,6 +29,8 @@ from scenthound.strategies.base import STRATEGIES
 #: More than any experiment has. Steps are counted in 32 bits, and every start is drawn before the first crawl.
 MOST_PAGES = 1_000_000_000
 MOST_SEEDS = 10_000
+#: What plain crawls visit in some seconds.
+FEW_VISITS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,9 @@ class Experiment:
     `relevance` None lets each strategy have its own guide. A guide that trains learns from start pages and from
     `n_train` examples set aside, or from any page of the topic (`as_published`), or from the folder `train_from`; its
     negatives are examples of the other topics, of `topics` and of `other_topics`, which are not crawled for.
+
+    `mode` says in which order pages asked for come back, as `drivers.modes` writes it. `plain` lets no compiled code
+    crawl, which measures CPU time; it decides nothing.
     """
 
     web: Path
@@ -53,6 +60,8 @@ class Experiment:
     as_published: bool = False
     train_from: Path | None = None
     other_topics: tuple[Topic, ...] = ()
+    mode: str = str(SEQUENTIAL)
+    plain: bool = False
 
     def __post_init__(self) -> None:
         limits = {
@@ -82,9 +91,16 @@ class Experiment:
             STRATEGIES.make(strategy)  # What is wrong with a combination of parameters is said before any work is done.
         if self.relevance is not None:
             object.__setattr__(self, "relevance", str(RELEVANCE.parse(self.relevance)))
+        object.__setattr__(self, "mode", str(parse_mode(self.mode)))
 
     def all_topics(self) -> tuple[Topic, ...]:
         return (*self.topics, *self.other_topics)
+
+    @property
+    def may_compile(self) -> bool:
+        """Whether compiled code pays: it takes a while to load, and the first time in an installation to be made."""
+        most_visits = len(self.topics) * len(self.strategies) * self.n_seeds * self.page_budget
+        return not self.plain and most_visits > FEW_VISITS
 
     def guides(self) -> dict[str, str]:
         """The relevance model that scores for each strategy."""
@@ -174,4 +190,6 @@ class Bench:
             page_budget=self._experiment.page_budget,
             shown=self._shown,
             topic=words,
+            mode=parse_mode(self._experiment.mode),
+            plain=not self._experiment.may_compile,
         )

@@ -1,12 +1,16 @@
 """The folder that an experiment leaves: traces, what each crawl started from, and all that is needed to repeat it.
 
-traces.parquet   topic, strategy, seed, step, url, relevance, cpu_us: one row per page got
-crawls.jsonl     one line per crawl: why it ended, pages got, pages the recording lacked
+traces.parquet   topic, strategy, seed, step, url, relevance, cpu_us, time_s: one row per page got
+crawls.jsonl     one line per crawl: why it ended, pages got, pages the recording lacked, its simulated running time
 starts.jsonl     one line per topic and seed: seeds, targets, and the pages that guides may have learnt from
 topics.jsonl     the topics as they were
 run.json         settings, the guide of each strategy, versions, and the web with its fingerprint
 
-Folders from before guides could train say nothing of training; nobody trained in them.
+CPU time that was not measured is not-a-number. The simulated moment of a visit, and the running time, which is that of
+the last visit, are null in modes without a clock.
+
+Folders from before guides could train say nothing of training; nobody trained in them. Those from before there were
+modes say nothing of time; they are sequential.
 """
 
 import json
@@ -17,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from scenthound.drivers.modes import SEQUENTIAL
 from scenthound.errors import BadInput, MissingExtra
 from scenthound.lab.starts import Start
 from scenthound.model import IntArray, Topic, Trace
@@ -30,6 +35,8 @@ RUN_FILE = "run.json"
 #: The lists of pages in a line of starts.jsonl, in the order of `Start`; the later ones may be missing.
 START_PAGES = ("seeds", "targets", "training", "negatives")
 LATER_START_PAGES = ("training", "negatives")
+#: What a line of crawls.jsonl may lack.
+LATER_CRAWL_FIELDS = ("running_s",)
 
 
 def require_parquet() -> Any:
@@ -52,16 +59,20 @@ class CrawlNote:
     ended: str
     not_recorded: int
     repeated: int
+    running_s: float | None = None  #: in simulated time
 
 
 class RunFolder:
     """A finished experiment on disk, with the web it ran on."""
 
-    def __init__(self, path: Path, web: RecordedWeb, page_budget: int, strategies: list[str]) -> None:
+    def __init__(
+        self, path: Path, web: RecordedWeb, page_budget: int, strategies: list[str], mode: str = str(SEQUENTIAL)
+    ) -> None:
         self.path = path
         self.web = web
         self.page_budget = page_budget
         self.strategies = strategies
+        self.mode = mode
 
     @classmethod
     def open(cls, path: str | Path, web: str | Path | None = None) -> "RunFolder":
@@ -73,7 +84,13 @@ class RunFolder:
             place = Path(web) if web else _place_of_web(folder, settings["web"], about["web_from_here"])
             if not place.is_dir():
                 raise BadInput(f"The recorded web that {folder} ran on is not at {place}; name its place with --web.")
-            opened = cls(folder, open_web(place), int(settings["page_budget"]), list(settings["strategies"]))
+            opened = cls(
+                folder,
+                open_web(place),
+                int(settings["page_budget"]),
+                list(settings["strategies"]),
+                str(settings.get("mode", SEQUENTIAL)),
+            )
             fingerprint = about["web_fingerprint"]
         except (KeyError, TypeError, ValueError):
             raise BadInput(f"{folder / RUN_FILE} is damaged; simulate again.") from None
@@ -88,7 +105,7 @@ class RunFolder:
         return read_topics(self.path / "topics.jsonl")
 
     def crawls(self) -> list[CrawlNote]:
-        return [CrawlNote(**line) for line in self._lines("crawls.jsonl", CrawlNote.__slots__)]
+        return [CrawlNote(**line) for line in self._lines("crawls.jsonl", CrawlNote.__slots__, LATER_CRAWL_FIELDS)]
 
     def starts(self) -> list[Start]:
         return [

@@ -69,6 +69,7 @@ def _noting(runs: Iterable[Run], lines: IO[str]) -> Iterator[Run]:
             ended=crawl.ended.value,
             not_recorded=crawl.n_missing,
             repeated=crawl.n_repeated,
+            running_s=None if crawl.time_s is None else float(crawl.time_s[-1]),
         )
         lines.write(json.dumps(asdict(note)) + "\n")
         yield run
@@ -88,6 +89,7 @@ def _write_traces(file: Path, web: RecordedWeb, runs: Iterable[Run]) -> None:
             ("url", named),
             ("relevance", pa.float64()),
             ("cpu_us", pa.float32()),
+            ("time_s", pa.float64()),
         ]
     )
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
@@ -103,6 +105,7 @@ def _write_traces(file: Path, web: RecordedWeb, runs: Iterable[Run]) -> None:
                 pa.DictionaryArray.from_arrays(place.astype(np.int32), [web.url(page) for page in pages.tolist()]),
                 run.crawl.relevance,
                 run.crawl.cpu_us.astype(np.float32),
+                pa.nulls(n_pages, pa.float64()) if run.crawl.time_s is None else run.crawl.time_s,
             ]
             if n_pages:
                 # One row group for each crawl, which is how they are read again.

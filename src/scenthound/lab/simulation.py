@@ -4,26 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scenthound.errors import BadInput, BadParameter, BadTopic, UnknownName
+from scenthound.drivers.modes import SEQUENTIAL
+from scenthound.errors import BadParameter
 from scenthound.lab.experiment import Experiment, Run, run
 from scenthound.lab.planning import plan
 from scenthound.lab.run_folder import is_run_folder, require_parquet
 from scenthound.lab.run_writer import write_run
 from scenthound.lab.starts import Starts, Task
-from scenthound.model import Progress, Topic, silent
+from scenthound.lab.topic_choice import TopicChoice, choose_topics, parse_task
+from scenthound.model import Progress, silent
 from scenthound.store.crawl_web import open_web
 from scenthound.store.folder import check_place, new_folder
-from scenthound.topics.files import read_topics
 
-
-@dataclass(frozen=True, slots=True)
-class TopicChoice:
-    """A topic file and which of its topics to take: those named, the first so many, those that can start."""
-
-    file: Path
-    ids: tuple[str, ...] = ()
-    most: int | None = None
-    skip_missing: bool = False
+__all__ = ["Simulation", "TopicChoice", "simulate_topics"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +50,8 @@ def simulate_topics(
     n_train: int = 0,
     train_from: Path | None = None,
     as_published: bool = False,
+    mode: str = str(SEQUENTIAL),
+    plain: bool = False,
     workers: int | None = None,
     force: bool = False,
     progress: Progress = silent,
@@ -71,18 +66,17 @@ def simulate_topics(
     require_parquet()
     check_place(out, force, is_run_folder)
     recorded = open_web(web, progress)
-    starts = Starts(recorded, _task(task), n_start)
-    listed = {topic.id: topic for topic in read_topics(topics.file)}
-    chosen, skipped = _chosen(topics, listed, starts)
+    starts = Starts(recorded, parse_task(task), n_start)
+    chosen = choose_topics(topics, starts)
     experiment = Experiment(
         # Of a crawl that goes on all processes see the same pages.
         web=(recorded.path or web).resolve(),
-        topics=chosen,
+        topics=chosen.topics,
         strategies=tuple(strategies),
         # No crawl gets more pages than there are, and none is judged by pages that do not exist.
         page_budget=min(page_budget, recorded.n_pages),
         n_seeds=n_seeds,
-        task=_task(task),
+        task=parse_task(task),
         n_start=n_start,
         closed_world=closed_world,
         obey_nofollow=obey_nofollow,
@@ -90,7 +84,9 @@ def simulate_topics(
         n_train=n_train,
         as_published=as_published,
         train_from=Path(train_from).resolve() if train_from else None,
-        other_topics=_others(listed, chosen),
+        other_topics=chosen.others,
+        mode=mode,
+        plain=plain,
     )
     planned = plan(experiment, recorded)
     tally = _Tally(experiment.page_budget)
@@ -100,50 +96,14 @@ def simulate_topics(
     return Simulation(
         out=out,
         experiment=experiment,
-        skipped_topics=skipped,
-        missing=tuple(url for topic in chosen for url in starts.missing(topic)),
+        skipped_topics=dict(chosen.skipped),
+        missing=tuple(url for topic in chosen.topics for url in starts.missing(topic)),
         pages_wanted=page_budget,
         n_crawls=tally.n_crawls,
         n_pages=tally.n_pages,
         n_not_recorded=tally.n_missing,
         n_ended_early=tally.n_early,
     )
-
-
-def _task(name: str) -> Task:
-    try:
-        return Task(name)
-    except ValueError:
-        raise UnknownName.among("task", name, [task.value for task in Task]) from None
-
-
-def _chosen(choice: TopicChoice, topics: dict[str, Topic], starts: Starts) -> tuple[tuple[Topic, ...], dict[str, str]]:
-    """The topics to crawl for, and those left out because no crawl can start for them, with the reason."""
-    for wanted in choice.ids:
-        if wanted not in topics:
-            raise UnknownName.among(f"topic in {choice.file}", wanted, topics)
-    taken = [topics[wanted] for wanted in dict.fromkeys(choice.ids)] if choice.ids else list(topics.values())
-    skipped = _without_start(taken, starts) if choice.skip_missing else {}
-    taken = [topic for topic in taken if topic.id not in skipped]
-    if not taken:
-        first = next(iter(skipped.values()))
-        raise BadInput(f"No crawl can start for any of the {len(skipped)} topics of {choice.file}; the first: {first}")
-    return tuple(taken[: choice.most]), skipped
-
-
-def _others(topics: dict[str, Topic], chosen: tuple[Topic, ...]) -> tuple[Topic, ...]:
-    taken = {topic.id for topic in chosen}
-    return tuple(topic for name, topic in topics.items() if name not in taken)
-
-
-def _without_start(topics: list[Topic], starts: Starts) -> dict[str, str]:
-    reasons = {}
-    for topic in topics:
-        try:
-            starts.draw(topic, 0)
-        except BadTopic as reason:
-            reasons[topic.id] = str(reason)
-    return reasons
 
 
 class _Tally:

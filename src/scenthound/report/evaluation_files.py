@@ -9,27 +9,35 @@ from pathlib import Path
 from typing import Any
 
 from scenthound.files import write_whole
-from scenthound.lab.evaluate import Evaluation
+from scenthound.lab.evaluate import Evaluation, RunningTime
 from scenthound.lab.statistics import MeanCurve
 
 COLUMNS = ("strategy", "metric", "step", "mean", "standard_error", "n_topics")
 
 
 def as_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Plain values; a standard error that is not defined is null."""
+    """Plain values; what is not defined, or was not measured, is null."""
     return {
+        "mode": evaluation.mode,
         "page_budget": evaluation.page_budget,
         "checkpoints": list(evaluation.checkpoints),
         "strategies": {
             result.strategy: {
                 "n_crawls": result.n_crawls,
                 "pages_per_crawl": result.pages_per_crawl,
-                "cpu_us_per_page": result.cpu_us_per_page,
+                "cpu_us_per_page": _finite(result.cpu_us_per_page),
+                "running_time": _time_as_json(result.running_time),
                 "curves": {name: _curve_as_json(curve) for name, curve in result.curves.items()},
             }
             for result in evaluation.results
         },
     }
+
+
+def _time_as_json(time: RunningTime | None) -> dict[str, Any] | None:
+    if time is None:
+        return None
+    return {"mean_s": time.mean_s, "standard_error_s": _finite(time.standard_error_s)}
 
 
 def _curve_as_json(curve: MeanCurve) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 
 from scenthound.frontier.priority import Ready
 from scenthound.model import IntArray, Links, Seed, Visit
-from scenthound.registry import Registry, Value, check_arguments
+from scenthound.registry import Registry, Value, all_arguments, check_arguments
 
 #: A checkpoint: strings, numbers and lists under string keys, so that it survives JSON.
 State = Mapping[str, Any]
@@ -86,12 +86,16 @@ class Strategy(ABC):
     #: Over how many words around a link `Links.predicted` is to be computed; None: not at all.
     context_words: int | None = None
     #: Whether `Links.anchors` is to be computed.
-    wants_anchors: ClassVar[bool] = False
+    wants_anchors: bool = False
+    #: What the strategy was made with, by name, defaults included.
+    parameters: Mapping[str, Any]
 
     def __new__(cls, *args: Any, **named: Any) -> Self:
         # Whoever makes a strategy, by name or in Python, is told at once if a parameter is out of range.
         check_arguments(cls, cls.__name__, args, named)
-        return super().__new__(cls)
+        made = super().__new__(cls)
+        made.parameters = all_arguments(cls, args, named)
+        return made
 
     @abstractmethod
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:

@@ -15,7 +15,6 @@ Our reading where the study is silent
 """
 
 from dataclasses import replace
-from math import copysign
 from random import Random
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -30,10 +29,9 @@ from scenthound.strategies.parts.frontier_based import RoundSize, best_of_repeat
 from scenthound.strategies.parts.per_url import per_url, restored, saved, with_room
 from scenthound.strategies.parts.prediction import PageWeight, Window, promised_relevance
 from scenthound.strategies.parts.richest import Richest
+from scenthound.strategies.parts.topical_cash import MOST_CASH, UNVISITED, revised_cash, shares_of, true_or_promised
 
-#: Stands for the relevance of a page that was not visited.
-UNVISITED = -1.0
-MOST_CASH = 1e300
+__all__ = ["MOST_CASH", "Otie"]
 
 #: What it takes to know the richest of the visited pages, for each of them.
 BYTES_PER_RICH_PAGE = 360
@@ -100,23 +98,20 @@ class Otie(CashStrategy):
         self._share(visit.page, visit.links, cash)
 
     def _after_revision(self, cash: float, relevance: float) -> float:
-        slope = 2 * relevance - 1
-        odd_power = copysign(abs(slope) ** self._flatness, slope)
-        change = cash * max(-1.0, self._strength * odd_power)  # wang2009 Eq. 8
-        revised = min(cash + change, MOST_CASH)
-        self.revised += revised - cash
-        return revised
+        after = revised_cash(cash, relevance, self._strength, self._flatness)
+        self.revised += after - cash
+        return after
 
     def _share(self, page: int, links: Links, cash: float) -> None:
         """Hand the cash of a page on to its links. They enter the frontier even if there is nothing to share."""
         self._relevance = with_room(self._relevance, links.pages, UNVISITED)
         pages, hosts, promised = self._promises(page, links)
         cash += self._collected(pages)
-        shares = self._shares(promised)
-        if shares.any():
-            self._give(pages, hosts, cash * shares)  # wang2009 Eq. 6
+        by_promise = self._shares(promised)
+        if by_promise.any():
+            self._give(pages, hosts, cash * by_promise)  # wang2009 Eq. 6
             return
-        self._give(pages, hosts, shares)
+        self._give(pages, hosts, by_promise)
         if len(pages):
             self._cash.held[page] += cash
             self._richest.note([page])
@@ -128,8 +123,7 @@ class Otie(CashStrategy):
         by_context = promised_relevance(float(self._relevance[page]), links, self._page_weight)
         distinct, promised = best_of_repeats(links.pages, by_context)
         pages = links.pages[distinct]
-        known = self._relevance[pages]
-        return pages, links.hosts[distinct], np.where(known >= 0, known, promised)  # wang2009 Eq. 7
+        return pages, links.hosts[distinct], true_or_promised(self._relevance, pages, promised)
 
     def _collected(self, _pages: IntArray) -> float:
         """What is taken from the distinct pages that a page links to, all of which it gives to next: here nothing."""
@@ -137,12 +131,9 @@ class Otie(CashStrategy):
 
     def _shares(self, promised: FloatArray) -> FloatArray:
         """The share of each link; all 0 if the page keeps what it has."""
-        total = promised.sum()
-        if total > 0:
-            shares: FloatArray = promised / total
-            return shares
-        # SPEC section 2 (R): where nothing is promised, all get the same.
-        return np.full(len(promised), 0.0 if self._keeps_when_hopeless else 1 / max(1, len(promised)))
+        if self._keeps_when_hopeless and not promised.any():
+            return np.zeros(len(promised))
+        return shares_of(promised)
 
     def _give(self, pages: IntArray, hosts: IntArray, amounts: FloatArray) -> None:
         super()._give(pages, hosts, amounts)

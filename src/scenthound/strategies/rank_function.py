@@ -1,11 +1,14 @@
 """The rank function: a weighted sum of what is known of a URL's parents (johnson2003 section 2.2, Eq. 2).
 
-The study evolves the weights by a genetic search; `rank_scores` has the nine scores that they weigh. A URL's rank is
-renewed whenever a new parent of it is downloaded, and only then: it may fall. Seeds stand before everything else until
-they are visited, whatever links to them.
+The study evolves the weights by a genetic search; `rank_scores` has the nine scores that they weigh, `extra_scores`
+those that came later, `rank_rules` how weights may differ from URL to URL. A URL's rank is renewed whenever a new
+parent of it is downloaded, and only then: it may fall. Seeds stand before everything else until they are visited,
+whatever links to them.
+
+A compiled crawl has to come to the same ranks, so that they are summed from left to right, score by score.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from random import Random
@@ -13,31 +16,52 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from scenthound.errors import BadParameter
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds, Value
 from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
+from scenthound.strategies.parts.cash_score import CashScore
+from scenthound.strategies.parts.extra_scores import (
+    CONTEXT_WORDS,
+    AnchorScore,
+    ContextScore,
+    Download,
+    ExtraScore,
+    HostSuccess,
+)
 from scenthound.strategies.parts.frontier_based import Buffer, FrontierStrategy, RoundSize, first_places
-from scenthound.strategies.parts.rank_scores import SCORE_NAMES, HubOver, RankScores
+from scenthound.strategies.parts.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules
+from scenthound.strategies.parts.rank_scores import HubOver, RankScores
+from scenthound.strategies.parts.rule_choice import BYTES_PER_DISTANCE, RuleChoice
 
 #: Weights are divided by their sum.
 Weight = Annotated[float, Bounds(0, 1_000_000)]
+#: The relevance at which the classifier says yes.
+Threshold = Annotated[float, Bounds(0, 1, above=True, below=True)]
 
 #: Arrays grow by doubling, so that up to twice of what is needed is held: 154 bytes a URL and 8 a link.
 BYTES_PER_SEEN_URL = 308
 BYTES_PER_LINK = 16
 
 
+#: The scores beyond the study's nine.
+EXTRA_SCORES: Mapping[str, type[ExtraScore]] = {
+    "anchor": AnchorScore,
+    "context": ContextScore,
+    "host_success": HostSuccess,
+    "cash": CashScore,
+}
+
+
 def weights_by_name(*weights: float) -> dict[str, Value]:
     """Weights in the order of the study's Table 1, under their names."""
-    return dict(zip(SCORE_NAMES, weights, strict=True))
+    return dict(zip(STUDY_SCORES, weights, strict=True))
 
 
 class RankFunction(FrontierStrategy):
     """`hub` to `parent_5` are the weights of the nine scores, by default those of the study's best individual (Table 1:
-    a sum of 387). `hub_over`: which parent's links HUB counts (SPEC section 2, R: their mean). `n` URLs are taken per
-    round, `buffer` bounds the frontier; the study has a list of connections in front of an unbounded one, which is the
-    driver's part.
+    a sum of 387); `anchor` to `cash` those of scores that the study did not have. `hub_over`: which parent's links HUB
+    counts (SPEC section 2, R: their mean). `n` URLs are taken per round, `buffer` bounds the frontier; the study has a
+    list of connections in front of an unbounded one, which is the driver's part.
 
     `threshold` is the relevance at which the classifier says yes. The study's classifier answers with a signed score;
     our reading of a relevance r between 0 and 1 is (r - t) / (1 - t) from the threshold t upwards and (r - t) / t
@@ -52,6 +76,8 @@ class RankFunction(FrontierStrategy):
     guide = "svm"
 
     _scores: RankScores
+    _extras: dict[str, ExtraScore]
+    _choice: RuleChoice
 
     def __init__(
         self,
@@ -67,59 +93,114 @@ class RankFunction(FrontierStrategy):
         parent_3: Weight = 31,
         parent_4: Weight = 2,
         parent_5: Weight = 4,
+        anchor: Weight = 0,
+        context: Weight = 0,
+        host_success: Weight = 0,
+        cash: Weight = 0,
         hub_over: HubOver = "mean",
-        threshold: Annotated[float, Bounds(0, 1, above=True, below=True)] = 0.5,
+        threshold: Threshold = 0.5,
     ) -> None:
         super().__init__(n, buffer)
-        given = [hub, authority, comm_in, comm_out, parent_1, parent_2, parent_3, parent_4, parent_5]
-        #: In the order of `SCORE_NAMES`; they sum to 1.
-        self.weights = _normalised(given)
-        self._hub_over: HubOver = hub_over
-        self._threshold = threshold
+        by_links = (hub, authority, comm_in, comm_out)
+        by_parents = (parent_1, parent_2, parent_3, parent_4, parent_5)
+        self.hub_over: HubOver = hub_over
+        self.threshold = threshold
+        self._go_by(RankRules(((*by_links, *by_parents, anchor, context, host_success, cash),)))
+
+    @staticmethod
+    def of(
+        rules: RankRules,
+        *,
+        n: RoundSize = 1,
+        buffer: Buffer = None,
+        hub_over: HubOver = "mean",
+        threshold: Threshold = 0.5,
+    ) -> "RankFunction":
+        """A rank function that goes by these rules."""
+        made = RankFunction(n, buffer, hub_over=hub_over, threshold=threshold)
+        made._go_by(rules)
+        return made
+
+    def _go_by(self, rules: RankRules) -> None:
+        """Rank by these rules, and want to be told what they weigh."""
+        self.rules = rules
+        self._weights = np.array(rules.weights)
+        #: The scores that a rule weighs, by their places in `SCORE_NAMES`.
+        self._weighed = np.flatnonzero(self._weights.any(axis=0)).tolist()
+        self.wants_anchors = rules.weighs("anchor")
+        self.context_words = CONTEXT_WORDS if rules.weighs("context") or rules.weighs("cash") else None
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)
-        self._scores = RankScores(self._hub_over)
+        self._scores = RankScores(self.hub_over)
+        self._extras = {name: EXTRA_SCORES[name]() for name in self._extras_weighed()}
+        self._choice = RuleChoice(self.rules)
+
+    def _extras_weighed(self) -> list[str]:
+        return [name for name in EXTRA_SCORES if self.rules.weighs(name)]
 
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
         super().start(seeds, rng, seen)
-        self._scores.begin([seed.page for seed in seeds])
+        distinct = list({seed.page: seed for seed in seeds}.values())
+        pages = [seed.page for seed in distinct]
+        self._scores.begin(pages)
+        self._choice.begin(pages)
+        for extra in self._extras.values():
+            extra.begin(distinct)
 
     def tell(self, visit: Visit) -> None:
         places = first_places(visit.links.pages)
         links, hosts = visit.links.pages[places], visit.links.hosts[places]
         self._scores.add(visit.page, self._classifier_score(visit.relevance), links)
-        ranks = self.score_matrix(links) @ self.weights  # Eq. 2
+        self._choice.add(visit.page, links)
+        self._tell_extras(visit, links, hosts)
+        ranks = self._ranks(links)
         ranks[self._scores.is_seed(links)] = inf
         self._frontier.set_all(links, hosts, ranks)
 
     def _classifier_score(self, relevance: float) -> float:
-        distance = relevance - self._threshold
-        return distance / (1 - self._threshold) if distance >= 0 else distance / self._threshold
+        distance = relevance - self.threshold
+        return distance / (1 - self.threshold) if distance >= 0 else distance / self.threshold
+
+    def _tell_extras(self, visit: Visit, links: IntArray, hosts: IntArray) -> None:
+        in_community, n_seen = self._scores.in_community(visit.page), self._scores.n_seen
+        download = Download(visit.page, visit.relevance, in_community, visit.links, links, hosts, n_seen)
+        for extra in self._extras.values():
+            extra.add(download)
+
+    def _ranks(self, pages: IntArray) -> FloatArray:
+        """Eq. 2, by the rule for each of the pages."""
+        scores, rule = self.score_matrix(pages), self._choice.rule_of(pages)
+        ranks = np.zeros(len(pages))
+        for score in self._weighed:
+            ranks += scores[:, score] * self._weights[rule, score]
+        return ranks
 
     def score_matrix(self, pages: IntArray) -> FloatArray:
-        """The nine scores of URLs that were seen, as of now: a row for each, in the order of `SCORE_NAMES`."""
-        return self._scores.matrix(pages)
+        """The scores of URLs that were seen, as of now: a row for each, in the order of `SCORE_NAMES`. Those beyond the
+        study's nine are 0 unless a rule weighs them."""
+        scores = np.zeros((len(pages), len(SCORE_NAMES)))
+        scores[:, : len(STUDY_SCORES)] = self._scores.matrix(pages)
+        for name, extra in self._extras.items():
+            scores[:, SCORE_NAMES.index(name)] = extra.of(pages)
+        return scores
 
     def rank(self, page: int) -> float | None:
         """The rank at which a page waits, as of its last renewal; None if it does not wait."""
         return self._frontier.score(page)
 
     def _own_state(self) -> dict[str, Any]:
-        return {"scores": self._scores.state()}
+        extras = {name: extra.state() for name, extra in self._extras.items()}
+        return {"scores": self._scores.state(), "extras": extras, "choice": self._choice.state()}
 
     def _restore_own(self, state: State) -> None:
         self._scores.restore(state["scores"])
+        self._choice.restore(state["choice"])
+        for name, extra in self._extras.items():
+            extra.restore(state["extras"][name])
 
     def memory_bound(self) -> MemoryBound:
         bound = super().memory_bound()
-        bytes_per_url = bound.bytes_per_url + BYTES_PER_SEEN_URL
-        return replace(bound, bytes_per_url=bytes_per_url, bytes_per_link=BYTES_PER_LINK)
-
-
-def _normalised(weights: Sequence[float]) -> FloatArray:
-    given = np.array(weights, np.float64)
-    if not given.any():
-        raise BadParameter(f"rank_function: of the weights {', '.join(SCORE_NAMES)} one must be more than 0.")
-    normalised: FloatArray = given / given.sum()
-    return normalised
+        kept = sum(EXTRA_SCORES[name].bytes_per_url for name in self._extras_weighed())
+        kept += BYTES_PER_SEEN_URL + (BYTES_PER_DISTANCE if self.rules.split_by == "distance" else 0)
+        return replace(bound, bytes_per_url=bound.bytes_per_url + kept, bytes_per_link=BYTES_PER_LINK)

@@ -1,10 +1,12 @@
-"""Public: what a plug-in author needs to test a strategy or a metric.
+"""Public: what a plug-in author needs to test a strategy or a metric, and made-up webs of a few pages or of millions.
 
->>> from scenthound.testing import SyntheticWeb, check_strategy, visited
+>>> from scenthound.testing import SyntheticWeb, check_strategy, topical_web, visited
 """
 
 from scenthound.testing.metric_checks import check_metric
 from scenthound.testing.strategy_checks import check_strategy
 from scenthound.testing.synthetic_web import SyntheticWeb, visited
+from scenthound.testing.topical.settings import TopicalWeb
+from scenthound.testing.topical_web import topical_web
 
-__all__ = ["SyntheticWeb", "check_metric", "check_strategy", "visited"]
+__all__ = ["SyntheticWeb", "TopicalWeb", "check_metric", "check_strategy", "topical_web", "visited"]

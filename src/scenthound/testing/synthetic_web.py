@@ -148,5 +148,8 @@ def visited(
 ) -> list[str]:
     """The names of the pages that a crawl gets, in order; it starts from the first page unless told otherwise."""
     starts = [web.names.index(name) for name in (seeds or web.names[:1])]
-    crawl = simulate(web.recorded, strategy, starts, web.scores(), rng=Random(seed), page_budget=pages, topic=web.topic)
+    # It is the strategy that is to be seen, not its compiled twin.
+    crawl = simulate(
+        web.recorded, strategy, starts, web.scores(), rng=Random(seed), page_budget=pages, topic=web.topic, plain=True
+    )
     return [web.names[page] for page in crawl.pages]

@@ -1,4 +1,4 @@
-"""The nine scores of a URL that was seen and not visited (johnson2003 section 2.2, Eq. 3-12), kept up to date.
+"""The study's nine scores of a URL that was seen and not visited (johnson2003 section 2.2, Eq. 3-12), kept up to date.
 
 The sets. D are the pages downloaded, U the URLs seen: the seeds and all that downloaded pages link to. P(u) are the
 pages of D with a link to u, L(p) the URLs that p links to: sets, in which a URL linked twice counts once, and a page
@@ -16,12 +16,12 @@ from typing import Any, Literal
 import numpy as np
 
 from scenthound.model import BoolArray, FloatArray, IntArray
-from scenthound.strategies.parts.generations import N_GENERATIONS, Generations
+from scenthound.strategies.parts.generations import Generations
 from scenthound.strategies.parts.known_links import KnownLinks
 from scenthound.strategies.parts.per_url import grown
+from scenthound.strategies.parts.rank_rules import SCORE_NAMES, STUDY_SCORES
 
-#: The scores in the order of the study's Table 1; they are also the names of their weights.
-SCORE_NAMES = ("hub", "authority", "comm_in", "comm_out", *(f"parent_{k + 1}" for k in range(N_GENERATIONS)))
+__all__ = ["SCORE_NAMES", "HubOver", "RankScores"]
 
 #: Which of a URL's parents stands for all in HUB (Eq. 3 leaves it open; SPEC section 2, R: their mean).
 HubOver = Literal["mean", "max"]
@@ -37,7 +37,8 @@ class RankScores:
         self._hub_over = hub_over
         self._known = KnownLinks()
         self._generations = Generations(self._known)
-        self._n_seen = 0
+        #: How many URLs were seen: |U|.
+        self.n_seen = 0
         self._seeds: list[int] = []
         # By URL.
         self._counts = np.zeros((0, 4), np.int64)
@@ -51,7 +52,7 @@ class RankScores:
         self._reach(max(seeds, default=-1) + 1)
         self._is_seed[self._seeds] = True
         self._in_community[self._seeds] = True
-        self._n_seen = len(self._seeds)
+        self.n_seen = len(self._seeds)
 
     def _reach(self, n_urls: int) -> None:
         if n_urls <= len(self._counts):
@@ -69,7 +70,7 @@ class RankScores:
         if score >= 0 and not self._in_community[page]:
             self._join_community(page)
         counts = self._counts[links]
-        self._n_seen += int(np.count_nonzero((counts[:, N_PARENTS] == 0) & ~self._is_seed[links]))
+        self.n_seen += int(np.count_nonzero((counts[:, N_PARENTS] == 0) & ~self._is_seed[links]))
         n_into_community = np.count_nonzero(self._in_community[links])
         counts += np.array([1, len(links), self._in_community[page], n_into_community])
         self._counts[links] = counts
@@ -86,16 +87,19 @@ class RankScores:
     def is_seed(self, pages: IntArray) -> BoolArray:
         return self._is_seed[pages]
 
+    def in_community(self, page: int) -> bool:
+        return bool(self._in_community[page])
+
     def matrix(self, pages: IntArray) -> FloatArray:
-        """The scores of URLs that were seen, a row for each, in the order of `SCORE_NAMES`."""
-        scores = np.zeros((len(pages), len(SCORE_NAMES)))
+        """The scores of URLs that were seen, a row for each, in the order of `STUDY_SCORES`."""
+        scores = np.zeros((len(pages), len(STUDY_SCORES)))
         if self._known.n_links == 0:
             return scores
         counts = self._counts[pages]
         n_parents, n_links = np.maximum(counts[:, N_PARENTS], 1), np.maximum(counts[:, N_LINKS], 1)
         # Every link has one end on a downloaded page and the other at a URL that was seen.
         mean_out = self._known.n_links / self._known.n_downloaded  # Eq. 4
-        mean_in = self._known.n_links / self._n_seen  # Eq. 6
+        mean_in = self._known.n_links / self.n_seen  # Eq. 6
         n_out = self._most_links[pages] if self._hub_over == "max" else counts[:, N_LINKS] / n_parents
         scores[:, 0] = n_out / mean_out  # Eq. 3
         scores[:, 1] = counts[:, N_PARENTS] / mean_in  # Eq. 5

@@ -1,0 +1,159 @@
+"""`scenthound evolve`: from options to a search, watched while it runs, and how to go on with one that was stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import typer
+
+from scenthound.cli import evolve_options as options
+from scenthound.cli.shared_options import AsJson, Force, Workers
+from scenthound.errors import Failure, WrongUse, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scenthound.lab.evolution import Evolution
+    from scenthound.lab.evolution_run import Watch
+
+
+def evolve(
+    context: typer.Context,
+    web: options.Web = None,
+    topics: options.Topics = None,
+    topic: options.TopicIds = None,
+    skip_missing: options.SkipMissing = False,
+    out: options.Out = None,
+    resume: options.Resume = None,
+    search: options.Method = "johnson2003",
+    fitness: options.FitnessSum = "harvest",
+    seed: options.Seed = 0,
+    scores: options.Scores = "nine",
+    split: options.Split = "nothing",
+    seed_with: options.SeedWith = None,
+    crawls: options.Crawls = 3,
+    pages: options.Pages = 10_000,
+    start: options.StartPages = 10,
+    same_start: options.SameStart = True,
+    mode: options.CrawlMode = "roulette",
+    task: options.StartTask = "examples",
+    closed_world: options.ClosedWorld = False,
+    follow_nofollow: options.FollowNofollow = False,
+    plain: options.Plain = False,
+    relevance: options.Guide = None,
+    threshold: options.Threshold = 0.5,
+    train: options.Train = 0,
+    train_from: options.TrainFrom = None,
+    as_published: options.AsPublished = False,
+    workers: Workers = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Search for the weights of a rank function that crawl best for a topic, by a genetic algorithm.
+
+    scenthound evolve --web web --topics topics.jsonl --topic chemistry --out search
+
+    scenthound evolve --resume search
+    """
+    from scenthound.lab.evolution import evolve as search_rules
+    from scenthound.lab.evolution import go_on
+    from scenthound.lab.evolution_settings import parse_scores
+    from scenthound.lab.topic_choice import TopicChoice, parse_task
+
+    if resume is not None:
+        folder = resume
+        _refuse_what_is_kept(context, folder)
+        _run(folder, as_json, lambda watch: go_on(folder, web=web, workers=workers, watch=watch))
+        return
+    if web is None or topics is None or out is None:
+        raise WrongUse("A search needs --web, --topics and --out; --resume DIR goes on with one.")
+    _record_crawl(web)
+    place, choice, folder = web, TopicChoice(topics, tuple(topic or ()), skip_missing=skip_missing), out
+    _run(
+        folder,
+        as_json,
+        lambda watch: search_rules(
+            place,
+            choice,
+            folder,
+            search=search,
+            fitness=fitness,
+            n_crawls=crawls,
+            page_budget=pages,
+            n_start=start,
+            same_start=same_start,
+            mode=mode,
+            seed=seed,
+            scores=parse_scores(scores),
+            split=split,
+            threshold=threshold,
+            seed_with=seed_with or (),
+            task=parse_task(task),
+            closed_world=closed_world,
+            obey_nofollow=not follow_nofollow,
+            relevance=relevance,
+            n_train=train,
+            train_from=train_from,
+            as_published=as_published,
+            plain=plain,
+            workers=workers,
+            force=force,
+            watch=watch,
+        ),
+    )
+
+
+def _refuse_what_is_kept(context: typer.Context, folder: Path) -> None:
+    """A search goes on as it was begun: what decides about it is in its folder."""
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if name not in options.OF_A_RUN and source is not None and source.name == "COMMANDLINE":
+            raise WrongUse(
+                f"{parameter.opts[0]} cannot be changed when a search is resumed; {printable(folder)} has its "
+                "settings. With --resume go only --web, --workers and --json."
+            )
+
+
+def _record_crawl(web: Path) -> None:
+    """Record the pages of a crawl, if it is one, and say what it lacks."""
+    from scenthound.cli.progress import shown
+    from scenthound.store.crawl_web import open_web, pages_elsewhere
+
+    elsewhere = pages_elsewhere(web)
+    if elsewhere is not None and elsewhere.n_recorded < elsewhere.n_pages:
+        typer.echo(f"Note: {elsewhere.told()}", err=True)
+    with shown("recording") as progress:
+        open_web(web, progress)
+
+
+def _run(folder: Path, as_json: bool, run: Callable[[Watch], Evolution]) -> None:
+    from scenthound.cli.evolve_progress import watched
+    from scenthound.cli.evolve_tables import print_evolution
+
+    began_s = monotonic()
+    try:
+        with watched() as watch:
+            done = run(watch)
+    except KeyboardInterrupt:
+        if _can_go_on(folder):
+            typer.echo(f"What was evaluated is kept. Go on with: {_how_to_go_on(folder)}", err=True)
+        raise
+    except Failure as error:
+        if not _can_go_on(folder):
+            raise
+        said = str(error).rstrip(".")
+        raise Failure(f"{said}. What was evaluated is kept; go on with `{_how_to_go_on(folder)}`.") from error
+    print_evolution(done, monotonic() - began_s, as_json)
+
+
+def _how_to_go_on(folder: Path) -> str:
+    return f"scenthound evolve --resume {printable(folder)}"
+
+
+def _can_go_on(folder: Path) -> bool:
+    from scenthound.lab.search_folder import is_search_folder
+
+    return is_search_folder(folder)

@@ -1,0 +1,107 @@
+"""`scenthound validate`: evolved strategies beside Best-First, on topics trained on and unseen."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scenthound.cli.json_text import json_text
+from scenthound.cli.progress import shown
+from scenthound.cli.shared_options import AsJson, Force, Workers
+
+
+def validate(
+    web: Annotated[Path, typer.Option(help="A recorded web, or a crawl; `scenthound record` and `crawl` make them.")],
+    topics: Annotated[Path, typer.Option(help="A topic file: TOML or JSON Lines.")],
+    strategy: Annotated[
+        list[str], typer.Option(help="What to validate, as evolved:file=evolved.toml; repeat it to compare several.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for findings, measurements and pictures.")],
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID",
+            help="A topic that the strategies were evolved on; repeatable.",
+            show_default="those that their files name",
+        ),
+    ] = None,
+    unseen: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="A topic that no search saw; repeatable.")
+    ] = None,
+    unseen_max: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="So many more topics that no search saw, drawn by lot, the same every time; none shares an example "
+            "with those trained on.",
+        ),
+    ] = None,
+    against: Annotated[
+        str, typer.Option(metavar="STRATEGY", help="What the strategies are held against.")
+    ] = "rank_function:preset=best_first",
+    pages: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=1,
+            help="Page budget; repeatable. All are made smaller if the web has not so many pages.",
+            show_default="10000 20000 30000",
+        ),
+    ] = None,
+    large: Annotated[
+        int, typer.Option(min=2, help="Pages in the large seed set: examples, of which at most half are taken.")
+    ] = 250,
+    small: Annotated[
+        int, typer.Option(min=1, help="Pages in the small one, a random part of the large one for each random seed.")
+    ] = 50,
+    seeds: Annotated[int, typer.Option(min=1, help="Random seeds: crawls of each strategy from each seed set.")] = 15,
+    mode: Annotated[
+        str, typer.Option(help="In which order pages come back: roulette as in the study, or sequential, or polite.")
+    ] = "roulette",
+    relevance: Annotated[
+        str, typer.Option(metavar="MODEL", help="The guide of all strategies; it also says which pages are good.")
+    ] = "svm",
+    threshold: Annotated[float, typer.Option(help="The relevance from which on a page is good.")] = 0.5,
+    closed_world: Annotated[
+        bool, typer.Option("--closed-world", help="Hide links to pages that were not recorded.")
+    ] = False,
+    follow_nofollow: Annotated[
+        bool, typer.Option("--follow-nofollow", help="Follow links that ask not to be followed.")
+    ] = False,
+    workers: Workers = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Hold evolved strategies against Best-First as the study of 2003 did, and say which of its findings they bear out.
+
+    scenthound validate --web web --topics topics.jsonl --strategy evolved:file=evolved.toml --unseen-max 9 --out out
+    """
+    from scenthound.lab.validation_settings import JOHNSON2003_BUDGETS, ValidationSettings
+    from scenthound.lab.validation_topics import TopicsWanted
+    from scenthound.report.validation_files import as_json as plain_values
+    from scenthound.report.validation_folder import validate_into
+
+    wished = ValidationSettings(
+        web=web,
+        strategies=tuple(strategy),
+        against=against,
+        budgets=tuple(sorted(set(pages or JOHNSON2003_BUDGETS))),
+        n_large=large,
+        n_small=small,
+        n_seeds=seeds,
+        mode=mode,
+        relevance=relevance,
+        threshold=threshold,
+        closed_world=closed_world,
+        obey_nofollow=not follow_nofollow,
+    )
+    wanted = TopicsWanted(topics, tuple(topic or ()), tuple(unseen or ()), unseen_max)
+    with shown("validating") as progress:
+        done = validate_into(out, web, wanted, wished, force=force, workers=workers, progress=progress)
+    if as_json:
+        typer.echo(json_text(plain_values(done), indent=1))
+        return
+    from scenthound.cli.validation_tables import print_validation
+
+    print_validation(done)
+    typer.echo(f"Findings, all crawls and pictures: {out}")

@@ -1,0 +1,202 @@
+"""The rank function in a compiled crawl (johnson2003 section 2.2); `strategies.parts.rank_scores` tells what is meant.
+
+Importing this file needs numba (the extra `fast`).
+"""
+
+from math import inf
+
+from scenthound.compiling import compiled_inline, compiled_part
+from scenthound.drivers.compiled.compiled_discovery import find
+from scenthound.drivers.compiled.compiled_extra_scores import extra_scores, learn_extras, no_extras
+from scenthound.drivers.compiled.compiled_generations import hand_on_all, no_generations, score_of, worth_of
+from scenthound.drivers.compiled.compiled_prefetch import LINE_BYTES, prefetch
+from scenthound.drivers.compiled.compiled_queue import put
+from scenthound.drivers.compiled.crawl_records import (
+    BY_DISTANCE,
+    BY_PHASE,
+    DEEPEST,
+    GENERATION_0,
+    HUB_OVER_MAX,
+    N_LINKS,
+    N_SEEN,
+    N_VISITED,
+    N_WEIGHED,
+    SPLIT_BY,
+    THRESHOLD,
+    WEIGHS_COMMUNITY,
+    Crawling,
+    Given,
+    Ranking,
+    Web,
+)
+from scenthound.drivers.compiled.queue_records import TAKEN, Queue, Records
+
+#: Further from the seeds than any URL.
+FAR = 2**30
+N_NINE = 9
+
+
+@compiled_inline
+def find_url(crawl: Crawling, queue: Queue, cash: Records, ranking: Ranking, url: int) -> None:
+    """Come to know a URL, of which nothing else is known if it is new."""
+    if not find(crawl, queue, url):
+        return
+    known = queue.pages[url]
+    known.n_links, known.n_into_community, known.mark = 0, 0, -1
+    known.n_parents, known.n_in_community, known.most_links = 0, 0, 0
+    known.page, known.distance, known.is_seed, known.in_community = -1, FAR, 0, 0
+    no_generations(ranking, url)
+    if crawl.numbers[N_WEIGHED] > N_NINE:
+        no_extras(cash, ranking, url)
+
+
+@compiled_inline
+def start_rank(crawl: Crawling, queue: Queue, cash: Records, ranking: Ranking, url: int, share: float) -> None:
+    find_url(crawl, queue, cash, ranking, url)
+    known = queue.pages[url]
+    known.is_seed, known.in_community, known.distance = 1, 1, 0
+    if crawl.numbers[N_WEIGHED] > N_NINE:
+        cash[url].held = share
+    crawl.numbers[N_SEEN] += 1
+    put(queue, url, inf)
+
+
+@compiled_inline
+def classifier_score(crawl: Crawling, relevance: float) -> float:
+    threshold = crawl.values[THRESHOLD]
+    distance = relevance - threshold
+    return distance / (1 - threshold) if distance >= 0 else distance / threshold
+
+
+@compiled_inline
+def tell_rank(
+    web: Web, given: Given, crawl: Crawling, queue: Queue, cash: Records, ranking: Ranking, url: int, page: int
+) -> None:
+    """Learn of a page that was downloaded, and rank its links anew."""
+    score = classifier_score(crawl, given.relevance[page])
+    for link in range(web.distinct_offset[page], web.distinct_offset[page + 1]):
+        prefetch(queue.pages, web.distinct_url[link], 0)
+        prefetch(queue.pages, web.distinct_url[link], LINE_BYTES)
+    if score >= 0 and not queue.pages[url].in_community:
+        join_community(web, crawl, queue, ranking, url)
+    count_links(web, crawl, queue, cash, ranking, url, page)
+    queue.pages[url].page = page
+    ranking.generations[url, GENERATION_0] = worth_of(ranking, score)
+    if crawl.numbers[DEEPEST]:
+        hand_on_all(web, crawl, queue, ranking, url, page)
+    if crawl.numbers[N_WEIGHED] > N_NINE:
+        learn_extras(web, given, crawl, queue, cash, ranking, url, page)
+    rank_links(web, crawl, queue, cash, ranking, page)
+
+
+@compiled_part
+def join_community(web: Web, crawl: Crawling, queue: Queue, ranking: Ranking, url: int) -> None:
+    """One more link into the community on each of the page's parents, and so for every URL that these link to."""
+    queue.pages[url].in_community = 1
+    if not crawl.numbers[WEIGHS_COMMUNITY]:
+        return
+    n_parents = note_parents(web, crawl, ranking, url)
+    for place in range(n_parents):
+        parent = ranking.noted[0, place]
+        for link in range(web.distinct_offset[parent], web.distinct_offset[parent + 1]):
+            prefetch(queue.pages, web.distinct_url[link], 0)
+    for place in range(n_parents):
+        parent = ranking.noted[0, place]
+        for link in range(web.distinct_offset[parent], web.distinct_offset[parent + 1]):
+            queue.pages[web.distinct_url[link]].n_into_community += 1
+
+
+@compiled_inline
+def note_parents(web: Web, crawl: Crawling, ranking: Ranking, url: int) -> int:
+    """Note the downloaded pages with a link to this one, and ask for their links. How many they are."""
+    n_parents = 0
+    for place in range(ranking.parent_offset[url], ranking.parent_offset[url + 1]):
+        parent = ranking.parent_page[place]
+        if crawl.visit_of[parent] >= 0:
+            ranking.noted[0, n_parents] = parent
+            n_parents += 1
+            prefetch(web.distinct_offset, parent, 0)
+    for place in range(n_parents):
+        prefetch(web.distinct_url, web.distinct_offset[ranking.noted[0, place]], 0)
+    return n_parents
+
+
+@compiled_inline
+def count_links(web: Web, crawl: Crawling, queue: Queue, cash: Records, ranking: Ranking, url: int, page: int) -> None:
+    """Count what the distinct links of a page mean for those they lead to."""
+    first, end = web.distinct_offset[page], web.distinct_offset[page + 1]
+    n_links, n_into_community, n_new = end - first, 0, 0
+    for link in range(first, end):
+        find_url(crawl, queue, cash, ranking, web.distinct_url[link])
+        n_into_community += queue.pages[web.distinct_url[link]].in_community
+    in_community, distance = queue.pages[url].in_community, queue.pages[url].distance + 1
+    for link in range(first, end):
+        known = queue.pages[web.distinct_url[link]]
+        n_new += known.n_parents == 0 and not known.is_seed
+        known.n_parents += 1
+        known.n_links += n_links
+        known.n_in_community += in_community
+        known.n_into_community += n_into_community
+        known.most_links = max(known.most_links, n_links)
+        known.distance = min(known.distance, distance)
+    crawl.numbers[N_SEEN] += n_new
+    crawl.numbers[N_LINKS] += n_links
+
+
+@compiled_inline
+def rank_links(web: Web, crawl: Crawling, queue: Queue, cash: Records, ranking: Ranking, page: int) -> None:
+    """Renew the ranks of URLs that a page links to."""
+    numbers = crawl.numbers
+    mean_out = numbers[N_LINKS] / (numbers[N_VISITED] + 1)  # Eq. 4
+    mean_in = numbers[N_LINKS] / numbers[N_SEEN]  # Eq. 6
+    for link in range(web.distinct_offset[page], web.distinct_offset[page + 1]):
+        url = web.distinct_url[link]
+        known = queue.pages[url]
+        if known.bucket == TAKEN:
+            continue
+        rank = inf if known.is_seed else weighted_sum(web, crawl, queue, cash, ranking, url, mean_out, mean_in)
+        if known.bucket < 0 or known.score != rank:
+            put(queue, url, rank)
+
+
+@compiled_inline
+def weighted_sum(
+    web: Web,
+    crawl: Crawling,
+    queue: Queue,
+    cash: Records,
+    ranking: Ranking,
+    url: int,
+    mean_out: float,
+    mean_in: float,
+) -> float:
+    """Eq. 2, from the left to the right as the plain one adds it up."""
+    numbers, known = crawl.numbers, queue.pages[url]
+    weights = ranking.weights[rule_of(crawl, ranking, known.distance)]
+    n_out = float(known.most_links) if numbers[HUB_OVER_MAX] else known.n_links / known.n_parents
+    rank = n_out / mean_out * weights[0]  # Eq. 3
+    rank += known.n_parents / mean_in * weights[1]  # Eq. 5
+    rank += known.n_in_community / known.n_parents * weights[2]  # Eq. 7
+    rank += known.n_into_community / known.n_links * weights[3]  # Eq. 8
+    for generation in range(1, numbers[DEEPEST] + 1):
+        rank += score_of(ranking, url, generation) * weights[3 + generation]  # Eq. 11, 12
+    if numbers[N_WEIGHED] > N_NINE:
+        rank = extra_scores(web, crawl, queue, cash, ranking, url, weights, rank)
+    return rank
+
+
+@compiled_inline
+def rule_of(crawl: Crawling, ranking: Ranking, distance: int) -> int:
+    """Which of the rank functions a URL is ranked by."""
+    split_by = crawl.numbers[SPLIT_BY]
+    if split_by == BY_DISTANCE:
+        for rule in range(len(ranking.bounds)):
+            if distance <= ranking.bounds[rule]:
+                return rule
+        return len(ranking.bounds)
+    if split_by == BY_PHASE:
+        for rule in range(len(ranking.bounds)):
+            if crawl.numbers[N_VISITED] + 1 < ranking.bounds[rule]:
+                return rule
+        return len(ranking.bounds)
+    return 0

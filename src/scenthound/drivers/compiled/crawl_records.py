@@ -1,0 +1,170 @@
+"""What a compiled crawl is told and what it keeps, in arrays; `queue_records` has those of its queue.
+
+URLs are known by the numbers of the recorded web, so that what is known of a link's target is found in one step. Which
+was found first decides ties, as in a plain crawl, so that is noted with each. What a crawl has touched is wiped when it
+is over: a crawl of a thousand pages costs the same on a web of millions.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from scenthound.drivers.compiled.queue_records import WAITING_FIELDS, Records, record_type
+from scenthound.model import FloatArray, IntArray, LongArray
+
+
+class Kind(IntEnum):
+    """The strategies there are."""
+
+    BREADTH_FIRST = 0
+    BEST_FIRST = 1
+    LINK_CONTEXT = 2
+    OPIC = 3
+    OTIE = 4
+    RANKS = 5
+
+
+class Stop(IntEnum):
+    """Why the compiled loop came back: the crawl is over, or something must be brought first."""
+
+    BUDGET = 0
+    EMPTY = 1
+    WANTS_RELEVANCE = 2
+    WANTS_LINK_SCORES = 3
+    WANTS_ROOM = 4
+
+
+#: Places in `Crawling.numbers`. PENDING is a page that was got and not told yet, -1 if there is none.
+(
+    KIND,
+    BUDGET,
+    MOST_LINKS,
+    N_FOUND,
+    N_VISITED,
+    N_MISSING,
+    N_REPEATED,
+    PENDING,
+    RULE,
+    QUEUE_SIZE,
+    DROPS_NEW,
+    FIFO_FIRST,
+    FIFO_END,
+    LIST_SIZE,
+    REFILL_AT,
+    N_CURRENT,
+    N_TO_REFILL,
+    IS_NEW_REFILL,
+    N_DRAWS,
+    RESHARE_EVERY,
+    REVISES_AGAIN,
+    KEEPS_WHEN_HOPELESS,
+    N_ROUNDS,
+    SEEDS_FIRST,
+    N_LINKS,
+    N_SEEN,
+    HUB_OVER_MAX,
+    SPLIT_BY,
+    N_WEIGHED,
+    DEEPEST,
+    WEIGHS_COMMUNITY,
+    WEIGHS_LINK_SCORES,
+    WEIGHS_HOSTS,
+    WEIGHS_CASH,
+) = range(34)
+N_NUMBERS = 34
+
+#: `RULE`: what becomes of the score of a page that is found again.
+HIGHEST, LATEST, FIRST = range(3)
+#: `SPLIT_BY`: which of several rank functions a URL is ranked by.
+BY_NOTHING, BY_DISTANCE, BY_PHASE = range(3)
+
+#: Places in `Crawling.values`.
+PAGE_WEIGHT, STRENGTH, FLATNESS, THRESHOLD, CIRCULATING = range(5)
+N_VALUES = 5
+
+
+class Web(NamedTuple):
+    """The links that crawls are shown, all of them and without repeats, and where they lead. It is never written to."""
+
+    link_offset: LongArray
+    link_url: IntArray
+    link_place: LongArray  #: among all links of the web
+    distinct_offset: LongArray
+    distinct_url: IntArray
+    url_page: IntArray
+    url_host: IntArray
+
+
+class Given(NamedTuple):
+    """Scores of recorded pages and of all their links; NaN, or a 0 in `has_links`, where nobody asked yet."""
+
+    relevance: FloatArray
+    contexts: FloatArray
+    anchors: FloatArray
+    has_links: npt.NDArray[np.uint8]
+
+
+class Crawling(NamedTuple):
+    """What every crawl keeps."""
+
+    found: IntArray  #: URLs in order of discovery
+    visit_of: IntArray  #: by recorded page, -1 if not visited
+    visits: IntArray  #: recorded pages in order
+    fifo: IntArray
+    current: IntArray
+    stamps: LongArray
+    wheel_salt: npt.NDArray[np.uint64]
+    numbers: LongArray
+    values: FloatArray
+
+
+#: Where a page's cash is: `strategies.parts.cash`.
+WAITS, HELD, GONE = range(3)
+#: By URL. `relevance` is -1 before the visit.
+CASH = np.dtype([("held", "f8"), ("relevance", "f8"), ("promised", "f8"), ("place", "i4"), ("told", "i4")])
+
+#: By URL: what a rank function knows of it, in two lines of a cache. `page` is the recorded page, -1 before the visit;
+#: `mark` tells for which generation the URL was noted. The second line is seen as numbers, too: its generations.
+KNOWN = record_type(
+    {
+        **WAITING_FIELDS,
+        "n_parents": ("i4", 20),
+        "n_in_community": ("i4", 24),
+        "most_links": ("i4", 28),
+        "n_links": ("i8", 32),
+        "n_into_community": ("i8", 40),
+        "page": ("i4", 48),
+        "distance": ("i4", 52),
+        "is_seed": ("i1", 56),
+        "in_community": ("i1", 57),
+        "mark": ("i8", 64),
+    },
+    128,
+)
+#: Numbers in a record, and the place of generation 0, the page itself, among them.
+KNOWN_NUMBERS, GENERATION_0 = 16, 9
+N_GENERATIONS = 5
+#: By URL: the best anchor and context that led to it.
+HINT = np.dtype([("anchor", "f8"), ("context", "f8")])
+#: By host of the web.
+HOST = np.dtype([("n_downloaded", "i4"), ("n_good", "i4")])
+
+
+class Ranking(NamedTuple):
+    """What the rank function keeps beside the records of its queue."""
+
+    generations: LongArray  #: the records as numbers
+    as_scores: FloatArray  #: the same, as the scores whose bits they are
+    hints: Records
+    hosts: Records
+    parent_offset: LongArray  #: by URL of the web: where its parents start, downloaded or not
+    parent_page: IntArray
+    noted: IntArray  #: for each generation a list of URLs; in the first row one of pages
+    n_noted: LongArray
+    told: LongArray  #: for each generation
+    score: FloatArray  #: one number, seen as such and as its bits
+    score_bits: LongArray
+    weights: FloatArray  #: one row for each rule
+    bounds: LongArray

@@ -1,0 +1,130 @@
+"""A whole simulated crawl by compiled code, if there is any for its strategy and its mode.
+
+The compiled loop runs until something is wanting that only Python has: the score of a page, or room. It is brought, and
+the loop goes on where it stood.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from scenthound import compiling
+from scenthound.drivers.compiled import crawl_records as places
+from scenthound.drivers.compiled.crawl_records import Crawling, Stop
+from scenthound.drivers.compiled.known_scores import KnownScores, known_scores
+from scenthound.drivers.compiled.plans import Plan, plan_for
+from scenthound.drivers.compiled.workspace import Workspace, workspace_of
+from scenthound.drivers.ended import Ended
+from scenthound.drivers.modes import Mode, Roulette, Sequential
+from scenthound.drivers.scores import Scores
+from scenthound.drivers.simulated_crawl import Crawl
+from scenthound.drivers.simulated_web import ShownLinks
+from scenthound.frontier.keys import KEY_BITS
+from scenthound.model import IntArray
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import Strategy
+
+
+def compiled_crawl(
+    web: RecordedWeb,
+    strategy: Strategy,
+    seeds: Sequence[int],
+    scores: Scores,
+    *,
+    rng: Random,
+    page_budget: int,
+    shown: ShownLinks,
+    mode: Mode,
+) -> Crawl | None:
+    """What `drivers.simulate.simulate` answers with; None if the crawl must go the plain way."""
+    plan = plan_for(strategy) if _can_follow(web, seeds, page_budget, mode) else None
+    if plan is None or not compiling.can_compile():
+        return None
+    space = workspace_of(web, shown)
+    # One crawl at a time: another one, of another thread or started by a score, goes the plain way.
+    if not space.lock.acquire(blocking=False):
+        return None
+    try:
+        crawl = space.begin(plan, mode, page_budget)
+        return _crawled(_Running(space, plan, crawl, known_scores(scores, web), scores), seeds, rng)
+    finally:
+        space.lock.release()
+
+
+def _can_follow(web: RecordedWeb, seeds: Sequence[int], page_budget: int, mode: Mode) -> bool:
+    """Whether the crawl begins, and begins in the web; if not, the plain way says what is wrong."""
+    starts = len(seeds) > 0 and page_budget >= 0 and all(0 <= seed < web.n_urls for seed in seeds)
+    return starts and type(mode) in (Sequential, Roulette)
+
+
+def _crawled(running: "_Running", seeds: Sequence[int], rng: Random) -> Crawl:
+    try:
+        running.start(np.array(list(dict.fromkeys(seeds)), np.int32), rng)
+        return running.told(running.end())
+    finally:
+        running.wipe()
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A crawl that goes on."""
+
+    space: Workspace
+    plan: Plan
+    crawl: Crawling
+    known: KnownScores
+    scores: Scores
+
+    def start(self, seeds: IntArray, rng: Random) -> None:
+        from scenthound.drivers.compiled.compiled_crawl import start, start_by_rank
+
+        space = self.space
+        space.grow_queues(len(seeds))
+        # Drawn in the order of the plain crawl: the frontier's salt, then the wheel's.
+        salt = np.array([rng.getrandbits(KEY_BITS)], np.uint64)
+        if space.by_rank:
+            start_by_rank(self.crawl, space.queue, space.cash, space.ranking, seeds, salt)
+        else:
+            start(self.crawl, space.queue, space.rich, space.cash, seeds, salt)
+        if self.crawl.numbers[places.LIST_SIZE]:
+            self.crawl.wheel_salt[0] = rng.getrandbits(KEY_BITS)
+
+    def end(self) -> Stop:
+        """Crawl to the end; how it came."""
+        from scenthound.drivers.compiled.compiled_crawl import crawl_on, crawl_on_by_rank
+
+        space, given = self.space, self.known.given(self.plan)
+        go_on = crawl_on_by_rank if space.by_rank else crawl_on
+        while True:
+            stop = Stop(go_on(space.web, given, self.crawl, space.queue, space.rich, space.cash, space.ranking))
+            if stop is Stop.WANTS_ROOM:
+                space.grow_queues(int(self.crawl.numbers[places.MOST_LINKS]))
+            elif stop is Stop.WANTS_RELEVANCE:
+                self.known.learn_page(self.scores, self._pending_page())
+            elif stop is Stop.WANTS_LINK_SCORES:
+                self.known.learn_links(self.scores, self.plan, self._pending_page())
+            else:
+                return stop
+
+    def _pending_page(self) -> int:
+        return int(self.space.web.url_page[self.crawl.numbers[places.PENDING]])
+
+    def told(self, stop: Stop) -> Crawl:
+        numbers = self.crawl.numbers
+        pages = self.crawl.visits[: numbers[places.N_VISITED]].copy()
+        return Crawl(
+            pages=pages,
+            relevance=self.known.learn_pages(self.scores, pages),
+            cpu_us=np.full(len(pages), np.nan),
+            ended=Ended.BUDGET if stop is Stop.BUDGET else Ended.FRONTIER,
+            n_missing=int(numbers[places.N_MISSING]),
+            n_repeated=int(numbers[places.N_REPEATED]),
+        )
+
+    def wipe(self) -> None:
+        """Leave nothing behind, also if a score could not be had."""
+        from scenthound.drivers.compiled.compiled_room import wipe
+
+        wipe(self.space.web, self.crawl, self.space.queue, self.space.ranking.hosts)

@@ -1,0 +1,217 @@
+"""From files to evolved rank rules: the topics chosen, the starts drawn, the search run, the best individual compared.
+
+`evolution_settings` says what decides a search, `search_folder` what it leaves, `evaluation` how individuals are
+evaluated, `evolution_run` how they are asked for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from scenthound.errors import BadParameter, BadTopic
+from scenthound.evolve.scored import Summary
+from scenthound.lab.evaluation import Evaluation, Evaluator
+from scenthound.lab.evolution_run import EvolutionRun, EvolutionStatus, Watch
+from scenthound.lab.evolution_settings import (
+    DEFAULT_CRAWLS,
+    DEFAULT_MODE,
+    DEFAULT_PAGES,
+    DEFAULT_SEARCH,
+    STRATEGY,
+    EvolutionSettings,
+)
+from scenthound.lab.experiment import Experiment
+from scenthound.lab.fitness import DEFAULT_FITNESS
+from scenthound.lab.planning import plan
+from scenthound.lab.search_folder import RESULT_FILE, SearchFolder, check_new
+from scenthound.lab.starts import Start, Starts, Task
+from scenthound.lab.topic_choice import TopicChoice, choose_topics
+from scenthound.model import Progress, Topic, silent
+from scenthound.processes import Crew, processors
+from scenthound.store.crawl_web import open_web
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import STRATEGIES
+from scenthound.strategies.evolved import choice_of
+from scenthound.strategies.parts.rank_rules import STUDY_SCORES, RankRules
+from scenthound.strategies.rank_file import read_rank_file
+from scenthound.strategies.rank_function import RankFunction
+
+#: The presets of the rank function that a result stands beside.
+COMPARED_WITH = ("best_first", "johnson2003")
+
+
+def unwatched(_status: EvolutionStatus) -> None:
+    """The watch of a search that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A rank function and its fitness on the crawls of a search."""
+
+    name: str
+    rules: RankRules
+    fitness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evolution:
+    """What a search came to."""
+
+    folder: Path
+    result: Path
+    settings: EvolutionSettings
+    pages_wanted: int  #: the page budget asked for; that of the crawls is no larger than the web
+    summary: Summary
+    best: Compared
+    others: tuple[Compared, ...]
+    n_distinct: int  #: individuals that were evaluated; the search asked for some of them more than once
+    n_visits: int
+    n_visits_now: int  #: of this run, without those of an earlier one that it went on with
+    skipped_topics: tuple[str, ...] = ()  #: why each was left out
+
+
+def evolve(
+    web: Path,
+    topics: TopicChoice,
+    out: Path,
+    *,
+    search: str = DEFAULT_SEARCH,
+    fitness: str = DEFAULT_FITNESS,
+    n_crawls: int = DEFAULT_CRAWLS,
+    page_budget: int = DEFAULT_PAGES,
+    n_start: int = 10,
+    same_start: bool = True,
+    mode: str = DEFAULT_MODE,
+    seed: int = 0,
+    scores: Sequence[str] = STUDY_SCORES,
+    split: str = "nothing",
+    threshold: float = 0.5,
+    seed_with: Sequence[Path] = (),
+    task: Task = Task.EXAMPLES,
+    closed_world: bool = False,
+    obey_nofollow: bool = True,
+    relevance: str | None = None,
+    n_train: int = 0,
+    train_from: Path | None = None,
+    as_published: bool = False,
+    plain: bool = False,
+    workers: int | None = None,
+    force: bool = False,
+    watch: Watch = unwatched,
+    progress: Progress = silent,
+) -> Evolution:
+    """Search for the rank rules that crawl best for the chosen topics, and leave them in the folder `out`.
+
+    `web` is a recorded web, or a live crawl, whose pages are then recorded first. `seed_with` are rank files whose
+    rules take part from the beginning. `EvolutionSettings` and `Experiment` tell what the other settings mean.
+    """
+    check_new(out, force)
+    choice_of(out / RESULT_FILE)
+    recorded = open_web(web, progress)
+    if n_start > recorded.n_pages:
+        raise BadParameter(f"start is {n_start:,}, and the web has {recorded.n_pages:,} pages: start from fewer.")
+    chosen = choose_topics(topics, Starts(recorded, task, n_start))
+    settings = EvolutionSettings(
+        Experiment(
+            # Of a crawl that goes on all processes see the same pages.
+            web=(recorded.path or web).resolve(),
+            topics=chosen.topics,
+            strategies=(STRATEGY,),
+            # No crawl gets more pages than there are, and none is judged by pages that do not exist.
+            page_budget=min(page_budget, recorded.n_pages),
+            task=task,
+            n_start=n_start,
+            closed_world=closed_world,
+            obey_nofollow=obey_nofollow,
+            relevance=relevance,
+            n_train=n_train,
+            as_published=as_published,
+            train_from=train_from and train_from.resolve(),
+            other_topics=chosen.others,
+            mode=mode,
+            plain=plain,
+        ),
+        search=search,
+        fitness=fitness,
+        n_crawls=n_crawls,
+        same_start=same_start,
+        seed=seed,
+        scores=tuple(scores),
+        split=split,
+        threshold=threshold,
+    )
+    settings = replace(settings, winners=tuple(_winner(settings, file) for file in seed_with))
+    settings.new_search()  # What is wrong with it, be it a library that is missing, is said before any work is done.
+    planned = _planned(settings, recorded)
+    with SearchFolder.new(out, settings, recorded, force) as folder:
+        done = _run(settings, planned, recorded, folder, workers=workers, watch=watch)
+    return replace(done, pages_wanted=page_budget, skipped_topics=tuple(chosen.skipped.values()))
+
+
+def go_on(folder: Path, *, web: Path | None = None, workers: int | None = None, watch: Watch = unwatched) -> Evolution:
+    """Go on with the search in a folder, however it ended, to what it would have come to unbroken."""
+    choice_of(folder / RESULT_FILE)
+    with SearchFolder.open(folder) as held:
+        settings, recorded = held.settings(web)
+        return _run(settings, _planned(settings, recorded), recorded, held, workers=workers, watch=watch)
+
+
+def _winner(settings: EvolutionSettings, file: Path) -> tuple[float, ...]:
+    return settings.weights_of(read_rank_file(file).rules, str(file))
+
+
+def _planned(settings: EvolutionSettings, web: RecordedWeb) -> list[tuple[Topic, Start]]:
+    planned = plan(settings.experiment, web)
+    if settings.measured_by.measures("target_recall"):
+        for topic, start in planned:
+            if not start.targets:
+                raise BadTopic(
+                    f"Topic {topic.id!r} has no target left to find, so target_recall says nothing of its crawls: "
+                    "give it more examples, or start from fewer."
+                )
+    return planned
+
+
+def _run(
+    settings: EvolutionSettings,
+    planned: list[tuple[Topic, Start]],
+    web: RecordedWeb,
+    folder: SearchFolder,
+    *,
+    workers: int | None,
+    watch: Watch,
+) -> Evolution:
+    n_workers = min(workers or processors(), settings.method.population)
+    with Crew(partial(Evaluator, settings, planned), n_workers) as crew:
+        run = EvolutionRun(settings, web.fingerprint, crew, folder, watch)
+        best = run.finish()
+        others = _compared(settings, crew)
+    return Evolution(
+        folder=folder.path,
+        result=folder.result,
+        settings=settings,
+        pages_wanted=settings.experiment.page_budget,
+        summary=run.search.summary(),
+        best=Compared("evolved", run.best_rules(), best.fitness),
+        others=others,
+        n_distinct=len(run.evaluations),
+        n_visits=sum(each.n_visits for each in run.evaluations),
+        n_visits_now=run.n_visits,
+    )
+
+
+def _compared(settings: EvolutionSettings, crew: Crew[RankRules, Evaluation]) -> tuple[Compared, ...]:
+    """Known rank functions, on the same crawls."""
+    rules = [_preset(name) for name in COMPARED_WITH]
+    evaluated = crew.in_order(rules)
+    return tuple(
+        Compared(f"{STRATEGY}:preset={preset}", each, evaluation.fitness)
+        for preset, each, evaluation in zip(COMPARED_WITH, rules, evaluated, strict=True)
+    )
+
+
+def _preset(name: str) -> RankRules:
+    strategy = STRATEGIES.make(f"{STRATEGY}:preset={name}")
+    assert isinstance(strategy, RankFunction)
+    return strategy.rules

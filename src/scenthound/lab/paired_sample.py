@@ -1,0 +1,89 @@
+"""Numbers by topic and random seed, their mean, and how far it can be trusted.
+
+Rules
+- The seeds of one topic tell how a strategy does on that topic, and are not independent topics. So with few topics an
+  interval is over the seeds of these very topics and says nothing about others; from five topics on, topics are the
+  observations, each the mean of its seeds (SPEC section 6).
+- Intervals are percentiles of a seeded bootstrap, 95 % unless told.
+- A topic for which something cannot be measured is left out.
+"""
+
+from dataclasses import dataclass
+from math import nan, sqrt
+from typing import Literal
+
+import numpy as np
+
+from scenthound.model import FloatArray
+
+#: From so many topics on they, and not their seeds, are the observations.
+LEAST_TOPICS = 5
+N_RESAMPLES = 10_000
+#: The generator of the bootstrap: the same numbers have the same interval in every run.
+BOOTSTRAP_SEED = 0
+
+Over = Literal["seeds", "topics"]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A mean and its interval; without an interval if there is one observation, without a mean if there is none."""
+
+    mean: float
+    low: float
+    high: float
+    over: Over
+    n_topics: int
+    n_seeds: int
+
+
+class PairedSample:
+    """One number for each topic (row) and random seed (column): mostly the difference of two crawls that were alike but
+    for their strategy."""
+
+    def __init__(self, values: FloatArray) -> None:
+        self._values = values[~np.isnan(values).any(axis=1)]
+
+    @property
+    def over(self) -> Over:
+        """What the observations are."""
+        return "topics" if len(self._values) >= LEAST_TOPICS else "seeds"
+
+    @property
+    def mean(self) -> float:
+        return float(self._values.mean()) if self._values.size else nan
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean."""
+        n_topics, n_seeds = self._values.shape
+        if self.over == "topics":
+            return float(self._values.mean(axis=1).std(ddof=1)) / sqrt(n_topics)
+        if n_seeds < 2 or not n_topics:
+            return nan
+        variances = self._values.var(axis=1, ddof=1)
+        return sqrt(float(variances.sum()) / n_seeds) / float(n_topics)
+
+    def effect(self, coverage: float = 0.95) -> Effect:
+        low, high = self._interval(coverage)
+        n_topics, n_seeds = self._values.shape
+        return Effect(self.mean, low, high, self.over, n_topics, n_seeds)
+
+    def _interval(self, coverage: float) -> tuple[float, float]:
+        rng = np.random.default_rng(BOOTSTRAP_SEED)
+        if self.over == "topics":
+            means = _resampled_means(self._values.mean(axis=1), rng)
+        elif self._values.shape[1] < 2 or not len(self._values):
+            return nan, nan
+        else:
+            # Seeds are drawn for each topic by itself: a seed number means nothing across topics.
+            means = np.mean([_resampled_means(row, rng) for row in self._values], axis=0)
+        tail = (1 - coverage) / 2
+        low, high = np.quantile(means, [tail, 1 - tail])
+        return float(low), float(high)
+
+
+def _resampled_means(observations: FloatArray, rng: np.random.Generator) -> FloatArray:
+    places = rng.integers(len(observations), size=(N_RESAMPLES, len(observations)))
+    means: FloatArray = observations[places].mean(axis=1)
+    return means

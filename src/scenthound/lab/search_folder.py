@@ -1,0 +1,213 @@
+"""The folder of a search: what was asked for, every evaluation as soon as it is known, and the best rules so far.
+
+search.json         format, version, settings, and the web with its fingerprint; never changes
+topics.jsonl        all topics of the file, those that were not searched for included: guides learn from their examples
+evaluations.jsonl   one line per evaluation, in the order of the search: round, place, genes, fitness, crawls, visits
+evolved.toml        the best rules, written anew after each round; a strategy
+
+Rules
+- An evaluation is on the disk before anybody is told of it. A line that a kill tore is cut off.
+- A search follows from its settings and from the fitnesses it is told, so the evaluations are all its state: taken up
+  again, it asks the same questions, and is told what is known.
+- One process at a time works on a folder.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from scenthound.errors import BadInput, printable
+from scenthound.evolve.genome import Genes
+from scenthound.files import write_whole
+from scenthound.lab.crawl_sources import training_digest
+from scenthound.lab.evaluation import Evaluation
+from scenthound.lab.evolution_settings import EvolutionSettings
+from scenthound.model import Topic
+from scenthound.store.crawl_web import open_web
+from scenthound.store.folder import check_place, new_folder
+from scenthound.store.folder_lock import locked_unless_taken
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.topics.files import read_topics, write_topics
+
+FORMAT = "scenthound search"
+VERSION = 1
+ABOUT_FILE = "search.json"
+TOPICS_FILE = "topics.jsonl"
+LOG_FILE = "evaluations.jsonl"
+RESULT_FILE = "evolved.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """One evaluation of a search: the individual asked for at this place of this round."""
+
+    round: int
+    place: int
+    genes: Genes
+    evaluation: Evaluation
+
+    def line(self) -> str:
+        done = self.evaluation
+        values = {"round": self.round, "place": self.place, "genes": self.genes, "fitness": done.fitness}
+        return json.dumps({**values, "crawls": done.crawls, "visits": done.n_visits}) + "\n"
+
+    @classmethod
+    def read(cls, line: bytes) -> "Logged":
+        values = json.loads(line)
+        crawls = tuple(map(tuple, values["crawls"]))
+        evaluation = Evaluation(float(values["fitness"]), crawls, int(values["visits"]))
+        return cls(int(values["round"]), int(values["place"]), tuple(values["genes"]), evaluation)
+
+
+class SearchFolder:
+    """A search folder that this process works on."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def result(self) -> Path:
+        return self.path / RESULT_FILE
+
+    @classmethod
+    @contextmanager
+    def new(
+        cls, out: Path, settings: EvolutionSettings, web: RecordedWeb, force: bool = False
+    ) -> Iterator["SearchFolder"]:
+        """Make a folder, whole or not at all, and hold it."""
+        check_new(out, force)
+        with new_folder(out, force, is_search_folder) as folder:
+            _write_about(folder, out, settings, web)
+        with _held(out):
+            yield cls(out)
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path) -> Iterator["SearchFolder"]:
+        """Hold a folder that a search left."""
+        read_about(path)
+        with _held(path):
+            yield cls(path)
+
+    def settings(self, web: Path | None = None) -> tuple[EvolutionSettings, RecordedWeb]:
+        """What was asked for, and the web; refused if it is not the same web. `web` is where that is now, if moved."""
+        about = read_about(self.path)
+        try:
+            place = web or _place_of_web(self.path, about["settings"]["crawls_of"]["web"], about["web_from_here"])
+            fingerprint, digest, values = about["web_fingerprint"], about["train_digest"], about["settings"]
+        except (KeyError, TypeError):
+            raise BadInput(f"{printable(self.path / ABOUT_FILE)} is damaged: begin a new search.") from None
+        if not place.is_dir():
+            raise BadInput(f"The web that {printable(self.path)} searches on is not at {printable(place)}: name --web.")
+        recorded = open_web(place)
+        if recorded.fingerprint != fingerprint:
+            raise BadInput(
+                f"The search in {printable(self.path)} belongs to another web than {printable(place)} holds: name the "
+                "right one with --web, or begin a new search."
+            )
+        settings = EvolutionSettings.from_json(values, self._topics(), (recorded.path or place).resolve())
+        _check_digest(settings, digest)
+        return settings, recorded
+
+    def _topics(self) -> list[Topic]:
+        return read_topics(self.path / TOPICS_FILE)
+
+    def logged(self) -> list[Logged]:
+        """All evaluations that are known. A torn last line goes for good, so that the next one starts anew."""
+        log = self.path / LOG_FILE
+        content = log.read_bytes() if log.exists() else b""
+        whole = content[: content.rfind(b"\n") + 1]
+        try:
+            known = [Logged.read(line) for line in whole.splitlines()]
+        except (KeyError, TypeError, ValueError):
+            raise BadInput(f"{printable(log)} is damaged: cut it off before the bad line, or begin anew.") from None
+        if len(whole) < len(content):
+            os.truncate(log, len(whole))
+        return known
+
+    def append(self, evaluated: Logged) -> None:
+        """Write an evaluation, and wait until it is on the disk."""
+        with (self.path / LOG_FILE).open("a", encoding="utf-8") as log:
+            log.write(evaluated.line())
+            log.flush()
+            os.fsync(log.fileno())
+
+    def write_result(self, text: str) -> None:
+        write_whole(self.result, text.encode())
+
+
+def check_new(out: Path, force: bool) -> None:
+    """BadInput if no folder may be made here."""
+    check_place(out, force, is_search_folder)
+    if out.exists():
+        with _held(out):
+            return
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    with locked_unless_taken(folder) as is_ours:
+        if not is_ours:
+            raise BadInput(f"Another process is searching in {printable(folder)}: wait for it, or end it first.")
+        yield
+
+
+def _write_about(folder: Path, out: Path, settings: EvolutionSettings, web: RecordedWeb) -> None:
+    experiment = settings.experiment
+    write_topics(folder / TOPICS_FILE, experiment.all_topics())
+    about = {
+        "format": FORMAT,
+        "version": VERSION,
+        "scenthound": version("scenthound"),
+        "web_fingerprint": web.fingerprint,
+        # Found again when search and web are moved together.
+        "web_from_here": os.path.relpath(experiment.web.resolve(), out.resolve()),
+        "train_digest": None if experiment.train_from is None else training_digest(experiment.train_from),
+        "settings": settings.as_json(),
+    }
+    (folder / ABOUT_FILE).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+
+def _place_of_web(folder: Path, absolute: str, from_here: str) -> Path:
+    beside = folder / from_here
+    return beside if beside.is_dir() and not Path(absolute).is_dir() else Path(absolute)
+
+
+def _check_digest(settings: EvolutionSettings, digest: str | None) -> None:
+    folder = settings.experiment.train_from
+    if folder is not None and training_digest(folder) != digest:
+        raise BadInput(
+            f"The training pages in {printable(folder)} were changed since the search began: bring back what they "
+            "were, or begin a new search."
+        )
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """What `search.json` says; BadInput if the folder is no search, or one that this version cannot read."""
+    try:
+        about = json.loads((folder / ABOUT_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        about = None
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise BadInput(f"{printable(folder)} is not the folder of a search: make one with `scenthound evolve`.")
+    if about.get("version") != VERSION:
+        said = printable(about.get("version"), 40)
+        raise BadInput(
+            f"{printable(folder)} has version {said} of the format and this Scenthound reads {VERSION}: install the "
+            "Scenthound that made it."
+        )
+    return about
+
+
+def is_search_folder(folder: Path) -> bool:
+    """Whether a folder is that of a search, and so may be replaced when told to."""
+    try:
+        read_about(folder)
+    except BadInput:
+        return False
+    return True

@@ -1,0 +1,97 @@
+"""Validation of evolved strategies, paired with Best-First, on topics trained on and unseen (johnson2003 section 3).
+
+From files to measurements and verdicts; `report/validation_folder` writes them down.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from scenthound.lab.measurements import Measurements
+from scenthound.lab.planning import plan
+from scenthound.lab.starts import Start, Starts
+from scenthound.lab.validation_crawls import measured_rounds
+from scenthound.lab.validation_settings import ValidationSettings, check_seeds, fitting_budgets
+from scenthound.lab.validation_topics import TopicsWanted, chosen_topics, trained_on
+from scenthound.lab.verdicts import Finding, findings
+from scenthound.model import Progress, silent
+from scenthound.store.crawl_web import open_web
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import STRATEGIES
+from scenthound.strategies.rank_function import RankFunction
+from scenthound.topics.files import read_topics
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What a validation came to. `starts` are the large seed sets, in the order of the topics."""
+
+    settings: ValidationSettings
+    web_fingerprint: str
+    n_pages: int
+    starts: tuple[Start, ...]
+    measurements: Measurements
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+
+
+def prepared(
+    web: Path, wanted: TopicsWanted, wished: ValidationSettings, progress: Progress = silent
+) -> tuple[RecordedWeb, ValidationSettings, tuple[str, ...]]:
+    """The web, the settings with its topics and with budgets that fit it, and what there is to say about that.
+
+    `wished` has no topics yet. `web` is a recorded web, or a live crawl, whose pages are then recorded first.
+    """
+    recorded = open_web(web, progress)
+    listed = {topic.id: topic for topic in read_topics(wanted.file)}
+    records = trained_on(wished.all_strategies)
+    taken = chosen_topics(wanted, listed, records, Starts(recorded, n_start=wished.n_large))
+    budgets = fitting_budgets(wished.budgets, recorded.n_pages)
+    settings = replace(
+        wished,
+        web=(recorded.path or web).resolve(),
+        trained=taken.trained,
+        unseen=taken.unseen,
+        other_topics=taken.others,
+        budgets=budgets,
+    )
+    return recorded, settings, (*_notes(wished, budgets, recorded.n_pages), *taken.notes)
+
+
+def _notes(wished: ValidationSettings, budgets: tuple[int, ...], n_pages: int) -> list[str]:
+    notes = []
+    if budgets != wished.budgets:
+        shown = ", ".join(f"{budget:,}" for budget in budgets)
+        notes.append(f"The web has {n_pages:,} pages, so crawls of {shown} pages stand for those asked for.")
+    for strategy in wished.strategies:
+        made = STRATEGIES.make(strategy)
+        if isinstance(made, RankFunction) and made.threshold != wished.threshold:
+            notes.append(
+                f"{strategy} calls pages good from a relevance of {made.threshold} on; it is judged by those from "
+                f"{wished.threshold} on."
+            )
+    return notes
+
+
+def validate(
+    recorded: RecordedWeb,
+    settings: ValidationSettings,
+    *,
+    notes: tuple[str, ...] = (),
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> Validation:
+    """Make all crawls, measure them, and put the findings of the study to the test."""
+    planned = plan(settings.experiment(), recorded)
+    for _, start in planned:
+        check_seeds(settings, start)
+    rounds = measured_rounds(settings, planned, workers=workers, progress=progress)
+    measurements = Measurements.of(settings, rounds)
+    return Validation(
+        settings=settings,
+        web_fingerprint=recorded.fingerprint,
+        n_pages=recorded.n_pages,
+        starts=tuple(start for _, start in planned),
+        measurements=measurements,
+        findings=tuple(findings(settings, measurements)),
+        notes=notes,
+    )

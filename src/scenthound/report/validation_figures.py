@@ -1,0 +1,128 @@
+"""Pictures of a validation, after the figures of johnson2003: bars with standard errors, and histograms of distances.
+
+Figures 3 and 4 are `fitness`, 5 and 7 `community_cohesiveness`, 6 and 8 `overall_cohesiveness`, 9 and 10 `distances`.
+A row of panels for topics trained on, and one for unseen topics, where there are any; bars are means over topics and
+random seeds.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scenthound.errors import MissingExtra
+from scenthound.lab.measurements import SEED_SETS
+from scenthound.lab.validation import Validation
+from scenthound.lab.validation_measures import MEASURES
+from scenthound.lab.validation_settings import SeedSet
+from scenthound.report.curves import COLOURS
+
+BARS = ("fitness", "community_cohesiveness", "overall_cohesiveness")
+FORMATS = ("png", "svg")
+#: Of the room between two ticks, bars take so much.
+WIDTH_OF_BARS = 0.8
+PANEL_INCHES = (4.8, 3.0)
+
+
+def require_figures() -> Any:
+    """matplotlib's figure and the canvas that needs no screen, or a word on how to get them."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra.named("lab", "Drawing a validation") from None
+    return Figure, FigureCanvasAgg
+
+
+def draw_validation(validation: Validation, folder: Path) -> list[Path]:
+    """Write every picture into a folder, in every format."""
+    figures = {name: _bars(validation, name) for name in BARS}
+    figures["distances"] = _histograms(validation)
+    written = []
+    for name, figure in figures.items():
+        for ending in FORMATS:
+            written.append(folder / f"{name}.{ending}")
+            figure.savefig(written[-1], dpi=120)
+    return written
+
+
+def _bars(validation: Validation, measure: str) -> Any:
+    """A panel for each group and seed set: budgets side by side, a bar for each strategy."""
+    groups = validation.settings.groups()
+    figure = _figure(validation, n_rows=len(groups))
+    for row, (group, topics) in enumerate(groups.items()):
+        axes = None
+        for column, seed_set in enumerate(SEED_SETS):
+            axes = figure.add_subplot(len(groups), 2, 2 * row + column + 1, sharey=axes)
+            _draw_bars(axes, validation, measure, topics, seed_set)
+            axes.set_title(f"{_told(topics, group)}, {seed_set} seed set", fontsize="medium")
+            _finish(axes, "pages visited", MEASURES[measure])
+    return _with_legend(figure)
+
+
+def _draw_bars(axes: Any, validation: Validation, measure: str, topics: Sequence[int], seed_set: SeedSet) -> None:
+    budgets = validation.settings.budgets
+    for strategy, (offset, width, look) in enumerate(_places(validation)):
+        samples = [
+            validation.measurements.sample(measure, strategy, topics, seed_set, place) for place in range(len(budgets))
+        ]
+        means, errors = ([getattr(each, name) for each in samples] for name in ("mean", "standard_error"))
+        axes.bar(np.arange(len(budgets)) + offset, means, width, yerr=np.nan_to_num(errors), capsize=2, **look)
+    axes.set_xticks(range(len(budgets)), [f"{budget:,}" for budget in budgets])
+
+
+def _histograms(validation: Validation) -> Any:
+    """A panel for each group, of all pages and of the good ones, at the largest budget; both seed sets together."""
+    groups = validation.settings.groups()
+    measured = validation.measurements
+    figure = _figure(validation, n_rows=len(groups))
+    for row, (group, topics) in enumerate(groups.items()):
+        for column, (pages, counts) in enumerate(
+            {"pages": measured.distances, "good pages": measured.good_distances}.items()
+        ):
+            axes = figure.add_subplot(len(groups), 2, 2 * row + column + 1)
+            for strategy, (offset, width, look) in enumerate(_places(validation)):
+                mean = counts[strategy, list(topics)][..., -1, :].mean(axis=(0, 1, 2))
+                axes.bar(np.arange(len(mean)) + offset, mean, width, **look)
+            axes.set_title(f"{_told(topics, group)}, {validation.settings.budgets[-1]:,} pages", fontsize="medium")
+            axes.xaxis.get_major_locator().set_params(integer=True)
+            _finish(axes, "links from the seed set", f"{pages} per crawl")
+    return _with_legend(figure)
+
+
+def _places(validation: Validation) -> Iterator[tuple[float, float, dict[str, Any]]]:
+    """Where the bar of each strategy stands beside a tick, how wide it is and how it looks."""
+    strategies = validation.settings.all_strategies
+    width = WIDTH_OF_BARS / len(strategies)
+    for place, (strategy, colour) in enumerate(zip(strategies, cycle(COLOURS), strict=False)):
+        yield (place + 0.5) * width - WIDTH_OF_BARS / 2, width, {"color": colour, "label": strategy}
+
+
+def _told(topics: Sequence[int], group: str) -> str:
+    return f"{len(topics)} topic{'s' if len(topics) > 1 else ''} {group}"
+
+
+def _figure(validation: Validation, n_rows: int) -> Any:
+    figure_kind, canvas = require_figures()
+    width, height = PANEL_INCHES
+    legend_inches = 0.25 * len(validation.settings.all_strategies)
+    figure = figure_kind(figsize=(2 * width, n_rows * height + legend_inches), layout="constrained")
+    canvas(figure)
+    return figure
+
+
+def _finish(axes: Any, x_label: str, y_label: str) -> None:
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label, fontsize="small")
+    axes.grid(alpha=0.25, axis="y")
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _with_legend(figure: Any) -> Any:
+    """One line for each strategy, because names with parameters are long."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=1, frameon=False, fontsize="small")
+    return figure

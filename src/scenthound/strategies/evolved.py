@@ -1,0 +1,43 @@
+"""A rank function from a file: what `scenthound evolve` came to, or what a person wrote (`rank_file`).
+
+The file is read once, when the strategy is made. Without one it is the individual that johnson2003 evolved.
+"""
+
+from pathlib import Path
+from typing import ClassVar
+
+from scenthound.errors import BadParameter, printable
+from scenthound.registry import Choice
+from scenthound.strategies.base import STRATEGIES, Presets
+from scenthound.strategies.parts.frontier_based import Buffer, RoundSize
+from scenthound.strategies.rank_file import read_rank_file
+from scenthound.strategies.rank_function import RankFunction
+
+
+class Evolved(RankFunction):
+    """`file` is the file with the rules, their guide, their threshold and their reading of HUB; `n` and `buffer` are
+    those of the rank function."""
+
+    summary = "the URL that ranks best by a formula from a file, as a genetic search or a person wrote it"
+    presets: ClassVar[Presets] = {}
+
+    def __init__(self, file: str | None = None, n: RoundSize = 1, buffer: Buffer = None) -> None:
+        if file is None:
+            super().__init__(n, buffer)
+            return
+        found = read_rank_file(file)
+        super().__init__(n, buffer, hub_over=found.hub_over, threshold=found.threshold)
+        self.guide = found.guide
+        self._go_by(found.rules)
+
+
+def choice_of(path: Path) -> str:
+    """How a file is chosen wherever a strategy is named; BadParameter for a path that cannot be written there."""
+    choice = Choice("evolved", (("file", str(path)),))
+    text = str(choice)
+    if "," in text or STRATEGIES.parse(text) != choice:
+        raise BadParameter(
+            f"{printable(path)!r} cannot be written as evolved:file=..., where a comma ends a value, blanks around it "
+            "are lost, and none is no file: rename or move the file."
+        )
+    return text

@@ -1,0 +1,146 @@
+"""Topical webs of any size, made up: a recorded web on disk and the topics to crawl it for.
+
+>>> from scenthound.testing import topical_web
+>>> topical_web("web", pages=1_000_000, links_per_page=20, topics=50, seed=1)
+
+Hosts, topical locality, hubs, popular pages and words out of a mixture of topics are drawn by a seed: the same settings
+give the same bytes. `topics.jsonl` in the folder is what `scenthound simulate` takes. Pages are drawn and written in
+pieces; what is held for all pages at once takes some 200 bytes a page.
+"""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scenthound.errors import Failure, printable
+from scenthound.model import FloatArray, IntArray, LongArray, Progress, silent
+from scenthound.store.batch import terms_of
+from scenthound.store.columns import FileColumns
+from scenthound.store.folder import new_folder
+from scenthound.store.layout import LAYOUT, content_fingerprint, write_about
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.store.summary import RecordSummary
+from scenthound.store.text_table import offsets_of, packed
+from scenthound.testing.topical.addresses import Addresses
+from scenthound.testing.topical.links import LinkDraw, PieceLinks
+from scenthound.testing.topical.pages import NO_SECOND, Pages, pages_of
+from scenthound.testing.topical.settings import TopicalWeb
+from scenthound.testing.topical.streams import PIECE
+from scenthound.testing.topical.titles import Titles
+from scenthound.testing.topical.topics import topic_id, topics_of
+from scenthound.testing.topical.vocabulary import Vocabulary
+from scenthound.testing.topical.words import PieceWords, WordDraw
+from scenthound.topics.files import write_topics
+
+TOPICS_FILE = "topics.jsonl"
+
+
+def topical_web(out: str | Path, *, force: bool = False, progress: Progress = silent, **settings: Any) -> RecordSummary:
+    """Make a web in the folder `out`. `settings` are those of `TopicalWeb`; what is not told has its default."""
+    web = TopicalWeb.of(settings)
+    try:
+        with new_folder(Path(out), force) as folder:
+            return _Making(web, folder, progress).write()
+    except OSError as reason:
+        why = printable(reason.strerror or reason)
+        raise Failure(f"Making {printable(out)} failed: {why}. Nothing of it was kept.") from None
+
+
+class _Making:
+    """One web on its way to the disk."""
+
+    def __init__(self, web: TopicalWeb, folder: Path, progress: Progress) -> None:
+        self._web, self._folder, self._progress = web, folder, progress
+        self._columns = FileColumns(folder)
+        self._lengths: dict[str, list[IntArray]] = {"link": [], "word": [], "term": [], "title": []}
+        self._frequency = np.zeros(0, np.int64)
+
+    def write(self) -> RecordSummary:
+        try:
+            pages, vocabulary = pages_of(self._web), Vocabulary(self._web.topics)
+            self._write_pages(pages, vocabulary)
+            arrays = {name: self._columns.take(name) for name in LAYOUT}
+        finally:
+            self._columns.close()
+        write_topics(self._folder / TOPICS_FILE, topics_of(self._web, pages, vocabulary))
+        web = RecordedWeb(arrays)
+        summary = RecordSummary.of(web, 0, {})
+        about = {"fingerprint": content_fingerprint(arrays), **summary.counts(), "made_up": asdict(self._web)}
+        write_about(self._folder, about)
+        self._progress(1.0, f"{web.n_pages:,} pages")
+        return summary
+
+    def _write_pages(self, pages: Pages, vocabulary: Vocabulary) -> None:
+        titles = Titles(self._web, pages, vocabulary)
+        links, words = LinkDraw(self._web, pages), WordDraw(self._web, pages, vocabulary, titles)
+        dead_sources = []
+        for first in range(0, self._web.pages, PIECE):
+            piece = links.piece(first)
+            dead_sources.append(piece.new_dead_sources)
+            said = words.piece(first, piece)
+            self._write_links(piece, said)
+            self._write_words(said, words.n_words)
+            self._write_titles(titles, first)
+            self._lengths["link"].append(pages.n_links[first : first + PIECE])
+            self._progress(0.8 * first / self._web.pages, f"{first:,} pages")
+        self._write_urls(pages, links, np.concatenate(dead_sources))
+        self._write_vocabulary(words)
+        self._write_labels(pages)
+        for name, lengths in self._lengths.items():
+            self._columns.append(f"{name}_offset", offsets_of(np.concatenate(lengths)))
+        self._columns.append("page_noindex", np.zeros(self._web.pages, np.bool_))
+
+    def _write_links(self, piece: PieceLinks, said: PieceWords) -> None:
+        self._columns.append("link_url", piece.url)
+        self._columns.append("link_start", said.link_start)
+        self._columns.append("link_end", said.link_end)
+        self._columns.append("link_nofollow", piece.is_nofollow)
+
+    def _write_words(self, said: PieceWords, n_words: int) -> None:
+        term, count, n_terms = terms_of(said.word, said.n_words, n_words)
+        self._columns.append("word", said.word)
+        self._columns.append("term", term)
+        self._columns.append("term_count", count)
+        self._columns.append("page_norm", _norms(count, n_terms))
+        self._lengths["word"].append(said.n_words)
+        self._lengths["term"].append(n_terms)
+        frequency = np.bincount(term, minlength=n_words)
+        frequency[: len(self._frequency)] += self._frequency
+        self._frequency = frequency
+
+    def _write_urls(self, pages: Pages, links: LinkDraw, dead_sources: LongArray) -> None:
+        addresses = Addresses(self._columns, pages.n_hosts)
+        addresses.add_pages(pages.host)
+        addresses.add_aliases(links.alias_pages, pages.host)
+        addresses.add_dead(pages.host[dead_sources])
+        addresses.finish()
+        self._columns.append("url_page", np.arange(self._web.pages))
+        self._columns.append("url_page", links.alias_pages)
+        self._columns.append("url_page", np.full(links.n_dead, -1))
+
+    def _write_vocabulary(self, words: WordDraw) -> None:
+        text, offset = packed(words.stems())
+        self._columns.append("vocabulary_text", text)
+        self._columns.append("vocabulary_offset", offset)
+        self._columns.append("document_frequency", self._frequency)
+
+    def _write_titles(self, titles: Titles, first: int) -> None:
+        text, length = titles.texts(first, min(first + PIECE, self._web.pages))
+        self._columns.append("title_text", text)
+        self._lengths["title"].append(length)
+
+    def _write_labels(self, pages: Pages) -> None:
+        labels = np.stack([pages.topic, pages.second], axis=1)
+        is_label = (labels != NO_SECOND) & (labels < self._web.topics)
+        self._columns.append("label", labels[is_label])
+        self._columns.append("label_offset", offsets_of(is_label.sum(axis=1)))
+        text, offset = packed(map(topic_id, range(self._web.topics)))
+        self._columns.append("label_name_text", text)
+        self._columns.append("label_name_offset", offset)
+
+
+def _norms(count: IntArray, n_terms: IntArray) -> FloatArray:
+    page = np.repeat(np.arange(len(n_terms)), n_terms)
+    return np.sqrt(np.bincount(page, np.square(count, dtype=np.float64), len(n_terms)))

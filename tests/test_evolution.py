@@ -1,0 +1,236 @@
+"""Searches for rank rules on a small web, from topics to a strategy that is used."""
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pyarrow.parquet
+import pytest
+
+from evolution_web import SMALL, record_topical, small_search, write_topical
+from scenthound.drivers.modes import parse_mode
+from scenthound.drivers.simulate import simulate
+from scenthound.drivers.simulated_web import ShownLinks
+from scenthound.errors import BadInput, BadParameter, BadTopic, UnknownName
+from scenthound.lab.evaluation import Evaluation, Evaluator
+from scenthound.lab.evolution import Evolution, evolve, go_on
+from scenthound.lab.experiment import guides_for
+from scenthound.lab.planning import plan
+from scenthound.lab.search_folder import LOG_FILE, RESULT_FILE, SearchFolder
+from scenthound.lab.simulation import TopicChoice as SimulatedTopics
+from scenthound.lab.simulation import simulate_topics
+from scenthound.lab.topic_choice import TopicChoice
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.rank_file import read_rank_file
+from scenthound.strategies.rank_function import RankFunction
+
+
+@pytest.fixture(scope="module")
+def topical(tmp_path_factory) -> tuple[Path, Path]:
+    """The web and its topics, which no test writes into."""
+    folder = tmp_path_factory.mktemp("topical")
+    return record_topical(folder), write_topical(folder)
+
+
+@pytest.fixture(scope="module")
+def done(topical, tmp_path_factory) -> Evolution:
+    """A search that ended."""
+    return small_search(*topical, tmp_path_factory.mktemp("done") / "search")
+
+
+def test_a_search_leaves_the_best_rules_and_how_they_were_found(topical, done):
+    written = read_rank_file(done.folder / RESULT_FILE)
+    assert written.rules == done.best.rules
+    assert written.guide == "cosine"
+    assert [row.evaluations for row in written.history] == [4, 8, 12, 16]
+    assert [row.generation for row in written.history] == [0, 1, 2, 3]
+    assert written.history[-1].best == done.best.fitness == written.training["best_fitness"]
+    assert written.training["topics"] == ["balloon"]
+    assert written.training["web_fingerprint"] == RecordedWeb.open(topical[0]).fingerprint
+    assert written.training["is_complete"] is True
+
+
+def test_the_best_individual_is_no_worse_than_all_others_that_were_evaluated(done):
+    logged = SearchFolder(done.folder).logged()
+    assert done.best.fitness == max(each.evaluation.fitness for each in logged)
+    assert len({each.evaluation.fitness for each in logged}) > 3
+    assert done.n_distinct == len(logged) == len({each.genes for each in logged}) <= 16
+    assert done.n_visits == done.n_visits_now == sum(each.evaluation.n_visits for each in logged)
+
+
+@pytest.mark.parametrize("search", ["johnson2003:population=4,generations=2", "cma:population=4,generations=2"])
+def test_the_same_seed_gives_the_same_search_whatever_the_number_of_workers(topical, tmp_path, search):
+    for workers in (1, 2):
+        small_search(*topical, tmp_path / str(workers), search=search, workers=workers)
+    for file in (RESULT_FILE, LOG_FILE):
+        assert (tmp_path / "1" / file).read_bytes() == (tmp_path / "2" / file).read_bytes()
+
+
+def test_another_seed_gives_another_search(topical, done, tmp_path):
+    assert small_search(*topical, tmp_path / "search", seed=1).best.rules != done.best.rules
+
+
+def test_crawl_k_has_the_randomness_of_random_seed_k_and_the_start_of_seed_0(topical, tmp_path):
+    done = small_search(*topical, tmp_path / "search", n_crawls=3, mode="roulette:size=6,refill_at=3")
+    experiment, web = done.settings.experiment, RecordedWeb.open(topical[0])
+    ((topic, start),) = plan(experiment, web)
+    assert len(start.seeds) == 3
+    worth = []
+    for k in range(3):
+        crawl = simulate(
+            web,
+            RankFunction.of(done.best.rules),
+            start.seeds,
+            guides_for(experiment, web).scores("rank_function", topic, start),
+            rng=Random(f"crawl/{k}/balloon"),
+            page_budget=40,
+            shown=ShownLinks(web),
+            mode=parse_mode("roulette:size=6,refill_at=3"),
+        )
+        worth.append((crawl.relevance >= 0.5).sum() / 40)
+    assert len(set(worth)) > 1
+    (best,) = (
+        each.evaluation
+        for each in SearchFolder(tmp_path / "search").logged()
+        if done.settings.rules_of(tuple(map(float, each.genes))) == done.best.rules
+    )
+    assert best == Evaluation.of((tuple(worth),), 120)
+    assert best.fitness == pytest.approx(sum(worth) / 3)
+
+
+def test_with_own_starts_crawl_k_starts_as_a_simulation_with_seed_k_does(topical, tmp_path):
+    web, topics = topical
+    done = small_search(web, topics, tmp_path / "search", same_start=False)
+    simulated = simulate_topics(
+        web,
+        SimulatedTopics(topics, ("balloon",)),
+        tmp_path / "run",
+        strategies=[f"evolved:file={done.result}"],
+        page_budget=40,
+        n_start=3,
+        n_seeds=2,
+        relevance="cosine",
+        workers=1,
+    )
+    assert simulated.n_crawls == 2
+    rows = pyarrow.parquet.read_table(tmp_path / "run" / "traces.parquet").to_pylist()
+    harvests = [sum(row["relevance"] >= 0.5 for row in rows if row["seed"] == seed) / 40 for seed in range(2)]
+    assert done.best.fitness == pytest.approx(sum(harvests) / 2)
+
+
+def test_several_topics_count_alike(topical, tmp_path):
+    done = small_search(*topical, tmp_path / "search", "balloon", "train")
+    for each in SearchFolder(tmp_path / "search").logged():
+        means = [sum(crawls) / 2 for crawls in each.evaluation.crawls]
+        assert len(means) == 2
+        assert each.evaluation.fitness == pytest.approx(sum(means) / 2)
+    assert done.n_visits == done.n_distinct * 2 * 2 * 40
+
+
+def test_known_rank_functions_are_measured_on_the_same_crawls(topical, done):
+    assert [each.name for each in done.others] == [
+        "rank_function:preset=best_first",
+        "rank_function:preset=johnson2003",
+    ]
+    planned = plan(done.settings.experiment, RecordedWeb.open(topical[0]))
+    evaluator = Evaluator(done.settings, planned)
+    for each in done.others:
+        assert evaluator(each.rules).fitness == each.fitness
+    assert RankFunction().rules == done.others[1].rules
+
+
+def test_an_individual_is_not_evaluated_twice(topical, tmp_path):
+    # Weights of one score are all the same rule, but not the same genes.
+    done = small_search(*topical, tmp_path / "search", scores=("parent_1",), search="chc:population=4,generations=9")
+    logged = SearchFolder(tmp_path / "search").logged()
+    assert len({each.genes for each in logged}) == len(logged) == done.n_distinct
+    assert done.summary.n_evaluated >= len(logged)
+
+
+@pytest.mark.parametrize("fitness", ["new_hosts", "distance", "target_recall", "0.5*harvest + 0.5*target_recall"])
+def test_a_search_goes_by_its_fitness(topical, done, tmp_path, fitness):
+    other = small_search(*topical, tmp_path / "search", fitness=fitness)
+    assert other.settings.fitness == fitness
+    assert 0 < other.best.fitness < 1
+    assert other.best.fitness != done.best.fitness
+
+
+def test_rules_may_differ_by_distance(topical, tmp_path):
+    done = small_search(*topical, tmp_path / "search", split="distance:1", scores=("comm_out", "parent_1", "anchor"))
+    assert done.best.rules.split_by == "distance"
+    assert read_rank_file(done.result).rules == done.best.rules
+    assert len(done.best.rules.weights) == 2
+
+
+def test_an_earlier_winner_takes_the_first_place(topical, done, tmp_path):
+    earlier = small_search(*topical, tmp_path / "earlier", search="johnson2003:population=12,generations=6")
+    later = small_search(
+        *topical,
+        tmp_path / "later",
+        seed=9,
+        seed_with=[earlier.result],
+        search="johnson2003:population=2,generations=1",
+    )
+    assert later.best.fitness == pytest.approx(earlier.best.fitness, abs=0.03)
+    assert later.settings.winners == (tuple(earlier.best.rules.weights[0][:9]),)
+    assert tomllib.loads(later.result.read_text())["training"]["seeded_with"] == 1
+
+
+def test_the_page_budget_is_no_larger_than_the_web(topical, tmp_path):
+    search = "johnson2003:population=2,generations=1"
+    done = small_search(*topical, tmp_path / "search", page_budget=10_000, search=search)
+    assert (done.pages_wanted, done.settings.experiment.page_budget) == (10_000, 240)
+
+
+def test_topics_that_no_crawl_can_start_for_are_left_out_when_told_to(topical, tmp_path):
+    web, topics = topical
+    more = tmp_path / "more.jsonl"
+    more.write_text(topics.read_text() + '{"id": "sea", "keywords": ["sea"], "examples": ["http://no.test/"]}\n')
+    choice = TopicChoice(more, ("balloon", "sea"), skip_missing=True)
+    done = evolve(web, choice, tmp_path / "search", **SMALL)
+    assert [topic.id for topic in done.settings.experiment.topics] == ["balloon"]
+    assert "'sea'" in done.skipped_topics[0]
+    with pytest.raises(BadTopic, match="has no example in the recorded web"):
+        evolve(web, replace(choice, skip_missing=False), tmp_path / "other", **SMALL)
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind", "said"),
+    [
+        ({"n_start": 241}, BadParameter, "start is 241, and the web has 240 pages"),
+        ({"page_budget": 0}, BadParameter, "pages is 0"),
+        ({"search": "johnson2003:population=1"}, BadParameter, "population=1"),
+        ({"search": "jonson2003"}, UnknownName, "Did you mean 'johnson2003'"),
+        ({"mode": "rulette"}, UnknownName, "Did you mean 'roulette'"),
+        ({"relevance": "svn"}, UnknownName, "Did you mean 'svm'"),
+        ({"seed_with": [Path("nowhere.toml")]}, BadInput, "nowhere.toml"),
+    ],
+)
+def test_bad_input_is_refused_before_a_folder_is_made(topical, tmp_path, settings, kind, said):
+    with pytest.raises(kind) as refused:
+        small_search(*topical, tmp_path / "search", **settings)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "search").exists()
+
+
+def test_an_unknown_topic_is_refused(topical, tmp_path):
+    with pytest.raises(UnknownName, match="Did you mean 'balloon'"):
+        small_search(*topical, tmp_path / "search", "baloon")
+
+
+def test_target_recall_without_targets_is_refused(topical, tmp_path):
+    web, _ = topical
+    topics = tmp_path / "topics.jsonl"
+    topics.write_text('{"id": "balloon", "keywords": ["balloon"], "seeds": ["http://host0.test/0"]}\n')
+    small_search(web, topics, tmp_path / "harvest")
+    with pytest.raises(BadTopic, match="has no target left to find"):
+        small_search(web, topics, tmp_path / "search", fitness="target_recall")
+
+
+def test_a_folder_whose_name_no_strategy_could_be_given_is_refused(topical, tmp_path):
+    with pytest.raises(BadParameter, match="cannot be written as evolved:file="):
+        small_search(*topical, tmp_path / "a,b")
+    with pytest.raises(BadParameter, match="cannot be written as evolved:file="):
+        go_on(tmp_path / "a,b")

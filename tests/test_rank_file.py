@@ -1,0 +1,208 @@
+"""Rank files: what is written is read back to the last bit, and what cannot be used is refused in one line."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenthound.errors import BadParameter, WrongUse
+from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
+from scenthound.strategies.parts.toml_values import toml_lines, toml_value
+from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text, read_rank_file
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+numbers = st.floats(allow_nan=False) | st.integers(-(10**20), 10**20)
+scalars = texts | st.booleans() | numbers
+records = st.dictionaries(
+    texts, st.recursive(scalars, lambda each: st.lists(each, max_size=3), max_leaves=6), max_size=4
+)
+rows = st.lists(st.floats(0, 1e6) | st.just(0.0), min_size=13, max_size=13).filter(any).map(tuple)
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def rank_files(draw):
+    bounds = sorted(draw(st.sets(st.integers(1, 10_000), max_size=3)))
+    split_by = draw(st.sampled_from(["distance", "phase"])) if bounds else "nothing"
+    weights = tuple(draw(rows) for _ in range(len(bounds) + 1))
+    history = st.builds(Generation, st.integers(0, 99), finite, finite, st.integers(0, 10**6))
+    return RankFile(
+        RankRules(weights, split_by, tuple(bounds)),
+        guide=draw(texts),
+        threshold=draw(st.floats(0.01, 0.99)),
+        hub_over=draw(st.sampled_from(["mean", "max"])),
+        training=draw(records),
+        history=tuple(draw(st.lists(history, max_size=3))),
+    )
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("rank") / "best.toml"
+
+
+@given(rank_file=rank_files())
+def test_what_is_written_is_read_back_to_the_last_bit(place, rank_file):
+    place.write_text(rank_file_text(rank_file), encoding="utf-8", newline="")
+    assert read_rank_file(place) == rank_file
+
+
+@given(records)
+def test_any_record_goes_through_toml(record):
+    assert tomllib.loads("\n".join(toml_lines(record))) == record
+    assert tomllib.loads(f"x = {toml_value([record])}")["x"] == [record]
+
+
+def test_half_of_a_surrogate_pair_is_written_as_its_escape_sequence():
+    assert tomllib.loads(f"x = {toml_value('a' + chr(0xDC80))}")["x"] == "a\\udc80"
+
+
+def test_what_has_no_form_in_toml_is_refused():
+    with pytest.raises(BadParameter, match="None has no form in TOML"):
+        toml_value([None])
+
+
+def test_a_person_finds_the_formula_and_how_to_use_the_file():
+    weights = tuple({"comm_out": 2.0, "parent_1": 1.0}.get(name, 0.0) for name in SCORE_NAMES)
+    text = rank_file_text(
+        RankFile(RankRules((weights,)), training={"topics": ["a"]}, history=(Generation(0, 0.5, 0.25, 50),))
+    )
+    lines = text.splitlines()
+    assert lines[0].startswith("# A rank function of Scenthound")
+    assert "scenthound simulate --strategy evolved:file=" in lines[1]
+    assert 'formula = "0.6667*COMM_OUT + 0.3333*PARENT_1"' in lines
+    assert lines[lines.index("[weights]") :][:3] == [
+        "[weights]",
+        "comm_out = 0.6666666666666666",
+        "parent_1 = 0.3333333333333333",
+    ]
+    assert lines[lines.index("[training]") + 1] == 'topics = ["a"]'
+    assert lines[lines.index("[[history]]") + 1 :] == [
+        "generation = 0",
+        "best = 0.5",
+        "mean = 0.25",
+        "evaluations = 50",
+    ]
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "mine.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def weights_in(tmp_path, text):
+    return [
+        {name: weight for name, weight in zip(SCORE_NAMES, row, strict=True) if weight}
+        for row in read_rank_file(written(tmp_path, text)).rules.weights
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'formula = "3*COMM_OUT + HUB"',
+        "weights = {hub = 1, comm_out = 3}",
+        "[weights]\nhub = 0.25\ncomm_out = 0.75",
+        'formula = "3*COMM_OUT + HUB"\nweights = {hub = 1, comm_out = 3}',
+        'formula = "3*COMM_OUT + HUB"\nweights = {hub = 0.25, comm_out = 0.75}',
+        'formula = "0.75*COMM_OUT + 0.25*HUB"\nweights = {hub = 5, comm_out = 15}',
+        '[[rule]]\nformula = "3*COMM_OUT + HUB"',
+    ],
+)
+def test_a_formula_or_weights_or_both_are_enough(tmp_path, text):
+    assert weights_in(tmp_path, text) == [{"hub": 0.25, "comm_out": 0.75}]
+    read = read_rank_file(tmp_path / "mine.toml")
+    assert (read.guide, read.threshold, read.hub_over, read.training, read.history) == ("svm", 0.5, "mean", {}, ())
+
+
+def test_beside_a_rounded_formula_the_exact_weights_are_used(tmp_path):
+    text = 'formula = "0.6667*HUB + 0.3333*CASH"\nweights = {hub = 2, cash = 1}'
+    assert weights_in(tmp_path, text) == [{"hub": 2 / 3, "cash": 1 / 3}]
+
+
+def test_several_rules_say_where_they_end(tmp_path):
+    rule = '[[rule]]\n{}\nformula = "{}"\n'
+    text = (
+        rule.format("before_page = 100", "HUB") + rule.format("before_page = 1000", "CASH") + rule.format("", "ANCHOR")
+    )
+    assert weights_in(tmp_path, text) == [{"hub": 1}, {"cash": 1}, {"anchor": 1}]
+    rules = read_rank_file(tmp_path / "mine.toml").rules
+    assert (rules.split_by, rules.bounds) == ("phase", (100, 1000))
+    by_distance = read_rank_file(written(tmp_path, text.replace("before_page", "up_to_distance"))).rules
+    assert (by_distance.split_by, by_distance.bounds) == ("distance", (100, 1000))
+
+
+TWO = '[[rule]]\n{}\nformula = "HUB"\n[[rule]]\n{}\nformula = "CASH"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("formula = ", "is no rank file: not TOML"),
+        ("", "There are no weights; write formula ="),
+        ("formula = 3", "formula is 3; it should be a text"),
+        ("weights = 3", "weights is 3; it should be a table"),
+        ('formula = "HUBB"', "No score 'HUBB'. Did you mean 'HUB'?"),
+        ("weights = {com_out = 1}", "No score 'com_out'. Did you mean 'comm_out'?"),
+        ('formula = "-1*HUB + 2*CASH"', "The weight hub of a rank rule is -1.0; it must be a number from 0 on"),
+        ("weights = {hub = -1, cash = 2}", "The weight hub of a rank rule is -1.0"),
+        ("weights = {hub = true}", "The weight hub is True; it must be a number"),
+        ('weights = {hub = "1"}', "The weight hub is 1; it must be a number"),
+        ("weights = {hub = 0}", "one must be more than 0"),
+        (
+            'formula = "0.70*COMM_OUT + 0.30*HUB"\nweights = {comm_out = 0.75, hub = 0.25}',
+            "formula 0.70*COMM_OUT + 0.30*HUB does not agree with the weights 0.7500*COMM_OUT + 0.2500*HUB; mend one",
+        ),
+        (
+            'formula = "0.7501*COMM_OUT + 0.2499*HUB"\nweights = {comm_out = 0.75, hub = 0.25}',
+            "does not agree with the weights",
+        ),
+        ('formula = "HUB"\nversion = 2', "Its version is 2, and this Scenthound reads 1: install a newer one"),
+        ('formula = "HUB"\nversion = "1"', "Its version is 1; it should be 1"),
+        ('formula = "HUB"\nformat = "recipe"', "its format is 'recipe'; it should be 'scenthound rank function'"),
+        ('formula = "HUB"\ntreshold = 0.7', "No key of a rank file 'treshold'. Did you mean 'threshold'?"),
+        ('formula = "HUB"\nthreshold = 1.0', "threshold=1.0 is out of range"),
+        ('formula = "HUB"\nthreshold = "x"', "threshold=x should be a value of type float"),
+        ('formula = "HUB"\nhub_over = "min"', "'min'"),
+        ('formula = "HUB"\nguide = 3', "guide is 3; it should be the name of a relevance model"),
+        ('formula = "HUB"\ntraining = 3', "`training` is no table"),
+        ('formula = "HUB"\nhistory = 3', "`history` is no list of tables"),
+        ('formula = "HUB"\nhistory = [{generation = 1}]', "A [[history]] has no number best"),
+        ('formula = "HUB"\n[[rule]]\nformula = "CASH"', "There are rules, and a formula or weights beside them"),
+        ("rule = []", "`rule` is no list of tables"),
+        ("rule = 3", "`rule` is no list of tables"),
+        (TWO.format("", ""), "Rule 1: Give up_to_distance or before_page"),
+        (TWO.format("before_page = 3", "before_page = 4"), "Rule 2: It is the last one, for all that is left"),
+        (TWO.format("before_page = 3.5", ""), "Rule 1: before_page is 3.5; it should be a whole number"),
+        (TWO.format("before_page = 3\nup_to_distance = 2", ""), "Rule 1: Give up_to_distance or before_page, one"),
+        (TWO.format("before_pages = 3", ""), "Rule 1: No key of a rule 'before_pages'. Did you mean 'before_page'?"),
+        (TWO.format("before_page = 3", "") + '[[rule]]\nformula = "HUB"', "Rule 2: Give up_to_distance or before_page"),
+        (
+            '[[rule]]\nup_to_distance = 1\nformula = "HUB"\n' + TWO.format("before_page = 3", ""),
+            "Some rules end by up_to_distance and some by before_page",
+        ),
+        (TWO.format("before_page = 0", ""), "The bounds of rank rules are 0; they must rise"),
+        ("x = 1" + "0" * 5000, "not TOML"),
+    ],
+)
+def test_a_bad_file_is_refused_in_one_line_that_names_it(tmp_path, text, says):
+    file = written(tmp_path, text)
+    with pytest.raises(WrongUse) as refused:
+        read_rank_file(file)
+    message = str(refused.value)
+    assert says in message
+    assert message.startswith(str(file))
+    assert "\n" not in message
+
+
+def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
+    with pytest.raises(WrongUse, match=r"nowhere.toml cannot be read: No such file or directory; check the path"):
+        read_rank_file(tmp_path / "nowhere.toml")
+    with pytest.raises(WrongUse, match="is a folder"):
+        read_rank_file(tmp_path)
+    (tmp_path / "bytes.toml").write_bytes(b"formula = '\xff'")
+    with pytest.raises(WrongUse, match="is no rank file"):
+        read_rank_file(tmp_path / "bytes.toml")

@@ -1,0 +1,296 @@
+"""Validations on the ring of balloons and trains: what is crawled, what is measured, what is refused."""
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from ring_web import N, topic, url
+from scenthound.drivers.modes import parse_mode
+from scenthound.drivers.scores import scores_for
+from scenthound.drivers.simulate import simulate
+from scenthound.errors import BadInput, BadParameter, BadTopic, BrokenContract, UnknownName
+from scenthound.lab.starts import Start, Starts
+from scenthound.lab.validation import prepared, validate
+from scenthound.lab.validation_settings import SeedSet, ValidationSettings, fitting_budgets
+from scenthound.lab.validation_topics import TopicsWanted, chosen_topics, trained_on
+from scenthound.relevance.cosine import Cosine
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import STRATEGIES
+from scenthound.topics.files import write_topics
+
+MODE = "roulette:size=4,refill_at=2"
+PUBLISHED = "rank_function:preset=johnson2003"
+
+
+def wished(**settings):
+    chosen = {
+        "web": Path("unset"),
+        "strategies": (PUBLISHED,),
+        "budgets": (8, 16, 24),
+        "n_large": 6,
+        "n_small": 2,
+        "n_seeds": 2,
+        "relevance": "cosine",
+        # A short list of pages under way, so that there is something left to choose on so small a web.
+        "mode": MODE,
+    }
+    return ValidationSettings(**chosen | settings)
+
+
+def validated(web_path, topics_file, workers=1, trained=("balloon",), unseen=("train",), **settings):
+    recorded, ready, notes = prepared(web_path, TopicsWanted(topics_file, trained, unseen), wished(**settings))
+    return validate(recorded, ready, notes=notes, workers=workers)
+
+
+def test_a_crawl_is_measured_as_one_made_and_counted_by_hand(web_path, topics_file):
+    done = validated(web_path, topics_file)
+    web, start = RecordedWeb.open(web_path), done.starts[0]
+    seeds = done.settings.seeds_of(start, SeedSet.SMALL, seed=1)
+    crawl = simulate(
+        web,
+        STRATEGIES.make(PUBLISHED),
+        seeds,
+        scores_for(topic("balloon"), Cosine(), web),
+        rng=Random("crawl/1/balloon"),
+        page_budget=16,
+        mode=parse_mode(MODE),
+    )
+    pages = crawl.pages.tolist()
+    # Balloons are on even pages, which are good and known; page i links to i + 1, i + 2 and i + 7.
+    good = [page for page in pages if page % 2 == 0]
+    community = {*seeds, *good}
+    links = {page: {(page + step) % N for step in (1, 2, 7)} for page in range(N)}
+    to_find = set(range(0, N, 2)).difference(start.seeds)
+    expected = {
+        "fitness": len(good) / 16,
+        "precision": len(good) / 16,
+        "recall": len(to_find.intersection(pages)) / len(to_find),
+        "community_cohesiveness": sum(len(links[page] & community) for page in community) / len(community),
+        "overall_cohesiveness": sum(len(links[page] & community) for page in pages) / 16,
+    }
+    found = {name: float(done.measurements.values[name][1, 0, 1, 1, 1]) for name in expected}
+    assert found == pytest.approx(expected)
+    assert found["fitness"] != done.measurements.values["fitness"][0, 0, 1, 1, 1], "strategies are told apart"
+
+
+def test_shorter_crawls_are_the_beginnings_of_longer_ones(web_path, topics_file):
+    long = validated(web_path, topics_file, budgets=(8, 24)).measurements
+    short = validated(web_path, topics_file, budgets=(8,)).measurements
+    for name, values in short.values.items():
+        assert np.array_equal(values[..., 0], long.values[name][..., 0], equal_nan=True), name
+
+
+def test_histograms_hold_every_page_and_seeds_lie_at_no_distance(web_path, topics_file):
+    done = validated(web_path, topics_file, mode="sequential")
+    assert (done.measurements.distances.sum(axis=-1) == [8, 16, 24]).all()
+    assert (done.measurements.distances[:, :, 0, :, :, 0] == 6).all()
+    assert (done.measurements.distances[:, :, 1, :, :, 0] == 2).all()
+    n_good = done.measurements.values["fitness"] * [8, 16, 24]
+    assert done.measurements.good_distances.sum(axis=-1) == pytest.approx(n_good)
+    assert (n_good < [8, 16, 24]).any()
+
+
+def test_the_order_of_topics_seeds_and_strategies_is_kept_by_any_number_of_processes(web_path, topics_file):
+    one, two = (validated(web_path, topics_file, workers=n).measurements for n in (1, 2))
+    for name, values in one.values.items():
+        assert np.array_equal(values, two.values[name], equal_nan=True), name
+    assert one.good_share.tolist() == two.good_share.tolist() == [0.5, 0.5]
+
+
+def test_all_strategies_start_alike_from_a_large_set_and_from_a_part_of_it_for_each_seed():
+    start, settings = Start("balloon", 0, tuple(range(0, 40, 2)), ()), wished(n_large=250, n_small=50)
+    small = [settings.seeds_of(start, SeedSet.SMALL, seed) for seed in range(10)]
+    assert settings.seeds_of(start, SeedSet.LARGE, seed=3) == start.seeds
+    # A fifth of 20; in the order of the large set.
+    assert all(len(seeds) == 4 and set(seeds) < set(start.seeds) and list(seeds) == sorted(seeds) for seeds in small)
+    assert len(set(small)) > 5
+    assert small[0] == settings.seeds_of(start, SeedSet.SMALL, seed=0)
+
+
+def test_budgets_beyond_the_web_shrink_in_proportion_and_are_told_of(web_path, topics_file):
+    done = validated(web_path, topics_file, budgets=(10_000, 20_000, 30_000), n_large=4)
+    # Half of 40 pages is the longest.
+    assert done.settings.budgets == (6, 13, 20)
+    assert done.notes == ("The web has 40 pages, so crawls of 6, 13, 20 pages stand for those asked for.",)
+    assert fitting_budgets((10, 40), 40) == (10, 40)
+    with pytest.raises(BadParameter, match="The web has 3 pages, too few for crawls of 3 lengths"):
+        fitting_budgets((10, 20, 30), 3)
+
+
+def test_a_strategy_that_judges_by_another_threshold_is_told_of(web_path, topics_file):
+    _, _, notes = prepared(web_path, TopicsWanted(topics_file, ("balloon",)), wished(threshold=0.4))
+    assert notes == (f"{PUBLISHED} calls pages good from a relevance of 0.5 on; it is judged by those from 0.4 on.",)
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"strategies": ("rank_function:preset=best_first",)}, "no strategy to hold against"),
+        ({"budgets": (10, 10)}, "The page budgets are 10, 10; they must rise"),
+        ({"budgets": ()}, "The page budgets are none"),
+        ({"n_small": 6}, "--small 6 and --large 6"),
+        ({"n_small": 0}, "at least 1 page"),
+        ({"n_seeds": 0}, "seeds is 0"),
+        ({"threshold": 1.0}, "The threshold is 1.0"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, reason):
+    with pytest.raises(BadParameter, match=reason):
+        wished(**settings)
+
+
+def test_crawls_that_would_not_leave_their_seeds_are_refused(web_path, topics_file):
+    with pytest.raises(BadParameter, match="'balloon' start from 6 pages, and the shortest ends after 6"):
+        validated(web_path, topics_file, budgets=(6, 20))
+
+
+def test_a_strategy_that_fails_is_named(web_path, topics_file, monkeypatch):
+    def stumble(*_):
+        raise ValueError("no way")
+
+    monkeypatch.setattr("scenthound.strategies.rank_function.RankFunction.tell", stumble)
+    monkeypatch.setattr("scenthound.compiling.can_compile", lambda: False)
+    with pytest.raises(BrokenContract, match=r"best_first or relevance model cosine failed on topic 'balloon': Val"):
+        validated(web_path, topics_file)
+
+
+def rank_file(folder, *topics):
+    file = folder / "evolved.toml"
+    file.write_text(f'formula = "0.6*COMM_OUT + 0.4*PARENT_1"\n[training]\ntopics = {json.dumps(topics)}\n')
+    return f"evolved:file={file}"
+
+
+def taken(web_path, wanted, records, *topics):
+    starts = Starts(RecordedWeb.open(web_path), n_start=6)
+    listed = topics or (topic("balloon"), topic("train"))
+    return chosen_topics(wanted, {each.id: each for each in listed}, records, starts)
+
+
+def test_what_a_search_saw_stands_in_its_file(tmp_path):
+    evolved = rank_file(tmp_path, "balloon", "kite")
+    assert trained_on([PUBLISHED, evolved, "evolved"]) == {evolved: ("balloon", "kite")}
+
+
+def test_a_training_record_without_a_list_of_topics_is_refused(tmp_path):
+    (tmp_path / "e.toml").write_text('formula = "PARENT_1"\n[training]\ntopics = "balloon"\n')
+    with pytest.raises(BadInput, match=r"e\.toml: `topics` in its training record is no list"):
+        trained_on([f"evolved:file={tmp_path / 'e.toml'}"])
+
+
+def test_topics_trained_on_are_those_of_the_records_unless_named(web_path, tmp_path):
+    records = {"evolved": ("train", "lost")}
+    assert [each.id for each in taken(web_path, TopicsWanted(tmp_path), records).trained] == ["train"]
+    with pytest.raises(BadTopic, match=r"'balloon' is none that the strategies were trained on \(lost, train\)"):
+        taken(web_path, TopicsWanted(tmp_path, trained=("balloon",)), records)
+
+
+def test_a_topic_that_a_search_saw_is_never_called_unseen(web_path, tmp_path):
+    with pytest.raises(BadTopic, match="'train' is not unseen: evolved was trained on it"):
+        taken(web_path, TopicsWanted(tmp_path, unseen=("train",)), {"evolved": ("train",)})
+    with pytest.raises(BadTopic, match="'train' cannot be trained on and unseen"):
+        taken(web_path, TopicsWanted(tmp_path, ("train",), ("train",)), {})
+
+
+def test_topics_drawn_by_lot_share_nothing_with_those_trained_on_and_can_start(web_path, tmp_path):
+    overlapping = topic("train", id="overlapping", examples=(url(0), url(1), url(3)))
+    lost = topic("train", id="lost", examples=("http://gone.test/",))
+    others = [topic("train", id=f"train {i}") for i in range(6)]
+    listed = (topic("balloon"), overlapping, lost, *others)
+    found = taken(web_path, TopicsWanted(tmp_path, ("balloon",), most_unseen=3), {}, *listed)
+    drawn = [each.id for each in found.unseen]
+    assert len(drawn) == 3
+    assert set(drawn) < {each.id for each in others}
+    assert [each.id for each in found.others] == [each.id for each in listed[1:] if each.id not in drawn]
+    everybody = taken(web_path, TopicsWanted(tmp_path, ("balloon",), most_unseen=100), {}, *listed)
+    assert everybody.unseen == tuple(others)
+    assert everybody.notes == ()
+
+
+def test_a_named_topic_that_shares_examples_is_taken_and_told_of(web_path, tmp_path):
+    overlapping = topic("train", id="overlapping", examples=(url("zero"), url(1), url(2)))
+    found = taken(web_path, TopicsWanted(tmp_path, ("balloon",), ("overlapping",)), {}, topic("balloon"), overlapping)
+    # Zero is an alias of page 0.
+    assert found.notes == ("Topic 'overlapping' is called unseen, but shares 2 examples with topics trained on.",)
+
+
+def test_unknown_topics_and_none_at_all_are_refused(web_path, tmp_path):
+    with pytest.raises(UnknownName, match="Did you mean 'balloon'"):
+        taken(web_path, TopicsWanted(tmp_path, unseen=("baloon",)), {})
+    with pytest.raises(BadTopic, match="no topic to validate on"):
+        taken(web_path, TopicsWanted(tmp_path), {})
+
+
+def call(scenthound, web_path, topics_file, out, *more):
+    sizes = ("--pages", 8, "--pages", 16, "--large", 6, "--small", 2, "--seeds", 2)
+    guide = ("--relevance", "cosine", "--threshold", 0.5, "--workers", 1)
+    return scenthound("validate", "--web", web_path, "--topics", topics_file, "--out", out, *sizes, *guide, *more)
+
+
+def test_the_command_leaves_findings_crawls_and_pictures(scenthound, web_path, topics_file, tmp_path):
+    evolved, out = rank_file(tmp_path, "balloon"), tmp_path / "out"
+    code, said, _ = call(scenthound, web_path, topics_file, out, "--strategy", evolved, "--unseen", "train", "--json")
+    assert code == 0
+    findings = json.loads((out / "findings.json").read_text())
+    assert json.loads(said) == findings
+    assert [(each["id"], each["trained_on"]) for each in findings["topics"]] == [("balloon", True), ("train", False)]
+    assert {each["name"] for each in findings["findings"]} == {"H17", "H18", "H19", "H20"}
+    with (out / "crawls.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 2 * 2 * 2 * 2  # strategies, topics, seed sets, seeds, budgets
+    mean = np.mean([float(row["fitness"]) for row in rows[1:4:2]])
+    assert findings["crawls"][1]["pages"] == int(rows[1]["pages"]) == 16
+    assert findings["crawls"][1]["mean"]["fitness"] == pytest.approx(mean, abs=1e-5)
+    pictures = ("fitness", "community_cohesiveness", "overall_cohesiveness", "distances")
+    assert {file.name for file in out.iterdir()} == {
+        "findings.json",
+        "crawls.csv",
+        *(f"{name}.{ending}" for name in pictures for ending in ("png", "svg")),
+    }
+
+
+def test_the_command_prints_tables_and_replaces_only_its_own_folder(scenthound, web_path, topics_file, tmp_path):
+    strategy, out = ("--strategy", PUBLISHED, "--topic", "balloon"), tmp_path / "out"
+    out.mkdir()
+    code, _, said = call(scenthound, web_path, topics_file, out, *strategy, "--force")
+    assert (code, "holds something else" in said) == (2, True)
+    out.rmdir()
+    code, said, _ = call(scenthound, web_path, topics_file, out, *strategy)
+    assert code == 0
+    assert "the seeds of one topic are not independent topics" in " ".join(said.split())
+    assert "smaller mean distance at 16 pages" in said
+    assert call(scenthound, web_path, topics_file, out, *strategy)[0] == 2
+    assert call(scenthound, web_path, topics_file, out, *strategy, "--force")[0] == 0
+
+
+def test_what_is_wrong_is_said_in_one_line_and_nothing_is_left(scenthound, web_path, topics_file, tmp_path):
+    out = tmp_path / "out"
+    for wrong in (
+        ("--strategy", "evolved:file=gone.toml"),
+        ("--strategy", PUBLISHED, "--topic", "kite"),
+        ("--strategy", PUBLISHED, "--topic", "balloon", "--mode", "roulet"),
+        ("--strategy", PUBLISHED, "--topic", "balloon", "--large", "9"),
+        ("--strategy", PUBLISHED),
+    ):
+        code, said, error = call(scenthound, web_path, topics_file, out, *wrong)
+        assert (code, said, error.count("\n")) == (2, "", 1), wrong
+    assert not out.exists()
+
+
+def test_a_topic_without_pages_in_the_web_is_refused(web_path, tmp_path):
+    write_topics(tmp_path / "topics.jsonl", [topic("balloon"), topic("lost", examples=("http://gone.test/",))])
+    with pytest.raises(BadTopic, match="'lost' has no example in the recorded web"):
+        validated(web_path, tmp_path / "topics.jsonl", trained=("lost",), unseen=())
+
+
+def test_settings_say_what_was_asked_of_the_experiment(web_path):
+    settings = wished(trained=(topic("balloon"),), unseen=(topic("train"),), closed_world=True)
+    experiment = settings.experiment()
+    assert experiment.strategies == ("rank_function:preset=best_first", PUBLISHED)
+    assert (experiment.page_budget, experiment.n_start, experiment.closed_world) == (24, 6, True)
+    assert parse_mode(experiment.mode) == parse_mode(MODE)
+    assert replace(settings, trained=()).groups() == {"unseen": range(1)}

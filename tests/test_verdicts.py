@@ -1,0 +1,160 @@
+"""From measurements to what they say of the study's findings."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ring_web import topic
+from scenthound.lab.measurements import Measurements
+from scenthound.lab.paired_sample import Effect
+from scenthound.lab.validation_measures import MEASURES
+from scenthound.lab.validation_settings import ValidationSettings
+from scenthound.lab.verdicts import Verdict, above_zero, below_zero, findings, not_above_zero, weight_claims
+from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
+
+YES, NO, OPEN = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED
+N_SEEDS = 4
+
+
+def interval(low, high):
+    return Effect((low + high) / 2, low, high, "seeds", 1, N_SEEDS)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "above", "not_above", "below"),
+    [
+        (0.1, 0.2, YES, NO, NO),
+        (-0.2, -0.1, NO, YES, YES),
+        (-0.1, 0.1, OPEN, OPEN, OPEN),
+        (0.0, 0.0, NO, YES, NO),
+        (float("nan"), float("nan"), OPEN, OPEN, OPEN),
+    ],
+)
+def test_a_claim_holds_fails_or_stays_open_by_its_interval(low, high, above, not_above, below):
+    effect = interval(low, high)
+    assert (above_zero(effect), not_above_zero(effect), below_zero(effect)) == (above, not_above, below)
+
+
+def test_a_finding_is_as_good_as_its_worst_claim():
+    assert Verdict.of_all([YES, YES]) is YES
+    assert Verdict.of_all([YES, OPEN]) is OPEN
+    assert Verdict.of_all([OPEN, NO, YES]) is NO
+
+
+def rules(**weights):
+    return RankRules((tuple(weights.get(name, 0.0) for name in SCORE_NAMES),))
+
+
+def verdict_on(**weights):
+    (claim,) = weight_claims(rules(**weights))
+    return claim.verdict
+
+
+PUBLISHED = {"hub": 10, "authority": 10, "comm_in": 76, "comm_out": 121, "parent_1": 97, "parent_2": 36}
+
+
+def test_the_published_weights_bear_out_what_was_published_of_them():
+    assert verdict_on(**PUBLISHED) is YES
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"comm_out": 97},  # no more than PARENT_1
+        {"comm_in": 98},  # more than PARENT_1
+        {"hub": 39},  # COMM_IN is not twice that
+        {"authority": 39},
+        {"hub": 0, "authority": 0, "comm_in": 0},  # nothing is far above nothing
+    ],
+)
+def test_weights_in_another_order_or_too_near_to_hub_and_authority_do_not(changed):
+    assert verdict_on(**PUBLISHED | changed) is NO
+
+
+def test_twice_as_much_is_far_enough():
+    assert verdict_on(**PUBLISHED | {"hub": 38, "authority": 38}) is YES
+
+
+def test_every_rule_has_to_bear_it_out():
+    both = RankRules((*rules(**PUBLISHED).weights, *rules(parent_1=1).weights), "distance", (2,))
+    first, second = weight_claims(both)
+    assert (first.verdict, second.verdict) == (YES, NO)
+    assert first.says.startswith("rule 1: COMM_OUT")
+
+
+def settings(n_trained=1, n_unseen=1):
+    topics = [topic("balloon", id=f"topic {i}") for i in range(n_trained + n_unseen)]
+    return ValidationSettings(
+        web=Path("web"),
+        strategies=("rank_function:preset=johnson2003",),
+        trained=tuple(topics[:n_trained]),
+        unseen=tuple(topics[n_trained:]),
+        budgets=(10, 20, 30),
+        n_seeds=N_SEEDS,
+    )
+
+
+def measured(fitness, good_share, cohesiveness=(0.0, 0.0), distance=0.0):
+    """A strategy that differs from Best-First by so much: fitness by topic and budget, the others everywhere."""
+    shape = (2, len(fitness), 2, N_SEEDS, 3)
+    values = {name: np.zeros(shape) for name in MEASURES}
+    values["fitness"][1] = np.array(fitness)[:, None, None, :]
+    values["community_cohesiveness"][1], values["overall_cohesiveness"][1] = cohesiveness
+    values["mean_distance"][1, ..., -1] = distance
+    nothing = np.zeros((*shape, 1), np.int64)
+    return Measurements(values, nothing, nothing, np.array(good_share))
+
+
+def verdicts(wished, measurements):
+    return {(each.name, each.topics): each.verdict for each in findings(wished, measurements)}
+
+
+def test_the_study_comes_out_where_the_evolved_loses_late_on_the_sparse_topic_only():
+    dense_and_sparse = [[0.1, 0.1, 0.1], [0.1, 0.1, -0.1]]
+    found = verdicts(settings(), measured(dense_and_sparse, [0.3, 0.1], (0.5, 0.2), -1.0))
+    assert found == {(name, topics): YES for topics in ("trained on", "unseen") for name in ("H18", "H19", "H20")}
+
+
+def test_losing_late_on_the_dense_topic_or_winning_late_on_the_other_is_another_result():
+    late = [[0.1, 0.1, -0.1], [0.1, 0.1, 0.1]]
+    found = verdicts(settings(), measured(late, [0.3, 0.1]))
+    assert found["H18", "trained on"] is found["H18", "unseen"] is NO
+
+
+def test_losing_early_is_another_result():
+    found = verdicts(settings(), measured([[0.1, -0.1, 0.1], [-0.1, 0.1, -0.1]], [0.3, 0.1]))
+    assert found["H18", "trained on"] is found["H18", "unseen"] is NO
+
+
+def test_both_kinds_of_cohesiveness_must_be_higher_and_the_distance_smaller():
+    found = verdicts(settings(), measured(np.zeros((2, 3)), [0.3, 0.1], (0.5, -0.1), 0.2))
+    assert found["H19", "unseen"] is found["H20", "unseen"] is NO
+
+
+def test_one_topic_alone_is_neither_dense_nor_sparse():
+    found = verdicts(settings(n_unseen=0), measured([[0.1, 0.1, 0.1]], [0.3]))
+    assert found["H18", "trained on"] is OPEN
+    assert ("H18", "unseen") not in found
+
+
+def test_seed_sets_count_alike_in_a_difference():
+    measurements = measured(np.zeros((1, 3)), [0.3])
+    measurements.values["fitness"][1, 0, 0], measurements.values["fitness"][1, 0, 1] = 0.3, -0.1
+    (finding, *_) = findings(settings(n_unseen=0), measurements)
+    assert finding.claims[0].effect.mean == pytest.approx(0.1)
+
+
+def test_only_evolved_strategies_have_weights_to_speak_of(tmp_path):
+    (tmp_path / "e.toml").write_text('formula = "0.5*COMM_OUT + 0.3*PARENT_1 + 0.2*COMM_IN"\n')
+    wished = ValidationSettings(
+        web=Path("web"),
+        strategies=("rank_function:preset=johnson2003", f"evolved:file={tmp_path / 'e.toml'}"),
+        trained=settings().trained,
+        budgets=(10, 20, 30),
+        n_seeds=N_SEEDS,
+    )
+    shape = (3, 1, 2, N_SEEDS, 3)
+    nothing = np.zeros((*shape, 1), np.int64)
+    found = findings(wished, Measurements({name: np.zeros(shape) for name in MEASURES}, nothing, nothing, np.zeros(1)))
+    assert [(each.strategy.split(":")[0], each.verdict) for each in found if each.name == "H17"] == [("evolved", YES)]

@@ -1,0 +1,180 @@
+"""What the tests of compiled crawls share: strategies, crawls done in both ways, and scores that can be watched."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+import numpy as np
+import pytest
+
+from scenthound.drivers.compiled.crawls import compiled_crawl
+from scenthound.drivers.modes import parse_mode
+from scenthound.drivers.simulate import simulate
+from scenthound.drivers.simulated_web import ShownLinks
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import STRATEGIES
+from scenthound.strategies.parts.rank_rules import RankRules
+from scenthound.strategies.rank_function import RankFunction
+from scenthound.testing import SyntheticWeb
+
+#: Few scores make many ties; they include the threshold of the rank function and both ends.
+FEW = (0.0, 0.25, 0.5, 0.75, 1.0)
+#: In the order of `SCORE_NAMES`; one row for each rule.
+ROWS = (
+    (10, 10, 76, 121, 97, 36, 31, 2, 4, 0, 0, 0, 0),
+    (0, 3, 0, 1, 0, 7, 0, 0, 2, 5, 3, 2, 9),
+    (1, 0, 2, 0, 0, 0, 1, 0, 0, 0, 4, 0, 6),
+)
+
+
+def ranked(n_rows, split_by="nothing", bounds=(), **options):
+    return lambda: RankFunction.of(RankRules(ROWS[:n_rows], split_by, bounds), **options)
+
+
+BY_DISTANCE = ranked(3, "distance", (1, 3))
+BY_PHASE = ranked(2, "phase", (6,), hub_over="max", threshold=0.25)
+FOLLOWED = [
+    "breadth_first",
+    "breadth_first:buffer=5",
+    "breadth_first:buffer=5,when_full=drop_oldest",
+    "breadth_first:buffer=none",
+    "best_first:buffer=none",
+    "best_first:buffer=none,found_again=latest",
+    "best_first:buffer=none,found_again=first",
+    "best_n_first:n=1,buffer=none",
+    "link_context",
+    "link_context:b=0.8,found_again=latest",
+    "opic",
+    "opic:seeds_first=false",
+    "otie",
+    "otie:when_hopeless=keep,revise_again=true,reshare_every=2",
+    "otie:when_hopeless=keep,revise_again=true,reshare_every=1,seeds_first=false",
+    "otie:a=3,d=1,b=0.3,reshare_every=3",
+    "otie:reshare_every=none,seeds_first=false",
+    "rank_function",
+    "rank_function:preset=best_first",
+    "rank_function:hub_over=max,anchor=50,threshold=0.3",
+    "rank_function:host_success=30,cash=40,context=20",
+    "rank_function:cash=100",
+    "rank_function:parent_2=0,parent_4=0,parent_5=0,comm_out=0",
+    "rank_function:parent_1=0,parent_2=0,parent_3=0,parent_4=0,parent_5=900",
+    BY_DISTANCE,
+    BY_PHASE,
+]
+#: One of each kind.
+SOME = ["breadth_first", "best_first:buffer=none", "link_context", "opic", FOLLOWED[13], "rank_function", BY_DISTANCE]
+MODES = ["sequential", "roulette", "roulette:size=7,refill_at=3"]
+
+
+def name_of(strategy):
+    return strategy if isinstance(strategy, str) else str(strategy().rules.split_by)
+
+
+def each(strategies):
+    """A test for each of these strategies."""
+    return pytest.mark.parametrize("strategy", strategies, ids=name_of)
+
+
+class Refused(Exception):
+    """Raised by scores that are told to."""
+
+
+class ToldScores:
+    """Random scores of a web's pages and links, which note what they were asked for and may refuse to answer."""
+
+    def __init__(self, web: RecordedWeb, seed: int = 0, *, continuous: bool = False) -> None:
+        rng = np.random.default_rng(seed)
+        self._page, self._context, self._anchor = (
+            rng.random(n) if continuous else rng.choice(FEW, n) for n in (web.n_pages, web.n_links, web.n_links)
+        )
+        self._offset = web.link_offset
+        self.asked: list[tuple[str, int]] = []
+        self.most_answers = np.inf
+
+    def page(self, recorded_page):
+        self._note("page", recorded_page)
+        return float(self._page[recorded_page])
+
+    def contexts(self, recorded_page, window):
+        self._note("contexts", recorded_page)
+        return self._of_links(self._context, recorded_page)
+
+    def anchors(self, recorded_page):
+        self._note("anchors", recorded_page)
+        return self._of_links(self._anchor, recorded_page)
+
+    def page_cost_ns(self, recorded_page):
+        return 0
+
+    def context_cost_ns(self, recorded_page, window):
+        return 0
+
+    def anchor_cost_ns(self, recorded_page):
+        return 0
+
+    def asked_of(self, what):
+        return [page for asked, page in self.asked if asked == what]
+
+    def _of_links(self, scores, page):
+        return scores[self._offset[page] : self._offset[page + 1]]
+
+    def _note(self, what, page):
+        if len(self.asked) >= self.most_answers:
+            raise Refused
+        self.asked.append((what, page))
+
+
+@dataclass
+class Ground:
+    """A web to crawl, what is shown of it, and its scores. Crawls on the same ground work in the same arrays."""
+
+    web: RecordedWeb
+    shown: ShownLinks
+    scores: ToldScores
+    seeds: list[int] = field(default_factory=lambda: [0])
+
+    def crawl(self, run: Callable, strategy, mode="sequential", *, page_budget=1000, seed=0, scores=None, **options):
+        made = STRATEGIES.make(strategy) if isinstance(strategy, str) else strategy()
+        return run(
+            *(self.web, made, self.seeds, scores or self.scores),
+            rng=Random(seed),
+            page_budget=page_budget,
+            shown=self.shown,
+            mode=parse_mode(mode),
+            **options,
+        )
+
+    def plain(self, *choice, **options):
+        return self.crawl(simulate, *choice, plain=True, **options)
+
+    def compiled(self, *choice, **options):
+        return self.crawl(compiled_crawl, *choice, **options)
+
+    def assert_same(self, *choice, **options):
+        compiled = self.compiled(*choice, **options)
+        assert compiled is not None, "no compiled crawl followed the strategy"
+        assert told(compiled) == told(self.plain(*choice, **options))
+        return compiled
+
+
+def ground_of(web, n_seeds=1, seed=0, *, continuous=False, **shown):
+    """Crawls of a web from random seeds."""
+    scores = ToldScores(web, seed, continuous=continuous)
+    return Ground(web, ShownLinks(web, **shown), scores, Random(seed).sample(range(web.n_pages), n_seeds))
+
+
+def random_ground(seed, n_pages, n_links, n_seeds, **options):
+    """A web of random links with dead ones, redirects, repeats and links to oneself."""
+    web = SyntheticWeb.random(Random(seed), n_pages, n_links)
+    return ground_of(web.recorded, n_seeds, seed, **options)
+
+
+def told(crawl):
+    """All that a crawl tells but its CPU time."""
+    return crawl.pages.tolist(), crawl.relevance.tolist(), crawl.ended, crawl.n_missing, crawl.n_repeated
+
+
+def some_webs():
+    """Small webs of several sizes, by which most of a crawl's turns are taken."""
+    sizes = [(20, 3, 1), (60, 3, 4), (60, 8, 9), (200, 8, 2)]
+    return [random_ground(seed, *size, continuous=seed == 2) for seed, size in enumerate(sizes)]
