@@ -17,10 +17,10 @@ from scenthound.cli.evolve_progress import watched
 from scenthound.cli.evolve_tables import print_evolution
 from scenthound.cli.progress import shown
 from scenthound.cli.validation_tables import print_validation
-from scenthound.lab.evolution import Evolution, evolve
+from scenthound.lab.evolving.evolution import Evolution, evolve
 from scenthound.lab.topic_choice import TopicChoice
-from scenthound.lab.validation_settings import JOHNSON2003_BUDGETS, ValidationSettings, fitting_budgets
-from scenthound.lab.validation_topics import TopicsWanted
+from scenthound.lab.validating.settings import JOHNSON2003_BUDGETS, ValidationSettings, fitting_budgets
+from scenthound.lab.validating.topics import TopicsWanted
 from scenthound.report.validation_folder import validate_into
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.evolved import choice_of

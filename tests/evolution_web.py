@@ -5,7 +5,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from scenthound.lab.evolution import Evolution, evolve
+from scenthound.lab.evolving.evolution import Evolution, evolve
 from scenthound.lab.topic_choice import TopicChoice
 from scenthound.model import Topic
 from scenthound.store.record import record

@@ -17,8 +17,8 @@ from ring_web import record_ring
 from scenthound.cli.evolve_progress import StatusWords, time_left
 from scenthound.evolve.naming import METHODS
 from scenthound.evolve.scored import Summary
-from scenthound.lab.evolution_run import EvolutionStatus
-from scenthound.lab.fitness import MEASURES
+from scenthound.lab.evolving.fitness import MEASURES
+from scenthound.lab.evolving.run import EvolutionStatus
 from scenthound.processes import Crew
 from scenthound.strategies.rank_file import read_rank_file
 
@@ -179,7 +179,7 @@ class Dies:
 
 
 def test_workers_that_die_again_and_again_end_the_search_with_one_line(evolving, tmp_path, monkeypatch):
-    monkeypatch.setattr("scenthound.lab.evolution.Crew", lambda _make, n_workers: Crew(Dies, n_workers))
+    monkeypatch.setattr("scenthound.lab.evolving.evolution.Crew", lambda _make, n_workers: Crew(Dies, n_workers))
     code, _, err = evolving("--workers", 2)
     assert code == 1
     assert "A worker process died, and so did 3 more" in err

@@ -13,11 +13,11 @@ from scenthound.drivers.modes import parse_mode
 from scenthound.drivers.simulate import simulate
 from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.errors import BadInput, BadParameter, BadTopic, UnknownName
-from scenthound.lab.evaluation import Evaluation, Evaluator
-from scenthound.lab.evolution import Evolution, evolve, go_on
+from scenthound.lab.evolving.evaluation import Evaluation, Evaluator
+from scenthound.lab.evolving.evolution import Evolution, evolve, go_on
+from scenthound.lab.evolving.search_folder import LOG_FILE, RESULT_FILE, SearchFolder
 from scenthound.lab.experiment import guides_for
 from scenthound.lab.planning import plan
-from scenthound.lab.search_folder import LOG_FILE, RESULT_FILE, SearchFolder
 from scenthound.lab.simulation import TopicChoice as SimulatedTopics
 from scenthound.lab.simulation import simulate_topics
 from scenthound.lab.topic_choice import TopicChoice

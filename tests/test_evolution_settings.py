@@ -7,9 +7,9 @@ import pytest
 
 from ring_web import topic
 from scenthound.errors import BadInput, BadParameter, UnknownName
-from scenthound.lab.evolution_settings import EvolutionSettings, parse_scores
+from scenthound.lab.evolving.rule_split import MOST_RULES, parse_split
+from scenthound.lab.evolving.settings import EvolutionSettings, parse_scores
 from scenthound.lab.experiment import Experiment
-from scenthound.lab.rule_split import MOST_RULES, parse_split
 from scenthound.lab.starts import Task
 from scenthound.strategies.parts.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scenthound.drivers.ended import Ended
 from scenthound.drivers.simulated_crawl import Crawl
 from scenthound.errors import BadParameter, UnknownName
-from scenthound.lab.fitness import MEASURES, Aim, Fitness, parse_fitness
+from scenthound.lab.evolving.fitness import MEASURES, Aim, Fitness, parse_fitness
 
 #: Ten pages on five hosts, two pages each; page 9 cannot be reached from the seeds 0 and 1.
 AIM = Aim(

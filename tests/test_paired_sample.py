@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from scenthound.lab.paired_sample import PairedSample
+from scenthound.lab.validating.paired_sample import PairedSample
 
 
 def test_the_seeds_of_few_topics_are_the_observations():

@@ -15,9 +15,9 @@ from scenthound.drivers.scores import scores_for
 from scenthound.drivers.simulate import simulate
 from scenthound.errors import BadInput, BadParameter, BadTopic, BrokenContract, UnknownName
 from scenthound.lab.starts import Start, Starts
-from scenthound.lab.validation import prepared, validate
-from scenthound.lab.validation_settings import SeedSet, ValidationSettings, fitting_budgets
-from scenthound.lab.validation_topics import TopicsWanted, chosen_topics, trained_on
+from scenthound.lab.validating.settings import SeedSet, ValidationSettings, fitting_budgets
+from scenthound.lab.validating.topics import TopicsWanted, chosen_topics, trained_on
+from scenthound.lab.validating.validation import prepared, validate
 from scenthound.relevance.cosine import Cosine
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from ring_web import topic
-from scenthound.lab.measurements import Measurements
-from scenthound.lab.paired_sample import Effect
-from scenthound.lab.validation_measures import MEASURES
-from scenthound.lab.validation_settings import ValidationSettings
-from scenthound.lab.verdicts import Verdict, above_zero, below_zero, findings, not_above_zero, weight_claims
+from scenthound.lab.validating.measurements import Measurements
+from scenthound.lab.validating.measures import MEASURES
+from scenthound.lab.validating.paired_sample import Effect
+from scenthound.lab.validating.settings import ValidationSettings
+from scenthound.lab.validating.verdicts import Verdict, above_zero, below_zero, findings, not_above_zero, weight_claims
 from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
 
 YES, NO, OPEN = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED

@@ -15,8 +15,8 @@ from scenthound.errors import Failure, WrongUse, printable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scenthound.lab.evolution import Evolution
-    from scenthound.lab.evolution_run import Watch
+    from scenthound.lab.evolving.evolution import Evolution
+    from scenthound.lab.evolving.run import Watch
 
 
 def evolve(
@@ -57,9 +57,9 @@ def evolve(
 
     scenthound evolve --resume search
     """
-    from scenthound.lab.evolution import evolve as search_rules
-    from scenthound.lab.evolution import go_on
-    from scenthound.lab.evolution_settings import parse_scores
+    from scenthound.lab.evolving.evolution import evolve as search_rules
+    from scenthound.lab.evolving.evolution import go_on
+    from scenthound.lab.evolving.settings import parse_scores
     from scenthound.lab.topic_choice import TopicChoice, parse_task
 
     if resume is not None:
@@ -154,6 +154,6 @@ def _how_to_go_on(folder: Path) -> str:
 
 
 def _can_go_on(folder: Path) -> bool:
-    from scenthound.lab.search_folder import is_search_folder
+    from scenthound.lab.evolving.search_folder import is_search_folder
 
     return is_search_folder(folder)

@@ -14,7 +14,7 @@ from scenthound.cli.progress import shown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scenthound.lab.evolution_run import EvolutionStatus, Watch
+    from scenthound.lab.evolving.run import EvolutionStatus, Watch
 
 
 @contextmanager

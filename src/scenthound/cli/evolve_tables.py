@@ -14,7 +14,7 @@ from scenthound.strategies.evolved import choice_of
 from scenthound.strategies.parts.rank_formula import formula_of
 
 if TYPE_CHECKING:
-    from scenthound.lab.evolution import Compared, Evolution
+    from scenthound.lab.evolving.evolution import Compared, Evolution
 
 
 def print_evolution(done: Evolution, seconds: float, as_json: bool) -> None:

@@ -76,8 +76,8 @@ def validate(
 
     scenthound validate --web web --topics topics.jsonl --strategy evolved:file=evolved.toml --unseen-max 9 --out out
     """
-    from scenthound.lab.validation_settings import JOHNSON2003_BUDGETS, ValidationSettings
-    from scenthound.lab.validation_topics import TopicsWanted
+    from scenthound.lab.validating.settings import JOHNSON2003_BUDGETS, ValidationSettings
+    from scenthound.lab.validating.topics import TopicsWanted
     from scenthound.report.validation_files import as_json as plain_values
     from scenthound.report.validation_folder import validate_into
 

@@ -9,17 +9,17 @@ import typer
 
 from scenthound.cli.tables import print_table
 from scenthound.cli.wrapped import say
-from scenthound.lab.measurements import SEED_SETS
-from scenthound.lab.validation_measures import MEASURES
+from scenthound.lab.validating.measurements import SEED_SETS
+from scenthound.lab.validating.measures import MEASURES
 from scenthound.report.validation_files import READING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from scenthound.lab.paired_sample import Effect, PairedSample
-    from scenthound.lab.validation import Validation
-    from scenthound.lab.validation_settings import SeedSet
-    from scenthound.lab.verdicts import Finding
+    from scenthound.lab.validating.paired_sample import Effect, PairedSample
+    from scenthound.lab.validating.settings import SeedSet
+    from scenthound.lab.validating.validation import Validation
+    from scenthound.lab.validating.verdicts import Finding
 
 #: What the second table shows, under heads that are short enough for a column.
 OTHER_MEASURES = {

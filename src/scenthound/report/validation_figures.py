@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from scenthound.errors import MissingExtra
-from scenthound.lab.measurements import SEED_SETS
-from scenthound.lab.validation import Validation
-from scenthound.lab.validation_measures import MEASURES
-from scenthound.lab.validation_settings import SeedSet
+from scenthound.lab.validating.measurements import SEED_SETS
+from scenthound.lab.validating.measures import MEASURES
+from scenthound.lab.validating.settings import SeedSet
+from scenthound.lab.validating.validation import Validation
 from scenthound.report.curves import COLOURS
 
 BARS = ("fitness", "community_cohesiveness", "overall_cohesiveness")

@@ -14,10 +14,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from scenthound.lab.measurements import SEED_SETS
-from scenthound.lab.validation import Validation
-from scenthound.lab.validation_measures import MEASURES
-from scenthound.lab.verdicts import Finding
+from scenthound.lab.validating.measurements import SEED_SETS
+from scenthound.lab.validating.measures import MEASURES
+from scenthound.lab.validating.validation import Validation
+from scenthound.lab.validating.verdicts import Finding
 
 FORMAT = "scenthound validation"
 VERSION = 1

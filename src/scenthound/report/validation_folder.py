@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 from scenthound.files import write_whole
-from scenthound.lab.validation import Validation, prepared, validate
-from scenthound.lab.validation_settings import ValidationSettings
-from scenthound.lab.validation_topics import TopicsWanted
+from scenthound.lab.validating.settings import ValidationSettings
+from scenthound.lab.validating.topics import TopicsWanted
+from scenthound.lab.validating.validation import Validation, prepared, validate
 from scenthound.model import Progress, silent
 from scenthound.report.validation_figures import draw_validation, require_figures
 from scenthound.report.validation_files import CRAWLS_FILE, FINDINGS_FILE, as_json, crawls_csv, is_validation_folder

@@ -6,13 +6,13 @@ From files to measurements and verdicts; `report/validation_folder` writes them 
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from scenthound.lab.measurements import Measurements
 from scenthound.lab.planning import plan
 from scenthound.lab.starts import Start, Starts
-from scenthound.lab.validation_crawls import measured_rounds
-from scenthound.lab.validation_settings import ValidationSettings, check_seeds, fitting_budgets
-from scenthound.lab.validation_topics import TopicsWanted, chosen_topics, trained_on
-from scenthound.lab.verdicts import Finding, findings
+from scenthound.lab.validating.crawls import measured_rounds
+from scenthound.lab.validating.measurements import Measurements
+from scenthound.lab.validating.settings import ValidationSettings, check_seeds, fitting_budgets
+from scenthound.lab.validating.topics import TopicsWanted, chosen_topics, trained_on
+from scenthound.lab.validating.verdicts import Finding, findings
 from scenthound.model import Progress, silent
 from scenthound.store.crawl_web import open_web
 from scenthound.store.recorded_web import RecordedWeb

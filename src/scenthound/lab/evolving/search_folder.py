@@ -25,8 +25,8 @@ from scenthound.errors import BadInput, printable
 from scenthound.evolve.genome import Genes
 from scenthound.files import write_whole
 from scenthound.lab.crawl_sources import training_digest
-from scenthound.lab.evaluation import Evaluation
-from scenthound.lab.evolution_settings import EvolutionSettings
+from scenthound.lab.evolving.evaluation import Evaluation
+from scenthound.lab.evolving.settings import EvolutionSettings
 from scenthound.model import Topic
 from scenthound.store.crawl_web import open_web
 from scenthound.store.folder import check_place, new_folder

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.lab.paired_sample import PairedSample
-from scenthound.lab.validation_crawls import MeasuredRound
-from scenthound.lab.validation_measures import MEASURES, CrawlMeasures
-from scenthound.lab.validation_settings import SeedSet, ValidationSettings
+from scenthound.lab.validating.crawls import MeasuredRound
+from scenthound.lab.validating.measures import MEASURES, CrawlMeasures
+from scenthound.lab.validating.paired_sample import PairedSample
+from scenthound.lab.validating.settings import SeedSet, ValidationSettings
 from scenthound.model import FloatArray, IntArray, LongArray
 
 SEED_SETS = tuple(SeedSet)

@@ -16,9 +16,9 @@ from scenthound.errors import BadInput, printable
 from scenthound.evolve.base import Search
 from scenthound.evolve.genome import Genes
 from scenthound.evolve.scored import Scored, Summary
-from scenthound.lab.evaluation import Evaluation
-from scenthound.lab.evolution_settings import STRATEGY, EvolutionSettings
-from scenthound.lab.search_folder import Logged, SearchFolder
+from scenthound.lab.evolving.evaluation import Evaluation
+from scenthound.lab.evolving.search_folder import Logged, SearchFolder
+from scenthound.lab.evolving.settings import STRATEGY, EvolutionSettings
 from scenthound.processes import Crew
 from scenthound.strategies.parts.rank_rules import RankRules
 from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text

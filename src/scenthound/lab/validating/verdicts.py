@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
 
-from scenthound.lab.measurements import SEED_SETS, Measurements
-from scenthound.lab.paired_sample import Effect
-from scenthound.lab.validation_settings import ValidationSettings
+from scenthound.lab.validating.measurements import SEED_SETS, Measurements
+from scenthound.lab.validating.paired_sample import Effect
+from scenthound.lab.validating.settings import ValidationSettings
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
 from scenthound.strategies.rank_function import RankFunction

@@ -17,8 +17,8 @@ from scenthound.drivers.telling import TopicWords
 from scenthound.errors import BrokenContract, ScenthoundError
 from scenthound.lab.experiment import guides_for, random_seed_of
 from scenthound.lab.starts import Start
-from scenthound.lab.validation_measures import CrawlJudge, CrawlMeasures, judgement_of, page_graph
-from scenthound.lab.validation_settings import SeedSet, ValidationSettings
+from scenthound.lab.validating.measures import CrawlJudge, CrawlMeasures, judgement_of, page_graph
+from scenthound.lab.validating.settings import SeedSet, ValidationSettings
 from scenthound.model import Progress, Topic, Trace, silent
 from scenthound.processes import in_order, processors
 from scenthound.store.recorded_web import RecordedWeb

@@ -17,9 +17,9 @@ from scenthound.drivers.simulated_crawl import Crawl
 from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.drivers.telling import TopicWords
 from scenthound.errors import BrokenContract, ScenthoundError
-from scenthound.lab.evolution_settings import STRATEGY, EvolutionSettings
+from scenthound.lab.evolving.fitness import Aim
+from scenthound.lab.evolving.settings import STRATEGY, EvolutionSettings
 from scenthound.lab.experiment import guides_for, random_seed_of
-from scenthound.lab.fitness import Aim
 from scenthound.lab.starts import Start
 from scenthound.metrics.link_distance import distances_from
 from scenthound.metrics.page_graph import PageGraph

@@ -16,9 +16,9 @@ from typing import Any
 from scenthound.errors import BadInput, BadParameter, UnknownName
 from scenthound.evolve.base import Method, Search
 from scenthound.evolve.naming import parse_search
+from scenthound.lab.evolving.fitness import DEFAULT_FITNESS, Fitness, parse_fitness
+from scenthound.lab.evolving.rule_split import RuleSplit, parse_split
 from scenthound.lab.experiment import MOST_SEEDS, Experiment
-from scenthound.lab.fitness import DEFAULT_FITNESS, Fitness, parse_fitness
-from scenthound.lab.rule_split import RuleSplit, parse_split
 from scenthound.lab.starts import Task
 from scenthound.model import Topic
 from scenthound.strategies.parts.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from scenthound.errors import BadParameter, BadTopic
 from scenthound.evolve.scored import Summary
-from scenthound.lab.evaluation import Evaluation, Evaluator
-from scenthound.lab.evolution_run import EvolutionRun, EvolutionStatus, Watch
-from scenthound.lab.evolution_settings import (
+from scenthound.lab.evolving.evaluation import Evaluation, Evaluator
+from scenthound.lab.evolving.fitness import DEFAULT_FITNESS
+from scenthound.lab.evolving.run import EvolutionRun, EvolutionStatus, Watch
+from scenthound.lab.evolving.search_folder import RESULT_FILE, SearchFolder, check_new
+from scenthound.lab.evolving.settings import (
     DEFAULT_CRAWLS,
     DEFAULT_MODE,
     DEFAULT_PAGES,
@@ -22,9 +24,7 @@ from scenthound.lab.evolution_settings import (
     EvolutionSettings,
 )
 from scenthound.lab.experiment import Experiment
-from scenthound.lab.fitness import DEFAULT_FITNESS
 from scenthound.lab.planning import plan
-from scenthound.lab.search_folder import RESULT_FILE, SearchFolder, check_new
 from scenthound.lab.starts import Start, Starts, Task
 from scenthound.lab.topic_choice import TopicChoice, choose_topics
 from scenthound.model import Progress, Topic, silent
