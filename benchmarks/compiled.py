@@ -3,7 +3,8 @@
 The web is made up: 20 million links, once all of them to recorded pages and once a fifth of them dead, as in real
 collections. Its pages are numbered by lot, so that nothing lies near in memory by chance. Compiled crawls run until the
 web is exhausted, plain ones for some thousand pages, in the same process and in turns; their traces must be the same as
-far as they go. Scores are given, so that crawling is measured and nothing else. `start` is how long a new process takes
+far as they go. Pages are scored beforehand, by the guide that rank functions have, so that crawling is measured and
+nothing else; what links promise is drawn by lot. `start` is how long a new process takes
 until its first crawl of a hundred pages is done, with the compiled code found on disk.
 """
 
@@ -15,21 +16,29 @@ from random import Random
 from statistics import median
 from time import perf_counter, process_time
 
+import numpy as np
+
 from benchmarks.strategies import DrawnScores
 from scenthound.drivers.compiled.known_scores import known_scores
 from scenthound.drivers.modes import parse_mode
+from scenthound.drivers.scores import scores_for
 from scenthound.drivers.simulate import Crawl, simulate
 from scenthound.drivers.simulated_web import ShownLinks
+from scenthound.lab.starts import Starts
+from scenthound.lab.training import WANG2009_POSITIVES, training_of
+from scenthound.model import Topic
+from scenthound.relevance.svm import LinearSvm
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.testing import topical_web
+from scenthound.testing.topical_web import TOPICS_FILE
+from scenthound.topics.files import read_topics
 
 N_PAGES = 1_000_000
 LINKS_PER_PAGE = 20
 N_SEEDS = 100
 N_ROUNDS = 3
 PLAIN_PAGES = 20_000
-TOPIC = "topic0"
 #: Strategy, mode, and what is asked of it: visits per second on the web without dead links.
 CHOICES = (
     ("breadth_first:buffer=none", "sequential", None),
@@ -54,9 +63,10 @@ def main(n_pages: int = N_PAGES) -> None:
 
 def _measure(folder: Path, *, judged: bool) -> None:
     web = RecordedWeb.open(folder)
-    bench = _Bench(web)
-    n_dead = int((web.url_page[web.link_url] < 0).sum())
-    print(f"  {web.n_pages:,} pages, {web.n_links:,} links, {n_dead / web.n_links:.0%} of them dead")
+    bench = _Bench(web, read_topics(folder / TOPICS_FILE))
+    dead = float((web.url_page[web.link_url] < 0).mean())
+    good = f"{bench.share_of_good:.0%} of the pages good"
+    print(f"  {web.n_pages:,} pages, {web.n_links:,} links, {dead:.0%} of them dead, {good}")
     for strategy, mode, wanted in CHOICES:
         bench.crawl(strategy, mode, web.n_pages, plain=False)  # Compiles, if it is the first time, and makes room.
         rounds = [bench.both(strategy, mode) for _ in range(N_ROUNDS)]
@@ -65,18 +75,32 @@ def _measure(folder: Path, *, judged: bool) -> None:
         print(f"  {strategy:33} {mode:11} {fast:11,.0f}/s  plain {slow:7,.0f}/s  {fast / slow:4.0f} times{asked}")
 
 
+class _Scores(DrawnScores):
+    """The guide's scores of pages, trained on the topic's examples; those of links are drawn."""
+
+    def __init__(self, web: RecordedWeb, topics: list[Topic]) -> None:
+        super().__init__(web, web.labelled(topics[0].id))
+        starts = Starts(web)
+        positives = starts.example_pages(topics[0])[:WANG2009_POSITIVES]
+        negatives = [page for topic in topics[1:] for page in starts.example_pages(topic)[:5]]
+        guide = scores_for(topics[0], LinearSvm(), web, training_of(web, positives, negatives))
+        self._relevance = [guide.page(page) for page in range(web.n_pages)]
+        known = known_scores(self, web)
+        known.learn_pages(self, np.arange(web.n_pages, dtype=np.int32))
+
+    def share_of_good(self) -> float:
+        return sum(relevance >= 0.5 for relevance in self._relevance) / len(self._relevance)
+
+
 class _Bench:
     """Crawls of one web."""
 
-    def __init__(self, web: RecordedWeb) -> None:
+    def __init__(self, web: RecordedWeb, topics: list[Topic]) -> None:
         self._web = web
         self._shown = ShownLinks(web)
-        on_topic = web.labelled(TOPIC)
-        self._seeds = on_topic[:N_SEEDS].tolist()
-        self._scores = DrawnScores(web, on_topic)
-        known = known_scores(self._scores, web)
-        for page in range(web.n_pages):
-            known.learn_page(self._scores, page)
+        self._seeds = web.labelled(topics[0].id)[:N_SEEDS].tolist()
+        self._scores = _Scores(web, topics)
+        self.share_of_good = self._scores.share_of_good()
 
     def both(self, strategy: str, mode: str) -> tuple[float, float]:
         """Visits per second, compiled and plain."""

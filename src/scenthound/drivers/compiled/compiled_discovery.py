@@ -27,7 +27,7 @@ def find(crawl: Crawling, queue: Queue, url: int) -> bool:
     if record.bucket != UNSEEN:
         return False
     number = crawl.numbers[N_FOUND]
-    record.bucket, record.number, record.told = UNKNOWN, number, -1
+    record.bucket, record.number = UNKNOWN, number
     crawl.found[number] = url
     crawl.numbers[N_FOUND] = number + 1
     return True
@@ -41,15 +41,25 @@ def ask_for_records(web: Web, queue: Queue, page: int) -> None:
 
 
 @compiled_inline
+def upcoming(crawl: Crawling, queue: Queue, place: int) -> int:
+    """A page that is likely to be taken soon, the next at place 0; -1 if there is none."""
+    numbers = crawl.numbers
+    if numbers[FIFO_FIRST] + place < numbers[FIFO_END]:
+        return crawl.fifo[numbers[FIFO_FIRST] + place]
+    return queue.heap[place].page if place < queue.numbers[HEAP_SIZE] else -1
+
+
+@compiled_inline
 def ask_ahead(web: Web, given: Given, crawl: Crawling, queue: Queue) -> None:
     """The pages that are likely to be next will be looked at, and the links of the first of them."""
-    heap, n_entries = queue.heap, queue.numbers[HEAP_SIZE]
-    for place in range(1, min(n_entries, 3)):
-        url = heap[place].page
-        prefetch(web.url_page, url, 0)
-        if url < len(given.relevance):
+    for place in range(1, 3):
+        url = upcoming(crawl, queue, place)
+        if url >= 0:
+            prefetch(web.url_page, url, 0)
+        if 0 <= url < len(given.relevance):
             prefetch(web.distinct_offset, url, 0)
-    page = web.url_page[heap[0].page] if n_entries else -1
+    url = upcoming(crawl, queue, 0)
+    page = web.url_page[url] if url >= 0 else -1
     if page >= 0:
         prefetch(given.relevance, page, 0)
         prefetch(crawl.visit_of, page, 0)

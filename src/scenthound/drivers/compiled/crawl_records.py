@@ -130,9 +130,9 @@ CASH = np.dtype([("held", "f8"), ("relevance", "f8"), ("promised", "f8"), ("plac
 KNOWN = record_type(
     {
         **WAITING_FIELDS,
-        "n_parents": ("i4", 20),
-        "n_in_community": ("i4", 24),
-        "most_links": ("i4", 28),
+        "n_parents": ("i4", 16),
+        "n_in_community": ("i4", 20),
+        "most_links": ("i4", 24),
         "n_links": ("i8", 32),
         "n_into_community": ("i8", 40),
         "page": ("i4", 48),

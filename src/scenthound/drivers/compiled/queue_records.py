@@ -37,9 +37,9 @@ SMALL_HEAP = 1024
 #: In `bucket` of a page's record: never heard of, known and not waiting yet, and not waiting any more.
 UNSEEN, UNKNOWN, TAKEN = -3, -1, -2
 
-#: By URL of the web. `bits` are those of `score`; `number` is in order of discovery, and breaks ties; `told` is the
-#: visit that last linked to the page. The wide record of a rank function begins with the same fields.
-WAITING_FIELDS = {"score": ("f8", 0), "bits": ("u8", 0), "bucket": ("i4", 8), "number": ("i4", 12), "told": ("i4", 16)}
+#: By URL of the web. `bits` are those of `score`; `number` is in order of discovery, and breaks ties. The
+#: wide record of a rank function begins with the same fields.
+WAITING_FIELDS = {"score": ("f8", 0), "bits": ("u8", 0), "bucket": ("i4", 8), "number": ("i4", 12)}
 
 
 def record_type(fields: dict[str, tuple[str, int]], n_bytes: int) -> np.dtype[np.void]:
@@ -48,7 +48,7 @@ def record_type(fields: dict[str, tuple[str, int]], n_bytes: int) -> np.dtype[np
     return np.dtype({"names": list(fields), "formats": formats, "offsets": offsets, "itemsize": n_bytes})
 
 
-WAITING = record_type(WAITING_FIELDS, 24)
+WAITING = record_type(WAITING_FIELDS, 16)
 #: What the heap is made of.
 ENTRY = np.dtype([("score", "f8"), ("key", "u8"), ("page", "i8")])
 
