@@ -45,7 +45,7 @@ def test_both_crawl_small_webs_alike_whenever_the_budget_ends(small_webs, strate
 def test_both_crawl_a_web_of_two_thousand_pages_alike(large_webs, strategy, continuous, mode):
     crawl = large_webs[continuous].assert_same(strategy, mode, page_budget=800, seed=4)
     # All but the crawls that forget pages have seen almost all of the web then.
-    assert len(crawl.pages) == 800 or "buffer=5" in strategy
+    assert len(crawl.pages) == 800 or "buffer=" in strategy
 
 
 @given(

@@ -13,6 +13,7 @@ from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.strategies.opic import Opic
+from scenthound.strategies.parts.rank_rules import SCORE_NAMES
 from scenthound.testing import SyntheticWeb
 from twin_crawls import FOLLOWED, MODES, SOME, Refused, ToldScores, each, ground_of, some_webs, told
 
@@ -80,10 +81,9 @@ class Backwards(BreadthFirst):
 @pytest.mark.parametrize(
     "strategy",
     [
-        "best_n_first:n=5,buffer=none",
-        "best_first:buffer=9",
-        "best_first",
-        "link_context:buffer=9",
+        "opic:n=5",
+        "otie:n=5",
+        "adaptive_n_first",
         "rank_function:n=2",
         "rank_function:buffer=9",
         "hub_otie",
@@ -96,6 +96,24 @@ def test_what_compiled_code_cannot_follow_goes_the_plain_way(ground, strategy):
     crawl = ground.crawl(simulate, strategy, page_budget=40)
     assert told(crawl) == told(ground.plain(strategy, page_budget=40))
     assert not np.isnan(crawl.cpu_us).any()
+
+
+@pytest.mark.parametrize(
+    ("names", "known"),
+    [
+        ("breadth_first", "buffer when_full"),
+        ("best_first", "buffer found_again description"),
+        ("best_n_first", "n buffer found_again description"),
+        ("link_context", "b window n buffer found_again"),
+        ("opic", "n seeds_first"),
+        ("otie", "a d b window reshare_every revise_again when_hopeless n seeds_first"),
+        ("rank_function", f"n buffer {' '.join(SCORE_NAMES)} hub_over threshold"),
+        ("evolved", "file n buffer"),
+    ],
+)
+def test_every_parameter_of_a_strategy_that_is_followed_is_known(names, known):
+    # A new parameter that plans do not read would be followed as if it had its default.
+    assert list(STRATEGIES.make(names).parameters) == known.split()
 
 
 @each(SOME)

@@ -42,6 +42,17 @@ FOLLOWED = [
     "best_first:buffer=none,found_again=latest",
     "best_first:buffer=none,found_again=first",
     "best_n_first:n=1,buffer=none",
+    "best_n_first:n=7,buffer=none",
+    "best_first",
+    "best_first:buffer=1",
+    "best_first:buffer=4,found_again=latest",
+    "best_first:buffer=5,found_again=first",
+    "best_n_first:n=5,buffer=9",
+    "best_n_first:n=9,buffer=4",
+    "best_n_first:n=256",
+    "link_context:buffer=7",
+    "link_context:n=3,buffer=2,found_again=latest",
+    "link_context:n=50",
     "link_context",
     "link_context:b=0.8,found_again=latest",
     "opic",
@@ -62,7 +73,16 @@ FOLLOWED = [
     BY_PHASE,
 ]
 #: One of each kind.
-SOME = ["breadth_first", "best_first:buffer=none", "link_context", "opic", FOLLOWED[13], "rank_function", BY_DISTANCE]
+SOME = [
+    "breadth_first",
+    "best_first:buffer=none",
+    "best_n_first:n=5,buffer=9",
+    "link_context",
+    "opic",
+    "otie:when_hopeless=keep,revise_again=true,reshare_every=2",
+    "rank_function",
+    BY_DISTANCE,
+]
 MODES = ["sequential", "roulette", "roulette:size=7,refill_at=3"]
 
 

@@ -21,9 +21,11 @@ from scenthound.drivers.compiled.compiled_discovery import (
 )
 from scenthound.drivers.compiled.compiled_queue import NOTHING, clear, put
 from scenthound.drivers.compiled.compiled_ranks import start_rank, tell_rank
+from scenthound.drivers.compiled.compiled_rounds import start_round, tell_rounds
 from scenthound.drivers.compiled.compiled_taking import GOES_ON, has_room, spin, take_next
 from scenthound.drivers.compiled.crawl_records import (
     BUDGET,
+    BY_CONTEXT,
     KIND,
     LIST_SIZE,
     N_MISSING,
@@ -42,7 +44,7 @@ from scenthound.drivers.compiled.queue_records import Queue, Records, WordArray
 from scenthound.model import IntArray
 
 BREADTH_FIRST, BEST_FIRST, LINK_CONTEXT = int(Kind.BREADTH_FIRST), int(Kind.BEST_FIRST), int(Kind.LINK_CONTEXT)
-OPIC, OTIE = int(Kind.OPIC), int(Kind.OTIE)
+OPIC, OTIE, ROUNDS = int(Kind.OPIC), int(Kind.OTIE), int(Kind.ROUNDS)
 BUDGET_SPENT, EMPTY = int(Stop.BUDGET), int(Stop.EMPTY)
 WANTS_RELEVANCE, WANTS_LINK_SCORES = int(Stop.WANTS_RELEVANCE), int(Stop.WANTS_LINK_SCORES)
 WANTS_ROOM = int(Stop.WANTS_ROOM)
@@ -56,6 +58,9 @@ def start(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, seeds: IntA
     for url in seeds:
         if crawl.numbers[KIND] in (OPIC, OTIE):
             start_cash(crawl, queue, rich, cash, url, 1.0 / len(seeds))
+            continue
+        if crawl.numbers[KIND] == ROUNDS:
+            start_round(crawl, queue, url)
             continue
         find(crawl, queue, url)
         if crawl.numbers[KIND] == BREADTH_FIRST:
@@ -154,7 +159,7 @@ def what_is_wanting(given: Given, crawl: Crawling, page: int) -> int:
         return GOES_ON
     if isnan(given.relevance[page]):
         return WANTS_RELEVANCE
-    by_links = kind in (LINK_CONTEXT, OTIE) or crawl.numbers[WEIGHS_LINK_SCORES]
+    by_links = kind in (LINK_CONTEXT, OTIE) or crawl.numbers[BY_CONTEXT] or crawl.numbers[WEIGHS_LINK_SCORES]
     if by_links and not given.has_links[page]:
         return WANTS_LINK_SCORES
     return GOES_ON
@@ -181,6 +186,8 @@ def tell(
         tell_opic(web, crawl, queue, rich, cash, url, page)
     elif kind == OTIE:
         tell_otie(web, given, crawl, queue, rich, cash, url, page)
+    elif kind == ROUNDS:
+        tell_rounds(web, given, crawl, queue, page)
     else:
         tell_link_context(web, given, crawl, queue, page)
 

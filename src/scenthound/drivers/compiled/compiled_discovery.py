@@ -91,8 +91,12 @@ def find_better(crawl: Crawling, queue: Queue, url: int, score: float, rule: int
     record = queue.pages[url]
     if record.bucket == TAKEN:
         return
-    is_new = find(crawl, queue, url)
-    if is_new or (rule == HIGHEST and score > record.score) or (rule == LATEST and score != record.score):
+    find(crawl, queue, url)
+    if (
+        record.bucket == UNKNOWN
+        or (rule == HIGHEST and score > record.score)
+        or (rule == LATEST and score != record.score)
+    ):
         put(queue, url, score)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scenthound.compiling import compiled_inline, compiled_part
 from scenthound.drivers.compiled.compiled_cash import take_cash
 from scenthound.drivers.compiled.compiled_queue import NO_ROOM, NOTHING, room, take
+from scenthound.drivers.compiled.compiled_rounds import take_in_round
 from scenthound.drivers.compiled.crawl_records import (
     FIFO_END,
     FIFO_FIRST,
@@ -27,7 +28,7 @@ from scenthound.drivers.compiled.crawl_records import (
 from scenthound.drivers.compiled.queue_records import Queue, Records
 from scenthound.frontier.compiled_heaps import tie_key
 
-BREADTH_FIRST, OPIC, OTIE = int(Kind.BREADTH_FIRST), int(Kind.OPIC), int(Kind.OTIE)
+BREADTH_FIRST, OPIC, OTIE, ROUNDS = int(Kind.BREADTH_FIRST), int(Kind.OPIC), int(Kind.OTIE), int(Kind.ROUNDS)
 #: Nothing keeps the crawl from going on.
 GOES_ON = -1
 #: Random bits of a draw from the wheel, and what makes a share of them.
@@ -50,6 +51,8 @@ def take_next(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue
             return NOTHING
         numbers[FIFO_FIRST] += 1
         return crawl.fifo[numbers[FIFO_FIRST] - 1]
+    if numbers[KIND] == ROUNDS:
+        return take_in_round(crawl, queue)
     if numbers[KIND] in (OPIC, OTIE):
         return take_cash(web, given, crawl, queue, rich, cash)
     return take(queue)

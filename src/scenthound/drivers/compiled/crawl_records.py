@@ -24,6 +24,7 @@ class Kind(IntEnum):
     OPIC = 3
     OTIE = 4
     RANKS = 5
+    ROUNDS = 6  #: best-first or by link context, with a bound, or with several pages that leave together
 
 
 class Stop(IntEnum):
@@ -72,8 +73,14 @@ class Stop(IntEnum):
     WEIGHS_LINK_SCORES,
     WEIGHS_HOSTS,
     WEIGHS_CASH,
-) = range(34)
-N_NUMBERS = 34
+    BY_CONTEXT,
+    ROUND_SIZE,
+    N_IN_ROUND,
+    N_TO_FILL,
+    LINE_FIRST,
+    LINE_END,
+) = range(40)
+N_NUMBERS = 40
 
 #: `RULE`: what becomes of the score of a page that is found again.
 HIGHEST, LATEST, FIRST = range(3)
@@ -116,9 +123,16 @@ class Crawling(NamedTuple):
     current: IntArray
     stamps: LongArray
     wheel_salt: npt.NDArray[np.uint64]
+    line: Records  #: a bounded frontier, the best first
+    line_keys: FloatArray  #: by URL
+    round: IntArray
+    twister: npt.NDArray[np.uint64]  #: the state of Python's generator
     numbers: LongArray
     values: FloatArray
 
+
+#: What a bounded frontier is made of.
+LINE_ENTRY = np.dtype([("score", "f8"), ("key", "f8"), ("page", "i8")])
 
 #: Where a page's cash is: `strategies.parts.cash`.
 WAITS, HELD, GONE = range(3)

@@ -82,14 +82,27 @@ class _Running:
 
         space = self.space
         space.grow_queues(len(seeds))
-        # Drawn in the order of the plain crawl: the frontier's salt, then the wheel's.
-        salt = np.array([rng.getrandbits(KEY_BITS)], np.uint64)
+        # Drawn in the order of the plain crawl: what the frontier draws for the seeds, then the wheel's salt.
+        salt = np.array([0 if len(self.crawl.line_keys) else rng.getrandbits(KEY_BITS)], np.uint64)
+        self._take_over(rng)
         if space.by_rank:
             start_by_rank(self.crawl, space.queue, space.cash, space.ranking, seeds, salt)
         else:
             start(self.crawl, space.queue, space.rich, space.cash, seeds, salt)
+        self._hand_back(rng)
         if self.crawl.numbers[places.LIST_SIZE]:
             self.crawl.wheel_salt[0] = rng.getrandbits(KEY_BITS)
+        self._take_over(rng)
+
+    def _take_over(self, rng: Random) -> None:
+        """Let compiled code draw on from where the generator stands."""
+        if len(self.crawl.twister):
+            self.crawl.twister[:] = rng.getstate()[1]
+
+    def _hand_back(self, rng: Random) -> None:
+        if len(self.crawl.twister):
+            version, _, gauss = rng.getstate()
+            rng.setstate((version, tuple(self.crawl.twister.tolist()), gauss))
 
     def end(self) -> Stop:
         """Crawl to the end; how it came."""

@@ -1,7 +1,7 @@
 """Which strategies a compiled crawl can follow, and what it is told of their parameters.
 
-Only a strategy of exactly these classes, with a frontier that has no bound and rounds of one page, can be followed: a
-subclass may do otherwise.
+Only a strategy of exactly these classes can be followed, because a subclass may do otherwise; and OPIC, OTIE and rank
+functions only with rounds of one page and a frontier without a bound.
 """
 
 from collections.abc import Callable, Mapping
@@ -45,8 +45,12 @@ class Plan:
 
 def plan_for(strategy: Strategy) -> Plan | None:
     """How to follow a strategy; None if no compiled crawl can."""
-    parameters, bound = strategy.parameters, strategy.parameters.get("buffer")
-    if parameters.get("n", 1) != 1 or (bound is not None and type(strategy) is not BreadthFirst):
+    parameters = strategy.parameters
+    if type(strategy) in (BestFirst, BestNFirst, LinkContext):
+        return _best_first(parameters)
+    if type(strategy) is BreadthFirst:
+        return _breadth_first(parameters)
+    if parameters.get("n", 1) != 1 or parameters.get("buffer") is not None:
         return None
     if isinstance(strategy, RankFunction):
         return _ranks(strategy) if type(strategy) in (RankFunction, Evolved) else None
@@ -61,20 +65,22 @@ def _breadth_first(parameters: Mapping[str, Any]) -> Plan:
 
 
 def _best_first(parameters: Mapping[str, Any]) -> Plan:
-    return Plan(Kind.BEST_FIRST, {places.RULE: RULES[parameters["found_again"]]})
+    """Best-N-First and link-context prediction, which is Best-N-First by other scores."""
+    n, bound, by_context = parameters.get("n", 1), parameters["buffer"], "b" in parameters
+    kind = Kind.LINK_CONTEXT if by_context else Kind.BEST_FIRST
+    if n > 1 or bound is not None:
+        kind = Kind.ROUNDS
+    numbers = {
+        places.RULE: RULES[parameters["found_again"]],
+        places.BY_CONTEXT: by_context,
+        places.QUEUE_SIZE: bound or 0,
+        places.ROUND_SIZE: n,
+    }
+    return Plan(kind, numbers, {places.PAGE_WEIGHT: parameters.get("b", 1)}, context_words=parameters.get("window"))
 
 
 def _opic(parameters: Mapping[str, Any]) -> Plan:
     return Plan(Kind.OPIC, {places.SEEDS_FIRST: parameters["seeds_first"]})
-
-
-def _link_context(parameters: Mapping[str, Any]) -> Plan:
-    return Plan(
-        Kind.LINK_CONTEXT,
-        {places.RULE: RULES[parameters["found_again"]]},
-        {places.PAGE_WEIGHT: parameters["b"]},
-        context_words=parameters["window"],
-    )
 
 
 def _otie(parameters: Mapping[str, Any]) -> Plan:
@@ -93,10 +99,6 @@ def _otie(parameters: Mapping[str, Any]) -> Plan:
 
 
 PLANS: Mapping[type[Strategy], Callable[[Mapping[str, Any]], Plan]] = {
-    BreadthFirst: _breadth_first,
-    BestFirst: _best_first,
-    BestNFirst: _best_first,
-    LinkContext: _link_context,
     Opic: _opic,
     Otie: _otie,
 }

@@ -17,6 +17,7 @@ from scenthound.drivers.compiled.crawl_records import (
     HOST,
     KNOWN,
     KNOWN_NUMBERS,
+    LINE_ENTRY,
     N_GENERATIONS,
     Crawling,
     Kind,
@@ -70,7 +71,21 @@ class Workspace:
             current=np.empty(size, np.int32),
             stamps=np.empty(size, np.int64),
             wheel_salt=np.zeros(1, np.uint64),
+            **self._line_of(plan),
         )
+
+    def _line_of(self, plan: Plan) -> dict[str, npt.NDArray[Any]]:
+        """What a crawl in rounds, or with a bound, keeps."""
+        if plan.kind is not Kind.ROUNDS:
+            return {}
+        bound = plan.numbers[places.QUEUE_SIZE]
+        return {
+            # With room for some to leave before those that stay are moved to the start.
+            "line": np.empty(2 * bound + 1, LINE_ENTRY),
+            "line_keys": np.empty(len(self._crawl.found) if bound else 0),
+            "round": np.empty(min(plan.numbers[places.ROUND_SIZE], len(self._crawl.found)), np.int32),
+            "twister": np.zeros(N_TWISTER, np.uint64),
+        }
 
     def _keep_for(self, plan: Plan, n_pages: int) -> None:
         """Have the arrays that a strategy needs, which others do without."""
@@ -152,6 +167,10 @@ def _crawling(n_urls: int, n_pages: int) -> Crawling:
         current=nothing,
         stamps=np.zeros(0, np.int64),
         wheel_salt=np.zeros(1, np.uint64),
+        line=np.empty(0, LINE_ENTRY),
+        line_keys=np.empty(0),
+        round=nothing,
+        twister=np.zeros(0, np.uint64),
         numbers=np.zeros(places.N_NUMBERS, np.int64),
         values=np.zeros(places.N_VALUES),
     )
@@ -190,6 +209,9 @@ def _with_room(queue: Queue, n_needed: int) -> Queue:
 def _longer(array: npt.NDArray[Any], n_more: int) -> npt.NDArray[Any]:
     return np.concatenate((array, np.zeros(n_more, array.dtype)))
 
+
+#: The words of the Mersenne Twister, and the place of the next.
+N_TWISTER = 625
 
 _WORKSPACES: "WeakKeyDictionary[ShownLinks, Workspace]" = WeakKeyDictionary()
 

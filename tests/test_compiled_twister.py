@@ -1,0 +1,36 @@
+"""Random numbers drawn in compiled code: those that Python draws from the same state."""
+
+from random import Random
+
+import numpy as np
+
+from scenthound.compiling import compiled
+from scenthound.drivers.compiled.compiled_twister import draw_below, draw_share
+
+
+@compiled
+def draw(state, bounds, shares, numbers):
+    """A share and a number below each of the bounds, in turns."""
+    for place in range(len(bounds)):
+        shares[place] = draw_share(state)
+        numbers[place] = draw_below(state, bounds[place])
+
+
+def test_compiled_code_draws_what_python_draws_beyond_many_renewals_of_the_state():
+    rng = Random("crawl/0/balloons")
+    state = np.array(rng.getstate()[1], np.uint64)
+    bounds = np.array([1 + place * place % 1000 for place in range(5000)], np.int64)
+    shares, numbers = np.empty(5000), np.empty(5000, np.int64)
+    draw(state, bounds, shares, numbers)
+    expected = [(rng.random(), rng.randrange(int(bound))) for bound in bounds]
+    assert list(zip(shares.tolist(), numbers.tolist(), strict=True)) == expected
+    assert rng.getstate()[1] == tuple(state.tolist())
+
+
+def test_bounds_up_to_31_bits_are_drawn_below():
+    rng = Random(3)
+    state = np.array(rng.getstate()[1], np.uint64)
+    bounds = np.array([1, 2, 3, 2**16, 2**31 - 1], np.int64)
+    shares, numbers = np.empty(5), np.empty(5, np.int64)
+    draw(state, bounds, shares, numbers)
+    assert [(rng.random(), rng.randrange(int(bound))) for bound in bounds] == list(zip(shares, numbers, strict=True))
