@@ -161,7 +161,7 @@ WRONG_USE = {
     "a parameter nobody knows": (("--strategy", "best_n_first:m=3"), "No parameter of best_n_first 'm'"),
     "a parameter out of range": (("--strategy", "best_n_first:n=0"), "must be at least 1"),
     "a task nobody knows": (("--task", "exmples"), "Did you mean 'examples'"),
-    "a topic nobody knows": (("--topic", "a"), "No topic in"),
+    "a topic nobody knows": (("--topic", "a"), "No topic 'a' in "),
     "a mode nobody knows": (("--mode", "polit"), "No mode 'polit'. Did you mean 'polite'"),
     "a mode that cannot be": (("--mode", "roulette:size=9"), "make refill_at smaller than size"),
     "a page budget of nothing": (("--pages", "0"), "--pages"),

@@ -200,7 +200,7 @@ WRONG_USE = {
     "no port": (["crawl", "--keywords", "x", "--seed", "a.test:99999/x"], "ports go up to 65535"),
     "no host": (["crawl", "--keywords", "x", "--seed", "http:///x y"], "write it as https://example.org/page"),
     "several topics": (["crawl", "FILE"], "has 2 topics: choose one with --topic, for example b, c."),
-    "a topic nobody knows": (["crawl", "FILE", "--topic", "d"], "No topic in"),
+    "a topic nobody knows": (["crawl", "FILE", "--topic", "d"], "No topic 'd' in "),
     "two sets of keywords": (["crawl", "FILE", "--keywords", "x"], "take --keywords away"),
     "no span of time": (["crawl", "--keywords", "x", "--seed", "a.test", "--time", "soon"], "is no span of time"),
     "a strategy nobody knows": (

@@ -105,3 +105,34 @@ def test_a_contact_is_recommended_for_crawls_of_the_public_web(
 ) -> None:
     planned(*options)
     assert capsys.readouterr().err.count("Note: no --contact.") == notes
+
+
+def rank_file(folder: Path, guide: str) -> str:
+    (folder / "evolved.toml").write_text(f'formula = "PARENT_1"\nguide = "{guide}"\nthreshold = 0.25\n')
+    return f"evolved:file={folder / 'evolved.toml'}"
+
+
+def test_a_strategy_whose_guide_has_nothing_to_learn_from_is_told_of(
+    planned: Callable[..., Caught], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    strategy = rank_file(tmp_path, "svm")
+    planned("--contact", "me@a.test", "--strategy", strategy)
+    note = capsys.readouterr().err
+    assert note.startswith(f"Note: {strategy} is made for the guide svm, which learns from pages.")
+    assert "--train-from DIR" in note
+    assert "cosine scores instead, by which few pages may reach the strategy's threshold of 0.25." in note
+
+
+def test_nothing_is_told_of_a_guide_that_is_as_it_should_be(
+    planned: Callable[..., Caught], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    learning = ("--strategy", "rank_function")
+    for fine in (
+        # The default strategy was chosen with the cosine as guide.
+        (),
+        (*learning, "--train-from", tmp_path),
+        (*learning, "--relevance", "cosine"),
+        ("--strategy", rank_file(tmp_path, "cosine")),
+    ):
+        planned("--contact", "me@a.test", *fine)
+        assert capsys.readouterr().err == "", fine

@@ -8,13 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from evolution_web import record_topical, write_topical
 from ring_web import record_ring
-from scenthound.cli.evolve_progress import StatusWords, time_left
+from scenthound.cli.evolve_progress import FEW_EVALUATIONS, Pace, Watching, time_left, watched
 from scenthound.evolve.naming import METHODS
 from scenthound.evolve.scored import Summary
 from scenthound.lab.evolving.fitness import MEASURES
@@ -53,11 +54,13 @@ def test_a_search_shows_the_best_formula_beside_known_ones_and_how_to_use_it(evo
     assert code == 0, err
     for told in ("evolved", "rank_function:preset=best_first", "rank_function:preset=johnson2003", "*COMM_OUT"):
         assert told in out
-    assert "12 evaluations of" in out
-    assert "visits/s" in out
+    assert "visits/s from the first crawl on" in out
     strategy = f"evolved:file={tmp_path / 'search' / 'evolved.toml'}"
-    assert f"--strategy {strategy} --mode sequential" in out
     assert "generation 2 of 2, best 0." in err
+    files = f"--web {place / 'web'} --topics {place / 'topics.jsonl'} --topic balloon"
+    assert f"simulate {files} --strategy {strategy} --mode sequential --out {tmp_path / 'search-run'}\n" in out
+    # The cosine, which guided this search, has nothing to learn.
+    assert f"crawl {place / 'topics.jsonl'} --topic balloon --strategy {strategy}\n" in out
     options = ["--web", place / "web", "--topics", place / "topics.jsonl", "--topic", "balloon", "--start", 3]
     code, _, err = scenthound("simulate", *options, "--pages", 40, "--strategy", strategy, "--out", tmp_path / "run")
     assert code == 0, err
@@ -69,6 +72,8 @@ def test_the_result_can_be_had_as_json(evolving, tmp_path):
     assert code == 0
     assert told["evaluations"] == 12
     assert told["visits"] == told["visits_of_this_run"] == 80 * told["distinct"]
+    assert told["crawled_for"] == told["distinct"]
+    assert told["visits_per_s"] > 0
     assert told["results"][0]["name"] == "evolved"
     written = read_rank_file(told["file"])
     assert told["results"][0]["rules"]["weights"] == [list(row) for row in written.rules.weights]
@@ -128,6 +133,7 @@ def test_a_folder_that_exists_is_kept_unless_told_otherwise(evolving):
     assert evolving()[0] == 0
     code, _, err = evolving()
     assert (code, "exists already" in err) == (2, True)
+    assert 0 < err.index("--resume ") < err.index("--force")
     assert evolving("--force")[0] == 0
 
 
@@ -139,7 +145,8 @@ def test_a_search_is_resumed_by_its_folder_alone(evolving, scenthound, tmp_path)
     (tmp_path / "search" / "evolved.toml").unlink()
     code, out, err = scenthound("evolve", "--resume", tmp_path / "search", "--workers", 1)
     assert code == 0, err
-    assert "this run: " in out
+    assert "This run: " in out
+    assert "was finished before" not in out
     assert (tmp_path / "search" / "evolved.toml").read_bytes() == whole
 
 
@@ -191,27 +198,145 @@ def status(n_evaluated: int, n_done: int, n_visits: int, best: float = 0.5) -> E
     return EvolutionStatus(Summary(n_evaluated // 10, 9, n_evaluated, 100, best, 0.25, 0.1), n_done, 10, n_visits)
 
 
-def test_progress_tells_speed_and_time_left():
-    clock = iter([100.0, 100.0, 104.0])
-    words = StatusWords(lambda: next(clock), with_time=True)
-    assert words.of(status(0, 0, 0, float("nan"))) == "generation 0 of 9"
-    # A fifth of the search took 4 seconds for 8,000 visits, so that 16 seconds are left.
-    assert words.of(status(10, 10, 8000)) == ("generation 1 of 9, best 0.5000, mean 0.2500, 2,000 visits/s, 16 s left")
+def watching(*clock: float, with_time: bool = True) -> tuple[Watching, list[str]]:
+    """A watch whose clock is asked once for each status with visits, and what it says."""
+    said: list[str] = []
+    ticks = iter(clock)
+    return Watching(lambda _share, words: said.append(words), Pace(lambda: next(ticks)), with_time=with_time), said
+
+
+def test_speed_and_time_left_count_from_the_first_evaluation_that_is_back():
+    watch, said = watching(160.0, 164.0)
+    watch(replace(status(0, 0, 0, float("nan")), compiles=True))
+    watch(status(0, 1, 400, float("nan")))
+    watch(status(20, 1, 8400))
+    # Compiling took a minute, which nobody counts. After it a fifth of the search took 4 seconds for 8,000 visits; 79
+    # of 100 evaluations are left, at 5 a second.
+    assert said == [
+        "generation 0 of 9, compiling (the first time takes a minute or so)",
+        "generation 0 of 9",
+        "generation 2 of 9, best 0.5000, mean 0.2500, 2,000 visits/s, 16 s left",
+    ]
+    assert watch.visits_per_s == 2000
+
+
+def test_no_time_is_told_before_a_few_evaluations_are_back():
+    watch, said = watching(0.0, 60.0, 61.0)
+    watch(status(0, 1, 100))
+    watch(status(0, FEW_EVALUATIONS, 200))
+    watch(status(0, FEW_EVALUATIONS + 1, 300))
+    assert ["left" in words for words in said] == [False, False, True]
+
+
+def test_a_search_without_compiled_code_does_not_say_that_it_compiles():
+    watch, said = watching()
+    watch(status(0, 0, 0, float("nan")))
+    assert said == ["generation 0 of 9, waiting for the first crawls"]
+    assert watch.visits_per_s is None
 
 
 def test_speed_and_time_left_do_not_count_what_an_earlier_run_did():
-    clock = iter([0.0, 0.0, 10.0])
-    words = StatusWords(lambda: next(clock), with_time=True)
-    words.of(status(60, 0, 0))
-    # A fifth in 10 seconds; another fifth is left.
-    assert words.of(status(80, 0, 50)).endswith("5 visits/s, 10 s left")
+    watch, said = watching(0.0, 10.0)
+    watch(status(60, 0, 0))
+    watch(status(60, 1, 10))
+    watch(status(80, 0, 48))
+    # 19 evaluations with 38 visits in 10 seconds; 20 are left.
+    assert said[-1].endswith("4 visits/s, 11 s left")
 
 
 def test_the_bar_tells_the_time_that_is_left_itself():
-    clock = iter([0.0, 0.0, 10.0])
-    words = StatusWords(lambda: next(clock), with_time=False)
-    words.of(status(0, 0, 0))
-    assert "left" not in words.of(status(50, 0, 10))
+    watch, said = watching(0.0, 10.0, with_time=False)
+    watch(status(0, 1, 1))
+    watch(status(50, 0, 10))
+    assert "left" not in said[-1]
+
+
+def test_a_log_file_is_told_at_once_what_the_first_evaluation_waits_for(capsys):
+    with watched() as watch:
+        for _ in range(2):
+            watch(replace(status(0, 0, 0, float("nan")), compiles=True))
+    assert capsys.readouterr().err == "evolving: generation 0 of 9, compiling (the first time takes a minute or so)\n"
+
+
+def test_only_a_search_without_plain_may_say_that_it_compiles(evolving, monkeypatch):
+    monkeypatch.setattr("scenthound.lab.evolving.run.can_compile", lambda: True)
+    assert "compiling" in evolving()[2]
+    assert "compiling" not in evolving("--force", "--plain")[2]
+    monkeypatch.setattr("scenthound.lab.evolving.run.can_compile", lambda: False)
+    assert "compiling" not in evolving("--force")[2]
+
+
+def row_of(out: str, what: str) -> str:
+    """The line of a table whose first cell this is."""
+    (line,) = (line for line in out.splitlines() if re.match(rf"\W*{what}\W", line))
+    return line
+
+
+def test_the_whole_search_tells_what_was_asked_for_and_what_that_cost(evolving, tmp_path):
+    # Two weights of 7 bits and no mutation: the children soon are copies of their parents.
+    few = ("--search", "johnson2003:population=4,generations=5,mutation=0.0", "--scores", "comm_out,parent_1")
+    code, out, err = evolving(*few)
+    assert code == 0, err
+    log, result = tmp_path / "search" / "evaluations.jsonl", tmp_path / "search" / "evolved.toml"
+    n_distinct = log.read_text().count("\n")
+    assert n_distinct < 24
+    for what, number in (
+        ("evaluations asked for", 24),
+        ("distinct individuals", n_distinct),
+        ("individuals crawled for", n_distinct),
+        ("visits made", f"{80 * n_distinct:,}"),
+    ):
+        assert f" {number} " in row_of(out, what)
+    before = result.read_bytes()
+    code, out, err = evolving(*few, "--force", "--reevaluate")
+    assert code == 0, err
+    assert f" {n_distinct} " in row_of(out, "distinct individuals")
+    assert " 24 " in row_of(out, "individuals crawled for")
+    assert f" {80 * 24:,} " in row_of(out, "visits made")
+    assert result.read_bytes() == before
+
+
+def test_a_search_that_is_finished_tells_its_result_at_once(evolving, scenthound, tmp_path, monkeypatch):
+    assert evolving()[0] == 0
+    monkeypatch.setattr("scenthound.lab.evolving.evolution.Crew", lambda *_: pytest.fail("nothing is to be crawled"))
+    monkeypatch.setattr("scenthound.lab.evolving.evolution.plan", lambda *_: pytest.fail("nothing is to be planned"))
+    code, out, err = scenthound("evolve", "--resume", tmp_path / "search")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"The search in {tmp_path / 'search'} was finished before")
+    assert "rank_function:preset=johnson2003" in out
+    assert f"--topics {tmp_path / 'search' / 'topics.jsonl'} --topic balloon" in out
+    assert "visits/s" not in out
+    assert "This run" not in out
+
+
+def test_a_search_for_all_topics_says_how_many_and_how_to_choose_one(scenthound, place, tmp_path):
+    files = ("--web", place / "web", "--topics", place / "topics.jsonl", "--out", tmp_path / "search")
+    code, out, err = scenthound("evolve", *files, *SMALL[2:], "--search", "chc:population=2,generations=1")
+    assert code == 0, err
+    assert f"for all 3 topics of {place / 'topics.jsonl'} at once; choose one with --topic" in err
+    assert "--topic balloon" in err
+    assert "on 3 topics" in out
+    assert f"--topics {place / 'topics.jsonl'} --strategy" in out
+
+
+def test_a_search_for_a_named_topic_has_nothing_to_note(evolving):
+    assert "Note:" not in evolving()[2]
+
+
+def test_the_live_crawl_that_is_proposed_has_pages_for_a_guide_that_learns(evolving, tmp_path):
+    for kind, word in (("positive", "balloon"), ("negative", "train")):
+        (tmp_path / "pages" / kind).mkdir(parents=True)
+        for i in range(3):
+            (tmp_path / "pages" / kind / f"{i}.txt").write_text(f"{word} and {word} number {i}")
+    small = ("--relevance", "svm", "--search", "chc:population=2,generations=1", "--force")
+    code, out, err = evolving(*small)
+    assert code == 0, err
+    live = next(line for line in out.splitlines() if line.startswith("Or on the live web"))
+    assert live.endswith(" --train-from DIR  (svm learns from the pages in DIR/positive and DIR/negative)")
+    code, out, err = evolving(*small, "--train-from", tmp_path / "pages")
+    assert code == 0, err
+    live = next(line for line in out.splitlines() if line.startswith("Or on the live web"))
+    assert live.endswith(f" --train-from {tmp_path / 'pages'}")
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(5, "5 s"), (89, "89 s"), (600, "10 min"), (7200, "2.0 h")])

@@ -16,7 +16,7 @@ from ring_web import record_ring
 from scenthound.errors import BadInput
 from scenthound.lab.evolving.evolution import go_on
 from scenthound.lab.evolving.run import EvolutionStatus
-from scenthound.lab.evolving.search_folder import ABOUT_FILE, LOG_FILE, RESULT_FILE, SearchFolder
+from scenthound.lab.evolving.search_folder import ABOUT_FILE, COMPARED_FILE, LOG_FILE, RESULT_FILE, SearchFolder
 from scenthound.strategies.rank_file import read_rank_file
 
 
@@ -60,10 +60,38 @@ def test_a_broken_search_goes_on_to_the_same_end(search, unbroken, n_lines, torn
 
 
 def test_a_search_that_is_complete_tells_its_result_again(search, unbroken):
+    (search / RESULT_FILE).unlink()
     done = go_on(search, workers=1)
     assert done.n_visits_now == 0
     assert done.best.rules == read_rank_file(unbroken / RESULT_FILE).rules
+    fitnesses = json.loads((unbroken / COMPARED_FILE).read_text())
+    assert {each.name: each.fitness for each in done.others} == fitnesses
     assert_same(search, unbroken)
+
+
+@pytest.mark.parametrize("left", [None, "", "[]", "{}", '{"rank_function:preset=best_first": null}'])
+def test_a_search_that_was_killed_before_its_comparison_makes_it_up(search, unbroken, left):
+    (search / COMPARED_FILE).unlink()
+    if left is not None:
+        (search / COMPARED_FILE).write_text(left)
+    done = go_on(search, workers=1)
+    assert done.n_visits_now == 0
+    assert (search / COMPARED_FILE).read_bytes() == (unbroken / COMPARED_FILE).read_bytes()
+
+
+def test_a_search_that_evaluates_everybody_goes_on_where_it_was(topical, tmp_path):
+    # One score of 7 bits and no mutation: the same genes come again.
+    settings = {"scores": ("parent_1",), "search": "johnson2003:population=4,generations=4,mutation=0.0"}
+    whole = small_search(*topical, tmp_path / "whole", **settings, reevaluate=True)
+    lines = [(each.round, each.place) for each in SearchFolder(tmp_path / "whole").logged()]
+    assert lines == [(round_, place) for round_ in range(5) for place in range(4)]
+    assert whole.n_evaluated == 20 > whole.n_distinct
+    assert whole.n_visits == whole.n_visits_now == 20 * 80
+    shutil.copytree(tmp_path / "whole", tmp_path / "search")
+    cut_log(tmp_path / "search", 11)
+    done = go_on(tmp_path / "search", workers=1)
+    assert_same(tmp_path / "search", tmp_path / "whole")
+    assert (done.n_visits, done.n_visits_now) == (20 * 80, 9 * 80)
 
 
 SEARCH = """
@@ -150,7 +178,9 @@ def test_a_second_process_is_refused(topical, tmp_path):
 
 
 def test_a_folder_is_replaced_only_when_told_to(topical, search):
-    with pytest.raises(BadInput, match="exists already"):
+    with pytest.raises(
+        BadInput, match=r"exists already and holds a search: go on with it by --resume .*, or .*--force"
+    ):
         small_search(*topical, search)
     small_search(*topical, search, seed=4, force=True)
     assert json.loads((search / ABOUT_FILE).read_text())["settings"]["seed"] == 4

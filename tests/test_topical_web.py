@@ -16,6 +16,7 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.testing import TopicalWeb, topical_web
 from scenthound.testing.topical import vocabulary
 from scenthound.testing.topical.pages import pages_of
+from scenthound.testing.topical.settings import BOUNDS
 from scenthound.testing.topical.tickets import UNPAIRED, paired, row_of
 from scenthound.text.words import stems_of
 from scenthound.topics.files import read_topics
@@ -272,8 +273,8 @@ def test_a_web_without_dead_links_aliases_or_second_topics_has_none(tmp_path: Pa
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"pages": 5}, "pages is 5 and must be a whole number, 10 to 20000000."),
-        ({"pages": 100.5}, "pages is 100.5 and must be a whole number, 10 to 20000000."),
+        ({"pages": 5}, "pages is 5 and must be a whole number, 10 to 10000000."),
+        ({"pages": 100.5}, "pages is 100.5 and must be a whole number, 10 to 10000000."),
         ({"topics": True}, "topics is True and must be a whole number, 1 to 1000."),
         ({"on_host": 1.5}, "on_host is 1.5 and must be 0 to 1."),
         ({"on_topic": "much"}, "on_topic is 'much' and must be 0 to 1."),
@@ -326,6 +327,11 @@ def test_the_command_makes_a_web_that_can_be_crawled_at_once(tmp_path: Path, sce
     code, said, _ = scenthound("simulate", "--web", web, "--topics", web / "topics.jsonl", *crawl)
     assert code == 0
     assert "got 100 pages" in said
+
+
+def test_the_help_names_the_largest_web_there_is(scenthound) -> None:
+    _, told, _ = scenthound("synthesize", "--help")
+    assert f"up to {BOUNDS['pages'].high / 1e6:.0f} million" in " ".join(told.replace("│", " ").split())
 
 
 def test_the_command_answers_with_json_and_says_what_is_wrong_in_one_line(tmp_path: Path, scenthound) -> None:

@@ -267,6 +267,32 @@ def test_the_command_prints_tables_and_replaces_only_its_own_folder(scenthound, 
     assert call(scenthound, web_path, topics_file, out, *strategy, "--force")[0] == 0
 
 
+def test_the_command_crawls_without_compiled_code_when_told_to(
+    scenthound, web_path, topics_file, tmp_path, monkeypatch
+):
+    plain: list[bool] = []
+
+    def watched_crawl(*given, **settings):
+        plain.append(settings["plain"])
+        return simulate(*given, **settings)
+
+    monkeypatch.setattr("scenthound.lab.validating.crawls.simulate", watched_crawl)
+    tables = []
+    for more in ((), ("--plain",)):
+        strategy, out = ("--strategy", PUBLISHED, "--topic", "balloon"), tmp_path / f"out{len(more)}"
+        code, _, said = call(scenthound, web_path, topics_file, out, *strategy, *more)
+        assert code == 0, said
+        tables.append((out / "crawls.csv").read_text())
+    assert plain == [False] * 8 + [True] * 8  # two strategies from two seed sets with two seeds, twice
+    assert tables[0] == tables[1]
+
+
+def test_an_unknown_topic_is_named_before_the_file_it_is_not_in(scenthound, web_path, topics_file, tmp_path):
+    wrong = ("--strategy", PUBLISHED, "--topic", "kite")
+    code, _, said = call(scenthound, web_path, topics_file, tmp_path / "out", *wrong)
+    assert (code, f"No topic 'kite' in {topics_file}." in said) == (2, True)
+
+
 def test_what_is_wrong_is_said_in_one_line_and_nothing_is_left(scenthound, web_path, topics_file, tmp_path):
     out = tmp_path / "out"
     for wrong in (

@@ -35,14 +35,15 @@ class WrongUse(ScenthoundError):
 
 class UnknownName(WrongUse):
     @classmethod
-    def among(cls, kind: str, name: str, known: Iterable[str]) -> "UnknownName":
-        """Name the unknown one, the nearest known one and all that are known."""
+    def among(cls, kind: str, name: str, known: Iterable[str], where: str = "") -> "UnknownName":
+        """Name the unknown one, the place it was looked for, the nearest known one and all that are known."""
         names = sorted(known)
         spelled = {known.lower(): known for known in names}
         nearest = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
         guess = f" Did you mean {spelled[nearest[0]]!r}?" if nearest else ""
         more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-        return cls(f"No {kind} {name!r}.{guess} Known: {', '.join(names[:SHOWN]) or 'none'}{more}.")
+        place = f" in {where}" if where else ""
+        return cls(f"No {kind} {name!r}{place}.{guess} Known: {', '.join(names[:SHOWN]) or 'none'}{more}.")
 
 
 class BadParameter(WrongUse):

@@ -108,6 +108,8 @@ def crawl(
         offline=offline,
     ).with_budget(pages)
     _recommend_contact(plan)
+    if strategy is not None:
+        _note_guide(plan)
     start(plan, out or _folder_for(plan.topic.id), wishes, force=force)
 
 
@@ -170,6 +172,25 @@ def _recommend_contact(plan: CrawlPlan) -> None:
     if not plan.contact and not plan.allow_private and not plan.offline:
         typer.echo(
             "Note: no --contact. Hosts like to know who crawls them; with a mail address or a web page they can ask.",
+            err=True,
+        )
+
+
+def _note_guide(plan: CrawlPlan) -> None:
+    """Say so if a strategy that was chosen crawls by another guide than its own. The default one was chosen for it."""
+    from scenthound.lab.crawl_parts import guide_of
+    from scenthound.strategies.base import STRATEGIES
+    from scenthound.strategies.rank_function import RankFunction
+
+    made = STRATEGIES.make(plan.strategy)
+    guide = guide_of(plan, made)
+    if plan.relevance is None and guide != made.guide:
+        but = ""
+        if isinstance(made, RankFunction):
+            but = f", by which few pages may reach the strategy's threshold of {made.threshold}"
+        typer.echo(
+            f"Note: {printable(plan.strategy)} is made for the guide {made.guide}, which learns from pages. Without "
+            f"--train-from DIR (pages in DIR/positive and DIR/negative) {guide} scores instead{but}.",
             err=True,
         )
 

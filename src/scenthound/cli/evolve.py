@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from scenthound.lab.evolving.evolution import Evolution
     from scenthound.lab.evolving.run import Watch
+    from scenthound.lab.topic_choice import TopicChoice
 
 
 def evolve(
@@ -33,6 +35,7 @@ def evolve(
     scores: options.Scores = "nine",
     split: options.Split = "nothing",
     seed_with: options.SeedWith = None,
+    reevaluate: options.Reevaluate = False,
     crawls: options.Crawls = 3,
     pages: options.Pages = 10_000,
     start: options.StartPages = 10,
@@ -59,6 +62,7 @@ def evolve(
     """
     from scenthound.lab.evolving.evolution import evolve as search_rules
     from scenthound.lab.evolving.evolution import go_on
+    from scenthound.lab.evolving.search_folder import check_new
     from scenthound.lab.evolving.settings import parse_scores
     from scenthound.lab.topic_choice import TopicChoice, parse_task
 
@@ -69,8 +73,10 @@ def evolve(
         return
     if web is None or topics is None or out is None:
         raise WrongUse("A search needs --web, --topics and --out; --resume DIR goes on with one.")
+    check_new(out, force)
     _record_crawl(web)
     place, choice, folder = web, TopicChoice(topics, tuple(topic or ()), skip_missing=skip_missing), out
+    _note_topics(choice)
     _run(
         folder,
         as_json,
@@ -90,6 +96,7 @@ def evolve(
             split=split,
             threshold=threshold,
             seed_with=seed_with or (),
+            reevaluate=reevaluate,
             task=parse_task(task),
             closed_world=closed_world,
             obey_nofollow=not follow_nofollow,
@@ -129,6 +136,22 @@ def _record_crawl(web: Path) -> None:
         open_web(web, progress)
 
 
+def _note_topics(choice: TopicChoice) -> None:
+    """Whoever names no topic may not know how many there are, and every one is crawled for in each evaluation."""
+    from scenthound.topics.files import read_topics
+
+    if choice.ids:
+        return
+    listed = read_topics(choice.file)
+    if len(listed) > 1:
+        but = " that have a start page" if choice.skip_missing else ""
+        typer.echo(
+            f"Note: the search is for all {len(listed):,} topics of {printable(choice.file)}{but} at once; choose one "
+            f"with --topic, for example --topic {shlex.quote(printable(listed[0].id))}.",
+            err=True,
+        )
+
+
 def _run(folder: Path, as_json: bool, run: Callable[[Watch], Evolution]) -> None:
     from scenthound.cli.evolve_progress import watched
     from scenthound.cli.evolve_tables import print_evolution
@@ -146,7 +169,7 @@ def _run(folder: Path, as_json: bool, run: Callable[[Watch], Evolution]) -> None
             raise
         said = str(error).rstrip(".")
         raise Failure(f"{said}. What was evaluated is kept; go on with `{_how_to_go_on(folder)}`.") from error
-    print_evolution(done, monotonic() - began_s, as_json)
+    print_evolution(done, monotonic() - began_s, as_json, watch.visits_per_s)
 
 
 def _how_to_go_on(folder: Path) -> str:

@@ -79,6 +79,15 @@ SeedWith = Annotated[
         metavar="FILE", help="Let an earlier evolved.toml take part from the start; repeatable.", rich_help_panel=SEARCH
     ),
 ]
+Reevaluate = Annotated[
+    bool,
+    typer.Option(
+        "--reevaluate",
+        help="Crawl for every individual asked for, as the study did, even if its fitness is known: the same result at "
+        "full cost.",
+        rich_help_panel=SEARCH,
+    ),
+]
 
 Crawls = Annotated[int, typer.Option(min=1, help="Crawls for each topic.", rich_help_panel=CRAWLS)]
 Pages = Annotated[int, typer.Option(min=1, help="Page budget of each crawl.", rich_help_panel=CRAWLS)]

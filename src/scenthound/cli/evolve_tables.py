@@ -10,6 +10,9 @@ import typer
 
 from scenthound.cli.json_text import json_text
 from scenthound.cli.tables import print_table
+from scenthound.errors import printable
+from scenthound.lab.evolving.settings import STRATEGY
+from scenthound.relevance.base import RELEVANCE, trains
 from scenthound.strategies.evolved import choice_of
 from scenthound.strategies.parts.rank_formula import formula_of
 
@@ -17,11 +20,17 @@ if TYPE_CHECKING:
     from scenthound.lab.evolving.evolution import Compared, Evolution
 
 
-def print_evolution(done: Evolution, seconds: float, as_json: bool) -> None:
-    """`seconds` is how long this run took."""
+#: Of more topics than these, the next step is for those of the whole file.
+MOST_TOPICS_NAMED = 3
+
+
+def print_evolution(done: Evolution, seconds: float, as_json: bool, visits_per_s: float | None = None) -> None:
+    """`seconds` is how long this run took, `visits_per_s` how fast it crawled once it did."""
     if as_json:
-        typer.echo(json_text(_values(done, seconds), indent=1))
+        typer.echo(json_text(_values(done, seconds, visits_per_s), indent=1))
         return
+    if not done.n_visits_now:
+        typer.echo(f"The search in {printable(done.folder)} was finished before; this is what it came to.")
     settings, pages = done.settings, done.settings.experiment.page_budget
     rows = [[each.name, f"{each.fitness:.4f}", _formula(each)] for each in (done.best, *done.others)]
     n_crawls, n_topics = settings.n_crawls, len(settings.experiment.topics)
@@ -31,32 +40,60 @@ def print_evolution(done: Evolution, seconds: float, as_json: bool) -> None:
         rows,
         n_words=3,
     )
+    print_table(f"the whole search, {settings.search}", ["what", "which", "how many"], _work(done), n_words=2)
     if done.pages_wanted > pages:
         typer.echo(f"--pages {done.pages_wanted:,}: the web has {pages:,}, so no crawl can get more.")
     for reason in done.skipped_topics:
         typer.echo(f"Left out: {reason}")
-    for line in (_work(done, seconds), *_next_steps(done)):
+    for line in (*_this_run(done, seconds, visits_per_s), *_next_steps(done)):
         typer.echo(line)
 
 
-def _work(done: Evolution, seconds: float) -> str:
-    per_s = done.n_visits_now / seconds if seconds > 0 else 0.0
-    return (
-        f"{done.settings.search}: {done.summary.n_evaluated:,} evaluations of {done.n_distinct:,} distinct "
-        f"individuals, {done.n_visits:,} visits; this run: {done.n_visits_now:,} visits in {seconds:,.1f} s, "
-        f"{per_s:,.0f} visits/s."
+def _work(done: Evolution) -> list[list[str]]:
+    """What the search asked for, and what that cost: less, because most searches ask for some genes again."""
+    crawled_for = (
+        "every one asked for, known or not (--reevaluate)"
+        if done.settings.reevaluate
+        else "the same genes are not crawled for twice, unless with --reevaluate"
     )
+    return [
+        ["evaluations asked for", f"in {done.summary.generation:,} generations", f"{done.summary.n_evaluated:,}"],
+        ["distinct individuals", "of different genes", f"{done.n_distinct:,}"],
+        ["individuals crawled for", crawled_for, f"{done.n_evaluated:,}"],
+        ["visits made", "by all their crawls", f"{done.n_visits:,}"],
+    ]
+
+
+def _this_run(done: Evolution, seconds: float, visits_per_s: float | None) -> list[str]:
+    if not done.n_visits_now:
+        return []
+    speed = "" if visits_per_s is None else f", {visits_per_s:,.0f} visits/s from the first crawl on"
+    return [f"This run: {done.n_visits_now:,} visits in {seconds:,.1f} s{speed}."]
 
 
 def _next_steps(done: Evolution) -> list[str]:
-    strategy = shlex.quote(choice_of(done.result))
-    web = shlex.quote(str(done.settings.experiment.web))
+    experiment = done.settings.experiment
+    strategy, web, topics = (shlex.quote(str(each)) for each in (choice_of(done.result), experiment.web, done.topics))
+    run = shlex.quote(f"{done.folder}-run")
+    ids = [shlex.quote(topic.id) for topic in experiment.topics]
+    named = ids if experiment.other_topics and len(ids) <= MOST_TOPICS_NAMED else []
+    only = "".join(f" --topic {topic_id}" for topic_id in named)
     return [
         f"The formula, its weights and how they were found: {done.result}",
-        f"Next: scenthound simulate --web {web} --topics TOPICS --strategy {strategy} --mode "
-        f"{done.settings.experiment.mode} --out RUN",
-        f"Or on the live web: scenthound crawl TOPIC --strategy {strategy}",
+        f"Next: scenthound simulate --web {web} --topics {topics}{only} --strategy {strategy} --mode {experiment.mode} "
+        f"--out {run}",
+        f"Or on the live web: scenthound crawl {topics} --topic {ids[0]} --strategy {strategy}{_training(done)}",
     ]
+
+
+def _training(done: Evolution) -> str:
+    """What a live crawl needs for the guide that the formula was found with."""
+    guide, given = done.settings.experiment.guides()[STRATEGY], done.settings.experiment.train_from
+    if not trains(RELEVANCE.make(guide)):
+        return ""
+    if given is not None:
+        return f" --train-from {shlex.quote(str(given))}"
+    return f" --train-from DIR  ({guide} learns from the pages in DIR/positive and DIR/negative)"
 
 
 def _formula(rank_function: Compared) -> str:
@@ -69,7 +106,7 @@ def _formula(rank_function: Compared) -> str:
     return "\n".join(f"{end}: {line}" for end, line in zip(ends, lines, strict=True))
 
 
-def _values(done: Evolution, seconds: float) -> dict[str, Any]:
+def _values(done: Evolution, seconds: float, visits_per_s: float | None) -> dict[str, Any]:
     return {
         "folder": str(done.folder),
         "file": str(done.result),
@@ -77,10 +114,12 @@ def _values(done: Evolution, seconds: float) -> dict[str, Any]:
         "pages_wanted": done.pages_wanted,
         "evaluations": done.summary.n_evaluated,
         "distinct": done.n_distinct,
+        "crawled_for": done.n_evaluated,
         "generations": done.summary.generation,
         "visits": done.n_visits,
         "visits_of_this_run": done.n_visits_now,
         "seconds_of_this_run": round(seconds, 3),
+        "visits_per_s": visits_per_s and round(visits_per_s),
         "results": [
             {"name": each.name, "fitness": each.fitness, "formula": _formula(each), "rules": asdict(each.rules)}
             for each in (done.best, *done.others)

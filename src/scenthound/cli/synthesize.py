@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def synthesize(
     out: Annotated[Path, typer.Option(help="Folder to make the web in.")],
-    pages: Annotated[int, typer.Option(help="Pages of the web, up to 20 million.")] = 100_000,
+    pages: Annotated[int, typer.Option(help="Pages of the web, up to 10 million.")] = 100_000,
     links: Annotated[float, typer.Option(help="Mean number of links of a page.")] = 20.0,
     words: Annotated[int, typer.Option(help="Mean number of words of a page, besides its anchors.")] = 30,
     topics: Annotated[int, typer.Option(help="Topics that pages are about.")] = 50,

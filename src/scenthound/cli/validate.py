@@ -68,6 +68,9 @@ def validate(
     follow_nofollow: Annotated[
         bool, typer.Option("--follow-nofollow", help="Follow links that ask not to be followed.")
     ] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Let no compiled code crawl: slower, the same measurements.")
+    ] = False,
     workers: Workers = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -94,6 +97,7 @@ def validate(
         threshold=threshold,
         closed_world=closed_world,
         obey_nofollow=not follow_nofollow,
+        plain=plain,
     )
     wanted = TopicsWanted(topics, tuple(topic or ()), tuple(unseen or ()), unseen_max)
     with shown("validating") as progress:

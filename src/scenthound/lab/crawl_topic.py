@@ -42,5 +42,5 @@ def _filed(file: Path, topic_id: str | None, keywords: Sequence[str]) -> Topic:
         some = ", ".join(map(printable, list(topics)[:10]))
         raise WrongUse(f"{printable(file)} has {len(topics):,} topics: choose one with --topic, for example {some}.")
     if topic_id is not None and topic_id not in topics:
-        raise UnknownName.among(f"topic in {printable(file)}", topic_id, topics)
+        raise UnknownName.among("topic", topic_id, topics, printable(file))
     return topics[topic_id or next(iter(topics))]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from scenthound.errors import BadInput, BadTopic, UnknownName
+from scenthound.errors import BadInput, BadTopic, UnknownName, printable
 from scenthound.lab.starts import Starts, Task
 from scenthound.model import Topic
 from scenthound.topics.files import read_topics
@@ -36,7 +36,7 @@ def choose_topics(choice: TopicChoice, starts: Starts) -> ChosenTopics:
     listed = {topic.id: topic for topic in read_topics(choice.file)}
     for wanted in choice.ids:
         if wanted not in listed:
-            raise UnknownName.among(f"topic in {choice.file}", wanted, listed)
+            raise UnknownName.among("topic", wanted, listed, printable(choice.file))
     named = [listed[wanted] for wanted in dict.fromkeys(choice.ids)] if choice.ids else list(listed.values())
     skipped = _without_start(named, starts) if choice.skip_missing else {}
     taken = [topic for topic in named if topic.id not in skipped]

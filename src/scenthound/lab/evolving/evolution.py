@@ -1,7 +1,7 @@
 """From files to evolved rank rules: the topics chosen, the starts drawn, the search run, the best individual compared.
 
-`evolution_settings` says what decides a search, `search_folder` what it leaves, `evaluation` how individuals are
-evaluated, `evolution_run` how they are asked for.
+`settings` says what decides a search, `search_folder` what it leaves, `evaluation` how individuals are evaluated, `run`
+how they are asked for.
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from pathlib import Path
 
 from scenthound.errors import BadParameter, BadTopic
 from scenthound.evolve.scored import Summary
-from scenthound.lab.evolving.evaluation import Evaluation, Evaluator
+from scenthound.lab.evolving.evaluation import Evaluator
 from scenthound.lab.evolving.fitness import DEFAULT_FITNESS
 from scenthound.lab.evolving.run import EvolutionRun, EvolutionStatus, Watch
-from scenthound.lab.evolving.search_folder import RESULT_FILE, SearchFolder, check_new
+from scenthound.lab.evolving.search_folder import RESULT_FILE, TOPICS_FILE, SearchFolder, check_new
 from scenthound.lab.evolving.settings import (
     DEFAULT_CRAWLS,
     DEFAULT_MODE,
@@ -37,8 +37,8 @@ from scenthound.strategies.parts.rank_rules import STUDY_SCORES, RankRules
 from scenthound.strategies.rank_file import read_rank_file
 from scenthound.strategies.rank_function import RankFunction
 
-#: The presets of the rank function that a result stands beside.
-COMPARED_WITH = ("best_first", "johnson2003")
+#: What a result stands beside.
+COMPARED_WITH = (f"{STRATEGY}:preset=best_first", f"{STRATEGY}:preset=johnson2003")
 
 
 def unwatched(_status: EvolutionStatus) -> None:
@@ -60,12 +60,14 @@ class Evolution:
 
     folder: Path
     result: Path
+    topics: Path  #: a file that has them
     settings: EvolutionSettings
     pages_wanted: int  #: the page budget asked for; that of the crawls is no larger than the web
     summary: Summary
     best: Compared
     others: tuple[Compared, ...]
-    n_distinct: int  #: individuals that were evaluated; the search asked for some of them more than once
+    n_distinct: int  #: individuals that differ; the search asked for some of them more than once
+    n_evaluated: int  #: individuals that crawls were made for: those that differ, or all that were asked for
     n_visits: int
     n_visits_now: int  #: of this run, without those of an earlier one that it went on with
     skipped_topics: tuple[str, ...] = ()  #: why each was left out
@@ -88,6 +90,7 @@ def evolve(
     split: str = "nothing",
     threshold: float = 0.5,
     seed_with: Sequence[Path] = (),
+    reevaluate: bool = False,
     task: Task = Task.EXAMPLES,
     closed_world: bool = False,
     obey_nofollow: bool = True,
@@ -140,21 +143,31 @@ def evolve(
         scores=tuple(scores),
         split=split,
         threshold=threshold,
+        reevaluate=reevaluate,
     )
     settings = replace(settings, winners=tuple(_winner(settings, file) for file in seed_with))
     settings.new_search()  # What is wrong with it, be it a library that is missing, is said before any work is done.
     planned = _planned(settings, recorded)
     with SearchFolder.new(out, settings, recorded, force) as folder:
-        done = _run(settings, planned, recorded, folder, workers=workers, watch=watch)
+        run = EvolutionRun(settings, recorded.fingerprint, folder, watch)
+        _finish(run, planned, workers)
+        done = _evolution(run, topics.file)
     return replace(done, pages_wanted=page_budget, skipped_topics=tuple(chosen.skipped.values()))
 
 
 def go_on(folder: Path, *, web: Path | None = None, workers: int | None = None, watch: Watch = unwatched) -> Evolution:
-    """Go on with the search in a folder, however it ended, to what it would have come to unbroken."""
+    """Go on with the search in a folder, however it ended, to what it would have come to unbroken.
+
+    One that was finished only tells its result.
+    """
     choice_of(folder / RESULT_FILE)
     with SearchFolder.open(folder) as held:
         settings, recorded = held.settings(web)
-        return _run(settings, _planned(settings, recorded), recorded, held, workers=workers, watch=watch)
+        run = EvolutionRun(settings, recorded.fingerprint, held, watch)
+        run.catch_up()
+        if not _is_finished(run):
+            _finish(run, _planned(settings, recorded), workers)
+        return _evolution(run, folder / TOPICS_FILE)
 
 
 def _winner(settings: EvolutionSettings, file: Path) -> tuple[float, ...]:
@@ -173,45 +186,40 @@ def _planned(settings: EvolutionSettings, web: RecordedWeb) -> list[tuple[Topic,
     return planned
 
 
-def _run(
-    settings: EvolutionSettings,
-    planned: list[tuple[Topic, Start]],
-    web: RecordedWeb,
-    folder: SearchFolder,
-    *,
-    workers: int | None,
-    watch: Watch,
-) -> Evolution:
-    n_workers = min(workers or processors(), settings.method.population)
-    with Crew(partial(Evaluator, settings, planned), n_workers) as crew:
-        run = EvolutionRun(settings, web.fingerprint, crew, folder, watch)
-        best = run.finish()
-        others = _compared(settings, crew)
+def _is_finished(run: EvolutionRun) -> bool:
+    return run.search.done and all(name in run.folder.compared() for name in COMPARED_WITH)
+
+
+def _finish(run: EvolutionRun, planned: list[tuple[Topic, Start]], workers: int | None) -> None:
+    """Search to the end, and evaluate what the best is compared with."""
+    n_workers = min(workers or processors(), run.settings.method.population)
+    with Crew(partial(Evaluator, run.settings, planned), n_workers) as crew:
+        run.finish(crew)
+        evaluated = crew.in_order([_rules_of(name) for name in COMPARED_WITH])
+        run.folder.write_compared(
+            {name: evaluation.fitness for name, evaluation in zip(COMPARED_WITH, evaluated, strict=True)}
+        )
+
+
+def _evolution(run: EvolutionRun, topics: Path) -> Evolution:
+    compared = run.folder.compared()
     return Evolution(
-        folder=folder.path,
-        result=folder.result,
-        settings=settings,
-        pages_wanted=settings.experiment.page_budget,
+        folder=run.folder.path,
+        result=run.folder.result,
+        topics=topics,
+        settings=run.settings,
+        pages_wanted=run.settings.experiment.page_budget,
         summary=run.search.summary(),
-        best=Compared("evolved", run.best_rules(), best.fitness),
-        others=others,
-        n_distinct=len(run.evaluations),
-        n_visits=sum(each.n_visits for each in run.evaluations),
+        best=Compared("evolved", run.best_rules(), run.best.fitness),
+        others=tuple(Compared(name, _rules_of(name), compared[name]) for name in COMPARED_WITH),
+        n_distinct=run.n_distinct,
+        n_evaluated=run.n_evaluated_in_all,
+        n_visits=run.n_visits_in_all,
         n_visits_now=run.n_visits,
     )
 
 
-def _compared(settings: EvolutionSettings, crew: Crew[RankRules, Evaluation]) -> tuple[Compared, ...]:
-    """Known rank functions, on the same crawls."""
-    rules = [_preset(name) for name in COMPARED_WITH]
-    evaluated = crew.in_order(rules)
-    return tuple(
-        Compared(f"{STRATEGY}:preset={preset}", each, evaluation.fitness)
-        for preset, each, evaluation in zip(COMPARED_WITH, rules, evaluated, strict=True)
-    )
-
-
-def _preset(name: str) -> RankRules:
-    strategy = STRATEGIES.make(f"{STRATEGY}:preset={name}")
-    assert isinstance(strategy, RankFunction)
-    return strategy.rules
+def _rules_of(strategy: str) -> RankRules:
+    made = STRATEGIES.make(strategy)
+    assert isinstance(made, RankFunction)
+    return made.rules

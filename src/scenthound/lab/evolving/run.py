@@ -1,8 +1,8 @@
 """A search on its way: what it asks for is evaluated by a crew of processes, noted, and told.
 
 Rules
-- What is known is not evaluated again: neither what the folder tells of an earlier run, nor genes that the search asks
-  for a second time.
+- What the folder tells of an earlier run is not evaluated again; neither are genes that the search asks for a second
+  time, unless the settings say so.
 - Evaluations are noted and told in the order of the question, so that the number of workers changes nothing.
 """
 
@@ -12,6 +12,7 @@ from importlib.metadata import version
 from itertools import zip_longest
 from math import isclose
 
+from scenthound.compiling import can_compile
 from scenthound.errors import BadInput, printable
 from scenthound.evolve.base import Search
 from scenthound.evolve.genome import Genes
@@ -35,10 +36,16 @@ class EvolutionStatus:
     n_done: int  #: of the round at hand, known ones included
     n_asked: int
     n_visits: int
+    compiles: bool = False  #: the first crawls may have to wait for compiled code
+
+    @property
+    def n_told(self) -> int:
+        """How many individuals the search need not wait for."""
+        return self.summary.n_evaluated + self.n_done
 
     @property
     def share(self) -> float:
-        return (self.summary.n_evaluated + self.n_done) / self.summary.most_evaluations
+        return self.n_told / self.summary.most_evaluations
 
 
 Watch = Callable[[EvolutionStatus], None]
@@ -51,35 +58,53 @@ class EvolutionRun:
         self,
         settings: EvolutionSettings,
         web_fingerprint: str,
-        crew: Crew[RankRules, Evaluation],
         folder: SearchFolder,
         watch: Watch,
     ) -> None:
-        self._settings = settings
+        self.settings = settings
+        self.folder = folder
         self._web_fingerprint = web_fingerprint
-        self._crew = crew
-        self._folder = folder
         self._watch = watch
         self._logged = {(each.round, each.place): each for each in folder.logged()}
         self._known: dict[Genes, Evaluation] = {}
         self.search: Search = settings.new_search()
+        self.n_evaluated = 0  #: in this run, by crawls; so are the visits
         self.n_visits = 0
 
     @property
-    def evaluations(self) -> tuple[Evaluation, ...]:
-        """Of all individuals that differ."""
-        return tuple(self._known.values())
+    def n_distinct(self) -> int:
+        """Individuals whose fitness is known."""
+        return len(self._known)
 
-    def finish(self) -> Scored:
-        """Search to the end; the best individual."""
+    @property
+    def n_evaluated_in_all(self) -> int:
+        """With those of earlier runs."""
+        return len(self._logged) + self.n_evaluated
+
+    @property
+    def n_visits_in_all(self) -> int:
+        return sum(each.evaluation.n_visits for each in self._logged.values()) + self.n_visits
+
+    def catch_up(self) -> None:
+        """Tell the search all rounds that earlier runs evaluated to the end, and leave its best so far."""
         while not self.search.done:
             asked = self.search.ask()
             self._recall(asked)
-            self._evaluate(asked)
-            self.search.tell([self._known[genes].fitness for genes in asked])
-            self._folder.write_result(rank_file_text(self._rank_file()))
+            if self._places_to_crawl(asked):
+                break
+            self._tell(asked)
+        if self.search.best is not None:
+            self._write_best()
+
+    def finish(self, crew: Crew[RankRules, Evaluation]) -> None:
+        """Search to the end."""
+        while not self.search.done:
+            asked = self.search.ask()
+            self._recall(asked)
+            self._evaluate(asked, crew)
+            self._tell(asked)
+            self._write_best()
             self._report(0, 0)
-        return self._best()
 
     def _recall(self, asked: Sequence[Genes]) -> None:
         """Learn what an earlier run noted of this round."""
@@ -89,45 +114,59 @@ class EvolutionRun:
                 continue
             if not _are_same(noted.genes, genes):
                 raise BadInput(
-                    f"The search in {printable(self._folder.path)} went another way than it goes here, maybe under "
+                    f"The search in {printable(self.folder.path)} went another way than it goes here, maybe under "
                     "another version of a library: begin a new one."
                 )
-            self._known.setdefault(genes, noted.evaluation)
+            self._known[genes] = noted.evaluation
 
-    def _evaluate(self, asked: Sequence[Genes]) -> None:
-        """Let the crew evaluate what is not known."""
-        unknown = {genes: place for place, genes in reversed(list(enumerate(asked))) if genes not in self._known}
-        in_order = sorted(unknown, key=unknown.__getitem__)
-        n_known = sum(genes in self._known for genes in asked)
+    def _places_to_crawl(self, asked: Sequence[Genes]) -> list[int]:
+        """Those of this round that have to be evaluated: the first of equal ones, or all of them."""
+        if self.settings.reevaluate:
+            return [place for place in range(len(asked)) if (len(self.search.history), place) not in self._logged]
+        return [place for place, genes in enumerate(asked) if genes not in self._known and genes not in asked[:place]]
+
+    def _evaluate(self, asked: Sequence[Genes], crew: Crew[RankRules, Evaluation]) -> None:
+        """Let the crew evaluate what has to be."""
+        places = self._places_to_crawl(asked)
+        n_known = len(asked) - len(places)
         self._report(n_known, len(asked))
-        evaluated = self._crew.in_order(map(self._rules_of, in_order))
-        for n_new, (genes, evaluation) in enumerate(zip(in_order, evaluated, strict=True), 1):
-            self._folder.append(Logged(len(self.search.history), unknown[genes], genes, evaluation))
-            self._known[genes] = evaluation
+        evaluated = crew.in_order(self._rules_of(asked[place]) for place in places)
+        for n_new, (place, evaluation) in enumerate(zip(places, evaluated, strict=True), 1):
+            self.folder.append(Logged(len(self.search.history), place, asked[place], evaluation))
+            self._known[asked[place]] = evaluation
+            self.n_evaluated += 1
             self.n_visits += evaluation.n_visits
-            if n_new < len(in_order):  # of the last one it is told when the search knows of it
+            if n_new < len(places):  # of the last one it is told when the search knows of it
                 self._report(n_known + n_new, len(asked))
 
+    def _tell(self, asked: Sequence[Genes]) -> None:
+        self.search.tell([self._known[genes].fitness for genes in asked])
+
     def _rules_of(self, genes: Genes) -> RankRules:
-        return self._settings.rules_of(self.search.weights_of(genes))
+        return self.settings.rules_of(self.search.weights_of(genes))
 
     def _report(self, n_done: int, n_asked: int) -> None:
-        self._watch(EvolutionStatus(self.search.summary(), n_done, n_asked, self.n_visits))
+        compiles = not self.settings.experiment.plain and can_compile()
+        self._watch(EvolutionStatus(self.search.summary(), n_done, n_asked, self.n_visits, compiles))
 
-    def _best(self) -> Scored:
+    @property
+    def best(self) -> Scored:
         best = self.search.best
         assert best is not None, "every search asks for somebody"
         return best
 
     def best_rules(self) -> RankRules:
-        return self._rules_of(self._best().genes)
+        return self._rules_of(self.best.genes)
+
+    def _write_best(self) -> None:
+        self.folder.write_result(rank_file_text(self._rank_file()))
 
     def _rank_file(self) -> RankFile:
         """The best so far, with where it comes from."""
         return RankFile(
             rules=self.best_rules(),
-            guide=self._settings.experiment.guides()[STRATEGY],
-            threshold=self._settings.threshold,
+            guide=self.settings.experiment.guides()[STRATEGY],
+            threshold=self.settings.threshold,
             training=self._training(),
             history=tuple(
                 Generation(each.generation, each.best, each.mean, each.n_evaluated) for each in self.search.history
@@ -136,10 +175,10 @@ class EvolutionRun:
 
     def _training(self) -> dict[str, object]:
         """What was searched, in plain values; nothing of this run or of this machine."""
-        settings, experiment = self._settings, self._settings.experiment
+        settings, experiment = self.settings, self.settings.experiment
         return {
             "fitness": settings.fitness,
-            "best_fitness": self._best().fitness,
+            "best_fitness": self.best.fitness,
             "search": settings.search,
             "seed": settings.seed,
             "evaluations": self.search.n_evaluated,

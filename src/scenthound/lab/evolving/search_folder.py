@@ -3,6 +3,7 @@
 search.json         format, version, settings, and the web with its fingerprint; never changes
 topics.jsonl        all topics of the file, those that were not searched for included: guides learn from their examples
 evaluations.jsonl   one line per evaluation, in the order of the search: round, place, genes, fitness, crawls, visits
+compared.json       the fitness of known strategies on the same crawls, by their names; the last that a search does
 evolved.toml        the best rules, written anew after each round; a strategy
 
 Rules
@@ -14,7 +15,7 @@ Rules
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -39,6 +40,7 @@ VERSION = 1
 ABOUT_FILE = "search.json"
 TOPICS_FILE = "topics.jsonl"
 LOG_FILE = "evaluations.jsonl"
+COMPARED_FILE = "compared.json"
 RESULT_FILE = "evolved.toml"
 
 
@@ -140,9 +142,25 @@ class SearchFolder:
     def write_result(self, text: str) -> None:
         write_whole(self.result, text.encode())
 
+    def compared(self) -> dict[str, float]:
+        """The fitness of known strategies; empty if it is not known yet, or no longer."""
+        try:
+            told = json.loads((self.path / COMPARED_FILE).read_text(encoding="utf-8"))
+            return {str(name): float(fitness) for name, fitness in told.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+    def write_compared(self, fitnesses: Mapping[str, float]) -> None:
+        write_whole(self.path / COMPARED_FILE, (json.dumps(dict(fitnesses), indent=2) + "\n").encode())
+
 
 def check_new(out: Path, force: bool) -> None:
     """BadInput if no folder may be made here."""
+    if not force and is_search_folder(out):
+        raise BadInput(
+            f"{printable(out)} exists already and holds a search: go on with it by --resume {printable(out)}, choose "
+            "another name, or replace it with --force."
+        )
     check_place(out, force, is_search_folder)
     if out.exists():
         with _held(out):

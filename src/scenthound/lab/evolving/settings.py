@@ -37,7 +37,9 @@ SCORE_SETS: Mapping[str, tuple[str, ...]] = {"nine": STUDY_SCORES, "all": SCORE_
 @dataclass(frozen=True, slots=True)
 class EvolutionSettings:
     """`search`, `fitness` and `split` are written as they are parsed. `winners` are the rules of earlier searches, a
-    weight for each score and rule, that take part in the first population."""
+    weight for each score and rule, that take part in the first population. `reevaluate` crawls for every individual
+    asked for, as the study did, even if the same genes were evaluated before: fitness follows from them, so that only
+    the work is more."""
 
     experiment: Experiment
     search: str = DEFAULT_SEARCH
@@ -49,6 +51,7 @@ class EvolutionSettings:
     split: str = "nothing"
     threshold: float = 0.5
     winners: tuple[tuple[float, ...], ...] = ()
+    reevaluate: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.n_crawls <= MOST_SEEDS:

@@ -116,6 +116,7 @@ class ValidationBench:
             shown=self._shown,
             topic=words,
             mode=parse_mode(settings.mode),
+            plain=settings.plain,
         )
         return Trace(given.topic.id, strategy, given.seed, crawl.pages, crawl.relevance)
 

@@ -38,7 +38,7 @@ class SeedSet(StrEnum):
 class ValidationSettings:
     """Everything that decides the measurements. `trained` are the topics that the strategies were evolved on, `unseen`
     those that no search saw; `other_topics` only lend their examples to guides. A page is good from the relevance
-    `threshold` upwards."""
+    `threshold` upwards. `plain` lets no compiled code crawl; it decides nothing."""
 
     web: Path
     strategies: tuple[str, ...]
@@ -54,6 +54,7 @@ class ValidationSettings:
     threshold: float = 0.5
     closed_world: bool = False
     obey_nofollow: bool = True
+    plain: bool = False
     other_topics: tuple[Topic, ...] = ()
 
     def __post_init__(self) -> None:
@@ -103,6 +104,7 @@ class ValidationSettings:
             relevance=self.relevance,
             other_topics=self.other_topics,
             mode=self.mode,
+            plain=self.plain,
         )
 
     def seeds_of(self, large: Start, seed_set: SeedSet, seed: int) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from scenthound.errors import BadInput, BadTopic, UnknownName
+from scenthound.errors import BadInput, BadTopic, UnknownName, printable
 from scenthound.lab.starts import Starts
 from scenthound.model import Topic
 from scenthound.strategies.base import STRATEGIES
@@ -63,7 +63,7 @@ def chosen_topics(
     """The topics of a validation. Those trained on are the records', unless they are named."""
     for topic_id in (*wanted.trained, *wanted.unseen):
         if topic_id not in listed:
-            raise UnknownName.among(f"topic in {wanted.file}", topic_id, listed)
+            raise UnknownName.among("topic", topic_id, listed, printable(wanted.file))
     recorded = dict.fromkeys(topic_id for ids in records.values() for topic_id in ids)
     trained = tuple(dict.fromkeys(wanted.trained)) or tuple(topic_id for topic_id in recorded if topic_id in listed)
     _check_trained(trained, records)

@@ -14,7 +14,7 @@ _SHARE = Bounds(0, 1)
 
 #: What each setting may be.
 BOUNDS = {
-    "pages": Bounds(10, 20_000_000),
+    "pages": Bounds(10, 10_000_000),
     "links_per_page": Bounds(1, 200),
     "words_per_page": Bounds(5, 2000),
     "topics": Bounds(1, 1000),
