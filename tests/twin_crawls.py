@@ -50,6 +50,8 @@ FOLLOWED = [
     "best_n_first:n=5,buffer=9",
     "best_n_first:n=9,buffer=4",
     "best_n_first:n=256",
+    f"best_n_first:n={10**30},buffer={10**30}",
+    f"breadth_first:buffer={10**30}",
     "link_context:buffer=7",
     "link_context:n=3,buffer=2,found_again=latest",
     "link_context:n=50",

@@ -27,7 +27,7 @@ from scenthound.drivers.compiled.crawl_records import (
     Given,
     Web,
 )
-from scenthound.drivers.compiled.queue_records import TAKEN, UNKNOWN, Queue
+from scenthound.drivers.compiled.queue_records import TAKEN, UNKNOWN, Queue, Records
 
 #: In `bucket` of a page that waits in line.
 IN_LINE = 0
@@ -82,17 +82,18 @@ def place_of(crawl: Crawling, score: float, key: float) -> int:
 
 
 @compiled_inline
+def copy_entry(line: Records, here: int, there: int) -> None:
+    line[there].score, line[there].key, line[there].page = line[here].score, line[here].key, line[here].page
+
+
+@compiled_inline
 def insert(crawl: Crawling, score: float, key: float, url: int) -> None:
     numbers, line = crawl.numbers, crawl.line
     if numbers[LINE_END] == len(line):
         move_to_start(crawl)
     place = place_of(crawl, score, key)
     for other in range(numbers[LINE_END], place, -1):
-        line[other].score, line[other].key, line[other].page = (
-            line[other - 1].score,
-            line[other - 1].key,
-            line[other - 1].page,
-        )
+        copy_entry(line, other - 1, other)
     line[place].score, line[place].key, line[place].page = score, key, url
     numbers[LINE_END] += 1
 
@@ -101,11 +102,7 @@ def insert(crawl: Crawling, score: float, key: float, url: int) -> None:
 def remove(crawl: Crawling, score: float, key: float) -> None:
     numbers, line = crawl.numbers, crawl.line
     for other in range(place_of(crawl, score, key), numbers[LINE_END] - 1):
-        line[other].score, line[other].key, line[other].page = (
-            line[other + 1].score,
-            line[other + 1].key,
-            line[other + 1].page,
-        )
+        copy_entry(line, other + 1, other)
     numbers[LINE_END] -= 1
 
 
@@ -114,11 +111,7 @@ def move_to_start(crawl: Crawling) -> None:
     numbers, line = crawl.numbers, crawl.line
     first, n_waiting = numbers[LINE_FIRST], numbers[LINE_END] - numbers[LINE_FIRST]
     for place in range(n_waiting):
-        line[place].score, line[place].key, line[place].page = (
-            line[first + place].score,
-            line[first + place].key,
-            line[first + place].page,
-        )
+        copy_entry(line, first + place, place)
     numbers[LINE_FIRST], numbers[LINE_END] = 0, n_waiting
 
 

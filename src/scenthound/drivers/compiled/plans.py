@@ -61,7 +61,7 @@ def plan_for(strategy: Strategy) -> Plan | None:
 def _breadth_first(parameters: Mapping[str, Any]) -> Plan:
     bound = parameters["buffer"]
     drops_new = bound is not None and parameters["when_full"] == "drop_new"
-    return Plan(Kind.BREADTH_FIRST, {places.QUEUE_SIZE: bound or NO_BOUND, places.DROPS_NEW: drops_new})
+    return Plan(Kind.BREADTH_FIRST, {places.QUEUE_SIZE: min(bound or NO_BOUND, NO_BOUND), places.DROPS_NEW: drops_new})
 
 
 def _best_first(parameters: Mapping[str, Any]) -> Plan:
@@ -73,8 +73,8 @@ def _best_first(parameters: Mapping[str, Any]) -> Plan:
     numbers = {
         places.RULE: RULES[parameters["found_again"]],
         places.BY_CONTEXT: by_context,
-        places.QUEUE_SIZE: bound or 0,
-        places.ROUND_SIZE: n,
+        places.QUEUE_SIZE: min(bound or 0, NO_BOUND),
+        places.ROUND_SIZE: min(n, NO_BOUND),
     }
     return Plan(kind, numbers, {places.PAGE_WEIGHT: parameters.get("b", 1)}, context_words=parameters.get("window"))
 
@@ -86,7 +86,7 @@ def _opic(parameters: Mapping[str, Any]) -> Plan:
 def _otie(parameters: Mapping[str, Any]) -> Plan:
     numbers = {
         places.SEEDS_FIRST: parameters["seeds_first"],
-        places.RESHARE_EVERY: parameters["reshare_every"] or 0,
+        places.RESHARE_EVERY: min(parameters["reshare_every"] or 0, NO_BOUND),
         places.REVISES_AGAIN: parameters["revise_again"],
         places.KEEPS_WHEN_HOPELESS: parameters["when_hopeless"] == "keep",
     }

@@ -53,7 +53,7 @@ class Workspace:
         """What a crawl starts with: numbers and values set, and arrays for what its strategy keeps."""
         n_pages = min(page_budget, len(self._crawl.visit_of))
         numbers, values = np.zeros(places.N_NUMBERS, np.int64), np.zeros(places.N_VALUES)
-        numbers[places.KIND], numbers[places.BUDGET] = plan.kind, page_budget
+        numbers[places.KIND], numbers[places.BUDGET] = plan.kind, min(page_budget, MOST_VISITS)
         # One more than any page has: what is told also gives to itself.
         numbers[places.MOST_LINKS], numbers[places.PENDING] = self._most_links + 1, -1
         for place, number in plan.numbers.items():
@@ -78,12 +78,13 @@ class Workspace:
         """What a crawl in rounds, or with a bound, keeps."""
         if plan.kind is not Kind.ROUNDS:
             return {}
-        bound = plan.numbers[places.QUEUE_SIZE]
+        n_urls = len(self._crawl.found)
+        bound = min(plan.numbers[places.QUEUE_SIZE], n_urls)
         return {
             # With room for some to leave before those that stay are moved to the start.
             "line": np.empty(2 * bound + 1, LINE_ENTRY),
-            "line_keys": np.empty(len(self._crawl.found) if bound else 0),
-            "round": np.empty(min(plan.numbers[places.ROUND_SIZE], len(self._crawl.found)), np.int32),
+            "line_keys": np.empty(n_urls if bound else 0),
+            "round": np.empty(min(plan.numbers[places.ROUND_SIZE], n_urls), np.int32),
             "twister": np.zeros(N_TWISTER, np.uint64),
         }
 
@@ -210,6 +211,8 @@ def _longer(array: npt.NDArray[Any], n_more: int) -> npt.NDArray[Any]:
     return np.concatenate((array, np.zeros(n_more, array.dtype)))
 
 
+#: More than any crawl has, and no more than fits.
+MOST_VISITS = 2**60
 #: The words of the Mersenne Twister, and the place of the next.
 N_TWISTER = 625
 
