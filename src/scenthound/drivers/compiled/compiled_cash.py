@@ -27,8 +27,8 @@ from scenthound.drivers.compiled.crawl_records import (
     Web,
 )
 from scenthound.drivers.compiled.queue_records import UNKNOWN, Queue, Records
+from scenthound.strategies.parts.topical_cash import MOST_CASH
 
-MOST_CASH = 1e300
 OTIE = int(Kind.OTIE)
 
 

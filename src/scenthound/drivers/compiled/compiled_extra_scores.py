@@ -4,7 +4,7 @@ Importing this file needs numba (the extra `fast`).
 """
 
 from scenthound.compiling import compiled_inline, compiled_part
-from scenthound.drivers.compiled.compiled_cash import MOST_CASH, after_revision
+from scenthound.drivers.compiled.compiled_cash import after_revision
 from scenthound.drivers.compiled.crawl_records import (
     CIRCULATING,
     N_SEEN,
@@ -19,8 +19,11 @@ from scenthound.drivers.compiled.crawl_records import (
 )
 from scenthound.drivers.compiled.queue_records import Queue, Records
 from scenthound.model import FloatArray
+from scenthound.strategies.parts.rank_rules import SCORE_NAMES
+from scenthound.strategies.parts.topical_cash import MOST_CASH
 
-ANCHOR, CONTEXT, HOST_SUCCESS, CASH = range(9, 13)
+ANCHOR, CONTEXT = SCORE_NAMES.index("anchor"), SCORE_NAMES.index("context")
+HOST_SUCCESS, CASH = SCORE_NAMES.index("host_success"), SCORE_NAMES.index("cash")
 
 
 @compiled_inline

@@ -6,13 +6,13 @@ Importing this file needs numba (the extra `fast`).
 import numpy as np
 
 from scenthound.compiling import compiled_inline, compiled_part
+from scenthound.drivers.compiled.compiled_buckets import IN_BLOCK, append, chain_length, forget, free_block, highest_set
+from scenthound.drivers.compiled.compiled_heap import pop, push
 from scenthound.drivers.compiled.compiled_prefetch import prefetch
 from scenthound.drivers.compiled.queue_records import (
     ACTIVE,
-    BLOCK,
     BLOCK_BITS,
     BUCKET_BITS,
-    BY_NUMBER,
     FREE_BLOCK,
     HEAP_LIMIT,
     HEAP_SIZE,
@@ -24,17 +24,12 @@ from scenthound.drivers.compiled.queue_records import (
     TAKEN,
     Queue,
 )
-from scenthound.frontier.compiled_heaps import tie_key
 
 #: What `take` answers with instead of a page.
 NOTHING, NO_ROOM = -1, -2
 
 _SIGN = np.uint64(1 << 63)
 _BUCKET_SHIFT = np.uint64(64 - BUCKET_BITS)
-_ONE = np.uint64(1)
-IN_BLOCK = BLOCK - 1
-_LAST_BIT = np.uint64(63)
-_HALVES = np.array([32, 16, 8, 4, 2, 1], np.uint64)
 
 
 @compiled_part
@@ -77,88 +72,6 @@ def withdraw(queue: Queue, page: int) -> None:
     queue.pages[page].bucket = TAKEN
 
 
-@compiled_inline
-def append(queue: Queue, bucket: int, page: int) -> None:
-    slot = queue.tail[bucket]
-    if slot == 0:
-        word = bucket >> 6
-        queue.set_words[word] |= _ONE << np.uint64(bucket & 63)
-        queue.set_groups[word >> 6] |= _ONE << np.uint64(word & 63)
-    if slot == 0 or slot & IN_BLOCK == IN_BLOCK:
-        block = new_block(queue)
-        queue.before[block] = slot >> BLOCK_BITS
-        slot = block << BLOCK_BITS
-    else:
-        slot += 1
-    queue.slots[slot] = page
-    queue.tail[bucket] = slot
-
-
-@compiled_inline
-def new_block(queue: Queue) -> int:
-    numbers = queue.numbers
-    block = numbers[FREE_BLOCK]
-    if block:
-        numbers[FREE_BLOCK] = queue.before[block]
-        numbers[N_FREE] -= 1
-        return block
-    block = numbers[N_BLOCKS]
-    numbers[N_BLOCKS] += 1
-    return block
-
-
-@compiled_inline
-def free_block(queue: Queue, block: int) -> int:
-    """Give a block back; the one before it in its chain."""
-    before = queue.before[block]
-    queue.before[block] = queue.numbers[FREE_BLOCK]
-    queue.numbers[FREE_BLOCK] = block
-    queue.numbers[N_FREE] += 1
-    return before
-
-
-@compiled_part
-def push(queue: Queue, score: float, page: int) -> None:
-    """Add an entry to the heap."""
-    heap = queue.heap
-    number = queue.pages[page].number
-    key = np.uint64(number) if queue.numbers[BY_NUMBER] else tie_key(number, queue.salt[0])
-    place = queue.numbers[HEAP_SIZE]
-    queue.numbers[HEAP_SIZE] += 1
-    while place:
-        above = (place - 1) >> 1
-        other = heap[above]
-        if other.score > score or (other.score == score and other.key <= key):
-            break
-        entry = heap[place]
-        entry.score, entry.key, entry.page = other.score, other.key, other.page
-        place = above
-    entry = heap[place]
-    entry.score, entry.key, entry.page = score, key, page
-
-
-@compiled_part
-def pop(queue: Queue) -> None:
-    """Remove the best entry of the heap."""
-    heap = queue.heap
-    size = queue.numbers[HEAP_SIZE] - 1
-    queue.numbers[HEAP_SIZE] = size
-    score, key, page = heap[size].score, heap[size].key, heap[size].page
-    place, below = 0, 1
-    while below < size:
-        if below + 1 < size:
-            left, right = heap[below], heap[below + 1]
-            below += right.score > left.score or (right.score == left.score and right.key < left.key)
-        other = heap[below]
-        if score > other.score or (score == other.score and key < other.key):
-            break
-        entry = heap[place]
-        entry.score, entry.key, entry.page = other.score, other.key, other.page
-        place, below = below, 2 * below + 1
-    entry = heap[place]
-    entry.score, entry.key, entry.page = score, key, page
-
-
 @compiled_part
 def best(queue: Queue) -> int:
     """The best page that waits, which stays; `NOTHING` if none does, `NO_ROOM` if there must be more room first."""
@@ -192,17 +105,6 @@ def take(queue: Queue) -> int:
 
 
 @compiled_part
-def chain_length(queue: Queue, bucket: int) -> int:
-    """How many slots a bucket's list may have filled."""
-    n_slots = (queue.tail[bucket] & IN_BLOCK) + 1
-    block = queue.before[queue.tail[bucket] >> BLOCK_BITS]
-    while block:
-        n_slots += IN_BLOCK + 1
-        block = queue.before[block]
-    return n_slots
-
-
-@compiled_part
 def gather(queue: Queue, bucket: int) -> None:
     """Sort a bucket: all that truly wait in it go to the heap, which is empty."""
     slot = queue.tail[bucket]
@@ -218,16 +120,6 @@ def gather(queue: Queue, bucket: int) -> None:
         block = free_block(queue, slot >> BLOCK_BITS)
         slot = (block << BLOCK_BITS) + IN_BLOCK if block else 0
     queue.numbers[HEAP_LIMIT] = max(SMALL_HEAP, 4 * queue.numbers[HEAP_SIZE])
-
-
-@compiled_inline
-def forget(queue: Queue, bucket: int) -> None:
-    """A bucket is empty now."""
-    queue.tail[bucket] = 0
-    word = bucket >> 6
-    queue.set_words[word] &= ~(_ONE << np.uint64(bucket & 63))
-    if queue.set_words[word] == 0:
-        queue.set_groups[word >> 6] &= ~(_ONE << np.uint64(word & 63))
 
 
 @compiled_part
@@ -253,26 +145,6 @@ def relieve(queue: Queue) -> None:
 
 
 @compiled_part
-def highest_set(queue: Queue) -> int:
-    """The best bucket that is not empty; -1 if all are."""
-    for group in range(len(queue.set_groups) - 1, -1, -1):
-        if queue.set_groups[group]:
-            word = (group << 6) + highest_bit(queue.set_groups[group])
-            return (word << 6) + highest_bit(queue.set_words[word])
-    return -1
-
-
-@compiled_inline
-def highest_bit(word: np.uint64) -> int:
-    place = np.uint64(0)
-    for half in _HALVES:
-        if word >> half:
-            word >>= half
-            place += half
-    return int(np.int64(place))
-
-
-@compiled_part
 def clear_ghosts(queue: Queue) -> None:
     """Bring the lists of all buckets to those that truly wait in them."""
     for bucket in range(N_BUCKETS):
@@ -294,11 +166,8 @@ def tidy(queue: Queue, bucket: int) -> None:
                 queue.slots[first + kept] = page
                 kept += 1
         block = first >> BLOCK_BITS
-        before = queue.before[block]
-        # Handed on one by one, the block being free from here; its first slots are read before they are written to.
+        # Handed on one by one to other blocks; this one is free then.
         for place in range(first, first + kept):
             append(queue, bucket, queue.slots[place])
-        queue.before[block] = queue.numbers[FREE_BLOCK]
-        queue.numbers[FREE_BLOCK] = block
-        queue.numbers[N_FREE] += 1
+        before = free_block(queue, block)
         slot = (before << BLOCK_BITS) + IN_BLOCK if before else 0

@@ -30,10 +30,15 @@ from scenthound.drivers.compiled.crawl_records import (
     Web,
 )
 from scenthound.drivers.compiled.queue_records import TAKEN, Queue, Records
+from scenthound.strategies.parts.rank_rules import SCORE_NAMES, STUDY_SCORES
 
 #: Further from the seeds than any URL.
 FAR = 2**30
-N_NINE = 9
+N_NINE = len(STUDY_SCORES)
+#: Places of weights; those of the generations follow one another.
+HUB, AUTHORITY = SCORE_NAMES.index("hub"), SCORE_NAMES.index("authority")
+COMM_IN, COMM_OUT = SCORE_NAMES.index("comm_in"), SCORE_NAMES.index("comm_out")
+PARENT_0 = SCORE_NAMES.index("parent_1") - 1
 
 
 @compiled_inline
@@ -174,12 +179,12 @@ def weighted_sum(
     numbers, known = crawl.numbers, queue.pages[url]
     weights = ranking.weights[rule_of(crawl, ranking, known.distance)]
     n_out = float(known.most_links) if numbers[HUB_OVER_MAX] else known.n_links / known.n_parents
-    rank = n_out / mean_out * weights[0]  # Eq. 3
-    rank += known.n_parents / mean_in * weights[1]  # Eq. 5
-    rank += known.n_in_community / known.n_parents * weights[2]  # Eq. 7
-    rank += known.n_into_community / known.n_links * weights[3]  # Eq. 8
+    rank = n_out / mean_out * weights[HUB]  # Eq. 3
+    rank += known.n_parents / mean_in * weights[AUTHORITY]  # Eq. 5
+    rank += known.n_in_community / known.n_parents * weights[COMM_IN]  # Eq. 7
+    rank += known.n_into_community / known.n_links * weights[COMM_OUT]  # Eq. 8
     for generation in range(1, numbers[DEEPEST] + 1):
-        rank += score_of(ranking, url, generation) * weights[3 + generation]  # Eq. 11, 12
+        rank += score_of(ranking, url, generation) * weights[PARENT_0 + generation]  # Eq. 11, 12
     if numbers[N_WEIGHED] > N_NINE:
         rank = extra_scores(web, crawl, queue, cash, ranking, url, weights, rank)
     return rank
