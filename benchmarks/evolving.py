@@ -51,7 +51,7 @@ def _study(name: str, web: Path, topics: Path, out: Path, search: str) -> None:
     page_budget = fitting_budgets(JOHNSON2003_BUDGETS, n_pages)[0]
     evolved = _evolved(web, TopicChoice(topics, (topic,)), out / "search", search, page_budget)
     began_s = perf_counter()
-    wished = ValidationSettings(web, (choice_of(evolved.result), PUBLISHED))
+    wished = ValidationSettings((choice_of(evolved.result), PUBLISHED))
     with shown(f"{name}: validating") as progress:
         wanted = TopicsWanted(topics, (topic,), most_unseen=N_UNSEEN)
         done = validate_into(out / "validation", web, wanted, wished, progress=progress)
@@ -63,7 +63,7 @@ def _evolved(web: Path, topics: TopicChoice, out: Path, search: str, page_budget
     began_s = perf_counter()
     with watched() as watch:
         done = evolve(web, topics, out, search=search, page_budget=page_budget, n_start=N_START, watch=watch)
-    print_evolution(done, perf_counter() - began_s, as_json=False)
+    print_evolution(done, perf_counter() - began_s, as_json=False, visits_per_s=watch.visits_per_s)
     return done
 
 

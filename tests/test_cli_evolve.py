@@ -59,6 +59,9 @@ def test_a_search_shows_the_best_formula_beside_known_ones_and_how_to_use_it(evo
     assert "generation 2 of 2, best 0." in err
     files = f"--web {place / 'web'} --topics {place / 'topics.jsonl'} --topic balloon"
     assert f"simulate {files} --strategy {strategy} --mode sequential --out {tmp_path / 'search-run'}\n" in out
+    others = f"--web {place / 'web'} --topics {place / 'topics.jsonl'} --strategy {strategy} --unseen-max 4"
+    out_too = tmp_path / "search-validation"
+    assert f"scenthound validate {others} --relevance cosine --mode sequential --out {out_too}\n" in out
     # The cosine, which guided this search, has nothing to learn.
     assert f"crawl {place / 'topics.jsonl'} --topic balloon --strategy {strategy}\n" in out
     options = ["--web", place / "web", "--topics", place / "topics.jsonl", "--topic", "balloon", "--start", 3]
@@ -100,6 +103,7 @@ def test_a_budget_beyond_the_web_is_noted(evolving):
         (("--topic", "baloon"), "Did you mean 'balloon'?"),
         (("--pages", "0"), "--pages"),
         (("--start", "500"), "start is 500, and the web has 240 pages"),
+        (("--pages", "5", "--start", "8"), "give a smaller --start, or larger --pages"),
         (("--fitness", "harvist"), "Did you mean 'harvest'?"),
         (("--scores", "anchors"), "Did you mean 'anchor'?"),
         (("--split", "distance"), "distance:2,4"),
@@ -309,6 +313,21 @@ def test_a_search_that_is_finished_tells_its_result_at_once(evolving, scenthound
     assert "This run" not in out
 
 
+@pytest.mark.parametrize("fitness", ["NaN", "-1.0"])
+def test_a_log_that_is_damaged_is_refused_with_what_mends_it(evolving, scenthound, tmp_path, fitness):
+    assert evolving()[0] == 0
+    log = tmp_path / "search" / "evaluations.jsonl"
+    lines = log.read_text().splitlines(keepends=True)
+    lines[1] = re.sub(r'"fitness": [^,]+', f'"fitness": {fitness}', lines[1])
+    log.write_text("".join(lines))
+    code, out, err = scenthound("evolve", "--resume", tmp_path / "search")
+    assert (code, out) == (2, "")
+    assert f"{log}, line 2: damaged, fitness has what is no finite number from 0 on; delete this line" in err
+    assert "go on with" not in err
+    log.write_text(lines[0])
+    assert scenthound("evolve", "--resume", tmp_path / "search", "--workers", 1)[0] == 0
+
+
 def test_a_search_for_all_topics_says_how_many_and_how_to_choose_one(scenthound, place, tmp_path):
     files = ("--web", place / "web", "--topics", place / "topics.jsonl", "--out", tmp_path / "search")
     code, out, err = scenthound("evolve", *files, *SMALL[2:], "--search", "chc:population=2,generations=1")
@@ -317,6 +336,8 @@ def test_a_search_for_all_topics_says_how_many_and_how_to_choose_one(scenthound,
     assert "--topic balloon" in err
     assert "on 3 topics" in out
     assert f"--topics {place / 'topics.jsonl'} --strategy" in out
+    assert "scenthound validate" in out
+    assert "--unseen-max" not in out
 
 
 def test_a_search_for_a_named_topic_has_nothing_to_note(evolving):
@@ -349,7 +370,7 @@ DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "evolving.md"
 
 def test_the_guide_names_options_searches_measures_and_files_that_exist(scenthound, evolving, tmp_path):
     text = DOCUMENT.read_text(encoding="utf-8")
-    helps = "".join(scenthound(command, "--help")[1] for command in ("evolve", "simulate", "crawl"))
+    helps = "".join(scenthound(command, "--help")[1] for command in ("evolve", "simulate", "validate", "crawl"))
     for option in set(re.findall(r"--[a-z][a-z-]+", text)):
         assert re.search(rf"{option}\b", helps), option
     rows = re.findall(r"^\| `([\w.]+)` \|", text, re.MULTILINE)

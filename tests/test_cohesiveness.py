@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.drivers.simulated_web import ShownLinks
-from scenthound.lab.validating.measures import page_graph
+from scenthound.lab.shown_graph import page_graph
 from scenthound.metrics.cohesiveness import cohesiveness_of
 from scenthound.metrics.fitness import fitness
 from scenthound.metrics.page_graph import PageGraph

@@ -200,6 +200,8 @@ def test_topics_that_no_crawl_can_start_for_are_left_out_when_told_to(topical, t
     [
         ({"n_start": 241}, BadParameter, "start is 241, and the web has 240 pages"),
         ({"page_budget": 0}, BadParameter, "pages is 0"),
+        ({"page_budget": 3}, BadParameter, "'balloon' start from 3 pages, and the shortest ends after 3"),
+        ({"page_budget": 4, "n_start": 9}, BadParameter, "give a smaller --start, or larger --pages"),
         ({"search": "johnson2003:population=1"}, BadParameter, "population=1"),
         ({"search": "jonson2003"}, UnknownName, "Did you mean 'johnson2003'"),
         ({"mode": "rulette"}, UnknownName, "Did you mean 'roulette'"),

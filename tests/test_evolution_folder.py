@@ -69,7 +69,17 @@ def test_a_search_that_is_complete_tells_its_result_again(search, unbroken):
     assert_same(search, unbroken)
 
 
-@pytest.mark.parametrize("left", [None, "", "[]", "{}", '{"rank_function:preset=best_first": null}'])
+UNKNOWN = '{"rank_function:preset=best_first": FITNESS, "rank_function:preset=johnson2003": 0.5}'
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        *(None, "", "[]", "{}", "[" * 100_000),
+        *(UNKNOWN.replace("FITNESS", fitness) for fitness in ("null", "NaN", "1e400", "1" + 400 * "0")),
+    ],
+    ids=lambda left: str(left)[:60],
+)
 def test_a_search_that_was_killed_before_its_comparison_makes_it_up(search, unbroken, left):
     (search / COMPARED_FILE).unlink()
     if left is not None:
@@ -220,6 +230,20 @@ def test_a_search_whose_settings_were_changed_is_refused(search):
         go_on(search, workers=1)
 
 
+@pytest.mark.parametrize(("off", "goes_on"), [(1e-9, True), (1e-4, False)])
+def test_a_search_goes_on_though_another_machine_drew_its_last_digits_otherwise(topical, tmp_path, off, goes_on):
+    done = small_search(*topical, tmp_path / "search", search="cma:population=4,generations=2")
+    log = tmp_path / "search" / LOG_FILE
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    lines[-1]["genes"][0] += off
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    if goes_on:
+        assert go_on(tmp_path / "search", workers=1).best == done.best
+    else:
+        with pytest.raises(BadInput, match="went another way"):
+            go_on(tmp_path / "search", workers=1)
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -239,9 +263,9 @@ def test_a_folder_that_cannot_be_read_is_refused_in_one_line(search, topical, ch
     assert "\n" not in str(refused.value)
 
 
-def test_a_log_that_is_damaged_before_its_end_is_refused(search):
-    cut_log(search, 3, b"what is this\n")
-    with pytest.raises(BadInput, match=r"evaluations\.jsonl is damaged"):
+def test_settings_that_are_nested_without_end_are_refused(search):
+    (search / ABOUT_FILE).write_text("[" * 100_000)
+    with pytest.raises(BadInput, match="is not the folder of a search"):
         go_on(search, workers=1)
 
 

@@ -38,7 +38,7 @@ def test_the_rules_of_an_earlier_winner_become_weights_again():
     settings = EvolutionSettings(EXPERIMENT, scores=("comm_out", "parent_1"), split="phase:100")
     one, two = (
         RankRules((row(comm_out=0.25, parent_1=0.75),)),
-        RankRules((row(comm_out=1), row(parent_1=1)), "phase", (7,)),
+        RankRules((row(comm_out=1), row(parent_1=1)), "phase", (100,)),
     )
     assert settings.weights_of(one, "one.toml") == (0.25, 0.75, 0.25, 0.75)
     assert settings.weights_of(two, "two.toml") == (1.0, 0.0, 0.0, 1.0)
@@ -55,9 +55,9 @@ def test_a_winner_that_weighs_what_the_search_does_not_is_refused():
         settings.weights_of(RankRules((row(anchor=1),)), "one.toml")
 
 
-def test_a_winner_with_another_number_of_rules_is_refused():
+def test_a_winner_whose_rules_are_split_otherwise_is_refused():
     settings = EvolutionSettings(EXPERIMENT, split="distance:1,2")
-    with pytest.raises(BadParameter, match="has 2 rules and this search 3"):
+    with pytest.raises(BadParameter, match=r"two\.toml has rules split by distance:1, and this search by distance:1,2"):
         settings.weights_of(RankRules((row(hub=1), row(hub=1)), "distance", (1,)), "two.toml")
 
 
@@ -90,6 +90,7 @@ def test_crawls_start_from_the_same_pages_unless_told_otherwise():
             split="phase:50",
             threshold=0.3,
             winners=(tuple(0.1 * i for i in range(2 * len(SCORE_NAMES))),),
+            seeded_topics=("kites", "trains"),
         ),
     ],
 )

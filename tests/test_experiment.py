@@ -12,6 +12,7 @@ from scenthound.errors import BadParameter, BadTopic, BrokenContract
 from scenthound.lab.experiment import FEW_VISITS, Experiment
 from scenthound.lab.simulation import TopicChoice, simulate_topics
 from scenthound.store.record import record
+from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.topics.files import write_topics
 
@@ -76,6 +77,16 @@ def test_a_topic_without_a_page_in_the_web_is_refused_or_skipped(web_path, tmp_p
     assert list(done.skipped_topics) == ["lost"]
     assert "no example in the recorded web" in done.skipped_topics["lost"]
     assert done.n_crawls == 1
+
+
+def test_more_start_pages_than_the_web_has_are_refused(web_path, topics_file, tmp_path):
+    n_pages = RecordedWeb.open(web_path).n_pages
+    with pytest.raises(
+        BadParameter, match=rf"start is {n_pages + 1}, and the web has {n_pages} pages: start from fewer"
+    ):
+        simulated(web_path, topics_file, tmp_path / "run", n_start=n_pages + 1)
+    assert not (tmp_path / "run").exists()
+    assert simulated(web_path, topics_file, tmp_path / "run", n_start=n_pages).experiment.n_start == n_pages
 
 
 #: Every page of this star is as good as any other, so a crawl's order is its generator's.

@@ -74,6 +74,7 @@ def test_a_crawl_of_bad_pages_has_no_harvest_and_explored_nothing(measure):
         ("0.7*harvest+0.3*target_recall", "0.7*harvest + 0.3*target_recall"),
         ("1e-3 * new_hosts", "0.001*new_hosts"),
         ("1e+2*distance + harvest", "100.0*distance + harvest"),
+        ("Harvest", "harvest"),
     ],
 )
 def test_a_fitness_prints_as_it_parses(text, printed):
@@ -91,15 +92,19 @@ def test_what_is_printed_is_read_back(weights):
     ("text", "kind", "said"),
     [
         ("harvist", UnknownName, "Did you mean 'harvest'"),
-        ("", BadParameter, "write measures with weights"),
-        ("harvest +", BadParameter, "write measures with weights"),
-        ("harvest - distance", BadParameter, "write measures with weights"),
-        ("0*harvest", BadParameter, "'0' is no weight"),
-        ("-1*harvest", BadParameter, "'-1' is no weight"),
-        ("nan*harvest", BadParameter, "'nan' is no weight"),
-        ("much*harvest", BadParameter, "'much' is no weight"),
+        ("", BadParameter, "'' is no term of a fitness; write weight*measure, as in 0.7*harvest"),
+        ("harvest +", BadParameter, "'' is no term of a fitness"),
+        ("harvest - distance", BadParameter, "'harvest - distance' is no term of a fitness"),
+        ("0*harvest", BadParameter, "the weight 0 of harvest has to be more than 0"),
+        ("-1*harvest", BadParameter, "the weight -1 of harvest has to be more than 0"),
+        ("nan*harvest", BadParameter, "'nan*harvest' is no term of a fitness"),
+        ("much*harvest", BadParameter, "'much*harvest' is no term of a fitness"),
         ("1e7*harvest", BadParameter, "at most 1,000,000"),
-        ("0.5*harvest + 0.5*harvest", BadParameter, "named twice"),
+        (
+            "0.5*harvest + 0.5*harvest",
+            BadParameter,
+            "The measure harvest stands twice in a fitness; add up its weights",
+        ),
     ],
 )
 def test_what_is_no_fitness_is_refused_in_one_line(text, kind, said):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from scenthound.lab.validating.paired_sample import PairedSample
+from scenthound.lab.validating.paired_sample import PairedSample, spread_told
 
 
 def test_the_seeds_of_few_topics_are_the_observations():
@@ -57,3 +57,12 @@ def test_one_seed_has_no_interval_and_no_topic_has_nothing():
         assert math.isnan(sample.effect().low)
         assert math.isnan(sample.effect().high)
         assert math.isnan(sample.standard_error)
+
+
+def test_a_title_says_over_what_the_errors_are():
+    one, three, five = (PairedSample(np.arange(2.0 * n).reshape(n, 2)) for n in (1, 3, 5))
+    assert spread_told([one]) == "mean ± standard error over 2 random seeds"
+    assert spread_told([three, three]) == "mean ± standard error over 2 random seeds of each topic"
+    assert spread_told([five]) == "mean ± standard error over 5 topics"
+    assert spread_told([five, one]) == "mean ± standard error over 5 topics or 2 random seeds"
+    assert spread_told([PairedSample(np.array([[0.7]]))]) == "mean, no standard error: too few seeds"

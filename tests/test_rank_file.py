@@ -66,9 +66,8 @@ def test_what_has_no_form_in_toml_is_refused():
 
 def test_a_person_finds_the_formula_and_how_to_use_the_file():
     weights = tuple({"comm_out": 2.0, "parent_1": 1.0}.get(name, 0.0) for name in SCORE_NAMES)
-    text = rank_file_text(
-        RankFile(RankRules((weights,)), training={"topics": ["a"]}, history=(Generation(0, 0.5, 0.25, 50),))
-    )
+    history = (Generation(0, 0.5, 0.25, 50), Generation(1, 0.75, 0.5, 100))
+    text = rank_file_text(RankFile(RankRules((weights,)), training={"topics": ["a"]}, history=history))
     lines = text.splitlines()
     assert lines[0].startswith("# A rank function of Scenthound")
     assert "scenthound simulate --strategy evolved:file=" in lines[1]
@@ -79,11 +78,12 @@ def test_a_person_finds_the_formula_and_how_to_use_the_file():
         "parent_1 = 0.3333333333333333",
     ]
     assert lines[lines.index("[training]") + 1] == 'topics = ["a"]'
-    assert lines[lines.index("[[history]]") + 1 :] == [
-        "generation = 0",
-        "best = 0.5",
-        "mean = 0.25",
-        "evaluations = 50",
+    assert lines[lines.index("[history]") :] == [
+        "[history]",
+        "generations = [",
+        "    {generation = 0, best = 0.5, mean = 0.25, evaluations = 50},",
+        "    {generation = 1, best = 0.75, mean = 0.5, evaluations = 100},",
+        "]",
     ]
 
 
@@ -98,6 +98,18 @@ def weights_in(tmp_path, text):
         {name: weight for name, weight in zip(SCORE_NAMES, row, strict=True) if weight}
         for row in read_rank_file(written(tmp_path, text)).rules.weights
     ]
+
+
+@pytest.mark.parametrize("n_rules", [1, 2])
+def test_a_formula_can_be_changed_as_the_head_of_the_file_says(tmp_path, n_rules):
+    hub, cash = (tuple(float(name == only) for name in SCORE_NAMES) for only in ("hub", "cash"))
+    rules = RankRules((hub, cash)[:n_rules], "distance" if n_rules == 2 else "nothing", (1,) * (n_rules - 1))
+    text = rank_file_text(RankFile(rules, training={"seed": 1}, history=(Generation(0, 0.5, 0.25, 50),)))
+    head, table = text[: text.index("format")], "[rule.weights]" if n_rules == 2 else "[weights]"
+    assert "change it and delete its weights" in head
+    assert table in head
+    changed = text.replace("1.0000*HUB", "ANCHOR").replace(f"{table}\nhub = 1.0\n", "")
+    assert weights_in(tmp_path, changed) == [{"anchor": 1}, {"cash": 1}][:n_rules]
 
 
 @pytest.mark.parametrize(
@@ -169,8 +181,18 @@ TWO = '[[rule]]\n{}\nformula = "HUB"\n[[rule]]\n{}\nformula = "CASH"\n'
         ('formula = "HUB"\nhub_over = "min"', "'min'"),
         ('formula = "HUB"\nguide = 3', "guide is 3; it should be the name of a relevance model"),
         ('formula = "HUB"\ntraining = 3', "`training` is no table"),
-        ('formula = "HUB"\nhistory = 3', "`history` is no list of tables"),
-        ('formula = "HUB"\nhistory = [{generation = 1}]', "A [[history]] has no number best"),
+        ('formula = "HUB"\nhistory = 3', "`history` is no table; head it with [history]"),
+        ('formula = "HUB"\n[history]\ngenerations = 3', "`generations` is no list of tables"),
+        ('formula = "HUB"\n[history]\ngenerations = [[1]]', "`generations` is no list of tables"),
+        (
+            'formula = "HUB"\n[history]\ngeneration = []',
+            "No key of [history] 'generation'. Did you mean 'generations'?",
+        ),
+        (
+            'formula = "HUB"\n[history]\ngenerations = [{generation = 1}]',
+            "A generation of [history] has no number best",
+        ),
+        ('formula = "HUB"\n[history]\ngenerations = [{mode = 1}]', "No key of a generation 'mode'"),
         ('formula = "HUB"\n[[rule]]\nformula = "CASH"', "There are rules, and a formula or weights beside them"),
         ("rule = []", "`rule` is no list of tables"),
         ("rule = 3", "`rule` is no list of tables"),

@@ -123,7 +123,7 @@ def test_a_formula_is_read_as_a_person_writes_it(formula, weights):
     [
         ("", "'' is no term of a formula"),
         ("0.5*HUB + ", "'' is no term"),
-        ("0.5*HUB - 0.5*CASH", "'0.5\\*HUB - 0.5\\*CASH' is no term of a formula; write weight\\*SCORE"),
+        ("0.5*HUB - 0.5*CASH", "'0.5\\*HUB - 0.5\\*CASH' is no term of a formula; write weight\\*score"),
         ("HUB*0.5", "'HUB\\*0.5' is no term"),
         ("HUB + 2*hub", "HUB stands twice"),
         ("٣*HUB", "is no term"),

@@ -5,10 +5,11 @@ import json
 import pytest
 
 from ring_web import N, topic, url
-from scenthound.errors import BadTopic
-from scenthound.lab.starts import Starts, Task, known_relevant
+from scenthound.errors import BadParameter, BadTopic
+from scenthound.lab.starts import DEFAULT_START, Starts, Task, check_start, known_relevant
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.testing import SyntheticWeb
 
 
 def test_seeds_and_targets_are_drawn_from_the_examples_and_disjoint(web_path):
@@ -85,3 +86,10 @@ def test_neighbours_are_taken_by_their_in_degree(tmp_path):
     start = Starts(web, Task.NEIGHBOURS, n_start=100).draw(topic(examples=(url("goal"),)), 0)
     # The 20 in-links of the goal with the highest in-degree are near05 to near24, so all 20 far pages are reached.
     assert {web.url(page) for page in start.seeds} == {url(f"far{i:02}") for i in range(5, 25)}
+
+
+def test_the_default_number_of_start_pages_serves_small_webs_and_a_larger_one_is_refused():
+    web = SyntheticWeb({"a": ["b", "c"]}).recorded
+    check_start(DEFAULT_START, web)
+    with pytest.raises(BadParameter, match=r"start is 11, and the web has \d pages: start from fewer\."):
+        check_start(DEFAULT_START + 1, web)

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+import runpy
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -16,9 +18,17 @@ from scenthound.drivers.simulate import simulate
 from scenthound.errors import BadInput, BadParameter, BadTopic, BrokenContract, UnknownName
 from scenthound.lab.starts import Start, Starts
 from scenthound.lab.validating.settings import SeedSet, ValidationSettings, fitting_budgets
-from scenthound.lab.validating.topics import TopicsWanted, chosen_topics, trained_on
+from scenthound.lab.validating.topics import (
+    Record,
+    TopicsWanted,
+    chosen_topics,
+    record_notes,
+    trained_on,
+    untrained_notes,
+)
 from scenthound.lab.validating.validation import prepared, validate
 from scenthound.relevance.cosine import Cosine
+from scenthound.report.validation_folder import validate_into
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import write_topics
@@ -29,9 +39,8 @@ PUBLISHED = "rank_function:preset=johnson2003"
 
 def wished(**settings):
     chosen = {
-        "web": Path("unset"),
         "strategies": (PUBLISHED,),
-        "budgets": (8, 16, 24),
+        "budgets": (8, 16, 20),
         "n_large": 6,
         "n_small": 2,
         "n_seeds": 2,
@@ -79,7 +88,7 @@ def test_a_crawl_is_measured_as_one_made_and_counted_by_hand(web_path, topics_fi
 
 
 def test_shorter_crawls_are_the_beginnings_of_longer_ones(web_path, topics_file):
-    long = validated(web_path, topics_file, budgets=(8, 24)).measurements
+    long = validated(web_path, topics_file, budgets=(8, 20)).measurements
     short = validated(web_path, topics_file, budgets=(8,)).measurements
     for name, values in short.values.items():
         assert np.array_equal(values[..., 0], long.values[name][..., 0], equal_nan=True), name
@@ -87,12 +96,12 @@ def test_shorter_crawls_are_the_beginnings_of_longer_ones(web_path, topics_file)
 
 def test_histograms_hold_every_page_and_seeds_lie_at_no_distance(web_path, topics_file):
     done = validated(web_path, topics_file, mode="sequential")
-    assert (done.measurements.distances.sum(axis=-1) == [8, 16, 24]).all()
+    assert (done.measurements.distances.sum(axis=-1) == [8, 16, 20]).all()
     assert (done.measurements.distances[:, :, 0, :, :, 0] == 6).all()
     assert (done.measurements.distances[:, :, 1, :, :, 0] == 2).all()
-    n_good = done.measurements.values["fitness"] * [8, 16, 24]
+    n_good = done.measurements.values["fitness"] * [8, 16, 20]
     assert done.measurements.good_distances.sum(axis=-1) == pytest.approx(n_good)
-    assert (n_good < [8, 16, 24]).any()
+    assert (n_good < [8, 16, 20]).any()
 
 
 def test_the_order_of_topics_seeds_and_strategies_is_kept_by_any_number_of_processes(web_path, topics_file):
@@ -112,12 +121,31 @@ def test_all_strategies_start_alike_from_a_large_set_and_from_a_part_of_it_for_e
     assert small[0] == settings.seeds_of(start, SeedSet.SMALL, seed=0)
 
 
-def test_budgets_beyond_the_web_shrink_in_proportion_and_are_told_of(web_path, topics_file):
+def test_budgets_beyond_half_of_the_web_shrink_in_proportion_and_are_told_of(web_path, topics_file):
     done = validated(web_path, topics_file, budgets=(10_000, 20_000, 30_000), n_large=4)
     # Half of 40 pages is the longest.
     assert done.settings.budgets == (6, 13, 20)
-    assert done.notes == ("The web has 40 pages, so crawls of 6, 13, 20 pages stand for those asked for.",)
-    assert fitting_budgets((10, 40), 40) == (10, 40)
+    assert done.notes == (
+        "The web has 40 pages, of which the longest crawl may take half, so crawls of 6, 13, 20 pages stand for those "
+        "asked for.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "n_pages", "fitting"),
+    [
+        ((10, 20), 40, (10, 20)),
+        ((10, 21), 40, (9, 20)),  # 10 * 20 / 21 is 9.5
+        ((10, 40), 40, (5, 20)),
+        ((10, 400), 4_000, (10, 400)),
+        ((100, 400), 401, (50, 200)),  # half of 401 is 200.5, and a quarter of that 50.1
+    ],
+)
+def test_the_longest_crawl_takes_at_most_half_of_the_web_whatever_the_excess(wanted, n_pages, fitting):
+    assert fitting_budgets(wanted, n_pages) == fitting
+
+
+def test_a_web_too_small_for_so_many_lengths_is_refused():
     with pytest.raises(BadParameter, match="The web has 3 pages, too few for crawls of 3 lengths"):
         fitting_budgets((10, 20, 30), 3)
 
@@ -149,6 +177,13 @@ def test_crawls_that_would_not_leave_their_seeds_are_refused(web_path, topics_fi
         validated(web_path, topics_file, budgets=(6, 20))
 
 
+def test_more_seeds_than_pages_are_refused_with_the_reason(web_path, topics_file):
+    wanted = TopicsWanted(topics_file, ("balloon",))
+    with pytest.raises(BadParameter, match=r"41, and the web has 40 pages.* smaller --large\.$"):
+        prepared(web_path, wanted, wished(n_large=41))
+    assert prepared(web_path, wanted, wished(n_large=40))[1].n_large == 40
+
+
 def test_a_strategy_that_fails_is_named(web_path, topics_file, monkeypatch):
     def stumble(*_):
         raise ValueError("no way")
@@ -161,7 +196,9 @@ def test_a_strategy_that_fails_is_named(web_path, topics_file, monkeypatch):
 
 def rank_file(folder, *topics):
     file = folder / "evolved.toml"
-    file.write_text(f'formula = "0.6*COMM_OUT + 0.4*PARENT_1"\n[training]\ntopics = {json.dumps(topics)}\n')
+    file.write_text(
+        f'guide = "cosine"\nformula = "0.6*COMM_OUT + 0.4*PARENT_1"\n[training]\ntopics = {json.dumps(topics)}\n'
+    )
     return f"evolved:file={file}"
 
 
@@ -173,7 +210,38 @@ def taken(web_path, wanted, records, *topics):
 
 def test_what_a_search_saw_stands_in_its_file(tmp_path):
     evolved = rank_file(tmp_path, "balloon", "kite")
-    assert trained_on([PUBLISHED, evolved, "evolved"]) == {evolved: ("balloon", "kite")}
+    assert trained_on([PUBLISHED, evolved, "evolved"]) == {evolved: Record(("balloon", "kite"))}
+
+
+def test_a_search_has_seen_what_the_winners_that_it_began_with_were_trained_on(web_path, tmp_path):
+    file = tmp_path / "evolved.toml"
+    file.write_text('formula = "PARENT_1"\n[training]\ntopics = ["balloon"]\nseeded_topics = ["train"]\n')
+    records = trained_on([f"evolved:file={file}"])
+    assert list(records.values()) == [Record(("balloon",), ("train",))]
+    with pytest.raises(BadTopic, match=r"'train' is not unseen: evolved:file=.* began with winners trained on it"):
+        taken(web_path, TopicsWanted(tmp_path, unseen=("train",)), records)
+    found = taken(web_path, TopicsWanted(tmp_path, most_unseen=9), records)
+    assert [each.id for each in found.trained] == ["balloon"]
+    assert found.unseen == ()
+
+
+def test_what_records_leave_open_is_said():
+    listed = {"balloon": topic("balloon")}
+    records = {"here": Record(("balloon",), (), "this web"), "there": Record(("balloon",), ("kite",), "that web")}
+    assert record_notes(records, listed, "this web") == [
+        "there was evolved on another web: topics of the same id are taken for the same topics.",
+        "there saw topics that the file lacks ('kite'); unseen ones may share pages with them.",
+    ]
+
+
+def test_a_guide_that_a_strategy_was_not_evolved_with_is_named(web_path, topics_file, tmp_path):
+    file = tmp_path / "evolved.toml"
+    file.write_text('guide = "cosine"\nformula = "PARENT_1"\n')
+    strategy = f"evolved:file={file}"
+    told = f"{strategy} was evolved with the guide cosine; here svm guides it."
+    for relevance, notes in (("svm", (told,)), ("cosine", ())):
+        wanted = TopicsWanted(topics_file, trained=("balloon",))
+        assert prepared(web_path, wanted, wished(strategies=(strategy,), relevance=relevance))[2] == notes
 
 
 def test_a_training_record_without_a_list_of_topics_is_refused(tmp_path):
@@ -183,15 +251,30 @@ def test_a_training_record_without_a_list_of_topics_is_refused(tmp_path):
 
 
 def test_topics_trained_on_are_those_of_the_records_unless_named(web_path, tmp_path):
-    records = {"evolved": ("train", "lost")}
+    records = {"evolved": Record(("train", "lost"))}
     assert [each.id for each in taken(web_path, TopicsWanted(tmp_path), records).trained] == ["train"]
     with pytest.raises(BadTopic, match=r"'balloon' is none that the strategies were trained on \(lost, train\)"):
         taken(web_path, TopicsWanted(tmp_path, trained=("balloon",)), records)
 
 
+def test_of_a_strategy_that_was_not_trained_on_what_others_were_it_is_said(web_path, topics_file, tmp_path):
+    (tmp_path / "other").mkdir()
+    both, one = rank_file(tmp_path, "balloon", "train"), rank_file(tmp_path / "other", "train")
+    _, ready, notes = prepared(web_path, TopicsWanted(topics_file), wished(strategies=(both, one, PUBLISHED)))
+    assert [each.id for each in ready.trained] == ["balloon", "train"]
+    assert notes == (
+        f"{one} was not trained on topic 'balloon': what it does there is no training performance.",
+        f"{PUBLISHED} was not trained on topics 'balloon', 'train': what it does there is no training performance.",
+    )
+
+
+def test_where_no_file_says_what_was_trained_on_the_caller_is_believed():
+    assert untrained_notes([PUBLISHED, "evolved"], ["balloon"], {"evolved": Record()}) == []
+
+
 def test_a_topic_that_a_search_saw_is_never_called_unseen(web_path, tmp_path):
     with pytest.raises(BadTopic, match="'train' is not unseen: evolved was trained on it"):
-        taken(web_path, TopicsWanted(tmp_path, unseen=("train",)), {"evolved": ("train",)})
+        taken(web_path, TopicsWanted(tmp_path, unseen=("train",)), {"evolved": Record(("train",))})
     with pytest.raises(BadTopic, match="'train' cannot be trained on and unseen"):
         taken(web_path, TopicsWanted(tmp_path, ("train",), ("train",)), {})
 
@@ -237,6 +320,7 @@ def test_the_command_leaves_findings_crawls_and_pictures(scenthound, web_path, t
     assert code == 0
     findings = json.loads((out / "findings.json").read_text())
     assert json.loads(said) == findings
+    assert findings["web"] == str(web_path.resolve())
     assert [(each["id"], each["trained_on"]) for each in findings["topics"]] == [("balloon", True), ("train", False)]
     assert {each["name"] for each in findings["findings"]} == {"H17", "H18", "H19", "H20"}
     with (out / "crawls.csv").open(newline="") as file:
@@ -263,6 +347,9 @@ def test_the_command_prints_tables_and_replaces_only_its_own_folder(scenthound, 
     assert code == 0
     assert "the seeds of one topic are not independent topics" in " ".join(said.split())
     assert "smaller mean distance at 16 pages" in said
+    assert "topic balloon trained on: mean ± standard error over 2 random seeds\n" in said
+    assert said.count("± standard error over") == 2, "each table of means says it"
+    assert call(scenthound, web_path, topics_file, out, *strategy, "--force", "--seeds", 1)[1].count("1 seed ") > 1
     assert call(scenthound, web_path, topics_file, out, *strategy)[0] == 2
     assert call(scenthound, web_path, topics_file, out, *strategy, "--force")[0] == 0
 
@@ -313,10 +400,29 @@ def test_a_topic_without_pages_in_the_web_is_refused(web_path, tmp_path):
         validated(web_path, tmp_path / "topics.jsonl", trained=("lost",), unseen=())
 
 
+def test_the_python_example_of_the_guide_runs(web_path, topics_file, tmp_path, monkeypatch):
+    guide = Path(__file__).resolve().parents[1] / "docs" / "validating.md"
+    (script,) = re.findall(r"```python\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "example.py").write_text(script, encoding="utf-8")
+    (tmp_path / "search").mkdir()
+    rank_file(tmp_path / "search", "balloon")
+    (tmp_path / "web").symlink_to(web_path)
+
+    def on_a_small_web(out, web, topics, settings):
+        fitting = replace(settings, n_large=6, n_small=2, n_seeds=1, budgets=(8, 16), relevance="cosine")
+        return validate_into(out, web, topics, fitting, workers=1)
+
+    monkeypatch.setattr("scenthound.report.validation_folder.validate_into", on_a_small_web)
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path("example.py", run_name="__main__")
+    assert (tmp_path / "validation" / "findings.json").exists()
+
+
 def test_settings_say_what_was_asked_of_the_experiment(web_path):
     settings = wished(trained=(topic("balloon"),), unseen=(topic("train"),), closed_world=True)
-    experiment = settings.experiment()
+    experiment = settings.experiment(RecordedWeb.open(web_path))
     assert experiment.strategies == ("rank_function:preset=best_first", PUBLISHED)
-    assert (experiment.page_budget, experiment.n_start, experiment.closed_world) == (24, 6, True)
+    assert (experiment.page_budget, experiment.n_start, experiment.closed_world) == (20, 6, True)
+    assert experiment.web == web_path
     assert parse_mode(experiment.mode) == parse_mode(MODE)
     assert replace(settings, trained=()).groups() == {"unseen": range(1)}

@@ -1,7 +1,5 @@
 """From measurements to what they say of the study's findings."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -83,10 +81,16 @@ def test_every_rule_has_to_bear_it_out():
     assert first.says.startswith("rule 1: COMM_OUT")
 
 
+def test_what_is_said_of_weights_is_the_claim_and_then_what_was_found():
+    (claim,) = weight_claims(rules(comm_out=1, parent_1=4, comm_in=5))
+    says, found = claim.says.split("; found ")
+    assert says.startswith("COMM_OUT weighs more than PARENT_1, PARENT_1 more than COMM_IN, and each at least twice")
+    assert found == "COMM_OUT 0.100, PARENT_1 0.400, COMM_IN 0.500, HUB 0.000, AUTHORITY 0.000"
+
+
 def settings(n_trained=1, n_unseen=1):
     topics = [topic("balloon", id=f"topic {i}") for i in range(n_trained + n_unseen)]
     return ValidationSettings(
-        web=Path("web"),
         strategies=("rank_function:preset=johnson2003",),
         trained=tuple(topics[:n_trained]),
         unseen=tuple(topics[n_trained:]),
@@ -148,7 +152,6 @@ def test_seed_sets_count_alike_in_a_difference():
 def test_only_evolved_strategies_have_weights_to_speak_of(tmp_path):
     (tmp_path / "e.toml").write_text('formula = "0.5*COMM_OUT + 0.3*PARENT_1 + 0.2*COMM_IN"\n')
     wished = ValidationSettings(
-        web=Path("web"),
         strategies=("rank_function:preset=johnson2003", f"evolved:file={tmp_path / 'e.toml'}"),
         trained=settings().trained,
         budgets=(10, 20, 30),

@@ -4,7 +4,7 @@ A choice is written `name:parameter=value,...` wherever a name is asked for, and
 a plug-in are the keyword arguments of its factory; their bounds stand in the annotation, `n: Annotated[int, Bounds(1)]
 = 1`, or the words it may be, `distance: Literal["words", "links"] = "words"`. A plug-in may name sets of values in
 `presets`, chosen by `name:preset=menczer2001,...`; what is given beside a preset overrides it. Built-ins are registered
-the same way as plug-ins.
+the same way as plug-ins. What a plug-in cannot add to is written alike, but listed (`ListedRegistry`).
 """
 
 import inspect
@@ -12,11 +12,11 @@ import math
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from numbers import Integral, Real
-from typing import Any, Generic, TypeVar, Union
+from typing import Any, ClassVar, Generic, TypeVar, Union
 
 import numpy as np
 
@@ -219,6 +219,43 @@ class Registry(Generic[Plugin]):
         if self._must_be is not None and not isinstance(made, self._must_be):
             raise BrokenContract(f"{chosen.name!r} is no {self.kind}: it is not of the kind {self._must_be.__name__}.")
         return made
+
+
+@dataclass(frozen=True, slots=True)
+class NamedValue:
+    """A value whose dataclass has parameters as fields, each with a default, and that prints as it parses."""
+
+    name: ClassVar[str]
+    #: One line for whoever lists such values.
+    summary: ClassVar[str]
+    presets: ClassVar[Mapping[str, Mapping[str, Value]]] = {}
+
+    def __post_init__(self) -> None:
+        check_arguments(type(self), self.name, (), {each.name: getattr(self, each.name) for each in fields(self)})
+
+    def __str__(self) -> str:
+        """Parameters that have their default are left out, so that equal values are written alike."""
+        values = ((each.name, getattr(self, each.name), each.default) for each in fields(self))
+        return str(Choice(self.name, tuple((name, value) for name, value, default in values if value != default)))
+
+
+Listed = TypeVar("Listed", bound=NamedValue)
+
+
+class ListedRegistry(Registry[Listed]):
+    """Reads and makes what stands in a list of classes, as other registries do plug-ins."""
+
+    def __init__(self, kind: str, classes: Iterable[type[Listed]]) -> None:
+        super().__init__(kind, group="")
+        self._classes = {each.name: each for each in classes}
+
+    def names(self) -> list[str]:
+        return sorted(self._classes)
+
+    def factory(self, name: str) -> Callable[..., Listed]:
+        if name not in self._classes:
+            raise UnknownName.among(self.kind, name, self._classes)
+        return self._classes[name]
 
 
 def check_arguments(factory: Callable[..., Any], owner: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Of more topics than these, the next step is for those of the whole file.
 MOST_TOPICS_NAMED = 3
+#: On how many topics that the search did not see a validation is proposed.
+UNSEEN_PROPOSED = 4
 
 
 def print_evolution(done: Evolution, seconds: float, as_json: bool, visits_per_s: float | None = None) -> None:
@@ -45,6 +47,8 @@ def print_evolution(done: Evolution, seconds: float, as_json: bool, visits_per_s
         typer.echo(f"--pages {done.pages_wanted:,}: the web has {pages:,}, so no crawl can get more.")
     for reason in done.skipped_topics:
         typer.echo(f"Left out: {reason}")
+    for note in done.notes:
+        typer.echo(f"Note: {note}")
     for line in (*_this_run(done, seconds, visits_per_s), *_next_steps(done)):
         typer.echo(line)
 
@@ -82,8 +86,17 @@ def _next_steps(done: Evolution) -> list[str]:
         f"The formula, its weights and how they were found: {done.result}",
         f"Next: scenthound simulate --web {web} --topics {topics}{only} --strategy {strategy} --mode {experiment.mode} "
         f"--out {run}",
+        f"Beside Best-First: scenthound validate --web {web} --topics {topics} --strategy {strategy}{_compared(done)}",
         f"Or on the live web: scenthound crawl {topics} --topic {ids[0]} --strategy {strategy}{_training(done)}",
     ]
+
+
+def _compared(done: Evolution) -> str:
+    """A validation by the guide and in the mode of the search, on its topics and on others if there are any."""
+    experiment, out = done.settings.experiment, shlex.quote(f"{done.folder}-validation")
+    unseen = f" --unseen-max {UNSEEN_PROPOSED}" if experiment.other_topics else ""
+    guide = shlex.quote(experiment.guides()[STRATEGY])
+    return f"{unseen} --relevance {guide} --mode {experiment.mode} --out {out}"
 
 
 def _training(done: Evolution) -> str:
@@ -111,6 +124,7 @@ def _values(done: Evolution, seconds: float, visits_per_s: float | None) -> dict
         "folder": str(done.folder),
         "file": str(done.result),
         "settings": done.settings.as_json(),
+        "notes": list(done.notes),
         "pages_wanted": done.pages_wanted,
         "evaluations": done.summary.n_evaluated,
         "distinct": done.n_distinct,

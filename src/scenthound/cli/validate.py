@@ -44,7 +44,7 @@ def validate(
         list[int] | None,
         typer.Option(
             min=1,
-            help="Page budget; repeatable. All are made smaller if the web has not so many pages.",
+            help="Page budget; repeatable. All shrink in proportion if the longest is more than half of the web.",
             show_default="10000 20000 30000",
         ),
     ] = None,
@@ -85,7 +85,6 @@ def validate(
     from scenthound.report.validation_folder import validate_into
 
     wished = ValidationSettings(
-        web=web,
         strategies=tuple(strategy),
         against=against,
         budgets=tuple(sorted(set(pages or JOHNSON2003_BUDGETS))),

@@ -11,13 +11,13 @@ from scenthound.cli.tables import print_table
 from scenthound.cli.wrapped import say
 from scenthound.lab.validating.measurements import SEED_SETS
 from scenthound.lab.validating.measures import MEASURES
+from scenthound.lab.validating.paired_sample import spread_told
 from scenthound.report.validation_files import READING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from scenthound.lab.validating.paired_sample import Effect, PairedSample
-    from scenthound.lab.validating.settings import SeedSet
     from scenthound.lab.validating.validation import Validation
     from scenthound.lab.validating.verdicts import Finding
 
@@ -36,14 +36,13 @@ def print_validation(validation: Validation) -> None:
     """Who is who, for each group of topics what was measured, the verdicts, and what a reader must know."""
     for note in validation.notes:
         typer.echo(f"Note: {note}")
-    # Names with parameters and paths are too long for tables of many columns.
-    for label, strategy in zip(_labels(validation), validation.settings.all_strategies, strict=True):
+    for label, strategy in zip(validation.settings.labels, validation.settings.all_strategies, strict=True):
         typer.echo(f"{label}: {strategy}")
     last = len(validation.settings.budgets) - 1
     for group, topics in validation.settings.groups().items():
         told = f"{_told(validation, topics)} {group}"
         at = {f"@{budget}": ("fitness", place) for place, budget in enumerate(validation.settings.budgets)}
-        _print_measures(validation, f"{MEASURES['fitness']}, {told}: mean ± standard error", topics, at)
+        _print_measures(validation, f"{MEASURES['fitness']}, {told}", topics, at)
         others = {head: (name, last) for name, head in OTHER_MEASURES.items()}
         _print_measures(validation, f"after {validation.settings.budgets[last]:,} pages, {told}", topics, others)
     for strategy in validation.settings.strategies:
@@ -51,30 +50,19 @@ def print_validation(validation: Validation) -> None:
     say(f"Effects are differences to {validation.settings.against}. {READING}")
 
 
-def _labels(validation: Validation) -> list[str]:
-    return ["base", *(f"S{number}" for number in range(1, len(validation.settings.strategies) + 1))]
-
-
 def _print_measures(
     validation: Validation, title: str, topics: Sequence[int], columns: Mapping[str, tuple[str, int]]
 ) -> None:
     """A row for each strategy and seed set; a column is a measure at the place of a budget."""
-    rows = [
-        [
-            label,
-            seed_set,
-            *(_shown(_sample(validation, name, place, topics, seed_set, at)) for name, at in columns.values()),
-        ]
-        for place, label in enumerate(_labels(validation))
+    measured = validation.measurements
+    rows: dict[tuple[str, str], list[PairedSample]] = {
+        (label, seed_set): [measured.sample(name, place, topics, seed_set, at) for name, at in columns.values()]
+        for place, label in enumerate(validation.settings.labels)
         for seed_set in SEED_SETS
-    ]
-    print_table(title, ["", "seed set", *columns], rows, n_words=2)
-
-
-def _sample(
-    validation: Validation, measure: str, strategy: int, topics: Sequence[int], seed_set: SeedSet, budget: int
-) -> PairedSample:
-    return validation.measurements.sample(measure, strategy, topics, seed_set, budget)
+    }
+    told = spread_told(sample for samples in rows.values() for sample in samples)
+    cells = [[*row, *map(_shown, samples)] for row, samples in rows.items()]
+    print_table(f"{title}: {told}", ["", "seed set", *columns], cells, n_words=2)
 
 
 def _told(validation: Validation, topics: Sequence[int]) -> str:
@@ -114,4 +102,5 @@ def _interval(effect: Effect | None) -> list[str]:
     low, high = effect.low, effect.high
     interval = "-" if math.isnan(low) else f"{low:+.4f} to {high:+.4f}"
     n_units = effect.n_topics if effect.over == "topics" else effect.n_seeds
-    return ["-" if math.isnan(effect.mean) else f"{effect.mean:+.4f}", interval, f"{n_units} {effect.over}"]
+    units = effect.over if n_units != 1 else effect.over.removesuffix("s")
+    return ["-" if math.isnan(effect.mean) else f"{effect.mean:+.4f}", interval, f"{n_units} {units}"]

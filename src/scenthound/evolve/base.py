@@ -12,21 +12,20 @@ Rules, the same for all searches
 - Higher fitness is better. Of equal ones the individual that came first stands first.
 - An individual is evaluated when it is asked for, and keeps its fitness. A child that equals an earlier individual is
   asked for like any other.
-- So the fitnesses told are the whole state of a search: a saved one is taken up by telling them again.
+- So the fitnesses told are the whole state of a search: it is taken up where it stood by telling them again.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import isfinite, nan
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
-from scenthound.errors import BadInput, BadParameter, BrokenContract
+from scenthound.errors import BadParameter, BrokenContract
 from scenthound.evolve.beginning import Beginning
 from scenthound.evolve.genome import Genes, Weights, weights_of
-from scenthound.evolve.saved import SavedSearch
 from scenthound.evolve.scored import Scored, Summary, best_first, mean_and_spread
-from scenthound.registry import Bounds, Choice, check_arguments
+from scenthound.registry import Bounds, NamedValue
 
 Population = Annotated[int, Bounds(1)]
 Generations = Annotated[int, Bounds(1)]
@@ -34,12 +33,9 @@ Probability = Annotated[float, Bounds(0, 1)]
 
 
 @dataclass(frozen=True, slots=True)
-class Method(ABC):
+class Method(NamedValue, ABC):
     """A way to search. Every field has a default, and `Bounds` in its annotation where it has limits."""
 
-    name: ClassVar[str]
-    #: One line for whoever lists the searches.
-    summary: ClassVar[str]
     #: The smallest population that the method works with, and why.
     least_population: ClassVar[int] = 2
     why_least: ClassVar[str] = "an individual needs another one to cross with"
@@ -48,17 +44,12 @@ class Method(ABC):
     generations: Generations = 50
 
     def __post_init__(self) -> None:
-        check_arguments(type(self), self.name, (), asdict(self))
+        NamedValue.__post_init__(self)
         if self.population < self.least_population:
             raise BadParameter(
                 f"{self.name}: population={self.population} is too small, because {self.why_least}; "
                 f"give at least {self.least_population}."
             )
-
-    def __str__(self) -> str:
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        chosen = [(each.name, values[each.name]) for each in fields(self) if values[each.name] != each.default]
-        return str(Choice(self.name, tuple(chosen)))
 
     @property
     @abstractmethod
@@ -84,12 +75,8 @@ class Search(ABC):
     def __init__(self, method: Method, beginning: Beginning) -> None:
         self.method = method
         self.beginning = beginning
-        self._begin()
-
-    def _begin(self) -> None:
         self.generation = 0
         self.n_evaluated = 0
-        self._told: list[list[float]] = []
         self._history: list[Summary] = []
         self._best: Scored | None = None
         self._population: list[Scored] = []
@@ -97,7 +84,7 @@ class Search(ABC):
 
     @abstractmethod
     def _first(self) -> list[Genes]:
-        """Begin anew with fresh dice, and answer what is to be evaluated first."""
+        """Take up the dice, and answer what is to be evaluated first."""
 
     @abstractmethod
     def _next(self, told: list[Scored]) -> list[Genes]:
@@ -112,7 +99,6 @@ class Search(ABC):
         values = [float(fitness) for fitness in fitnesses]
         self._check_told(values)
         told = [Scored(genes, fitness) for genes, fitness in zip(self._asked, values, strict=True)]
-        self._told.append(values)
         self.n_evaluated += len(told)
         self._best = best_first([self._best, *told] if self._best else told)[0]
         self._asked = self._next(told)
@@ -163,25 +149,3 @@ class Search(ABC):
             mean=mean,
             spread=spread,
         )
-
-    def state(self) -> dict[str, Any]:
-        """All that `restore` needs; it survives JSON."""
-        return SavedSearch(self._made_with(), self._told, self._asked).written()
-
-    def _made_with(self) -> dict[str, Any]:
-        winners = [list(winner) for winner in self.beginning.winners]
-        return {"method": str(self.method), **asdict(self.beginning), "winners": winners}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up the search whose state was saved, on an object made with the same arguments."""
-        saved = SavedSearch.read(state)
-        saved.check_made_with(self._made_with())
-        self._begin()
-        try:
-            for fitnesses in saved.told:
-                self.tell(fitnesses)
-        except BrokenContract as error:
-            raise BadInput(f"The saved search is damaged: {error}") from None
-        saved.check_asked(self._asked)
-        # Whoever evaluates them may have begun, so not even their last digits change.
-        self._asked = list(saved.asked)

@@ -33,7 +33,7 @@ class Beginning:
 
     @classmethod
     def given(cls, n_weights: int, seed: int, seeds: Iterable[Sequence[float]], n_rules: int) -> Self:
-        """From numbers of any kind: those of numpy would not survive JSON."""
+        """From numbers of any kind: dice of Python take no seed of numpy."""
         winners = tuple(tuple(float(weight) for weight in weights) for weights in seeds)
         return cls(n_weights, int(seed), winners, n_rules)
 

@@ -10,7 +10,7 @@ from scenthound.lab.experiment import Experiment, Run, run
 from scenthound.lab.planning import plan
 from scenthound.lab.run_folder import is_run_folder, require_parquet
 from scenthound.lab.run_writer import write_run
-from scenthound.lab.starts import Starts, Task
+from scenthound.lab.starts import DEFAULT_START, Starts, Task, check_start
 from scenthound.lab.topic_choice import TopicChoice, choose_topics, parse_task
 from scenthound.model import Progress, silent
 from scenthound.store.crawl_web import open_web
@@ -43,7 +43,7 @@ def simulate_topics(
     page_budget: int = 2000,
     n_seeds: int = 1,
     task: str = Task.EXAMPLES,
-    n_start: int = 10,
+    n_start: int = DEFAULT_START,
     closed_world: bool = False,
     obey_nofollow: bool = True,
     relevance: str | None = None,
@@ -66,6 +66,7 @@ def simulate_topics(
     require_parquet()
     check_place(out, force, is_run_folder)
     recorded = open_web(web, progress)
+    check_start(n_start, recorded)
     starts = Starts(recorded, parse_task(task), n_start)
     chosen = choose_topics(topics, starts)
     experiment = Experiment(

@@ -12,12 +12,15 @@ from random import Random
 
 import numpy as np
 
-from scenthound.errors import BadTopic
+from scenthound.errors import BadParameter, BadTopic
 from scenthound.lab.training import WANG2009_POSITIVES, published_positives, seed_positives, set_aside
 from scenthound.model import IntArray, Topic
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.neighbours import InLinks, neighbours
 from scenthound.topics.split import split_examples
+
+#: So many pages a crawl starts from, or all that its topic has if they are fewer.
+DEFAULT_START = 10
 
 
 class Task(StrEnum):
@@ -39,6 +42,22 @@ class Start:
     negatives: tuple[int, ...] = ()  #: pages of other topics; drawn only where a guide trains on them
 
 
+def check_start(n_start: int, web: RecordedWeb) -> None:
+    """Refuse more start pages than there are pages. The default, which nobody asked for, serves webs of any size."""
+    if n_start > max(web.n_pages, DEFAULT_START):
+        raise BadParameter(f"start is {n_start:,}, and the web has {web.n_pages:,} pages: start from fewer.")
+
+
+def check_seeds(start: Start, shortest: int, option: str) -> None:
+    """Refuse crawls that would be over before they have left their seeds, whose number an option gives."""
+    n_seeds = len(start.seeds)
+    if n_seeds >= shortest:
+        raise BadParameter(
+            f"Crawls for topic {start.topic!r} start from {n_seeds:,} pages, and the shortest ends after {shortest:,}: "
+            f"give a smaller {option}, or larger --pages."
+        )
+
+
 class Starts:
     """Draws the starts of topics on one recorded web. `n_train` examples are set aside for training; `as_published`
     lets any page of the topic train, targets included; without `trains`, none does."""
@@ -47,7 +66,7 @@ class Starts:
         self,
         web: RecordedWeb,
         task: Task = Task.EXAMPLES,
-        n_start: int = 10,
+        n_start: int = DEFAULT_START,
         *,
         n_train: int = 0,
         as_published: bool = False,

@@ -2,7 +2,7 @@
 
 Figures 3 and 4 are `fitness`, 5 and 7 `community_cohesiveness`, 6 and 8 `overall_cohesiveness`, 9 and 10 `distances`.
 A row of panels for topics trained on, and one for unseen topics, where there are any; bars are means over topics and
-random seeds.
+random seeds. Strategies go by the short names of the tables; the legend says which they are.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,15 +15,25 @@ import numpy as np
 from scenthound.errors import MissingExtra
 from scenthound.lab.validating.measurements import SEED_SETS
 from scenthound.lab.validating.measures import MEASURES
+from scenthound.lab.validating.paired_sample import spread_told
 from scenthound.lab.validating.settings import SeedSet
 from scenthound.lab.validating.validation import Validation
+from scenthound.model import FloatArray
 from scenthound.report.curves import COLOURS
 
-BARS = ("fitness", "community_cohesiveness", "overall_cohesiveness")
+#: What bars show, and what their axes say.
+BARS = {
+    "fitness": MEASURES["fitness"],
+    "community_cohesiveness": "community cohesiveness:\nlinks into the community per page of it",
+    "overall_cohesiveness": "overall cohesiveness:\nlinks into the community per page visited",
+}
 FORMATS = ("png", "svg")
 #: Of the room between two ticks, bars take so much.
 WIDTH_OF_BARS = 0.8
-PANEL_INCHES = (4.8, 3.0)
+PANEL_INCHES = (4.8, 3.2)
+#: Bins of distances end where less than this share of the pages of every strategy lies beyond; the last holds them too.
+FAR_SHARE = 0.005
+MOST_TICKS = 12
 
 
 def require_figures() -> Any:
@@ -56,48 +66,70 @@ def _bars(validation: Validation, measure: str) -> Any:
         axes = None
         for column, seed_set in enumerate(SEED_SETS):
             axes = figure.add_subplot(len(groups), 2, 2 * row + column + 1, sharey=axes)
-            _draw_bars(axes, validation, measure, topics, seed_set)
-            axes.set_title(f"{_told(topics, group)}, {seed_set} seed set", fontsize="medium")
-            _finish(axes, "pages visited", MEASURES[measure])
+            spread = _draw_bars(axes, validation, measure, topics, seed_set)
+            axes.set_title(f"{_told(topics, group)}, {seed_set} seed set\n{spread}", fontsize="small")
+            _finish(axes, "pages visited", BARS[measure])
     return _with_legend(figure)
 
 
-def _draw_bars(axes: Any, validation: Validation, measure: str, topics: Sequence[int], seed_set: SeedSet) -> None:
-    budgets = validation.settings.budgets
+def _draw_bars(axes: Any, validation: Validation, measure: str, topics: Sequence[int], seed_set: SeedSet) -> str:
+    """Answers with what bars and the lines on them are."""
+    budgets, drawn = validation.settings.budgets, []
     for strategy, (offset, width, look) in enumerate(_places(validation)):
         samples = [
             validation.measurements.sample(measure, strategy, topics, seed_set, place) for place in range(len(budgets))
         ]
         means, errors = ([getattr(each, name) for each in samples] for name in ("mean", "standard_error"))
         axes.bar(np.arange(len(budgets)) + offset, means, width, yerr=np.nan_to_num(errors), capsize=2, **look)
+        drawn += samples
     axes.set_xticks(range(len(budgets)), [f"{budget:,}" for budget in budgets])
+    return spread_told(drawn)
 
 
 def _histograms(validation: Validation) -> Any:
     """A panel for each group, of all pages and of the good ones, at the largest budget; both seed sets together."""
-    groups = validation.settings.groups()
-    measured = validation.measurements
+    groups, measured = validation.settings.groups(), validation.measurements
     figure = _figure(validation, n_rows=len(groups))
+    kinds = {"pages": measured.distances, "good pages": measured.good_distances}
     for row, (group, topics) in enumerate(groups.items()):
-        for column, (pages, counts) in enumerate(
-            {"pages": measured.distances, "good pages": measured.good_distances}.items()
-        ):
+        for column, (pages, counts) in enumerate(kinds.items()):
             axes = figure.add_subplot(len(groups), 2, 2 * row + column + 1)
-            for strategy, (offset, width, look) in enumerate(_places(validation)):
-                mean = counts[strategy, list(topics)][..., -1, :].mean(axis=(0, 1, 2))
-                axes.bar(np.arange(len(mean)) + offset, mean, width, **look)
-            axes.set_title(f"{_told(topics, group)}, {validation.settings.budgets[-1]:,} pages", fontsize="medium")
-            axes.xaxis.get_major_locator().set_params(integer=True)
-            _finish(axes, "links from the seed set", f"{pages} per crawl")
+            _draw_histogram(axes, validation, counts[:, list(topics)][..., -1, :].mean(axis=(1, 2, 3)))
+            about = f"{_told(topics, group)}, {pages} among the first {validation.settings.budgets[-1]:,}"
+            axes.set_title(f"{about}\nmean over crawls from both seed sets", fontsize="small")
+            _finish(axes, "links from the seeds of the crawl", f"{pages} per crawl")
     return _with_legend(figure)
+
+
+def _draw_histogram(axes: Any, validation: Validation, counts: FloatArray) -> None:
+    """`counts` are by strategy and distance."""
+    near, is_cut = without_far_bins(counts)
+    for row, (offset, width, look) in zip(near, _places(validation), strict=True):
+        axes.bar(np.arange(len(row)) + offset, row, width, **look)
+    last = near.shape[1] - 1
+    ticks = range(last, -1, -(last // MOST_TICKS + 1))
+    axes.set_xticks(ticks, [f"{tick} or more" if is_cut and tick == last else str(tick) for tick in ticks])
+
+
+def without_far_bins(counts: FloatArray) -> tuple[FloatArray, bool]:
+    """Counts by strategy and distance without the empty end, what is far put into the last bin; and whether any was."""
+    # Summed from the far end, so that nothing beyond is exactly 0.
+    from_here_on = counts[:, ::-1].cumsum(axis=1)[:, ::-1]
+    beyond = np.pad(from_here_on[:, 1:], ((0, 0), (0, 1)))
+    is_little = (beyond == 0) | (beyond < FAR_SHARE * from_here_on[:, :1])
+    last = int(is_little.all(axis=0).argmax())
+    near = counts[:, : last + 1].copy()
+    near[:, last] += beyond[:, last]
+    return near, bool((beyond[:, last] > 0).any())
 
 
 def _places(validation: Validation) -> Iterator[tuple[float, float, dict[str, Any]]]:
     """Where the bar of each strategy stands beside a tick, how wide it is and how it looks."""
-    strategies = validation.settings.all_strategies
-    width = WIDTH_OF_BARS / len(strategies)
-    for place, (strategy, colour) in enumerate(zip(strategies, cycle(COLOURS), strict=False)):
-        yield (place + 0.5) * width - WIDTH_OF_BARS / 2, width, {"color": colour, "label": strategy}
+    settings = validation.settings
+    names = [f"{label}: {spec}" for label, spec in zip(settings.labels, settings.all_strategies, strict=True)]
+    width = WIDTH_OF_BARS / len(names)
+    for place, (name, colour) in enumerate(zip(names, cycle(COLOURS), strict=False)):
+        yield (place + 0.5) * width - WIDTH_OF_BARS / 2, width, {"color": colour, "label": name}
 
 
 def _told(topics: Sequence[int], group: str) -> str:

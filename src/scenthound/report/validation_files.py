@@ -49,7 +49,7 @@ def as_json(validation: Validation) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "scenthound": version("scenthound"),
-        "web": str(validation.settings.web),
+        "web": str(validation.web),
         "web_fingerprint": validation.web_fingerprint,
         "n_pages": validation.n_pages,
         "settings": _settings(validation),
@@ -66,7 +66,7 @@ def as_json(validation: Validation) -> dict[str, Any]:
 
 def _settings(validation: Validation) -> dict[str, Any]:
     values = asdict(validation.settings)
-    for name in ("web", "trained", "unseen", "other_topics"):
+    for name in ("trained", "unseen", "other_topics"):
         del values[name]
     return values
 

@@ -18,7 +18,7 @@ class Evolved(RankFunction):
     """`file` is the file with the rules, their guide, their threshold and their reading of HUB; `n` and `buffer` are
     those of the rank function."""
 
-    summary = "the URL that ranks best by a formula from a file, as a genetic search or a person wrote it"
+    summary = "the URL that ranks best by a formula from a file; without a file, by the one published in johnson2003"
     presets: ClassVar[Presets] = {}
 
     def __init__(self, file: str | None = None, n: RoundSize = 1, buffer: Buffer = None) -> None:

@@ -2,7 +2,7 @@
 
     format = "scenthound rank function"     the formula in plain sight and the exact weights, or several rules
     version = 1                             (`rank_tables`); what was trained on, in [training]; and how the search
-    guide, threshold, hub_over              went, one [[history]] for each generation
+    guide, threshold, hub_over              went, one row for each generation, at the end in [history]
 
 Rules
 - Only a formula, or weights, must be there; all else has the values of `rank_function`.
@@ -12,7 +12,7 @@ Rules
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from scenthound.registry import check_arguments
 from scenthound.strategies.parts.rank_rules import RankRules
 from scenthound.strategies.parts.rank_scores import HubOver
 from scenthound.strategies.parts.rank_tables import RULE_KEYS, check_keys, rule_lines, rules_of
-from scenthound.strategies.parts.toml_values import toml_lines
+from scenthound.strategies.parts.toml_values import toml_lines, toml_value
 from scenthound.strategies.rank_function import RankFunction
 
 FORMAT = "scenthound rank function"
@@ -31,7 +31,8 @@ VERSION = 1
 _HEAD = """\
 # A rank function of Scenthound: the score of a URL is the sum below, and the URL with the highest is next.
 # Use it with: scenthound simulate --strategy evolved:file=FILE, and so with scenthound crawl.
-# The formula is rounded; the weights are exact, and used."""
+# The formula is rounded; the weights are exact, and used. To try another formula, change it and delete its weights:
+# the whole table [weights], or the [rule.weights] below it."""
 _KEYS = ("format", "version", "guide", "threshold", "hub_over", *RULE_KEYS, "training", "history")
 
 
@@ -47,10 +48,10 @@ class Generation:
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> "Generation":
         names = [each.name for each in fields(cls)]
-        check_keys(table, names, "key of [[history]]")
+        check_keys(table, names, "key of a generation")
         for name in names:
             if type(table.get(name)) not in ((int, float) if name in ("best", "mean") else (int,)):
-                raise BadInput(f"A [[history]] has no number {name}; mend it, or take all of them away.")
+                raise BadInput(f"A generation of [history] has no number {name}; mend it, or take [history] away.")
         return cls(table["generation"], float(table["best"]), float(table["mean"]), table["evaluations"])
 
 
@@ -83,9 +84,9 @@ def rank_file_text(rank_file: RankFile) -> str:
     lines = [_HEAD, "", *toml_lines(about), *rule_lines(rank_file.rules)]
     if rank_file.training:
         lines += ["", "[training]", *toml_lines(rank_file.training)]
-    for each in rank_file.history:
-        row = {part.name: getattr(each, part.name) for part in fields(each)}
-        lines += ["", "[[history]]", *toml_lines(row)]
+    if rank_file.history:
+        rows = [f"    {toml_value(asdict(each))}," for each in rank_file.history]
+        lines += ["", "[history]", "generations = [", *rows, "]"]
     return "\n".join([*lines, ""])
 
 
@@ -116,11 +117,18 @@ def _rank_file(document: Mapping[str, Any]) -> RankFile:
     training = document.get("training", {})
     if not isinstance(training, dict):
         raise BadInput("`training` is no table; head it with [training].")
-    history = document.get("history", [])
-    if not isinstance(history, list) or not all(isinstance(table, dict) for table in history):
-        raise BadInput("`history` is no list of tables; head each with [[history]].")
-    rows = tuple(Generation.of(table) for table in history)
-    return RankFile(rules_of(document), **chosen, training=training, history=rows)
+    history = _history(document.get("history", {}))
+    return RankFile(rules_of(document), **chosen, training=training, history=history)
+
+
+def _history(table: Any) -> tuple[Generation, ...]:
+    if not isinstance(table, dict):
+        raise BadInput("`history` is no table; head it with [history].")
+    check_keys(table, ("generations",), "key of [history]")
+    rows = table.get("generations", [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise BadInput("`generations` is no list of tables; write each as {generation = 0, best = 0.5, ...}.")
+    return tuple(map(Generation.of, rows))
 
 
 def _check_version(document: Mapping[str, Any]) -> None:
@@ -132,3 +140,13 @@ def _check_version(document: Mapping[str, Any]) -> None:
         raise BadInput(f"Its version is {printable(version, 60)}; it should be {VERSION}.")
     if version > VERSION:
         raise BadInput(f"Its version is {version}, and this Scenthound reads {VERSION}: install a newer one.")
+
+
+def topic_ids(training: Mapping[str, object], key: str, file: str | Path) -> tuple[str, ...]:
+    """The topics that a training record names under a key; none, if a person wrote the file."""
+    ids = training.get(key, [])
+    if not isinstance(ids, list) or not all(isinstance(topic_id, str) for topic_id in ids):
+        raise BadInput(
+            f'{printable(file)}: `{key}` in its training record is no list of ids; write it as ["...", "..."].'
+        )
+    return tuple(ids)

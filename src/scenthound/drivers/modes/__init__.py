@@ -8,37 +8,15 @@ A mode is a value, written `name:parameter=value,...`, and prints as it parses. 
 plug-ins, because compiled crawls must know them too.
 """
 
-from collections.abc import Callable
-
 from scenthound.drivers.modes.base import Mode
 from scenthound.drivers.modes.polite import Polite
 from scenthound.drivers.modes.roulette import Roulette
 from scenthound.drivers.modes.sequential import SEQUENTIAL, Sequential
-from scenthound.errors import UnknownName
-from scenthound.registry import Registry
+from scenthound.registry import ListedRegistry
 
 __all__ = ["MODES", "SEQUENTIAL", "Mode", "Polite", "Roulette", "Sequential", "parse_mode"]
 
-
-class _Modes(Registry[Mode]):
-    """Reads and makes modes as other registries do plug-ins, but from this list."""
-
-    _kinds: tuple[type[Mode], ...] = (Sequential, Roulette, Polite)
-
-    def __init__(self) -> None:
-        super().__init__("mode", group="", must_be=Mode)
-
-    def names(self) -> list[str]:
-        return sorted(kind.name for kind in self._kinds)
-
-    def factory(self, name: str) -> Callable[..., Mode]:
-        for kind in self._kinds:
-            if kind.name == name:
-                return kind
-        raise UnknownName.among(self.kind, name, self.names())
-
-
-MODES = _Modes()
+MODES: ListedRegistry[Mode] = ListedRegistry("mode", (Sequential, Roulette, Polite))
 
 
 def parse_mode(text: str) -> Mode:

@@ -11,13 +11,12 @@ Rules
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from random import Random
-from typing import ClassVar, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from scenthound.frontier.priority import Ready
-from scenthound.registry import Choice, check_arguments
-from scenthound.strategies.base import Presets
+from scenthound.registry import NamedValue
 
 
 class Asking(Protocol):
@@ -41,21 +40,9 @@ class Returned(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Mode(ABC):
+class Mode(NamedValue, ABC):
     """A mode with its parameters, which are the fields of its dataclass."""
-
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    presets: ClassVar[Presets] = {}
-
-    def __post_init__(self) -> None:
-        check_arguments(type(self), self.name, (), {each.name: getattr(self, each.name) for each in fields(self)})
 
     @abstractmethod
     def returns(self, asking: Asking, rng: Random) -> Iterator[Returned]:
         """The pages asked for, in the order in which they come back."""
-
-    def __str__(self) -> str:
-        """As it parses; parameters that have their default are left out, so that equal modes are written alike."""
-        values = ((each.name, getattr(self, each.name), each.default) for each in fields(self))
-        return str(Choice(self.name, tuple((name, value) for name, value, default in values if value != default)))

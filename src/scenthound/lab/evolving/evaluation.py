@@ -20,6 +20,7 @@ from scenthound.errors import BrokenContract, ScenthoundError
 from scenthound.lab.evolving.fitness import Aim
 from scenthound.lab.evolving.settings import STRATEGY, EvolutionSettings
 from scenthound.lab.experiment import guides_for, random_seed_of
+from scenthound.lab.shown_graph import page_graph
 from scenthound.lab.starts import Start
 from scenthound.metrics.link_distance import distances_from
 from scenthound.metrics.page_graph import PageGraph
@@ -94,7 +95,7 @@ class Evaluator:
 
     @cached_property
     def _graph(self) -> PageGraph:
-        return PageGraph.of(self._shown.offset, self._web.url_page[self._shown.url])
+        return page_graph(self._web, self._shown)
 
     def __call__(self, rules: RankRules) -> Evaluation:
         """Crawl for every topic as often as the settings say, and measure."""

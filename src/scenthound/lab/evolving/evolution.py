@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from scenthound.errors import BadParameter, BadTopic
+from scenthound.errors import BadTopic
 from scenthound.evolve.scored import Summary
 from scenthound.lab.evolving.evaluation import Evaluator
 from scenthound.lab.evolving.fitness import DEFAULT_FITNESS
 from scenthound.lab.evolving.run import EvolutionRun, EvolutionStatus, Watch
 from scenthound.lab.evolving.search_folder import RESULT_FILE, TOPICS_FILE, SearchFolder, check_new
+from scenthound.lab.evolving.seeding import Seeding
 from scenthound.lab.evolving.settings import (
     DEFAULT_CRAWLS,
     DEFAULT_MODE,
@@ -25,7 +26,7 @@ from scenthound.lab.evolving.settings import (
 )
 from scenthound.lab.experiment import Experiment
 from scenthound.lab.planning import plan
-from scenthound.lab.starts import Start, Starts, Task
+from scenthound.lab.starts import DEFAULT_START, Start, Starts, Task, check_seeds, check_start
 from scenthound.lab.topic_choice import TopicChoice, choose_topics
 from scenthound.model import Progress, Topic, silent
 from scenthound.processes import Crew, processors
@@ -34,7 +35,6 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.evolved import choice_of
 from scenthound.strategies.parts.rank_rules import STUDY_SCORES, RankRules
-from scenthound.strategies.rank_file import read_rank_file
 from scenthound.strategies.rank_function import RankFunction
 
 #: What a result stands beside.
@@ -71,6 +71,7 @@ class Evolution:
     n_visits: int
     n_visits_now: int  #: of this run, without those of an earlier one that it went on with
     skipped_topics: tuple[str, ...] = ()  #: why each was left out
+    notes: tuple[str, ...] = ()  #: what became of earlier winners, where it may surprise
 
 
 def evolve(
@@ -82,7 +83,7 @@ def evolve(
     fitness: str = DEFAULT_FITNESS,
     n_crawls: int = DEFAULT_CRAWLS,
     page_budget: int = DEFAULT_PAGES,
-    n_start: int = 10,
+    n_start: int = DEFAULT_START,
     same_start: bool = True,
     mode: str = DEFAULT_MODE,
     seed: int = 0,
@@ -112,8 +113,7 @@ def evolve(
     check_new(out, force)
     choice_of(out / RESULT_FILE)
     recorded = open_web(web, progress)
-    if n_start > recorded.n_pages:
-        raise BadParameter(f"start is {n_start:,}, and the web has {recorded.n_pages:,} pages: start from fewer.")
+    check_start(n_start, recorded)
     chosen = choose_topics(topics, Starts(recorded, task, n_start))
     settings = EvolutionSettings(
         Experiment(
@@ -145,14 +145,16 @@ def evolve(
         threshold=threshold,
         reevaluate=reevaluate,
     )
-    settings = replace(settings, winners=tuple(_winner(settings, file) for file in seed_with))
+    seeding = Seeding.of(seed_with, settings)
+    settings = replace(settings, winners=seeding.winners, seeded_topics=seeding.topics)
     settings.new_search()  # What is wrong with it, be it a library that is missing, is said before any work is done.
     planned = _planned(settings, recorded)
     with SearchFolder.new(out, settings, recorded, force) as folder:
         run = EvolutionRun(settings, recorded.fingerprint, folder, watch)
         _finish(run, planned, workers)
         done = _evolution(run, topics.file)
-    return replace(done, pages_wanted=page_budget, skipped_topics=tuple(chosen.skipped.values()))
+    skipped = tuple(chosen.skipped.values())
+    return replace(done, pages_wanted=page_budget, skipped_topics=skipped, notes=seeding.notes)
 
 
 def go_on(folder: Path, *, web: Path | None = None, workers: int | None = None, watch: Watch = unwatched) -> Evolution:
@@ -170,12 +172,10 @@ def go_on(folder: Path, *, web: Path | None = None, workers: int | None = None, 
         return _evolution(run, folder / TOPICS_FILE)
 
 
-def _winner(settings: EvolutionSettings, file: Path) -> tuple[float, ...]:
-    return settings.weights_of(read_rank_file(file).rules, str(file))
-
-
 def _planned(settings: EvolutionSettings, web: RecordedWeb) -> list[tuple[Topic, Start]]:
     planned = plan(settings.experiment, web)
+    for _, start in planned:
+        check_seeds(start, settings.experiment.page_budget, "--start")
     if settings.measured_by.measures("target_recall"):
         for topic, start in planned:
             if not start.targets:

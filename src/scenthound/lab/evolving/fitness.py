@@ -12,23 +12,21 @@ alone it rewards a single good page far away, and should stand beside another: `
 held out: no guide learnt from them.
 """
 
-import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from scenthound.drivers.simulated_crawl import Crawl
-from scenthound.errors import BadParameter, UnknownName, printable
+from scenthound.errors import BadParameter, printable
 from scenthound.metrics.fitness import fitness as share_of_good
 from scenthound.model import IntArray
+from scenthound.strategies.parts.weighted_sum import SumReader
 
 #: The fitness of the study.
 DEFAULT_FITNESS = "harvest"
 #: A weight that is larger is a slip of the finger.
 MOST_WEIGHT = 1_000_000
-_TERM = re.compile(r"(?:(?P<weight>[^*]*)\*)?\s*(?P<measure>\w*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +71,7 @@ MEASURES: Mapping[str, Callable[[Crawl, Aim], float]] = {
     "distance": _distance,
     "target_recall": _target_recall,
 }
+_SUM = SumReader("fitness", "measure", tuple(MEASURES), "0.7*harvest + 0.3*target_recall")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,34 +95,11 @@ class Fitness:
 
 def parse_fitness(text: str) -> Fitness:
     """Read `measure`, `weight*measure`, or several of them with + between."""
-    # In 1e+3 the plus belongs to the number.
-    terms = [_parsed_term(term, text) for term in re.split(r"(?<![0-9.][eE])\+", text)]
-    measures = [measure for _, measure in terms]
-    for measure in measures:
-        if measures.count(measure) > 1:
-            raise BadParameter(f"Fitness {printable(text, 80)!r}: {measure} is named twice; add up its weights.")
-    return Fitness(tuple(terms))
-
-
-def _parsed_term(term: str, text: str) -> tuple[float, str]:
-    parts = _TERM.fullmatch(term.strip())
-    if parts is None or not parts["measure"]:
-        raise BadParameter(
-            f"Fitness {printable(text, 80)!r}: write measures with weights, as in 0.7*harvest + 0.3*target_recall."
-        )
-    if parts["measure"] not in MEASURES:
-        raise UnknownName.among("measure of fitness", parts["measure"], MEASURES)
-    return _parsed_weight(parts["weight"], text), parts["measure"]
-
-
-def _parsed_weight(weight: str | None, text: str) -> float:
-    try:
-        value = 1.0 if weight is None else float(weight)
-    except ValueError:
-        value = math.nan
-    if not 0 < value <= MOST_WEIGHT:
-        raise BadParameter(
-            f"Fitness {printable(text, 80)!r}: {printable(weight, 40)!r} is no weight; it has to be more than 0 and "
-            f"at most {MOST_WEIGHT:,}."
-        )
-    return value
+    weights = _SUM.weights_of(text)
+    for measure, weight in weights.items():
+        if not 0 < weight <= MOST_WEIGHT:
+            raise BadParameter(
+                f"Fitness {printable(text, 80)!r}: the weight {weight:g} of {measure} has to be more than 0 and at "
+                f"most {MOST_WEIGHT:,}."
+            )
+    return Fitness(tuple((weight, measure) for measure, weight in weights.items()))

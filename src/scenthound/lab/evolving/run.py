@@ -3,6 +3,8 @@
 Rules
 - What the folder tells of an earlier run is not evaluated again; neither are genes that the search asks for a second
   time, unless the settings say so.
+- The log of an earlier run is the very evaluations that the search asks for, in their order, or it is refused before
+  anything is written.
 - Evaluations are noted and told in the order of the question, so that the number of workers changes nothing.
 """
 
@@ -13,12 +15,13 @@ from itertools import zip_longest
 from math import isclose
 
 from scenthound.compiling import can_compile
-from scenthound.errors import BadInput, printable
+from scenthound.errors import BadInput
 from scenthound.evolve.base import Search
 from scenthound.evolve.genome import Genes
 from scenthound.evolve.scored import Scored, Summary
 from scenthound.lab.evolving.evaluation import Evaluation
-from scenthound.lab.evolving.search_folder import Logged, SearchFolder
+from scenthound.lab.evolving.search_folder import SearchFolder
+from scenthound.lab.evolving.search_log import Logged, bad_line
 from scenthound.lab.evolving.settings import STRATEGY, EvolutionSettings
 from scenthound.processes import Crew
 from scenthound.strategies.parts.rank_rules import RankRules
@@ -65,8 +68,10 @@ class EvolutionRun:
         self.folder = folder
         self._web_fingerprint = web_fingerprint
         self._watch = watch
-        self._logged = {(each.round, each.place): each for each in folder.logged()}
+        self._logged = folder.logged()
+        self._n_recalled = 0  #: of those logged
         self._known: dict[Genes, Evaluation] = {}
+        self._crawled: set[tuple[int, int]] = set()  #: rounds and places that were
         self.search: Search = settings.new_search()
         self.n_evaluated = 0  #: in this run, by crawls; so are the visits
         self.n_visits = 0
@@ -83,16 +88,18 @@ class EvolutionRun:
 
     @property
     def n_visits_in_all(self) -> int:
-        return sum(each.evaluation.n_visits for each in self._logged.values()) + self.n_visits
+        return sum(each.evaluation.n_visits for each in self._logged) + self.n_visits
 
     def catch_up(self) -> None:
-        """Tell the search all rounds that earlier runs evaluated to the end, and leave its best so far."""
+        """Tell the search what earlier runs evaluated, as far as rounds are whole, and leave its best so far."""
         while not self.search.done:
             asked = self.search.ask()
             self._recall(asked)
             if self._places_to_crawl(asked):
                 break
             self._tell(asked)
+        if self._n_recalled < len(self._logged):
+            raise self._another_way()
         if self.search.best is not None:
             self._write_best()
 
@@ -100,7 +107,6 @@ class EvolutionRun:
         """Search to the end."""
         while not self.search.done:
             asked = self.search.ask()
-            self._recall(asked)
             self._evaluate(asked, crew)
             self._tell(asked)
             self._write_best()
@@ -108,21 +114,31 @@ class EvolutionRun:
 
     def _recall(self, asked: Sequence[Genes]) -> None:
         """Learn what an earlier run noted of this round."""
-        for place, genes in enumerate(asked):
-            noted = self._logged.get((len(self.search.history), place))
-            if noted is None:
-                continue
-            if not _are_same(noted.genes, genes):
-                raise BadInput(
-                    f"The search in {printable(self.folder.path)} went another way than it goes here, maybe under "
-                    "another version of a library: begin a new one."
-                )
-            self._known[genes] = noted.evaluation
+        places = self._places_to_crawl(asked)
+        for place, noted in zip(places, self._logged[self._n_recalled :], strict=False):
+            if not self._is_asked_for(noted, place, asked[place]):
+                raise self._another_way()
+            self._known[asked[place]] = noted.evaluation
+            self._crawled.add((noted.round, noted.place))
+            self._n_recalled += 1
+
+    def _is_asked_for(self, noted: Logged, place: int, genes: Genes) -> bool:
+        crawls = [self.settings.n_crawls] * len(self.settings.experiment.topics)
+        return (
+            (noted.round, noted.place) == (len(self.search.history), place)
+            and _are_same(noted.genes, genes)
+            and list(map(len, noted.evaluation.crawls)) == crawls
+        )
+
+    def _another_way(self) -> BadInput:
+        """What is wrong with the first line that was not recalled."""
+        reason = "the search went another way there than it goes here, maybe under another version of a library"
+        return bad_line(self.folder.log, self._n_recalled + 1, reason)
 
     def _places_to_crawl(self, asked: Sequence[Genes]) -> list[int]:
         """Those of this round that have to be evaluated: the first of equal ones, or all of them."""
         if self.settings.reevaluate:
-            return [place for place in range(len(asked)) if (len(self.search.history), place) not in self._logged]
+            return [place for place in range(len(asked)) if (len(self.search.history), place) not in self._crawled]
         return [place for place, genes in enumerate(asked) if genes not in self._known and genes not in asked[:place]]
 
     def _evaluate(self, asked: Sequence[Genes], crew: Crew[RankRules, Evaluation]) -> None:
@@ -134,6 +150,7 @@ class EvolutionRun:
         for n_new, (place, evaluation) in enumerate(zip(places, evaluated, strict=True), 1):
             self.folder.append(Logged(len(self.search.history), place, asked[place], evaluation))
             self._known[asked[place]] = evaluation
+            self._crawled.add((len(self.search.history), place))
             self.n_evaluated += 1
             self.n_visits += evaluation.n_visits
             if n_new < len(places):  # of the last one it is told when the search knows of it
@@ -198,6 +215,7 @@ class EvolutionRun:
             "scores": list(settings.scores),
             "split": settings.split,
             "seeded_with": len(settings.winners),
+            "seeded_topics": list(settings.seeded_topics),
             "scenthound": version("scenthound"),
         }
 

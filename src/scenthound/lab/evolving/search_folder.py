@@ -7,9 +7,9 @@ compared.json       the fitness of known strategies on the same crawls, by their
 evolved.toml        the best rules, written anew after each round; a strategy
 
 Rules
-- An evaluation is on the disk before anybody is told of it. A line that a kill tore is cut off.
-- A search follows from its settings and from the fitnesses it is told, so the evaluations are all its state: taken up
-  again, it asks the same questions, and is told what is known.
+- A search follows from its settings and from the fitnesses it is told, so the evaluations (`search_log`) are all its
+  state: taken up again, it asks the same questions, and is told what is known.
+- The result stays as it was until the whole log has been told.
 - One process at a time works on a folder.
 """
 
@@ -17,16 +17,15 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.metadata import version
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from scenthound.errors import BadInput, printable
-from scenthound.evolve.genome import Genes
 from scenthound.files import write_whole
 from scenthound.lab.crawl_sources import training_digest
-from scenthound.lab.evolving.evaluation import Evaluation
+from scenthound.lab.evolving.search_log import Logged, append_to_log, read_log
 from scenthound.lab.evolving.settings import EvolutionSettings
 from scenthound.model import Topic
 from scenthound.store.crawl_web import open_web
@@ -42,28 +41,6 @@ TOPICS_FILE = "topics.jsonl"
 LOG_FILE = "evaluations.jsonl"
 COMPARED_FILE = "compared.json"
 RESULT_FILE = "evolved.toml"
-
-
-@dataclass(frozen=True, slots=True)
-class Logged:
-    """One evaluation of a search: the individual asked for at this place of this round."""
-
-    round: int
-    place: int
-    genes: Genes
-    evaluation: Evaluation
-
-    def line(self) -> str:
-        done = self.evaluation
-        values = {"round": self.round, "place": self.place, "genes": self.genes, "fitness": done.fitness}
-        return json.dumps({**values, "crawls": done.crawls, "visits": done.n_visits}) + "\n"
-
-    @classmethod
-    def read(cls, line: bytes) -> "Logged":
-        values = json.loads(line)
-        crawls = tuple(map(tuple, values["crawls"]))
-        evaluation = Evaluation(float(values["fitness"]), crawls, int(values["visits"]))
-        return cls(int(values["round"]), int(values["place"]), tuple(values["genes"]), evaluation)
 
 
 class SearchFolder:
@@ -119,35 +96,28 @@ class SearchFolder:
     def _topics(self) -> list[Topic]:
         return read_topics(self.path / TOPICS_FILE)
 
+    @property
+    def log(self) -> Path:
+        return self.path / LOG_FILE
+
     def logged(self) -> list[Logged]:
-        """All evaluations that are known. A torn last line goes for good, so that the next one starts anew."""
-        log = self.path / LOG_FILE
-        content = log.read_bytes() if log.exists() else b""
-        whole = content[: content.rfind(b"\n") + 1]
-        try:
-            known = [Logged.read(line) for line in whole.splitlines()]
-        except (KeyError, TypeError, ValueError):
-            raise BadInput(f"{printable(log)} is damaged: cut it off before the bad line, or begin anew.") from None
-        if len(whole) < len(content):
-            os.truncate(log, len(whole))
-        return known
+        """All evaluations that are known; BadInput if the log cannot be that of a search."""
+        return read_log(self.log)
 
     def append(self, evaluated: Logged) -> None:
-        """Write an evaluation, and wait until it is on the disk."""
-        with (self.path / LOG_FILE).open("a", encoding="utf-8") as log:
-            log.write(evaluated.line())
-            log.flush()
-            os.fsync(log.fileno())
+        append_to_log(self.log, evaluated)
 
     def write_result(self, text: str) -> None:
-        write_whole(self.result, text.encode())
+        """Write the rules, unless they are there already."""
+        if not self.result.is_file() or self.result.read_bytes() != text.encode():
+            write_whole(self.result, text.encode())
 
     def compared(self) -> dict[str, float]:
         """The fitness of known strategies; empty if it is not known yet, or no longer."""
         try:
             told = json.loads((self.path / COMPARED_FILE).read_text(encoding="utf-8"))
-            return {str(name): float(fitness) for name, fitness in told.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
+            return {str(name): float(fitness) for name, fitness in told.items() if isfinite(fitness)}
+        except (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             return {}
 
     def write_compared(self, fitnesses: Mapping[str, float]) -> None:
@@ -209,7 +179,7 @@ def read_about(folder: Path) -> dict[str, Any]:
     """What `search.json` says; BadInput if the folder is no search, or one that this version cannot read."""
     try:
         about = json.loads((folder / ABOUT_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         about = None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise BadInput(f"{printable(folder)} is not the folder of a search: make one with `scenthound evolve`.")

@@ -37,7 +37,8 @@ SCORE_SETS: Mapping[str, tuple[str, ...]] = {"nine": STUDY_SCORES, "all": SCORE_
 @dataclass(frozen=True, slots=True)
 class EvolutionSettings:
     """`search`, `fitness` and `split` are written as they are parsed. `winners` are the rules of earlier searches, a
-    weight for each score and rule, that take part in the first population. `reevaluate` crawls for every individual
+    weight for each score and rule, that take part in the first population, and `seeded_topics` what those were searched
+    for, so that these are not unseen either. `reevaluate` crawls for every individual
     asked for, as the study did, even if the same genes were evaluated before: fitness follows from them, so that only
     the work is more."""
 
@@ -51,6 +52,7 @@ class EvolutionSettings:
     split: str = "nothing"
     threshold: float = 0.5
     winners: tuple[tuple[float, ...], ...] = ()
+    seeded_topics: tuple[str, ...] = ()
     reevaluate: bool = False
 
     def __post_init__(self) -> None:
@@ -100,12 +102,13 @@ class EvolutionSettings:
         left_out = [name for name in SCORE_NAMES if rules.weighs(name) and name not in self.scores]
         if left_out:
             raise BadParameter(f"{owner} weighs {', '.join(left_out)}, which this search does not: widen its --scores.")
-        n_rules = self.rule_split.n_rules
-        if len(rules.weights) not in (1, n_rules):
+        given = RuleSplit(rules.split_by, rules.bounds)
+        if given.n_rules > 1 and given != self.rule_split:
             raise BadParameter(
-                f"{owner} has {len(rules.weights)} rules and this search {n_rules}: give it as many by --split."
+                f"{owner} has rules split by {given}, and this search by {self.split}, so that they would be for other "
+                f"URLs: give --split {given}, or leave it out."
             )
-        rows = rules.weights * n_rules if len(rules.weights) == 1 else rules.weights
+        rows = rules.weights * self.rule_split.n_rules if given.n_rules == 1 else rules.weights
         return tuple(row[SCORE_NAMES.index(name)] for row in rows for name in self.scores)
 
     def as_json(self) -> dict[str, Any]:
@@ -139,6 +142,7 @@ class EvolutionSettings:
             )
             own["scores"] = tuple(own["scores"])
             own["winners"] = tuple(map(tuple, own["winners"]))
+            own["seeded_topics"] = tuple(own["seeded_topics"])
             return cls(experiment, **own)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInput(f"The settings of the search cannot be read ({error}): begin a new one.") from None

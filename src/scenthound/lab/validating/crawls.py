@@ -16,8 +16,9 @@ from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.drivers.telling import TopicWords
 from scenthound.errors import BrokenContract, ScenthoundError
 from scenthound.lab.experiment import guides_for, random_seed_of
+from scenthound.lab.shown_graph import page_graph
 from scenthound.lab.starts import Start
-from scenthound.lab.validating.measures import CrawlJudge, CrawlMeasures, judgement_of, page_graph
+from scenthound.lab.validating.measures import CrawlJudge, CrawlMeasures, judgement_of
 from scenthound.lab.validating.settings import SeedSet, ValidationSettings
 from scenthound.model import Progress, Topic, Trace, silent
 from scenthound.processes import in_order, processors
@@ -45,6 +46,7 @@ class MeasuredRound:
 
 
 def measured_rounds(
+    web: RecordedWeb,
     settings: ValidationSettings,
     planned: list[tuple[Topic, Start]],
     *,
@@ -55,7 +57,7 @@ def measured_rounds(
     rounds = [Round(topic, start, seed) for topic, start in planned for seed in range(settings.n_seeds)]
     crawls_per_round = len(settings.all_strategies) * len(SeedSet)
     n_workers = min(workers or processors(), len(rounds))
-    with closing(in_order(partial(ValidationBench, settings), rounds, n_workers)) as results:
+    with closing(in_order(partial(ValidationBench, web, settings), rounds, n_workers)) as results:
         for done, result in enumerate(results, 1):
             n_done, n_crawls = done * crawls_per_round, len(rounds) * crawls_per_round
             progress(done / len(rounds), f"{n_done:,} of {n_crawls:,} crawls, {result.topic}")
@@ -65,13 +67,12 @@ def measured_rounds(
 class ValidationBench:
     """Where rounds are worked on, in one process. What is made for a topic stays until the next one comes."""
 
-    def __init__(self, settings: ValidationSettings) -> None:
-        experiment = settings.experiment()
+    def __init__(self, web: RecordedWeb, settings: ValidationSettings) -> None:
+        self._web = web
         self._settings = settings
-        self._web = RecordedWeb.open(settings.web)
-        self._shown = ShownLinks(self._web, closed_world=settings.closed_world, obey_nofollow=settings.obey_nofollow)
-        self._graph = page_graph(self._web, self._shown)
-        self._guides = guides_for(experiment, self._web)
+        self._shown = ShownLinks(web, closed_world=settings.closed_world, obey_nofollow=settings.obey_nofollow)
+        self._graph = page_graph(web, self._shown)
+        self._guides = guides_for(settings.experiment(web), web)
         self._good_shares: dict[str, float] = {}
 
     def __call__(self, given: Round) -> MeasuredRound:

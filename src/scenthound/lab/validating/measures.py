@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.lab.starts import Start, known_relevant
 from scenthound.metrics.base import Judgement
 from scenthound.metrics.cohesiveness import cohesiveness_of
@@ -60,11 +59,6 @@ class CrawlMeasures:
     @property
     def mean_good_distance(self) -> float:
         return self.good_distances.mean
-
-
-def page_graph(web: RecordedWeb, shown: ShownLinks) -> PageGraph:
-    """The links between recorded pages that crawls are shown, redirects followed."""
-    return PageGraph.of(shown.offset, web.url_page[shown.url])
 
 
 def judgement_of(web: RecordedWeb, topic: Topic, start: Start) -> Judgement:

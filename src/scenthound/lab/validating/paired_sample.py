@@ -8,8 +8,9 @@ Rules
 - A topic for which something cannot be measured is left out.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from math import nan, sqrt
+from math import isnan, nan, sqrt
 from typing import Literal
 
 import numpy as np
@@ -64,6 +65,15 @@ class PairedSample:
         variances = self._values.var(axis=1, ddof=1)
         return sqrt(float(variances.sum()) / n_seeds) / float(n_topics)
 
+    @property
+    def observations(self) -> str:
+        """What they are and how many, in words."""
+        n_topics, n_seeds = self._values.shape
+        if self.over == "topics":
+            return f"{n_topics} topics"
+        seeds = f"{n_seeds} random seed{'s' if n_seeds != 1 else ''}"
+        return f"{seeds} of each topic" if n_topics > 1 else seeds
+
     def effect(self, coverage: float = 0.95) -> Effect:
         low, high = self._interval(coverage)
         n_topics, n_seeds = self._values.shape
@@ -81,6 +91,12 @@ class PairedSample:
         tail = (1 - coverage) / 2
         low, high = np.quantile(means, [tail, 1 - tail])
         return float(low), float(high)
+
+
+def spread_told(samples: Iterable[PairedSample]) -> str:
+    """What means and the errors behind them are, for a title; over several things if some topics lack a measure."""
+    told = dict.fromkeys(sample.observations for sample in samples if not isnan(sample.standard_error))
+    return f"mean ± standard error over {' or '.join(told)}" if told else "mean, no standard error: too few seeds"
 
 
 def _resampled_means(observations: FloatArray, rng: np.random.Generator) -> FloatArray:

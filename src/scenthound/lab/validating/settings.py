@@ -6,8 +6,8 @@ Rules
   many; the others are held out. It is drawn once for a topic, and the guide learns from it and from nothing else.
 - The small one is a random part of the large one, another for each random seed; its share is `n_small / n_large`.
 - Longer crawls contain shorter ones, because neither strategy nor mode knows the page budget: one is made and cut.
-- Where the web has fewer pages than the longest crawl, all budgets shrink in proportion, so that the longest takes half
-  of the web: one that takes it all says nothing about the order it came in.
+- Where the longest crawl would take more than half of the web, all budgets shrink in proportion, so that it takes half:
+  the more of a web a crawl takes, the less it says about the order it came in, and one that takes it all says nothing.
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,9 @@ from random import Random
 
 from scenthound.errors import BadParameter
 from scenthound.lab.experiment import MOST_SEEDS, Experiment
-from scenthound.lab.starts import Start
+from scenthound.lab.starts import Start, check_start
 from scenthound.model import Topic
+from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 
 #: Best-First in the study is the rank function that goes by the direct parents alone.
@@ -40,7 +41,6 @@ class ValidationSettings:
     those that no search saw; `other_topics` only lend their examples to guides. A page is good from the relevance
     `threshold` upwards. `plain` lets no compiled code crawl; it decides nothing."""
 
-    web: Path
     strategies: tuple[str, ...]
     trained: tuple[Topic, ...] = ()
     unseen: tuple[Topic, ...] = ()
@@ -91,10 +91,16 @@ class ValidationSettings:
         """The one that the others are held against comes first."""
         return (self.against, *self.strategies)
 
-    def experiment(self) -> Experiment:
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Short names of all strategies: specs with parameters and paths are too long for tables and pictures."""
+        return ("base", *(f"S{number}" for number in range(1, len(self.strategies) + 1)))
+
+    def experiment(self, web: RecordedWeb) -> Experiment:
         """The crawls from the large seed set at the largest budget, from which all others follow."""
         return Experiment(
-            web=self.web,
+            # A web in memory lies nowhere; nothing here opens one by its place.
+            web=web.path or Path(),
             topics=self.topics,
             strategies=self.all_strategies,
             page_budget=self.budgets[-1],
@@ -117,8 +123,8 @@ class ValidationSettings:
 
 
 def fitting_budgets(wanted: tuple[int, ...], n_pages: int) -> tuple[int, ...]:
-    """The page budgets, or smaller ones in the same proportion if the web has not so many pages."""
-    if not wanted or wanted[-1] <= n_pages:
+    """The page budgets, or smaller ones in the same proportion if the longest is more than half of the web."""
+    if not wanted or 2 * wanted[-1] <= n_pages:
         return wanted
     fitting = tuple(budget * n_pages // (2 * wanted[-1]) for budget in wanted)
     if fitting[0] < 1 or any(low >= high for low, high in pairwise(fitting)):
@@ -128,11 +134,9 @@ def fitting_budgets(wanted: tuple[int, ...], n_pages: int) -> tuple[int, ...]:
     return fitting
 
 
-def check_seeds(settings: ValidationSettings, start: Start) -> None:
-    """Refuse crawls that would be over before they have left their seeds."""
-    n_seeds, shortest = len(start.seeds), settings.budgets[0]
-    if n_seeds >= shortest:
-        raise BadParameter(
-            f"Crawls for topic {start.topic!r} start from {n_seeds:,} pages, and the shortest ends after {shortest:,}: "
-            "give a smaller --large, or larger --pages."
-        )
+def check_large(settings: ValidationSettings, web: RecordedWeb) -> None:
+    """Refuse a large seed set of more pages than there are."""
+    try:
+        check_start(settings.n_large, web)
+    except BadParameter as reason:
+        raise BadParameter(f"{reason} Give a smaller --large.") from None

@@ -1,22 +1,27 @@
 """Which topics a validation is on: those that the strategies were evolved on, and those that no search ever saw.
 
 Rules
-- What a search saw stands in the training record of its file (`evolved:file=...`). A topic in any of these records is
-  never called unseen, and one in none of them is not called trained on.
+- What a search saw stands in the training record of its file (`evolved:file=...`): the topics that it was trained on,
+  and those of earlier winners that it began with. A topic in any of these records is never called unseen, and one that
+  none was trained on is not called trained on.
+- A record knows topics by their ids. Of a file from another web, and of topics that the topic file lacks, a note says
+  that more cannot be told.
+- Topics trained on are those of all records together. Of a strategy that was not trained on all of them, a note says
+  so.
 - Topics drawn by lot share no example with those trained on, and a crawl can start for each of them. Of a topic that
   was named and does share examples, it is said how many.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from scenthound.errors import BadInput, BadTopic, UnknownName, printable
+from scenthound.errors import BadTopic, UnknownName, printable
 from scenthound.lab.starts import Starts
 from scenthound.model import Topic
 from scenthound.strategies.base import STRATEGIES
-from scenthound.strategies.rank_file import read_rank_file
+from scenthound.strategies.rank_file import read_rank_file, topic_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,36 +44,59 @@ class TopicsTaken:
     notes: tuple[str, ...] = ()
 
 
-def trained_on(strategies: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The topics that each evolved strategy was trained on, as its file says: none, if a person wrote it."""
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What the file of an evolved strategy says of its search; nothing, if a person wrote it."""
+
+    topics: tuple[str, ...] = ()
+    seeded_topics: tuple[str, ...] = ()  #: of the earlier winners that the search began with
+    web_fingerprint: str | None = None
+
+
+#: By strategy.
+Records = Mapping[str, Record]
+
+
+def trained_on(strategies: Iterable[str]) -> dict[str, Record]:
+    """The training record of each evolved strategy."""
     records = {}
     for text in strategies:
         choice = STRATEGIES.parse(text)
         file = STRATEGIES.values(choice).get("file") if choice.name == "evolved" else None
         if isinstance(file, str):
-            records[str(choice)] = _recorded_topics(file)
+            training = read_rank_file(file).training
+            web = training.get("web_fingerprint")
+            records[str(choice)] = Record(
+                topic_ids(training, "topics", file),
+                topic_ids(training, "seeded_topics", file),
+                web if isinstance(web, str) else None,
+            )
     return records
 
 
-def _recorded_topics(file: str) -> tuple[str, ...]:
-    topics = read_rank_file(file).training.get("topics", [])
-    if not isinstance(topics, list) or not all(isinstance(topic, str) for topic in topics):
-        raise BadInput(f'{file}: `topics` in its training record is no list of ids; write it as ["...", "..."].')
-    return tuple(topics)
+def record_notes(records: Records, listed: Mapping[str, Topic], web_fingerprint: str) -> list[str]:
+    """What the records leave open about which topics are unseen."""
+    notes = []
+    for strategy, record in records.items():
+        if record.web_fingerprint not in (None, web_fingerprint):
+            notes.append(f"{strategy} was evolved on another web: topics of the same id are taken for the same topics.")
+        missing = [topic_id for topic_id in (*record.topics, *record.seeded_topics) if topic_id not in listed]
+        if missing:
+            told = ", ".join(map(repr, missing))
+            notes.append(f"{strategy} saw topics that the file lacks ({told}); unseen ones may share pages with them.")
+    return notes
 
 
-def chosen_topics(
-    wanted: TopicsWanted, listed: Mapping[str, Topic], records: Mapping[str, tuple[str, ...]], starts: Starts
-) -> TopicsTaken:
+def chosen_topics(wanted: TopicsWanted, listed: Mapping[str, Topic], records: Records, starts: Starts) -> TopicsTaken:
     """The topics of a validation. Those trained on are the records', unless they are named."""
     for topic_id in (*wanted.trained, *wanted.unseen):
         if topic_id not in listed:
             raise UnknownName.among("topic", topic_id, listed, printable(wanted.file))
-    recorded = dict.fromkeys(topic_id for ids in records.values() for topic_id in ids)
+    recorded = dict.fromkeys(topic_id for record in records.values() for topic_id in record.topics)
     trained = tuple(dict.fromkeys(wanted.trained)) or tuple(topic_id for topic_id in recorded if topic_id in listed)
     _check_trained(trained, records)
     _check_unseen(wanted.unseen, trained, records)
-    seen = {*trained, *recorded}
+    seen = {*trained, *recorded, *(topic_id for record in records.values() for topic_id in record.seeded_topics)}
     seen_pages = {page for topic_id in seen if topic_id in listed for page in starts.example_pages(listed[topic_id])}
     unseen = list(dict.fromkeys(wanted.unseen))
     if wanted.most_unseen is not None:
@@ -85,8 +113,21 @@ def chosen_topics(
     )
 
 
-def _check_trained(trained: Iterable[str], records: Mapping[str, tuple[str, ...]]) -> None:
-    recorded = {topic_id for ids in records.values() for topic_id in ids}
+def untrained_notes(strategies: Iterable[str], trained: Sequence[str], records: Records) -> list[str]:
+    """Which strategies were not trained on topics that others were; nothing is known of it if no record names any."""
+    if not any(record.topics for record in records.values()):
+        return []
+    notes = []
+    for strategy in strategies:
+        strange = [topic_id for topic_id in trained if topic_id not in records.get(strategy, Record()).topics]
+        if strange:
+            topics = f"topic{'s' if len(strange) > 1 else ''} {', '.join(map(repr, strange))}"
+            notes.append(f"{strategy} was not trained on {topics}: what it does there is no training performance.")
+    return notes
+
+
+def _check_trained(trained: Iterable[str], records: Records) -> None:
+    recorded = {topic_id for record in records.values() for topic_id in record.topics}
     for topic_id in trained:
         if recorded and topic_id not in recorded:
             raise BadTopic(
@@ -95,11 +136,13 @@ def _check_trained(trained: Iterable[str], records: Mapping[str, tuple[str, ...]
             )
 
 
-def _check_unseen(unseen: Iterable[str], trained: Iterable[str], records: Mapping[str, tuple[str, ...]]) -> None:
+def _check_unseen(unseen: Iterable[str], trained: Iterable[str], records: Records) -> None:
     for topic_id in unseen:
-        for strategy, ids in records.items():
-            if topic_id in ids:
+        for strategy, record in records.items():
+            if topic_id in record.topics:
                 raise BadTopic(f"Topic {topic_id!r} is not unseen: {strategy} was trained on it; name it with --topic.")
+            if topic_id in record.seeded_topics:
+                raise BadTopic(f"Topic {topic_id!r} is not unseen: {strategy} began with winners trained on it.")
         if topic_id in trained:
             raise BadTopic(f"Topic {topic_id!r} cannot be trained on and unseen; name it once.")
 

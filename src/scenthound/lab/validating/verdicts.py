@@ -16,7 +16,6 @@ Readings of ours
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import inf
 
 from scenthound.lab.validating.measurements import SEED_SETS, Measurements
 from scenthound.lab.validating.paired_sample import Effect
@@ -27,6 +26,12 @@ from scenthound.strategies.rank_function import RankFunction
 
 #: Our reading of "far above".
 FAR_ABOVE = 2.0
+#: The scores that H17 is about, and what it says of them.
+H17_SCORES = ("comm_out", "parent_1", "comm_in", "hub", "authority")
+H17_SAYS = (
+    "COMM_OUT weighs more than PARENT_1, PARENT_1 more than COMM_IN, and each at least twice as much as HUB and as "
+    "AUTHORITY"
+)
 
 
 class Verdict(StrEnum):
@@ -97,13 +102,10 @@ def weight_claims(rules: RankRules) -> Iterator[Claim]:
         least = min(comm_out, parent_1, comm_in)
         in_order = comm_out > parent_1 > comm_in
         far_above = least > 0 and least >= FAR_ABOVE * other
-        times = least / other if other else inf
         which = f"rule {number}: " if len(rules.weights) > 1 else ""
-        says = (
-            f"{which}COMM_OUT {comm_out:.3f} > PARENT_1 {parent_1:.3f} > COMM_IN {comm_in:.3f}, the least of them "
-            f"{times:.1f} times HUB or AUTHORITY"
-        )
-        yield Claim(says, None, Verdict.REPRODUCED if in_order and far_above else Verdict.NOT_REPRODUCED)
+        found = ", ".join(f"{name.upper()} {weight[name]:.3f}" for name in H17_SCORES)
+        verdict = Verdict.REPRODUCED if in_order and far_above else Verdict.NOT_REPRODUCED
+        yield Claim(f"{which}{H17_SAYS}; found {found}", None, verdict)
 
 
 def above_zero(effect: Effect) -> Verdict:

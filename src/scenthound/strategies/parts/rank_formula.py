@@ -3,21 +3,17 @@
 Rules
 - The largest weight stands first, equal ones in the order of `SCORE_NAMES`; weights of 0 are left out.
 - Weights are written with four decimals; one too small for that with its first digit, so that it is still there.
-- Read is what a person would write: any order and case, `HUB` for `1*HUB`, weights that sum to what they will.
+- Read is what a person would write (`weighted_sum`), with weights that sum to what they will.
 """
 
-import re
-
-from scenthound.errors import BadParameter, UnknownName, printable
 from scenthound.strategies.parts.rank_rules import SCORE_NAMES, Weights
+from scenthound.strategies.parts.weighted_sum import SumReader
 
 DECIMALS = 4
 #: By how much a weight in a formula may be off.
 ROUNDED = 0.5 * 10**-DECIMALS
 
-_TERM = re.compile(r"(?:([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*\*\s*)?([A-Za-z_]\w*)", re.ASCII)
-#: A plus, but not that of a number such as 1e+3.
-_BETWEEN_TERMS = re.compile(r"(?<![\d.][eE])\+")
+_FORMULA = SumReader("formula", "score", tuple(name.upper() for name in SCORE_NAMES), "0.5*COMM_OUT + 0.5*PARENT_1")
 
 
 def formula_of(weights: Weights) -> str:
@@ -32,22 +28,5 @@ def _written(weight: float) -> str:
 
 def weights_of(formula: str) -> Weights:
     """The weights of a formula as they stand there, in the order of `SCORE_NAMES`."""
-    found: dict[str, float] = {}
-    for term in _BETWEEN_TERMS.split(formula):
-        name, weight = _term(term.strip())
-        if name in found:
-            raise BadParameter(f"The score {name.upper()} stands twice in a formula; add up its weights.")
-        found[name] = weight
-    return tuple(found.get(name, 0.0) for name in SCORE_NAMES)
-
-
-def _term(term: str) -> tuple[str, float]:
-    read = _TERM.fullmatch(term)
-    if read is None:
-        raise BadParameter(
-            f"{printable(term, 60)!r} is no term of a formula; write weight*SCORE, as in 0.5*COMM_OUT + 0.5*PARENT_1."
-        )
-    weight, name = float(read[1] or 1), read[2].lower()
-    if name not in SCORE_NAMES:
-        raise UnknownName.among("score", printable(read[2], 60), [known.upper() for known in SCORE_NAMES])
-    return name, weight
+    found = _FORMULA.weights_of(formula)
+    return tuple(found.get(name.upper(), 0.0) for name in SCORE_NAMES)
