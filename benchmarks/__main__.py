@@ -3,7 +3,18 @@
 import sys
 from importlib import import_module
 
-NAMES = ("record", "pages", "frontier", "strategies", "simulate", "compiled", "real_webs", "realism", "evolving")
+NAMES = (
+    "record",
+    "pages",
+    "frontier",
+    "strategies",
+    "simulate",
+    "compiled",
+    "real_webs",
+    "realism",
+    "evolving",
+    "full_search",
+)
 
 
 def main() -> int:
