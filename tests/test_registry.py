@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from scenthound.errors import BadParameter, BrokenContract, UnknownName, WrongUse
-from scenthound.registry import Bounds, Choice, Registry, _parameters_of
+from scenthound.registry import Bounds, Choice, Registry
+from scenthound.registry.parameters import parameters_of
 from scenthound.strategies.base import STRATEGIES, Strategy
 from scenthound.strategies.best_n_first import BestNFirst
 from scenthound.strategies.breadth_first import BreadthFirst
@@ -172,10 +173,10 @@ class Bare(Strategy):
 
 
 def test_plug_ins_need_neither_a_constructor_nor_annotations():
-    assert [found.name for found in _parameters_of(Plain)] == ["buffer", "when_full"]
-    assert list(_parameters_of(Bare)) == []
+    assert [found.name for found in parameters_of(Plain)] == ["buffer", "when_full"]
+    assert list(parameters_of(Bare)) == []
     assert isinstance(Bare(), Strategy)
-    limit, rate = _parameters_of(Unannotated)
+    limit, rate = parameters_of(Unannotated)
     assert (limit.optional, limit.range, rate.kind) == (True, "any text or none", float)
     assert Unannotated(limit=None).limit is None
 
@@ -194,7 +195,7 @@ def test_every_preset_of_a_strategy_can_be_made(name):
 def test_a_number_that_is_not_a_number_is_out_of_range():
     def factory(rate: Annotated[float, Bounds(0, 1)] = 0.5) -> None: ...
 
-    (rate,) = _parameters_of(factory)
+    (rate,) = parameters_of(factory)
     assert rate.parse("0.25", "x") == 0.25
     for text in ("nan", "-0.1", "1.1", "inf"):
         with pytest.raises(BadParameter, match="out of range; it must be 0 to 1"):
@@ -204,7 +205,7 @@ def test_a_number_that_is_not_a_number_is_out_of_range():
 def test_booleans_are_written_as_words():
     def factory(flag: bool = False) -> None: ...
 
-    (flag,) = _parameters_of(factory)
+    (flag,) = parameters_of(factory)
     assert flag.parse("True", "x") is True
     assert flag.parse("no", "x") is False
     with pytest.raises(BadParameter, match="true or false"):
@@ -215,7 +216,7 @@ def test_a_factory_whose_parameter_has_no_default_breaks_the_contract():
     def factory(n: int) -> None: ...
 
     with pytest.raises(BrokenContract, match="parameter n needs a default"):
-        list(_parameters_of(factory))
+        list(parameters_of(factory))
 
 
 def test_a_plug_in_that_cannot_be_imported_is_named(monkeypatch):
@@ -223,7 +224,7 @@ def test_a_plug_in_that_cannot_be_imported_is_named(monkeypatch):
 
     registry = Registry("strategy", "scenthound.none")
     lost = EntryPoint("lost", "no_such_module:Thing", "scenthound.none")
-    monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [lost])
+    monkeypatch.setattr("scenthound.registry.plugins.entry_points", lambda group: [lost])
     with pytest.raises(
         BrokenContract, match=r"'lost' cannot be loaded: ModuleNotFoundError .*No module named 'no_such_module'"
     ):
@@ -235,7 +236,7 @@ def test_a_name_that_two_packages_claim_belongs_to_neither(monkeypatch):
 
     ours = EntryPoint("best_first", "scenthound.strategies.best_n_first:BestFirst", "group")
     theirs = EntryPoint("best_first", "intruder:Eager", "group")
-    monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [ours, theirs])
+    monkeypatch.setattr("scenthound.registry.plugins.entry_points", lambda group: [ours, theirs])
     with pytest.raises(BrokenContract, match="is claimed by intruder:Eager and scenthound"):
         Registry("strategy", "group").make("best_first")
 
@@ -244,7 +245,7 @@ def test_what_is_of_another_kind_is_no_plug_in(monkeypatch):
     from importlib.metadata import EntryPoint
 
     point = EntryPoint("counter", "collections:Counter", "group")
-    monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [point])
+    monkeypatch.setattr("scenthound.registry.plugins.entry_points", lambda group: [point])
     with pytest.raises(BrokenContract, match="'counter' is no strategy: it is not of the kind BestNFirst"):
         Registry("strategy", "group", BestNFirst).make(Choice("counter"))
 
@@ -256,7 +257,7 @@ def test_what_is_of_another_kind_is_no_plug_in(monkeypatch):
 def test_what_nothing_can_be_made_of_is_no_plug_in(monkeypatch, value, says):
     from importlib.metadata import EntryPoint
 
-    monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [EntryPoint("odd", value, "group")])
+    monkeypatch.setattr("scenthound.registry.plugins.entry_points", lambda group: [EntryPoint("odd", value, "group")])
     with pytest.raises(BrokenContract, match=says):
         Registry("strategy", "group").make("odd")
 

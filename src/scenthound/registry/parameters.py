@@ -1,29 +1,20 @@
-"""Names to factories: strategies, metrics and relevance models are found by their entry points.
-
-A choice is written `name:parameter=value,...` wherever a name is asked for, and prints as it parses. The parameters of
-a plug-in are the keyword arguments of its factory; their bounds stand in the annotation, `n: Annotated[int, Bounds(1)]
-= 1`, or the words it may be, `distance: Literal["words", "links"] = "words"`. A plug-in may name sets of values in
-`presets`, chosen by `name:preset=menczer2001,...`; what is given beside a preset overrides it. Built-ins are registered
-the same way as plug-ins. What a plug-in cannot add to is written alike, but listed (`ListedRegistry`).
-"""
+"""The parameters of a factory: its keyword arguments, what they may be, and how people write them."""
 
 import inspect
 import math
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
-from importlib.metadata import EntryPoint, entry_points
+from dataclasses import dataclass
+from functools import lru_cache
 from numbers import Integral, Real
-from typing import Any, ClassVar, Generic, TypeVar, Union
+from typing import Any, Union
 
 import numpy as np
 
-from scenthound.errors import BadParameter, BrokenContract, ScenthoundError, UnknownName
+from scenthound.errors import BadParameter, BrokenContract, UnknownName
 
 Value = int | float | str | bool | None
-Plugin = TypeVar("Plugin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,141 +114,6 @@ def written(value: Value) -> str:
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
-class Registry(Generic[Plugin]):
-    """The plug-ins of one entry-point group: factories of `Plugin`."""
-
-    def __init__(self, kind: str, group: str, must_be: type | None = None) -> None:
-        self.kind = kind
-        self._group = group
-        self._must_be = must_be
-
-    @cached_property
-    def _found(self) -> dict[str, list[EntryPoint]]:
-        """What each name stands for; more than one thing if packages disagree."""
-        found: dict[str, list[EntryPoint]] = {}
-        for point in entry_points(group=self._group):
-            meanings = found.setdefault(point.name, [])
-            if point.value not in [other.value for other in meanings]:
-                meanings.append(point)
-        return found
-
-    def names(self) -> list[str]:
-        return sorted(self._found)
-
-    def factory(self, name: str) -> Callable[..., Plugin]:
-        """The class or function behind a name."""
-        if name not in self._found:
-            raise UnknownName.among(self.kind, name, self._found)
-        if len(self._found[name]) > 1:
-            both = " and ".join(sorted(point.value for point in self._found[name]))
-            raise BrokenContract(f"The {self.kind} {name!r} is claimed by {both}: uninstall or rename one of them.")
-        try:
-            loaded: Callable[..., Plugin] = self._found[name][0].load()
-        except Exception as error:
-            raise BrokenContract.by(error, f"The {self.kind} {name!r} cannot be loaded") from error
-        if not callable(loaded):
-            raise BrokenContract(f"The {self.kind} {name!r} is no class and no function, so nothing can be made of it.")
-        return loaded
-
-    def summary(self, name: str) -> str:
-        """The line that a plug-in says of itself."""
-        return str(getattr(self.factory(name), "summary", ""))
-
-    def parameters(self, name: str) -> dict[str, Parameter]:
-        return {found.name: found for found in _parameters_of(self.factory(name))}
-
-    def presets(self, name: str) -> Mapping[str, Mapping[str, Value]]:
-        """Sets of values that a plug-in names, for example after the study that used them."""
-        return getattr(self.factory(name), "presets", {})
-
-    def parse(self, text: str) -> Choice:
-        """Read `name:parameter=value,...`; parameters come back in the order of the factory, a preset before them."""
-        name, _, rest = text.strip().partition(":")
-        known = {**self._preset_parameter(name), **self.parameters(name)}
-        chosen: dict[str, Value] = {}
-        for part in filter(None, (piece.strip() for piece in rest.split(","))):
-            key, equals, value = (piece.strip() for piece in part.partition("="))
-            if not equals or not value:
-                raise BadParameter(f"{name}: {part!r} should be written parameter=value.")
-            if key == PRESET and key not in known:
-                raise UnknownName(f"{name} has no presets; its parameters: {', '.join(known) or 'none'}.")
-            if key not in known:
-                raise UnknownName.among(f"parameter of {name}", key, known)
-            if key in chosen:
-                raise BadParameter(f"{name}: {key} is given twice.")
-            chosen[key] = known[key].parse(value, name)
-        return Choice(name, tuple((key, chosen[key]) for key in known if key in chosen))
-
-    def _preset_parameter(self, name: str) -> dict[str, Parameter]:
-        named = tuple(self.presets(name))
-        return {PRESET: Parameter(PRESET, str, None, False, Bounds(), named)} if named else {}
-
-    def values(self, choice: Choice) -> dict[str, Value]:
-        """The keyword arguments that a choice stands for: those of its preset, overridden by those given beside it."""
-        given = dict(choice.parameters)
-        preset = given.pop(PRESET, None)
-        return {**self.presets(choice.name)[preset], **given} if isinstance(preset, str) else given
-
-    def distinct(self, texts: Iterable[str]) -> list[str]:
-        """Choices in their one spelling; of those that come to the same values, the first."""
-        spelled: dict[tuple[str, tuple[tuple[str, Value], ...]], str] = {}
-        for choice in map(self.parse, texts):
-            defaults = {name: each.default for name, each in self.parameters(choice.name).items()}
-            spelled.setdefault((choice.name, tuple({**defaults, **self.values(choice)}.items())), str(choice))
-        return list(spelled.values())
-
-    def make(self, choice: Choice | str) -> Plugin:
-        """A new object of the chosen plug-in."""
-        chosen = self.parse(choice) if isinstance(choice, str) else choice
-        factory = self.factory(chosen.name)
-        try:
-            made = factory(**self.values(chosen))
-        except ScenthoundError:
-            raise
-        except Exception as error:
-            raise BrokenContract.by(error, f"The {self.kind} {chosen} cannot be made") from error
-        if self._must_be is not None and not isinstance(made, self._must_be):
-            raise BrokenContract(f"{chosen.name!r} is no {self.kind}: it is not of the kind {self._must_be.__name__}.")
-        return made
-
-
-@dataclass(frozen=True, slots=True)
-class NamedValue:
-    """A value whose dataclass has parameters as fields, each with a default, and that prints as it parses."""
-
-    name: ClassVar[str]
-    #: One line for whoever lists such values.
-    summary: ClassVar[str]
-    presets: ClassVar[Mapping[str, Mapping[str, Value]]] = {}
-
-    def __post_init__(self) -> None:
-        check_arguments(type(self), self.name, (), {each.name: getattr(self, each.name) for each in fields(self)})
-
-    def __str__(self) -> str:
-        """Parameters that have their default are left out, so that equal values are written alike."""
-        values = ((each.name, getattr(self, each.name), each.default) for each in fields(self))
-        return str(Choice(self.name, tuple((name, value) for name, value, default in values if value != default)))
-
-
-Listed = TypeVar("Listed", bound=NamedValue)
-
-
-class ListedRegistry(Registry[Listed]):
-    """Reads and makes what stands in a list of classes, as other registries do plug-ins."""
-
-    def __init__(self, kind: str, classes: Iterable[type[Listed]]) -> None:
-        super().__init__(kind, group="")
-        self._classes = {each.name: each for each in classes}
-
-    def names(self) -> list[str]:
-        return sorted(self._classes)
-
-    def factory(self, name: str) -> Callable[..., Listed]:
-        if name not in self._classes:
-            raise UnknownName.among(self.kind, name, self._classes)
-        return self._classes[name]
-
-
 def check_arguments(factory: Callable[..., Any], owner: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
     """Refuse arguments that are out of the range of the parameter they are meant for, as `Registry.parse` does."""
     parameters = _known_parameters(factory)
@@ -299,7 +155,7 @@ def _signature(factory: Callable[..., Any]) -> inspect.Signature:
     return signature.replace(parameters=list(signature.parameters.values())[1:])
 
 
-def _parameters_of(factory: Callable[..., Any]) -> Iterable[Parameter]:
+def parameters_of(factory: Callable[..., Any]) -> Iterable[Parameter]:
     known = _known_parameters(factory)
     for name in _signature(factory).parameters:
         if name not in known:
