@@ -5,7 +5,8 @@ from left to right, so that a fitness is the same wherever it is computed.
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from random import Random
 
 import numpy as np
@@ -45,7 +46,8 @@ class Evaluation:
 
 
 def _mean(values: list[float] | tuple[float, ...]) -> float:
-    return sum(values) / len(values)
+    # Not `sum`, which since Python 3.12 adds floats up in a way of its own.
+    return reduce(add, values) / len(values)
 
 
 @dataclass(frozen=True, slots=True)
