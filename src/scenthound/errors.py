@@ -17,7 +17,8 @@ Each message says what was wrong, where, and what to do next, in one line. What 
 
 import difflib
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 #: As many known names as fit one line.
 SHOWN = 20
@@ -80,6 +81,17 @@ class BrokenContract(Failure):
         where = f" at {place[0].filename}:{place[0].lineno}" if place else ""
         said = " ".join(str(error).split())
         return cls(f"{what}: {type(error).__name__}{where}: {said}")
+
+    @classmethod
+    @contextmanager
+    def told_as(cls, what: str) -> Iterator[None]:
+        """Tell of whatever goes wrong in somebody else's code within the block in this way; errors of our own pass."""
+        try:
+            yield
+        except ScenthoundError:
+            raise
+        except Exception as error:
+            raise cls.by(error, what) from error
 
 
 def printable(text: object, longest: int | None = None) -> str:

@@ -12,8 +12,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from scenthound.cli import crawl_words as words
-from scenthound.cli.json_text import json_text
 from scenthound.errors import printable
+from scenthound.report.json_text import json_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -12,12 +12,12 @@ from scenthound.cli import INTERRUPTED
 from scenthound.cli.crawl_progress import print_event, watcher
 from scenthound.cli.crawl_tables import print_summary
 from scenthound.cli.crawl_words import summary_values
-from scenthound.cli.json_text import json_text
 from scenthound.drivers.ended import Ended
 from scenthound.lab.crawl import RunOptions
 from scenthound.lab.crawl import crawl as crawl_live
 from scenthound.lab.crawl import resume as resume_crawl
 from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.report.json_text import json_text
 from scenthound.store.crawl_folder import CrawlAbout
 
 if TYPE_CHECKING:

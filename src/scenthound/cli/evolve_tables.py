@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from scenthound.cli.json_text import json_text
 from scenthound.cli.tables import print_table
 from scenthound.errors import printable
 from scenthound.lab.evolving.settings import STRATEGY
 from scenthound.relevance.base import RELEVANCE, trains
+from scenthound.report.json_text import json_text
 from scenthound.strategies.evolved import choice_of
 from scenthound.strategies.parts.rank_formula import formula_of
 

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from scenthound.cli.json_text import json_text
 from scenthound.cli.progress import shown
-from scenthound.cli.shared_options import AsJson, Force, Workers
+from scenthound.cli.shared_options import AsJson, ClosedWorld, FollowNofollow, Force, Workers
 from scenthound.errors import WrongUse
+from scenthound.report.json_text import json_text
 
 
 def record(
@@ -77,12 +77,8 @@ def simulate(
     skip_missing: Annotated[
         bool, typer.Option("--skip-missing", help="Leave out topics that have no start page in the web.")
     ] = False,
-    closed_world: Annotated[
-        bool, typer.Option("--closed-world", help="Hide links to pages that were not recorded.")
-    ] = False,
-    follow_nofollow: Annotated[
-        bool, typer.Option("--follow-nofollow", help="Follow links that ask not to be followed.")
-    ] = False,
+    closed_world: ClosedWorld = False,
+    follow_nofollow: FollowNofollow = False,
     relevance: Annotated[
         str | None,
         typer.Option(

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from scenthound.cli.json_text import json_text
 from scenthound.cli.shared_options import AsJson
+from scenthound.report.json_text import json_text
 
 CrawlFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, finished or not.")]
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
-from scenthound.cli.json_text import json_text
 from scenthound.cli.tables import print_table
 from scenthound.errors import BrokenContract
 from scenthound.registry import written
+from scenthound.report.json_text import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

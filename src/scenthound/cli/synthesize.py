@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenthound.cli.json_text import json_text
 from scenthound.cli.progress import shown
 from scenthound.cli.shared_options import AsJson, Force
 from scenthound.errors import WrongUse
+from scenthound.report.json_text import json_text
 
 if TYPE_CHECKING:
     from scenthound.store.summary import RecordSummary

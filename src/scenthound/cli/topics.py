@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenthound.cli.json_text import json_text
 from scenthound.errors import BadInput
+from scenthound.report.json_text import json_text
 
 if TYPE_CHECKING:
     from scenthound.topics.rules import Chosen

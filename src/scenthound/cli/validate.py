@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from scenthound.cli.json_text import json_text
 from scenthound.cli.progress import shown
-from scenthound.cli.shared_options import AsJson, Force, Workers
+from scenthound.cli.shared_options import AsJson, ClosedWorld, FollowNofollow, Force, Workers
+from scenthound.report.json_text import json_text
 
 
 def validate(
@@ -62,12 +62,8 @@ def validate(
         str, typer.Option(metavar="MODEL", help="The guide of all strategies; it also says which pages are good.")
     ] = "svm",
     threshold: Annotated[float, typer.Option(help="The relevance from which on a page is good.")] = 0.5,
-    closed_world: Annotated[
-        bool, typer.Option("--closed-world", help="Hide links to pages that were not recorded.")
-    ] = False,
-    follow_nofollow: Annotated[
-        bool, typer.Option("--follow-nofollow", help="Follow links that ask not to be followed.")
-    ] = False,
+    closed_world: ClosedWorld = False,
+    follow_nofollow: FollowNofollow = False,
     plain: Annotated[
         bool, typer.Option("--plain", help="Let no compiled code crawl: slower, the same measurements.")
     ] = False,

@@ -16,7 +16,7 @@ from scenthound.drivers.simulate import simulate
 from scenthound.drivers.simulated_crawl import Crawl
 from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.drivers.telling import TopicWords
-from scenthound.errors import BadParameter, BadTopic, BrokenContract, ScenthoundError
+from scenthound.errors import BadParameter, BadTopic, BrokenContract
 from scenthound.lab.guides import Guides
 from scenthound.lab.starts import Start, Task
 from scenthound.lab.training_folder import read_training
@@ -172,13 +172,9 @@ class Bench:
 
     def _checked_crawl(self, strategy: str, topic: Topic, start: Start, words: TopicWords) -> Crawl:
         scores = self._guides.scores(strategy, topic, start)
-        try:
+        who = f"Strategy {strategy} or relevance model {self._guides.guide_of[strategy]}"
+        with BrokenContract.told_as(f"{who} failed on topic {start.topic!r}"):
             return self._crawl(strategy, start, scores, words)
-        except ScenthoundError:
-            raise
-        except Exception as error:
-            who = f"Strategy {strategy} or relevance model {self._guides.guide_of[strategy]}"
-            raise BrokenContract.by(error, f"{who} failed on topic {start.topic!r}") from error
 
     def _crawl(self, strategy: str, start: Start, scores: PageScores, words: TopicWords) -> Crawl:
         return simulate(

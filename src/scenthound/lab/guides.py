@@ -7,7 +7,7 @@ all starts, is kept while the topic stays; what it learns from a start's trainin
 from collections.abc import Mapping
 
 from scenthound.drivers.scores import PageScores, scores_for
-from scenthound.errors import BrokenContract, ScenthoundError
+from scenthound.errors import BrokenContract
 from scenthound.lab.starts import Start
 from scenthound.lab.training import training_of
 from scenthound.model import Topic
@@ -59,12 +59,8 @@ class Guides:
         self._topic, self._start = topic, start
 
     def _made(self, name: str, topic: Topic, start: Start | None) -> PageScores:
-        try:
+        with BrokenContract.told_as(f"Relevance model {name} failed on topic {topic.id!r}"):
             return scores_for(topic, self._models[name], self._web, self._training(name, start))
-        except ScenthoundError:
-            raise
-        except Exception as error:
-            raise BrokenContract.by(error, f"Relevance model {name} failed on topic {topic.id!r}") from error
 
     def _training(self, name: str, start: Start | None) -> Training | None:
         if start is None or name not in self._trained:

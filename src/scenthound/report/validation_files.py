@@ -18,6 +18,7 @@ from scenthound.lab.validating.measurements import SEED_SETS
 from scenthound.lab.validating.measures import MEASURES
 from scenthound.lab.validating.validation import Validation
 from scenthound.lab.validating.verdicts import Finding
+from scenthound.report.json_text import finite
 
 FORMAT = "scenthound validation"
 VERSION = 1
@@ -60,8 +61,8 @@ def as_json(validation: Validation) -> dict[str, Any]:
         "crawls": list(_means(validation)),
         "differences": list(_differences(validation)),
     }
-    finite: dict[str, Any] = _finite(values)
-    return finite
+    plain: dict[str, Any] = finite(values)
+    return plain
 
 
 def _settings(validation: Validation) -> dict[str, Any]:
@@ -123,14 +124,6 @@ def _differences(validation: Validation) -> Iterator[dict[str, Any]]:
             "pages": budget,
             "effects": {name: asdict(effect) for name, effect in effects.items()},
         }
-
-
-def _finite(values: Any) -> Any:
-    if isinstance(values, dict):
-        return {name: _finite(value) for name, value in values.items()}
-    if isinstance(values, list | tuple):
-        return [_finite(value) for value in values]
-    return None if isinstance(values, float) and not math.isfinite(values) else values
 
 
 def crawls_csv(validation: Validation) -> str:

@@ -17,7 +17,7 @@ from scenthound.drivers.simulate import simulate
 from scenthound.drivers.simulated_crawl import Crawl
 from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.drivers.telling import TopicWords
-from scenthound.errors import BrokenContract, ScenthoundError
+from scenthound.errors import BrokenContract
 from scenthound.lab.evolving.fitness import Aim
 from scenthound.lab.evolving.settings import STRATEGY, EvolutionSettings
 from scenthound.lab.experiment import guides_for, random_seed_of
@@ -114,13 +114,9 @@ class Evaluator:
         return Evaluation.of(tuple(topics), n_visits)
 
     def _checked_crawl(self, rules: RankRules, ground: _Ground, number: int) -> Crawl:
-        try:
+        who = f"Relevance model {self._guides.guide_of[STRATEGY]} or the rank function"
+        with BrokenContract.told_as(f"{who} failed on topic {ground.start.topic!r}"):
             return self._crawl(rules, ground, number)
-        except ScenthoundError:
-            raise
-        except Exception as error:
-            who = f"Relevance model {self._guides.guide_of[STRATEGY]} or the rank function"
-            raise BrokenContract.by(error, f"{who} failed on topic {ground.start.topic!r}") from error
 
     def _crawl(self, rules: RankRules, ground: _Ground, number: int) -> Crawl:
         experiment = self._settings.experiment

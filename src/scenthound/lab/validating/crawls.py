@@ -14,7 +14,7 @@ from scenthound.drivers.modes import parse_mode
 from scenthound.drivers.simulate import simulate
 from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.drivers.telling import TopicWords
-from scenthound.errors import BrokenContract, ScenthoundError
+from scenthound.errors import BrokenContract
 from scenthound.lab.experiment import guides_for, random_seed_of
 from scenthound.lab.shown_graph import page_graph
 from scenthound.lab.starts import Start
@@ -96,13 +96,9 @@ class ValidationBench:
         return tuple(judge.measures(trace, budget) for budget in self._settings.budgets)
 
     def _checked_trace(self, given: Round, strategy: str, seed_set: SeedSet, words: TopicWords) -> Trace:
-        try:
+        who = f"Strategy {strategy} or relevance model {self._settings.relevance}"
+        with BrokenContract.told_as(f"{who} failed on topic {given.topic.id!r}"):
             return self._trace(given, strategy, seed_set, words)
-        except ScenthoundError:
-            raise
-        except Exception as error:
-            who = f"Strategy {strategy} or relevance model {self._settings.relevance}"
-            raise BrokenContract.by(error, f"{who} failed on topic {given.topic.id!r}") from error
 
     def _trace(self, given: Round, strategy: str, seed_set: SeedSet, words: TopicWords) -> Trace:
         settings = self._settings

@@ -10,12 +10,13 @@ from typing import Any
 
 def json_text(values: Any, indent: int | None = None) -> str:
     """Plain values as JSON; letters beyond ASCII are escaped, so that any terminal can show it."""
-    return json.dumps(_finite(values), indent=indent, allow_nan=False)
+    return json.dumps(finite(values), indent=indent, allow_nan=False)
 
 
-def _finite(values: Any) -> Any:
+def finite(values: Any) -> Any:
+    """Plain values with null for what is endless or no number."""
     if isinstance(values, dict):
-        return {name: _finite(value) for name, value in values.items()}
+        return {name: finite(value) for name, value in values.items()}
     if isinstance(values, list | tuple):
-        return [_finite(value) for value in values]
+        return [finite(value) for value in values]
     return None if isinstance(values, float) and not math.isfinite(values) else values
