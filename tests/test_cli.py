@@ -292,6 +292,15 @@ def test_a_terminal_that_cannot_show_a_character_is_no_reason_to_fail(folder, we
     assert b"best_first" in done.stdout
 
 
+@pytest.fixture
+def interruptible():
+    """A shell lets what it runs in the background ignore SIGINT, which whatever the tests start would inherit."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_simulation_that_is_stopped_leaves_nothing_behind_and_stops_soon(folder, web, ending, workers):
