@@ -81,7 +81,7 @@ class _Running:
         from scenthound.drivers.compiled.compiled_crawl import start, start_by_rank
 
         space = self.space
-        space.grow_queues(len(seeds))
+        space.make_room_for(len(seeds))
         # Drawn in the order of the plain crawl: what the frontier draws for the seeds, then the wheel's salt.
         salt = np.array([0 if len(self.crawl.line_keys) else rng.getrandbits(KEY_BITS)], np.uint64)
         self._take_over(rng)

@@ -25,7 +25,16 @@ from scenthound.drivers.compiled.crawl_records import (
     Web,
 )
 from scenthound.drivers.compiled.plans import Plan
-from scenthound.drivers.compiled.queue_records import BLOCK, HEAP_SIZE, UNSEEN, WAITING, Queue, Records, new_queue
+from scenthound.drivers.compiled.queue_records import (
+    BLOCK,
+    HEAP_SIZE,
+    SPARE_BLOCKS,
+    UNSEEN,
+    WAITING,
+    Queue,
+    Records,
+    new_queue,
+)
 from scenthound.drivers.modes import Mode, Roulette
 from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.model import IntArray, LongArray
@@ -119,6 +128,11 @@ class Workspace:
     def queue(self) -> Queue:
         """The queue of the crawl that goes on."""
         return self._ranked_queue if self.by_rank else self._queue
+
+    def make_room_for(self, n_seeds: int) -> None:
+        """Have room for the seeds of a crawl, in queues that are empty once it starts."""
+        if len(self.queue.before) <= n_seeds + 1 + SPARE_BLOCKS:
+            self.grow_queues(n_seeds)
 
     def grow_queues(self, n_needed: int) -> None:
         if self.by_rank:
