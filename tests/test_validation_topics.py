@@ -1,0 +1,124 @@
+"""Which topics a validation is on: what searches saw stands in their files, and is never called unseen."""
+
+import pytest
+
+from ring_web import topic, url
+from scenthound.errors import BadInput, BadTopic, UnknownName
+from scenthound.lab.starts import Starts
+from scenthound.lab.validating.topics import (
+    Record,
+    TopicsWanted,
+    chosen_topics,
+    record_notes,
+    trained_on,
+    untrained_notes,
+)
+from scenthound.lab.validating.validation import prepared
+from scenthound.store.recorded_web import RecordedWeb
+from validation_wishes import PUBLISHED, rank_file, wished
+
+
+def taken(web_path, wanted, records, *topics):
+    starts = Starts(RecordedWeb.open(web_path), n_start=6)
+    listed = topics or (topic("balloon"), topic("train"))
+    return chosen_topics(wanted, {each.id: each for each in listed}, records, starts)
+
+
+def test_what_a_search_saw_stands_in_its_file(tmp_path):
+    evolved = rank_file(tmp_path, "balloon", "kite")
+    assert trained_on([PUBLISHED, evolved, "evolved"]) == {evolved: Record(("balloon", "kite"))}
+
+
+def test_a_search_has_seen_what_the_winners_that_it_began_with_were_trained_on(web_path, tmp_path):
+    file = tmp_path / "evolved.toml"
+    file.write_text('formula = "PARENT_1"\n[training]\ntopics = ["balloon"]\nseeded_topics = ["train"]\n')
+    records = trained_on([f"evolved:file={file}"])
+    assert list(records.values()) == [Record(("balloon",), ("train",))]
+    with pytest.raises(BadTopic, match=r"'train' is not unseen: evolved:file=.* began with winners trained on it"):
+        taken(web_path, TopicsWanted(tmp_path, unseen=("train",)), records)
+    found = taken(web_path, TopicsWanted(tmp_path, most_unseen=9), records)
+    assert [each.id for each in found.trained] == ["balloon"]
+    assert found.unseen == ()
+
+
+def test_what_records_leave_open_is_said():
+    listed = {"balloon": topic("balloon")}
+    records = {"here": Record(("balloon",), (), "this web"), "there": Record(("balloon",), ("kite",), "that web")}
+    assert record_notes(records, listed, "this web") == [
+        "there was evolved on another web: topics of the same id are taken for the same topics.",
+        "there saw topics that the file lacks ('kite'); unseen ones may share pages with them.",
+    ]
+
+
+def test_a_guide_that_a_strategy_was_not_evolved_with_is_named(web_path, topics_file, tmp_path):
+    file = tmp_path / "evolved.toml"
+    file.write_text('guide = "cosine"\nformula = "PARENT_1"\n')
+    strategy = f"evolved:file={file}"
+    told = f"{strategy} was evolved with the guide cosine; here svm guides it."
+    for relevance, notes in (("svm", (told,)), ("cosine", ())):
+        wanted = TopicsWanted(topics_file, trained=("balloon",))
+        assert prepared(web_path, wanted, wished(strategies=(strategy,), relevance=relevance))[2] == notes
+
+
+def test_a_training_record_without_a_list_of_topics_is_refused(tmp_path):
+    (tmp_path / "e.toml").write_text('formula = "PARENT_1"\n[training]\ntopics = "balloon"\n')
+    with pytest.raises(BadInput, match=r"e\.toml: `topics` in its training record is no list"):
+        trained_on([f"evolved:file={tmp_path / 'e.toml'}"])
+
+
+def test_topics_trained_on_are_those_of_the_records_unless_named(web_path, tmp_path):
+    records = {"evolved": Record(("train", "lost"))}
+    assert [each.id for each in taken(web_path, TopicsWanted(tmp_path), records).trained] == ["train"]
+    with pytest.raises(BadTopic, match=r"'balloon' is none that the strategies were trained on \(lost, train\)"):
+        taken(web_path, TopicsWanted(tmp_path, trained=("balloon",)), records)
+
+
+def test_of_a_strategy_that_was_not_trained_on_what_others_were_it_is_said(web_path, topics_file, tmp_path):
+    (tmp_path / "other").mkdir()
+    both, one = rank_file(tmp_path, "balloon", "train"), rank_file(tmp_path / "other", "train")
+    _, ready, notes = prepared(web_path, TopicsWanted(topics_file), wished(strategies=(both, one, PUBLISHED)))
+    assert [each.id for each in ready.trained] == ["balloon", "train"]
+    assert notes == (
+        f"{one} was not trained on topic 'balloon': what it does there is no training performance.",
+        f"{PUBLISHED} was not trained on topics 'balloon', 'train': what it does there is no training performance.",
+    )
+
+
+def test_where_no_file_says_what_was_trained_on_the_caller_is_believed():
+    assert untrained_notes([PUBLISHED, "evolved"], ["balloon"], {"evolved": Record()}) == []
+
+
+def test_a_topic_that_a_search_saw_is_never_called_unseen(web_path, tmp_path):
+    with pytest.raises(BadTopic, match="'train' is not unseen: evolved was trained on it"):
+        taken(web_path, TopicsWanted(tmp_path, unseen=("train",)), {"evolved": Record(("train",))})
+    with pytest.raises(BadTopic, match="'train' cannot be trained on and unseen"):
+        taken(web_path, TopicsWanted(tmp_path, ("train",), ("train",)), {})
+
+
+def test_topics_drawn_by_lot_share_nothing_with_those_trained_on_and_can_start(web_path, tmp_path):
+    overlapping = topic("train", id="overlapping", examples=(url(0), url(1), url(3)))
+    lost = topic("train", id="lost", examples=("http://gone.test/",))
+    others = [topic("train", id=f"train {i}") for i in range(6)]
+    listed = (topic("balloon"), overlapping, lost, *others)
+    found = taken(web_path, TopicsWanted(tmp_path, ("balloon",), most_unseen=3), {}, *listed)
+    drawn = [each.id for each in found.unseen]
+    assert len(drawn) == 3
+    assert set(drawn) < {each.id for each in others}
+    assert [each.id for each in found.others] == [each.id for each in listed[1:] if each.id not in drawn]
+    everybody = taken(web_path, TopicsWanted(tmp_path, ("balloon",), most_unseen=100), {}, *listed)
+    assert everybody.unseen == tuple(others)
+    assert everybody.notes == ()
+
+
+def test_a_named_topic_that_shares_examples_is_taken_and_told_of(web_path, tmp_path):
+    overlapping = topic("train", id="overlapping", examples=(url("zero"), url(1), url(2)))
+    found = taken(web_path, TopicsWanted(tmp_path, ("balloon",), ("overlapping",)), {}, topic("balloon"), overlapping)
+    # Zero is an alias of page 0.
+    assert found.notes == ("Topic 'overlapping' is called unseen, but shares 2 examples with topics trained on.",)
+
+
+def test_unknown_topics_and_none_at_all_are_refused(web_path, tmp_path):
+    with pytest.raises(UnknownName, match="Did you mean 'balloon'"):
+        taken(web_path, TopicsWanted(tmp_path, unseen=("baloon",)), {})
+    with pytest.raises(BadTopic, match="no topic to validate on"):
+        taken(web_path, TopicsWanted(tmp_path), {})
