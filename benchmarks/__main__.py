@@ -12,7 +12,8 @@ NAMES = (
     "compiled",
     "real_webs",
     "realism",
-    "evolving",
+    "pagerank",
+    "studies",
     "full_search",
 )
 

@@ -9,7 +9,7 @@ import pytest
 from ring_web import simulated, url
 from scenthound.cli.tables import print_evaluation
 from scenthound.errors import BadParameter, BrokenContract
-from scenthound.lab.evaluate import chosen_metrics, evaluate
+from scenthound.lab.evaluate import chosen_metrics, default_metrics, evaluate
 from scenthound.lab.experiment import Experiment
 from scenthound.lab.run_folder import RunFolder
 from scenthound.lab.statistics import mean_over_topics
@@ -58,7 +58,7 @@ def test_json_and_csv_say_the_same(web_path, topics_file, tmp_path):
     assert [float(row["mean"]) for row in rows] == pytest.approx(curve["mean"], rel=1e-5)
 
 
-def judged(tmp_path, traces, topics, starts, pages, *, cpu_us=2.0, times_s=None, mode="sequential"):
+def judged(tmp_path, traces, topics, starts, pages, *, cpu_us=2.0, times_s=None, mode="sequential", metrics=None):
     """Write a run of given traces on a web of given texts, and judge it. `times_s` are the running times of crawls."""
     from scenthound.drivers.ended import Ended
     from scenthound.drivers.simulated_crawl import Crawl
@@ -86,7 +86,7 @@ def judged(tmp_path, traces, topics, starts, pages, *, cpu_us=2.0, times_s=None,
     done = [Run(begun[key[0], key[2]], key[1], crawl(key, visited)) for key, visited in traces.items()]
     (tmp_path / "run").mkdir()
     write_run(tmp_path / "run", settings, web, begun.values(), done)
-    return evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics()[0], [1, 2])
+    return evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics(metrics)[0], [1, 2])
 
 
 PAGES = [("balloon race", "t"), ("balloon", "t"), ("train train", ""), ("never visited race race", "t")]
@@ -124,6 +124,64 @@ def test_every_figure_of_a_small_evaluation_by_hand(tmp_path):
     assert breadth.curves["mean_similarity"].mean == pytest.approx([1 / 2, 1 / 2, 1 / 3, 1 / 4])
     assert best.curves["mean_similarity"].mean == pytest.approx([page_1 / 2, page_1 / 4, page_1 / 6, page_1 / 8])
     assert np.isnan(breadth.curves["precision"].standard_error).all()
+    # Pages 0, 1 and 2 have the ranks 1, 2 and 3; what was not got has rank 4. Seed 0: 1, 4/2, 8/3, 12/4. Seed 1: 3,
+    # 4/2, 8/3, 12/4. The crawl that got no page has 4 throughout.
+    assert breadth.curves["rank"].mean == pytest.approx([2, 2, 8 / 3, 3])
+    assert best.curves["rank"].mean == pytest.approx([3, (6 / 2 + 4) / 2, (10 / 3 + 4) / 2, (14 / 4 + 4) / 2])
+    assert evaluation.lower_is_better == {"rank"}
+    # Relevant are 0, 1 and 3. Seed 0 has page 0 for a seed and wants 1 and 3; seed 1 has page 2 and wants all three.
+    assert breadth.curves["recall"].mean == pytest.approx([0, 1 / 6, 1 / 6, 1 / 6])
+
+
+def test_linkage_ranks_go_by_the_page_rank_of_all_crawls_of_the_run(tmp_path):
+    # Page 2 has the keyword; pages 0 and 1 have not, and no page links to another, so they share the ranks 2 and 3.
+    traces = {("t", "breadth_first", 0): [2, 0], ("t", "best_first", 0): [1, 2]}
+    starts = {("t", 0): ((0,), (1,))}
+    evaluation = judged(tmp_path, traces, (TOPIC,), starts, PAGES, metrics=["rank:by=linkage", "classified"])
+    assert evaluation.results[0].curves["rank:by=linkage"].mean[:2] == pytest.approx([1, 3.5 / 2])
+    assert evaluation.results[1].curves["rank:by=linkage"].mean[:2] == pytest.approx([2.5, 3.5 / 2])
+    # There is one topic, and so nothing to train classifiers against.
+    assert evaluation.undefined == ("classified",)
+
+
+def test_classifiers_learn_from_the_starts_of_all_topics_of_the_run(tmp_path):
+    # Page 0 is about balloons and page 2 about trains: each is the seed of one topic, and what the other is not about.
+    topics = (TOPIC, Topic("u", ("train",), examples=(url(2),)))
+    traces = {
+        ("t", "breadth_first", 0): [0, 2],
+        ("t", "best_first", 0): [2],
+        ("u", "breadth_first", 0): [2, 0],
+        ("u", "best_first", 0): [0],
+    }
+    starts = {("t", 0): ((0,), (1,)), ("u", 0): ((2,), ())}
+    evaluation = judged(tmp_path, traces, topics, starts, PAGES, metrics=["classified"])
+    breadth, best = evaluation.results
+    assert breadth.curves["classified"].n_topics == 2
+    assert breadth.curves["classified"].mean == pytest.approx([1, 1 / 2, 1 / 3, 1 / 4])
+    assert best.curves["classified"].mean == pytest.approx([0, 0, 0, 0])
+
+
+def test_classifiers_are_trained_only_for_who_asks():
+    assert {"precision", "rank", "coverage", "recall", "novelty"} <= set(default_metrics())
+    assert not {"classified", "harvest", "area"} & set(default_metrics())
+
+
+def test_metrics_without_values_are_left_out_with_a_word_why_and_low_ranks_are_marked_as_best(tmp_path, capsys):
+    topic = Topic("t", ("train",), description="Balloon race.", examples=(url(0),))
+    evaluation = judged(
+        tmp_path, ONE_EACH, (topic,), {("t", 0): ((0,), (1,))}, PAGES, metrics=["rank", "harvest", "area:of=rank"]
+    )
+    told = as_json(evaluation)
+    assert told["undefined"] == {"harvest": "pages set aside for judges to learn from"}
+    assert told["lower_is_better"] == ["area:of=rank", "rank"]
+    print_evaluation(evaluation)
+    shown = capsys.readouterr().out
+    assert "harvest: mean" not in shown
+    assert "Left out: harvest needs pages set aside for judges to learn from, and no topic here has that." in shown
+    ranks = shown.split("rank: mean ± standard error over 1 topic; low is good; * best")[1].split("area")[0]
+    # After one page breadth_first has page 0 of rank 1, best_first page 1 of rank 2.
+    first = {row.split("│")[1].strip(): row.split("│")[2].strip() for row in ranks.splitlines() if row.startswith("│")}
+    assert first == {"breadth_first": "1.000*", "best_first": "2.000"}
 
 
 ONE_EACH = {("t", "breadth_first", 0): [0, 2], ("t", "best_first", 0): [1, 0]}

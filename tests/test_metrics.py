@@ -1,18 +1,23 @@
 """Each metric on an example worked out by hand, and the one rule for crawls that ended early."""
 
+import re
+import runpy
 from math import log, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from scenthound.errors import BadParameter, UnknownName
-from scenthound.metrics.base import METRICS, Judgement, padded, parse_metric
-from scenthound.metrics.mean_similarity import MeanSimilarity, pool_similarity
+from ring_web import simulated
+from scenthound.errors import BadParameter, BrokenContract, UnknownName
+from scenthound.metrics.base import METRICS, Judgement, PoolVectors, padded, parse_metric
+from scenthound.metrics.given_facts import GivenFacts
+from scenthound.metrics.mean_similarity import MeanSimilarity, similarities
 from scenthound.metrics.precision import Precision
 from scenthound.metrics.target_recall import TargetRecall
 from scenthound.model import Trace
 from scenthound.testing import check_metric
-from scenthound.text.vectors import TermRows, count_words
+from scenthound.text.vectors import TermRows, count_words, tf_idf_weights
 
 
 def ids(*pages):
@@ -24,9 +29,13 @@ def trace(*pages):
 
 
 JUDGEMENT = Judgement(
-    relevant=ids(1, 2, 3, 4), targets=ids(3, 4), pool=ids(1, 3, 7, 9), pool_similarity=np.array([0.8, 0.4, 0.0, 0.2])
+    relevant=ids(1, 2, 3, 4),
+    targets=ids(3, 4),
+    seeds=ids(1),
+    pool=ids(1, 3, 7, 9),
+    facts=GivenFacts(similarities=np.array([0.8, 0.4, 0.0, 0.2])),
 )
-NOTHING = Judgement(ids(), ids(), ids(1, 3, 7, 9), np.zeros(0))
+NOTHING = Judgement(ids(), ids(), ids(), ids(1, 3, 7, 9), GivenFacts())
 CRAWL = trace(1, 9, 3, 7)
 
 
@@ -53,7 +62,9 @@ def test_the_similarity_to_the_description_uses_the_document_frequencies_of_the_
     pool = TermRows(np.array([0, 2, 3]), ids(1, 2, 2), ids(2, 1, 1))
     weight = 1 + log(2)
     expected = [2 * weight * weight / (sqrt(4 * weight**2 + 1) * weight), 0.0]
-    assert pool_similarity(pool, count_words(ids(1, 3)), 4) == pytest.approx(expected)
+    frequency = pool.document_frequency(4)
+    vectors = PoolVectors(pool, tf_idf_weights(pool, frequency, 2), frequency)
+    assert similarities(vectors, count_words(ids(1, 3))) == pytest.approx(expected)
 
 
 def test_pages_that_a_crawl_did_not_get_are_worth_nothing_and_count():
@@ -78,7 +89,7 @@ def test_a_crawl_that_got_no_page_scores_nothing():
         assert (metric @ 10)(trace(), JUDGEMENT) == 0
 
 
-@pytest.mark.parametrize("metric", [Precision(), TargetRecall(), MeanSimilarity()], ids=str)
+@pytest.mark.parametrize("metric", [METRICS.make(name) for name in METRICS.names()], ids=str)
 def test_what_the_judges_cannot_know_is_not_a_number(metric):
     assert np.isnan(metric.curve(CRAWL, NOTHING, 4)).all()
     assert np.isnan((metric @ 3)(CRAWL, NOTHING))
@@ -86,8 +97,14 @@ def test_what_the_judges_cannot_know_is_not_a_number(metric):
 
 
 def test_a_metric_prints_as_it_parses():
-    for text in ("precision", "target_recall@1000", "mean_similarity@5"):
+    written = ("precision", "target_recall@1000", "rank:by=linkage@5", "coverage:by=linkage,top=20", "area:of=recall@9")
+    for text in written:
         assert str(parse_metric(text)) == text
+
+
+def test_defaults_are_not_printed_so_that_a_metric_has_one_spelling():
+    assert str(parse_metric("coverage:top=100,by=lexical@10")) == "coverage@10"
+    assert str(parse_metric("area:of=rank:by=lexical")) == "area:of=rank"
 
 
 @pytest.mark.parametrize(
@@ -97,8 +114,43 @@ def test_a_metric_prints_as_it_parses():
         ("precision@ten", BadParameter, "a number of pages, as in precision@1000"),
         ("precision@", BadParameter, "a number of pages"),
         ("precision@0", BadParameter, "starts at page 1"),
+        ("rank:by=linkedge", UnknownName, "Did you mean 'linkage'"),
+        ("coverage:top=0", BadParameter, "must be at least 1"),
+        ("area:of=recal", UnknownName, "Did you mean 'recall'"),
     ],
 )
 def test_a_bad_metric_is_refused(text, error, says):
     with pytest.raises(error, match=says):
         parse_metric(text)
+
+
+class Forgetful(Precision):
+    def __init__(self, top: int = 3) -> None:
+        self._top = top
+
+
+def test_a_metric_that_hides_its_parameters_breaks_the_contract():
+    with pytest.raises(BrokenContract, match="keeps its parameter top in an attribute"):
+        check_metric(Forgetful())
+
+
+GUIDE = Path(__file__).resolve().parents[1] / "docs" / "metrics.md"
+
+
+def test_the_guide_tells_every_metric_with_its_parameters_and_defaults():
+    parts = re.split(r"^### `(\w+)`$", GUIDE.read_text(encoding="utf-8").split("\n## More")[0], flags=re.MULTILINE)
+    told = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert sorted(told) == METRICS.names()
+    for name, text in told.items():
+        assert set(re.findall(r"`(\w+=\w+)`", text)) >= {str(each) for each in METRICS.parameters(name).values()}, name
+        assert ("*Only if asked.*" in text) == METRICS.factory(name).only_if_asked, name
+        assert "\nExample: " in text, name
+
+
+def test_the_example_of_the_guide_runs(web_path, topics_file, tmp_path, monkeypatch, capsys):
+    simulated(web_path, topics_file, tmp_path / "run")
+    (script,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "example.py").write_text(script, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path("example.py", run_name="__main__")
+    assert 0 < float(capsys.readouterr().out) <= 1

@@ -11,6 +11,7 @@ from rich.console import Console
 from scenthound.cli import tables, wrapped
 from scenthound.cli.crawl_tables import print_commands, print_facts
 from scenthound.cli.tables import print_metrics, print_table
+from scenthound.lab.closed_world import ClosedWorldReport
 from scenthound.lab.evaluate import Evaluation, StrategyResult
 from scenthound.lab.statistics import MeanCurve
 
@@ -77,7 +78,7 @@ def test_means_and_their_errors_stand_below_each_other_where_they_do_not_fit(
     steps = np.array([25, 50, 100, 150])
     curve = MeanCurve(steps, np.array([0.1, 0.2, 0.3, 0.4]), np.full(4, 0.05), 10)
     result = StrategyResult("live, strict order", {"recall": curve}, 1.0, 150.0, 10)
-    print_metrics(Evaluation(150, (25, 50, 100, 150), ("recall",), (result,)))
+    print_metrics(Evaluation(150, (25, 50, 100, 150), ("recall",), (result,), ClosedWorldReport(150, (), ())))
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
     assert [row.split("│")[1].strip() for row in rows] == ["live, strict order", ""]
     assert rows[0].count("*") == 4

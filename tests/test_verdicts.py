@@ -4,40 +4,15 @@ import numpy as np
 import pytest
 
 from ring_web import topic
+from scenthound.lab.findings import Verdict
 from scenthound.lab.validating.measurements import Measurements
 from scenthound.lab.validating.measures import MEASURES
-from scenthound.lab.validating.paired_sample import Effect
 from scenthound.lab.validating.settings import ValidationSettings
-from scenthound.lab.validating.verdicts import Verdict, above_zero, below_zero, findings, not_above_zero, weight_claims
+from scenthound.lab.validating.verdicts import findings, weight_claims
 from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
 
 YES, NO, OPEN = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED
 N_SEEDS = 4
-
-
-def interval(low, high):
-    return Effect((low + high) / 2, low, high, "seeds", 1, N_SEEDS)
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "above", "not_above", "below"),
-    [
-        (0.1, 0.2, YES, NO, NO),
-        (-0.2, -0.1, NO, YES, YES),
-        (-0.1, 0.1, OPEN, OPEN, OPEN),
-        (0.0, 0.0, NO, YES, NO),
-        (float("nan"), float("nan"), OPEN, OPEN, OPEN),
-    ],
-)
-def test_a_claim_holds_fails_or_stays_open_by_its_interval(low, high, above, not_above, below):
-    effect = interval(low, high)
-    assert (above_zero(effect), not_above_zero(effect), below_zero(effect)) == (above, not_above, below)
-
-
-def test_a_finding_is_as_good_as_its_worst_claim():
-    assert Verdict.of_all([YES, YES]) is YES
-    assert Verdict.of_all([YES, OPEN]) is OPEN
-    assert Verdict.of_all([OPEN, NO, YES]) is NO
 
 
 def rules(**weights):
@@ -140,6 +115,27 @@ def test_one_topic_alone_is_neither_dense_nor_sparse():
     found = verdicts(settings(n_unseen=0), measured([[0.1, 0.1, 0.1]], [0.3]))
     assert found["H18", "trained on"] is OPEN
     assert ("H18", "unseen") not in found
+
+
+def test_few_topics_are_judged_by_their_seeds_and_many_by_a_test_too():
+    (few, *_) = findings(settings(), measured(np.full((2, 3), 0.1), [0.3, 0.1]))
+    assert few.claims[0].effect.over == "seeds"
+    assert np.isnan(few.claims[0].p)
+    # Five topics, each 0.1 better at every budget: one of 32 ways to flip signs is as good. Four claims, of which the
+    # last two are on two and three topics: only the first two are tested, and Holm doubles their p.
+    (many, *_) = findings(settings(5, 0), measured(np.full((5, 3), 0.1), [0.5, 0.4, 0.3, 0.2, 0.1]))
+    early, late, dense, others = many.claims
+    assert (early.effect.over, dense.effect.over, others.effect.n_topics) == ("topics", "seeds", 3)
+    assert (early.p, early.p_corrected, early.verdict) == (1 / 32, 2 / 32, OPEN)
+    assert (late.p_corrected, dense.verdict, others.verdict) == (2 / 32, YES, NO)
+
+
+def test_a_finding_says_what_it_is_and_why_it_came_out_so():
+    (finding, *_) = findings(settings(n_unseen=0), measured(np.full((1, 3), 0.1), [0.3]))
+    assert (finding.name, finding.strategy, finding.topics) == ("H18", "rank_function:preset=johnson2003", "trained on")
+    assert finding.says.startswith("more good pages than Best-First")
+    assert finding.claims[0].why == "The 95 % interval +0.1 to +0.1 lies above 0."
+    assert finding.claims[-1].why == "One topic alone has no other to be denser than."
 
 
 def test_seed_sets_count_alike_in_a_difference():

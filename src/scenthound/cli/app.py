@@ -4,13 +4,16 @@ from typing import Annotated
 
 import typer
 
+from scenthound.cli.compare import compare
 from scenthound.cli.crawl import crawl
 from scenthound.cli.demo import demo
 from scenthound.cli.evolve import evolve
 from scenthound.cli.laboratory import evaluate, record, simulate
 from scenthound.cli.plugins import metrics, relevance_models, strategies
 from scenthound.cli.stored import explain, export
+from scenthound.cli.study import study
 from scenthound.cli.synthesize import synthesize
+from scenthound.cli.threshold import threshold
 from scenthound.cli.topics import topics_app
 from scenthound.cli.validate import validate
 
@@ -48,6 +51,9 @@ app.command(rich_help_panel=LABORATORY)(simulate)
 app.command(rich_help_panel=LABORATORY)(evaluate)
 app.command(rich_help_panel=LABORATORY)(evolve)
 app.command(rich_help_panel=LABORATORY)(validate)
+app.command(rich_help_panel=LABORATORY)(compare)
+app.command(rich_help_panel=LABORATORY)(study)
+app.command(rich_help_panel=LABORATORY)(threshold)
 app.command(rich_help_panel=LISTS)(strategies)
 app.command(rich_help_panel=LISTS)(metrics)
 app.command("relevance", rich_help_panel=LISTS)(relevance_models)

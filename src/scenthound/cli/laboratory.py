@@ -97,6 +97,15 @@ def simulate(
             "from beside the start pages: at most half of the targets, and 75 pages in all, as in the study of 2009.",
         ),
     ] = 0,
+    judge: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Set up to N examples of each topic aside for the classifiers that judge crawls afterwards, so that "
+            "`evaluate --metric harvest` has something to learn from; 75 in the study of 2009.",
+        ),
+    ] = 0,
     train_from: Annotated[
         Path | None,
         typer.Option(
@@ -154,6 +163,7 @@ def simulate(
             obey_nofollow=not follow_nofollow,
             relevance=relevance,
             n_train=train,
+            n_judge=judge,
             train_from=train_from,
             as_published=as_published,
             mode=mode,
@@ -191,7 +201,8 @@ def evaluate(
     if as_json:
         typer.echo(json_text(plain_values(evaluation), indent=1))
         return
-    from scenthound.cli.tables import print_evaluation
+    from scenthound.cli.tables import print_evaluation, print_missing_pages
 
     print_evaluation(evaluation)
+    print_missing_pages(evaluation.closed_world)
     typer.echo(f"Curves: {', '.join(map(str, written))}")

@@ -16,6 +16,7 @@ from scenthound.errors import printable
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
 
+    from scenthound.lab.closed_world import ClosedWorldReport, Interval
     from scenthound.lab.evaluate import Evaluation, RunningTime, StrategyResult
     from scenthound.lab.statistics import MeanCurve
 
@@ -91,16 +92,53 @@ def _minutes(time: RunningTime | None) -> str:
     return f"{time.mean_s / 60:,.2f}{spread}"
 
 
+def print_missing_pages(report: ClosedWorldReport) -> None:
+    """How often each strategy wanted a page that the recording lacks, and what that leaves of its measures."""
+    if not any(gap.missing_per_page > 0 for gap in report.gaps):
+        return
+    rows = [
+        [gap.strategy, f"{gap.missing_per_page:.3f}", _between(gap.precision), _between(gap.recall)]
+        for gap in report.gaps
+    ]
+    heads = ["strategy", "missing per page", "precision could be", "recall could be"]
+    print_table(f"pages wanted that the recording lacks, after {report.page_budget:,} pages", heads, rows)
+    for measure in ("precision", "recall"):
+        orders = [order for order in report.orders if order.measure == measure]
+        if orders:
+            n_safe = sum(order.is_safe for order in orders)
+            say(f"By {measure} the order of {n_safe} of {len(orders)} pairs is safe, whatever the missing pages are.")
+
+
+def _between(interval: Interval) -> str:
+    return "-" if math.isnan(interval.low) else f"{interval.low:.3f} to {interval.high:.3f}"
+
+
 def print_metrics(evaluation: Evaluation) -> None:
-    """One table for each metric, the best mean of each column marked."""
+    """One table for each metric that has values, the best mean of each column marked."""
+    without_values = evaluation.undefined
     for metric in evaluation.metrics:
+        if metric in without_values:
+            continue
+        is_low_good = metric in evaluation.lower_is_better
         curves = {result.strategy: result.curves[metric] for result in evaluation.results}
         n_topics = max(curve.n_topics for curve in curves.values())
         print_table(
-            f"{metric}: mean ± standard error over {n_topics} topic{'s' if n_topics != 1 else ''}; * best",
+            f"{metric}: mean ± standard error over {n_topics} topic{'s' if n_topics != 1 else ''}; "
+            f"{'low is good; ' if is_low_good else ''}* best",
             ["strategy", *(f"@{step}" for step in evaluation.checkpoints)],
-            _metric_rows(curves, evaluation.checkpoints, "\n" if _is_narrow(len(evaluation.checkpoints)) else " "),
+            _metric_rows(
+                curves,
+                evaluation.checkpoints,
+                "\n" if _is_narrow(len(evaluation.checkpoints)) else " ",
+                is_low_good=is_low_good,
+            ),
         )
+    for metric in without_values:
+        say(f"Left out: {metric}{_needed(evaluation.needs.get(metric, ''))}.")
+
+
+def _needed(needs: str) -> str:
+    return f" needs {needs}, and no topic here has that" if needs else " has no value for any topic"
 
 
 def _is_narrow(n_figures: int) -> bool:
@@ -108,17 +146,20 @@ def _is_narrow(n_figures: int) -> bool:
     return _console().width < WIDTH_OF_NAME + n_figures * WIDTH_OF_FIGURE
 
 
-def _metric_rows(curves: dict[str, MeanCurve], checkpoints: tuple[int, ...], between: str) -> list[list[str]]:
+def _metric_rows(
+    curves: dict[str, MeanCurve], checkpoints: tuple[int, ...], between: str, *, is_low_good: bool
+) -> list[list[str]]:
     points = {strategy: [_point(curve, step) for step in checkpoints] for strategy, curve in curves.items()}
-    best = [max((row[place][0] for row in points.values()), key=_known_first) for place in range(len(checkpoints))]
+    best = [_best([row[place][0] for row in points.values()], is_low_good) for place in range(len(checkpoints))]
     return [
         [strategy, *(_shown(point, top, between) for point, top in zip(row, best, strict=True))]
         for strategy, row in points.items()
     ]
 
 
-def _known_first(mean: float) -> float:
-    return -math.inf if math.isnan(mean) else mean
+def _best(means: list[float], is_low_good: bool) -> float:
+    known = [mean for mean in means if not math.isnan(mean)] or [math.nan]
+    return min(known) if is_low_good else max(known)
 
 
 def _point(curve: MeanCurve, step: int) -> tuple[float, float]:

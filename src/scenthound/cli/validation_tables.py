@@ -9,17 +9,17 @@ import typer
 
 from scenthound.cli.tables import print_table
 from scenthound.cli.wrapped import say
+from scenthound.lab.statistics import spread_told
 from scenthound.lab.validating.measurements import SEED_SETS
 from scenthound.lab.validating.measures import MEASURES
-from scenthound.lab.validating.paired_sample import spread_told
 from scenthound.report.validation_files import READING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from scenthound.lab.validating.paired_sample import Effect, PairedSample
+    from scenthound.lab.statistics import Effect, PairedSample
     from scenthound.lab.validating.validation import Validation
-    from scenthound.lab.validating.verdicts import Finding
+    from scenthound.lab.validating.verdicts import ValidatedFinding
 
 #: What the second table shows, under heads that are short enough for a column.
 OTHER_MEASURES = {
@@ -81,19 +81,26 @@ def _shown(sample: PairedSample) -> str:
 def _print_findings(validation: Validation, strategy: str) -> None:
     print_table(
         f"findings of johnson2003 by {strategy}",
-        ["finding", "topics", "claim", "effect", "95 % interval", "over", "verdict"],
+        ["finding", "topics", "claim", "effect", "95 % interval", "over", "corrected p", "verdict"],
         [row for finding in validation.findings if finding.strategy == strategy for row in _rows(finding)],
         n_words=3,
     )
 
 
-def _rows(finding: Finding) -> list[list[str]]:
+def _rows(finding: ValidatedFinding) -> list[list[str]]:
     """A line for each claim; what they come to stands in the first, if there are several."""
-    claims = [["", "", claim.says, *_interval(claim.effect), str(claim.verdict)] for claim in finding.claims]
+    claims = [
+        ["", "", claim.says, *_interval(claim.effect), _p(claim.p_corrected), str(claim.verdict)]
+        for claim in finding.claims
+    ]
     head = [finding.name, finding.topics or "-"]
     if len(claims) == 1:
         return [[*head, *claims[0][2:]]]
-    return [[*head, "all of:", "", "", "", str(finding.verdict)], *claims]
+    return [[*head, "all of:", "", "", "", "", str(finding.verdict)], *claims]
+
+
+def _p(p_corrected: float) -> str:
+    return "" if math.isnan(p_corrected) else f"{p_corrected:.3g}"
 
 
 def _interval(effect: Effect | None) -> list[str]:

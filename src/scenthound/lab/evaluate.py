@@ -1,27 +1,34 @@
-"""Judge the crawls of an experiment: curves with standard errors over topics."""
+"""Judge the crawls of an experiment: curves with standard errors over topics.
+
+Rules
+- Who names no metric gets all that are installed with their default parameters, but for those that say `only_if_asked`:
+  classifiers that have to be trained, and curves made of other curves.
+- PageRank, which linkage ranks need, is of all pages that all crawls of the run got. It is computed when a metric first
+  asks for it, from links that may be followed.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
 from scenthound.drivers.modes import SEQUENTIAL
-from scenthound.errors import BadInput, BadParameter, BrokenContract
+from scenthound.drivers.simulated_web import ShownLinks
+from scenthound.errors import BadInput, BadParameter
+from scenthound.lab.closed_world import ClosedWorldReport, closed_world_report, missed_counts
+from scenthound.lab.judging import TopicJudge, crawled_page_rank
+from scenthound.lab.metric_curves import checked_curve, curve_steps
 from scenthound.lab.run_folder import CrawlNote, RunFolder
-from scenthound.lab.starts import known_relevant
+from scenthound.lab.shown_graph import page_graph
+from scenthound.lab.starts import Start
 from scenthound.lab.statistics import MeanCurve, mean_over_topics
 from scenthound.metrics.base import METRICS, Judgement, Metric, Point, parse_metric
-from scenthound.metrics.mean_similarity import pool_similarity
-from scenthound.model import FloatArray, IntArray, Progress, Topic, Trace, silent
-from scenthound.store.recorded_web import RecordedWeb
-from scenthound.text.vectors import TermRows, count_words
-from scenthound.text.words import stems_of
+from scenthound.model import FloatArray, IntArray, Progress, Trace, silent
 
 #: Where tables show a curve: those from a twentieth of the page budget on, and the budget's end.
 CHECKPOINTS = (25, 50, 100, 500, 1000, 5000, 10_000, 50_000, 100_000)
-#: A curve is written at this many evenly spaced steps.
-CURVE_POINTS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +60,27 @@ class Evaluation:
     checkpoints: tuple[int, ...]
     metrics: tuple[str, ...]
     results: tuple[StrategyResult, ...]
+    closed_world: ClosedWorldReport
     mode: str = str(SEQUENTIAL)
+    lower_is_better: frozenset[str] = frozenset()  #: metrics whose low values are good ones
+    needs: dict[str, str] = field(default_factory=dict)  #: what a topic must have for a metric, where it says so
+
+    @property
+    def undefined(self) -> tuple[str, ...]:
+        """The metrics that have no value for any strategy and topic."""
+        return tuple(name for name in self.metrics if not any(each.curves[name].n_topics for each in self.results))
 
 
 def chosen_metrics(names: Sequence[str] | None = None) -> tuple[list[Metric], list[int]]:
-    """The metrics of these names, or all that are installed, and the steps named with them: `precision@1000`."""
-    parsed = [parse_metric(name) for name in names or METRICS.names()]
+    """The metrics of these names, or those for who names none, and the steps named with them: `precision@1000`."""
+    parsed = [parse_metric(name) for name in names or default_metrics()]
     metrics = {str(metric): metric for metric in (one.metric if isinstance(one, Point) else one for one in parsed)}
     return list(metrics.values()), [one.step for one in parsed if isinstance(one, Point)]
+
+
+def default_metrics() -> list[str]:
+    """All that are installed, but for those that are computed only if asked for."""
+    return [name for name in METRICS.names() if not getattr(METRICS.factory(name), "only_if_asked", False)]
 
 
 def evaluate(
@@ -71,20 +91,35 @@ def evaluate(
     Tables show the checkpoints, or a choice of them that suits the page budget, and the budget's end.
     """
     marks = _checkpoints(checkpoints, run.page_budget)
-    tally = _Tally(metrics, _steps(run.page_budget, marks))
+    tally = _Tally(metrics, curve_steps(run.page_budget, marks))
     topics = {topic.id: topic for topic in run.topics()}
-    targets = {(start.topic, start.seed): start.targets for start in run.starts()}
+    starts = {(start.topic, start.seed): start for start in run.starts()}
+    page_rank = cache(lambda: _page_rank(run))
     for note in run.crawls():
         tally.add_time(note)
     for done, (topic_id, traces) in enumerate(_by_topic(run.traces()), 1):
         if topic_id not in topics:
             raise BadInput(f"{run.path} has crawls for {topic_id!r}, but no such topic; simulate again.")
-        judge = TopicJudge(run.web, topics[topic_id], traces)
+        judge = TopicJudge(run.web, topics[topic_id], traces, page_rank=page_rank)
         for trace in traces:
-            tally.add(trace, judge.judgement(targets.get((topic_id, trace.seed), ())))
+            start = starts.get((topic_id, trace.seed), Start(topic_id, trace.seed, (), ()))
+            tally.add(trace, judge.judgement(start, starts.values()))
         progress(done / len(topics), f"{done:,} of {len(topics):,} topics judged")
     results = tuple(tally.result(strategy) for strategy in run.strategies)
-    return Evaluation(run.page_budget, marks, tuple(map(str, metrics)), results, run.mode)
+    return Evaluation(
+        page_budget=run.page_budget,
+        checkpoints=marks,
+        metrics=tuple(map(str, metrics)),
+        results=results,
+        closed_world=closed_world_report(missed_counts(run), run.page_budget),
+        mode=run.mode,
+        lower_is_better=frozenset(str(metric) for metric in metrics if metric.lower_is_better),
+        needs={str(metric): metric.needs for metric in metrics if metric.needs},
+    )
+
+
+def _page_rank(run: RunFolder) -> FloatArray:
+    return crawled_page_rank(page_graph(run.web, ShownLinks(run.web)), run.traces())
 
 
 class _Tally:
@@ -104,7 +139,7 @@ class _Tally:
     def add(self, trace: Trace, judgement: Judgement) -> None:
         self._cpu_us[trace.strategy].append(trace.cpu_us)
         for metric in self._metrics:
-            curve = _checked_curve(metric, trace, judgement, int(self._steps[-1]))
+            curve = checked_curve(metric, trace, judgement, int(self._steps[-1]))
             self._curves[trace.strategy, str(metric)][trace.topic].append(curve[self._steps - 1])
 
     def result(self, strategy: str) -> StrategyResult:
@@ -126,28 +161,12 @@ class _Tally:
         return RunningTime(float(time.mean[0]), float(time.standard_error[0]))
 
 
-def _checked_curve(metric: Metric, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
-    try:
-        curve = np.asarray(metric.curve(trace, judgement, n_steps), dtype=np.float64)
-    except Exception as error:
-        told = f"The metric {metric} failed on topic {trace.topic!r} (leave it out with --metric)"
-        raise BrokenContract.by(error, told) from error
-    if curve.shape != (n_steps,) or np.isinf(curve).any():
-        raise BrokenContract(f"The metric {metric} should give {n_steps} finite values; leave it out with --metric.")
-    return curve
-
-
 def _checkpoints(wanted: Sequence[int], page_budget: int) -> tuple[int, ...]:
     for step in wanted:
         if not 1 <= step <= page_budget:
             raise BadParameter(f"The crawls have pages 1 to {page_budget:,}; there is no value after {step:,}.")
     chosen = set(wanted or (step for step in CHECKPOINTS if page_budget / 20 <= step < page_budget))
     return tuple(sorted(chosen | {page_budget}))
-
-
-def _steps(page_budget: int, checkpoints: tuple[int, ...]) -> IntArray:
-    even = np.linspace(1, page_budget, min(CURVE_POINTS, page_budget)).round().astype(np.int32)
-    return np.union1d(even, np.array(checkpoints, dtype=np.int32)).astype(np.int32)
 
 
 def _by_topic(traces: Iterator[Trace]) -> Iterator[tuple[str, list[Trace]]]:
@@ -160,22 +179,3 @@ def _by_topic(traces: Iterator[Trace]) -> Iterator[tuple[str, list[Trace]]]:
         held.append(trace)
     if held:
         yield held[0].topic, held
-
-
-class TopicJudge:
-    """What is known of one topic, given all its crawls."""
-
-    def __init__(self, web: RecordedWeb, topic: Topic, traces: Sequence[Trace]) -> None:
-        self._relevant = known_relevant(web, topic)
-        self._pool = np.unique(np.concatenate([trace.pages for trace in traces]))
-        self._similarity = self._to_description(web, topic)
-
-    def _to_description(self, web: RecordedWeb, topic: Topic) -> FloatArray:
-        description = count_words(web.find_words(stems_of(topic.description)))
-        if not len(description.term):
-            return np.zeros(0)
-        pool = TermRows(web.term_offset, web.term, web.term_count).take(self._pool)
-        return pool_similarity(pool, description, web.n_words)
-
-    def judgement(self, targets: Sequence[int]) -> Judgement:
-        return Judgement(self._relevant, np.array(sorted(targets), dtype=np.int32), self._pool, self._similarity)

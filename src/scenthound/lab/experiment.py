@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from scenthound.drivers.modes import SEQUENTIAL, parse_mode
-from scenthound.drivers.scores import PageScores, WebWords
+from scenthound.drivers.scores import WebWords
 from scenthound.drivers.simulate import simulate
 from scenthound.drivers.simulated_crawl import Crawl
 from scenthound.drivers.simulated_web import ShownLinks
@@ -40,7 +40,8 @@ class Experiment:
 
     `relevance` None lets each strategy have its own guide. A guide that trains learns from start pages and from
     `n_train` examples set aside, or from any page of the topic (`as_published`), or from the folder `train_from`; its
-    negatives are examples of the other topics, of `topics` and of `other_topics`, which are not crawled for.
+    negatives are examples of the other topics, of `topics` and of `other_topics`, which are not crawled for. `n_judge`
+    examples are set aside for judges that train.
 
     `mode` says in which order pages asked for come back, as `drivers.modes` writes it. `plain` lets no compiled code
     crawl, which measures CPU time; it decides nothing.
@@ -57,6 +58,7 @@ class Experiment:
     obey_nofollow: bool = True
     relevance: str | None = None
     n_train: int = 0
+    n_judge: int = 0
     as_published: bool = False
     train_from: Path | None = None
     other_topics: tuple[Topic, ...] = ()
@@ -69,6 +71,7 @@ class Experiment:
             "seeds": (self.n_seeds, 1, MOST_SEEDS),
             "start": (self.n_start, 1, MOST_PAGES),
             "train": (self.n_train, 0, MOST_PAGES),
+            "judge": (self.n_judge, 0, MOST_PAGES),
         }
         for name, (value, least, most) in limits.items():
             if not least <= value <= most:
@@ -104,11 +107,10 @@ class Experiment:
 
     def guides(self) -> dict[str, str]:
         """The relevance model that scores for each strategy."""
-        return {strategy: self.relevance or _own_guide(strategy) for strategy in self.strategies}
+        return {strategy: self.guide_of(strategy) for strategy in self.strategies}
 
-
-def _own_guide(strategy: str) -> str:
-    return str(RELEVANCE.parse(STRATEGIES.make(strategy).guide))
+    def guide_of(self, strategy: str) -> str:
+        return self.relevance or str(RELEVANCE.parse(STRATEGIES.make(strategy).guide))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,28 +166,22 @@ class Bench:
     def __call__(self, planned: tuple[Topic, Start]) -> list[Run]:
         """One crawl by each strategy."""
         topic, start = planned
-        words = TopicWords.of(topic, self._web)
-        return [
-            Run(start, strategy, self._checked_crawl(strategy, topic, start, words))
-            for strategy in self._experiment.strategies
-        ]
+        return [Run(start, strategy, self.crawl(strategy, topic, start)) for strategy in self._experiment.strategies]
 
-    def _checked_crawl(self, strategy: str, topic: Topic, start: Start, words: TopicWords) -> Crawl:
+    def crawl(self, strategy: str, topic: Topic, start: Start) -> Crawl:
+        """By one strategy."""
         scores = self._guides.scores(strategy, topic, start)
         who = f"Strategy {strategy} or relevance model {self._guides.guide_of[strategy]}"
         with BrokenContract.told_as(f"{who} failed on topic {start.topic!r}"):
-            return self._crawl(strategy, start, scores, words)
-
-    def _crawl(self, strategy: str, start: Start, scores: PageScores, words: TopicWords) -> Crawl:
-        return simulate(
-            self._web,
-            STRATEGIES.make(strategy),
-            start.seeds,
-            scores,
-            rng=Random(random_seed_of(start)),
-            page_budget=self._experiment.page_budget,
-            shown=self._shown,
-            topic=words,
-            mode=parse_mode(self._experiment.mode),
-            plain=not self._experiment.may_compile,
-        )
+            return simulate(
+                self._web,
+                STRATEGIES.make(strategy),
+                start.seeds,
+                scores,
+                rng=Random(random_seed_of(start)),
+                page_budget=self._experiment.page_budget,
+                shown=self._shown,
+                topic=TopicWords.of(topic, self._web),
+                mode=parse_mode(self._experiment.mode),
+                plain=not self._experiment.may_compile,
+            )

@@ -22,6 +22,7 @@ def plan(experiment: Experiment, web: RecordedWeb) -> list[tuple[Topic, Start]]:
         experiment.task,
         experiment.n_start,
         n_train=experiment.n_train,
+        n_judge=experiment.n_judge,
         as_published=experiment.as_published,
         # Examples are set aside for whoever compares, but what nothing learns from is not told as learnt.
         trains=experiment.train_from is None and (guides.learn_from_starts() or not experiment.as_published),
@@ -31,18 +32,37 @@ def plan(experiment: Experiment, web: RecordedWeb) -> list[tuple[Topic, Start]]:
         guides.check(topic)
         _check_words(experiment, topic, web)
     planned = [(topic, starts.draw(topic, seed)) for topic in experiment.topics for seed in range(experiment.n_seeds)]
-    if guides.learn_from_starts():
+    if guides.learn_from_starts() or experiment.n_judge:
         pool = NegativePool(page for topic in experiment.all_topics() for page in starts.example_pages(topic))
-        planned = [(topic, _with_negatives(start, starts.own_pages(topic), pool, web)) for topic, start in planned]
+        negatives = _Negatives(pool, starts, web, guides_learn=guides.learn_from_starts())
+        planned = [(topic, negatives.added_to(start, topic)) for topic, start in planned]
     guides.check_learning(*planned[0])
     return planned
 
 
-def _with_negatives(start: Start, own_pages: set[int], pool: NegativePool, web: RecordedWeb) -> Start:
-    barred = own_pages.union(start.seeds, start.targets, start.training)
-    negatives = pool.draw(len(start.training), barred, Random(f"training/{start.seed}/{start.topic}"))
-    check_training(web, start.topic, start.training, negatives)
-    return replace(start, negatives=negatives)
+class _Negatives:
+    """Pages of other topics for guides and judges to learn from. Judges have others than the guide, unless they learn
+    what it learns."""
+
+    def __init__(self, pool: NegativePool, starts: Starts, web: RecordedWeb, *, guides_learn: bool) -> None:
+        self._pool = pool
+        self._starts = starts
+        self._web = web
+        self._guides_learn = guides_learn
+
+    def added_to(self, start: Start, topic: Topic) -> Start:
+        barred = self._starts.own_pages(topic).union(start.seeds, start.targets, start.training, start.judging)
+        guiding: tuple[int, ...] = ()
+        if self._guides_learn:
+            guiding = self._drawn("training", start, len(start.training), barred)
+            check_training(self._web, start.topic, start.training, guiding)
+        judging = guiding
+        if start.judging != start.training or not self._guides_learn:
+            judging = self._drawn("judging", start, len(start.judging), barred.union(guiding))
+        return replace(start, negatives=guiding, judging_negatives=judging if start.judging else ())
+
+    def _drawn(self, what_for: str, start: Start, n_positives: int, barred: set[int]) -> tuple[int, ...]:
+        return self._pool.draw(n_positives, barred, Random(f"{what_for}/{start.seed}/{start.topic}"))
 
 
 def _check_start(starts: Starts, topic: Topic) -> None:

@@ -2,7 +2,7 @@
 
 traces.parquet   topic, strategy, seed, step, url, relevance, cpu_us, time_s: one row per page got
 crawls.jsonl     one line per crawl: why it ended, pages got, pages the recording lacked, its simulated running time
-starts.jsonl     one line per topic and seed: seeds, targets, and the pages that guides may have learnt from
+starts.jsonl     one line per topic and seed: seeds, targets, and the pages that guides and judges may learn from
 topics.jsonl     the topics as they were
 run.json         settings, the guide of each strategy, versions, and the web with its fingerprint
 
@@ -33,8 +33,8 @@ FORMAT = "scenthound run"
 VERSION = 1
 RUN_FILE = "run.json"
 #: The lists of pages in a line of starts.jsonl, in the order of `Start`; the later ones may be missing.
-START_PAGES = ("seeds", "targets", "training", "negatives")
-LATER_START_PAGES = ("training", "negatives")
+START_PAGES = ("seeds", "targets", "training", "negatives", "judging", "judging_negatives")
+LATER_START_PAGES = START_PAGES[2:]
 #: What a line of crawls.jsonl may lack.
 LATER_CRAWL_FIELDS = ("running_s",)
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from scenthound.lab.experiment import Experiment, Run
-from scenthound.lab.run_folder import FORMAT, RUN_FILE, VERSION, CrawlNote, require_parquet
+from scenthound.lab.run_folder import FORMAT, RUN_FILE, START_PAGES, VERSION, CrawlNote, require_parquet
 from scenthound.lab.starts import Start
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import write_topics
@@ -48,14 +48,8 @@ def _about(experiment: Experiment, web: RecordedWeb, folder: Path) -> dict[str, 
 
 
 def _start_line(start: Start, web: RecordedWeb) -> dict[str, Any]:
-    return {
-        "topic": start.topic,
-        "seed": start.seed,
-        "seeds": [web.url(page) for page in start.seeds],
-        "targets": [web.url(page) for page in start.targets],
-        "training": [web.url(page) for page in start.training],
-        "negatives": [web.url(page) for page in start.negatives],
-    }
+    pages = {name: [web.url(page) for page in getattr(start, name)] for name in START_PAGES}
+    return {"topic": start.topic, "seed": start.seed, **pages}
 
 
 def _noting(runs: Iterable[Run], lines: IO[str]) -> Iterator[Run]:

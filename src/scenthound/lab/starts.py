@@ -13,7 +13,7 @@ from random import Random
 import numpy as np
 
 from scenthound.errors import BadParameter, BadTopic
-from scenthound.lab.training import WANG2009_POSITIVES, published_positives, seed_positives, set_aside
+from scenthound.lab.training import WANG2009_POSITIVES, published_positives, seed_positives, set_aside, shared_out
 from scenthound.model import IntArray, Topic
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.neighbours import InLinks, neighbours
@@ -40,6 +40,8 @@ class Start:
     targets: tuple[int, ...]
     training: tuple[int, ...] = ()  #: pages of the topic
     negatives: tuple[int, ...] = ()  #: pages of other topics; drawn only where a guide trains on them
+    judging: tuple[int, ...] = ()  #: pages of the topic that judges learn from, and no guide
+    judging_negatives: tuple[int, ...] = ()  #: pages of other topics for the same
 
 
 def check_start(n_start: int, web: RecordedWeb) -> None:
@@ -59,8 +61,9 @@ def check_seeds(start: Start, shortest: int, option: str) -> None:
 
 
 class Starts:
-    """Draws the starts of topics on one recorded web. `n_train` examples are set aside for training; `as_published`
-    lets any page of the topic train, targets included; without `trains`, none does."""
+    """Draws the starts of topics on one recorded web. `n_train` examples are set aside for guides to learn from and
+    `n_judge` for judges; `as_published` lets any page of the topic train both, targets included; without `trains`, none
+    trains a guide."""
 
     def __init__(
         self,
@@ -69,6 +72,7 @@ class Starts:
         n_start: int = DEFAULT_START,
         *,
         n_train: int = 0,
+        n_judge: int = 0,
         as_published: bool = False,
         trains: bool = True,
     ) -> None:
@@ -76,6 +80,7 @@ class Starts:
         self._task = task
         self._n_start = n_start
         self._n_train = n_train
+        self._n_judge = n_judge
         self._as_published = as_published
         self._trains = trains
         self._known_pages: dict[str, int | None] = {}
@@ -84,7 +89,7 @@ class Starts:
         rng = Random(f"start/{seed}/{topic.id}")
         recorded = self.as_recorded(topic)
         start = self._around(recorded, seed, rng) if self._task is Task.NEIGHBOURS else self._among(recorded, seed, rng)
-        return self._with_training(start, recorded, rng) if self._trains else start
+        return self._with_training(start, recorded, rng) if self._trains or self._n_judge else start
 
     def example_pages(self, topic: Topic) -> tuple[int, ...]:
         """The recorded pages that a topic gives as its examples."""
@@ -150,13 +155,16 @@ class Starts:
     def _with_training(self, start: Start, topic: Topic, rng: Random) -> Start:
         examples, named_targets = set(self._pages(topic.examples)), set(self._pages(topic.targets))
         if self._as_published:
-            return replace(start, training=published_positives(examples | named_targets, rng))
+            anything = published_positives(examples | named_targets, rng)
+            return replace(start, training=anything, judging=anything if self._n_judge else ())
         positives = seed_positives(examples, start.seeds, rng)
-        n_more = min(self._n_train, WANG2009_POSITIVES - len(positives))
+        n_more = min(self._n_train, WANG2009_POSITIVES - len(positives)) if self._trains else 0
         # Targets that a topic names are what it wants found, so they are not taken.
-        more = set_aside(examples.difference(start.seeds, named_targets), start.targets, n_more, rng)
-        targets = tuple(page for page in start.targets if page not in more)
-        return replace(start, targets=targets, training=tuple(sorted((*positives, *more))))
+        spare = set_aside(examples.difference(start.seeds, named_targets), start.targets, n_more + self._n_judge, rng)
+        more, judging = shared_out(spare, n_more, self._n_judge, len(positives), rng)
+        targets = tuple(page for page in start.targets if page not in spare)
+        training = tuple(sorted((*positives, *more))) if self._trains else ()
+        return replace(start, targets=targets, training=training, judging=judging)
 
     @cached_property
     def _inlinks(self) -> InLinks:

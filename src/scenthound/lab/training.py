@@ -7,6 +7,8 @@ Rules
   that targets never train: a crawl should not find what its guide has learnt by heart.
 - At most 75 positives and, for each, two negatives, which are the study's numbers. Negatives are examples of other
   topics that are no page of this one; fewer, if there are fewer. Labels are for judges and are not looked at.
+- Judges that train learn from pages set aside for them alone, so that no guide is judged by what it was taught. What
+  can be spared is shared out so that guide, which has the seeds too, and judges learn from equally many.
 - Pages come in page order, so that training does not depend on the order in which they were drawn or named.
 """
 
@@ -34,6 +36,17 @@ def set_aside(candidates: Collection[int], targets: Collection[int], n_pages: in
     kept = rng.sample(sorted(targets), (len(targets) + 1) // 2)
     spare = sorted(set(candidates).difference(kept))
     return tuple(sorted(rng.sample(spare, min(n_pages, len(spare)))))
+
+
+def shared_out(
+    spare: Collection[int], n_guide: int, n_judge: int, n_seeds: int, rng: Random
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The pages set aside for the guide, which has some seeds already, and those for the judges."""
+    n_even = (len(spare) + n_seeds + 1) // 2
+    least = len(spare) - n_guide
+    n_judging = min(n_judge, len(spare), max(n_even, least))
+    judging = set(rng.sample(sorted(spare), n_judging)) if n_judging else set()
+    return tuple(sorted(set(spare) - judging)), tuple(sorted(judging))
 
 
 def published_positives(pages: Collection[int], rng: Random) -> tuple[int, ...]:

@@ -1,12 +1,12 @@
 """The contract of a metric: a curve over the pages of a crawl, and a scalar as one point of it.
 
-A metric is a value that prints as it parses: `precision`, `target_recall@1000`. It is a pure function of a trace and of
-what the judges know of its topic.
+A metric is a value that prints as it parses: `precision`, `target_recall@1000`, `rank:by=linkage`. It is a pure
+function of a trace and of what the judges know of its topic.
 
 The one rule for crawls that ended early: the pages that a crawl did not get are worth nothing, and they count. Its
-recall stays where it was, and its means go down as if it had visited pages of no worth up to the step asked for. So a
-crawler does not gain by stopping at its best moment (trec_eval reads short rankings the same way). `padded` is where
-the rule is carried out.
+recall stays where it was, and its means become worse as if it had visited pages of no worth up to the step asked for.
+So a crawler does not gain by stopping at its best moment (trec_eval reads short rankings the same way). `padded` is
+where the rule is carried out.
 
 A metric that cannot be computed for a topic (no targets, no known relevant page, no description) answers with
 not-a-number everywhere, and the topic is left out of that metric's means.
@@ -14,13 +14,56 @@ not-a-number everywhere, and the topic is left out of that metric's means.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from scenthound.errors import BadParameter
 from scenthound.model import BoolArray, FloatArray, IntArray, Trace
-from scenthound.registry import Registry
+from scenthound.registry import Choice, Registry
+from scenthound.registry.parameters import parameters_of
+from scenthound.text.vectors import TermRows
+
+
+@dataclass(frozen=True, slots=True)
+class PoolVectors:
+    """The pages of a pool as vectors: the words of each, and what each of them weighs there."""
+
+    rows: TermRows
+    weights: FloatArray
+    document_frequency: IntArray  #: in how many pages of the pool each word of the vocabulary stands
+
+    @property
+    def n_words(self) -> int:
+        return len(self.document_frequency)
+
+
+class PoolFacts(Protocol):
+    """What judges can find out about the pages of a pool: asked for when a metric wants it, and not before.
+
+    Arrays have one value for each page of the pool, in its order, or none at all where the fact cannot be known: the
+    topic has no description or no keywords with a word of the web, or there is no PageRank."""
+
+    def similarity(self) -> FloatArray:
+        """The cosine of each page with the description (menczer2001 section 4.3)."""
+
+    def lexical_rank(self, *, as_printed: bool = False) -> FloatArray:
+        """By SMART atc against the description, 1 is best; `as_printed` takes the formula of menczer2001 literally."""
+
+    def linkage_rank(self) -> FloatArray:
+        """By number of topic keywords, then by PageRank (pant2002 section 4.2), 1 is best."""
+
+    def accepted_by(self, judge: str) -> BoolArray | None:
+        """Whether a judge of `relevance/judging`, or the `vote` of three, says yes; None with nothing to train it."""
+
+    def hosts(self) -> IntArray:
+        """The number of each page's host; none if the whole web is one host."""
+
+    def seed_hosts(self) -> IntArray:
+        """The numbers of the seeds' hosts, also of seeds that no crawl got."""
+
+    def vectors(self) -> PoolVectors:
+        """The pages, weighted `f * (1 + ln(|S|/n))` with S the pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +72,36 @@ class Judgement:
 
     relevant: IntArray
     targets: IntArray
+    seeds: IntArray
     pool: IntArray  #: the union of all crawls of the topic
-    pool_similarity: FloatArray  #: of each page of the pool to the description; empty without a description
+    facts: PoolFacts
+
+    def places(self, trace: Trace) -> IntArray:
+        """Where the pages of a crawl stand in the pool."""
+        return np.searchsorted(self.pool, trace.pages).astype(np.int32)
 
 
 class Metric(ABC):
-    """One measure of a crawl."""
+    """One measure of a crawl. A metric with parameters keeps each of them in an attribute of its name."""
 
     name: ClassVar[str]
     #: One line for `scenthound metrics`.
     summary: ClassVar[str]
+    #: What a topic must have, so that people can be told why there is no value: "a description", "targets".
+    needs: str = ""
+    #: Whether it is computed only for who asks for it by name, because it takes long or repeats another.
+    only_if_asked: ClassVar[bool] = False
+    #: Whether low values are good ones.
+    lower_is_better: bool = False
 
     @abstractmethod
     def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
         """The value after each of the first `n_steps` pages, of which the trace may have fewer or more."""
 
     def __str__(self) -> str:
-        return self.name
+        """The name, with the parameters that are not at their defaults."""
+        values = ((known, getattr(self, known.name, known.default)) for known in parameters_of(type(self)))
+        return str(Choice(self.name, tuple((known.name, value) for known, value in values if value != known.default)))
 
     def __matmul__(self, step: int) -> "Point":
         return Point(self, step)
@@ -74,7 +130,7 @@ class Point:
 
 def padded(worth: FloatArray | BoolArray, n_steps: int, of_nothing: float = 0.0) -> FloatArray:
     """What each of the first `n_steps` pages is worth; those that the crawl did not get are worth nothing."""
-    values = np.full(n_steps, of_nothing)
+    values = np.full(n_steps, of_nothing, dtype=np.float64)
     n_got = min(len(worth), n_steps)
     values[:n_got] = worth[:n_got]
     return values

@@ -38,6 +38,18 @@ class PageGraph:
     def n_pages(self) -> int:
         return len(self.offset) - 1
 
+    def among(self, pages: IntArray) -> "PageGraph":
+        """The links among some pages, ascending, which get the numbers 0, 1, ... in this order."""
+        if len(pages) == self.n_pages:
+            return self
+        number = np.full(self.n_pages, -1, dtype=np.int32)
+        number[pages] = np.arange(len(pages), dtype=np.int32)
+        target = number[self.targets_of(pages)]
+        stays = target >= 0
+        n_before = np.concatenate(([0], np.cumsum(stays)))
+        n_links = self.offset[pages + 1] - self.offset[pages]
+        return PageGraph(n_before[np.concatenate(([0], np.cumsum(n_links)))], target[stays])
+
     def targets_of(self, pages: IntArray) -> IntArray:
         """What the pages link to, page after page."""
         starts = self.offset[pages]

@@ -15,6 +15,7 @@ class Precision(Metric):
 
     name = "precision"
     summary = "share of visited pages that are known to belong to the topic"
+    needs = "known relevant pages"
 
     def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
         if not len(judgement.relevant):

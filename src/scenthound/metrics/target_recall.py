@@ -11,6 +11,7 @@ class TargetRecall(Metric):
 
     name = "target_recall"
     summary = "share of the topic's targets that have been visited"
+    needs = "targets"
 
     def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
         if not len(judgement.targets):

@@ -11,11 +11,12 @@ Rules
 - Words that came into the vocabulary after the training are no features.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from scenthound.model import FloatArray, IntArray
+from scenthound.model import BoolArray, FloatArray, IntArray
 from scenthound.relevance.base import Training
 from scenthound.relevance.windows import bounded_ends
 from scenthound.text.vectors import TermRows, count_windows
@@ -41,6 +42,39 @@ def chi_square(with_positive: IntArray, with_negative: IntArray, n_positives: in
     return result
 
 
+#: How strongly a word's presence goes with the class: of pages with the word, positive and negative, and of all pages.
+Strength = Callable[[IntArray, IntArray, int, int], FloatArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """The words of a training set, ascending, and how many of its pages of either class have each."""
+
+    words: IntArray
+    with_positive: IntArray
+    with_negative: IntArray
+    n_positives: int
+    n_negatives: int
+
+    @classmethod
+    def counted_in(cls, rows: TermRows, is_positive: BoolArray, n_words: int) -> "Presence":
+        frequency = rows.document_frequency(n_words)
+        of_positives = rows.term[np.repeat(is_positive, np.diff(rows.offset))]
+        with_positive = np.bincount(of_positives, minlength=n_words).astype(np.int32)
+        words = np.flatnonzero(frequency).astype(np.int32)
+        n_positives = int(is_positive.sum())
+        with_negative = frequency[words] - with_positive[words]
+        return cls(words, with_positive[words], with_negative, n_positives, len(rows) - n_positives)
+
+    def strengths(self, strength: Strength) -> FloatArray:
+        return strength(self.with_positive, self.with_negative, self.n_positives, self.n_negatives)
+
+    def idf(self) -> FloatArray:
+        """`ln(|E| / f_di)` of each word (wang2009 Eq. 4)."""
+        rarity: FloatArray = np.log((self.n_positives + self.n_negatives) / (self.with_positive + self.with_negative))
+        return rarity
+
+
 class Features:
     """Words chosen from a training set, numbered from 1, and their inverse document frequencies."""
 
@@ -57,14 +91,14 @@ class Features:
     def chosen_from(cls, training: Training, n_words: int, most: int, *, normalize: bool) -> "Features":
         """The `most` words of the highest chi-square."""
         rows = _rows_of((*training.positives, *training.negatives), n_words)
-        n_positives, n_negatives = len(training.positives), len(training.negatives)
-        frequency = rows.document_frequency(n_words)
-        with_positive = np.bincount(rows.term[: rows.offset[n_positives]], minlength=n_words).astype(np.int32)
-        known = np.flatnonzero(frequency).astype(np.int32)
-        with_negative = frequency[known] - with_positive[known]
-        strength = chi_square(with_positive[known], with_negative, n_positives, n_negatives)
-        words = known[np.argsort(-strength, kind="stable")[:most]]
-        return cls(words, np.log(len(rows) / frequency[words]), n_words, normalize=normalize)
+        is_positive = np.arange(len(rows)) < len(training.positives)
+        return cls.strongest_in(Presence.counted_in(rows, is_positive, n_words), n_words, most, normalize=normalize)
+
+    @classmethod
+    def strongest_in(cls, presence: Presence, n_words: int, most: int, *, normalize: bool) -> "Features":
+        """The same, where it was counted already which pages have which words."""
+        best = np.argsort(-presence.strengths(chi_square), kind="stable")[:most]
+        return cls(presence.words[best], presence.idf()[best], n_words, normalize=normalize)
 
     def vector(self, words: IntArray) -> FloatArray:
         """A page by feature number."""
@@ -80,6 +114,12 @@ class Features:
     def page_vectors(self, pages: Sequence[IntArray]) -> tuple[TermRows, FloatArray]:
         """Pages as rows of features, and the weight of each."""
         return self._weighed(_rows_of([self._features_of(words) for words in pages], len(self.idf)))
+
+    def row_vectors(self, pages: TermRows) -> tuple[TermRows, FloatArray]:
+        """Pages whose words are counted already as rows of features, in the order of their words, and their weights."""
+        feature = self._features_of(pages.term)
+        places = np.flatnonzero(feature != NO_FEATURE)
+        return self._weighed(TermRows(places.searchsorted(pages.offset), feature[places], pages.count[places]))
 
     def _features_of(self, words: IntArray) -> IntArray:
         return self._feature.take(words, mode="clip")

@@ -56,14 +56,14 @@ class LinearSvm:
             raise BadTopic(f"Topic {topic.id!r}: a classifier needs pages of the topic and of others to learn from.")
         features = Features.chosen_from(training, index.n_words, self._n_features, normalize=self._normalize)
         rows, weights = features.page_vectors([*training.positives, *training.negatives])
-        solver = _Solver(self._cost)
+        solver = LinearMachine(self._cost)
         pages = solver.matrix(weights, rows.term, rows.offset, len(features.idf))
         is_positive = np.arange(len(rows)) < len(training.positives)
         plane, bias = solver.plane(pages, is_positive)
         sigmoid = self._sigmoid(solver, pages, is_positive, pages @ plane + bias)
         return SvmRelevance(features, plane, bias, sigmoid)
 
-    def _sigmoid(self, solver: "_Solver", pages: Any, is_positive: BoolArray, own_margins: FloatArray) -> Sigmoid:
+    def _sigmoid(self, solver: "LinearMachine", pages: Any, is_positive: BoolArray, own_margins: FloatArray) -> Sigmoid:
         n_positives = int(is_positive.sum())
         n_folds = min(self._n_folds, n_positives, len(is_positive) - n_positives)
         if n_folds > 1:
@@ -90,7 +90,7 @@ class SvmRelevance:
         return self._sigmoid(rows.row_sums(weights * self._plane[rows.term]) + self._bias)
 
 
-def _held_out_margins(solver: "_Solver", pages: Any, is_positive: BoolArray, n_folds: int) -> FloatArray:
+def _held_out_margins(solver: "LinearMachine", pages: Any, is_positive: BoolArray, n_folds: int) -> FloatArray:
     """The margin of each page by a machine that did not learn from it. Each fold has its share of both classes."""
     of_class = np.where(is_positive, np.cumsum(is_positive), np.cumsum(~is_positive))
     fold = of_class % n_folds
@@ -102,16 +102,16 @@ def _held_out_margins(solver: "_Solver", pages: Any, is_positive: BoolArray, n_f
     return margins
 
 
-class _Solver:
+class LinearMachine:
     """scikit-learn's linear machine behind two calls, or a word on how to get it."""
 
-    def __init__(self, cost: float) -> None:
+    def __init__(self, cost: float, wanted_by: str = "The relevance model svm") -> None:
         try:
             from scipy.sparse import csr_matrix
             from sklearn.exceptions import ConvergenceWarning
             from sklearn.svm import LinearSVC
         except ImportError:
-            raise MissingExtra.named("learn", "The relevance model svm") from None
+            raise MissingExtra.named("learn", wanted_by) from None
         self._csr_matrix = csr_matrix
         self._unfinished = ConvergenceWarning
         self._machine = LinearSVC(C=cost, loss="hinge", dual=True, random_state=SOLVER_SEED, max_iter=MOST_PASSES)

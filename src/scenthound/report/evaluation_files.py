@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scenthound.files import write_whole
+from scenthound.lab.closed_world import ClosedWorldReport
 from scenthound.lab.evaluate import Evaluation, RunningTime
 from scenthound.lab.statistics import MeanCurve
 
@@ -21,6 +22,9 @@ def as_json(evaluation: Evaluation) -> dict[str, Any]:
         "mode": evaluation.mode,
         "page_budget": evaluation.page_budget,
         "checkpoints": list(evaluation.checkpoints),
+        "lower_is_better": sorted(evaluation.lower_is_better),
+        "undefined": {metric: evaluation.needs.get(metric, "") for metric in evaluation.undefined},
+        "missing_pages": _missing_as_json(evaluation.closed_world),
         "strategies": {
             result.strategy: {
                 "n_crawls": result.n_crawls,
@@ -31,6 +35,18 @@ def as_json(evaluation: Evaluation) -> dict[str, Any]:
             }
             for result in evaluation.results
         },
+    }
+
+
+def _missing_as_json(report: ClosedWorldReport) -> dict[str, Any]:
+    """Of each strategy: pages wanted and missing for each page visited, and between what its measures could lie."""
+    return {
+        gap.strategy: {
+            "per_page": _finite(gap.missing_per_page),
+            "precision": [_finite(gap.precision.low), _finite(gap.precision.high)],
+            "recall": [_finite(gap.recall.low), _finite(gap.recall.high)],
+        }
+        for gap in report.gaps
     }
 
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.errors import MissingExtra
+from scenthound.lab.statistics import spread_told
 from scenthound.lab.validating.measurements import SEED_SETS
 from scenthound.lab.validating.measures import MEASURES
-from scenthound.lab.validating.paired_sample import spread_told
 from scenthound.lab.validating.settings import SeedSet
 from scenthound.lab.validating.validation import Validation
 from scenthound.model import FloatArray
-from scenthound.report.curves import COLOURS
+from scenthound.report.styles import COLOURS, new_figure, plain_axes
+from scenthound.report.styles import require_figures as required
 
 #: What bars show, and what their axes say.
 BARS = {
@@ -28,6 +28,7 @@ BARS = {
     "overall_cohesiveness": "overall cohesiveness:\nlinks into the community per page visited",
 }
 FORMATS = ("png", "svg")
+FEATURE = "Drawing a validation"
 #: Of the room between two ticks, bars take so much.
 WIDTH_OF_BARS = 0.8
 PANEL_INCHES = (4.8, 3.2)
@@ -36,14 +37,9 @@ FAR_SHARE = 0.005
 MOST_TICKS = 12
 
 
-def require_figures() -> Any:
-    """matplotlib's figure and the canvas that needs no screen, or a word on how to get them."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra.named("lab", "Drawing a validation") from None
-    return Figure, FigureCanvasAgg
+def require_figures() -> None:
+    """A word on how to get what draws, where it is not installed."""
+    required(FEATURE)
 
 
 def draw_validation(validation: Validation, folder: Path) -> list[Path]:
@@ -75,7 +71,7 @@ def _bars(validation: Validation, measure: str) -> Any:
 def _draw_bars(axes: Any, validation: Validation, measure: str, topics: Sequence[int], seed_set: SeedSet) -> str:
     """Answers with what bars and the lines on them are."""
     budgets, drawn = validation.settings.budgets, []
-    for strategy, (offset, width, look) in enumerate(_places(validation)):
+    for strategy, (offset, width, look) in enumerate(bar_places(_names(validation))):
         samples = [
             validation.measurements.sample(measure, strategy, topics, seed_set, place) for place in range(len(budgets))
         ]
@@ -94,17 +90,17 @@ def _histograms(validation: Validation) -> Any:
     for row, (group, topics) in enumerate(groups.items()):
         for column, (pages, counts) in enumerate(kinds.items()):
             axes = figure.add_subplot(len(groups), 2, 2 * row + column + 1)
-            _draw_histogram(axes, validation, counts[:, list(topics)][..., -1, :].mean(axis=(1, 2, 3)))
+            draw_histogram(axes, _names(validation), counts[:, list(topics)][..., -1, :].mean(axis=(1, 2, 3)))
             about = f"{_told(topics, group)}, {pages} among the first {validation.settings.budgets[-1]:,}"
             axes.set_title(f"{about}\nmean over crawls from both seed sets", fontsize="small")
             _finish(axes, "links from the seeds of the crawl", f"{pages} per crawl")
     return _with_legend(figure)
 
 
-def _draw_histogram(axes: Any, validation: Validation, counts: FloatArray) -> None:
-    """`counts` are by strategy and distance."""
+def draw_histogram(axes: Any, names: Sequence[str], counts: FloatArray) -> None:
+    """`counts` are by strategy and distance, `names` those of the strategies."""
     near, is_cut = without_far_bins(counts)
-    for row, (offset, width, look) in zip(near, _places(validation), strict=True):
+    for row, (offset, width, look) in zip(near, bar_places(names), strict=True):
         axes.bar(np.arange(len(row)) + offset, row, width, **look)
     last = near.shape[1] - 1
     ticks = range(last, -1, -(last // MOST_TICKS + 1))
@@ -123,10 +119,13 @@ def without_far_bins(counts: FloatArray) -> tuple[FloatArray, bool]:
     return near, bool((beyond[:, last] > 0).any())
 
 
-def _places(validation: Validation) -> Iterator[tuple[float, float, dict[str, Any]]]:
-    """Where the bar of each strategy stands beside a tick, how wide it is and how it looks."""
+def _names(validation: Validation) -> list[str]:
     settings = validation.settings
-    names = [f"{label}: {spec}" for label, spec in zip(settings.labels, settings.all_strategies, strict=True)]
+    return [f"{label}: {spec}" for label, spec in zip(settings.labels, settings.all_strategies, strict=True)]
+
+
+def bar_places(names: Sequence[str]) -> Iterator[tuple[float, float, dict[str, Any]]]:
+    """Where the bar of each name stands beside a tick, how wide it is and how it looks."""
     width = WIDTH_OF_BARS / len(names)
     for place, (name, colour) in enumerate(zip(names, cycle(COLOURS), strict=False)):
         yield (place + 0.5) * width - WIDTH_OF_BARS / 2, width, {"color": colour, "label": name}
@@ -137,20 +136,15 @@ def _told(topics: Sequence[int], group: str) -> str:
 
 
 def _figure(validation: Validation, n_rows: int) -> Any:
-    figure_kind, canvas = require_figures()
     width, height = PANEL_INCHES
     legend_inches = 0.25 * len(validation.settings.all_strategies)
-    figure = figure_kind(figsize=(2 * width, n_rows * height + legend_inches), layout="constrained")
-    canvas(figure)
-    return figure
+    return new_figure(2 * width, n_rows * height + legend_inches, FEATURE)
 
 
 def _finish(axes: Any, x_label: str, y_label: str) -> None:
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label, fontsize="small")
-    axes.grid(alpha=0.25, axis="y")
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain_axes(axes, grid="y")
 
 
 def _with_legend(figure: Any) -> Any:

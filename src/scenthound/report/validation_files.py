@@ -17,7 +17,7 @@ from typing import Any
 from scenthound.lab.validating.measurements import SEED_SETS
 from scenthound.lab.validating.measures import MEASURES
 from scenthound.lab.validating.validation import Validation
-from scenthound.lab.validating.verdicts import Finding
+from scenthound.lab.validating.verdicts import ValidatedFinding
 from scenthound.report.json_text import finite
 
 FORMAT = "scenthound validation"
@@ -27,11 +27,12 @@ CRAWLS_FILE = "crawls.csv"
 
 #: What a reader of the findings must know.
 READING = (
-    "Intervals are 95 % percentile bootstrap intervals of paired differences. With fewer than five topics they are "
-    "over random seeds: the seeds of one topic are not independent topics, so such an interval says how other seeds "
-    "would do on these topics, and nothing about other topics. Effects are means over both seed sets. A topic is dense "
-    "if a larger share of the web's pages is good than for the median topic here. Distances are shortest ways from the "
-    "seeds over the links of the recorded web that crawls are shown."
+    "Intervals are 95 % BCa bootstrap intervals of paired differences. With fewer than five topics they are over "
+    "random seeds: the seeds of one topic are not independent topics, so such an interval says how other seeds would "
+    "do on these topics, and nothing about other topics. From five topics on, they are over topics, and a difference "
+    "must also pass a permutation test, its p corrected by Holm's method among the claims of the finding. Effects are "
+    "means over both seed sets. A topic is dense if a larger share of the web's pages is good than for the median "
+    "topic here. Distances are shortest ways from the seeds over the links of the recorded web that crawls are shown."
 )
 
 
@@ -72,7 +73,7 @@ def _settings(validation: Validation) -> dict[str, Any]:
     return values
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: ValidatedFinding) -> dict[str, Any]:
     return {**asdict(finding), "verdict": finding.verdict.value}
 
 

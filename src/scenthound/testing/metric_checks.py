@@ -1,19 +1,31 @@
 """The contract of a metric as an executable check; plug-ins run through it too."""
 
+from collections.abc import Iterator
 from random import Random
 
 import numpy as np
 
 from scenthound.errors import BrokenContract
-from scenthound.metrics.base import Judgement, Metric
-from scenthound.model import FloatArray, IntArray, Trace
+from scenthound.metrics.base import Judgement, Metric, PoolVectors
+from scenthound.metrics.given_facts import GivenFacts
+from scenthound.metrics.ranks import shared_ranks
+from scenthound.model import BoolArray, FloatArray, IntArray, Trace
+from scenthound.registry.parameters import parameters_of
+from scenthound.text.vectors import TermRows
 
 N_TRACES = 20
+N_PAGES, N_HOSTS, N_WORDS = 200, 30, 50
+JUDGES = ("rocchio", "widrow_hoff", "exponentiated_gradient", "svm", "naive_bayes", "neural_net", "vote")
 
 
 def check_metric(metric: Metric) -> None:
     """Raise `BrokenContract` with the rule that the metric breaks, or return."""
     _require(bool(metric.name and metric.summary), "A metric has a name and a summary.")
+    for known in parameters_of(type(metric)):
+        # Or else it could not print as it parses.
+        _require(
+            hasattr(metric, known.name), f"A metric keeps its parameter {known.name} in an attribute of that name."
+        )
     for seed in range(N_TRACES):
         rng = Random(seed)
         judgement = _judgement(rng)
@@ -41,8 +53,12 @@ def _curve(metric: Metric, trace: Trace, judgement: Judgement, n_steps: int) -> 
     return curve
 
 
-def _arrays_of(judgement: Judgement) -> tuple[IntArray | FloatArray, ...]:
-    return judgement.relevant, judgement.targets, judgement.pool, judgement.pool_similarity
+def _arrays_of(judgement: Judgement) -> Iterator[IntArray | FloatArray | BoolArray]:
+    facts = judgement.facts
+    yield from (judgement.relevant, judgement.targets, judgement.seeds, judgement.pool)
+    yield from (facts.similarity(), facts.lexical_rank(), facts.lexical_rank(as_printed=True), facts.linkage_rank())
+    yield from (facts.hosts(), facts.seed_hosts(), facts.vectors().weights)
+    yield from (accepted for judge in JUDGES if (accepted := facts.accepted_by(judge)) is not None)
 
 
 def _check_causality(metric: Metric, trace: Trace, judgement: Judgement, curve: FloatArray) -> None:
@@ -61,7 +77,8 @@ def _check_early_end(metric: Metric, trace: Trace, judgement: Judgement) -> None
 
 
 def _check_ignorance(metric: Metric, trace: Trace, judgement: Judgement) -> None:
-    nothing = Judgement(trace.pages[:0], trace.pages[:0], judgement.pool, np.zeros(0))
+    none = trace.pages[:0]
+    nothing = Judgement(none, none, none, judgement.pool, GivenFacts())
     known = np.isfinite(metric.curve(trace, nothing, len(trace)))
     _require(bool(known.all() or not known.any()), "A metric is defined for a whole crawl or not at all.")
 
@@ -71,10 +88,36 @@ def _first(trace: Trace, n_pages: int) -> Trace:
 
 
 def _judgement(rng: Random) -> Judgement:
-    pool = np.arange(200, dtype=np.int32)
-    relevant = np.array(sorted(rng.sample(range(200), 40)), dtype=np.int32)
-    targets = np.array(sorted(rng.sample(relevant.tolist(), 15)), dtype=np.int32)
-    return Judgement(relevant, targets, pool, np.array([rng.random() for _ in pool]))
+    pool = np.arange(N_PAGES, dtype=np.int32)
+    relevant = rng.sample(range(N_PAGES), 40)
+    return Judgement(_sorted(relevant), _sorted(relevant[:15]), _sorted(relevant[15:20]), pool, _facts(rng))
+
+
+def _sorted(pages: list[int]) -> IntArray:
+    return np.array(sorted(pages), dtype=np.int32)
+
+
+def _facts(rng: Random) -> GivenFacts:
+    """Everything is known."""
+    draw = np.random.default_rng(rng.getrandbits(32))
+    return GivenFacts(
+        similarities=draw.random(N_PAGES),
+        lexical_ranks=shared_ranks(draw.integers(0, 100, N_PAGES) / 100),
+        printed_ranks=shared_ranks(draw.random(N_PAGES)),
+        linkage_ranks=shared_ranks(draw.random(N_PAGES)),
+        accepted={judge: draw.random(N_PAGES) < 0.3 for judge in JUDGES},
+        host_numbers=draw.integers(0, N_HOSTS, N_PAGES, dtype=np.int32),
+        seed_host_numbers=draw.integers(0, N_HOSTS, 3, dtype=np.int32),
+        weighted=_vectors(draw),
+    )
+
+
+def _vectors(draw: np.random.Generator) -> PoolVectors:
+    has = draw.random((N_PAGES, N_WORDS)) < 0.2
+    offset = np.concatenate(([0], np.cumsum(has.sum(axis=1))))
+    term = np.nonzero(has)[1].astype(np.int32)
+    rows = TermRows(offset, term, np.ones(len(term), np.int32))
+    return PoolVectors(rows, draw.random(len(term)), rows.document_frequency(N_WORDS))
 
 
 def _trace(rng: Random, judgement: Judgement) -> Trace:

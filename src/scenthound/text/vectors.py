@@ -147,14 +147,20 @@ def tf_idf_weights(rows: TermRows, document_frequency: IntArray, n_documents: in
     return rows.count * _over_known(1.0 + _log_inverse(document_frequency, n_documents), document_frequency)[rows.term]
 
 
-def atc_weights(rows: TermRows, document_frequency: IntArray, n_documents: int) -> FloatArray:
-    """SMART atc before normalisation: `1/2 (1 + f / max f in the vector) * ln(|S| / n)` (SPEC section 6)."""
-    augmented = 0.5 * (1.0 + rows.count / np.repeat(rows.row_maxima(), np.diff(rows.offset)))
+def atc_weights(
+    rows: TermRows, document_frequency: IntArray, n_documents: int, largest_count: int | None = None
+) -> FloatArray:
+    """SMART atc before normalisation: `1/2 (1 + f / max f in the vector) * ln(|S| / n)` (SPEC section 6).
+
+    With `largest_count` that one number stands in the place of every vector's own maximum: menczer2001 prints a
+    maximum over all words of all pages."""
+    maxima = np.repeat(rows.row_maxima(), np.diff(rows.offset)) if largest_count is None else largest_count
+    augmented = 0.5 * (1.0 + rows.count / maxima)
     return augmented * _over_known(_log_inverse(document_frequency, n_documents), document_frequency)[rows.term]
 
 
 def _log_inverse(document_frequency: IntArray, n_documents: int) -> FloatArray:
-    return np.log(n_documents / np.maximum(document_frequency, 1))
+    return np.log(max(n_documents, 1) / np.maximum(document_frequency, 1))
 
 
 def _over_known(values: FloatArray, document_frequency: IntArray) -> FloatArray:

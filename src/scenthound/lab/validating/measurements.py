@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from scenthound.lab.statistics import PairedSample
 from scenthound.lab.validating.crawls import MeasuredRound
 from scenthound.lab.validating.measures import MEASURES, CrawlMeasures
-from scenthound.lab.validating.paired_sample import PairedSample
 from scenthound.lab.validating.settings import SeedSet, ValidationSettings
 from scenthound.model import FloatArray, IntArray, LongArray
 

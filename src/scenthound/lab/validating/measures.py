@@ -16,6 +16,7 @@ from scenthound.lab.starts import Start, known_relevant
 from scenthound.metrics.base import Judgement
 from scenthound.metrics.cohesiveness import cohesiveness_of
 from scenthound.metrics.fitness import fitness
+from scenthound.metrics.given_facts import GivenFacts
 from scenthound.metrics.link_distance import DistanceHistogram, distances_from
 from scenthound.metrics.page_graph import PageGraph
 from scenthound.metrics.precision import Precision
@@ -65,7 +66,8 @@ def judgement_of(web: RecordedWeb, topic: Topic, start: Start) -> Judgement:
     """The pages known to belong to a topic, and those of them that its crawls have to find."""
     relevant = known_relevant(web, topic)
     to_find = np.setdiff1d(relevant, np.array([*start.seeds, *start.training], dtype=np.int32))
-    return Judgement(relevant, to_find, pool=np.zeros(0, np.int32), pool_similarity=np.zeros(0))
+    seeds = np.array(sorted(start.seeds), dtype=np.int32)
+    return Judgement(relevant, to_find, seeds, pool=np.zeros(0, np.int32), facts=GivenFacts())
 
 
 class CrawlJudge:

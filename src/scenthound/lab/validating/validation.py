@@ -12,7 +12,7 @@ from scenthound.lab.validating.crawls import measured_rounds
 from scenthound.lab.validating.measurements import Measurements
 from scenthound.lab.validating.settings import ValidationSettings, check_large, fitting_budgets
 from scenthound.lab.validating.topics import TopicsWanted, chosen_topics, record_notes, trained_on, untrained_notes
-from scenthound.lab.validating.verdicts import Finding, findings
+from scenthound.lab.validating.verdicts import ValidatedFinding, findings
 from scenthound.model import Progress, silent
 from scenthound.store.crawl_web import open_web
 from scenthound.store.recorded_web import RecordedWeb
@@ -32,7 +32,7 @@ class Validation:
     n_pages: int
     starts: tuple[Start, ...]
     measurements: Measurements
-    findings: tuple[Finding, ...]
+    findings: tuple[ValidatedFinding, ...]
     notes: tuple[str, ...]
 
 

@@ -1,8 +1,8 @@
 """What a validation says of the findings of johnson2003 (SPEC section 7, H17 to H20).
 
-A finding is made of claims. Each claim is a difference to Best-First with its 95 % interval, the mean over both seed
-sets, and it holds, fails or stays open as the interval lies on its side of 0, on the other, or on both. A finding is
-reproduced if all its claims hold, not reproduced if one fails, undecided otherwise.
+A finding is made of claims, which `lab/findings` decides. Each claim is a difference to Best-First, the mean over both
+seed sets. With fewer than five topics its 95 % interval is over random seeds and decides alone; from five topics on it
+is over topics, and the test has its say.
 
 Readings of ours
 - H17: COMM_OUT > PARENT_1 > COMM_IN, and "far above" HUB and AUTHORITY: at least twice the larger of the two. There is
@@ -13,17 +13,34 @@ Readings of ours
 - H20: a smaller mean distance from the seeds at the largest budget.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
+from scenthound.lab.findings import (
+    Claim,
+    Finding,
+    PendingClaim,
+    Verdict,
+    decided_claims,
+    is_less,
+    is_more,
+    is_not_more,
+)
+from scenthound.lab.statistics import PairedSample
 from scenthound.lab.validating.measurements import SEED_SETS, Measurements
-from scenthound.lab.validating.paired_sample import Effect
 from scenthound.lab.validating.settings import ValidationSettings
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
 from scenthound.strategies.rank_function import RankFunction
 
+PROTOCOL = "johnson2003"
+#: What each finding says of evolved strategies.
+SAYS = {
+    "H17": "evolved weights: COMM_OUT above PARENT_1 above COMM_IN, far above HUB and AUTHORITY",
+    "H18": "more good pages than Best-First, in the longest crawls on dense topics only",
+    "H19": "more cohesive crawls than Best-First",
+    "H20": "crawls that stay closer to the seeds than Best-First",
+}
 #: Our reading of "far above".
 FAR_ABOVE = 2.0
 #: The scores that H17 is about, and what it says of them.
@@ -34,57 +51,30 @@ H17_SAYS = (
 )
 
 
-class Verdict(StrEnum):
-    """Said to people as it stands."""
-
-    REPRODUCED = "reproduced"
-    NOT_REPRODUCED = "not reproduced"
-    UNDECIDED = "undecided"
-
-    @classmethod
-    def of_all(cls, verdicts: Iterable["Verdict"]) -> "Verdict":
-        """Of a finding whose claims have these."""
-        told = set(verdicts)
-        if cls.NOT_REPRODUCED in told:
-            return cls.NOT_REPRODUCED
-        return cls.REPRODUCED if told == {cls.REPRODUCED} else cls.UNDECIDED
-
-
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """One part of a finding. `effect` is None where the claim is no difference between crawls."""
-
-    says: str
-    effect: Effect | None
-    verdict: Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
+class ValidatedFinding(Finding):
     """A finding of the study, put to one strategy on one group of topics (empty: on none)."""
 
-    name: str
     strategy: str
     topics: str
-    claims: tuple[Claim, ...]
-
-    @property
-    def verdict(self) -> Verdict:
-        return Verdict.of_all(claim.verdict for claim in self.claims)
 
 
-def findings(settings: ValidationSettings, measurements: Measurements) -> list[Finding]:
+def findings(settings: ValidationSettings, measurements: Measurements) -> list[ValidatedFinding]:
     """Every finding, for every strategy and for topics trained on and unseen."""
-    found: list[Finding] = []
+    found: list[ValidatedFinding] = []
     for place, strategy in enumerate(settings.strategies, 1):
         rules = evolved_rules(strategy)
         if rules is not None:
-            found.append(Finding("H17", strategy, "", tuple(weight_claims(rules))))
+            found.append(_finding("H17", strategy, "", weight_claims(rules)))
         for name, topics in settings.groups().items():
             group = _Group(settings, measurements, place, topics)
             claims = {"H18": group.fitness(), "H19": group.cohesiveness(), "H20": group.distance()}
-            found += [Finding(finding, strategy, name, tuple(made)) for finding, made in claims.items()]
+            found += [_finding(finding, strategy, name, made) for finding, made in claims.items()]
     return found
+
+
+def _finding(name: str, strategy: str, topics: str, claims: Iterator[PendingClaim | Claim]) -> ValidatedFinding:
+    return ValidatedFinding(name, SAYS[name], PROTOCOL, decided_claims(list(claims)), strategy, topics)
 
 
 def evolved_rules(strategy: str) -> RankRules | None:
@@ -105,28 +95,8 @@ def weight_claims(rules: RankRules) -> Iterator[Claim]:
         which = f"rule {number}: " if len(rules.weights) > 1 else ""
         found = ", ".join(f"{name.upper()} {weight[name]:.3f}" for name in H17_SCORES)
         verdict = Verdict.REPRODUCED if in_order and far_above else Verdict.NOT_REPRODUCED
-        yield Claim(f"{which}{H17_SAYS}; found {found}", None, verdict)
-
-
-def above_zero(effect: Effect) -> Verdict:
-    """Of the claim that an effect is positive."""
-    if effect.low > 0:
-        return Verdict.REPRODUCED
-    return Verdict.NOT_REPRODUCED if effect.high <= 0 else Verdict.UNDECIDED
-
-
-def not_above_zero(effect: Effect) -> Verdict:
-    """Of the claim that it is not."""
-    if effect.high <= 0:
-        return Verdict.REPRODUCED
-    return Verdict.NOT_REPRODUCED if effect.low > 0 else Verdict.UNDECIDED
-
-
-def below_zero(effect: Effect) -> Verdict:
-    """Of the claim that it is negative."""
-    if effect.high < 0:
-        return Verdict.REPRODUCED
-    return Verdict.NOT_REPRODUCED if effect.low >= 0 else Verdict.UNDECIDED
+        why = "A formula has one set of weights, which is in this order or is not."
+        yield Claim(f"{which}{H17_SAYS}; found {found}", None, verdict, why)
 
 
 class _Group:
@@ -141,37 +111,35 @@ class _Group:
         self._strategy = strategy
         self._topics = topics
 
-    def fitness(self) -> Iterator[Claim]:
+    def fitness(self) -> Iterator[PendingClaim | Claim]:
         for place, budget in enumerate(self._budgets[:-1]):
-            effect = self._effect("fitness", self._topics, [place])
-            yield Claim(f"higher fitness at {budget:,} pages", effect, above_zero(effect))
+            yield is_more(f"higher fitness at {budget:,} pages", self._sample("fitness", self._topics, [place]))
         yield from self._fitness_at_the_end()
 
-    def _fitness_at_the_end(self) -> Iterator[Claim]:
+    def _fitness_at_the_end(self) -> Iterator[PendingClaim | Claim]:
         place = len(self._budgets) - 1
         at = f"fitness at {self._budgets[-1]:,} pages"
         if self._n_topics == 1:
-            effect = self._effect("fitness", self._topics, [place])
-            yield Claim(f"{at}: is this topic dense or not?", effect, Verdict.UNDECIDED)
+            effect = self._sample("fitness", self._topics, [place]).effect()
+            why = "One topic alone has no other to be denser than."
+            yield Claim(f"{at}: is this topic dense or not?", effect, Verdict.UNDECIDED, why)
             return
         is_dense = self._measurements.is_dense
         dense = [topic for topic in self._topics if is_dense[topic]]
         others = [topic for topic in self._topics if not is_dense[topic]]
         if dense:
-            effect = self._effect("fitness", dense, [place])
-            yield Claim(f"higher {at} on dense topics", effect, above_zero(effect))
+            yield is_more(f"higher {at} on dense topics", self._sample("fitness", dense, [place]))
         if others:
-            effect = self._effect("fitness", others, [place])
-            yield Claim(f"no higher {at} on others", effect, not_above_zero(effect))
+            yield is_not_more(f"no higher {at} on others", self._sample("fitness", others, [place]))
 
-    def cohesiveness(self) -> Iterator[Claim]:
+    def cohesiveness(self) -> Iterator[PendingClaim | Claim]:
         for kind in ("community", "overall"):
-            effect = self._effect(f"{kind}_cohesiveness", self._topics, range(len(self._budgets)))
-            yield Claim(f"higher {kind} cohesiveness", effect, above_zero(effect))
+            sample = self._sample(f"{kind}_cohesiveness", self._topics, range(len(self._budgets)))
+            yield is_more(f"higher {kind} cohesiveness", sample)
 
-    def distance(self) -> Iterator[Claim]:
-        effect = self._effect("mean_distance", self._topics, [len(self._budgets) - 1])
-        yield Claim(f"smaller mean distance at {self._budgets[-1]:,} pages", effect, below_zero(effect))
+    def distance(self) -> Iterator[PendingClaim | Claim]:
+        sample = self._sample("mean_distance", self._topics, [len(self._budgets) - 1])
+        yield is_less(f"smaller mean distance at {self._budgets[-1]:,} pages", sample)
 
-    def _effect(self, measure: str, topics: Sequence[int], budgets: Sequence[int]) -> Effect:
-        return self._measurements.difference(measure, self._strategy, topics, budgets, SEED_SETS).effect()
+    def _sample(self, measure: str, topics: Sequence[int], budgets: Sequence[int]) -> PairedSample:
+        return self._measurements.difference(measure, self._strategy, topics, budgets, SEED_SETS)

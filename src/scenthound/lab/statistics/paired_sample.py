@@ -4,7 +4,7 @@ Rules
 - The seeds of one topic tell how a strategy does on that topic, and are not independent topics. So with few topics an
   interval is over the seeds of these very topics and says nothing about others; from five topics on, topics are the
   observations, each the mean of its seeds (SPEC section 6).
-- Intervals are percentiles of a seeded bootstrap, 95 % unless told.
+- Intervals are BCa bootstrap intervals, 95 % unless told. Those over seeds resample the seeds of each topic by itself.
 - A topic for which something cannot be measured is left out.
 """
 
@@ -15,13 +15,12 @@ from typing import Literal
 
 import numpy as np
 
+from scenthound.lab.statistics.bootstrap import bca_interval_of_rows
+from scenthound.lab.statistics.differences import standard_error
 from scenthound.model import FloatArray
 
 #: From so many topics on they, and not their seeds, are the observations.
 LEAST_TOPICS = 5
-N_RESAMPLES = 10_000
-#: The generator of the bootstrap: the same numbers have the same interval in every run.
-BOOTSTRAP_SEED = 0
 
 Over = Literal["seeds", "topics"]
 
@@ -40,10 +39,11 @@ class Effect:
 
 class PairedSample:
     """One number for each topic (row) and random seed (column): mostly the difference of two crawls that were alike but
-    for their strategy."""
+    for their strategy. Numbers by topic alone are taken for those of one seed."""
 
     def __init__(self, values: FloatArray) -> None:
-        self._values = values[~np.isnan(values).any(axis=1)]
+        by_topic = values if values.ndim == 2 else values[:, np.newaxis]
+        self._values = by_topic[~np.isnan(by_topic).any(axis=1)]
 
     @property
     def over(self) -> Over:
@@ -55,11 +55,17 @@ class PairedSample:
         return float(self._values.mean()) if self._values.size else nan
 
     @property
+    def by_topic(self) -> FloatArray:
+        """The mean over seeds, for each topic that can be measured."""
+        means: FloatArray = self._values.mean(axis=1)
+        return means
+
+    @property
     def standard_error(self) -> float:
         """Of the mean."""
         n_topics, n_seeds = self._values.shape
         if self.over == "topics":
-            return float(self._values.mean(axis=1).std(ddof=1)) / sqrt(n_topics)
+            return standard_error(self.by_topic)
         if n_seeds < 2 or not n_topics:
             return nan
         variances = self._values.var(axis=1, ddof=1)
@@ -75,31 +81,12 @@ class PairedSample:
         return f"{seeds} of each topic" if n_topics > 1 else seeds
 
     def effect(self, coverage: float = 0.95) -> Effect:
-        low, high = self._interval(coverage)
+        rows = self.by_topic[np.newaxis] if self.over == "topics" else self._values
         n_topics, n_seeds = self._values.shape
-        return Effect(self.mean, low, high, self.over, n_topics, n_seeds)
-
-    def _interval(self, coverage: float) -> tuple[float, float]:
-        rng = np.random.default_rng(BOOTSTRAP_SEED)
-        if self.over == "topics":
-            means = _resampled_means(self._values.mean(axis=1), rng)
-        elif self._values.shape[1] < 2 or not len(self._values):
-            return nan, nan
-        else:
-            # Seeds are drawn for each topic by itself: a seed number means nothing across topics.
-            means = np.mean([_resampled_means(row, rng) for row in self._values], axis=0)
-        tail = (1 - coverage) / 2
-        low, high = np.quantile(means, [tail, 1 - tail])
-        return float(low), float(high)
+        return Effect(self.mean, *bca_interval_of_rows(rows, coverage), self.over, n_topics, n_seeds)
 
 
 def spread_told(samples: Iterable[PairedSample]) -> str:
     """What means and the errors behind them are, for a title; over several things if some topics lack a measure."""
     told = dict.fromkeys(sample.observations for sample in samples if not isnan(sample.standard_error))
     return f"mean ± standard error over {' or '.join(told)}" if told else "mean, no standard error: too few seeds"
-
-
-def _resampled_means(observations: FloatArray, rng: np.random.Generator) -> FloatArray:
-    places = rng.integers(len(observations), size=(N_RESAMPLES, len(observations)))
-    means: FloatArray = observations[places].mean(axis=1)
-    return means

@@ -1,4 +1,4 @@
-"""Means and their standard errors: the one place where runs are averaged.
+"""Curves averaged over topics, with their standard errors.
 
 Crawls of one topic from several seeds are averaged first; topics are the independent observations (SPEC section 6).
 """

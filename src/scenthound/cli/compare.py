@@ -1,0 +1,128 @@
+"""`scenthound compare`: which strategy for my topic?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scenthound.cli.progress import shown
+from scenthound.cli.shared_options import AsJson, ClosedWorld, FollowNofollow, Workers
+from scenthound.report.json_text import json_text
+
+
+def compare(
+    web: Annotated[Path, typer.Option(help="A recorded web, or a crawl; `scenthound record` and `crawl` make them.")],
+    topics: Annotated[Path, typer.Option(help="A topic file: TOML or JSON Lines.")],
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="The topic; repeat it for several. Needed if the file has more than one."),
+    ] = None,
+    topics_max: Annotated[int | None, typer.Option(min=1, help="The first so many topics of the file.")] = None,
+    skip_missing: Annotated[
+        bool, typer.Option("--skip-missing", help="Leave out topics that have no start page in the web.")
+    ] = False,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="name or name:parameter=value,...; repeatable.", show_default="all installed, with their defaults"
+        ),
+    ] = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PARAMETER=VALUE,...",
+            help="Try the named strategies with each of these values, as buffer=64,256,1024; repeat it for a grid.",
+        ),
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            metavar="METRIC", help="What decides, at the end or after some pages: target_recall, precision@500."
+        ),
+    ] = "target_recall",
+    pages: Annotated[int, typer.Option(min=1, help="Page budget of each crawl; at most half of the web.")] = 2000,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Random starts of each topic.",
+            show_default="10; from five topics on 10 shared out among them",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder for ranking, pictures and crawls; run again, only new crawls are made."
+        ),
+    ] = None,
+    task: Annotated[
+        str, typer.Option(help="Start from `examples`, or from their `neighbours` two links away.")
+    ] = "examples",
+    start: Annotated[
+        int, typer.Option(min=1, help="Pages each crawl starts from; the other examples are targets.")
+    ] = 10,
+    relevance: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="What scores pages and links for all strategies; `scenthound relevance` lists them.",
+            show_default="each strategy's own",
+        ),
+    ] = None,
+    train: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Set up to N examples aside for classifiers that guide.")
+    ] = 0,
+    train_from: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Let classifiers learn from pages in DIR/positive and DIR/negative."),
+    ] = None,
+    judge: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Set N examples aside for classifiers that judge (harvest).")
+    ] = 0,
+    mode: Annotated[
+        str, typer.Option(metavar="MODE", help="In which order pages come back: sequential, roulette or polite.")
+    ] = "sequential",
+    closed_world: ClosedWorld = False,
+    follow_nofollow: FollowNofollow = False,
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> None:
+    """Which strategy for my topic? Let all crawl from the same starts, rank them, and say how sure that is.
+
+    scenthound compare --web web --topics topics.jsonl --topic balloons
+
+    scenthound compare --web web --topics topics.jsonl --topic balloons --strategy best_n_first --sweep n=1,16,256
+    """
+    from scenthound.lab.comparing.contestants import parse_sweep
+    from scenthound.lab.comparing.settings import ComparisonSettings
+    from scenthound.lab.topic_choice import TopicChoice
+    from scenthound.report.compare_files import as_json as plain_values
+    from scenthound.report.compare_folder import compare_into
+
+    settings = ComparisonSettings(
+        strategies=tuple(strategy or ()),
+        sweeps=tuple(map(parse_sweep, sweep or ())),
+        by=by,
+        page_budget=pages,
+        n_seeds=seeds,
+        task=task,
+        n_start=start,
+        relevance=relevance,
+        n_train=train,
+        n_judge=judge,
+        train_from=train_from,
+        mode=mode,
+        closed_world=closed_world,
+        obey_nofollow=not follow_nofollow,
+    )
+    with shown("comparing") as progress:
+        choice = TopicChoice(topics, tuple(topic or ()), topics_max, skip_missing)
+        done = compare_into(out, web, choice, settings, workers=workers, progress=progress)
+    if as_json:
+        typer.echo(json_text(plain_values(done), indent=1))
+        return
+    from scenthound.cli.compare_tables import print_comparison
+
+    print_comparison(done)
+    if out is not None:
+        typer.echo(f"\nRanking, every crawl and pictures: {out} ({done.n_made:,} crawls were new)")

@@ -1,0 +1,154 @@
+"""The tables of a comparison: the ranking, what else was measured, and what the winner is worth."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import typer
+
+from scenthound.cli.tables import print_table
+from scenthound.cli.wrapped import filled_command, say
+from scenthound.lab.comparing.halving import N_HALVINGS
+from scenthound.lab.comparing.ranking import MARGIN_SHARE, Mark
+from scenthound.lab.statistics import PairedSample, spread_told
+from scenthound.report.compare_files import MARKS, READING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scenthound.lab.comparing.comparison import StrategyComparison
+    from scenthound.lab.comparing.halving import HeldOut
+    from scenthound.lab.comparing.ranking import Placed
+    from scenthound.lab.statistics import Effect
+
+
+#: From here on values are no shares.
+LARGE = 100
+
+
+def print_comparison(done: StrategyComparison) -> None:
+    """Notes, the two tables, and the answer."""
+    for note in done.notes:
+        say(f"Note: {note}")
+    _print_ranking(done)
+    say("  ".join(f"{mark} {words}." for mark, words in MARKS.items()))
+    _print_others(done)
+    say(f"{done.says} {READING}")
+    typer.echo()
+    for line in _answer(done):
+        say(line)
+    typer.echo(f"\nStart it live:\n{filled_command(done.command, '  ', '    ')}")
+    if done.command_note:
+        say(done.command_note)
+
+
+def _print_ranking(done: StrategyComparison) -> None:
+    better = "less is better" if done.lower_is_better else "more is better"
+    spread = spread_told([PairedSample(done.measured.values[0])])
+    print_table(
+        f"{done.by} ({better}): {spread}",
+        ["", "strategy", "mean", "difference", "95 % interval", "corrected p", "mark"],
+        [
+            [
+                str(each.place),
+                each.contestant.spec,
+                _mean(each),
+                *_difference(each.difference),
+                _p(each.p_corrected),
+                each.mark,
+            ]
+            for each in done.ranking
+        ],
+        n_words=2,
+    )
+
+
+def _print_others(done: StrategyComparison) -> None:
+    columns: dict[str, Callable[[Placed], float]] = {
+        "precision": lambda each: each.precision,
+        "recall": lambda each: each.recall,
+        "gap closed": lambda each: each.gap_closed,
+        "chosen by halves": done.chosen_share,
+        "CPU µs per page": lambda each: done.cpu_us.get(each.contestant.spec, math.nan),
+        "not recorded per page": lambda each: each.missing_per_page,
+    }
+    cells = {name: [value(each) for each in done.ranking] for name, value in columns.items()}
+    known = {name: values for name, values in cells.items() if not all(map(math.isnan, values))}
+    print_table(
+        f"the same crawls, after {done.by.rpartition('@')[2]} pages",
+        ["strategy", *known],
+        [
+            [each.contestant.spec, *(_figure(name, values[place]) for name, values in known.items())]
+            for place, each in enumerate(done.ranking)
+        ],
+    )
+    say(" ".join(words for name, words in _column_words(done).items() if name in known))
+
+
+def _column_words(done: StrategyComparison) -> dict[str, str]:
+    low, high = (float(bound.mean()) for bound in (done.measured.random, done.measured.oracle))
+    return {
+        "gap closed": f"Gap closed: from {_number(low)}, a crawl at random, to {_number(high)}, one that knows all.",
+        "chosen by halves": "Chosen by halves: how often it is the best in one half of the observations.",
+        "CPU µs per page": "CPU: of one short crawl by plain code.",
+        "not recorded per page": "Not recorded: pages that crawls wanted and the web lacks, for each page visited.",
+    }
+
+
+def _figure(column: str, value: float) -> str:
+    if math.isnan(value):
+        return "-"
+    if column in {"gap closed", "chosen by halves"}:
+        return _percent(value)
+    return f"{value:.0f}" if column.startswith("CPU") else f"{value:.3f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _number(value: float, sign: str = "") -> str:
+    """Shares need three decimals, ranks among thousands one."""
+    return f"{value:{sign}.3f}" if abs(value) < LARGE else f"{value:{sign},.1f}"
+
+
+def _mean(placed: Placed) -> str:
+    error = placed.standard_error
+    return _number(placed.mean) if math.isnan(error) else f"{_number(placed.mean)} ± {error:.3f}"
+
+
+def _difference(effect: Effect | None) -> list[str]:
+    if effect is None:
+        return ["", ""]
+    interval = "-" if math.isnan(effect.low) else f"{_number(effect.low, '+')} to {_number(effect.high, '+')}"
+    return [_number(effect.mean, "+"), interval]
+
+
+def _p(p_corrected: float) -> str:
+    return "" if math.isnan(p_corrected) else f"{p_corrected:.3f}"
+
+
+def _answer(done: StrategyComparison) -> list[str]:
+    winner = done.winner
+    lines = [f"Best: {winner.contestant.spec}, with {done.by} of {_number(winner.mean)}."]
+    for mark, words in (
+        (Mark.ALIKE, f"As good, to within {_percent(MARGIN_SHARE)}"),
+        (Mark.UNCLEAR, "Not told apart from it"),
+    ):
+        named = [each.contestant.spec for each in done.ranking if each.mark is mark]
+        if named:
+            lines.append(f"{words}: {', '.join(named)}.")
+    if done.held_out is not None and len(done.ranking) > 1:
+        lines.append(_worth(done, done.held_out))
+    return lines
+
+
+def _worth(done: StrategyComparison, held_out: HeldOut) -> str:
+    """What the best is worth beyond the starts that it was chosen by."""
+    winner = done.winner
+    return (
+        f"The best of {len(done.ranking)} may look better than it is. Where one half of the observations chooses and "
+        f"the other half measures, the one chosen has {_number(held_out.mean)}; {winner.contestant.spec} is chosen in "
+        f"{_percent(done.chosen_share(winner))} of {N_HALVINGS:,} such halvings."
+    )

@@ -1,0 +1,115 @@
+"""`scenthound study`: one of the four studies again, on a recorded web."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scenthound.cli.progress import shown
+from scenthound.cli.shared_options import AsJson, Workers
+from scenthound.errors import BadParameter
+
+if TYPE_CHECKING:
+    from scenthound.cli.study_tables import FinishedStudy
+    from scenthound.lab.studies.settings import StudySettings
+    from scenthound.model import Progress
+
+#: The study that is a search, and has no arms.
+SEARCH_STUDY = "johnson2003"
+
+
+def study(
+    name: Annotated[str, typer.Argument(help="menczer2001, pant2002, wang2009 or johnson2003.", metavar="STUDY")],
+    web: Annotated[
+        Path | None, typer.Option(help="A recorded web, or a crawl; `scenthound record` and `crawl` make them.")
+    ] = None,
+    topics: Annotated[Path | None, typer.Option(help="A topic file: TOML or JSON Lines.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for findings, figures, tables and the report; given again, the study goes on there."),
+    ] = None,
+    pages: Annotated[
+        int | None, typer.Option(min=1, help="Page budget; at most half of the web.", show_default="the study's")
+    ] = None,
+    topics_max: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="At most so many topics, drawn by lot; of johnson2003, so many that no search saw.",
+            show_default="the study's",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Random seeds: crawls for each topic.", show_default="the study's")
+    ] = None,
+    settings: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A settings file in place of the study's own.")
+    ] = None,
+    show_settings: Annotated[
+        bool, typer.Option("--show-settings", help="Print the settings file, and do nothing else.")
+    ] = False,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder for crawls, which studies may share.", show_default="crawls within --out"
+        ),
+    ] = None,
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a study of the literature again, and say which of its findings hold on this web.
+
+    scenthound study pant2002 --web web --topics topics.jsonl --out pant2002
+    """
+    from scenthound.lab.studies.settings import preset_text, read_settings
+
+    chosen = read_settings(name, settings).scaled(pages, topics_max, seeds)
+    if show_settings:
+        from scenthound.report.study_settings import settings_toml
+
+        is_as_shipped = chosen == read_settings(name)
+        # The file as it is shipped has comments.
+        typer.echo(preset_text(name) if is_as_shipped else settings_toml(chosen), nl=False)
+        return
+    if web is None or topics is None or out is None:
+        given = {"--web": web, "--topics": topics, "--out": out}
+        missing = [option for option, value in given.items() if value is None]
+        raise BadParameter(f"A study needs {' and '.join(missing)}; `scenthound study --help` tells what they are.")
+    with shown(name) as progress:
+        done = _run(out, chosen, web, topics, cache, workers=workers, progress=progress)
+    _print(done, out, as_json)
+
+
+def _run(
+    out: Path,
+    settings: StudySettings,
+    web: Path,
+    topics: Path,
+    cache: Path | None,
+    *,
+    workers: int | None,
+    progress: Progress,
+) -> FinishedStudy:
+    if settings.study != SEARCH_STUDY:
+        from scenthound.report.study_folder import study_into
+
+        return study_into(out, settings, web, topics, cache=cache, workers=workers, progress=progress)
+    if cache is not None:
+        raise BadParameter(f"{SEARCH_STUDY} keeps what it crawled in --out: leave --cache out.")
+    from scenthound.report.johnson2003_folder import johnson2003_into
+
+    return johnson2003_into(out, settings, web, topics, workers=workers, progress=progress)
+
+
+def _print(done: FinishedStudy, out: Path, as_json: bool) -> None:
+    if as_json:
+        from scenthound.report.study_place import FINDINGS_FILE
+
+        typer.echo((out / FINDINGS_FILE).read_text(encoding="utf-8"), nl=False)
+        return
+    from scenthound.cli.study_tables import print_study
+
+    print_study(done, out)

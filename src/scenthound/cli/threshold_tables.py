@@ -1,0 +1,145 @@
+"""What `scenthound threshold` says: the table, the suggestion, how sure it is, and what to do with it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from scenthound.cli.crawl_tables import print_commands
+from scenthound.cli.summaries import counted
+from scenthound.cli.tables import print_table
+from scenthound.cli.wrapped import say
+from scenthound.report.json_text import json_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scenthound.lab.thresholds.choice import Choice
+    from scenthound.lab.thresholds.curve import Measured, ThresholdRow
+    from scenthound.lab.thresholds.suggestion import Suggestion
+
+#: A table of more is read by nobody.
+MOST_ROWS = 24
+#: Where an interval is wider, labels are too few to rely on.
+WIDE = 0.4
+
+
+def print_drawn(file: Path, n_drawn: int, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json_text({"file": str(file), "n_pages": n_drawn}, indent=1))
+        return
+    say(
+        f"{counted(n_drawn, 'page')} to label in {file}. Write yes or no into the column `label` and leave the others "
+        "as they are; then give the command again without --suggest."
+    )
+
+
+def print_suggestion(found: Suggestion, pictures: list[Path], as_json: bool) -> None:
+    if as_json:
+        typer.echo(json_text(_values(found), indent=1))
+        return
+    choice = found.choice
+    print_table(_title(found), ["threshold", "accepted", "precision", "recall", "F1"], _table(choice), n_words=1)
+    row, expected = choice.row, choice.expected
+    say(f"Threshold: {row.threshold}, {choice.goal}.")
+    say(
+        f"On these pages its precision is {row.precision.value:.2f}, its recall {row.recall.value:.2f} and its F1 "
+        f"{row.f1.value:.2f}. It was chosen by them, so expect a little less on others: precision "
+        f"{expected.precision:.2f}, recall {expected.recall:.2f}, F1 {expected.f1:.2f}."
+    )
+    say(_certainty(choice))
+    if found.learnt_from:
+        say(f"{found.relevance} learnt from {found.learnt_from}.")
+    n_labels = found.n_relevant + found.n_irrelevant
+    if round(found.stands_for) != n_labels:
+        say(f"By their weights the {n_labels} pages stand for {found.stands_for:,.0f}, and values are of those.")
+    if found.n_open:
+        say(f"{counted(found.n_open, 'line')} without a label took no part.")
+    if found.n_repeated:
+        say(f"{counted(found.n_repeated, 'line')} named a page again and took no part.")
+    for picture in pictures:
+        typer.echo(f"Curves: {picture}")
+    _print_next(found)
+
+
+def _values(found: Suggestion) -> dict[str, Any]:
+    """Plain values: the suggestion first, then all thresholds."""
+    choice = found.choice
+    about = asdict(found)
+    del about["choice"]
+    return {
+        "threshold": choice.row.threshold,
+        "goal": str(choice.goal),
+        "low": choice.low,
+        "high": choice.high,
+        "at_threshold": asdict(choice.row),
+        "expected_elsewhere": asdict(choice.expected),
+        **about,
+        "thresholds": [asdict(row) for row in choice.rows],
+    }
+
+
+def _title(found: Suggestion) -> str:
+    n_labels = found.n_relevant + found.n_irrelevant
+    of_model = f" by {found.relevance} for {found.topic}" if found.relevance else ""
+    return (
+        f"{n_labels} labelled pages{of_model}, {found.n_relevant} of them relevant: values with 95 % intervals; "
+        "* suggested"
+    )
+
+
+def _table(choice: Choice) -> list[list[str]]:
+    step = max(1, math.ceil(len(choice.rows) / MOST_ROWS))
+    return [
+        _cells(row, is_chosen=place == choice.place)
+        for place, row in enumerate(choice.rows)
+        if place % step == 0 or place == choice.place
+    ]
+
+
+def _cells(row: ThresholdRow, *, is_chosen: bool) -> list[str]:
+    measured = (row.precision, row.recall, row.f1)
+    return [f"{row.threshold}{' *' if is_chosen else ''}", f"{row.n_accepted:,}", *map(_shown, measured)]
+
+
+def _shown(measured: Measured) -> str:
+    return f"{measured.value:.2f} ({measured.low:.2f} to {measured.high:.2f})"
+
+
+def _certainty(choice: Choice) -> str:
+    """How sure one can be."""
+    row = choice.row
+    widest = max(row.precision.high - row.precision.low, row.recall.high - row.recall.low)
+    moved = f"Other labels of this number would have put it between {choice.low} and {choice.high} in 95 of 100 cases"
+    if choice.low == choice.high:
+        moved = "Other labels of this number would hardly have moved it"
+    if widest > WIDE:
+        return (
+            f"{moved}; its true precision is likely between {row.precision.low:.2f} and {row.precision.high:.2f}, its "
+            f"recall between {row.recall.low:.2f} and {row.recall.high:.2f}. That is wide: label more pages, most of "
+            f"all with scores near {row.threshold}."
+        )
+    return f"{moved}. All of this is about pages like those that you labelled."
+
+
+def _print_next(found: Suggestion) -> None:
+    """Where such a threshold is taken."""
+    value = found.choice.row.threshold
+    if not 0 < value < 1:
+        say("Strategies take thresholds between 0 and 1, and this one is not; it is for your own use of the scores.")
+        return
+    model = f"--relevance {found.relevance or 'MODEL'}"
+    pages = " --train-from DIR" if found.learnt_from else ""
+    typer.echo("Next:")
+    print_commands(
+        {
+            f"scenthound crawl ... {model}{pages} --strategy fish_search:threshold={value}": (
+                "crawl on from relevant pages; shark_search and rank_function take it too"
+            ),
+            f"scenthound evolve ... {model} --threshold {value}": "evolve rank functions that find such pages",
+            f"scenthound validate ... {model} --threshold {value}": "judge strategies by such pages",
+        }
+    )

@@ -1,0 +1,146 @@
+"""A comparison from files to a ranking: crawl, measure, rank, and say what must be known to read it.
+
+The CPU time of a strategy is that of one crawl of at most 200 pages from the first start, by plain code in this
+process: compiled crawls are not timed, and crawls side by side disturb each other.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from scenthound.lab.comparing.contestants import Contestant
+from scenthound.lab.comparing.halving import HeldOut, held_out
+from scenthound.lab.comparing.live_command import guide_note, live_command
+from scenthound.lab.comparing.measurements import Measurements, gathered
+from scenthound.lab.comparing.measuring import measure_starts
+from scenthound.lab.comparing.metric_check import check_metric
+from scenthound.lab.comparing.preparing import Prepared, prepared
+from scenthound.lab.comparing.ranking import Placed, ranking_of
+from scenthound.lab.comparing.reading import reading_notes, what_it_is_about
+from scenthound.lab.comparing.settings import ComparisonSettings
+from scenthound.lab.experiment import Experiment
+from scenthound.lab.statistics.differences import scipy_stats
+from scenthound.lab.studies.crawling import KeptCrawls, crawl_all
+from scenthound.lab.topic_choice import TopicChoice
+from scenthound.model import Progress, silent
+from scenthound.store.crawl_web import open_web
+
+#: Pages of the crawl that CPU time is taken from.
+TIMED_PAGES = 200
+#: What part of the whole work is done after each step, for progress.
+CRAWLED, TIMED = 0.75, 0.85
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyComparison:
+    """What a comparison came to. `contestants` and `measured` are in one order; the ranking has those of them that are
+    no twin of another, and `held_out` is in its order."""
+
+    settings: ComparisonSettings
+    experiment: Experiment
+    web_fingerprint: str
+    topics_file: Path
+    by: str
+    lower_is_better: bool
+    contestants: tuple[Contestant, ...]
+    measured: Measurements
+    ranking: tuple[Placed, ...]
+    cpu_us: dict[str, float]  #: per page, by contestant
+    held_out: HeldOut | None
+    says: str  #: what the observations are, and so what the answer is about
+    notes: tuple[str, ...]
+    command: str  #: starts the winner live
+    command_note: str  #: what else that takes; mostly nothing
+    n_made: int  #: crawls that were not kept from an earlier run
+
+    @property
+    def winner(self) -> Placed:
+        return self.ranking[0]
+
+    def chosen_share(self, placed: Placed) -> float:
+        """In how many halvings of the observations it was chosen."""
+        return self.held_out.chosen[placed.place - 1] if self.held_out else float("nan")
+
+
+def compare_strategies(
+    web: Path,
+    topics: TopicChoice,
+    settings: ComparisonSettings,
+    cache: Path,
+    *,
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> StrategyComparison:
+    """Which strategy is best for the topics. Crawls are kept in the folder `cache`, and found there again. `web` is a
+    recorded web, or a live crawl, whose pages are then recorded first."""
+    scipy_stats()  # What the tests need, and is not installed, is said before any work is done.
+    recorded = open_web(web, progress)
+    ready = prepared(recorded, topics, settings)
+    check_metric(ready, recorded)
+    n_made = _crawled(ready, cache, workers, _part(progress, 0.0, CRAWLED))
+    cpu_us = _timed(ready, cache, _part(progress, CRAWLED, TIMED))
+    starts = measure_starts(ready, cache, workers=workers, progress=_part(progress, TIMED, 1.0))
+    topic_ids = [topic.id for topic in ready.experiment.topics]
+    measured = gathered(starts, topic_ids, ready.experiment.n_seeds, ready.point)
+    return _told(ready, settings, topics.file, measured, cpu_us=cpu_us, n_made=n_made)
+
+
+def _told(
+    ready: Prepared,
+    settings: ComparisonSettings,
+    topics_file: Path,
+    measured: Measurements,
+    *,
+    cpu_us: dict[str, float],
+    n_made: int,
+) -> StrategyComparison:
+    """Rank what was measured, and say what there is to say."""
+    experiment, is_low = ready.experiment, ready.point.metric.lower_is_better
+    # A value of a sweep that changes nothing is a result; two names for one strategy are not.
+    taking_part = [place for place, twin in enumerate(measured.twin_of) if settings.sweeps or twin == place]
+    ranking = ranking_of(measured, ready.contestants, lower_is_better=is_low, taking_part=taking_part)
+    winner = ranking[0].contestant.spec
+    in_order = [ready.contestants.index(placed.contestant) for placed in ranking]
+    return StrategyComparison(
+        settings=settings,
+        experiment=experiment,
+        web_fingerprint=ready.ground.web_fingerprint,
+        topics_file=topics_file,
+        by=str(ready.point),
+        lower_is_better=is_low,
+        contestants=ready.contestants,
+        measured=measured,
+        ranking=ranking,
+        cpu_us=cpu_us,
+        held_out=held_out(measured.observations[in_order], lower_is_better=is_low),
+        says=what_it_is_about(measured),
+        notes=(*ready.notes, *reading_notes(ready, measured, len(ranking))),
+        command=live_command(topics_file, measured.topics[0], winner, experiment),
+        command_note=guide_note(winner, experiment),
+        n_made=n_made,
+    )
+
+
+def _part(progress: Progress, first: float, last: float) -> Progress:
+    """The progress of a part of the work, as that of the whole."""
+
+    def told(share: float, words: str) -> None:
+        progress(first + share * (last - first), words)
+
+    return told
+
+
+def _crawled(ready: Prepared, cache: Path, workers: int | None, progress: Progress) -> int:
+    pieces = crawl_all(ready.experiment, ready.ground, list(ready.planned), cache, workers=workers, progress=progress)
+    return sum(piece.n_made for piece in pieces)
+
+
+def _timed(ready: Prepared, cache: Path, progress: Progress) -> dict[str, float]:
+    """CPU time per page, by contestant."""
+    short = replace(ready.experiment, plain=True, n_seeds=1, page_budget=min(TIMED_PAGES, ready.experiment.page_budget))
+    first = ready.planned[0]
+    for _ in crawl_all(short, ready.ground, [first], cache, workers=1):
+        progress(1.0, "CPU time measured")
+    crawls = KeptCrawls(short, ready.ground, cache).of(*first)
+    return {each.trace.strategy: float(np.mean(each.crawl.cpu_us)) for each in crawls if len(each.crawl.cpu_us)}

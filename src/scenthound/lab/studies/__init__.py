@@ -1,0 +1,1 @@
+"""The four studies as experiments: settings files, crawls kept by their content, measures, findings."""

@@ -1,0 +1,148 @@
+"""Tables beyond the papers, which all studies have: the gap between the bounds, search lengths, agreement of judges,
+overlap of crawls, missing pages, and what sets topics apart."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from scenthound.lab.closed_world import Interval, closed_world_report
+from scenthound.lab.statistics import compare_pairs
+from scenthound.lab.studies.measured import FOUND_PERCENT, ArmMeasurements
+from scenthound.lab.studies.pictures import Table
+from scenthound.lab.studies.shown import file_name, mean_and_error, p_shown, shown
+from scenthound.lab.topic_analysis import explain_differences
+from scenthound.metrics.worth import share_of_gap_closed
+from scenthound.model import FloatArray
+
+
+def beyond_tables(arms: Sequence[ArmMeasurements], one: str, other: str, measure: str) -> Iterator[Table]:
+    """For each arm: the gap closed, search lengths, agreement of judges, missing pages, and how two crawlers differ
+    from topic to topic."""
+    for arm in arms:
+        if arm.bounds:
+            yield gap_table(arm)
+        yield from search_length_table(arm)
+        yield from agreement_table(arm)
+        yield closed_world_table(arm)
+        yield topics_table(arm, one, other, measure)
+
+
+def search_length_table(arm: ArmMeasurements) -> Iterator[Table]:
+    """How many pages it takes to find a share of what is relevant; nothing where that is not known."""
+    if arm.search_lengths is None:
+        return
+    rows = []
+    for label, by_topic in zip(arm.labels, arm.search_lengths, strict=True):
+        lengths = by_topic[~np.isnan(by_topic).any(axis=1)]
+        cells = [(_middle(column), int(np.isfinite(column).sum())) for column in lengths.T]
+        rows.append((label, *(f"{middle}, {n} of {len(lengths)}" for middle, n in cells)))
+    yield Table(
+        name=f"search-length-{file_name(arm.settings.name)}",
+        caption=f"{arm.settings.name}: pages until a share of the relevant pages is found",
+        heads=("crawler", *(f"{percent} %" for percent in FOUND_PERCENT)),
+        rows=tuple(rows),
+        note=f"Median over topics, and for how many of them it was reached within {arm.page_budget:,} pages. Seeds do "
+        "not count.",
+    )
+
+
+def _middle(lengths: FloatArray) -> str:
+    """The median; those that were never reached are longer than all others."""
+    in_order = np.sort(lengths)
+    half = in_order[(len(in_order) - 1) // 2 :][: 2 - len(in_order) % 2]
+    return f"{half.mean():,.0f}" if len(half) and np.isfinite(half).all() else "more"
+
+
+def overlap_table(arm: ArmMeasurements) -> Table:
+    """How far crawls from disjoint halves of the seeds come to the same pages."""
+    rows = tuple(
+        (label, *(mean_and_error(arm.of(name).values[place][:, -1]) for name in ("shared_pages", "shared_hosts")))
+        for place, label in enumerate(arm.labels)
+    )
+    return Table(
+        name=f"overlap-{file_name(arm.settings.name)}",
+        caption="Crawls from disjoint halves of the seeds: what they have in common",
+        heads=("crawler", "pages", "hosts"),
+        rows=rows,
+        note=f"Jaccard coefficient after {arm.page_budget:,} pages, mean ± standard error over {len(arm.topics)} "
+        "topics.",
+    )
+
+
+def agreement_table(arm: ArmMeasurements) -> Iterator[Table]:
+    """How far judges agree; nothing where none judged."""
+    if arm.agreement:
+        yield Table(
+            name=f"judges-{file_name(arm.settings.name)}",
+            caption=f"{arm.settings.name}: how far judges agree",
+            heads=("judges", "kappa"),
+            rows=tuple((names, mean_and_error(kappas, 2)) for names, kappas in arm.agreement.items()),
+            note=f"On the pages that any crawler visited; mean ± standard error over {len(arm.topics)} topics. 1: they "
+            "always agree, 0: as often as by chance.",
+        )
+
+
+def gap_table(arm: ArmMeasurements) -> Table:
+    """How far each crawler comes from chance to the greedy oracle."""
+    heads = ["crawler"]
+    columns: list[list[str]] = [[*arm.labels, "random", "greedy oracle"]]
+    for name, bounds in arm.bounds.items():
+        low, high = bounds.values[0][:, -1], bounds.values[1][:, -1]
+        values = arm.of(name).values[:, :, -1]
+        closed = [np.array([share_of_gap_closed(*each) for each in zip(row, low, high, strict=True)]) for row in values]
+        heads += [name.replace("_", " "), "share of the gap"]
+        columns.append([*map(mean_and_error, values), mean_and_error(low), mean_and_error(high)])
+        columns.append([*map(mean_and_error, closed), "0", "1"])
+    return Table(
+        name=f"gap-{file_name(arm.settings.name)}",
+        caption=f"{arm.settings.name}: between chance and knowing everything",
+        heads=tuple(heads),
+        rows=tuple(zip(*columns, strict=True)),
+        note=f"Mean ± standard error over {len(arm.topics)} topics after {arm.page_budget:,} pages. "
+        "The oracle is greedy, so it is no strict bound.",
+    )
+
+
+def closed_world_table(arm: ArmMeasurements) -> Table:
+    """How often each crawler wanted a page that the recording lacks, and what that can have changed."""
+    report = closed_world_report(arm.missed, arm.page_budget)
+    rows = tuple(
+        (gap.strategy, shown(gap.missing_per_page), _interval(gap.precision), _interval(gap.recall))
+        for gap in report.gaps
+    )
+    safe = {
+        measure: sum(order.is_safe for order in report.orders if order.measure == measure)
+        for measure in ("precision", "recall")
+    }
+    n_pairs = len(report.orders) // 2
+    return Table(
+        name=f"missing-pages-{file_name(arm.settings.name)}",
+        caption=f"{arm.settings.name}: pages wanted that the recording lacks",
+        heads=("crawler", "missing per page", "precision: measured, and between", "recall: measured, and between"),
+        rows=rows,
+        note=f"The order of two crawlers is safe whatever the missing pages are for {safe['precision']} of {n_pairs} "
+        f"pairs by precision, and for {safe['recall']} by recall. Seeds count as found here.",
+    )
+
+
+def _interval(interval: Interval) -> str:
+    return f"{shown(interval.measured)}, {shown(interval.low)} to {shown(interval.high)}"
+
+
+def topics_table(arm: ArmMeasurements, one: str, other: str, measure: str) -> Table:
+    """Wins and losses of one crawler over another, and what they go along with."""
+    difference = arm.better(measure, one, other)
+    compared = compare_pairs(difference, np.zeros(len(difference)))
+    rows = tuple(
+        (each.feature, shown(each.rho, 2), p_shown(each.p), p_shown(each.p_corrected), str(each.n_topics))
+        for each in explain_differences(difference, arm.features)
+    )
+    return Table(
+        name=f"topics-{file_name(arm.settings.name)}",
+        caption=f"{arm.settings.name}: for which topics is {one} better than {other}?",
+        heads=("feature of a topic", "Spearman's rho", "p", "corrected p", "topics"),
+        rows=rows,
+        note=f"{measure.replace('_', ' ')} at the end: {one} wins on {compared.wins} topics, loses on "
+        f"{compared.losses}, {compared.ties} are ties. A positive rho: the larger the feature, the more {one} is "
+        "ahead.",
+    )

@@ -1,0 +1,97 @@
+"""What was measured in a study: every measure of all crawls of an arm as one array, by strategy, topic and place.
+
+Crawls of one topic from several random seeds are averaged first; topics are the observations (SPEC section 6). A topic
+for which a measure is not defined has not-a-number there.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from scenthound.errors import UnknownName
+from scenthound.lab.closed_world import MissedCounts
+from scenthound.lab.statistics import MeanCurve
+from scenthound.lab.studies.settings import ArmSettings
+from scenthound.lab.topic_analysis import TopicFeatures
+from scenthound.model import FloatArray, IntArray
+
+#: The shares of the relevant pages, in per cent, that search lengths are of.
+FOUND_PERCENT = (25, 50, 75)
+#: The rows of the bounds, in this order.
+BOUNDS = ("random", "oracle")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """`values[strategy, topic, place]`; `x` are the places: numbers of pages visited, or sizes n of a top n."""
+
+    x: IntArray
+    values: FloatArray
+    lower_is_better: bool = False
+
+    def at(self, x: int) -> FloatArray:
+        """By strategy and topic, at the last place that is not beyond x."""
+        place = max(0, int(np.searchsorted(self.x, x, side="right")) - 1)
+        values: FloatArray = self.values[:, :, place]
+        return values
+
+    def curve(self, strategy: int) -> MeanCurve:
+        """The mean over topics with its standard error."""
+        topics = self.values[strategy][~np.isnan(self.values[strategy]).any(axis=1)]
+        nothing = np.full(len(self.x), np.nan)
+        if not len(topics):
+            return MeanCurve(self.x, nothing, nothing, 0)
+        error = topics.std(axis=0, ddof=1) / np.sqrt(len(topics)) if len(topics) > 1 else nothing
+        return MeanCurve(self.x, topics.mean(axis=0), error, len(topics))
+
+
+@dataclass(frozen=True, slots=True)
+class ArmMeasurements:
+    """One experiment of a study, measured. `bounds` has the measures of crawlers that know nothing and everything."""
+
+    settings: ArmSettings
+    page_budget: int
+    n_hosts: int  #: that recorded pages are on
+    topics: tuple[str, ...]
+    measured: Mapping[str, Measured]
+    bounds: Mapping[str, Measured]
+    missed: tuple[MissedCounts, ...]  #: by topic, start and strategy, which go by their labels
+    features: tuple[TopicFeatures, ...]  #: by topic
+    #: Pages until a share of the relevant ones was found, infinite where it never was: by strategy, topic and share.
+    search_lengths: FloatArray | None = None
+    agreement: Mapping[str, FloatArray] = field(default_factory=dict)  #: of judges, by topic
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the study calls its crawlers."""
+        return tuple(self.settings.strategies)
+
+    def place(self, label: str) -> int:
+        try:
+            return self.labels.index(label)
+        except ValueError:
+            raise UnknownName.among("crawler", label, list(self.labels)) from None
+
+    def of(self, measure: str) -> Measured:
+        try:
+            return self.measured[measure]
+        except KeyError:
+            raise UnknownName.among("measure", measure, list(self.measured)) from None
+
+    @property
+    def n_ended_early(self) -> int:
+        """Crawls that ran out of pages to ask for."""
+        return sum(crawl.n_pages < self.page_budget for crawl in self.missed)
+
+    def step(self, share: float) -> int:
+        """The number of pages after a share of the budget."""
+        return max(1, round(self.page_budget * share))
+
+    def better(self, measure: str, one: str, other: str, x: int | None = None) -> FloatArray:
+        """By topic, how much better one crawler is than another: after x pages, or at the end."""
+        measured = self.of(measure)
+        values = measured.at(int(measured.x[-1]) if x is None else x)
+        sign = -1.0 if measured.lower_is_better else 1.0
+        difference: FloatArray = sign * (values[self.place(one)] - values[self.place(other)])
+        return difference

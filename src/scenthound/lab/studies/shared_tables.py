@@ -1,0 +1,101 @@
+"""Tables that the papers have: values at the end of the crawls, tests as published, cost."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from scenthound.errors import UnknownName
+from scenthound.lab.statistics import compare_pairs
+from scenthound.lab.studies.measured import ArmMeasurements
+from scenthound.lab.studies.pictures import Table
+from scenthound.lab.studies.shown import file_name, mean_and_error, p_shown, shown
+from scenthound.model import FloatArray
+
+
+def arm_named(arms: Sequence[ArmMeasurements], name: str) -> ArmMeasurements:
+    found = {arm.settings.name: arm for arm in arms}
+    if name not in found:
+        raise UnknownName.among("arm", name, found)
+    return found[name]
+
+
+def end_table(arm: ArmMeasurements, measures: Mapping[str, str]) -> Table:
+    """Every crawler after all pages; the static scheme in the mean over all n. `measures` have their heads."""
+    there = {name: head for name, head in measures.items() if name in arm.measured}
+    rows = tuple(
+        (label, *(mean_and_error(_end(arm, name, place), 1 if "rank" in name else 3) for name in there))
+        for place, label in enumerate(arm.labels)
+    )
+    return Table(
+        name=f"end-{file_name(arm.settings.name)}",
+        caption=f"{arm.settings.name}: after {arm.page_budget:,} pages",
+        heads=("crawler", *there.values()),
+        rows=rows,
+        note=f"Mean ± standard error over {len(arm.topics)} topics. "
+        "Coverage is the mean over all n; low ranks are good.",
+    )
+
+
+def _end(arm: ArmMeasurements, measure: str, place: int) -> FloatArray:
+    """By topic."""
+    values = arm.of(measure).values[place]
+    end: FloatArray = values.mean(axis=-1) if measure.startswith("coverage") else values[:, -1]
+    return end
+
+
+def t_test_table(arm: ArmMeasurements, measure: str, head: str, shares: Sequence[float]) -> Table:
+    """Paired t-tests between all crawlers, as published, beside the test that asks for no normal distribution."""
+    rows = [
+        _test_row(arm, measure, one, other, arm.step(share))
+        for share in shares
+        for one, other in combinations(arm.labels, 2)
+    ]
+    return Table(
+        name=f"t-tests-{file_name(head)}",
+        caption=f"{head}: paired tests between crawlers",
+        heads=("pages", "crawlers", "better by", "t", "p of t", "p of sign flips", "d_z", "wins / ties / losses"),
+        rows=tuple(rows),
+        note="How much better the first crawler is, in the mean over topics. p are two-sided and not corrected, as "
+        "published.",
+    )
+
+
+def _test_row(arm: ArmMeasurements, measure: str, one: str, other: str, step: int) -> tuple[str, ...]:
+    better = arm.better(measure, one, other, step)
+    compared = compare_pairs(better, np.zeros(len(better)))
+    return (
+        f"{step:,}",
+        f"{one} - {other}",
+        shown(compared.mean_difference),
+        shown(compared.t, 2),
+        p_shown(compared.p_t),
+        p_shown(compared.p_permutation),
+        shown(compared.d_z, 2),
+        f"{compared.wins} / {compared.ties} / {compared.losses}",
+    )
+
+
+def cost_tables(arm: ArmMeasurements, quality: str = "target_recall") -> Iterator[Table]:
+    """CPU time per page without fetching, and what it buys; nothing where it was not measured."""
+    cost = arm.of("cpu_us").values[:, :, 0]
+    if np.isnan(cost).all():
+        return
+    gained = arm.of(quality).values[:, :, -1]
+    cpu_s = cost * arm.page_budget / 1e6
+    rows = tuple(
+        (
+            label,
+            mean_and_error(cost[place], 1),
+            mean_and_error(gained[place]),
+            mean_and_error(gained[place] / cpu_s[place], 2),
+        )
+        for place, label in enumerate(arm.labels)
+    )
+    yield Table(
+        name=f"cost-{file_name(arm.settings.name)}",
+        caption=f"{arm.settings.name}: CPU time of crawlers, fetching left out",
+        heads=("crawler", "CPU µs per page", quality.replace("_", " "), f"{quality.replace('_', ' ')} per CPU second"),
+        rows=rows,
+        note=f"Mean ± standard error over {len(arm.topics)} topics, {arm.page_budget:,} pages each.",
+    )

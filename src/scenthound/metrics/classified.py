@@ -1,0 +1,35 @@
+"""Classifier precision (menczer2001 section 4.1): the share of visited pages that a trained classifier accepts.
+
+Rocchio, Widrow-Hoff and Exponentiated Gradient learn the topic's seeds against the seeds of the other topics
+(`relevance/judging`); a crawl of one topic has no other topics, and so no classifier.
+"""
+
+from typing import Literal
+
+from scenthound.metrics.base import Judgement, Metric, mean_so_far, padded, undefined
+from scenthound.model import FloatArray, Trace
+
+SeedJudge = Literal["rocchio", "widrow_hoff", "exponentiated_gradient"]
+
+
+class Classified(Metric):
+    """Accepted pages among the first t, divided by t."""
+
+    name = "classified"
+    summary = "share of visited pages that a classifier accepts which learnt the seeds of all topics"
+    needs = "seeds of other topics to learn from"
+    only_if_asked = True
+
+    def __init__(self, by: SeedJudge = "rocchio") -> None:
+        self.by: SeedJudge = by
+
+    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
+        return accepted_share(trace, judgement, self.by, n_steps)
+
+
+def accepted_share(trace: Trace, judgement: Judgement, judge: str, n_steps: int) -> FloatArray:
+    """The share of the first t pages that a judge accepts."""
+    is_accepted = judgement.facts.accepted_by(judge)
+    if is_accepted is None:
+        return undefined(n_steps)
+    return mean_so_far(padded(is_accepted[judgement.places(trace)], n_steps))

@@ -1,0 +1,24 @@
+"""Recall: the share of the known relevant pages that a crawl has found, beside those it was given as seeds.
+
+Exact where the whole relevant set is known (SPEC section 6, beyond the papers). In contrast to target recall it does
+not depend on which relevant pages were drawn as targets.
+"""
+
+import numpy as np
+
+from scenthound.metrics.base import Judgement, Metric, padded, undefined
+from scenthound.model import FloatArray, Trace
+
+
+class Recall(Metric):
+    """Relevant pages that are no seeds among the first t, divided by all of these."""
+
+    name = "recall"
+    summary = "share of the pages known to belong to the topic, seeds left out, that have been visited"
+    needs = "known relevant pages that are no seeds"
+
+    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
+        to_find = np.setdiff1d(judgement.relevant, judgement.seeds, assume_unique=True)
+        if not len(to_find):
+            return undefined(n_steps)
+        return np.cumsum(padded(np.isin(trace.pages, to_find), n_steps)) / len(to_find)

@@ -1,0 +1,125 @@
+"""Pictures of a comparison: the ranking, and the metric against a parameter that was swept.
+
+Points are means, and the bars at them one standard error to each side. Of a sweep, the first parameter is the axis:
+numbers that span more than a factor of 20 on a logarithmic one, words and `none` as categories. There is a line for
+each strategy and each value of the other parameters.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from scenthound.lab.comparing.comparison import StrategyComparison
+from scenthound.lab.comparing.ranking import Mark, Placed
+from scenthound.lab.statistics import PairedSample, spread_told
+from scenthound.registry import Value, written
+from scenthound.report.styles import COLOURS, looks, new_figure, plain_axes, settle, shared_legend
+
+FEATURE = "Drawing a comparison"
+#: Values that span more than this factor stand on a logarithmic axis.
+LONG_SPAN = 20
+#: Colour, shape and words for each mark.
+LOOKS = {
+    Mark.BEST: (COLOURS[0], "o", "best, or shown to be as good"),
+    Mark.ALIKE: (COLOURS[0], "o", "best, or shown to be as good"),
+    Mark.UNCLEAR: (COLOURS[4], "D", "not clear"),
+    Mark.WORSE: ("#777777", "s", "clearly worse"),
+}
+
+
+def ranking_figure(done: StrategyComparison) -> Any:
+    """Every contestant in a line of its own, the best on top; dashed lines are the bounds."""
+    figure = new_figure(7.2, 1.6 + 0.26 * len(done.ranking), FEATURE)
+    axes = figure.add_subplot()
+    for placed in done.ranking:
+        colour, shape, words = LOOKS[placed.mark]
+        error = np.nan_to_num(placed.standard_error)
+        axes.errorbar(placed.mean, -placed.place, xerr=error, fmt=shape, color=colour, label=words)
+    axes.set_yticks([-placed.place for placed in done.ranking], [placed.contestant.spec for placed in done.ranking])
+    axes.set_ylim(-len(done.ranking) - 0.6, -0.4)
+    _draw_bounds(axes, done)
+    axes.set_xlabel(_axis_label(done))
+    axes.set_title(_title(done), fontsize="small")
+    plain_axes(axes)
+    shared_legend(figure)
+    settle(figure)
+    return figure
+
+
+def _draw_bounds(axes: Any, done: StrategyComparison) -> None:
+    bounds = {"random crawl": done.measured.random.mean(), "crawl that knows all": done.measured.oracle.mean()}
+    for (name, value), style in zip(bounds.items(), (":", "--"), strict=True):
+        if np.isfinite(value):
+            axes.axvline(value, linestyle=style, color="#777777", linewidth=1, label=name)
+
+
+def sweep_figure(done: StrategyComparison) -> Any:
+    """The metric against the first parameter."""
+    figure = new_figure(6.4, 4.4, FEATURE)
+    axes = figure.add_subplot()
+    values = list(dict.fromkeys(placed.contestant.swept[0] for placed in _in_order(done)))
+    places = _places(axes, values)
+    lines: dict[str, list[Placed]] = {}
+    for placed in _in_order(done):
+        lines.setdefault(_line_name(done, placed), []).append(placed)
+    for (name, points), look in zip(lines.items(), looks(list(lines)).values(), strict=True):
+        axes.errorbar(
+            [places[point.contestant.swept[0]] for point in points],
+            [point.mean for point in points],
+            yerr=np.nan_to_num([point.standard_error for point in points]),
+            color=look.colour,
+            linestyle=look.style,
+            marker=look.mark,
+            capsize=3,
+            label=name,
+        )
+    axes.set_xlabel(done.settings.sweeps[0].parameter)
+    axes.set_ylabel(_axis_label(done))
+    axes.set_title(_title(done), fontsize="small")
+    plain_axes(axes)
+    shared_legend(figure)
+    settle(figure)
+    return figure
+
+
+def _in_order(done: StrategyComparison) -> list[Placed]:
+    """By the first swept value where these are numbers, else as they were given."""
+    given = {contestant: place for place, contestant in enumerate(done.contestants)}
+    points = sorted(done.ranking, key=lambda placed: given[placed.contestant])
+    if _are_numbers([placed.contestant.swept[0] for placed in points]):
+        points.sort(key=lambda placed: float(placed.contestant.swept[0] or 0))
+    return points
+
+
+def _line_name(done: StrategyComparison, placed: Placed) -> str:
+    others = zip(done.settings.sweeps[1:], placed.contestant.swept[1:], strict=True)
+    return ", ".join([placed.contestant.base, *(f"{sweep.parameter}={written(value)}" for sweep, value in others)])
+
+
+def _places(axes: Any, values: Sequence[Value]) -> dict[Value, float]:
+    """Where each value stands on the axis, which is made to show them."""
+    are_numbers = _are_numbers(values)
+    places = {value: float(value or 0) if are_numbers else float(place) for place, value in enumerate(values)}
+    low, high = min(places.values()), max(places.values())
+    if are_numbers and low > 0 and high / low > LONG_SPAN:
+        axes.set_xscale("log")
+    axes.set_xticks(list(places.values()), [written(value) for value in values])
+    axes.minorticks_off()
+    return places
+
+
+def _are_numbers(values: Sequence[Value]) -> bool:
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+
+
+def _axis_label(done: StrategyComparison) -> str:
+    better = "less is better" if done.lower_is_better else "more is better"
+    metric, _, pages = done.by.partition("@")
+    return f"{metric.replace('_', ' ')} after {int(pages):,} pages ({better})"
+
+
+def _title(done: StrategyComparison) -> str:
+    topics = done.measured.topics
+    about = f"topic {topics[0]}" if len(topics) == 1 else f"{len(topics)} topics"
+    return f"{about}: {spread_told([PairedSample(done.measured.values[0])])}"

@@ -1,0 +1,103 @@
+"""A comparison as files: `comparison.json` with the ranking, and `comparison.csv` with a row for each crawl."""
+
+import csv
+import io
+from dataclasses import asdict
+from importlib.metadata import version
+from math import isnan
+from typing import Any
+
+from scenthound.lab.comparing.comparison import StrategyComparison
+from scenthound.lab.comparing.ranking import MARGIN_SHARE, Mark, Placed
+from scenthound.report.json_text import finite
+
+FORMAT = "scenthound comparison"
+VERSION = 1
+
+#: What the marks say, in words.
+MARKS = {
+    Mark.WORSE: "clearly worse than the best",
+    Mark.ALIKE: f"as good as the best: shown to differ by less than {100 * MARGIN_SHARE:.0f} % of it",
+    Mark.UNCLEAR: "not clear either way",
+}
+#: What a reader of the ranking must know.
+READING = (
+    "Differences are to the best, in pairs of crawls from the same start; intervals are 95 % BCa bootstrap intervals. "
+    "p is of a permutation test, corrected by Holm's method for all that are held against the best."
+)
+
+
+def as_json(done: StrategyComparison) -> dict[str, Any]:
+    """Plain values; what is no number is null."""
+    experiment = done.experiment
+    values = {
+        "format": FORMAT,
+        "version": VERSION,
+        "scenthound": version("scenthound"),
+        "web": str(experiment.web),
+        "web_fingerprint": done.web_fingerprint,
+        "topics_file": str(done.topics_file),
+        "topics": list(done.measured.topics),
+        "by": done.by,
+        "lower_is_better": done.lower_is_better,
+        "pages": experiment.page_budget,
+        "seeds": experiment.n_seeds,
+        "task": experiment.task.value,
+        "start": experiment.n_start,
+        "mode": experiment.mode,
+        "relevance": experiment.relevance,
+        "sweeps": {sweep.parameter: list(sweep.values) for sweep in done.settings.sweeps},
+        "says": done.says,
+        "reading": READING,
+        "marks": {mark.value: words for mark, words in MARKS.items()},
+        "notes": list(done.notes),
+        "ranking": [_placed(done, placed) for placed in done.ranking],
+        "bounds": {"random": float(done.measured.random.mean()), "oracle": float(done.measured.oracle.mean())},
+        "held_out": done.held_out.mean if done.held_out else None,
+        "winner": done.winner.contestant.spec,
+        "command": done.command,
+        "command_note": done.command_note,
+        "crawls_made": done.n_made,
+    }
+    plain: dict[str, Any] = finite(values)
+    return plain
+
+
+def _placed(done: StrategyComparison, placed: Placed) -> dict[str, Any]:
+    parameters = [sweep.parameter for sweep in done.settings.sweeps]
+    return {
+        "place": placed.place,
+        "strategy": placed.contestant.spec,
+        "swept": dict(zip(parameters, placed.contestant.swept, strict=True)),
+        "guide": done.experiment.guides()[placed.contestant.spec],
+        "mean": placed.mean,
+        "standard_error": placed.standard_error,
+        "difference": asdict(placed.difference) if placed.difference else None,
+        "p": placed.p,
+        "p_corrected": placed.p_corrected,
+        "p_equivalence_corrected": placed.p_alike,
+        "mark": placed.mark.value,
+        "precision": placed.precision,
+        "recall": placed.recall,
+        "gap_closed": placed.gap_closed,
+        "chosen_share": done.chosen_share(placed),
+        "cpu_us_per_page": done.cpu_us.get(placed.contestant.spec),
+        "missing_per_page": placed.missing_per_page,
+    }
+
+
+def crawls_csv(done: StrategyComparison) -> str:
+    """One row for each strategy, topic and random seed."""
+    measured = done.measured
+    table = io.StringIO(newline="")
+    rows = csv.writer(table)
+    rows.writerow(["strategy", "topic", "seed", done.by, "precision", "recall", "pages", "not_recorded"])
+    columns = (measured.values, measured.precision, measured.recall, measured.n_pages, measured.n_missing)
+    for place, contestant in enumerate(done.contestants):
+        for at, topic in enumerate(measured.topics):
+            for seed in range(done.experiment.n_seeds):
+                numbers = [float(column[place, at, seed]) for column in columns]
+                rows.writerow(
+                    [contestant.spec, topic, seed, *("" if isnan(each) else f"{each:.6g}" for each in numbers)]
+                )
+    return table.getvalue()

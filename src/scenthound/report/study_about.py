@@ -1,0 +1,126 @@
+"""What there is to say of a run of a study: in `study.json`, in `findings.json`, and on the page."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from platform import python_version
+from typing import Any
+
+from scenthound.lab.findings import Finding
+from scenthound.lab.studies.measured import ArmMeasurements
+from scenthound.lab.studies.study import Study
+from scenthound.report.study_files import findings_as_json
+from scenthound.report.study_page import PageFigure, StudyPage
+from scenthound.report.study_words import READING, protocol_told, verdicts_told
+
+#: The packages whose versions may change a number.
+PACKAGES = ("scenthound", "numpy", "scipy", "scikit-learn", "numba", "matplotlib")
+
+
+def versions() -> dict[str, str]:
+    """Of Python and of the packages that numbers come from; those that are not installed are left out."""
+    return {"python": python_version(), **dict(_installed())}
+
+
+def _installed() -> Iterator[tuple[str, str]]:
+    for package in PACKAGES:
+        try:
+            yield package, version(package)
+        except PackageNotFoundError:
+            continue
+
+
+def study_values(study: Study) -> dict[str, Any]:
+    """Plain values for `study.json`."""
+    return {
+        "study": study.settings.study,
+        "title": study.settings.title,
+        "versions": versions(),
+        "web": str(study.web),
+        "web_fingerprint": study.web_fingerprint,
+        "n_pages": study.n_pages,
+        "n_hosts": study.n_hosts,
+        "topics_file": str(study.topics_file),
+        "arms": [_arm(arm) for arm in study.arms],
+        "crawls": {"all": study.n_crawls, "made": study.n_made, "kept": study.n_crawls - study.n_made},
+        "timings": [asdict(timing) for timing in study.timings],
+        "notes": list(study.notes),
+    }
+
+
+def _arm(arm: ArmMeasurements) -> dict[str, Any]:
+    return {
+        "name": arm.settings.name,
+        "protocol": arm.settings.protocol,
+        "page_budget": arm.page_budget,
+        "crawlers": dict(arm.settings.strategies),
+        "topics": list(arm.topics),
+    }
+
+
+def findings_values(study: Study) -> dict[str, Any]:
+    """Plain values for `findings.json`."""
+    return {
+        "study": study.settings.study,
+        "version": version("scenthound"),
+        "web": str(study.web),
+        "web_fingerprint": study.web_fingerprint,
+        "n_topics": n_topics(study),
+        "reading": READING,
+        "findings": findings_as_json(study.findings),
+    }
+
+
+def n_topics(study: Study) -> int:
+    """Topics that any arm is on."""
+    return len({topic for arm in study.arms for topic in arm.topics})
+
+
+def study_page(study: Study, figures: Iterable[PageFigure], settings_text: str) -> StudyPage:
+    """The page of a study."""
+    return StudyPage(
+        title=f"{study.settings.study}: {study.settings.title}",
+        summary=(*verdict_lines(study.findings), _setting_told(study)),
+        findings=study.findings,
+        figures=tuple(figures),
+        tables=study.tables,
+        notes=study.notes,
+        facts=tuple(_facts(study)),
+        settings=settings_text,
+    )
+
+
+def verdict_lines(findings: Iterable[Finding]) -> Iterator[str]:
+    """How many findings have which verdict: a sentence for each protocol."""
+    by_protocol: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_protocol.setdefault(finding.protocol, []).append(finding)
+    for protocol, those in by_protocol.items():
+        of_any = " for which protocols do not differ" if len(by_protocol) > 1 else ""
+        told = f" by the protocol {protocol_told(protocol)!r}" if protocol else of_any
+        yield f"{verdicts_told(those, told)}."
+
+
+def _setting_told(study: Study) -> str:
+    settings = study.settings
+    seeds = f"{settings.seeds} random seed{'s' if settings.seeds != 1 else ''}"
+    budget = max(arm.page_budget for arm in study.arms)
+    return (
+        f"On the recorded web {study.web.name}, {study.n_pages:,} pages of {study.n_hosts:,} "
+        f"host{'s' if study.n_hosts != 1 else ''}: {n_topics(study):,} topics, {seeds}, crawls of up to {budget:,} "
+        f"pages, {study.n_crawls:,} crawls in all."
+    )
+
+
+def _facts(study: Study) -> Iterator[tuple[str, str]]:
+    yield "web", str(study.web)
+    yield "fingerprint of the web", study.web_fingerprint
+    yield "topics", str(study.topics_file)
+    for arm in study.arms:
+        about = f"{len(arm.topics):,} topics, {len(arm.labels)} crawlers, {arm.page_budget:,} pages"
+        yield f"arm {arm.settings.name!r}", f"{about}; {arm.settings.says}" if arm.settings.says else about
+    yield "crawls", f"{study.n_made:,} made, {study.n_crawls - study.n_made:,} found in the cache"
+    for timing in study.timings:
+        yield f"time for {timing.part}", f"{timing.seconds:,.1f} s"
+    yield "time in all", f"{sum(timing.seconds for timing in study.timings):,.1f} s"
+    yield "versions", ", ".join(f"{name} {number}" for name, number in versions().items())

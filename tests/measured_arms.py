@@ -1,0 +1,57 @@
+"""Arms of studies with planted values: what a paper found can be put in, and taken out."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from scenthound.lab.closed_world import MissedCounts
+from scenthound.lab.studies.measured import ArmMeasurements, Measured
+from scenthound.lab.studies.settings import read_settings
+from scenthound.lab.topic_analysis import TopicFeatures
+
+N_TOPICS = 12
+#: The value of a crawler at a place; topics differ from it by a little.
+Planted = Callable[[str, int], float]
+
+
+def planted_arm(
+    study: str,
+    name: str,
+    planted: Mapping[str, Planted],
+    *,
+    n_topics: int = N_TOPICS,
+    low: tuple[str, ...] = (),
+    n_hosts: int = 100,
+) -> ArmMeasurements:
+    """The arm of a study with these measures, 1,000 pages long; topics go up and down together and a little apart."""
+    settings = next(arm for arm in read_settings(study).arms if arm.name == name)
+    labels = tuple(settings.strategies)
+    steps = np.array([50, 100, 250, 500, 1000], np.int32)
+    measured = {
+        measure: _measured(labels, value, _places(measure, steps, settings.tops), n_topics, measure in low)
+        for measure, value in planted.items()
+    }
+    missed = [MissedCounts(label, f"t{topic}", 1000, 10, 50, 100) for topic in range(n_topics) for label in labels]
+    features = tuple(TopicFeatures(f"t{topic}", topic, 0.5, topic % 3, 2.0, 0.1) for topic in range(n_topics))
+    topics = tuple(f"t{topic}" for topic in range(n_topics))
+    return ArmMeasurements(settings, 1000, n_hosts, topics, measured, {}, tuple(missed), features)
+
+
+def _places(measure: str, steps: np.ndarray, tops: tuple[int, ...]) -> np.ndarray:
+    if measure.startswith("coverage"):
+        return np.array(tops, np.int32)
+    return steps[-1:] if measure in {"cpu_us", "running_s"} else steps
+
+
+def _measured(labels: tuple[str, ...], planted: Planted, places: np.ndarray, n_topics: int, low: bool) -> Measured:
+    rng = np.random.default_rng(0)
+    mean = np.array([[planted(label, int(x)) for x in places] for label in labels])
+    level = rng.uniform(-0.02, 0.02, (1, n_topics, 1))
+    apart = rng.uniform(-0.001, 0.001, (len(labels), n_topics, 1))
+    scale = np.abs(mean).max()
+    return Measured(places, mean[:, None, :] + (level + apart) * scale, low)
+
+
+def verdicts(findings: object) -> dict[str, str]:
+    """By name, and by protocol where there is one."""
+    return {f"{each.name} {each.protocol}".strip(): each.verdict.value for each in findings}

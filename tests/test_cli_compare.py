@@ -1,0 +1,110 @@
+"""`scenthound compare` at the command line."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from evolution_web import record_topical, write_topical
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    """A folder with a web and its topics."""
+    folder = tmp_path_factory.mktemp("topical")
+    record_topical(folder)
+    write_topical(folder)
+    return folder
+
+
+@pytest.fixture
+def comparing(scenthound, place):
+    """Compare two strategies in small crawls, with further options."""
+
+    def call(*more: object, strategies=("best_first", "breadth_first")):
+        named = [word for strategy in strategies for word in ("--strategy", strategy)]
+        files = ("--web", place / "web", "--topics", place / "topics.jsonl")
+        small = ("--pages", "40", "--start", "3", "--workers", "1", "--relevance", "cosine")
+        return scenthound("compare", *files, *small, *named, *more)
+
+    return call
+
+
+BALLOON = ("--topic", "balloon", "--seeds", "6")
+
+
+def test_the_ranking_is_shown_with_what_it_is_about_and_a_command_that_works(comparing, scenthound, place, tmp_path):
+    code, out, err = comparing(*BALLOON)
+    assert code == 0, err
+    assert "target_recall@40 (more is better): mean ± standard error over 6 random seeds" in out
+    assert "Observed was one topic from 6 random starts" in out
+    assert "may look better than it is" in out
+    best = re.search(r"Best: (\w+), with target_recall@40 of 0\.\d{3}\.", out)
+    command = out[out.index("  scenthound crawl") :].strip().splitlines()[0]
+    wanted = f"--topic balloon --strategy {best[1]} --relevance cosine --pages 40"
+    assert command == f"scenthound crawl {place / 'topics.jsonl'} {wanted}"
+    # The same words start a crawl, here of the recording.
+    words = [*shlex.split(command)[1:], "--web", place / "web", "--offline", "--out", tmp_path / "crawl", "--json"]
+    code, out, err = scenthound(*words)
+    assert code == 0, err
+
+
+def test_the_result_can_be_had_as_json_and_nothing_else(comparing):
+    code, out, _ = comparing(*BALLOON, "--by", "precision@20", "--json")
+    told = json.loads(out)
+    assert code == 0
+    assert told["by"] == "precision@20"
+    assert told["ranking"][0]["strategy"] == told["winner"]
+    assert told["pages"] == 40
+
+
+def test_what_decides_about_crawls_is_passed_on(comparing):
+    code, out, err = comparing("--topic", "balloon", "--topic", "train", "--seeds", "1", "--follow-nofollow", "--json")
+    told = json.loads(out)
+    assert code == 0, err
+    assert told["topics"] == ["balloon", "train"]
+    assert "--follow-nofollow" in told["command"]
+    code, out, _ = comparing("--topics-max", "1", "--seeds", "1", "--task", "neighbours", "--mode", "polite", "--json")
+    told = json.loads(out)
+    assert (told["topics"], told["task"]) == (["balloon"], "neighbours")
+    assert told["mode"].startswith("polite")
+
+
+def test_a_sweep_leaves_pictures_and_is_taken_up_again(comparing, tmp_path):
+    sweep = ("--sweep", "buffer=4,none", "--out", tmp_path / "out")
+    code, out, err = comparing(*BALLOON, *sweep, strategies=["best_first"])
+    assert code == 0, err
+    assert f"{tmp_path / 'out'} (12 crawls were new)" in out
+    assert {"sweep.svg", "sweep.png"} <= {entry.name for entry in (tmp_path / "out").iterdir()}
+    first = (tmp_path / "out" / "comparison.json").read_text(), (tmp_path / "out" / "sweep.svg").read_bytes()
+    code, out, _ = comparing(*BALLOON, *sweep, strategies=["best_first"])
+    assert "(0 crawls were new)" in out
+    again = (tmp_path / "out" / "comparison.json").read_text(), (tmp_path / "out" / "sweep.svg").read_bytes()
+    assert json.loads(again[0]) | {"crawls_made": 12} == json.loads(first[0])
+    assert again[1] == first[1]
+
+
+def test_one_start_is_shown_without_what_cannot_be_said(comparing):
+    code, out, _ = comparing("--topic", "balloon", "--seeds", "1")
+    assert code == 0
+    assert "One start shows no spread" in out
+    assert "may look better than it is" not in out
+    assert "±" not in out
+
+
+def test_wrong_use_costs_one_line(comparing, scenthound, place):
+    for options, told in (
+        ((), "has 3 topics: choose one with --topic"),
+        (("--topic", "balloon", "--by", "presicion"), "Did you mean 'precision'?"),
+        (("--topic", "balloon", "--sweep", "depth=1"), "No parameter of best_first 'depth'"),
+        (("--topic", "balloon", "--sweep", "depth"), "should be written parameter=value,value"),
+        (("--topic", "balloon", "--by", "precision@90"), "the crawls have 40 pages"),
+    ):
+        code, out, err = comparing(*options)
+        assert (code, out) == (2, "")
+        assert told in err
+        assert len(err.strip().splitlines()) == 1
+    code, _, err = comparing("--topic", "balloon", "--sweep", "depth=1,2", strategies=())
+    assert "These have depth: fish_search, shark_search." in err

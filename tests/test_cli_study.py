@@ -1,0 +1,182 @@
+"""`scenthound study` at the command line."""
+
+import json
+import tomllib
+from dataclasses import replace
+
+import pytest
+
+from made_study import made_finding, made_study
+from scenthound.lab.findings import Verdict
+from scenthound.lab.studies.settings import STUDIES
+from scenthound.report import johnson2003_folder, study_folder
+from scenthound.store.recorded_web import RecordedWeb
+
+
+@pytest.fixture
+def asked(monkeypatch, web_path):
+    """What the study was asked to do; its crawls and measures are made up."""
+    made = made_study(web_fingerprint=RecordedWeb.open(web_path).fingerprint, pictures=())
+    asked = {"findings": made.findings}
+
+    def run(settings, web, topics, cache, *, workers, progress):
+        asked.update(settings=settings, web=web, topics=topics, cache=cache, workers=workers)
+        return replace(made, settings=settings, findings=asked["findings"])
+
+    monkeypatch.setattr(study_folder, "run_study", run)
+    return asked
+
+
+@pytest.fixture
+def study(scenthound, web_path, topics_file, tmp_path):
+    """Run a study on the ring, with further options."""
+
+    def call(*more: object, name: str = "pant2002"):
+        return scenthound(
+            *("study", name, "--web", web_path, "--topics", topics_file, "--out", tmp_path / "out"), *more
+        )
+
+    return call
+
+
+def test_a_study_ends_with_a_line_for_each_finding_its_cost_and_where_the_report_is(study, asked, tmp_path):
+    code, out, err = study()
+    assert code == 0, err
+    first, second = [line for line in out.splitlines() if "Greedy > Blind" in line]
+    assert [cell.strip() for cell in first.strip("│").split("│")] == [
+        *("H1", "Greedy > Blind", "reproduced", "+0.25", "+0.125 to +0.375", "0.020")
+    ]
+    assert "undecided" in second
+    assert "2 findings: 1 reproduced, 0 not reproduced, 1 undecided." in out
+    assert "2 crawls made, 4 found in the cache. 2." in out
+    assert "crawling 1.5 s; judging 0.5 s; drawing figures" in out
+    assert "Note: 1 topic is left out." in out
+    assert out.rstrip().endswith(f"Report: {tmp_path / 'out' / 'report.html'}")
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_protocols_are_shown_where_there_are_several(study, asked):
+    _, without, _ = study()
+    asked["findings"] = (
+        made_finding(Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, protocol="as_published"),
+        made_finding(Verdict.REPRODUCED, protocol="corrected"),
+    )
+    _, out, _ = study()
+    assert "┃ protocol" not in without
+    assert "┃ protocol" in out
+    lines = [line for line in out.splitlines() if "Greedy > Blind" in line]
+    assert ["as published" in line and "not reproduced" in line for line in lines] == [True, False]
+    assert "corrected" in lines[1]
+
+
+def test_a_finding_without_a_claim_is_shown_with_dashes(study, asked):
+    asked["findings"] = (made_finding(),)
+    code, out, err = study()
+    assert code == 0, err
+    (line,) = [line for line in out.splitlines() if "Greedy > Blind" in line]
+    assert [cell.strip() for cell in line.strip("│").split("│")][2:] == ["undecided", "-", "-", "-"]
+
+
+def test_sizes_scale_the_study_and_other_places_may_hold_the_crawls(study, asked, tmp_path):
+    code, _, err = study(
+        *("--pages", 20, "--topics-max", 7, "--seeds", 3, "--cache", tmp_path / "cache", "--workers", 1)
+    )
+    assert code == 0, err
+    settings = asked["settings"]
+    assert (settings.pages, settings.topics_max, settings.seeds) == (20, 7, 3)
+    assert (asked["cache"], asked["workers"]) == (tmp_path / "cache", 1)
+
+
+def test_crawls_are_kept_in_the_folder_of_the_study_unless_told(study, asked, tmp_path):
+    study()
+    assert asked["cache"] == tmp_path / "out" / "crawls"
+
+
+def test_json_is_what_the_file_of_findings_has(study, asked, tmp_path):
+    code, out, err = study("--json")
+    assert code == 0, err
+    assert json.loads(out) == json.loads((tmp_path / "out" / "findings.json").read_text())
+    assert json.loads(out)["findings"][0]["claims"][0]["effect"]["mean"] == 0.25
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_settings_are_shown_without_any_other_option(scenthound, name):
+    code, out, err = scenthound("study", name, "--show-settings")
+    assert code == 0, err
+    assert tomllib.loads(out)["study"] == name
+    assert out.startswith("#")
+
+
+def test_settings_are_shown_with_the_sizes_asked_for(scenthound):
+    _, out, _ = scenthound("study", "pant2002", "--show-settings", "--pages", 77)
+    assert tomllib.loads(out)["pages"] == 77
+
+
+def test_shown_settings_can_be_changed_and_given_back(study, asked, scenthound, tmp_path):
+    _, text, _ = scenthound("study", "pant2002", "--show-settings")
+    file = tmp_path / "mine.toml"
+    file.write_text(text.replace("pages = 2000", "pages = 33"))
+    code, _, err = study("--settings", file)
+    assert code == 0, err
+    assert asked["settings"].pages == 33
+
+
+def refusal(answer) -> str:
+    """The one line of an answer that is a refusal."""
+    code, out, err = answer
+    assert (code, out) == (2, "")
+    (line,) = err.splitlines()
+    return line
+
+
+def test_an_unknown_study_is_refused_with_the_nearest_name(scenthound):
+    assert "Did you mean 'pant2002'?" in refusal(scenthound("study", "pant2020", "--show-settings"))
+
+
+def test_options_that_are_missing_are_named(scenthound, web_path):
+    line = refusal(scenthound("study", "pant2002", "--web", web_path))
+    assert "A study needs --topics and --out;" in line
+    assert "--web" not in line
+
+
+def test_settings_of_another_study_are_refused(study, scenthound, tmp_path):
+    (tmp_path / "wang.toml").write_text(scenthound("study", "wang2009", "--show-settings")[1])
+    assert "has settings of wang2009, not of pant2002" in refusal(study("--settings", tmp_path / "wang.toml"))
+
+
+def test_too_few_topics_are_told_and_nothing_is_left_behind(study, tmp_path):
+    # The ring has two topics.
+    assert "pant2002 needs at least 5 topics" in refusal(study("--workers", 1))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_of_something_else_is_refused(study, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.txt").touch()
+    assert "is not the folder of a study: choose another --out." in refusal(study())
+
+
+def test_the_study_of_a_search_goes_its_own_way(study, web_path, monkeypatch, tmp_path):
+    asked = {}
+
+    def search(out, settings, web, topics, *, workers, progress):
+        asked.update(out=out, seeds=settings.seeds, web=web, workers=workers)
+        return made_study(settings=settings)
+
+    monkeypatch.setattr(johnson2003_folder, "johnson2003_into", search)
+    code, out, err = study("--seeds", 4, "--workers", 1, name="johnson2003")
+    assert code == 0, err
+    assert asked == {"out": tmp_path / "out", "seeds": 4, "web": web_path, "workers": 1}
+    assert "findings of johnson2003" in out
+
+
+def test_the_study_of_a_search_takes_no_cache(study, tmp_path):
+    assert "leave --cache out" in refusal(study("--cache", tmp_path / "cache", name="johnson2003"))
+
+
+def test_a_web_that_is_not_there_is_refused(scenthound, topics_file, tmp_path):
+    answer = scenthound(
+        *("study", "pant2002", "--web", tmp_path / "none", "--topics", topics_file, "--out", tmp_path / "out")
+    )
+    assert "none" in refusal(answer)
+    assert not (tmp_path / "out").exists()

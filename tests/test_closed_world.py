@@ -1,0 +1,147 @@
+"""What pages that a recording lacks can have changed, worked out by hand."""
+
+from itertools import combinations
+from math import isnan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ring_web import simulated
+from scenthound.lab.closed_world import (
+    MissedCounts,
+    closed_world_report,
+    missed_counts,
+    precision_interval,
+    recall_interval,
+)
+from scenthound.lab.run_folder import RunFolder
+from scenthound.lab.starts import known_relevant
+
+
+def counts(strategy="best", topic="sea", *, pages=10, missing=2, relevant=6, known=12, seed=0):
+    return MissedCounts(strategy, topic, pages, missing, relevant, known, seed)
+
+
+def test_a_missing_page_pushes_one_out_when_the_budget_is_spent():
+    # Ten pages, six relevant, two more wanted: with both the budget would have been spent two pages earlier. Lost may
+    # be two relevant pages for two irrelevant ones: 4 / 10. Won may be two relevant ones for two others: 8 / 10.
+    interval = precision_interval(counts(), 10)
+    assert (interval.measured, interval.low, interval.high) == (0.6, 0.4, 0.8)
+
+
+def test_a_crawl_that_ended_early_has_room_for_some_missing_pages():
+    # Budget 11: one of the two missing pages takes the free place, and only the other pushes a page out.
+    # Measured 6/11, at least (6 - 1) / 11, at most (6 + 2) / 11.
+    interval = precision_interval(counts(), 11)
+    assert (interval.measured, interval.low, interval.high) == (6 / 11, 5 / 11, 8 / 11)
+    # Budget 20: both have room, and nothing is pushed out.
+    assert precision_interval(counts(), 20).low == 6 / 20
+
+
+def test_recall_has_more_to_find_when_missing_pages_are_relevant():
+    # 6 of 12 found. Both own missing pages relevant: (6 + 2) / (12 + 2). Own irrelevant, and pushing two out, while the
+    # three that others found missing are relevant: (6 - 2) / (12 + 3).
+    interval = recall_interval(counts(), 10, n_missed_by_others=3)
+    assert (interval.measured, interval.low, interval.high) == (0.5, 4 / 15, 8 / 14)
+
+
+def test_no_more_pages_are_found_than_the_budget_allows():
+    # 9 of 10 pages are relevant, so that one missing page at most can be one more.
+    crawl = counts(relevant=9, missing=30, known=20)
+    assert precision_interval(crawl, 10).high == 1
+    assert recall_interval(crawl, 10, 0).high == 10 / 21
+    assert precision_interval(crawl, 10).low == recall_interval(crawl, 10, 0).low == 0
+
+
+def test_where_nothing_relevant_is_known_there_is_no_recall():
+    assert isnan(recall_interval(counts(relevant=0, known=0), 10, 1).low)
+
+
+def test_a_crawl_that_missed_nothing_is_known_exactly():
+    interval = precision_interval(counts(missing=0), 10)
+    assert interval.low == interval.measured == interval.high == 0.6
+
+
+@given(
+    st.integers(1, 12).flatmap(
+        lambda budget: st.tuples(st.just(budget), st.lists(st.sampled_from("rxm"), min_size=1, max_size=budget + 4))
+    ),
+    st.integers(0, 3),
+)
+def test_the_bounds_hold_whatever_the_missing_pages_were_and_whenever_asked_for(case, n_unfound):
+    """`r` and `x` are visited pages, relevant or not, `m` missing ones, in the order asked for."""
+    budget, asked = case
+    while sum(kind != "m" for kind in asked) > budget:
+        asked.pop()
+    relevant = asked.count("r")
+    crawl = counts(
+        pages=relevant + asked.count("x"), missing=asked.count("m"), relevant=relevant, known=relevant + n_unfound
+    )
+    precision, recall = precision_interval(crawl, budget), recall_interval(crawl, budget, 0)
+    places = [place for place, kind in enumerate(asked) if kind == "m"]
+    for n_good in range(len(places) + 1):
+        for good in combinations(places, n_good):
+            got = asked[:budget]
+            n_found = sum(kind == "r" or place in good for place, kind in enumerate(got))
+            assert precision.low <= n_found / budget <= precision.high
+            if crawl.n_known:
+                in_budget = sum(place < budget for place in good)
+                assert recall.low <= n_found / (crawl.n_known + in_budget) <= recall.high + 1e-12
+
+
+def test_orders_are_safe_where_intervals_are_apart():
+    # A: 8 of 10 and 1 missing, 0.7 to 0.9. B: 5 of 10 and 1 missing, 0.4 to 0.6. C: 6 of 10 and 1 missing, 0.5 to 0.7.
+    crawls = [counts(name, relevant=relevant, missing=1) for name, relevant in (("B", 5), ("A", 8), ("C", 6))]
+    report = closed_world_report(crawls, 10)
+    assert [gap.strategy for gap in report.gaps] == ["B", "A", "C"]
+    orders = {(each.better, each.worse): each.is_safe for each in report.orders if each.measure == "precision"}
+    # A and C meet in 0.7, so that they may be equal.
+    assert orders == {("A", "B"): True, ("A", "C"): False, ("C", "B"): False}
+
+
+def test_crawls_of_a_topic_are_averaged_before_topics():
+    # Topic sea: precisions 0.6 and 0.2, mean 0.4; topic sky: 1.0. The mean over topics is 0.7, not that over crawls.
+    crawls = [counts(relevant=6), counts(relevant=2, seed=1), counts(topic="sky", relevant=10, missing=0, pages=20)]
+    (gap,) = closed_world_report(crawls, 10).gaps
+    assert gap.precision.measured == pytest.approx(0.7)
+    assert gap.missing_per_page == 4 / 40
+    assert gap.n_crawls == 3
+
+
+def test_what_others_missed_from_the_same_start_may_be_relevant():
+    crawls = [counts("A"), counts("B", missing=3), counts("B", missing=100, seed=1)]
+    report = closed_world_report(crawls, 10)
+    assert report.gaps[0].recall.low == 4 / 15
+
+
+def test_the_order_of_one_topic_can_be_safe_where_that_of_the_mean_is_not():
+    crawls = [counts("A", relevant=9, missing=0), counts("B", relevant=2, missing=0)]
+    crawls += [counts("A", "sky", relevant=5, missing=9), counts("B", "sky", relevant=5, missing=9)]
+    (order,) = (each for each in closed_world_report(crawls, 10).orders if each.measure == "precision")
+    # Topic sea: 0.9 against 0.2 for certain. With sky anything from 0 to 1 is possible: 0.45 to 0.95, 0.1 to 0.6.
+    assert (order.better, order.is_safe, order.n_topics_safe, order.n_topics) == ("A", False, 1, 2)
+
+
+def test_topics_without_known_pages_take_no_part_in_recall():
+    crawls = [counts(name, topic, known=known) for name in "AB" for topic, known in (("sea", 12), ("sky", 0))]
+    report = closed_world_report(crawls, 10)
+    assert [order.n_topics for order in report.orders] == [2, 1]
+    assert report.gaps[0].recall.measured == 0.5
+    nothing = closed_world_report([counts(name, known=0) for name in "AB"], 10)
+    assert isnan(nothing.gaps[0].recall.low)
+    assert [order.is_safe for order in nothing.orders] == [False, False]
+
+
+def test_a_run_folder_tells_what_its_crawls_missed(web_path, topics_file, tmp_path):
+    simulated(web_path, topics_file, tmp_path / "run")
+    run = RunFolder.open(tmp_path / "run")
+    told = missed_counts(run)
+    assert [(each.strategy, each.topic, each.seed) for each in told] == [
+        (note.strategy, note.topic, note.seed) for note in run.crawls()
+    ]
+    # The ring has 40 pages, every second of a topic, and no link leads out of it.
+    assert {(each.n_pages, each.n_missing, each.n_known) for each in told} == {(20, 0, 20)}
+    of_topic = {topic.id: set(known_relevant(run.web, topic).tolist()) for topic in run.topics()}
+    for each, trace in zip(told, run.traces(), strict=True):
+        assert each.n_relevant == sum(page in of_topic[trace.topic] for page in trace.pages.tolist())

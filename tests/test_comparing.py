@@ -1,0 +1,241 @@
+"""Who takes part in a comparison, how the ranking comes about, what the best is worth, and how it is started live."""
+
+import shlex
+from math import isnan
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.main import get_command
+
+from ring_web import topic
+from scenthound.cli.app import app
+from scenthound.errors import BadParameter, UnknownName
+from scenthound.lab.comparing.contestants import Contestant, contestants_of, parse_sweep
+from scenthound.lab.comparing.halving import held_out
+from scenthound.lab.comparing.live_command import guide_note, live_command
+from scenthound.lab.comparing.measurements import Measurements
+from scenthound.lab.comparing.ranking import Mark, observations_needed, ranking_of
+from scenthound.lab.comparing.reading import what_it_is_about
+from scenthound.lab.comparing.settings import ComparisonSettings, deciding_point
+from scenthound.lab.experiment import Experiment
+
+
+def specs(strategies, *sweeps, pages=50):
+    return [each.spec for each in contestants_of(strategies, [parse_sweep(sweep) for sweep in sweeps], pages)]
+
+
+def test_two_sweeps_make_every_combination_of_every_strategy():
+    assert specs(["best_n_first", "breadth_first"], "buffer=8,16") == [
+        "best_n_first:buffer=8",
+        "best_n_first:buffer=16",
+        "breadth_first:buffer=8",
+        "breadth_first:buffer=16",
+    ]
+    grid = contestants_of(["best_n_first:description=true"], [parse_sweep("n=1,4"), parse_sweep("buffer=none, 16")], 50)
+    assert [each.swept for each in grid] == [(1, None), (1, 16), (4, None), (4, 16)]
+    assert grid[0] == Contestant(
+        "best_n_first:n=1,buffer=none,description=true", "best_n_first:description=true", (1, None)
+    )
+
+
+def test_what_comes_to_the_same_takes_part_once():
+    assert specs(["best_first", "best_first:buffer=256", "best_first"]) == ["best_first"]
+    assert specs(["best_first"], "buffer=8,8,8") == ["best_first:buffer=8"]
+
+
+def test_a_strategy_that_wants_the_page_budget_is_told_it_unless_it_is_set():
+    assert specs(["infospiders"], pages=70) == ["infospiders:max_pages=70"]
+    assert specs(["infospiders:max_pages=5"], pages=70) == ["infospiders:max_pages=5"]
+    assert specs(["infospiders"], "max_pages=5,70", pages=9) == ["infospiders:max_pages=5", "infospiders:max_pages=70"]
+
+
+def test_sweeps_that_make_no_sense_are_refused_in_one_line():
+    with pytest.raises(UnknownName, match=r"No parameter of opic 'buffer'\. Known: n, seeds_first\."):
+        specs(["best_first", "opic"], "buffer=8")
+    with pytest.raises(BadParameter, match="best_first:buffer=8 has buffer set, and --sweep sets it too"):
+        specs(["best_first:buffer=8"], "buffer=16")
+    with pytest.raises(BadParameter, match="--sweep buffer is given twice"):
+        specs(["best_first"], "buffer=16", "buffer=8")
+    with pytest.raises(BadParameter, match="buffer=0 is out of range"):
+        specs(["best_first"], "buffer=0,8")
+    with pytest.raises(BadParameter, match=r"needs --strategy.* have hub and hub_over: rank_function\."):
+        specs([], "hub=1,2", "hub_over=mean")
+    with pytest.raises(BadParameter, match="makes 210 strategies to compare, and 200 is the most"):
+        specs(["best_n_first"], f"n={','.join(map(str, range(1, 15)))}", f"buffer={','.join(map(str, range(15)))}")
+    for text in ("buffer", "=3", "buffer=", "buffer=,"):
+        with pytest.raises(BadParameter, match="should be written parameter=value,value"):
+            parse_sweep(text)
+
+
+def test_starts_are_ten_until_topics_are_the_observations():
+    settings = ComparisonSettings()
+    assert [settings.seeds_for(n) for n in (1, 4, 5, 6, 100)] == [10, 10, 2, 1, 1]
+    assert ComparisonSettings(n_seeds=3).seeds_for(100) == 3
+
+
+def test_the_metric_decides_at_the_end_or_after_the_pages_named():
+    assert str(deciding_point("target_recall", 60)) == "target_recall@60"
+    assert str(deciding_point("precision@50", 60)) == "precision@50"
+    with pytest.raises(BadParameter, match="the crawls have 60 pages"):
+        deciding_point("precision@61", 60)
+
+
+def measured(values, random=0.1, oracle=0.9) -> Measurements:
+    """Of these values by contestant, topic and seed."""
+    values = np.asarray(values, np.float64)
+    of_starts = np.ones(values.shape[1:])
+    return Measurements(
+        topics=tuple(f"topic{place}" for place in range(values.shape[1])),
+        lacking=(),
+        values=values,
+        precision=values / 2,
+        recall=values / 4,
+        n_pages=np.full(values.shape, 20.0),
+        n_missing=np.full(values.shape, 5.0),
+        random=random * of_starts,
+        oracle=oracle * of_starts,
+        twin_of=tuple(range(len(values))),
+    )
+
+
+def ranked(values, lower_is_better=False):
+    contestants = [Contestant(name, name) for name in "abcdefgh"[: len(values)]]
+    places = range(len(values))
+    return ranking_of(measured(values), contestants, lower_is_better=lower_is_better, taking_part=places)
+
+
+#: One topic, ten starts; the mean is 0.5.
+STARTS = 0.5 + np.array([-4.5, -3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 4.5]) / 100
+SIGNS = np.array([1, -1] * 5)
+
+
+def test_each_is_held_against_the_best_from_the_same_starts():
+    # b has always 0.2 less, so of 1,024 ways to flip signs 2 are as extreme; it is tested beside c, so p is doubled.
+    # c differs by 0.001 to either side: its mean is that of the best, and it is surely within 5 % of 0.5.
+    best, alike, worse = ranked(
+        [STARTS[None], STARTS[None] - 0.2 - 0.001 * SIGNS, STARTS[None] - 0.0001 + 0.001 * SIGNS]
+    )
+    assert [each.contestant.spec for each in (best, alike, worse)] == ["a", "c", "b"]
+    assert [each.place for each in (best, alike, worse)] == [1, 2, 3]
+    assert [each.mark for each in (best, alike, worse)] == [Mark.BEST, Mark.ALIKE, Mark.WORSE]
+    assert worse.p == 2 / 1024
+    assert worse.p_corrected == 4 / 1024
+    assert alike.p_alike < 0.001
+    assert best.difference is None
+    assert isnan(best.p_corrected)
+    assert worse.difference.mean == pytest.approx(-0.2)
+    assert -0.2015 < worse.difference.low < worse.difference.high < -0.1985
+    # The standard deviation of STARTS is 0.0302765, over the square root of 10.
+    assert best.standard_error == pytest.approx(0.0302765 / 10**0.5, rel=1e-5)
+
+
+def test_a_difference_that_could_be_chance_is_not_clear():
+    # The differences are -0.2 and +0.1 in turn: a mean of -0.05, and neither a clear loss nor surely within 0.025.
+    _, other = ranked([STARTS[None], STARTS[None] - 0.05 + 0.15 * SIGNS])
+    assert other.mark is Mark.UNCLEAR
+    assert other.p_corrected > 0.05
+
+
+def test_where_less_is_better_the_lowest_is_first_and_the_bounds_turn_round():
+    first, second = ranking_of(
+        measured([[[30.0] * 6], [[20.0] * 6]], random=50.0, oracle=10.0),
+        [Contestant("a", "a"), Contestant("b", "b")],
+        lower_is_better=True,
+        taking_part=[0, 1],
+    )
+    assert first.contestant.spec == "b"
+    assert second.difference.mean == 10
+    # From 50 down to 10 there are 40; 20 has come 30 of them.
+    assert first.gap_closed == 0.75
+    assert second.gap_closed == 0.5
+
+
+def test_the_other_figures_are_means_over_the_same_crawls():
+    (only,) = ranked([[[0.2, 0.4], [0.6, 0.8]]])
+    assert (only.mean, only.precision, only.recall) == (0.5, 0.25, 0.125)
+    # Half of the way from 0.1 to 0.9; and 5 pages missing for 20 got.
+    assert only.gap_closed == pytest.approx(0.5)
+    assert only.missing_per_page == 0.25
+
+
+def test_observations_are_starts_until_there_are_five_topics():
+    few = measured([[[0.1, 0.3], [0.5, 0.7]]])
+    assert few.observations.tolist() == [pytest.approx([0.3, 0.5])]
+    assert "2 topics from 2 random starts each" in what_it_is_about(few)
+    many = measured([[[topic / 10, topic / 5] for topic in range(5)]])
+    assert many.observations.tolist() == [pytest.approx([0, 0.15, 0.3, 0.45, 0.6])]
+    assert "5 topics, each the mean of 2 random starts" in what_it_is_about(many)
+    assert "nothing about other topics" in what_it_is_about(measured([[[0.1, 0.2]]]))
+
+
+def test_one_start_has_no_spread_and_no_test():
+    first, second = ranked([[[0.5]], [[0.4]]])
+    assert isnan(first.standard_error)
+    assert isnan(second.p_corrected)
+    assert isnan(second.difference.low)
+    assert second.mark is Mark.UNCLEAR
+
+
+@given(st.integers(2, 200))
+def test_one_observation_fewer_than_needed_can_show_nothing(n_contestants):
+    needed, n_tests = observations_needed(n_contestants), n_contestants - 1
+    assert n_tests * 2 / 2**needed < 0.05
+    assert n_tests * 2 / 2 ** (needed - 1) >= 0.05
+
+
+def test_the_best_by_chance_is_worth_less_on_the_other_half():
+    # Of the six ways to halve, two choose one that had 1 there and has 0 in the other half; in four both have 1/2.
+    found = held_out(np.array([[1.0, 1, 0, 0], [0, 0, 1, 1]]), lower_is_better=False)
+    assert found.mean == pytest.approx(1 / 3, abs=0.03)
+    assert found.chosen == pytest.approx([0.5, 0.5], abs=0.05)
+    turned = held_out(np.array([[1.0, 1, 0, 0], [0, 0, 1, 1]]), lower_is_better=True)
+    assert turned.mean == pytest.approx(2 / 3, abs=0.03)
+
+
+def test_who_is_best_everywhere_is_always_chosen_and_keeps_its_mean():
+    found = held_out(np.array([STARTS - 0.2, STARTS]), lower_is_better=False)
+    assert found.chosen == (0, 1)
+    assert found.mean == pytest.approx(0.5, abs=0.001)
+    assert held_out(np.array([STARTS, STARTS]), lower_is_better=False).chosen == (0.5, 0.5)
+
+
+def test_three_observations_are_too_few_to_halve():
+    assert held_out(np.ones((2, 3)), lower_is_better=False) is None
+    assert held_out(np.ones((2, 4)), lower_is_better=False) is not None
+
+
+def an_experiment(**settings) -> Experiment:
+    return Experiment(**{"web": Path("web"), "topics": (topic(),), "strategies": ("best_first", "otie")} | settings)
+
+
+def test_the_live_command_is_quoted_and_has_options_that_crawl_knows():
+    experiment = an_experiment(
+        strategies=("best_first:buffer=8",),
+        page_budget=70,
+        relevance="svm",
+        obey_nofollow=False,
+        train_from=Path("my pages"),
+    )
+    words = shlex.split(live_command(Path("my topics.toml"), "hot air; balloons", "best_first:buffer=8", experiment))
+    assert words[:5] == ["scenthound", "crawl", "my topics.toml", "--topic", "hot air; balloons"]
+    options = dict(zip(words[5::2], words[6::2], strict=False))
+    assert options["--strategy"] == "best_first:buffer=8"
+    assert options["--train-from"] == "my pages"
+    assert words[-2:] == ["--pages", "70"]
+    known = {name for option in get_command(app).commands["crawl"].params for name in option.opts}
+    assert {word for word in words if word.startswith("--")} <= known
+    assert {"--relevance", "--follow-nofollow"} <= set(words)
+
+
+def test_a_guide_that_learnt_from_the_web_needs_a_word_and_others_do_not():
+    plain = an_experiment()
+    assert guide_note("best_first", plain) == ""
+    assert "guide svm" in guide_note("otie", plain)
+    assert "--relevance" not in live_command(Path("t"), "a", "otie", an_experiment(relevance="svm"))
+    given = an_experiment(train_from=Path("pages"))
+    assert guide_note("otie", given) == ""
+    assert "--train-from pages" in live_command(Path("t"), "a", "otie", given)
+    assert guide_note("otie", an_experiment(relevance="cosine")) == ""

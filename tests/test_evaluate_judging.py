@@ -1,0 +1,190 @@
+"""What judges know of the crawls for a topic, and that they find it out only when asked."""
+
+import numpy as np
+import pytest
+
+import scenthound.lab.judging as module
+from scenthound.drivers.simulated_web import ShownLinks
+from scenthound.lab.judging import TopicJudge, crawled_page_rank, other_seeds
+from scenthound.lab.shown_graph import page_graph
+from scenthound.lab.starts import Start
+from scenthound.metrics.base import PoolFacts, parse_metric
+from scenthound.model import Topic, Trace
+from scenthound.testing import SyntheticWeb
+
+TEXTS = {
+    "a": "balloon race",
+    "b": "balloon festival",
+    "c": "train station",
+    "d": "train timetable ticket",
+    "e": "balloon balloon race basket",
+    "f": "station ticket",
+}
+LINKS = {"a": ["b", "c", "f"], "b": ["a"], "c": ["a", "d"], "d": [], "e": ["a"], "f": ["f", "b"]}
+WEB = SyntheticWeb(LINKS, texts=TEXTS, host_of={"c": "rail", "d": "rail"})
+A, B, C, D, E, F = (WEB.names.index(name) for name in "abcdef")
+TOPIC = Topic("t", ("balloons", "racing"), description="A balloon race.", examples=(WEB.url("a"), WEB.url("b")))
+START = Start("t", 0, (A,), (B,))
+OTHER = Start("trains", 0, (C, D), ())
+
+
+def trace(*pages):
+    return Trace("t", "s", 0, np.array(pages, np.int32), np.zeros(len(pages)))
+
+
+TRACES = [trace(A, B, C), trace(A, C, E)]
+
+
+def judge(topic=TOPIC, **options):
+    return TopicJudge(WEB.recorded, topic, TRACES, **options)
+
+
+def facts(topic=TOPIC, start=START, starts=(), **options) -> PoolFacts:
+    return judge(topic, **options).judgement(start, starts).facts
+
+
+def page_rank():
+    return crawled_page_rank(page_graph(WEB.recorded, ShownLinks(WEB.recorded)), TRACES)
+
+
+def test_the_pool_is_the_union_of_all_crawls_and_relevant_is_what_the_topic_names():
+    judgement = judge().judgement(START)
+    assert judgement.pool.tolist() == sorted((A, B, C, E))
+    assert judgement.relevant.tolist() == sorted((A, B))
+    assert (judgement.seeds.tolist(), judgement.targets.tolist()) == ([A], [B])
+    assert judgement.places(trace(E, A)).tolist() == [judgement.pool.tolist().index(page) for page in (E, A)]
+
+
+def test_starts_of_one_topic_have_their_own_seeds_and_share_what_is_known_of_the_pool():
+    both = judge()
+    one, other = both.judgement(START), both.judgement(Start("t", 1, (B,), (A,)))
+    assert (one.seeds.tolist(), other.seeds.tolist()) == ([A], [B])
+    assert one.facts.similarity() is other.facts.similarity()
+    assert both.judgement(START) is one
+
+
+def test_the_page_that_is_the_description_ranks_first_and_those_without_its_words_last():
+    # Page c shares no word with the description; of the pool b, e and a only a has no other word.
+    ranks = dict(zip(sorted((A, B, C, E)), facts().lexical_rank(), strict=True))
+    assert ranks[A] == 1
+    assert ranks[C] == 4
+    assert facts().similarity()[sorted((A, B, C, E)).index(A)] == pytest.approx(1)
+
+
+def test_the_formula_as_printed_ranks_otherwise():
+    # Balloon stands twice on c, among three words; once on b, where train stands twice. By the maxima of the pages c
+    # comes before b. By that of the pool, which is 6, two balloons weigh little more than one, and c has a word more.
+    texts = {"a": "race balloon", "b": "balloon train train", "c": "race train balloon balloon", "d": "station " * 6}
+    web = SyntheticWeb(dict.fromkeys("abcd", ()), texts=texts)
+    topic = Topic("t", ("balloon",), description="Balloon")
+    known = TopicJudge(web.recorded, topic, [trace(0, 1, 2, 3)]).judgement(START).facts
+    assert known.lexical_rank().tolist() == [1, 3, 2, 4]
+    assert known.lexical_rank(as_printed=True).tolist() == [1, 2, 3, 4]
+
+
+def test_a_topic_without_description_has_no_lexical_rank_and_without_keywords_in_the_web_no_linkage_rank():
+    bare = Topic("t", ("zeppelin",))
+    for known in (
+        facts(bare, page_rank=page_rank()).linkage_rank(),
+        facts(bare).lexical_rank(),
+        facts(bare).similarity(),
+    ):
+        assert len(known) == 0
+    # And without PageRank there is none either.
+    assert len(facts().linkage_rank()) == 0
+
+
+def test_page_rank_is_over_links_among_crawled_pages_only():
+    ranks = page_rank()
+    assert np.isnan(ranks[[D, F]]).all()
+    assert np.nansum(ranks) == pytest.approx(1)
+    # Nothing links to e; a, which b, c and e link to, comes first.
+    assert np.nanargmin(ranks) == E
+    assert np.nanargmax(ranks) == A
+
+
+def test_linkage_ranks_go_by_distinct_keyword_stems_and_then_by_page_rank():
+    # Keywords balloon and race: a and e have both, b one, c none; a has the higher PageRank.
+    ranks = facts(page_rank=page_rank()).linkage_rank()
+    assert dict(zip(sorted((A, B, C, E)), ranks, strict=True)) == {A: 1, E: 2, B: 3, C: 4}
+    assert facts(page_rank=page_rank).linkage_rank().tolist() == ranks.tolist()
+    # Whatever the ranks of pages that nobody visited.
+    made_up = np.zeros(6)
+    made_up[[A, E, F]] = (0.1, 0.2, 0.9)
+    ranks = facts(page_rank=made_up).linkage_rank()
+    assert dict(zip(sorted((A, B, C, E)), ranks, strict=True)) == {E: 1, A: 2, B: 3, C: 4}
+
+
+def test_nothing_is_found_out_before_it_is_asked_for(monkeypatch):
+    def refuse(*_args, **_named):
+        raise AssertionError("asked for too early")
+
+    for name in ("similarities", "lexical_ranks", "linkage_ranks", "trained_judge"):
+        monkeypatch.setattr(module, name, refuse)
+    judgement = judge(page_rank=refuse).judgement(START, (START, OTHER))
+    assert parse_metric("precision").curve(TRACES[0], judgement, 3) == pytest.approx([1, 1, 2 / 3])
+
+
+def test_hosts_are_those_of_the_pages_and_of_all_seeds():
+    known = facts(start=Start("t", 0, (A, D), ()))
+    hosts = dict(zip(sorted((A, B, C, E)), known.hosts().tolist(), strict=True))
+    assert hosts[A] == hosts[B] == hosts[E] != hosts[C]
+    # Page d is on c's host, and nobody visited it.
+    assert sorted(known.seed_hosts().tolist()) == sorted({hosts[A], hosts[C]})
+
+
+def test_a_web_of_one_host_has_no_hosts_to_be_found():
+    web = SyntheticWeb(LINKS, texts=TEXTS)
+    judgement = TopicJudge(web.recorded, TOPIC, TRACES).judgement(START)
+    assert len(judgement.facts.hosts()) == 0
+    assert np.isnan(parse_metric("new_relevant_hosts").curve(TRACES[0], judgement, 3)).all()
+
+
+def test_other_seeds_are_those_of_topics_that_share_none_under_the_same_random_seed():
+    starts = [
+        START,
+        OTHER,
+        Start("shares", 0, (A, F), ()),
+        Start("later", 1, (F,), ()),
+        Start("again", 0, (D, E), ()),
+    ]
+    assert other_seeds(START, starts) == (C, D, E)
+
+
+def test_classifiers_learn_seeds_against_those_of_other_topics():
+    accepted = facts(starts=(START, OTHER)).accepted_by("rocchio")
+    assert dict(zip(sorted((A, B, C, E)), accepted.tolist(), strict=True)) == {A: True, B: True, C: False, E: True}
+    assert facts(starts=(START,)).accepted_by("rocchio") is None
+    assert facts(start=Start("t", 0, (), ()), starts=(OTHER,)).accepted_by("rocchio") is None
+
+
+def test_voters_learn_what_was_set_aside_for_them_and_two_of_three_decide(monkeypatch):
+    opinions = {"svm": [1, 1, 0, 0], "naive_bayes": [1, 0, 0, 1], "neural_net": [0, 1, 0, 0]}
+    learnt = []
+
+    class Opinion:
+        def __init__(self, name):
+            self.name = name
+
+        def accepts(self, pages):
+            assert len(pages) == 4
+            return np.array(opinions[self.name], np.bool_)
+
+    def trained(name, labelled):
+        learnt.append((name, len(labelled.rows), labelled.is_positive.tolist()))
+        return Opinion(name)
+
+    monkeypatch.setattr(module, "trained_judge", trained)
+    known = facts(start=Start("t", 0, (A,), (), judging=(B,), judging_negatives=(C, D)))
+    assert known.accepted_by("vote").tolist() == [True, True, False, False]
+    assert known.accepted_by("svm").tolist() == [True, True, False, False]
+    # Each was trained once, though it was asked for twice.
+    assert learnt == [(name, 3, [True, False, False]) for name in opinions]
+    assert facts().accepted_by("vote") is None
+
+
+def test_topics_whose_crawls_got_no_page_have_an_empty_pool():
+    judgement = TopicJudge(WEB.recorded, TOPIC, [trace()], page_rank=page_rank).judgement(START)
+    for name in ("rank", "coverage", "mean_similarity", "novelty", "new_relevant_hosts", "rank:by=linkage"):
+        assert np.isnan(parse_metric(name).curve(trace(), judgement, 3)).all()
+    assert parse_metric("precision").curve(trace(), judgement, 2).tolist() == [0, 0]

@@ -1,0 +1,148 @@
+"""What crawls found, each measure on an example worked out by hand."""
+
+from math import isnan, nan, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenthound.errors import BadParameter
+from scenthound.metrics.area import Area
+from scenthound.metrics.base import Judgement, PoolVectors
+from scenthound.metrics.classified import Classified
+from scenthound.metrics.given_facts import GivenFacts
+from scenthound.metrics.harvest import Harvest
+from scenthound.metrics.new_relevant_hosts import NewRelevantHosts
+from scenthound.metrics.novelty import Novelty
+from scenthound.metrics.overlap import jaccard_curve, overlap
+from scenthound.metrics.recall import Recall
+from scenthound.metrics.search_length import search_length
+from scenthound.metrics.worth import quality_per_cpu_second, share_of_gap_closed
+from scenthound.model import Trace
+from scenthound.text.vectors import TermRows
+
+
+def ids(*pages):
+    return np.array(pages, dtype=np.int32)
+
+
+def trace(*pages):
+    return Trace("t", "s", 0, ids(*pages), np.zeros(len(pages)))
+
+
+def judged(*, relevant=(1, 2, 3, 4), targets=(3, 4), seeds=(1,), **facts):
+    return Judgement(ids(*relevant), ids(*targets), ids(*seeds), ids(1, 3, 7, 9), GivenFacts(**facts))
+
+
+CRAWL = trace(1, 9, 3, 7)
+
+
+def test_recall_is_of_relevant_pages_that_are_no_seeds():
+    # To be found are 2, 3 and 4; the crawl finds 3.
+    assert Recall().curve(CRAWL, judged(), 6) == pytest.approx([0, 0, 1 / 3, 1 / 3, 1 / 3, 1 / 3])
+    assert np.isnan(Recall().curve(CRAWL, judged(relevant=(1,)), 4)).all()
+
+
+def test_classified_is_the_share_of_pages_that_a_classifier_accepts():
+    # It accepts pages 1 and 7 of the pool 1, 3, 7, 9; pages that were not got are not accepted.
+    judgement = judged(accepted={"rocchio": np.array([True, False, True, False])})
+    assert Classified().curve(CRAWL, judgement, 5) == pytest.approx([1, 1 / 2, 1 / 3, 2 / 4, 2 / 5])
+    assert np.isnan(Classified("widrow_hoff").curve(CRAWL, judgement, 4)).all()
+
+
+def test_harvest_is_by_vote_unless_one_judge_is_named():
+    accepted = {"vote": np.array([True, False, False, True]), "svm": np.array([False, True, False, False])}
+    judgement = judged(accepted=accepted)
+    assert Harvest().curve(CRAWL, judgement, 4) == pytest.approx([1, 1, 2 / 3, 2 / 4])
+    assert Harvest("svm").curve(CRAWL, judgement, 4) == pytest.approx([0, 0, 1 / 3, 1 / 4])
+
+
+def test_new_relevant_hosts_are_counted_once_and_not_those_of_seeds():
+    # Hosts of 1, 3, 7, 9 are 5, 6, 6, 8, and a seed is on 5. All pages are relevant: 9 brings host 8, 3 host 6, 7 none.
+    hosts = {"host_numbers": ids(5, 6, 6, 8), "seed_host_numbers": ids(5)}
+    judgement = judged(relevant=(1, 3, 7, 9), **hosts)
+    assert NewRelevantHosts().curve(CRAWL, judgement, 5).tolist() == [0, 1, 2, 2, 2]
+    # Where 3 is not relevant, host 6 is found with 7.
+    assert NewRelevantHosts().curve(CRAWL, judged(relevant=(1, 7), **hosts), 4).tolist() == [0, 0, 0, 1]
+
+
+def vectors(*weights):
+    """Pages of two words as vectors."""
+    flat = np.array(weights, dtype=float).ravel()
+    offset = np.arange(0, len(flat) + 1, 2, dtype=np.int64)
+    rows = TermRows(offset, np.tile(ids(0, 1), len(weights)), np.ones(len(flat), np.int32))
+    return PoolVectors(rows, flat, rows.document_frequency(2))
+
+
+def test_novelty_is_the_difference_from_what_the_crawl_had_of_the_topic_before():
+    # Seed 1 = (1, 0). Page 3 = (3, 4), of length 1 (0.6, 0.8): its cosine with (1, 0) is 0.6. Page 9 = (0, 2) against
+    # (1.6, 0.8), of length sqrt(3.2): 0.8 / sqrt(3.2). Page 7 is not relevant.
+    judgement = judged(relevant=(1, 3, 9), weighted=vectors((1, 0), (3, 4), (9, 9), (0, 2)))
+    of_3, of_9 = 1 - 0.6, 1 - 0.8 / sqrt(3.2)
+    expected = [0, of_3, of_3, (of_3 + of_9) / 2, (of_3 + of_9) / 2]
+    assert Novelty().curve(trace(1, 3, 7, 9), judgement, 5) == pytest.approx(expected)
+    # Without seeds nothing is known before the first page, which is wholly new.
+    unseeded = judged(relevant=(3, 9), seeds=(), weighted=judgement.facts.vectors())
+    assert Novelty().curve(trace(3, 9), unseeded, 2) == pytest.approx([1, (1 + 1 - 0.8) / 2])
+
+
+def test_pages_without_weight_are_new_and_teach_nothing():
+    judgement = judged(relevant=(1, 3, 7, 9), weighted=vectors((1, 0), (0, 0), (2, 0), (0, 1)))
+    assert Novelty().curve(trace(1, 3, 7), judgement, 3) == pytest.approx([0, 1, (1 + 0) / 2])
+
+
+def test_the_area_is_the_mean_of_a_curve_so_far():
+    # Target recall is 0, 0, 1/2, 1/2.
+    assert Area().curve(CRAWL, judged(), 4) == pytest.approx([0, 0, 1 / 6, 1 / 4])
+    assert Area("rank").lower_is_better
+    assert not Area("recall").lower_is_better
+    assert np.isnan(Area("rank").curve(CRAWL, judged(), 4)).all()
+
+
+@pytest.mark.parametrize(("share", "length"), [(0.25, 2), (0.3, 4), (0.5, 4), (0.75, nan), (1, nan)])
+def test_the_search_length_is_the_pages_until_a_share_is_found(share, length):
+    # Of 1, 3, 8, 9 the crawl finds 1 at page 2 and 3 at page 4.
+    assert search_length(trace(5, 1, 6, 3), ids(1, 3, 8, 9), share) == pytest.approx(length, nan_ok=True)
+
+
+def test_a_share_of_a_whole_number_of_pages_is_not_rounded_up():
+    # 0.07 * 100 is 7.000000000000001 in binary.
+    assert search_length(trace(*range(100)), ids(*range(100)), 0.07) == 7
+
+
+def test_nothing_relevant_is_never_found_and_a_share_is_a_share():
+    assert isnan(search_length(trace(1), ids(), 0.5))
+    with pytest.raises(BadParameter, match="more than 0 and at most 1"):
+        search_length(trace(1), ids(1), 0)
+
+
+def test_the_overlap_of_two_crawls():
+    # Pages: {1} {2}; {1 2} {2 4}; {1 2 3} {2 4 1}. Hosts of 1 and 2 are 7, of 3 and 4 are 8: {7} {7}; {7} {7 8}; both.
+    both = overlap(trace(1, 2, 3), trace(2, 4, 1), ids(0, 7, 7, 8, 8), 4)
+    assert both.pages == pytest.approx([0, 1 / 3, 2 / 4, 2 / 4])
+    assert both.hosts == pytest.approx([1, 1 / 2, 1, 1])
+    assert np.isnan(overlap(trace(), trace(), ids(), 2).pages).all()
+
+
+@given(st.lists(st.integers(0, 6), max_size=8), st.lists(st.integers(0, 6), max_size=8), st.integers(1, 9))
+def test_an_overlap_is_that_of_the_sets_so_far(one, other, n_steps):
+    expected = [
+        len(set(one[:t]) & set(other[:t])) / len(set(one[:t]) | set(other[:t])) if one[:t] or other[:t] else nan
+        for t in range(1, n_steps + 1)
+    ]
+    assert jaccard_curve(ids(*one), ids(*other), n_steps) == pytest.approx(expected, nan_ok=True)
+
+
+def test_the_share_of_the_gap_closed():
+    assert share_of_gap_closed(0.4, 0.2, 0.7) == pytest.approx(0.4)
+    assert share_of_gap_closed(0.1, 0.2, 0.7) == pytest.approx(-0.2)
+    assert isnan(share_of_gap_closed(0.4, 0.5, 0.5))
+    assert isnan(share_of_gap_closed(0.4, 0.6, 0.5))
+
+
+def test_quality_per_cpu_second():
+    # 0.3 reached with 4 pages of 50 ms each.
+    assert quality_per_cpu_second(0.3, np.full(4, 50_000.0)) == pytest.approx(1.5)
+    assert isnan(quality_per_cpu_second(0.3, np.array([1.0, nan])))
+    assert isnan(quality_per_cpu_second(0.3, np.zeros(0)))

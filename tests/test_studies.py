@@ -1,0 +1,307 @@
+"""Studies from files to findings, on a made-up web: what is crawled, kept, measured and refused."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scenthound.errors import BadTopic
+from scenthound.lab.starts import Starts
+from scenthound.lab.studies.arms import has_many_domains, prepared_arms
+from scenthound.lab.studies.beyond_tables import search_length_table
+from scenthound.lab.studies.crawling import KeptCrawls, crawl_all
+from scenthound.lab.studies.measuring import measure_arm
+from scenthound.lab.studies.settings import StudySettings, parse_settings
+from scenthound.lab.studies.study import Study, run_study
+from scenthound.lab.studies.study_topics import study_topics
+from scenthound.metrics.base import METRICS
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.testing import topical_web
+from scenthound.topics.files import read_topics, write_topics
+
+SMALL = """
+study = "pant2002"
+title = "small"
+pages = 60
+[needs]
+topics = 5
+examples = 6
+[[arm]]
+name = "task 1"
+start = 3
+tops = [5, 500]
+measures = ["rank:by=lexical", "rank:by=linkage", "recall", "target_recall", "precision"]
+[arm.strategies]
+BFS1 = "best_n_first:n=1"
+BFS16 = "best_n_first:n=16"
+BFS64 = "best_n_first:n=64"
+BFS128 = "best_n_first:n=128"
+BFS256 = "best_n_first:n=256"
+Breadth-First = "breadth_first"
+[[arm]]
+name = "task 2"
+task = "neighbours"
+start = 3
+tops = [5, 500]
+measures = ["rank:by=lexical", "rank:by=linkage", "target_recall"]
+[arm.strategies]
+BFS1 = "best_n_first:n=1"
+BFS256 = "best_n_first:n=256"
+Breadth-First = "breadth_first"
+[[arm]]
+name = "cost"
+start = 3
+topics = 2
+plain = true
+measures = ["target_recall"]
+[arm.strategies]
+BFS1 = "best_n_first:n=1"
+Spiders = "infospiders:max_pages={pages}"
+"""
+SETTINGS = parse_settings(SMALL, "small")
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("studies") / "web"
+    topical_web(out, pages=400, links_per_page=8, words_per_page=12, topics=7, pages_per_host=40, seed=3)
+    return out
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def study(web: Path, cache: Path) -> Study:
+    return run(SETTINGS, web, cache)
+
+
+def run(settings: StudySettings, web: Path, cache: Path, workers: int = 1) -> Study:
+    return run_study(settings, web, web / "topics.jsonl", cache, workers=workers)
+
+
+def same(one: Study, other: Study) -> bool:
+    return repr(one.findings) == repr(other.findings) and all(
+        np.array_equal(mine.measured[name].values, theirs.measured[name].values, equal_nan=True)
+        for mine, theirs in zip(one.arms, other.arms, strict=True)
+        for name in mine.measured
+        if name != "cpu_us"
+    )
+
+
+def test_a_study_makes_every_crawl_and_judges_every_finding(study):
+    assert study.n_crawls == 7 * 6 + 7 * 3 + 2 * 2
+    # The greedy crawls of the cost arm are those of task 1.
+    assert study.n_made == study.n_crawls - 2
+    assert [finding.name for finding in study.findings] == ["H5", "H6", "H7", "H8", "H9", "H10"]
+    assert {arm.page_budget for arm in study.arms} == {60}
+    assert len(study.arm("cost").topics) == 2
+
+
+def test_a_second_run_makes_no_crawl_and_says_the_same(study, web, cache):
+    again = run(SETTINGS, web, cache)
+    assert again.n_made == 0
+    assert same(again, study)
+
+
+def test_only_what_is_missing_is_crawled_for(study, web, cache):
+    files = sorted(cache.rglob("*.npz"))
+    for file in files[::5]:
+        file.unlink()
+    again = run(SETTINGS, web, cache)
+    assert again.n_made == len(files[::5])
+    assert same(again, study)
+
+
+def test_a_new_strategy_is_all_that_a_larger_study_crawls_with(study, web, cache):
+    first = SETTINGS.arms[0]
+    more = replace(first, strategies={**first.strategies, "Adaptive": "adaptive_n_first"})
+    larger = run(replace(SETTINGS, arms=(more, *SETTINGS.arms[1:])), web, cache)
+    assert larger.n_made == 7
+
+
+def test_processes_change_nothing(study, web, tmp_path):
+    recorded = RecordedWeb.open(web)
+    arm = prepared_arms(SETTINGS, recorded, study_topics(SETTINGS, recorded, web / "topics.jsonl")).arms[1]
+    pieces = list(crawl_all(arm.experiment, arm.ground, list(arm.planned), tmp_path, workers=2))
+    visited = np.unique(np.concatenate([piece.visited for piece in pieces]))
+    measured = measure_arm(recorded, arm, visited, tmp_path, workers=2)
+    for name in ("rank:by=linkage", "coverage:by=lexical", "target_recall"):
+        assert np.array_equal(measured.of(name).values, study.arms[1].of(name).values)
+
+
+def test_measures_are_those_of_the_crawls(study, web, cache):
+    """One value of each kind, computed again from the crawl itself."""
+    recorded = RecordedWeb.open(web)
+    prepared = prepared_arms(SETTINGS, recorded, study_topics(SETTINGS, recorded, web / "topics.jsonl"))
+    arm, measured = prepared.arms[0], study.arms[0]
+    (topic, start), place = arm.planned[2], 4
+    kept = KeptCrawls(arm.experiment, arm.ground, cache).of(topic, start)[place]
+    found = len(set(kept.trace.pages.tolist()) & set(start.targets)) / len(start.targets)
+    assert measured.of("target_recall").values[place, 2, -1] == pytest.approx(found)
+    assert measured.missed[2 * 6 + place].n_missing == kept.crawl.n_missing
+    pool = {
+        page
+        for each in KeptCrawls(arm.experiment, arm.ground, cache).of(topic, start)
+        for page in each.trace.pages.tolist()
+    }
+    # Of a pool of fewer than 500 pages, all are among the 500 best.
+    assert measured.of("coverage:by=lexical").values[place, 2, 1] == pytest.approx(len(kept.trace) / len(pool))
+
+
+def test_several_random_seeds_of_a_topic_are_averaged(web, tmp_path):
+    one_arm = SETTINGS.scaled(seeds=2)
+    both = run(one_arm, web, tmp_path)
+    recorded = RecordedWeb.open(web)
+    prepared = prepared_arms(one_arm, recorded, study_topics(one_arm, recorded, web / "topics.jsonl"))
+    arm = prepared.arms[0]
+    kept = KeptCrawls(arm.experiment, arm.ground, tmp_path)
+    shares = [
+        len(set(kept.of(topic, start)[0].trace.pages.tolist()) & set(start.targets)) / len(start.targets)
+        for topic, start in arm.planned[:2]
+    ]
+    assert both.arms[0].of("target_recall").values[0, 0, -1] == pytest.approx(sum(shares) / 2)
+
+
+def test_bounds_lie_below_and_above(study):
+    bounds = study.arms[0].bounds["recall"]
+    assert bounds.values.shape == (2, 7, len(bounds.x))
+    assert bounds.values[1].mean() > bounds.values[0].mean()
+
+
+def test_search_lengths_are_places_where_recall_reaches_the_share(study):
+    arm = study.arms[0]
+    lengths, recall = arm.search_lengths, arm.of("recall")
+    assert lengths.shape == (6, 7, 3)
+    for place in range(len(arm.labels)):
+        for topic in range(len(arm.topics)):
+            first, curve = lengths[place, topic, 0], recall.values[place, topic]
+            # The budget is 60, so recall was kept after every page.
+            reached = recall.x[curve >= 0.25 - 1e-9]
+            assert first == (reached[0] if len(reached) else np.inf)
+
+
+def test_a_median_counts_those_never_reached_as_longest(study):
+    lengths = np.array([[10.0, 20.0, np.inf], [30.0, np.inf, np.inf]])[None].repeat(6, axis=0)
+    (table,) = search_length_table(replace(study.arms[0], search_lengths=lengths))
+    assert table.rows[0] == ("BFS1", "20, 2 of 2", "more, 1 of 2", "more, 0 of 2")
+
+
+def test_crawls_from_halves_of_the_seeds_are_compared(web, tmp_path):
+    halved = replace(SETTINGS.arms[1], task="examples", start=6, halves=True, tops=())
+    recorded = RecordedWeb.open(web)
+    topics = study_topics(SETTINGS, recorded, web / "topics.jsonl")
+    arm = prepared_arms(replace(SETTINGS, arms=(halved,)), recorded, topics).arms[0]
+    pairs = list(zip(arm.planned[::2], arm.planned[1::2], strict=True))
+    for (topic, one), (same_topic, other) in pairs:
+        assert topic is same_topic
+        assert one.seeds
+        assert not set(one.seeds) & set(other.seeds)
+        assert one.targets == other.targets
+    pieces = list(crawl_all(arm.experiment, arm.ground, list(arm.planned), tmp_path, workers=1))
+    visited = np.unique(np.concatenate([piece.visited for piece in pieces]))
+    measured = measure_arm(recorded, arm, visited, tmp_path, workers=1)
+    kept = KeptCrawls(arm.experiment, arm.ground, tmp_path)
+    first, second = (set(kept.of(*each)[1].trace.pages.tolist()) for each in pairs[0])
+    assert measured.of("shared_pages").values[1, 0, -1] == pytest.approx(len(first & second) / len(first | second))
+
+
+def test_cost_is_measured_where_crawls_are_plain(study):
+    assert (study.arm("cost").of("cpu_us").values > 0).all()
+
+
+def test_a_budget_of_more_than_half_of_the_web_shrinks_and_a_note_says_so(web, tmp_path):
+    recorded = RecordedWeb.open(web)
+    topics = study_topics(SETTINGS, recorded, web / "topics.jsonl")
+    prepared = prepared_arms(SETTINGS.scaled(pages=5000), recorded, topics)
+    assert {arm.experiment.page_budget for arm in prepared.arms} == {200}
+    assert any("200 pages stand for those of 5,000" in note for note in prepared.notes)
+    assert prepared.arms[2].experiment.strategies[1] == "infospiders:max_pages=200"
+
+
+def test_topics_are_drawn_by_lot_and_the_same_every_time(web):
+    recorded = RecordedWeb.open(web)
+    drawn = [
+        [topic.id for topic in study_topics(SETTINGS.scaled(topics_max=5), recorded, web / "topics.jsonl").drawn]
+        for _ in range(2)
+    ]
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn[0])) == 5
+    assert drawn[0] != [topic.id for topic in read_topics(web / "topics.jsonl")][:5]
+
+
+@pytest.mark.parametrize(
+    ("kept", "told"),
+    [
+        (2, "needs at least 5 topics with 6 examples in the web; of the 2 in"),
+        (0, "of the 7 in"),
+    ],
+)
+def test_too_few_topics_are_refused_with_what_is_missing_and_possible(web, tmp_path, kept, told):
+    topics = read_topics(web / "topics.jsonl")
+    short = [replace(topic, examples=topic.examples[:5]) for topic in topics] if not kept else topics[:kept]
+    write_topics(tmp_path / "few.jsonl", short)
+    with pytest.raises(BadTopic) as refusal:
+        study_topics(SETTINGS, RecordedWeb.open(web), tmp_path / "few.jsonl")
+    said = str(refusal.value)
+    assert told in said
+    assert ("possible is `examples = 5`" in said) == (not kept)
+    assert "\n" not in said
+
+
+def test_topics_without_what_is_needed_are_left_out_with_a_reason(web, tmp_path):
+    topics = read_topics(web / "topics.jsonl")
+    mute = replace(topics[0], description="")
+    write_topics(tmp_path / "mute.jsonl", [mute, *topics[1:]])
+    needing = replace(SETTINGS, needs=replace(SETTINGS.needs, description=True))
+    found = study_topics(needing, RecordedWeb.open(web), tmp_path / "mute.jsonl")
+    assert mute.id not in {topic.id for topic in found.drawn}
+    assert "1 topic is left out: no words in its description." in found.notes
+
+
+def test_domains_are_counted_by_recorded_pages(web):
+    assert has_many_domains(RecordedWeb.open(web))
+
+
+# --- pages for judges ------------------------------------------------------------------------------------------------
+
+
+def test_judges_learn_from_pages_that_neither_guide_nor_crawl_has(web):
+    recorded = RecordedWeb.open(web)
+    for topic in read_topics(web / "topics.jsonl"):
+        start = Starts(recorded, n_start=3, n_train=10, n_judge=10).draw(topic, 0)
+        groups = [set(start.seeds), set(start.targets), set(start.judging), set(start.training) - set(start.seeds)]
+        assert start.judging
+        assert sum(map(len, groups)) == len(set().union(*groups))
+
+
+def test_guide_and_judges_learn_from_equally_many_pages(web):
+    topic = max(read_topics(web / "topics.jsonl"), key=lambda topic: len(topic.examples))
+    start = Starts(RecordedWeb.open(web), n_start=3, n_train=75, n_judge=75).draw(topic, 0)
+    assert abs(len(start.training) - len(start.judging)) <= 1
+
+
+def test_as_published_judges_learn_what_the_guide_learns(web):
+    topic = read_topics(web / "topics.jsonl")[0]
+    start = Starts(RecordedWeb.open(web), n_start=3, n_judge=75, as_published=True).draw(topic, 0)
+    assert start.judging == start.training
+    assert set(start.targets) <= set(start.judging)
+
+
+def test_starts_without_judges_are_what_they_were(web):
+    topic, recorded = read_topics(web / "topics.jsonl")[0], RecordedWeb.open(web)
+    with_judges = Starts(recorded, n_start=3, n_judge=5).draw(topic, 0)
+    without = Starts(recorded, n_start=3).draw(topic, 0)
+    assert without.judging == ()
+    assert with_judges.seeds == without.seeds
+    assert set(with_judges.targets) < set(without.targets)
+
+
+def test_measures_of_a_study_are_metrics_that_know_which_way_is_good(study):
+    for arm in study.arms:
+        for name, measured in arm.measured.items():
+            if name not in {"cpu_us", "running_s"}:
+                assert measured.lower_is_better == METRICS.make(name).lower_is_better

@@ -1,0 +1,186 @@
+"""The findings of the papers: reproduced where what the paper found is planted, and not where the contrary is."""
+
+from itertools import chain
+
+import pytest
+
+from measured_arms import planted_arm, verdicts
+from scenthound.lab.studies.papers import menczer2001, pant2002, paper_of, wang2009
+
+REPRODUCED, NOT, UNDECIDED = "reproduced", "not reproduced", "undecided"
+CLASSIFIED = [f"classified:by={name}" for name in menczer2001.CLASSIFIERS]
+
+
+def by(table: dict[str, float]):
+    """The same at all places."""
+    return lambda label, _x: table[label]
+
+
+# --- menczer2001 -----------------------------------------------------------------------------------------------------
+
+
+def menczer(order: tuple[str, str, str], early: dict[str, float], middle: dict[str, float], end: dict[str, float]):
+    """Classifiers and similarity say `order`, best first; mean ranks are given at 100, 500 and 1,000 pages."""
+    quality = {label: 0.3 - 0.1 * place for place, label in enumerate(order)}
+    ranks = {50: early, 100: early, 250: middle, 500: middle, 1000: end}
+    planted = {name: by(quality) for name in [*CLASSIFIED, "mean_similarity"]}
+    planted["rank:by=lexical"] = lambda label, x: ranks[x][label]
+    return planted_arm("menczer2001", "crawls", planted, low=("rank:by=lexical",))
+
+
+AS_FOUND = ("BestFirst", "InfoSpiders", "PageRank")
+EARLY = {"BestFirst": 500.0, "InfoSpiders": 505.0, "PageRank": 800.0}
+MIDDLE = {"BestFirst": 500.0, "InfoSpiders": 600.0, "PageRank": 900.0}
+END = {"BestFirst": 500.0, "InfoSpiders": 600.0, "PageRank": 800.0}
+
+
+def test_what_menczer2001_found_is_reproduced_where_it_is_so():
+    arm = menczer(AS_FOUND, EARLY, MIDDLE, END)
+    assert verdicts(menczer2001.findings([arm])) == dict.fromkeys(("H1", "H2", "H3", "H4"), REPRODUCED)
+
+
+def test_what_menczer2001_found_is_not_reproduced_where_the_order_is_another():
+    worse = {"BestFirst": 500.0, "InfoSpiders": 600.0, "PageRank": 950.0}
+    arm = menczer(AS_FOUND[::-1], {**EARLY, "InfoSpiders": 700.0}, MIDDLE, worse)
+    assert verdicts(menczer2001.findings([arm])) == dict.fromkeys(("H1", "H2", "H3", "H4"), NOT)
+
+
+def test_low_ranks_are_better():
+    arm = menczer(AS_FOUND, EARLY, MIDDLE, END)
+    # 600 - 500 ranks at the end.
+    assert arm.better("rank:by=lexical", "BestFirst", "InfoSpiders").mean() == pytest.approx(100, abs=2)
+
+
+# --- pant2002 --------------------------------------------------------------------------------------------------------
+
+
+def coverage(gain: float):
+    """BFS256 covers more than BFS1 by `gain` at a small n, and by half of it at a large one; the others between."""
+    share = {"BFS1": 0.0, "BFS16": 0.4, "BFS64": 0.5, "BFS128": 0.6, "BFS256": 1.0, "Breadth-First": -1.0}
+    return lambda label, n: 0.5 + share.get(label, 0.0) * gain * (1.0 if n < 100 else 0.5)
+
+
+def mean_rank(early: float, late: float):
+    """BFS256 is ahead of BFS1 by so many ranks after up to 100 pages, and after more."""
+    return lambda label, x: 1000.0 - (label == "BFS256") * (early if x <= 100 else late)
+
+
+def pant(gain: float, lexical: tuple[float, float], penalty: tuple[float, float], recall: dict[str, float]):
+    ranks = {"rank:by=lexical": mean_rank(*lexical), "rank:by=linkage": mean_rank(*penalty)}
+    static = {f"coverage:by={rank}": coverage(gain) for rank in pant2002.RANKS}
+    one = planted_arm("pant2002", "task 1", {**static, **ranks}, low=tuple(ranks))
+    two_ranks = {"rank:by=lexical": mean_rank(*penalty), "rank:by=linkage": mean_rank(*penalty)}
+    two = planted_arm(
+        "pant2002",
+        "task 2",
+        {**static, **two_ranks, "target_recall": lambda label, _x: recall.get(label, 0.5)},
+        low=tuple(two_ranks),
+    )
+    return [one, two]
+
+
+def test_what_pant2002_found_is_reproduced_where_it_is_so():
+    arms = pant(0.2, (50, 60), (-90, 20), {"BFS1": 0.5, "BFS256": 0.6, "Breadth-First": 0.3})
+    assert verdicts(pant2002.findings(arms)) == dict.fromkeys(("H5", "H6", "H7", "H8", "H9", "H10"), REPRODUCED)
+
+
+def test_what_pant2002_found_is_not_reproduced_where_greed_pays():
+    arms = pant(-0.2, (-50, -60), (90, 120), {"BFS1": 0.6, "BFS256": 0.5, "Breadth-First": 0.7})
+    assert verdicts(pant2002.findings(arms)) == dict.fromkeys(("H5", "H6", "H7", "H8", "H9", "H10"), NOT)
+
+
+def test_a_penalty_that_stays_is_no_recovery():
+    arms = pant(0.2, (50, 60), (-90, -90), {})
+    claims = next(each for each in pant2002.findings(arms) if each.name == "H8").claims
+    assert claims[0].verdict.value == REPRODUCED
+    assert claims[1].verdict.value != REPRODUCED
+
+
+# --- wang2009 --------------------------------------------------------------------------------------------------------
+
+
+def wang(recall_early: dict[str, float], recall: dict[str, float], harvest: dict[str, float], times: float, **more):
+    """Recall after up to 100 pages and later; harvest; how many times as long link-context takes as OTIE."""
+    crawls = {
+        "target_recall": lambda label, x: (recall_early if x <= 100 else recall)[label],
+        "harvest": by(harvest),
+    }
+    seconds = {"Link-context": 600.0 * times, "OPIC": 610.0, "OTIE": 600.0}
+    arms = [planted_arm("wang2009", f"crawls, {words}", crawls) for words in wang2009.PROTOCOLS.values()]
+    arms += [planted_arm("wang2009", f"revision, {words}", REVISION) for words in wang2009.PROTOCOLS.values()]
+    return [*arms, planted_arm("wang2009", "time", {"running_s": by(seconds)}, **more)]
+
+
+def revised(usual: float, small: float, large: float):
+    values = {wang2009.SMALL_A: small, wang2009.LARGE_A: large}
+    return lambda label, _x: values.get(label, usual)
+
+
+REVISION = {"harvest": revised(0.3, 0.25, 0.35), "target_recall": revised(0.5, 0.4, 0.45)}
+FIRST = {"Breadth-First": 0.02, "Link-context": 0.10, "OPIC": 0.03, "OTIE": 0.05}
+LAST = {"Breadth-First": 0.20, "Link-context": 0.42, "OPIC": 0.40, "OTIE": 0.60}
+HARVEST = {"Breadth-First": 0.10, "Link-context": 0.41, "OPIC": 0.101, "OTIE": 0.40}
+NAMES = [f"{name} {protocol}" for protocol in wang2009.PROTOCOLS for name in ("H11", "H12", "H13", "H14", "H15")]
+
+
+def test_what_wang2009_found_is_reproduced_where_it_is_so():
+    found = verdicts(wang2009.findings(wang(FIRST, LAST, HARVEST, times=2.9)))
+    assert found == dict.fromkeys([*NAMES, "H16"], REPRODUCED)
+
+
+def test_what_wang2009_found_is_not_reproduced_where_link_context_stays_ahead():
+    later = {**LAST, "Link-context": 0.7}
+    found = verdicts(wang2009.findings(wang(FIRST, later, {**HARVEST, "OTIE": 0.1}, times=1.1)))
+    expected = {f"{name} {protocol}": NOT for protocol in wang2009.PROTOCOLS for name in ("H12", "H13", "H14", "H15")}
+    assert {name: verdict for name, verdict in found.items() if "H11" not in name} == {**expected, "H16": NOT}
+
+
+def test_a_harvest_that_is_only_a_little_higher_is_not_far_above():
+    near = {"Breadth-First": 0.38, "Link-context": 0.40, "OPIC": 0.38, "OTIE": 0.40}
+    found = verdicts(wang2009.findings(wang(FIRST, LAST, near, times=2.9)))
+    assert found["H15 corrected"] == NOT
+
+
+def test_running_times_say_nothing_where_hosts_are_fewer_than_workers():
+    found = {each.name: each for each in wang2009.findings(wang(FIRST, LAST, HARVEST, times=2.9, n_hosts=1))}
+    assert found["H16"].verdict.value == UNDECIDED
+    assert "fewer than the 30 workers" in found["H16"].claims[0].why
+
+
+# --- all -------------------------------------------------------------------------------------------------------------
+
+
+def all_arms(study: str):
+    if study == "menczer2001":
+        return [menczer(AS_FOUND, EARLY, MIDDLE, END)]
+    return pant(0.2, (50, 60), (-90, 20), {}) if study == "pant2002" else wang(FIRST, LAST, HARVEST, times=2.9)
+
+
+@pytest.mark.parametrize("study", ["menczer2001", "pant2002", "wang2009"])
+def test_pictures_show_what_their_arms_measure(study):
+    arms = {arm.name: arm for arm in planted_settings(study)}
+    pictures = list(paper_of(study).pictures(all_arms(study)))
+    assert len({picture.name for picture in pictures}) == len(pictures)
+    for panel in chain.from_iterable(picture.panels for picture in pictures):
+        arm = arms[panel.arm]
+        static = {f"coverage:by={rank}" for rank in pant2002.RANKS} if arm.tops else set()
+        assert set(panel.measures) <= {*arm.measures, *static}
+        assert set(panel.crawlers) <= set(arm.strategies)
+
+
+def planted_settings(study: str):
+    from scenthound.lab.studies.settings import read_settings
+
+    return read_settings(study).arms
+
+
+@pytest.mark.parametrize(
+    ("study", "figures"),
+    [
+        ("menczer2001", {"figure-5", "figure-6", "figure-7"}),
+        ("pant2002", {"figure-2", "figure-3", "figure-4"}),
+        ("wang2009", {"figure-2", "figure-3"}),
+    ],
+)
+def test_every_figure_of_results_in_the_papers_is_drawn(study, figures):
+    assert figures <= {picture.name for picture in paper_of(study).pictures(all_arms(study))}

@@ -1,0 +1,227 @@
+"""The folder that a study leaves behind."""
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+from made_study import made_arm, made_finding, made_picture, made_study
+from ring_web import record_ring
+from scenthound.errors import BadInput, BadTopic
+from scenthound.lab.findings import Verdict
+from scenthound.lab.studies.pictures import Table
+from scenthound.lab.studies.settings import read_settings
+from scenthound.report import study_folder
+from scenthound.report.study_folder import study_into
+from scenthound.report.study_place import FINDINGS_FILE, study_place, write_results
+from scenthound.store.recorded_web import RecordedWeb
+
+FILES = {
+    "findings.json",
+    "study.json",
+    "settings.toml",
+    "measures.csv",
+    "topics.csv",
+    "report.html",
+    "figures/figure-1.svg",
+    "figures/figure-1.png",
+    "tables/end.csv",
+    "tables/end.md",
+}
+
+
+@pytest.fixture
+def run(monkeypatch, web_path, tmp_path):
+    """Run a study whose crawls and measures are made up, into a folder."""
+    made = made_study(web_fingerprint=RecordedWeb.open(web_path).fingerprint)
+
+    def call(wished=made.settings, *, fails=None, cache=None, **more):
+        def crawled(settings, web, topics, cache, *, workers=None, progress=None):
+            if fails is not None:
+                raise fails
+            cache.mkdir(parents=True, exist_ok=True)
+            (cache / "crawl.npz").touch()
+            progress(1.0, "all crawls")
+            return replace(made, settings=settings, **more)
+
+        monkeypatch.setattr(study_folder, "run_study", crawled)
+        return study_into(tmp_path / "out", wished, web_path, tmp_path / "topics.jsonl", cache=cache)
+
+    return call
+
+
+def files_in(folder):
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_study_leaves_all_its_files_behind(run, tmp_path):
+    study = run()
+    out = tmp_path / "out"
+    assert files_in(out) == {*FILES, "crawls/crawl.npz"}
+    findings = json.loads((out / "findings.json").read_text())
+    assert [each["verdict"] for each in findings["findings"]] == ["reproduced", "undecided"]
+    about = json.loads((out / "study.json").read_text())
+    assert about["study"] == findings["study"] == "pant2002"
+    assert about["web_fingerprint"] == findings["web_fingerprint"] == study.web_fingerprint
+    assert [timing["part"] for timing in about["timings"]] == ["crawling", "judging", "drawing figures"]
+
+
+def test_the_settings_that_are_left_can_be_given_back(run, tmp_path):
+    wished = read_settings("pant2002").scaled(pages=33, topics_max=7)
+    run(wished)
+    assert read_settings("pant2002", tmp_path / "out" / "settings.toml") == wished
+
+
+def test_the_page_shows_the_figures_themselves(run, tmp_path):
+    run()
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert page.count("<svg") == 1
+    assert ">share found</text>" in page
+
+
+def test_a_second_run_goes_on_and_writes_the_same_figures(run, tmp_path):
+    run()
+    first = (tmp_path / "out" / "figures" / "figure-1.svg").read_bytes()
+    run()
+    assert (tmp_path / "out" / "figures" / "figure-1.svg").read_bytes() == first
+
+
+def test_files_that_a_later_run_does_not_have_go_and_foreign_ones_stay(run, tmp_path):
+    run()
+    (tmp_path / "out" / "figures" / "mine.txt").touch()
+    table = Table("other", "Other", ("a",), (("1",),))
+    run(pictures=(made_picture("figure-2"),), tables=(table,))
+    gone = {"figures/figure-1.svg", "figures/figure-1.png", "tables/end.csv", "tables/end.md"}
+    come = {"figures/figure-2.svg", "figures/figure-2.png", "tables/other.csv", "tables/other.md"}
+    assert files_in(tmp_path / "out") == (FILES - gone) | come | {"crawls/crawl.npz", "figures/mine.txt"}
+
+
+def test_crawls_may_be_kept_elsewhere(run, tmp_path):
+    run(cache=tmp_path / "shared")
+    assert files_in(tmp_path / "out") == FILES
+    assert (tmp_path / "shared" / "crawl.npz").exists()
+
+
+def test_findings_are_written_last_and_removed_before_anything_changes(run, tmp_path, monkeypatch):
+    run()
+
+    def stopped(place, content):
+        assert not (tmp_path / "out" / FINDINGS_FILE).exists()
+        if place.name == "study.json":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("scenthound.report.study_place.write_whole", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert not (tmp_path / "out" / FINDINGS_FILE).exists()
+
+
+def test_a_run_that_fails_while_it_crawls_leaves_earlier_results_whole(run, tmp_path):
+    run()
+    with pytest.raises(KeyboardInterrupt):
+        run(fails=KeyboardInterrupt())
+    assert files_in(tmp_path / "out") == {*FILES, "crawls/crawl.npz"}
+
+
+def test_a_run_that_came_to_nothing_leaves_nothing(run, tmp_path):
+    with pytest.raises(BadTopic):
+        run(fails=BadTopic("too few topics"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_that_was_stopped_while_it_crawled_can_go_on(run, web_path, tmp_path):
+    def crawl_and_stop():
+        with study_place(tmp_path / "out", "pant2002", RecordedWeb.open(web_path).fingerprint):
+            (tmp_path / "out" / "crawls").mkdir()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        crawl_and_stop()
+    assert files_in(tmp_path / "out") == {"study.json"}
+    run()
+    assert (tmp_path / "out" / FINDINGS_FILE).exists()
+
+
+def test_an_empty_folder_may_be_filled(run, tmp_path):
+    (tmp_path / "out").mkdir()
+    run()
+    assert (tmp_path / "out" / FINDINGS_FILE).exists()
+
+
+@pytest.mark.parametrize("listed", [5, [["figures"], None], {"figures": 1}])
+def test_a_damaged_list_of_files_hinders_nothing(tmp_path, listed):
+    with study_place(tmp_path / "out", "pant2002", "f1"):
+        about = tmp_path / "out" / "study.json"
+        about.write_text(json.dumps(json.loads(about.read_text()) | {"files": listed}))
+        write_results(tmp_path / "out", {}, {"study": "pant2002", "web_fingerprint": "f1"}, {})
+        assert (tmp_path / "out" / FINDINGS_FILE).exists()
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": "scenthound search"}'])
+def test_a_folder_that_is_no_study_is_refused_and_stays_as_it_is(run, tmp_path, content):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "study.json").write_text(content)
+    with pytest.raises(BadInput, match=r"is not the folder of a study: choose another --out\."):
+        run()
+    assert (tmp_path / "out" / "study.json").read_text() == content
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(run, tmp_path):
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(BadInput, match="is not the folder of a study"):
+        run()
+
+
+def test_the_folder_of_another_study_is_refused(tmp_path):
+    with study_place(tmp_path / "out", "wang2009", "f1"):
+        (tmp_path / "out" / "crawls").mkdir()
+    with pytest.raises(BadInput, match="has the study wang2009"), study_place(tmp_path / "out", "pant2002", "f1"):
+        pass
+
+
+def test_the_same_study_on_another_web_is_refused_with_what_to_do(run, tmp_path):
+    run()
+    other = tmp_path / "other"
+    other.mkdir()
+    (tmp_path / "out" / "study.json").write_text(
+        (tmp_path / "out" / "study.json").read_text().replace(RecordedWeb.open(record_ring(other)).fingerprint, "f2")
+    )
+    with pytest.raises(BadInput, match=r"has pant2002 on another web, .*: choose another --out"):
+        run()
+
+
+def test_two_runs_do_not_work_on_one_folder(tmp_path):
+    with (
+        study_place(tmp_path / "out", "pant2002", "f1"),
+        pytest.raises(BadInput, match="Another run is at work"),
+        study_place(tmp_path / "out", "pant2002", "f1"),
+    ):
+        pass
+
+
+def test_a_damaged_list_of_files_removes_nothing_outside_of_the_folder(tmp_path):
+    (tmp_path / "precious").touch()
+    about = {"study": "pant2002", "web_fingerprint": "f1"}
+    with study_place(tmp_path / "out", "pant2002", "f1"):
+        out = tmp_path / "out"
+        write_results(out, {}, about, {})
+        told = json.loads((out / "study.json").read_text())
+        (out / "study.json").write_text(json.dumps(told | {"files": ["../precious", os.fspath(tmp_path / "precious")]}))
+        write_results(out, {}, about, {})
+    assert (tmp_path / "precious").exists()
+
+
+def test_progress_is_told_to_the_end(monkeypatch, web_path, tmp_path):
+    told = []
+    made = made_study(arms=(made_arm(),), findings=(made_finding(Verdict.REPRODUCED),))
+
+    def crawled(*_, progress, **__):
+        progress(1.0, "all crawls")
+        return made
+
+    monkeypatch.setattr(study_folder, "run_study", crawled)
+    study_into(tmp_path / "out", made.settings, web_path, tmp_path, progress=lambda share, _: told.append(share))
+    assert told == sorted(told)
+    assert told[0] < 1
+    assert told[-1] == 1

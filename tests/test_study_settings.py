@@ -1,0 +1,117 @@
+"""The settings files of studies: what is shipped can be read, and slips of the pen are told."""
+
+import pytest
+
+from scenthound.errors import BadInput, UnknownName
+from scenthound.lab.studies.settings import STUDIES, fitting_pages, parse_settings, preset_text, read_settings
+from scenthound.metrics.base import METRICS
+from scenthound.strategies.base import STRATEGIES
+
+SMALLEST = """
+study = "pant2002"
+title = "small"
+pages = 10
+[[arm]]
+name = "one"
+measures = ["recall"]
+strategies = { A = "best_first" }
+"""
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_study_is_shipped_with_strategies_and_measures_that_exist(study):
+    settings = read_settings(study)
+    assert settings.study == study
+    assert settings.arms or settings.search
+    for arm in settings.arms:
+        for spec in arm.strategies.values():
+            STRATEGIES.make(spec.replace("{pages}", "10").replace("{many_domains}", "true"))
+        for measure in arm.measures:
+            METRICS.make(measure)
+
+
+def test_the_sizes_of_the_papers_are_the_presets():
+    assert [read_settings(study).pages for study in STUDIES] == [1000, 2000, 20_000, 10_000]
+    assert read_settings("johnson2003").seeds == 15
+
+
+def test_scaling_changes_what_is_named_and_nothing_else():
+    settings = read_settings("pant2002")
+    scaled = settings.scaled(pages=300, topics_max=7)
+    assert (scaled.pages, scaled.topics_max, scaled.seeds) == (300, 7, settings.seeds)
+    assert scaled.arms == settings.arms
+
+
+def test_a_crawl_takes_at_most_half_of_the_web():
+    assert fitting_pages(2000, 10_000) == 2000
+    assert fitting_pages(2000, 999) == 499
+    assert fitting_pages(2000, 1) == 1
+
+
+def test_a_file_of_ones_own_is_read(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        preset_text("pant2002").replace('BFS1 = "best_n_first:n=1"', 'BFS1 = "best_n_first:n=2"\nX = "opic"')
+    )
+    arm = read_settings("pant2002", file).arms[0]
+    assert (arm.strategies["BFS1"], arm.strategies["X"]) == ("best_n_first:n=2", "opic")
+
+
+@pytest.mark.parametrize(
+    ("gone", "told"),
+    [
+        ('BFS128 = "best_n_first:n=128"', "BFS128 in [[arm]] task 1"),
+        ('"rank:by=lexical", ', "rank:by=lexical in [[arm]] task 1"),
+        ("tops = [5, 10, 25, 50, 100, 200, 400, 600, 800, 1000]", "tops in [[arm]] task 1"),
+        ('name = "cost"', "needs name"),
+    ],
+)
+def test_what_the_findings_are_about_must_be_in_a_file(tmp_path, gone, told):
+    file = tmp_path / "mine.toml"
+    file.write_text(preset_text("pant2002").replace(gone, ""))
+    with pytest.raises(BadInput) as error:
+        read_settings("pant2002", file)
+    assert told in str(error.value)
+
+
+def test_a_missing_arm_is_told(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(preset_text("pant2002").replace('name = "cost"', 'name = "time"'))
+    with pytest.raises(BadInput, match=r"are about \[\[arm\]\] cost; put it back"):
+        read_settings("pant2002", file)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("study = ", "not TOML"),
+        (SMALLEST.replace("pages = 10", "pages = 0"), "pages is 0"),
+        (SMALLEST.replace("pages = 10", 'pages = "10"'), "pages is '10', which is no int"),
+        (SMALLEST.replace("pages = 10", "pages = true"), "pages is True"),
+        (SMALLEST.replace("pages = 10\n", ""), "needs study, title, pages"),
+        (SMALLEST.replace("title", "titel"), "has 'titel'"),
+        (SMALLEST.replace('name = "one"', 'name = "one"\nstarts = 3'), "[[arm]] one has 'starts'"),
+        (SMALLEST.replace("pant2002", "pant2003"), "pant2003"),
+        (SMALLEST.replace('measures = ["recall"]', "measures = []"), "needs strategies and measures"),
+        (SMALLEST + "pages_share = 1.5", "pages_share is 1.5"),
+        ("arm = 3", "[[arm]] must be a list"),
+        (SMALLEST + SMALLEST[SMALLEST.index("[[arm]]") :], "two arms have the same name"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told_in_one_line(text, told):
+    with pytest.raises((BadInput, UnknownName)) as error:
+        parse_settings(text, "mine.toml")
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_settings_of_another_study_are_refused(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(preset_text("pant2002"))
+    with pytest.raises(BadInput, match="settings of pant2002, not of wang2009"):
+        read_settings("wang2009", file)
+
+
+def test_an_unknown_study_is_told_with_those_that_there_are():
+    with pytest.raises(UnknownName, match="pant2002"):
+        read_settings("pant2001")

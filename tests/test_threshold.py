@@ -1,0 +1,304 @@
+"""`scenthound threshold` from labels to a suggestion, on a small web about balloons, trains and gardens."""
+
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evolution_web import N, record_topical, url, write_topical
+from scenthound.errors import BadInput
+from scenthound.lab.thresholds import scoring
+from scenthound.lab.thresholds.choice import Goal
+from scenthound.lab.thresholds.scoring import PageScorer, ScoredBy
+from scenthound.lab.thresholds.suggestion import suggest_threshold
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.topics.files import read_topics, write_topics
+
+#: Pages beyond the examples of any topic.
+LABELLED = range(60, 108)
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    return record_topical(tmp_path_factory.mktemp("web"))
+
+
+@pytest.fixture
+def topics(tmp_path):
+    return write_topical(tmp_path)
+
+
+@pytest.fixture
+def labels(tmp_path):
+    """Every third page is about balloons, whatever its words."""
+    return write_labels(tmp_path / "labels.csv", LABELLED)
+
+
+@pytest.fixture
+def threshold(web, topics, scenthound):
+    """Call `scenthound threshold` for balloons."""
+
+    def call(labels, *arguments):
+        return scenthound("threshold", labels, "--web", web, "--topics", topics, "--topic", "balloon", *arguments)
+
+    return call
+
+
+def write_labels(file, pages):
+    file.write_text("".join(f"{url(i)},{'yes' if i % 3 == 0 else 'no'}\n" for i in pages))
+    return file
+
+
+def test_a_threshold_is_suggested_with_all_that_is_behind_it(threshold, labels, tmp_path):
+    code, out, err = threshold(labels, "--out", tmp_path / "curve.svg", "--out", tmp_path / "curve.png")
+    assert code == 0, err
+    assert "48 labelled pages by cosine for balloon, 16 of them relevant" in out
+    for told in ("the best F1", "expect a little less on others", "Other labels of this number", "Next:"):
+        assert told in out
+    assert out.count("*") == 2
+    assert (tmp_path / "curve.svg").read_bytes().startswith(b"<?xml")
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_page_counts_as_balloon_if_it_says_so(web, topics, labels):
+    # Words of other subjects never say balloon, so a threshold just above 0 has no false page, and misses only balloon
+    # pages without the word.
+    found = suggest_threshold(labels, web=web, scored_by=ScoredBy(topics, "balloon"))
+    recorded = RecordedWeb.open(web)
+    (word,) = recorded.find_words(["balloon"])
+    with_word = sum(word in recorded.words(recorded.page_of(url(i))) for i in LABELLED if i % 3 == 0)
+    row = found.choice.row
+    assert (row.n_accepted, row.precision.value) == (with_word, 1)
+    assert row.recall.value == with_word / 16
+
+
+def test_json_has_the_suggestion_and_every_threshold(threshold, labels):
+    code, out, err = threshold(labels, "--json", "--recall", 1)
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["goal"] == "the highest precision with a recall of at least 1"
+    assert told["at_threshold"]["recall"]["value"] == 1
+    assert (told["n_relevant"], told["n_irrelevant"], told["n_open"]) == (16, 32, 0)
+    assert told["threshold"] in [row["threshold"] for row in told["thresholds"]]
+
+
+def test_a_goal_of_precision_is_kept(threshold, labels):
+    _, out, _ = threshold(labels, "--json", "--precision", 0.9)
+    assert json.loads(out)["at_threshold"]["precision"]["value"] >= 0.9
+
+
+def test_the_next_steps_are_commands_with_options_that_exist(threshold, labels, scenthound):
+    _, out, _ = threshold(labels, "--relevance", "svm")
+    lines = [line.split("  ")[0] for line in map(str.strip, out.splitlines()) if line.startswith("scenthound ")]
+    assert [shlex.split(line)[1] for line in lines] == ["crawl", "evolve", "validate"]
+    for line in lines:
+        _, command, *words = shlex.split(line)
+        _, told, _ = scenthound(command, "--help")
+        assert all(word in told for word in words if word.startswith("--")), line
+    assert "--train-from DIR" in lines[0]
+
+
+def test_scores_need_no_web(scenthound, tmp_path):
+    (tmp_path / "scores.csv").write_text("score,label\n0.1,no\n0.2,no\n0.3,yes\n0.6,no\n0.7,yes\n0.9,yes\n0.9,\n")
+    code, out, err = scenthound("threshold", tmp_path / "scores.csv")
+    assert code == 0, err
+    assert "Threshold: 0.25, the best F1." in out
+    assert "1 line without a label took no part" in out
+    assert "That is wide: label more pages" in out
+    (tmp_path / "margins.csv").write_text("-2,no\n-1,no\n1,yes\n1.5,yes\n3,yes\n5,no\n")
+    code, out, _ = scenthound("threshold", tmp_path / "margins.csv", "--precision", 0.7)
+    assert "Threshold: 0.0, the highest recall" in out
+    assert "it is for your own use of the scores" in out
+
+
+def test_a_classifier_learns_from_examples_that_are_not_labelled(web, topics, tmp_path):
+    # The examples of a topic are the first pages about it; half of them are labelled.
+    labels = write_labels(tmp_path / "labels.csv", range(30))
+    found = suggest_threshold(labels, web=web, scored_by=ScoredBy(topics, "balloon", "svm"))
+    assert found.learnt_from == "10 examples of the topic and 20 of others, none of them labelled"
+
+
+class Memory:
+    """Gives 1 to pages that it has learnt from, and 0 to others."""
+
+    def __init__(self, positives, negatives):
+        self._learnt = {*positives, *negatives}
+
+    def page(self, page):
+        return float(page in self._learnt)
+
+
+@pytest.mark.parametrize("cross_validate", [False, True])
+def test_no_labelled_page_is_scored_by_what_was_learnt_from_it(web, topics, monkeypatch, cross_validate):
+    monkeypatch.setattr(scoring, "training_of", lambda _web, positives, negatives: Memory(positives, negatives))
+    monkeypatch.setattr(scoring, "scores_for", lambda _topic, _model, _web, training: training)
+    recorded = RecordedWeb.open(web)
+    pages = [recorded.page_of(url(i)) for i in range(30)]
+    scorer = PageScorer(recorded, ScoredBy(topics, "balloon", "svm", cross_validate=cross_validate))
+    # All of them are examples, of this topic or of another one.
+    assert scorer.labelled(pages, np.arange(30) % 3 == 0).scores.tolist() == [0] * 30
+    # When pages are drawn to be labelled, nothing is labelled yet, and all examples may train.
+    if not cross_validate:
+        assert scorer.to_label().sum() == 20 + 40
+
+
+def test_cross_validation_tells_subjects_apart_and_not_labels_by_lot(web, topics):
+    recorded = RecordedWeb.open(web)
+    pages = [recorded.page_of(url(i)) for i in LABELLED]
+    scorer = PageScorer(recorded, ScoredBy(topics, "balloon", "svm", cross_validate=True))
+
+    def gap(is_relevant):
+        scores = scorer.labelled(pages, is_relevant).scores
+        return scores[is_relevant].mean() - scores[~is_relevant].mean()
+
+    assert scorer.labelled(pages, np.arange(48) % 3 == 0).learnt_from == "the other labelled pages, in 5 folds"
+    assert gap(np.arange(48) % 3 == 0) > 0.3 > gap(np.random.default_rng(4).random(48) < 0.5)
+
+
+def test_a_classifier_may_learn_from_a_folder(threshold, labels, tmp_path):
+    for kind, text in (("positive", "balloon balloon"), ("negative", "train garden")):
+        (tmp_path / "pages" / kind).mkdir(parents=True)
+        (tmp_path / "pages" / kind / "page.txt").write_text(text)
+    code, out, err = threshold(labels, "--relevance", "svm", "--train-from", tmp_path / "pages")
+    assert code == 0, err
+    assert "(1 positive, 1 negative)." in out
+
+
+def test_a_folder_with_a_labelled_page_is_refused(threshold, labels, web, tmp_path):
+    recorded = RecordedWeb.open(web)
+    words = [recorded.vocabulary[word] for word in recorded.words(recorded.page_of(url(63))) if word]
+    for kind, text in (("positive", " ".join(words)), ("negative", "train garden")):
+        (tmp_path / "pages" / kind).mkdir(parents=True)
+        (tmp_path / "pages" / kind / "page.txt").write_text(text)
+    code, _, err = threshold(labels, "--relevance", "svm", "--train-from", tmp_path / "pages")
+    assert code == 2
+    assert "has a page of the same words: take it out of one of them" in err
+
+
+def test_pages_are_drawn_filled_in_and_judged(threshold, tmp_path):
+    file = tmp_path / "to_label.csv"
+    code, out, err = threshold(file, "--suggest", 30)
+    assert code == 0, err
+    assert "30 pages to label" in out
+    heading, *lines = file.read_text().splitlines()
+    assert (heading, len(lines)) == ("url,label,weight,title", 30)
+    code, _, err = threshold(file)
+    assert (code, "too few labels, 0 (30 lines have none yet): label" in err) == (2, True)
+    code, _, err = threshold(file, "--suggest", 30)
+    assert (code, "is there already" in err) == (2, True)
+    numbers = [int(line.split(",")[0].rsplit("/", 1)[1]) for line in lines]
+    filled = [line.replace(",,", ",yes," if i % 3 == 0 else ",no,", 1) for line, i in zip(lines, numbers, strict=True)]
+    file.write_text("\n".join([heading, *filled]))
+    code, out, err = threshold(file)
+    assert code == 0, err
+    assert f"By their weights the 30 pages stand for {N}" in out
+    assert threshold(file, "--suggest", 12, "--force", "--json")[0] == 0
+    assert len(file.read_text().splitlines()) == 13
+
+
+def test_the_same_seed_draws_the_same_pages(threshold, tmp_path):
+    drawn = []
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        threshold(tmp_path / name, "--suggest", 20, "--seed", seed)
+        drawn.append((tmp_path / name).read_text())
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_a_page_labelled_twice_counts_once(threshold, labels):
+    labels.write_text(labels.read_text() + f"{url(60)}#part,yes\n")
+    code, out, _ = threshold(labels)
+    assert code == 0
+    assert "1 line named a page again and took no part" in out
+
+
+WRONG_USE = {
+    "too few labels": (f"{url(60)},yes\n", (), "has too few labels, 1: label at least 5"),
+    "one class": ("".join(f"{url(i)},no\n" for i in range(6)), (), "All 6 labelled pages are irrelevant"),
+    "an unknown word": (f"{url(60)},maybe\n", (), "the label is 'maybe'; write yes or no"),
+    "a page that is not there": (
+        "".join(f"http://x.test/{i},yes\n" for i in range(6)),
+        (),
+        "line 1: http://x.test/0 is not in the web, and so are 5 more",
+    ),
+    "two labels for a page": (
+        "".join(f"{url(i)},no\n" for i in range(6)) + f"{url(2)},yes\n",
+        (),
+        f"line 7: {url(2)} is labelled otherwise in",
+    ),
+    "scores and a web": ("0.1,yes\n", (), "has scores of its own"),
+    "two goals": (None, ("--precision", 0.9, "--recall", 0.9), "choose one of them"),
+    "a goal that is no share": (None, ("--recall", 90), "more than 0 and at most 1"),
+    "two things to learn from": (
+        None,
+        ("--relevance", "svm", "--cross-validate", "--train-from", "x"),
+        "each say what the model learns from",
+    ),
+    "a model nobody knows": (None, ("--relevance", "svn"), "Did you mean 'svm'"),
+    "a picture of no kind": (None, ("--out", "curve.txt"), "no name of a picture"),
+    "a picture in no folder": (None, ("--out", "nowhere/curve.svg"), "there is no folder nowhere"),
+    "folds without labels": (None, ("--relevance", "svm", "--cross-validate", "--suggest", 20, "--force"), "no labels"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_USE)
+def test_wrong_use_is_one_clear_line(case, threshold, labels):
+    text, arguments, says = WRONG_USE[case]
+    if text is not None:
+        labels.write_text(text)
+    before = labels.read_text()
+    code, out, err = threshold(labels, *arguments)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert len(err.strip().splitlines()) == 1
+    assert labels.read_text() == before
+
+
+def test_pages_need_a_web_and_topics(scenthound, labels, web, topics):
+    for arguments, says in (
+        ((), "names pages, which have to be scored: name --web and --topics"),
+        (("--web", web), "name --web and --topics"),
+        (("--relevance", "svm"), "need --topics"),
+        (("--web", web, "--suggest", 20), "name --web and --topics"),
+        (("--web", web, "--topics", topics), "has 3 topics: choose one with --topic, for example balloon"),
+        (("--web", web, "--topics", topics, "--topic", "baloon"), "Did you mean 'balloon'"),
+    ):
+        code, _, err = scenthound("threshold", labels, *arguments)
+        assert (code, len(err.strip().splitlines())) == (2, 1)
+        assert says in err
+
+
+def test_a_classifier_without_anything_to_learn_from_is_refused(web, topics, labels, tmp_path):
+    alone = [topic for topic in read_topics(topics) if topic.id == "balloon"]
+    write_topics(tmp_path / "one.jsonl", alone)
+    with pytest.raises(BadInput, match=r"learns from examples of other topics, and .*one\.jsonl has none in the web"):
+        suggest_threshold(labels, web=web, scored_by=ScoredBy(tmp_path / "one.jsonl", relevance="svm"))
+
+
+def test_too_few_of_one_kind_cannot_be_cross_validated(web, topics, tmp_path):
+    labels = write_labels(tmp_path / "few.csv", [60, 61, 62, 64, 65])
+    with pytest.raises(BadInput, match="Of 5 labelled pages 1 are relevant; to cross-validate takes at least two"):
+        suggest_threshold(labels, web=web, scored_by=ScoredBy(topics, "balloon", "svm", cross_validate=True))
+
+
+def test_without_the_library_there_is_one_line_on_how_to_get_it(threshold, labels, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    code, _, err = threshold(labels, "--out", tmp_path / "curve.svg")
+    assert code == 2
+    assert err.strip().endswith("pip install 'scenthound[lab]'.")
+
+
+def test_the_guide_names_options_that_exist_and_its_example_is_right(scenthound, tmp_path):
+    guide = (Path(__file__).resolve().parents[1] / "docs" / "threshold.md").read_text(encoding="utf-8")
+    helps = "".join(scenthound(command, "--help")[1] for command in ("threshold", "evolve", "simulate"))
+    for option in set(re.findall(r"--[a-z][a-z-]+", guide)):
+        assert re.search(rf"{option}\b", helps), option
+    rows = re.findall(r"^\| (0\.\d) \| (yes|no) \|$", guide, re.MULTILINE)
+    (tmp_path / "six.csv").write_text("".join(f"{score},{label}\n" for score, label in rows))
+    best = suggest_threshold(tmp_path / "six.csv").choice.row
+    assert (best.threshold, best.precision.value, best.recall.value, best.f1.value) == (0.25, 3 / 4, 1, 6 / 7)
+    precise = suggest_threshold(tmp_path / "six.csv", goal=Goal(least_precision=0.8)).choice.row
+    assert (precise.threshold, precise.recall.value) == (0.65, 2 / 3)
