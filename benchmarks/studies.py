@@ -16,8 +16,8 @@ from scenthound.cli.progress import shown
 from scenthound.lab.studies.johnson2003.study import Johnson2003Study
 from scenthound.lab.studies.settings import read_settings
 from scenthound.lab.studies.study import Study
-from scenthound.report.johnson2003_folder import johnson2003_into
-from scenthound.report.study_folder import study_into
+from scenthound.report.studies.folder import study_into
+from scenthound.report.studies.johnson2003_folder import johnson2003_into
 
 COLLECTIONS = ("wpschools", "nlab", "mdn")
 

@@ -9,7 +9,8 @@ import pytest
 from made_study import made_finding, made_study
 from scenthound.lab.findings import Verdict
 from scenthound.lab.studies.settings import STUDIES
-from scenthound.report import johnson2003_folder, study_folder
+from scenthound.report.studies import folder as study_folder
+from scenthound.report.studies import johnson2003_folder
 from scenthound.store.recorded_web import RecordedWeb
 
 

@@ -16,8 +16,8 @@ from scenthound.lab.studies.johnson2003.study import ROUNDS_FOLDER, SEARCH_FOLDE
 from scenthound.lab.studies.settings import SearchSettings, parse_settings, preset_text, read_settings
 from scenthound.lab.validating.crawls import measured_rounds
 from scenthound.lab.validating.measurements import Measurements
-from scenthound.report.johnson2003_figures import draw_study, wanted_figures
-from scenthound.report.johnson2003_folder import johnson2003_into
+from scenthound.report.studies.johnson2003_figures import draw_study, wanted_figures
+from scenthound.report.studies.johnson2003_folder import johnson2003_into
 from scenthound.store.recorded_web import RecordedWeb
 
 #: Of 240 pages, crawls of 16, 32 and 48.

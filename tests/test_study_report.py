@@ -16,11 +16,11 @@ from scenthound.lab.findings import Claim, Finding, Verdict
 from scenthound.lab.studies.measured import Measured
 from scenthound.lab.studies.pictures import Table
 from scenthound.lab.studies.settings import STUDIES, ArmSettings, Needs, StudySettings, parse_settings, preset_text
-from scenthound.report.study_about import findings_values, study_values, verdict_lines
-from scenthound.report.study_files import findings_as_json, table_csv, table_markdown
-from scenthound.report.study_numbers import measures_csv, topics_csv
-from scenthound.report.study_settings import settings_toml
-from scenthound.report.study_words import (
+from scenthound.report.studies.about import findings_values, study_values, verdict_lines
+from scenthound.report.studies.files import findings_as_json, table_csv, table_markdown
+from scenthound.report.studies.numbers import measures_csv, topics_csv
+from scenthound.report.studies.settings_text import settings_toml
+from scenthound.report.studies.words import (
     deciding_claim,
     effect_told,
     interval_told,

@@ -10,7 +10,7 @@ from made_study import made_arm, made_picture
 from scenthound.errors import MissingExtra
 from scenthound.lab.studies.measured import Measured
 from scenthound.lab.studies.pictures import Panel, Picture
-from scenthound.report.study_figures import draw_picture, marked_places, measure_told
+from scenthound.report.studies.figures import draw_picture, marked_places, measure_told
 from scenthound.report.styles import looks, picture_bytes, require_figures
 
 

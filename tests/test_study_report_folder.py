@@ -12,9 +12,9 @@ from scenthound.errors import BadInput, BadTopic
 from scenthound.lab.findings import Verdict
 from scenthound.lab.studies.pictures import Table
 from scenthound.lab.studies.settings import read_settings
-from scenthound.report import study_folder
-from scenthound.report.study_folder import study_into
-from scenthound.report.study_place import FINDINGS_FILE, study_place, write_results
+from scenthound.report.studies import folder as study_folder
+from scenthound.report.studies.folder import study_into
+from scenthound.report.studies.place import FINDINGS_FILE, study_place, write_results
 from scenthound.store.recorded_web import RecordedWeb
 
 FILES = {
@@ -111,7 +111,7 @@ def test_findings_are_written_last_and_removed_before_anything_changes(run, tmp_
         if place.name == "study.json":
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("scenthound.report.study_place.write_whole", stopped)
+    monkeypatch.setattr("scenthound.report.studies.place.write_whole", stopped)
     with pytest.raises(KeyboardInterrupt):
         run()
     assert not (tmp_path / "out" / FINDINGS_FILE).exists()

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 from made_study import made_finding, made_study
 from scenthound.lab.findings import Finding, Verdict
 from scenthound.lab.studies.pictures import Table
-from scenthound.report.study_about import study_page
-from scenthound.report.study_page import PageFigure, StudyPage, page_html
+from scenthound.report.studies.about import study_page
+from scenthound.report.studies.page import PageFigure, StudyPage, page_html
 
 SVG = (
     '<?xml version="1.0"?>\n<!DOCTYPE svg>\n<svg><defs><path id="p1"/></defs><use href="#p1" clip="url(#c1)"/></svg>\n'

@@ -68,7 +68,7 @@ def study(
 
     chosen = read_settings(name, settings).scaled(pages, topics_max, seeds)
     if show_settings:
-        from scenthound.report.study_settings import settings_toml
+        from scenthound.report.studies.settings_text import settings_toml
 
         is_as_shipped = chosen == read_settings(name)
         # The file as it is shipped has comments.
@@ -94,19 +94,19 @@ def _run(
     progress: Progress,
 ) -> FinishedStudy:
     if settings.study != SEARCH_STUDY:
-        from scenthound.report.study_folder import study_into
+        from scenthound.report.studies.folder import study_into
 
         return study_into(out, settings, web, topics, cache=cache, workers=workers, progress=progress)
     if cache is not None:
         raise BadParameter(f"{SEARCH_STUDY} keeps what it crawled in --out: leave --cache out.")
-    from scenthound.report.johnson2003_folder import johnson2003_into
+    from scenthound.report.studies.johnson2003_folder import johnson2003_into
 
     return johnson2003_into(out, settings, web, topics, workers=workers, progress=progress)
 
 
 def _print(done: FinishedStudy, out: Path, as_json: bool) -> None:
     if as_json:
-        from scenthound.report.study_place import FINDINGS_FILE
+        from scenthound.report.studies.place import FINDINGS_FILE
 
         typer.echo((out / FINDINGS_FILE).read_text(encoding="utf-8"), nl=False)
         return

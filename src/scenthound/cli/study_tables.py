@@ -9,8 +9,8 @@ import typer
 from scenthound.cli.tables import print_table
 from scenthound.cli.wrapped import say
 from scenthound.errors import printable
-from scenthound.report.study_about import verdict_lines
-from scenthound.report.study_words import (
+from scenthound.report.studies.about import verdict_lines
+from scenthound.report.studies.words import (
     deciding_claim,
     effect_told,
     interval_told,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from scenthound.lab.findings import Claim, Finding, Verdict
-from scenthound.report.study_words import (
+from scenthound.report.studies.words import (
     READING,
     effect_told,
     interval_told,

@@ -1,6 +1,6 @@
 """johnson2003 from files to a folder: searches, measurements, findings, figures, tables and the page that shows them.
 
-The folder is that of other studies (`study_place`), with two more within it: `search/` has a folder for each search,
+The folder is that of other studies (`place`), with two more within it: `search/` has a folder for each search,
 `measured/` what was measured of the crawls that judge. What is there already is not made again. In the place of
 measures.csv and topics.csv it has `crawls.csv`, with a row for each crawl and length.
 """
@@ -13,13 +13,13 @@ from scenthound.lab.studies.johnson2003.study import Johnson2003Study, run_johns
 from scenthound.lab.studies.settings import StudySettings
 from scenthound.lab.studies.study import Timing
 from scenthound.model import Progress, silent
-from scenthound.report.johnson2003_about import findings_values, study_page, study_values
-from scenthound.report.johnson2003_figures import FEATURE, DrawnFigure, draw_study
-from scenthound.report.study_files import table_csv, table_markdown
-from scenthound.report.study_folder import REPORT_FILE, SETTINGS_FILE, SHARE_OF_CRAWLS
-from scenthound.report.study_page import PageFigure, page_html
-from scenthound.report.study_place import study_place, write_results
-from scenthound.report.study_settings import settings_toml
+from scenthound.report.studies.files import table_csv, table_markdown
+from scenthound.report.studies.folder import REPORT_FILE, SETTINGS_FILE, SHARE_OF_CRAWLS
+from scenthound.report.studies.johnson2003_about import findings_values, study_page, study_values
+from scenthound.report.studies.johnson2003_figures import FEATURE, DrawnFigure, draw_study
+from scenthound.report.studies.page import PageFigure, page_html
+from scenthound.report.studies.place import study_place, write_results
+from scenthound.report.studies.settings_text import settings_toml
 from scenthound.report.styles import require_figures
 from scenthound.report.validation_files import CRAWLS_FILE, crawls_csv
 from scenthound.store.crawl_web import open_web

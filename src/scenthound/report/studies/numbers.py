@@ -9,7 +9,7 @@ from math import isnan
 from typing import Any
 
 from scenthound.lab.studies.measured import BOUNDS, ArmMeasurements, Measured
-from scenthound.report.study_files import csv_text
+from scenthound.report.studies.files import csv_text
 
 MEASURES_HEADS = ("arm", "crawler", "measure", "x", "mean", "standard_error", "n_topics")
 TOPICS_HEADS = ("arm", "measure", "x", "topic", "crawler", "value")

@@ -14,8 +14,8 @@ from importlib.resources import files
 
 from scenthound.lab.findings import Finding
 from scenthound.lab.studies.pictures import Table
-from scenthound.report.study_findings_html import findings_html, reading_html
-from scenthound.report.study_table_html import table_html
+from scenthound.report.studies.findings_html import findings_html, reading_html
+from scenthound.report.studies.table_html import table_html
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def page_html(page: StudyPage) -> str:
 
 
 def _head(title: str) -> str:
-    style = files(__package__).joinpath("study_page.css").read_text(encoding="utf-8")
+    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

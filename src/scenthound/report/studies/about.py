@@ -9,9 +9,9 @@ from typing import Any
 from scenthound.lab.findings import Finding
 from scenthound.lab.studies.measured import ArmMeasurements
 from scenthound.lab.studies.study import Study
-from scenthound.report.study_files import findings_as_json
-from scenthound.report.study_page import PageFigure, StudyPage
-from scenthound.report.study_words import READING, protocol_told, verdicts_told
+from scenthound.report.studies.files import findings_as_json
+from scenthound.report.studies.page import PageFigure, StudyPage
+from scenthound.report.studies.words import READING, protocol_told, verdicts_told
 
 #: The packages whose versions may change a number.
 PACKAGES = ("scenthound", "numpy", "scipy", "scikit-learn", "numba", "matplotlib")

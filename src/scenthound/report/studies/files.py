@@ -12,7 +12,7 @@ from typing import Any
 from scenthound.lab.findings import Claim, Finding
 from scenthound.lab.studies.pictures import Table
 from scenthound.report.json_text import finite
-from scenthound.report.study_words import why_of
+from scenthound.report.studies.words import why_of
 
 
 def findings_as_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:

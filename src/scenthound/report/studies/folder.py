@@ -8,13 +8,13 @@ from scenthound.lab.studies.pictures import Picture
 from scenthound.lab.studies.settings import StudySettings
 from scenthound.lab.studies.study import Study, Timing, run_study
 from scenthound.model import Progress, silent
-from scenthound.report.study_about import findings_values, study_page, study_values
-from scenthound.report.study_figures import FEATURE, draw_picture
-from scenthound.report.study_files import table_csv, table_markdown
-from scenthound.report.study_numbers import measures_csv, topics_csv
-from scenthound.report.study_page import PageFigure, page_html
-from scenthound.report.study_place import CRAWLS_FOLDER, study_place, write_results
-from scenthound.report.study_settings import settings_toml
+from scenthound.report.studies.about import findings_values, study_page, study_values
+from scenthound.report.studies.figures import FEATURE, draw_picture
+from scenthound.report.studies.files import table_csv, table_markdown
+from scenthound.report.studies.numbers import measures_csv, topics_csv
+from scenthound.report.studies.page import PageFigure, page_html
+from scenthound.report.studies.place import CRAWLS_FOLDER, study_place, write_results
+from scenthound.report.studies.settings_text import settings_toml
 from scenthound.report.styles import picture_bytes, require_figures
 from scenthound.store.crawl_web import open_web
 

@@ -6,9 +6,9 @@ from importlib.metadata import version
 from typing import Any
 
 from scenthound.lab.studies.johnson2003.study import Johnson2003Study
-from scenthound.report.study_about import verdict_lines, versions
-from scenthound.report.study_files import findings_as_json
-from scenthound.report.study_page import PageFigure, StudyPage
+from scenthound.report.studies.about import verdict_lines, versions
+from scenthound.report.studies.files import findings_as_json
+from scenthound.report.studies.page import PageFigure, StudyPage
 from scenthound.report.validation_files import READING as READING_A_VALIDATION
 
 #: What a reader of the findings must know.

@@ -1,0 +1,1 @@
+"""What a study leaves behind: its folder, files, figures and page."""
