@@ -13,9 +13,8 @@ from time import perf_counter
 
 from benchmarks.data import collection, recorded
 from scenthound.cli.progress import shown
-from scenthound.lab.studies.johnson2003.study import Johnson2003Study
+from scenthound.lab.studies.finished import FinishedStudy
 from scenthound.lab.studies.settings import read_settings
-from scenthound.lab.studies.study import Study
 from scenthound.report.studies.folder import study_into
 from scenthound.report.studies.johnson2003_folder import johnson2003_into
 
@@ -60,7 +59,7 @@ def _study(name: str, wanted: Wanted, web: Path, topics: Path, folder: Path) -> 
     settings = read_settings(wanted.study).scaled(pages=wanted.pages)
     out = folder / name / wanted.name
     began_s = perf_counter()
-    done: Study | Johnson2003Study
+    done: FinishedStudy
     with shown(f"{name}: {wanted.name}") as progress:
         if wanted.study == "johnson2003":
             done = johnson2003_into(out, settings, web, topics, progress=progress)

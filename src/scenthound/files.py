@@ -60,6 +60,17 @@ def opened(path: Path) -> Iterator[OpenedFile]:
         yield OpenedFile(content, file)
 
 
+def text_of(path: Path) -> str:
+    """The whole of a text file in UTF-8, with or without its mark."""
+    with opened(path) as source:
+        try:
+            return source.content.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{printable(path)}: not UTF-8 at byte {error.start}; save the file as UTF-8.") from error
+        except DAMAGE as error:
+            raise BadInput(f"{printable(path)}: damaged ({error}); check that it is whole.") from error
+
+
 def beginning_of(path: Path) -> bytes:
     """The first bytes of what the file holds, decompressed; fewer if it is damaged that early."""
     with opened(path) as source:

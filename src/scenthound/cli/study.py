@@ -12,7 +12,7 @@ from scenthound.cli.shared_options import AsJson, Workers
 from scenthound.errors import BadParameter
 
 if TYPE_CHECKING:
-    from scenthound.cli.study_tables import FinishedStudy
+    from scenthound.lab.studies.finished import FinishedStudy
     from scenthound.lab.studies.settings import StudySettings
     from scenthound.model import Progress
 

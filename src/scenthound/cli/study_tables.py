@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -23,35 +23,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from scenthound.lab.findings import Finding
-    from scenthound.lab.studies.settings import StudySettings
-    from scenthound.lab.studies.study import Timing
+    from scenthound.lab.studies.finished import FinishedStudy
 
 HEADS = ["finding", "says", "protocol", "verdict", "effect", "95 % interval", "corrected p"]
 PROTOCOL = HEADS.index("protocol")
 #: Columns that are words.
 N_WORDS = 4
-
-
-class FinishedStudy(Protocol):
-    """What all studies tell of themselves."""
-
-    @property
-    def settings(self) -> StudySettings: ...
-
-    @property
-    def findings(self) -> tuple[Finding, ...]: ...
-
-    @property
-    def notes(self) -> tuple[str, ...]: ...
-
-    @property
-    def n_crawls(self) -> int: ...
-
-    @property
-    def n_made(self) -> int: ...
-
-    @property
-    def timings(self) -> tuple[Timing, ...]: ...
 
 
 def print_study(study: FinishedStudy, out: Path) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import orjson
 
 from scenthound.errors import BadInput, BadTopic, printable
-from scenthound.files import DAMAGE, compressed_as, opened, write_whole
+from scenthound.files import compressed_as, text_of, write_whole
 from scenthound.model import Topic
 from scenthound.topics.paths import MAX_LEVELS, is_too_deep, path_words
 
@@ -31,7 +31,7 @@ def read_topics(path: str | os.PathLike[str]) -> list[Topic]:
     file = Path(path)
     parse = _parser(file)
     topics: dict[str, Topic] = {}
-    for place, fields in parse(printable(file), _text(file)):
+    for place, fields in parse(printable(file), text_of(file)):
         topic = _topic(place, fields)
         if topic.id in topics:
             raise BadTopic(f"{place}: a second topic with the id {topic.id!r}; give each topic an id of its own.")
@@ -63,16 +63,6 @@ def _parser(file: Path) -> Callable[[str, str], Iterator[tuple[str, Fields]]]:
     if name.endswith((".jsonl", ".ndjson")):
         return _json_objects
     raise BadInput(f"{printable(file)}: no name of a topic file; use .toml or .jsonl, also with .gz or .zst after it.")
-
-
-def _text(file: Path) -> str:
-    with opened(file) as source:
-        try:
-            return source.content.read().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise BadInput(f"{printable(file)}: not UTF-8 at byte {error.start}; save the file as UTF-8.") from error
-        except DAMAGE as error:
-            raise BadInput(f"{printable(file)}: damaged ({error}); check that it is whole.") from error
 
 
 def _toml_tables(file: str, text: str) -> Iterator[tuple[str, Fields]]:

@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from scenthound.lab.findings import Finding
 from scenthound.lab.studies.arms import Arm, Prepared, hosts_of_pages, prepared_arms
 from scenthound.lab.studies.crawling import crawl_all
+from scenthound.lab.studies.finished import FinishedStudy, Timing
 from scenthound.lab.studies.measured import ArmMeasurements
 from scenthound.lab.studies.measuring import measure_arm
 from scenthound.lab.studies.papers import paper_of
-from scenthound.lab.studies.pictures import Picture, Table
+from scenthound.lab.studies.pictures import Picture
 from scenthound.lab.studies.settings import StudySettings
 from scenthound.lab.studies.study_topics import study_topics
 from scenthound.model import IntArray, Progress, silent
@@ -24,32 +24,12 @@ from scenthound.store.recorded_web import RecordedWeb
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """How long a part of a study took."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study(FinishedStudy):
+    """What a study of arms came to."""
 
-    part: str
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Study:
-    """What a study came to."""
-
-    settings: StudySettings
-    web: Path
-    web_fingerprint: str
-    n_pages: int
-    n_hosts: int
-    topics_file: Path
     arms: tuple[ArmMeasurements, ...]
-    findings: tuple[Finding, ...]
     pictures: tuple[Picture, ...]
-    tables: tuple[Table, ...]
-    notes: tuple[str, ...]
-    n_crawls: int
-    n_made: int  #: crawls that were not kept from an earlier run
-    timings: tuple[Timing, ...]
 
     def arm(self, name: str) -> ArmMeasurements:
         return next(arm for arm in self.arms if arm.settings.name == name)

@@ -18,7 +18,7 @@ from pathlib import Path
 import orjson
 
 from scenthound.errors import BadInput, printable
-from scenthound.files import DAMAGE, compressed_as, opened, write_whole
+from scenthound.files import compressed_as, text_of, write_whole
 
 YES = ("yes", "y", "1", "true", "relevant")
 NO = ("no", "n", "0", "false", "irrelevant")
@@ -65,7 +65,7 @@ class PageToLabel:
 
 def read_labels(file: Path) -> LabelFile:
     """All lines of a label file; BadInput for the first that cannot be read."""
-    text = _text(file)
+    text = text_of(file)
     lines = _json_lines(file, text) if text.lstrip().startswith("{") else _csv_lines(file, text)
     found = [_label(place, fields) for place, fields in lines]
     labels = tuple(label for label in found if label is not None)
@@ -81,16 +81,6 @@ def write_pages_to_label(file: Path, pages: Iterable[PageToLabel]) -> None:
     rows.writerow(COLUMNS)
     rows.writerows([page.url, "", f"{page.weight:.6g}", printable(page.title)] for page in pages)
     write_whole(file, compressed_as(file, table.getvalue().encode("utf-8")))
-
-
-def _text(file: Path) -> str:
-    with opened(file) as source:
-        try:
-            return source.content.read().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise BadInput(f"{printable(file)}: not UTF-8 at byte {error.start}; save the file as UTF-8.") from error
-        except DAMAGE as error:
-            raise BadInput(f"{printable(file)}: damaged ({error}); check that it is whole.") from error
 
 
 def _json_lines(file: Path, text: str) -> Iterator[tuple[str, Fields]]:

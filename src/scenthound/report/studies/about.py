@@ -7,6 +7,7 @@ from platform import python_version
 from typing import Any
 
 from scenthound.lab.findings import Finding
+from scenthound.lab.studies.finished import FinishedStudy
 from scenthound.lab.studies.measured import ArmMeasurements
 from scenthound.lab.studies.study import Study
 from scenthound.report.studies.files import findings_as_json
@@ -30,8 +31,8 @@ def _installed() -> Iterator[tuple[str, str]]:
             continue
 
 
-def study_values(study: Study) -> dict[str, Any]:
-    """Plain values for `study.json`."""
+def common_values(study: FinishedStudy) -> dict[str, Any]:
+    """What `study.json` says of every study."""
     return {
         "study": study.settings.study,
         "title": study.settings.title,
@@ -41,11 +42,15 @@ def study_values(study: Study) -> dict[str, Any]:
         "n_pages": study.n_pages,
         "n_hosts": study.n_hosts,
         "topics_file": str(study.topics_file),
-        "arms": [_arm(arm) for arm in study.arms],
         "crawls": {"all": study.n_crawls, "made": study.n_made, "kept": study.n_crawls - study.n_made},
         "timings": [asdict(timing) for timing in study.timings],
         "notes": list(study.notes),
     }
+
+
+def study_values(study: Study) -> dict[str, Any]:
+    """Plain values for `study.json`."""
+    return common_values(study) | {"arms": [_arm(arm) for arm in study.arms]}
 
 
 def _arm(arm: ArmMeasurements) -> dict[str, Any]:
@@ -60,13 +65,18 @@ def _arm(arm: ArmMeasurements) -> dict[str, Any]:
 
 def findings_values(study: Study) -> dict[str, Any]:
     """Plain values for `findings.json`."""
+    return common_findings(study, n_topics(study), READING)
+
+
+def common_findings(study: FinishedStudy, n_topics: int, reading: str) -> dict[str, Any]:
+    """What `findings.json` says of every study."""
     return {
         "study": study.settings.study,
         "version": version("scenthound"),
         "web": str(study.web),
         "web_fingerprint": study.web_fingerprint,
-        "n_topics": n_topics(study),
-        "reading": READING,
+        "n_topics": n_topics,
+        "reading": reading,
         "findings": findings_as_json(study.findings),
     }
 
@@ -85,7 +95,7 @@ def study_page(study: Study, figures: Iterable[PageFigure], settings_text: str) 
         figures=tuple(figures),
         tables=study.tables,
         notes=study.notes,
-        facts=tuple(_facts(study)),
+        facts=tuple(all_facts(study, _facts(study))),
         settings=settings_text,
     )
 
@@ -113,13 +123,18 @@ def _setting_told(study: Study) -> str:
 
 
 def _facts(study: Study) -> Iterator[tuple[str, str]]:
-    yield "web", str(study.web)
-    yield "fingerprint of the web", study.web_fingerprint
-    yield "topics", str(study.topics_file)
     for arm in study.arms:
         about = f"{len(arm.topics):,} topics, {len(arm.labels)} crawlers, {arm.page_budget:,} pages"
         yield f"arm {arm.settings.name!r}", f"{about}; {arm.settings.says}" if arm.settings.says else about
-    yield "crawls", f"{study.n_made:,} made, {study.n_crawls - study.n_made:,} found in the cache"
+
+
+def all_facts(study: FinishedStudy, own: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """What a reader needs to repeat a study: what it ran on, what is its own, what it cost, and versions."""
+    yield "web", str(study.web)
+    yield "fingerprint of the web", study.web_fingerprint
+    yield "topics", str(study.topics_file)
+    yield from own
+    yield "crawls", f"{study.n_made:,} made, {study.n_crawls - study.n_made:,} kept from earlier runs or other parts"
     for timing in study.timings:
         yield f"time for {timing.part}", f"{timing.seconds:,.1f} s"
     yield "time in all", f"{sum(timing.seconds for timing in study.timings):,.1f} s"

@@ -66,3 +66,12 @@ def table_markdown(table: Table) -> str:
 def _cell(text: str) -> str:
     """What a cell may hold: no line's end, and no bar that would end it."""
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
+
+
+def table_files(tables: Iterable[Table]) -> dict[str, str]:
+    """Each table as CSV and as Markdown, by the names of their files."""
+    texts = {}
+    for table in tables:
+        texts[f"tables/{table.name}.csv"] = table_csv(table)
+        texts[f"tables/{table.name}.md"] = table_markdown(table)
+    return texts

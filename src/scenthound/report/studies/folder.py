@@ -4,13 +4,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
+from scenthound.lab.studies.finished import Timing
 from scenthound.lab.studies.pictures import Picture
 from scenthound.lab.studies.settings import StudySettings
-from scenthound.lab.studies.study import Study, Timing, run_study
+from scenthound.lab.studies.study import Study, run_study
 from scenthound.model import Progress, silent
 from scenthound.report.studies.about import findings_values, study_page, study_values
 from scenthound.report.studies.figures import FEATURE, draw_picture
-from scenthound.report.studies.files import table_csv, table_markdown
+from scenthound.report.studies.files import table_files
 from scenthound.report.studies.numbers import measures_csv, topics_csv
 from scenthound.report.studies.page import PageFigure, page_html
 from scenthound.report.studies.place import CRAWLS_FOLDER, study_place, write_results
@@ -90,9 +91,7 @@ def write_study(out: Path, study: Study, drawn: list[DrawnPicture]) -> None:
         "topics.csv": topics_csv(study.arms),
         REPORT_FILE: page_html(study_page(study, figures, settings_text)),
     }
-    for table in study.tables:
-        texts[f"tables/{table.name}.csv"] = table_csv(table)
-        texts[f"tables/{table.name}.md"] = table_markdown(table)
+    texts |= table_files(study.tables)
     contents = {name: text.encode("utf-8") for name, text in texts.items()}
     for each in drawn:
         contents |= {f"figures/{each.picture.name}.svg": each.svg, f"figures/{each.picture.name}.png": each.png}

@@ -1,13 +1,10 @@
 """What there is to say of a run of johnson2003: in `study.json`, in `findings.json`, and on the page."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
-from importlib.metadata import version
 from typing import Any
 
 from scenthound.lab.studies.johnson2003.study import Johnson2003Study
-from scenthound.report.studies.about import verdict_lines, versions
-from scenthound.report.studies.files import findings_as_json
+from scenthound.report.studies.about import all_facts, common_findings, common_values, verdict_lines
 from scenthound.report.studies.page import PageFigure, StudyPage
 from scenthound.report.validation_files import READING as READING_A_VALIDATION
 
@@ -21,22 +18,11 @@ READING = (
 def study_values(study: Johnson2003Study) -> dict[str, Any]:
     """Plain values for `study.json`."""
     settings = study.validation.settings
-    return {
-        "study": study.settings.study,
-        "title": study.settings.title,
-        "versions": versions(),
-        "web": str(study.web),
-        "web_fingerprint": study.web_fingerprint,
-        "n_pages": study.n_pages,
-        "n_hosts": study.n_hosts,
-        "topics_file": str(study.topics_file),
+    return common_values(study) | {
         "strategies": dict(zip(study.labels, settings.all_strategies, strict=True)),
         "searches": [_search(study, place) for place in range(len(study.searches))],
         "topics": {"searched_on": [topic.id for topic in settings.trained], "unseen": [t.id for t in settings.unseen]},
         "page_budgets": list(settings.budgets),
-        "crawls": {"all": study.n_crawls, "made": study.n_made, "kept": study.n_crawls - study.n_made},
-        "timings": [asdict(timing) for timing in study.timings],
-        "notes": list(study.notes),
     }
 
 
@@ -56,15 +42,7 @@ def _search(study: Johnson2003Study, place: int) -> dict[str, Any]:
 
 def findings_values(study: Johnson2003Study) -> dict[str, Any]:
     """Plain values for `findings.json`."""
-    return {
-        "study": study.settings.study,
-        "version": version("scenthound"),
-        "web": str(study.web),
-        "web_fingerprint": study.web_fingerprint,
-        "n_topics": len(study.validation.settings.topics),
-        "reading": f"{study.names_told} {READING}",
-        "findings": findings_as_json(study.findings),
-    }
+    return common_findings(study, len(study.validation.settings.topics), f"{study.names_told} {READING}")
 
 
 def study_page(study: Johnson2003Study, figures: Iterable[PageFigure], settings_text: str) -> StudyPage:
@@ -76,7 +54,7 @@ def study_page(study: Johnson2003Study, figures: Iterable[PageFigure], settings_
         figures=tuple(figures),
         tables=study.tables,
         notes=(*(note for note in study.notes if note != study.names_told), READING),
-        facts=tuple(_facts(study)),
+        facts=tuple(all_facts(study, _facts(study))),
         settings=settings_text,
     )
 
@@ -93,13 +71,5 @@ def _setting_told(study: Johnson2003Study) -> str:
 
 
 def _facts(study: Johnson2003Study) -> Iterator[tuple[str, str]]:
-    yield "web", str(study.web)
-    yield "fingerprint of the web", study.web_fingerprint
-    yield "topics", str(study.topics_file)
     for label, spec in zip(study.labels, study.validation.settings.all_strategies, strict=True):
         yield f"strategy {label}", spec
-    yield "crawls that judge", f"{study.n_made:,} made, {study.n_crawls - study.n_made:,} kept from earlier runs"
-    for timing in study.timings:
-        yield f"time for {timing.part}", f"{timing.seconds:,.1f} s"
-    yield "time in all", f"{sum(timing.seconds for timing in study.timings):,.1f} s"
-    yield "versions", ", ".join(f"{name} {number}" for name, number in versions().items())

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
+from scenthound.lab.studies.finished import Timing
 from scenthound.lab.studies.johnson2003.study import Johnson2003Study, run_johnson2003
 from scenthound.lab.studies.settings import StudySettings
-from scenthound.lab.studies.study import Timing
 from scenthound.model import Progress, silent
-from scenthound.report.studies.files import table_csv, table_markdown
+from scenthound.report.studies.files import table_files
 from scenthound.report.studies.folder import REPORT_FILE, SETTINGS_FILE, SHARE_OF_CRAWLS
 from scenthound.report.studies.johnson2003_about import findings_values, study_page, study_values
 from scenthound.report.studies.johnson2003_figures import FEATURE, DrawnFigure, draw_study
@@ -62,9 +62,7 @@ def _write(out: Path, study: Johnson2003Study, drawn: list[DrawnFigure]) -> None
         CRAWLS_FILE: crawls_csv(study.validation),
         REPORT_FILE: page_html(study_page(study, figures, settings_text)),
     }
-    for table in study.tables:
-        texts[f"tables/{table.name}.csv"] = table_csv(table)
-        texts[f"tables/{table.name}.md"] = table_markdown(table)
+    texts |= table_files(study.tables)
     contents = {name: text.encode("utf-8") for name, text in texts.items()}
     for each in drawn:
         contents |= {f"figures/{each.name}.svg": each.svg, f"figures/{each.name}.png": each.png}

@@ -7,15 +7,13 @@ from time import perf_counter
 from typing import TypeVar
 
 from scenthound.evolve.naming import parse_search
-from scenthound.lab.findings import Finding
 from scenthound.lab.studies.arms import hosts_of_pages
+from scenthound.lab.studies.finished import FinishedStudy, Timing
 from scenthound.lab.studies.johnson2003.judging import Judged, judged, names_told
 from scenthound.lab.studies.johnson2003.protocol import Protocol
 from scenthound.lab.studies.johnson2003.searching import Searched, Searches
 from scenthound.lab.studies.johnson2003.tables import tables
-from scenthound.lab.studies.pictures import Table
 from scenthound.lab.studies.settings import StudySettings
-from scenthound.lab.studies.study import Timing
 from scenthound.lab.validating.settings import SeedSet
 from scenthound.lab.validating.validation import Validation
 from scenthound.model import Progress, Topic, silent
@@ -30,26 +28,14 @@ NEW_SHARE = 0.5
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class Johnson2003Study:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Johnson2003Study(FinishedStudy):
     """What the study came to. Crawls are those that judge the results; searches tell of theirs themselves."""
 
-    settings: StudySettings
-    web: Path
-    web_fingerprint: str
-    n_pages: int
-    n_hosts: int
-    topics_file: Path
     searches: tuple[Searched, ...]
     validation: Validation
     labels: tuple[str, ...]  #: of all strategies that were judged, Best-First first
     names_told: str  #: who they are
-    findings: tuple[Finding, ...]
-    tables: tuple[Table, ...]
-    notes: tuple[str, ...]
-    n_crawls: int
-    n_made: int  #: crawls that were not kept from an earlier run
-    timings: tuple[Timing, ...]
 
 
 def run_johnson2003(
