@@ -11,7 +11,7 @@ import numpy as np
 
 from scenthound.errors import UnknownName
 from scenthound.lab.closed_world import MissedCounts
-from scenthound.lab.statistics import MeanCurve
+from scenthound.lab.statistics import MeanCurve, mean_over_topics
 from scenthound.lab.studies.settings import ArmSettings
 from scenthound.lab.topic_analysis import TopicFeatures
 from scenthound.model import FloatArray, IntArray
@@ -38,12 +38,7 @@ class Measured:
 
     def curve(self, strategy: int) -> MeanCurve:
         """The mean over topics with its standard error."""
-        topics = self.values[strategy][~np.isnan(self.values[strategy]).any(axis=1)]
-        nothing = np.full(len(self.x), np.nan)
-        if not len(topics):
-            return MeanCurve(self.x, nothing, nothing, 0)
-        error = topics.std(axis=0, ddof=1) / np.sqrt(len(topics)) if len(topics) > 1 else nothing
-        return MeanCurve(self.x, topics.mean(axis=0), error, len(topics))
+        return mean_over_topics(self.x, {str(topic): [curve] for topic, curve in enumerate(self.values[strategy])})
 
 
 @dataclass(frozen=True, slots=True)
