@@ -28,7 +28,7 @@ def planted_arm(
     labels = tuple(settings.strategies)
     steps = np.array([50, 100, 250, 500, 1000], np.int32)
     measured = {
-        measure: _measured(labels, value, _places(measure, steps, settings.tops), n_topics, measure in low)
+        measure: _measured(labels, value, _places(measure, steps, settings.top_sizes(1000)), n_topics, measure in low)
         for measure, value in planted.items()
     }
     missed = [MissedCounts(label, f"t{topic}", 1000, 10, 50, 100) for topic in range(n_topics) for label in labels]

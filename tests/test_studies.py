@@ -11,6 +11,7 @@ from scenthound.lab.starts import Starts
 from scenthound.lab.studies.arms import has_many_domains, prepared_arms
 from scenthound.lab.studies.beyond_tables import search_length_table
 from scenthound.lab.studies.crawling import KeptCrawls, crawl_all
+from scenthound.lab.studies.measured import arm_steps
 from scenthound.lab.studies.measuring import measure_arm
 from scenthound.lab.studies.settings import StudySettings, parse_settings
 from scenthound.lab.studies.study import Study, run_study
@@ -30,8 +31,8 @@ examples = 6
 [[arm]]
 name = "task 1"
 start = 3
-tops = [5, 500]
-measures = ["rank:by=lexical", "rank:by=linkage", "recall", "target_recall", "precision"]
+tops = [0.08, 1.0]
+measures = ["rank:by=lexical", "rank:by=linkage", "recall", "target_recall", "precision", "coverage:by=lexical,top=60"]
 [arm.strategies]
 BFS1 = "best_n_first:n=1"
 BFS16 = "best_n_first:n=16"
@@ -43,7 +44,7 @@ Breadth-First = "breadth_first"
 name = "task 2"
 task = "neighbours"
 start = 3
-tops = [5, 500]
+tops = [0.08, 1.0]
 measures = ["rank:by=lexical", "rank:by=linkage", "target_recall"]
 [arm.strategies]
 BFS1 = "best_n_first:n=1"
@@ -88,7 +89,7 @@ def same(one: Study, other: Study) -> bool:
         np.array_equal(mine.measured[name].values, theirs.measured[name].values, equal_nan=True)
         for mine, theirs in zip(one.arms, other.arms, strict=True)
         for name in mine.measured
-        if name != "cpu_us"
+        if name not in {"cpu_us", "target_recall_per_cpu_s"}
     )
 
 
@@ -143,13 +144,16 @@ def test_measures_are_those_of_the_crawls(study, web, cache):
     found = len(set(kept.trace.pages.tolist()) & set(start.targets)) / len(start.targets)
     assert measured.of("target_recall").values[place, 2, -1] == pytest.approx(found)
     assert measured.missed[2 * 6 + place].n_missing == kept.crawl.n_missing
-    pool = {
-        page
-        for each in KeptCrawls(arm.experiment, arm.ground, cache).of(topic, start)
-        for page in each.trace.pages.tolist()
-    }
-    # Of a pool of fewer than 500 pages, all are among the 500 best.
-    assert measured.of("coverage:by=lexical").values[place, 2, 1] == pytest.approx(len(kept.trace) / len(pool))
+    static, dynamic = measured.of("coverage:by=lexical"), measured.of("coverage:by=lexical,top=60")
+    assert static.x.tolist() == [5, 60]
+    assert np.allclose(static.values[:, :, 1], dynamic.values[:, :, -1])
+
+
+def test_claims_are_about_places_where_curves_were_kept(study):
+    arm = study.arms[0]
+    # Crawls start from three pages, and a twentieth of 60 is three: six pages are the first that tell crawlers apart.
+    assert [arm.step(share) for share in (0.05, 0.1, 0.25, 0.5, 1.0)] == [6, 6, 15, 30, 60]
+    assert set(arm_steps(replace(arm.settings, start=10), 20_000).tolist()) >= {1000, 2000, 5000, 10_000, 20_000}
 
 
 def test_several_random_seeds_of_a_topic_are_averaged(web, tmp_path):
@@ -303,5 +307,5 @@ def test_starts_without_judges_are_what_they_were(web):
 def test_measures_of_a_study_are_metrics_that_know_which_way_is_good(study):
     for arm in study.arms:
         for name, measured in arm.measured.items():
-            if name not in {"cpu_us", "running_s"}:
+            if name not in {"cpu_us", "running_s", "target_recall_per_cpu_s"}:
                 assert measured.lower_is_better == METRICS.make(name).lower_is_better

@@ -108,7 +108,7 @@ LABELS = st.text(min_size=1, max_size=12).filter(lambda text: text.isprintable()
     labels=st.lists(LABELS, min_size=1, max_size=3, unique=True),
     share=st.floats(0.001, 1),
     most=st.none() | st.integers(1, 99),
-    tops=st.lists(st.integers(1, 999), max_size=3),
+    tops=st.lists(st.floats(0.001, 1), max_size=3),
 )
 def test_settings_with_any_words_and_numbers_come_back(title, labels, share, most, tops):
     strategies = {label: f"best_first:note={label}" for label in labels}

@@ -35,6 +35,11 @@ def test_the_sizes_of_the_papers_are_the_presets():
     assert read_settings("johnson2003").seeds == 15
 
 
+def test_the_best_pages_are_those_of_the_paper_at_its_budget():
+    assert read_settings("pant2002").arms[0].top_sizes(2000) == (5, 10, 25, 50, 100, 200, 400, 600, 800, 1000)
+    assert read_settings("pant2002").arms[0].top_sizes(100) == (1, 2, 5, 10, 20, 30, 40, 50)
+
+
 def test_scaling_changes_what_is_named_and_nothing_else():
     settings = read_settings("pant2002")
     scaled = settings.scaled(pages=300, topics_max=7)
@@ -62,7 +67,7 @@ def test_a_file_of_ones_own_is_read(tmp_path):
     [
         ('BFS128 = "best_n_first:n=128"', "BFS128 in [[arm]] task 1"),
         ('"rank:by=lexical", ', "rank:by=lexical in [[arm]] task 1"),
-        ("tops = [5, 10, 25, 50, 100, 200, 400, 600, 800, 1000]", "tops in [[arm]] task 1"),
+        ("tops = [0.0025, 0.005, 0.0125, 0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5]", "tops in [[arm]] task 1"),
         ('name = "cost"', "needs name"),
     ],
 )
@@ -94,6 +99,7 @@ def test_a_missing_arm_is_told(tmp_path):
         (SMALLEST.replace("pant2002", "pant2003"), "pant2003"),
         (SMALLEST.replace('measures = ["recall"]', "measures = []"), "needs strategies and measures"),
         (SMALLEST + "pages_share = 1.5", "pages_share is 1.5"),
+        (SMALLEST + "tops = [5]", "tops are shares"),
         ("arm = 3", "[[arm]] must be a list"),
         (SMALLEST + SMALLEST[SMALLEST.index("[[arm]]") :], "two arms have the same name"),
     ],

@@ -67,6 +67,8 @@ class TopicJudge:
                 seeds=_ascending(start.seeds),
                 pool=self._pool.pages,
                 facts=StartFacts(self._pool, start, tuple(starts)),
+                # As published, targets train too, and are to be found all the same.
+                taught=_ascending(set(start.training).difference(start.targets)),
             )
         return self._known[start]
 

@@ -13,7 +13,7 @@ not-a-number everywhere, and the topic is left out of that metric's means.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -75,6 +75,14 @@ class Judgement:
     seeds: IntArray
     pool: IntArray  #: the union of all crawls of the topic
     facts: PoolFacts
+    taught: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))  #: to guides, and no targets
+
+    @property
+    def to_find(self) -> IntArray:
+        """The relevant pages that a crawl has yet to find: it was given the others as seeds, or its guide was taught
+        them."""
+        given = np.union1d(self.seeds, self.taught)
+        return np.setdiff1d(self.relevant, given, assume_unique=True).astype(np.int32)
 
     def places(self, trace: Trace) -> IntArray:
         """Where the pages of a crawl stand in the pool."""

@@ -1,4 +1,4 @@
-"""Recall: the share of the known relevant pages that a crawl has found, beside those it was given as seeds.
+"""Recall: the share of the known relevant pages that a crawl has found, beside those that it or its guide was given.
 
 Exact where the whole relevant set is known (SPEC section 6, beyond the papers). In contrast to target recall it does
 not depend on which relevant pages were drawn as targets.
@@ -15,10 +15,10 @@ class Recall(Metric):
 
     name = "recall"
     summary = "share of the pages known to belong to the topic, seeds left out, that have been visited"
-    needs = "known relevant pages that are no seeds"
+    needs = "known relevant pages that were not given"
 
     def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
-        to_find = np.setdiff1d(judgement.relevant, judgement.seeds, assume_unique=True)
+        to_find = judgement.to_find
         if not len(to_find):
             return undefined(n_steps)
         return np.cumsum(padded(np.isin(trace.pages, to_find), n_steps)) / len(to_find)

@@ -12,7 +12,7 @@ docs/statistics.md says when each of them can be trusted.
 
 from scenthound.lab.statistics.bootstrap import bca_interval
 from scenthound.lab.statistics.comparison import Comparison, compare_pairs
-from scenthound.lab.statistics.differences import differences_of, standard_error
+from scenthound.lab.statistics.differences import aligned_differences, differences_of, standard_error
 from scenthound.lab.statistics.effect_sizes import d_z, rank_biserial, wins_ties_losses
 from scenthound.lab.statistics.equivalence import Equivalence, equivalence
 from scenthound.lab.statistics.holm import holm
@@ -30,6 +30,7 @@ __all__ = [
     "MeanCurve",
     "PairedSample",
     "PairedT",
+    "aligned_differences",
     "bca_interval",
     "compare_pairs",
     "d_z",

@@ -28,11 +28,16 @@ def scipy_stats() -> Any:
 
 def differences_of(a: FloatArray, b: FloatArray) -> FloatArray:
     """`a - b` for each topic that both have; rounding counts as no difference."""
+    return defined(aligned_differences(a, b))
+
+
+def aligned_differences(a: FloatArray, b: FloatArray) -> FloatArray:
+    """The same in the order of the topics, not-a-number for those that one of them lacks."""
     if a.shape != b.shape or a.ndim != 1:
         raise BadParameter(f"Pairs of {a.shape} and {b.shape} numbers do not match; give one number per topic of both.")
     differences = a - b
     is_tie = np.abs(differences) <= ROUNDING * np.maximum(np.abs(a), np.abs(b))
-    return defined(np.where(is_tie, 0.0, differences))
+    return np.where(is_tie, 0.0, differences)
 
 
 def defined(values: FloatArray) -> FloatArray:

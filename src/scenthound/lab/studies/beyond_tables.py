@@ -55,14 +55,15 @@ def _middle(lengths: FloatArray) -> str:
 
 def overlap_table(arm: ArmMeasurements) -> Table:
     """How far crawls from disjoint halves of the seeds come to the same pages."""
+    shared = {name: arm.measured[name] for name in ("shared_pages", "shared_hosts") if name in arm.measured}
     rows = tuple(
-        (label, *(mean_and_error(arm.of(name).values[place][:, -1]) for name in ("shared_pages", "shared_hosts")))
+        (label, *(mean_and_error(measured.values[place][:, -1]) for measured in shared.values()))
         for place, label in enumerate(arm.labels)
     )
     return Table(
         name=f"overlap-{file_name(arm.settings.name)}",
         caption="Crawls from disjoint halves of the seeds: what they have in common",
-        heads=("crawler", "pages", "hosts"),
+        heads=("crawler", *(name.removeprefix("shared_") for name in shared)),
         rows=rows,
         note=f"Jaccard coefficient after {arm.page_budget:,} pages, mean ± standard error over {len(arm.topics)} "
         "topics.",
@@ -98,8 +99,8 @@ def gap_table(arm: ArmMeasurements) -> Table:
         caption=f"{arm.settings.name}: between chance and knowing everything",
         heads=tuple(heads),
         rows=tuple(zip(*columns, strict=True)),
-        note=f"Mean ± standard error over {len(arm.topics)} topics after {arm.page_budget:,} pages. "
-        "The oracle is greedy, so it is no strict bound.",
+        note=f"Mean ± standard error over {len(arm.topics)} topics after {arm.page_budget:,} pages; of the share of "
+        "the gap, over those where there is one. The oracle is greedy, so it is no strict bound.",
     )
 
 

@@ -22,9 +22,9 @@ SHARED_PAGES, SHARED_HOSTS = "shared_pages", "shared_hosts"
 
 
 def search_lengths(crawls: Sequence[KeptCrawl], judgement: Judgement) -> FloatArray:
-    """By crawler and share: the pages visited until that share of the relevant ones, seeds left out, was found; it is
+    """By crawler and share: the pages visited until that share of what there was to find was found; it is
     infinite if it never was."""
-    to_find = np.setdiff1d(judgement.relevant, judgement.seeds)
+    to_find = judgement.to_find
     if not len(to_find):
         return np.full((len(crawls), len(FOUND_PERCENT)), np.nan)
     lengths = np.array([[search_length(kept.trace, to_find, p / 100) for p in FOUND_PERCENT] for kept in crawls])
@@ -34,10 +34,11 @@ def search_lengths(crawls: Sequence[KeptCrawl], judgement: Judgement) -> FloatAr
 def overlaps(halves: Sequence[Sequence[KeptCrawl]], host_of_page: IntArray, steps: IntArray) -> dict[str, FloatArray]:
     """What the crawls from both halves of the seeds have in common, by crawler and step."""
     both = [overlap(one.trace, other.trace, host_of_page, int(steps[-1])) for one, other in zip(*halves, strict=True)]
-    return {
-        SHARED_PAGES: np.array([each.pages[steps - 1] for each in both]),
-        SHARED_HOSTS: np.array([each.hosts[steps - 1] for each in both]),
-    }
+    shared = {SHARED_PAGES: np.array([each.pages[steps - 1] for each in both])}
+    if len(np.unique(host_of_page)) > 1:
+        # On a web of one host, all crawls have it.
+        shared[SHARED_HOSTS] = np.array([each.hosts[steps - 1] for each in both])
+    return shared
 
 
 def judges_of(settings: ArmSettings) -> tuple[str, ...]:

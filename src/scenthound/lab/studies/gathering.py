@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from scenthound.lab.closed_world import MissedCounts
-from scenthound.lab.metric_curves import curve_steps
 from scenthound.lab.studies.arms import Arm, hosts_of_pages
 from scenthound.lab.studies.extra_measures import SHARED_HOSTS, SHARED_PAGES
-from scenthound.lab.studies.measured import ArmMeasurements, Measured
+from scenthound.lab.studies.measured import ArmMeasurements, Measured, arm_steps
 from scenthound.lab.topic_analysis import TopicFeatures
 from scenthound.metrics.base import METRICS
 from scenthound.metrics.rank import RankedBy
@@ -21,7 +20,7 @@ from scenthound.store.recorded_web import RecordedWeb
 
 #: Of the static scheme.
 STATIC_RANKS: tuple[RankedBy, ...] = ("lexical", "linkage")
-CPU_US, RUNNING_S = "cpu_us", "running_s"
+CPU_US, RUNNING_S, PER_CPU_S = "cpu_us", "running_s", "target_recall_per_cpu_s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class MeasuredTopic:
 
 def gathered(web: RecordedWeb, arm: Arm, topics: Sequence[MeasuredTopic]) -> ArmMeasurements:
     """All topics of an arm, in their order."""
-    steps = curve_steps(arm.experiment.page_budget)
+    steps = arm_steps(arm.settings, arm.experiment.page_budget)
     places = {**dict.fromkeys((*arm.settings.measures, SHARED_PAGES, SHARED_HOSTS), steps), **_static_places(arm)}
     values = _by_measure([topic.values for topic in topics])
     return ArmMeasurements(
@@ -62,7 +61,8 @@ def gathered(web: RecordedWeb, arm: Arm, topics: Sequence[MeasuredTopic]) -> Arm
 
 
 def _static_places(arm: Arm) -> dict[str, IntArray]:
-    return {f"coverage:by={rank}": np.array(arm.settings.tops, np.int32) for rank in STATIC_RANKS}
+    tops = np.array(arm.settings.top_sizes(arm.experiment.page_budget), np.int32)
+    return {f"coverage:by={rank}": tops for rank in STATIC_RANKS}
 
 
 def _named(lengths: FloatArray | None) -> dict[str, FloatArray]:
@@ -80,6 +80,6 @@ def _by_measure(by_topic: Sequence[Mapping[str, FloatArray]]) -> dict[str, Float
 
 def _is_low(measure: str) -> bool:
     """Whether low values of a measure are good ones."""
-    if measure in {SHARED_PAGES, SHARED_HOSTS}:
+    if measure in {SHARED_PAGES, SHARED_HOSTS, PER_CPU_S}:
         return False
     return measure in {CPU_US, RUNNING_S} or METRICS.make(measure).lower_is_better

@@ -11,15 +11,29 @@ import numpy as np
 
 from scenthound.errors import UnknownName
 from scenthound.lab.closed_world import MissedCounts
-from scenthound.lab.statistics import MeanCurve, mean_over_topics
+from scenthound.lab.metric_curves import curve_steps
+from scenthound.lab.statistics import MeanCurve, aligned_differences, mean_over_topics
 from scenthound.lab.studies.settings import ArmSettings
 from scenthound.lab.topic_analysis import TopicFeatures
 from scenthound.model import FloatArray, IntArray
 
+#: The shares of the page budget after which findings compare crawls.
+CLAIMED_SHARES = (0.05, 0.1, 0.25, 0.5, 1.0)
 #: The shares of the relevant pages, in per cent, that search lengths are of.
 FOUND_PERCENT = (25, 50, 75)
 #: The rows of the bounds, in this order.
 BOUNDS = ("random", "oracle")
+
+
+def step_after(share: float, page_budget: int, n_start: int) -> int:
+    """The number of pages after a share of the budget; at least twice as many as crawls start from, for until then all
+    crawlers are alike."""
+    return min(page_budget, max(round(page_budget * share), 2 * n_start))
+
+
+def arm_steps(settings: ArmSettings, page_budget: int) -> IntArray:
+    """Where the curves of an arm are kept: evenly, and at the shares that claims are about."""
+    return curve_steps(page_budget, [step_after(share, page_budget, settings.start) for share in CLAIMED_SHARES])
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +95,11 @@ class ArmMeasurements:
 
     def step(self, share: float) -> int:
         """The number of pages after a share of the budget."""
-        return max(1, round(self.page_budget * share))
+        return step_after(share, self.page_budget, self.settings.start)
 
     def better(self, measure: str, one: str, other: str, x: int | None = None) -> FloatArray:
         """By topic, how much better one crawler is than another: after x pages, or at the end."""
         measured = self.of(measure)
         values = measured.at(int(measured.x[-1]) if x is None else x)
-        sign = -1.0 if measured.lower_is_better else 1.0
-        difference: FloatArray = sign * (values[self.place(one)] - values[self.place(other)])
-        return difference
+        ours, theirs = values[self.place(one)], values[self.place(other)]
+        return aligned_differences(theirs, ours) if measured.lower_is_better else aligned_differences(ours, theirs)

@@ -3,7 +3,8 @@
 A piece of work is one topic with all its crawls, because judges need the pool of a topic. Measures are those of
 `metrics`, by name; where an arm names sizes of the top n, also the static scheme at the end of the crawls
 (`coverage:by=lexical` and `coverage:by=linkage`); `cpu_us` is the CPU time per page where it was measured, and
-`running_s` the simulated running time where the mode has a clock. `extra_measures` tells of the others.
+`target_recall_per_cpu_s` what it bought, and `running_s` the simulated running time where the mode has a clock.
+`extra_measures` tells of the others.
 """
 
 from collections.abc import Iterator
@@ -13,21 +14,23 @@ from pathlib import Path
 
 import numpy as np
 
+from scenthound.drivers.simulated_crawl import Crawl
 from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.lab.bounds import greedy_oracle, mean_curve, random_bound
 from scenthound.lab.closed_world import MissedCounts
 from scenthound.lab.judging import TopicJudge, page_rank_among
-from scenthound.lab.metric_curves import checked_curve, curve_steps
+from scenthound.lab.metric_curves import checked_curve
 from scenthound.lab.shown_graph import page_graph
 from scenthound.lab.starts import Start
 from scenthound.lab.studies.arms import Arm
 from scenthound.lab.studies.crawling import KeptCrawl, KeptCrawls
 from scenthound.lab.studies.extra_measures import judge_agreement, judges_of, overlaps, search_lengths
-from scenthound.lab.studies.gathering import CPU_US, RUNNING_S, STATIC_RANKS, MeasuredTopic, gathered
-from scenthound.lab.studies.measured import ArmMeasurements
+from scenthound.lab.studies.gathering import CPU_US, PER_CPU_S, RUNNING_S, STATIC_RANKS, MeasuredTopic, gathered
+from scenthound.lab.studies.measured import ArmMeasurements, arm_steps
 from scenthound.lab.topic_analysis import topic_features
 from scenthound.metrics.base import METRICS, Judgement, Metric
 from scenthound.metrics.coverage import coverage_over
+from scenthound.metrics.worth import quality_per_cpu_second
 from scenthound.model import FloatArray, IntArray, Progress, Topic, silent
 from scenthound.processes import in_order, processors
 from scenthound.store.recorded_web import RecordedWeb
@@ -81,7 +84,8 @@ class MeasuringBench:
         self._shown = _shown(web, arm)
         self._graph = page_graph(web, self._shown)
         self._metrics: dict[str, Metric] = {name: METRICS.make(name) for name in arm.settings.measures}
-        self._steps = curve_steps(arm.experiment.page_budget)
+        self._steps = arm_steps(arm.settings, arm.experiment.page_budget)
+        self._tops = arm.settings.top_sizes(arm.experiment.page_budget)
         self._starts = [start for _, start in arm.planned]
 
     def __call__(self, topic: Topic) -> MeasuredTopic:
@@ -92,7 +96,7 @@ class MeasuringBench:
         judgements = [judge.judgement(start, self._starts) for start in starts]
         values = _mean_of([self._values(*pair) for pair in zip(crawls, judgements, strict=True)])
         if self._arm.settings.halves:
-            hosts, pairs = self._web.url_host, zip(crawls[::2], crawls[1::2], strict=True)
+            hosts, pairs = self._web.url_host[: self._web.n_pages], zip(crawls[::2], crawls[1::2], strict=True)
             values |= _mean_of([overlaps(pair, hosts, self._steps) for pair in pairs])
         return MeasuredTopic(
             values=values,
@@ -110,12 +114,15 @@ class MeasuringBench:
             name: np.array([checked_curve(metric, kept.trace, judgement, n_steps)[places] for kept in crawls])
             for name, metric in self._metrics.items()
         }
-        for rank in STATIC_RANKS if self._arm.settings.tops else ():
-            covered = [coverage_over(kept.trace, judgement, rank, self._arm.settings.tops) for kept in crawls]
+        for rank in STATIC_RANKS if self._tops else ():
+            covered = [coverage_over(kept.trace, judgement, rank, self._tops) for kept in crawls]
             values[f"coverage:by={rank}"] = np.array(covered)
         values[CPU_US] = np.array([[_mean_cost(kept.crawl.cpu_us)] for kept in crawls])
+        if "target_recall" in values:
+            found = zip(values["target_recall"][:, -1].tolist(), crawls, strict=True)
+            values[PER_CPU_S] = np.array([[quality_per_cpu_second(end, kept.crawl.cpu_us)] for end, kept in found])
         if any(kept.crawl.time_s is not None for kept in crawls):
-            values[RUNNING_S] = np.array([[_last(kept.crawl.time_s)] for kept in crawls])
+            values[RUNNING_S] = np.array([[_running_time(kept.crawl, n_steps)] for kept in crawls])
         return values
 
     def _search_lengths(self, crawls: list[list[KeptCrawl]], judgements: list[Judgement]) -> FloatArray | None:
@@ -180,5 +187,7 @@ def _mean_cost(cpu_us: FloatArray) -> float:
     return float(cpu_us.mean()) if len(cpu_us) else float("nan")
 
 
-def _last(time_s: FloatArray | None) -> float:
-    return float(time_s[-1]) if time_s is not None and len(time_s) else float("nan")
+def _running_time(crawl: Crawl, page_budget: int) -> float:
+    """Of a crawl that got all its pages; who stopped early was not quick."""
+    is_whole = crawl.time_s is not None and len(crawl.pages) == page_budget
+    return float(crawl.time_s[-1]) if is_whole and crawl.time_s is not None else float("nan")

@@ -42,15 +42,15 @@ class Needs:
 @dataclass(frozen=True, slots=True)
 class ArmSettings:
     """One experiment of a study. `strategies` are specs by the names that the study gives them; `tops` are the sizes n
-    of the static scheme's top n. With `halves` each crawl is made twice, from disjoint halves of the seeds. The other
-    fields are those of an `Experiment`."""
+    of the static scheme's top n, as shares of the page budget. With `halves` each crawl is made twice, from disjoint
+    halves of the seeds. The other fields are those of an `Experiment`."""
 
     name: str
     strategies: Mapping[str, str]
     measures: tuple[str, ...]
     says: str = ""
     protocol: Protocol = ""
-    tops: tuple[int, ...] = ()
+    tops: tuple[float, ...] = ()
     task: str = "examples"
     start: int = 10
     topics: int | None = None
@@ -61,6 +61,10 @@ class ArmSettings:
     halves: bool = False
     mode: str = "sequential"
     plain: bool = False
+
+    def top_sizes(self, page_budget: int) -> tuple[int, ...]:
+        """The sizes n, rising, each once."""
+        return tuple(sorted({max(1, round(share * page_budget)) for share in self.tops}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +232,8 @@ def _check(settings: StudySettings) -> None:
             raise BadParameter(f"[[arm]] {arm.name} needs strategies and measures.")
         if not 0 < arm.pages_share <= 1:
             raise BadParameter(f"[[arm]] {arm.name}: pages_share is {arm.pages_share}; it is above 0 and at most 1.")
+        if not all(isinstance(share, int | float) and 0 < share <= 1 for share in arm.tops):
+            raise BadParameter(f"[[arm]] {arm.name}: tops are shares of the page budget, above 0 and at most 1.")
 
 
 def _check_search(search: SearchSettings) -> None:

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from scenthound.errors import UnknownName
-from scenthound.lab.statistics import compare_pairs
+from scenthound.lab.statistics import Alternative, compare_pairs, paired_t, sign_flip_p
 from scenthound.lab.studies.measured import ArmMeasurements
 from scenthound.lab.studies.pictures import Table
 from scenthound.lab.studies.shown import file_name, mean_and_error, p_shown, shown
@@ -44,58 +44,61 @@ def _end(arm: ArmMeasurements, measure: str, place: int) -> FloatArray:
     return end
 
 
-def t_test_table(arm: ArmMeasurements, measure: str, head: str, shares: Sequence[float]) -> Table:
-    """Paired t-tests between all crawlers, as published, beside the test that asks for no normal distribution."""
+def t_test_table(
+    arm: ArmMeasurements, measure: str, head: str, shares: Sequence[float], *, one_tailed: bool = False
+) -> Table:
+    """Paired t-tests between all crawlers, as published, beside the test that asks for no normal distribution. Where
+    they are one-tailed, those named later in the settings, which a study is about, are held against earlier ones."""
+    labels = arm.labels[::-1] if one_tailed else arm.labels
+    alternative: Alternative = "greater" if one_tailed else "two-sided"
     rows = [
-        _test_row(arm, measure, one, other, arm.step(share))
+        _test_row(arm, measure, pair, arm.step(share), alternative)
         for share in shares
-        for one, other in combinations(arm.labels, 2)
+        for pair in combinations(labels, 2)
     ]
+    tails = "one-sided: that the first is better" if one_tailed else "two-sided"
+    heads = ("pages", "crawlers", "better by", "t", "p of t", "p of sign flips", "Hedges' d_z", "wins / ties / losses")
     return Table(
         name=f"t-tests-{file_name(head)}",
         caption=f"{head}: paired tests between crawlers",
-        heads=("pages", "crawlers", "better by", "t", "p of t", "p of sign flips", "d_z", "wins / ties / losses"),
+        heads=heads,
         rows=tuple(rows),
-        note="How much better the first crawler is, in the mean over topics. p are two-sided and not corrected, as "
-        "published.",
+        note=f"How much better the first crawler is, in the mean over topics. As published, p are {tails}, and not "
+        "corrected.",
     )
 
 
-def _test_row(arm: ArmMeasurements, measure: str, one: str, other: str, step: int) -> tuple[str, ...]:
-    better = arm.better(measure, one, other, step)
-    compared = compare_pairs(better, np.zeros(len(better)))
+def _test_row(
+    arm: ArmMeasurements, measure: str, pair: tuple[str, str], step: int, alternative: Alternative
+) -> tuple[str, ...]:
+    better = arm.better(measure, *pair, step)
+    compared, tested = compare_pairs(better, np.zeros(len(better))), paired_t(better, alternative)
     return (
         f"{step:,}",
-        f"{one} - {other}",
+        " - ".join(pair),
         shown(compared.mean_difference),
-        shown(compared.t, 2),
-        p_shown(compared.p_t),
-        p_shown(compared.p_permutation),
+        shown(tested.t, 2),
+        p_shown(tested.p),
+        p_shown(sign_flip_p(better[~np.isnan(better)], alternative)),
         shown(compared.d_z, 2),
         f"{compared.wins} / {compared.ties} / {compared.losses}",
     )
 
 
-def cost_tables(arm: ArmMeasurements, quality: str = "target_recall") -> Iterator[Table]:
+def cost_tables(arm: ArmMeasurements) -> Iterator[Table]:
     """CPU time per page without fetching, and what it buys; nothing where it was not measured."""
     cost = arm.of("cpu_us").values[:, :, 0]
     if np.isnan(cost).all():
         return
-    gained = arm.of(quality).values[:, :, -1]
-    cpu_s = cost * arm.page_budget / 1e6
+    found, bought = arm.of("target_recall").values[:, :, -1], arm.of("target_recall_per_cpu_s").values[:, :, 0]
     rows = tuple(
-        (
-            label,
-            mean_and_error(cost[place], 1),
-            mean_and_error(gained[place]),
-            mean_and_error(gained[place] / cpu_s[place], 2),
-        )
+        (label, mean_and_error(cost[place], 1), mean_and_error(found[place]), mean_and_error(bought[place], 2))
         for place, label in enumerate(arm.labels)
     )
     yield Table(
         name=f"cost-{file_name(arm.settings.name)}",
         caption=f"{arm.settings.name}: CPU time of crawlers, fetching left out",
-        heads=("crawler", "CPU µs per page", quality.replace("_", " "), f"{quality.replace('_', ' ')} per CPU second"),
+        heads=("crawler", "CPU µs per page", "target recall", "target recall per CPU second"),
         rows=rows,
         note=f"Mean ± standard error over {len(arm.topics)} topics, {arm.page_budget:,} pages each.",
     )

@@ -66,7 +66,7 @@ def run_study(
         findings=findings,
         pictures=tuple(paper.pictures(arms)),
         tables=tuple(paper.tables(arms)),
-        notes=prepared.notes,
+        notes=(*prepared.notes, *_early_notes(arms)),
         n_crawls=sum(len(arm.planned) * len(arm.experiment.strategies) for arm in prepared.arms),
         n_made=work.n_made,
         timings=tuple(clock.timings),
@@ -75,6 +75,16 @@ def run_study(
 
 def _prepared(settings: StudySettings, web: RecordedWeb, topics: Path) -> Prepared:
     return prepared_arms(settings, web, study_topics(settings, web, topics))
+
+
+def _early_notes(arms: tuple[ArmMeasurements, ...]) -> list[str]:
+    """Which crawls ran out of pages to ask for."""
+    return [
+        f"{arm.settings.name}: {arm.n_ended_early:,} of {len(arm.missed):,} crawls ended early; the pages that they "
+        "did not get count as worth nothing."
+        for arm in arms
+        if arm.n_ended_early
+    ]
 
 
 class _Clock:

@@ -1,8 +1,8 @@
 """The support vector machine as a judge (wang2009): the machine of the guide, with its verdict at the margin.
 
-Features, weights and machine are those of `relevance/svm`; guide and judge differ in what they learn from. A verdict
-needs no probability, so the sign of the margin decides. Pages are judged whole, so vectors are as long as Eq. 4 makes
-them; `normalize` brings them to length 1, as it does for the guide, which must also score a few words around a link.
+Features, weights and machine are those of `relevance/svm`, so that where both learn from the same pages, as the study
+has it, the guide is one of its own judges. A verdict needs no probability: the sign of the margin decides. `normalize`
+brings vectors to length 1, as it does for the guide.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class SupportVectors(JudgeKind):
 
     words: Annotated[int, Bounds(1)] = WANG2009_WORDS
     cost: Annotated[float, Bounds(1e-6, 1e6)] = 1.0
-    normalize: bool = False
+    normalize: bool = True
 
     def trained(self, labelled: Labelled) -> "PlaneJudge":
         presence = Presence.counted_in(labelled.rows, labelled.is_positive, labelled.n_words)

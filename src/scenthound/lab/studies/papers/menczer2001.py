@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from scenthound.lab.findings import Finding, PendingClaim, finding_of, is_about_equal, is_more
+from scenthound.lab.statistics import aligned_differences
 from scenthound.lab.studies.beyond_tables import beyond_tables, overlap_table
 from scenthound.lab.studies.measured import ArmMeasurements
 from scenthound.lab.studies.pictures import Panel, Picture, Table
@@ -74,7 +75,8 @@ def _narrowing(arm: ArmMeasurements) -> Iterator[PendingClaim]:
     middle = arm.better(RANK, BEST, PAGERANK, arm.step(MIDDLE))
     end = arm.better(RANK, BEST, PAGERANK, arm.step(END))
     yield is_more(
-        f"PageRank is further behind BestFirst after {arm.step(MIDDLE):,} pages than at the end", middle - end
+        f"PageRank is further behind BestFirst after {arm.step(MIDDLE):,} pages than at the end",
+        aligned_differences(middle, end),
     )
 
 

@@ -7,7 +7,8 @@ Our readings of the paper's words
 - A static comparison is of the mean over all n of the figure.
 - "Throughout" is after a tenth, a quarter, a half and all of the pages; "early" is after a tenth.
 - "The others between": the mean of BFS16, BFS64 and BFS128.
-- "The gap grows as n shrinks": it is larger in the mean over n up to 25 than over n from 400 on.
+- "The gap grows as n shrinks": it is larger in the mean over n up to an eightieth of the page budget (25 of 2,000) than
+  over n from a fifth of it on.
 - "Recovers": how much worse it is shrinks from early to the end.
 """
 
@@ -16,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from scenthound.lab.findings import Finding, PendingClaim, finding_of, is_more
+from scenthound.lab.statistics import aligned_differences
 from scenthound.lab.studies.beyond_tables import beyond_tables
 from scenthound.lab.studies.measured import ArmMeasurements
 from scenthound.lab.studies.pictures import PAGES_VISITED, Panel, Picture, Table
@@ -27,7 +29,7 @@ GREEDY, EXPLORING, BLIND = "BFS1", "BFS256", "Breadth-First"
 BETWEEN = ("BFS16", "BFS64", "BFS128")
 RANKS = ("lexical", "linkage")
 EARLY, THROUGHOUT = 0.1, (0.1, 0.25, 0.5, 1.0)
-FEW_TOP, MANY_TOP = 25, 400
+FEW_TOP, MANY_TOP = 1 / 80, 1 / 5
 
 
 def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
@@ -51,9 +53,10 @@ def _in_order(arm: ArmMeasurements) -> Iterator[PendingClaim]:
     for rank in RANKS:
         greedy, exploring = _coverage(arm, rank, GREEDY), _coverage(arm, rank, EXPLORING)
         between = np.mean([_coverage(arm, rank, crawler) for crawler in BETWEEN], axis=0)
-        yield is_more(f"{rank}: BFS256 covers more than BFS1", exploring - greedy)
-        yield is_more(f"{rank}: BFS256 covers more than the others in the mean", exploring - between)
-        yield is_more(f"{rank}: the others in the mean cover more than BFS1", between - greedy)
+        yield is_more(f"{rank}: BFS256 covers more than BFS1", aligned_differences(exploring, greedy))
+        told = f"{rank}: BFS256 covers more than the others in the mean"
+        yield is_more(told, aligned_differences(exploring, between))
+        yield is_more(f"{rank}: the others in the mean cover more than BFS1", aligned_differences(between, greedy))
 
 
 def _growing_gap(arm: ArmMeasurements) -> Iterator[PendingClaim]:
@@ -61,8 +64,10 @@ def _growing_gap(arm: ArmMeasurements) -> Iterator[PendingClaim]:
         measured = arm.of(f"coverage:by={rank}")
         gap = measured.values[arm.place(EXPLORING)] - measured.values[arm.place(GREEDY)]
         # Whatever sizes the settings name, the first and the last of them are compared.
-        few, many = max(FEW_TOP, int(measured.x[0])), min(MANY_TOP, int(measured.x[-1]))
-        shrinking = gap[:, measured.x <= few].mean(axis=1) - gap[:, measured.x >= many].mean(axis=1)
+        few = max(round(FEW_TOP * arm.page_budget), int(measured.x[0]))
+        many = min(round(MANY_TOP * arm.page_budget), int(measured.x[-1]))
+        narrow, wide = gap[:, measured.x <= few].mean(axis=1), gap[:, measured.x >= many].mean(axis=1)
+        shrinking = aligned_differences(narrow, wide)
         yield is_more(f"{rank}: the gap at n up to {few} is larger than at n from {many} on", shrinking)
 
 
@@ -77,14 +82,14 @@ def _penalty(arm: ArmMeasurements, rank: str) -> Iterator[PendingClaim]:
     early = arm.better(f"rank:by={rank}", GREEDY, EXPLORING, arm.step(EARLY))
     end = arm.better(f"rank:by={rank}", GREEDY, EXPLORING)
     yield is_more(f"{rank}: after {arm.step(EARLY):,} pages BFS1 has the better mean rank", early)
-    yield is_more(f"{rank}: how much worse BFS256 is shrinks from there to the end", early - end)
+    yield is_more(f"{rank}: how much worse BFS256 is shrinks from there to the end", aligned_differences(early, end))
 
 
 def _task_2(arm: ArmMeasurements) -> Iterator[PendingClaim]:
     for rank in RANKS:
         blind, greedy, exploring = (_coverage(arm, rank, crawler) for crawler in (BLIND, GREEDY, EXPLORING))
-        yield is_more(f"{rank}: BFS256 covers more than BFS1", exploring - greedy)
-        yield is_more(f"{rank}: BFS1 covers more than Breadth-First", greedy - blind)
+        yield is_more(f"{rank}: BFS256 covers more than BFS1", aligned_differences(exploring, greedy))
+        yield is_more(f"{rank}: BFS1 covers more than Breadth-First", aligned_differences(greedy, blind))
         yield from _penalty(arm, rank)
 
 

@@ -5,8 +5,8 @@ one of its own judges, and by the corrected one, in which they do not.
 
 Our readings of the paper's words
 - "Near 2,000" of 20,000 pages is a tenth of the budget, so link-context "leads first" is after a twentieth.
-- "About" the same, "almost equally": within a tenth of what the second has; "far above" is by more than that, and
-  "little above" is above, and by less. "Immaterial" (d): within a twentieth.
+- "About" the same, "almost equally": within a tenth of what the second has; "little above" is above, and by less than
+  that. "Immaterial" (d): within a twentieth. "Far above": twice as much, as in our reading of johnson2003.
 - "Larger a": from 0.85 to 1.5, the ends of the range in which the paper sees a trend.
 - "Takes 2.9 times as long": longer, and at least twice as long. Where the pages are on fewer hosts than there are
   workers, resting hosts leave no choice, and nothing can be said.
@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from scenthound.lab.findings import Claim, Finding, PendingClaim, Verdict, finding_of, is_about_equal, is_less, is_more
+from scenthound.lab.statistics import aligned_differences
 from scenthound.lab.studies.beyond_tables import beyond_tables
 from scenthound.lab.studies.measured import ArmMeasurements
 from scenthound.lab.studies.pictures import Panel, Picture, Table
@@ -30,6 +31,7 @@ RECALL, HARVEST, TIME = "target_recall", "harvest", "running_s"
 EARLY = 0.05
 #: Shares of a measure: differences this small, and differences that do not count at all.
 ABOUT, IMMATERIAL = 0.1, 0.05
+FAR_ABOVE = 2.0
 USUAL, SMALL_A, LARGE_A = "a=0.85, d=3", "a=0.50, d=3", "a=1.50, d=3"
 OTHER_D = ("a=0.85, d=1", "a=0.85, d=5")
 #: What the paper's Table 2 says: 4,115.73 against 1,437.93 minutes.
@@ -93,8 +95,11 @@ def _best_recall(arm: ArmMeasurements) -> Iterator[PendingClaim]:
 
 def _overtaking(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     early = arm.step(EARLY)
-    yield is_more(f"after {early:,} pages link-context recalls more", arm.better(RECALL, CONTEXT, OTIE, early))
-    yield is_more(f"after {arm.page_budget:,} pages OTIE recalls more", arm.better(RECALL, OTIE, CONTEXT))
+    for other in (OTIE, OPIC, BLIND):
+        told = f"after {early:,} pages link-context recalls more than {other}"
+        yield is_more(told, arm.better(RECALL, CONTEXT, other, early))
+    told = f"after {arm.page_budget:,} pages OTIE recalls more than link-context"
+    yield is_more(told, arm.better(RECALL, OTIE, CONTEXT))
 
 
 def _little_above(arm: ArmMeasurements) -> Iterator[PendingClaim]:
@@ -111,6 +116,12 @@ def _harvest(arm: ArmMeasurements) -> Iterator[PendingClaim]:
                 f"{one} harvests more than {other} by at least {far:g}", arm.better(HARVEST, one, other) - far
             )
     yield _about(arm, HARVEST, BLIND, OPIC, "Breadth-First harvests as much as OPIC")
+
+
+def _far_above(arm: ArmMeasurements, one: str, other: str) -> PendingClaim:
+    values = arm.of(HARVEST).values[:, :, -1]
+    beyond = aligned_differences(values[arm.place(one)], FAR_ABOVE * values[arm.place(other)])
+    return is_more(f"{one} harvests at least {FAR_ABOVE:g} times as much as {other}", beyond)
 
 
 def _times(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
@@ -159,8 +170,8 @@ def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
             heads |= {"area:of=recall": "area under recall"}
             yield end_table(arm_named(arms, name), heads)
         crawls = arm_named(arms, f"crawls, {words}")
-        yield t_test_table(crawls, RECALL, f"target recall, {words}", (1.0,))
-        yield t_test_table(crawls, HARVEST, f"harvest rate, {words}", (1.0,))
+        yield t_test_table(crawls, RECALL, f"target recall, {words}", (1.0,), one_tailed=True)
+        yield t_test_table(crawls, HARVEST, f"harvest rate, {words}", (1.0,), one_tailed=True)
     yield _time_table(arm_named(arms, "time"))
     yield from beyond_tables([arm_named(arms, "crawls, corrected")], OTIE, CONTEXT, RECALL)
 
