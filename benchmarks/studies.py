@@ -14,7 +14,7 @@ from time import perf_counter
 from benchmarks.data import collection, recorded
 from scenthound.cli.progress import shown
 from scenthound.lab.studies.finished import FinishedStudy
-from scenthound.lab.studies.settings import read_settings
+from scenthound.lab.studies.settings_file import read_settings
 from scenthound.report.studies.folder import study_into
 from scenthound.report.studies.johnson2003_folder import johnson2003_into
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from scenthound.lab.closed_world import MissedCounts
 from scenthound.lab.studies.measured import ArmMeasurements, Measured
-from scenthound.lab.studies.settings import read_settings
+from scenthound.lab.studies.settings_file import read_settings
 from scenthound.lab.topic_analysis import TopicFeatures
 
 N_TOPICS = 12

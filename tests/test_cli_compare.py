@@ -26,8 +26,9 @@ def comparing(scenthound, place):
     def call(*more: object, strategies=("best_first", "breadth_first")):
         named = [word for strategy in strategies for word in ("--strategy", strategy)]
         files = ("--web", place / "web", "--topics", place / "topics.jsonl")
-        small = ("--pages", "40", "--start", "3", "--workers", "1", "--relevance", "cosine")
-        return scenthound("compare", *files, *small, *named, *more)
+        small = ("--pages", "40", "--start", "3", "--workers", "1")
+        guide = () if "--relevance" in more else ("--relevance", "cosine")
+        return scenthound("compare", *files, *small, *guide, *named, *more)
 
     return call
 
@@ -49,6 +50,21 @@ def test_the_ranking_is_shown_with_what_it_is_about_and_a_command_that_works(com
     words = [*shlex.split(command)[1:], "--web", place / "web", "--offline", "--out", tmp_path / "crawl", "--json"]
     code, out, err = scenthound(*words)
     assert code == 0, err
+
+
+def test_a_winner_that_learns_is_started_with_the_pages_that_it_learnt_from(comparing, scenthound, place, tmp_path):
+    learning = ("--topic", "balloon", "--seeds", "1", "--relevance", "svm", "--json")
+    code, out, err = comparing(*learning, "--out", tmp_path / "out")
+    assert code == 0, err
+    words = shlex.split(json.loads(out)["command"])[1:]
+    assert words[words.index("--train-from") + 1] == str(tmp_path / "out" / "training")
+    code, out, err = scenthound(*words, "--web", place / "web", "--offline", "--out", tmp_path / "crawl", "--json")
+    assert code == 0, err
+    # Without a folder the command cannot work as it stands, and says what it needs.
+    code, out, _ = comparing(*learning)
+    told = json.loads(out)
+    assert "--train-from DIR " in told["command"]
+    assert "compare again with --out" in told["command_note"]
 
 
 def test_the_result_can_be_had_as_json_and_nothing_else(comparing):

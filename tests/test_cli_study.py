@@ -49,7 +49,7 @@ def test_a_study_ends_with_a_line_for_each_finding_its_cost_and_where_the_report
     ]
     assert "undecided" in second
     assert "2 findings: 1 reproduced, 0 not reproduced, 1 undecided." in out
-    assert "2 crawls made, 4 found in the cache. 2." in out
+    assert "2 crawls made, 4 found ready. 2." in out
     assert "crawling 1.5 s; judging 0.5 s; drawing figures" in out
     assert "Note: 1 topic is left out." in out
     assert out.rstrip().endswith(f"Report: {tmp_path / 'out' / 'report.html'}")

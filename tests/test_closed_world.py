@@ -3,6 +3,7 @@
 from itertools import combinations
 from math import isnan
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,13 +15,14 @@ from scenthound.lab.closed_world import (
     missed_counts,
     precision_interval,
     recall_interval,
+    relevant_seeds,
 )
 from scenthound.lab.run_folder import RunFolder
 from scenthound.lab.starts import known_relevant
 
 
-def counts(strategy="best", topic="sea", *, pages=10, missing=2, relevant=6, known=12, seed=0):
-    return MissedCounts(strategy, topic, pages, missing, relevant, known, seed)
+def counts(strategy="best", topic="sea", *, pages=10, missing=2, relevant=6, known=12, seed=0, seeds=0):
+    return MissedCounts(strategy, topic, pages, missing, relevant, known, seed, seeds)
 
 
 def test_a_missing_page_pushes_one_out_when_the_budget_is_spent():
@@ -54,6 +56,24 @@ def test_no_more_pages_are_found_than_the_budget_allows():
     assert precision_interval(crawl, 10).low == recall_interval(crawl, 10, 0).low == 0
 
 
+def test_nothing_pushes_a_seed_out():
+    # Of 6 relevant pages 4 are seeds; 9 missing pages could push all 10 out but for these. 4 / 10, and 4 / 12.
+    crawl = counts(missing=9, seeds=4)
+    assert precision_interval(crawl, 10).low == 4 / 10
+    assert recall_interval(crawl, 10, 0).low == 4 / 12
+    # 1 missing page can push out 1 of 6, and then the seeds are among the 5 that are left.
+    assert precision_interval(counts(missing=1, seeds=4), 10).low == 5 / 10
+
+
+def test_seeds_count_that_came_before_every_other_page():
+    # Visited are 3, 1, 7, 2; of the seeds 1, 2 and 3 the first two came before page 7, and of those 3 is relevant.
+    visited, seeds, relevant = (np.array(pages, np.int32) for pages in ([3, 1, 7, 2], [1, 2, 3], [2, 3, 7]))
+    assert relevant_seeds(visited, seeds, relevant) == 1
+    assert relevant_seeds(visited[:2], seeds, relevant) == 1
+    assert relevant_seeds(visited[2:], seeds, relevant) == 0
+    assert relevant_seeds(visited[:0], seeds, relevant) == 0
+
+
 def test_where_nothing_relevant_is_known_there_is_no_recall():
     assert isnan(recall_interval(counts(relevant=0, known=0), 10, 1).low)
 
@@ -67,16 +87,22 @@ def test_a_crawl_that_missed_nothing_is_known_exactly():
     st.integers(1, 12).flatmap(
         lambda budget: st.tuples(st.just(budget), st.lists(st.sampled_from("rxm"), min_size=1, max_size=budget + 4))
     ),
+    st.text("rx", max_size=3),
     st.integers(0, 3),
 )
-def test_the_bounds_hold_whatever_the_missing_pages_were_and_whenever_asked_for(case, n_unfound):
-    """`r` and `x` are visited pages, relevant or not, `m` missing ones, in the order asked for."""
+def test_the_bounds_hold_whatever_the_missing_pages_were_and_whenever_asked_for(case, seeds, n_unfound):
+    """`r` and `x` are visited pages, relevant or not, `m` missing ones, in the order asked for; seeds come first."""
     budget, asked = case
+    asked = [*seeds[:budget], *asked]
     while sum(kind != "m" for kind in asked) > budget:
         asked.pop()
     relevant = asked.count("r")
     crawl = counts(
-        pages=relevant + asked.count("x"), missing=asked.count("m"), relevant=relevant, known=relevant + n_unfound
+        pages=relevant + asked.count("x"),
+        missing=asked.count("m"),
+        relevant=relevant,
+        known=relevant + n_unfound,
+        seeds=seeds[:budget].count("r"),
     )
     precision, recall = precision_interval(crawl, budget), recall_interval(crawl, budget, 0)
     places = [place for place, kind in enumerate(asked) if kind == "m"]
@@ -145,3 +171,6 @@ def test_a_run_folder_tells_what_its_crawls_missed(web_path, topics_file, tmp_pa
     of_topic = {topic.id: set(known_relevant(run.web, topic).tolist()) for topic in run.topics()}
     for each, trace in zip(told, run.traces(), strict=True):
         assert each.n_relevant == sum(page in of_topic[trace.topic] for page in trace.pages.tolist())
+    seeds = {(start.topic, start.seed): len(start.seeds) for start in run.starts()}
+    # All start pages are examples, and they are visited first.
+    assert [each.n_relevant_seeds for each in told] == [seeds[each.topic, each.seed] for each in told]

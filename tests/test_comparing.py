@@ -1,6 +1,7 @@
 """Who takes part in a comparison, how the ranking comes about, what the best is worth, and how it is started live."""
 
 import shlex
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 
@@ -14,13 +15,16 @@ from ring_web import topic
 from scenthound.cli.app import app
 from scenthound.errors import BadParameter, UnknownName
 from scenthound.lab.comparing.contestants import Contestant, contestants_of, parse_sweep
+from scenthound.lab.comparing.guide_pages import spelled
 from scenthound.lab.comparing.halving import held_out
 from scenthound.lab.comparing.live_command import guide_note, live_command
 from scenthound.lab.comparing.measurements import Measurements
 from scenthound.lab.comparing.ranking import Mark, observations_needed, ranking_of
 from scenthound.lab.comparing.reading import what_it_is_about
 from scenthound.lab.comparing.settings import ComparisonSettings, deciding_point
+from scenthound.lab.comparing.topics_won import TopicsWon, topics_won
 from scenthound.lab.experiment import Experiment
+from scenthound.text.words import stems_of
 
 
 def specs(strategies, *sweeps, pages=50):
@@ -103,8 +107,7 @@ def measured(values, random=0.1, oracle=0.9) -> Measurements:
 
 def ranked(values, lower_is_better=False):
     contestants = [Contestant(name, name) for name in "abcdefgh"[: len(values)]]
-    places = range(len(values))
-    return ranking_of(measured(values), contestants, lower_is_better=lower_is_better, taking_part=places)
+    return ranking_of(measured(values), contestants, lower_is_better=lower_is_better)
 
 
 #: One topic, ten starts; the mean is 0.5.
@@ -144,7 +147,6 @@ def test_where_less_is_better_the_lowest_is_first_and_the_bounds_turn_round():
         measured([[[30.0] * 6], [[20.0] * 6]], random=50.0, oracle=10.0),
         [Contestant("a", "a"), Contestant("b", "b")],
         lower_is_better=True,
-        taking_part=[0, 1],
     )
     assert first.contestant.spec == "b"
     assert second.difference.mean == 10
@@ -230,12 +232,52 @@ def test_the_live_command_is_quoted_and_has_options_that_crawl_knows():
     assert {"--relevance", "--follow-nofollow"} <= set(words)
 
 
-def test_a_guide_that_learnt_from_the_web_needs_a_word_and_others_do_not():
+def test_a_guide_that_learnt_from_the_web_is_taught_from_a_folder_live():
     plain = an_experiment()
-    assert guide_note("best_first", plain) == ""
-    assert "guide svm" in guide_note("otie", plain)
-    assert "--relevance" not in live_command(Path("t"), "a", "otie", an_experiment(relevance="svm"))
-    given = an_experiment(train_from=Path("pages"))
-    assert guide_note("otie", given) == ""
-    assert "--train-from pages" in live_command(Path("t"), "a", "otie", given)
-    assert guide_note("otie", an_experiment(relevance="cosine")) == ""
+    command = live_command(Path("t"), "a", "otie", plain, Path("out/training"))
+    assert "--strategy otie --relevance svm --train-from out/training --pages" in command
+    assert "Those of the first start are in out/training" in guide_note("otie", plain, Path("out/training"))
+    # Without a folder a person has to put pages somewhere.
+    assert "--relevance svm --train-from DIR --pages" in live_command(Path("t"), "a", "otie", plain)
+    assert "put pages of the topic into DIR/positive" in guide_note("otie", plain)
+
+
+def test_a_guide_that_did_not_learn_from_the_web_needs_no_word():
+    for strategy, experiment in (
+        ("best_first", an_experiment()),
+        ("otie", an_experiment(relevance="cosine")),
+        ("otie", an_experiment(train_from=Path("pages"))),
+    ):
+        assert guide_note(strategy, experiment, Path("out")) == ""
+        assert "out" not in shlex.split(live_command(Path("t"), "a", strategy, experiment, Path("out")))
+    assert "--relevance svm --train-from pages" in live_command(
+        Path("t"), "a", "otie", an_experiment(train_from=Path("pages")), Path("out")
+    )
+
+
+@pytest.mark.parametrize("stem", ["balloon", "agre", "t", "put", "see", "áedán", "1984"])
+def test_a_stem_is_spelled_so_that_it_is_read_as_itself(stem):
+    (word,) = spelled([stem])
+    assert stems_of(word) == [stem]
+
+
+def test_those_with_the_same_crawls_are_tested_once():
+    # a and b are one, and so are c and e; of ten starts all signs alike come up in 2 of 1,024 ways, and there are two
+    # tests, not four: c with e, and d.
+    values = [STARTS[None], STARTS[None], STARTS[None] - 0.1, STARTS[None] - 0.2, STARTS[None] - 0.1]
+    contestants = [Contestant(name, name, (place,)) for place, name in enumerate("abcde")]
+    twins = replace(measured(values), twin_of=(0, 0, 2, 3, 2))
+    ranking = ranking_of(twins, contestants, lower_is_better=False)
+    assert [each.contestant.spec for each in ranking] == ["a", "c", "d"]
+    assert [[other.spec for other in each.also] for each in ranking] == [["b"], ["e"], []]
+    assert [each.p_corrected for each in ranking[1:]] == [4 / 1024, 4 / 1024]
+
+
+def test_topics_are_won_where_all_others_are_beaten():
+    # Against the better of b and c, a has 3 - 2, 3 - 4, 3 - 3, 9 - 1 and 0 - 1.
+    values = np.array([[3, 3, 3, 9, 0], [2, 1, 3, 1, 1], [1, 4, 2, 0, 0]], float)[:, :, None]
+    assert topics_won(measured(values), [0, 1, 2], lower_is_better=False) == TopicsWon(2, 1, 2)
+    # Where less is better, a has less than the lesser of b and c on the last topic only, where c has as little.
+    assert topics_won(measured(values), [0, 1, 2], lower_is_better=True) == TopicsWon(0, 1, 4)
+    assert topics_won(measured(values[:, :4]), [0, 1, 2], lower_is_better=False) is None
+    assert topics_won(measured(values), [0], lower_is_better=False) is None

@@ -10,17 +10,21 @@ import numpy as np
 import pytest
 
 from evolution_web import WORDS, record_topical, url, write_topical
+from scenthound.drivers.scores import WebWords
 from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.errors import BadInput, BadParameter, BadTopic, UnknownName, WrongUse
 from scenthound.lab.bounds import greedy_oracle
 from scenthound.lab.comparing.comparison import StrategyComparison, compare_strategies
 from scenthound.lab.comparing.contestants import Sweep
 from scenthound.lab.comparing.ranking import Mark
+from scenthound.lab.comparing.reading import row_name
 from scenthound.lab.comparing.settings import ComparisonSettings
 from scenthound.lab.experiment import run
 from scenthound.lab.planning import plan
 from scenthound.lab.shown_graph import page_graph
 from scenthound.lab.topic_choice import TopicChoice
+from scenthound.lab.training import training_of
+from scenthound.lab.training_folder import read_training
 from scenthound.model import Topic
 from scenthound.report.compare_figures import ranking_figure, sweep_figure
 from scenthound.report.compare_files import as_json, crawls_csv
@@ -57,7 +61,7 @@ def compare(place, crawls):
 
 
 def test_values_are_those_of_crawls_that_were_made_by_themselves(compare, place):
-    done = compare(ids=("balloon", "train"))
+    done = compare(replace(SMALL, n_seeds=2), ids=("balloon", "train"))
     web = RecordedWeb.open(place / "web")
     for each in run(done.experiment, plan(done.experiment, web), workers=1):
         found = set(each.crawl.pages.tolist()) & set(each.start.targets)
@@ -67,7 +71,7 @@ def test_values_are_those_of_crawls_that_were_made_by_themselves(compare, place)
         assert done.measured.n_pages[at] == len(each.crawl.pages) == 40
         assert done.measured.n_missing[at] == each.crawl.n_missing
     assert done.by == "target_recall@40"
-    assert done.measured.values.shape == (2, 2, 6)
+    assert done.measured.values.shape == (2, 2, 2)
 
 
 def test_bounds_enclose_the_gap(compare):
@@ -163,6 +167,7 @@ def test_five_topics_are_the_observations(compare, tmp_path):
     assert done.measured.observations.shape == (2, 6)
     assert done.ranking[1].difference.over == "topics"
     assert "6 topics, each with one random start" in done.says
+    assert sum(as_json(done)["topics_won"].values()) == 6
 
 
 def test_a_metric_without_a_value_is_refused_before_the_first_crawl(compare, place, tmp_path):
@@ -236,7 +241,8 @@ def ticks(figure):
 
 def test_values_that_span_much_stand_on_a_logarithmic_axis_in_their_order(swept):
     assert ticks(sweep_figure(swept(n="64,1,8"))) == ("log", [1, 8, 64], ["1", "8", "64"])
-    assert ticks(sweep_figure(swept(n="1,20"))) == ("linear", [1, 20], ["1", "20"])
+    assert ticks(sweep_figure(swept(n="1,10"))) == ("linear", [1, 10], ["1", "10"])
+    assert ticks(sweep_figure(swept(n="1,11")))[0] == "log"
 
 
 def test_words_and_none_stand_as_categories_in_the_order_given(swept):
@@ -254,13 +260,25 @@ def test_a_second_sweep_has_a_line_for_each_of_its_values(swept):
     assert drawn.get_ydata().tolist() == [means[1, 8], means[4, 8]]
 
 
-def test_values_of_a_sweep_that_change_nothing_are_shown(swept):
+def test_values_of_a_sweep_that_change_nothing_share_a_row_and_are_drawn(swept):
     # No crawl of 40 pages fills a frontier of a thousand URLs.
-    done = swept(buffer="1000,2000")
-    assert len(done.ranking) == 2
-    assert (
-        "best_n_first:buffer=2000 crawled the same pages in the same order as best_n_first:buffer=1000." in done.notes
-    )
+    done = swept(buffer="4,1000,2000,3000")
+    names = {row_name(placed) for placed in done.ranking}
+    assert names == {"best_n_first:buffer=4", "best_n_first:buffer=1000 (also 2000, 3000)"}
+    assert not any("the same pages" in note for note in done.notes)
+    (line,) = (container.lines[0] for container in sweep_figure(done).axes[0].containers)
+    assert line.get_xdata().tolist() == [4, 1000, 2000, 3000]
+    small, *large = line.get_ydata().tolist()
+    assert len(set(large)) == 1 != len({small, *large})
+    labels = {label.get_text() for label in ranking_figure(done).axes[0].get_yticklabels()}
+    assert labels == names
+
+
+def test_values_of_a_grid_that_change_nothing_are_named_in_full(swept):
+    done = swept(n="1,4", buffer="1000,2000")
+    assert {row_name(placed) for placed in done.ranking} == {
+        f"best_n_first:n={n},buffer=1000 (also best_n_first:n={n},buffer=2000)" for n in (1, 4)
+    }
 
 
 def test_the_ranking_is_drawn_with_the_best_on_top(compare):
@@ -300,3 +318,20 @@ def test_a_folder_is_written_and_taken_up_again_and_what_is_not_ours_is_left_alo
     (out / "letter.txt").write_text("mine")
     with pytest.raises(BadInput, match=r"something else in it than a comparison, letter\.txt for one"):
         compare_into(out, place / "web", choice, plain, workers=1)
+
+
+def test_a_live_crawl_can_learn_what_the_guide_of_the_winner_learnt(place, tmp_path):
+    choice, out = TopicChoice(place / "topics.jsonl", ("balloon",)), tmp_path / "out"
+    settings = replace(SMALL, strategies=("otie",), n_seeds=2, page_budget=20)
+    done = compare_into(out, place / "web", choice, settings, workers=1)
+    assert f"--relevance svm --train-from {out / 'training'} " in done.command
+    web = RecordedWeb.open(place / "web")
+    first = done_starts(done)[0]
+    learnt = training_of(web, first.training, first.negatives)
+    read = read_training(out / "training", WebWords(web))
+    for ours, theirs in ((learnt.positives, read.positives), (learnt.negatives, read.negatives)):
+        assert [words[words > 0].tolist() for words in ours] == [words.tolist() for words in theirs]
+    assert (len(learnt.positives), len(learnt.negatives)) == (3, 6)
+    # The next winner has nothing to learn, and what is left of the other would be taken for its own.
+    compare_into(out, place / "web", choice, replace(settings, strategies=("best_first",)), workers=1)
+    assert not (out / "training").exists()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from scenthound.errors import BadParameter
 from scenthound.lab.findings import (
@@ -34,6 +35,10 @@ def decided(*claims):
     return made[0] if len(made) == 1 else made
 
 
+def interval(claim):
+    return f"The 95 % interval {claim.effect.low:+.4g} to {claim.effect.high:+.4g}"
+
+
 def test_a_finding_is_as_good_as_its_worst_claim():
     assert Verdict.of_all([YES, YES]) is YES
     assert Verdict.of_all([YES, OPEN]) is OPEN
@@ -47,7 +52,7 @@ def test_a_finding_is_as_good_as_its_worst_claim():
         (MORE, YES, NO, NO),
         (LESS, NO, YES, YES),
         (UNSURE, OPEN, OPEN, OPEN),
-        (np.zeros(8), NO, NO, YES),
+        (np.zeros(8), OPEN, OPEN, OPEN),
     ],
 )
 def test_a_claim_holds_fails_or_stays_open_by_interval_and_test(differences, more, less, not_more):
@@ -62,8 +67,9 @@ def test_a_claim_tells_effect_test_and_reason():
     assert (claim.effect.mean, claim.effect.over, claim.effect.n_topics) == (pytest.approx(0.1), "topics", 8)
     # Of 256 ways to flip signs one is as good.
     assert (claim.p, claim.p_corrected) == (1 / 256, 1 / 256)
-    low, high = f"{claim.effect.low:+.4g}", f"{claim.effect.high:+.4g}"
-    assert claim.why == f"The 95 % interval {low} to {high} lies above 0; corrected p is 0.00391."
+    assert claim.why == f"{interval(claim)} lies above 0; corrected p of sign flips above 0 is 0.00391."
+    # Below 0 all 256 ways are as good.
+    assert claim.p_contrary_corrected == 1
 
 
 def test_the_effect_of_a_claim_of_less_keeps_its_sign():
@@ -83,15 +89,96 @@ def test_p_is_corrected_among_the_claims_of_a_finding():
 
 
 def test_an_interval_above_zero_is_not_enough_if_there_are_many_claims():
-    # Six topics won: 1 / 64, times four claims 1 / 16, which is more than 5 %.
-    won = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    # Seven topics, of which the one with 1 is lost: sums of 26 and of 28 are as large as 26, so p is 2 / 128. Of four
+    # claims that is 1 / 16, which is more than 5 %.
+    won = np.array([-1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
     assert decided(is_more("", won)).verdict is YES
     first, *_ = decided(*(is_more("", won) for _ in range(4)))
-    assert (first.verdict, first.effect.low > 0) == (OPEN, True)
-    assert first.why.endswith("lies above 0, but corrected p is 0.062.")
+    assert (first.verdict, first.p, first.p_corrected, first.effect.low > 0) == (OPEN, 2 / 128, 8 / 128, True)
+    assert first.why.endswith("lies above 0, but corrected p of sign flips above 0 is 0.0625.")
     # What is not shown does not refute the contrary.
     contrary, *_ = decided(*(is_not_more("", won) for _ in range(4)))
     assert contrary.verdict is OPEN
+
+
+def test_too_few_topics_for_so_many_claims_are_told_with_how_many_would_do():
+    # Five topics won have 1 / 32, which is below 5 % for one claim. For two it is 1 / 16, and with six topics 1 / 32.
+    five = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    first, _ = decided(is_more("", five), is_more("", five))
+    assert (first.verdict, first.p_corrected) == (OPEN, 2 / 32)
+    assert (
+        first.why == f"{interval(first)} lies above 0, but 5 topics are too few to test 2 claims at once; 6 would do."
+    )
+    first, _ = decided(is_more("", np.append(five, 6)), is_more("", np.append(five, 6)))
+    assert (first.verdict, first.p_corrected) == (YES, 2 / 64)
+    # It is the same of what would refute them.
+    first, _ = decided(is_less("", five), is_less("", five))
+    assert first.verdict is OPEN
+    assert first.why.endswith("does not reach below 0, but 5 topics are too few to test 2 claims at once; 6 would do.")
+    # Topics without a difference are none that a sign can be flipped of.
+    four = decided(is_more("", np.array([1.0, 2.0, 0.0, 3.0, 4.0, 0.0])))
+    assert (four.verdict, four.p) == (OPEN, 1 / 16)
+    assert four.why.endswith("lies above 0, but 4 topics with a difference are too few to test a claim; 5 would do.")
+
+
+def test_a_claim_is_refuted_only_by_a_test_of_its_contrary():
+    claim = decided(is_more("", LESS))
+    assert (claim.verdict, claim.p_corrected, claim.p_contrary_corrected) == (NO, 1, 1 / 256)
+    assert claim.why == f"{interval(claim)} does not reach above 0; corrected p of sign flips below 0 is 0.00391."
+    # Seven topics, all but one lost: 2 / 128 below 0, which four claims make 1 / 16.
+    lost = -np.array([-1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
+    assert decided(is_more("", lost)).verdict is NO
+    first, *_ = decided(*(is_more("", lost) for _ in range(4)))
+    assert (first.verdict, first.effect.high < 0, first.p_contrary_corrected) == (OPEN, True, 8 / 128)
+    assert first.why.endswith("does not reach above 0, but corrected p of sign flips below 0 is 0.0625.")
+
+
+def test_interval_and_test_must_agree():
+    # Only the sum with the other sign of 6 is larger, so p is 2 / 64; but the one loss draws the interval down to 0.
+    mostly_won = np.array([-6.0, 8.0, 8.0, 9.0, 7.0, 7.0])
+    claim = decided(is_more("", mostly_won))
+    assert (claim.p_corrected, claim.effect.low < 0, claim.verdict) == (2 / 64, True, OPEN)
+    assert claim.why == f"{interval(claim)} has 0 in it."
+    refuted = decided(is_less("", mostly_won))
+    assert (refuted.p_contrary_corrected, refuted.verdict) == (2 / 64, OPEN)
+
+
+def test_claims_and_their_contraries_are_corrected_apart():
+    # Below 0, LESS has 1 / 256 and MORE has 1: Holm doubles the first. Above 0 it is the other way round.
+    lost, won = decided(is_more("", LESS), is_more("", MORE))
+    assert (lost.p_corrected, lost.p_contrary_corrected, lost.verdict) == (1, 2 / 256, NO)
+    assert (won.p_corrected, won.p_contrary_corrected, won.verdict) == (2 / 256, 1, YES)
+
+
+def test_not_more_is_borne_out_by_the_test_of_less_and_refuted_by_that_of_more():
+    claim = decided(is_not_more("a no more than b", LESS))
+    assert (claim.says, claim.verdict, claim.test) == ("a no more than b", YES, "sign flips, below 0")
+    assert (claim.p, claim.p_corrected, claim.p_contrary_corrected) == (1 / 256, 1 / 256, 1)
+    refuted = decided(is_not_more("", MORE))
+    assert (refuted.verdict, refuted.p, refuted.p_contrary_corrected) == (NO, 1, 1 / 256)
+    # As one of two, it shares the correction of what bears claims out: 2 / 256 each.
+    first, second = decided(is_not_more("", LESS), is_more("", MORE))
+    assert (first.p_corrected, second.p_corrected) == (2 / 256, 2 / 256)
+
+
+def test_nothing_but_zeros_decide_nothing_unless_there_is_a_margin():
+    assert decided(is_more("", np.zeros(8))).why == "All differences are 0: a test of signs has nothing to go by."
+    assert decided(is_more("", np.zeros(8), margin=0.1)).verdict is NO
+    assert decided(is_not_more("", np.zeros(8), margin=0.1)).verdict is YES
+
+
+def test_rounding_is_no_difference_for_a_claim():
+    # 0.3 - 0.2 - 0.1 is -2.8e-17, and 0.1 + 0.2 - 0.3 is 5.6e-17.
+    rounding = np.full(8, 0.1 + 0.2 - 0.3)
+    for claimed in (is_more, is_less, is_not_more):
+        claim = decided(claimed("", rounding))
+        assert (claim.verdict, claim.p, claim.effect.mean) == (OPEN, 1, 0)
+    assert decided(is_more("", PairedSample(rounding.reshape(1, 8)))).verdict is OPEN
+    # Beside a difference that counts it is none either: one of eight topics is no test.
+    claim = decided(is_more("", np.append(rounding[1:], 0.2)))
+    assert (claim.verdict, claim.p) == (OPEN, 1 / 2)
+    # What is at the margin but for rounding is not beyond it.
+    assert decided(is_about_equal("", np.full(8, 0.1 + 0.2), 0.3)).p_contrary_corrected == 1
 
 
 def test_a_difference_shown_to_be_small_is_no_more():
@@ -99,12 +186,25 @@ def test_a_difference_shown_to_be_small_is_no_more():
     claim = decided(is_more("", NEAR_ZERO, margin=0.05))
     shown = equivalence(NEAR_ZERO, 0.05)
     assert claim.verdict is NO
-    assert (
-        claim.why
-        == f"The 90 % interval {shown.low:+.4g} to {shown.high:+.4g} lies within ±0.05, so no difference counts."
-    )
+    # There are two ways to be refuted, so p is doubled.
+    assert claim.p_contrary_corrected == pytest.approx(2 * shown.p)
+    within = f"The 90 % interval {shown.low:+.4g} to {shown.high:+.4g} lies within ±0.05, so no difference counts"
+    assert claim.why == f"{within}; corrected p of equivalence within ±0.05 is {2 * shown.p:.3g}."
     assert decided(is_not_more("", NEAR_ZERO, margin=0.05)).verdict is YES
     assert decided(is_more("", NEAR_ZERO, margin=0.01)).verdict is OPEN
+
+
+def test_that_a_difference_is_small_must_pass_the_correction_too():
+    margin = next(m for m in np.arange(0.02, 0.04, 0.0002) if 0.013 < equivalence(NEAR_ZERO, m).p < 0.024)
+    assert decided(is_more("", NEAR_ZERO, margin)).verdict is NO
+    first, _ = decided(is_more("", NEAR_ZERO, margin), is_more("", NEAR_ZERO, margin))
+    assert first.verdict is OPEN
+
+
+def test_with_a_margin_the_other_side_still_refutes():
+    claim = decided(is_more("", LESS, margin=0.001))
+    assert (claim.verdict, claim.p_contrary_corrected) == (NO, 2 / 256)
+    assert "does not reach above 0; corrected p of sign flips below 0" in claim.why
 
 
 def test_a_sure_difference_is_more_even_if_it_is_small():
@@ -120,16 +220,37 @@ def test_equal_is_what_is_shown_to_lie_within_the_margin():
 def test_not_to_have_found_a_difference_does_not_make_equal():
     claim = decided(is_about_equal("", UNSURE, 0.05))
     assert claim.verdict is OPEN
-    assert "has 0 in it, but the difference is not shown to be within ±0.05; corrected p is" in claim.why
+    assert "is not wholly beyond ±0.05, nor is the difference shown to be within; corrected p of equiv" in claim.why
 
 
-def test_a_difference_refutes_equality_unless_it_is_shown_to_be_small():
+def test_only_a_difference_shown_to_be_beyond_the_margin_refutes_equality():
     for differences in (MORE, LESS):
         claim = decided(is_about_equal("", differences, 0.05))
-        assert claim.verdict is NO
-        assert "leaves 0 out" in claim.why
+        # Each of eight topics is beyond the margin: one of 256 ways, twice because of the other side.
+        assert (claim.verdict, claim.p_contrary_corrected) == (NO, 2 / 256)
+        assert claim.why == f"{interval(claim)} lies beyond ±0.05; corrected p of sign flips beyond ±0.05 is 0.00781."
         # Sure, and surely small: equal.
         assert decided(is_about_equal("", differences, 0.5)).verdict is YES
+        # The interval leaves 0 out and has the margin in it: neither.
+        claim = decided(is_about_equal("", differences, 0.1))
+        assert (claim.effect.low * claim.effect.high > 0, claim.verdict) == (True, OPEN)
+
+
+def test_evidence_for_equality_never_refutes_it():
+    # The whole interval is within the margin and leaves 0 out. Alone that is equal; of so many claims it is not shown.
+    margin = next(m for m in np.arange(0.11, 0.13, 0.0002) if 0.02 < equivalence(MORE, m).p < 0.03)
+    assert decided(is_about_equal("", MORE, margin)).verdict is YES
+    first, *_ = decided(*(is_about_equal("", MORE, margin) for _ in range(4)))
+    assert (first.effect.low > 0, first.effect.high < margin, first.verdict) == (True, True, OPEN)
+
+
+def test_what_is_beyond_the_margin_must_pass_the_correction_too():
+    # Six topics beyond it: 2 / 64 for one claim, 4 / 64 for two, and seven topics would have 4 / 128.
+    six = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    assert decided(is_about_equal("", six, 0.5)).verdict is NO
+    first, _ = decided(is_about_equal("", six, 0.5), is_about_equal("", six, 0.5))
+    assert (first.verdict, first.p_contrary_corrected) == (OPEN, 4 / 64)
+    assert first.why.endswith("lies beyond ±0.5, but 6 topics are too few to test 2 claims at once; 7 would do.")
 
 
 def test_equivalence_is_corrected_too():
@@ -157,16 +278,32 @@ def test_five_topics_can_bear_out_one_claim():
     assert decided(is_more("", np.array([1.0, 2.0, 3.0, 4.0, 5.0]))).p_corrected == 1 / 32
 
 
-def test_several_seeds_of_few_topics_are_judged_by_their_interval():
-    claim = decided(is_more("", PairedSample(np.array([[1.0, 2.0, 3.0, 4.0]]))))
-    assert (claim.verdict, claim.effect.over, math.isnan(claim.p)) == (YES, "seeds", True)
-    assert claim.why.endswith("lies above 0.")
-    assert decided(is_more("", PairedSample(np.array([[-1.0, 2.0, -3.0, 4.0]])))).verdict is OPEN
+def test_five_seeds_of_few_topics_are_judged_by_themselves():
+    claim = decided(is_more("", PairedSample(np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]))))
+    assert (claim.verdict, claim.effect.over, claim.p) == (YES, "seeds", 1 / 32)
+    assert claim.why.endswith("lies above 0; corrected p of sign flips above 0 is 0.0312.")
+    assert decided(is_more("", PairedSample(np.array([[-1.0, 2.0, -3.0, 4.0, 1.0]])))).verdict is OPEN
+    # Every seed of both topics is flipped by itself: 1 of 1,024 ways.
+    assert decided(is_less("", PairedSample(-np.array([[1.0, 2, 3, 4, 5], [6, 7, 8, 9, 10]])))).p == 1 / 1024
+    # Five seeds can bear out one claim, and are too few for two.
+    first, _ = decided(*(is_more("", PairedSample(np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]))) for _ in range(2)))
+    assert first.verdict is OPEN
+    assert first.why.endswith("but 5 pairs of crawls are too few to test 2 claims at once; 6 would do.")
     # Three topics whose seeds are spread alike about 0: as means they are equal, which is not asked of so few.
-    spread = PairedSample(np.array([[-1.0, 1.0, -2.0, 2.0]] * 3))
+    spread = PairedSample(np.array([[-1.0, 1.0, -2.0, 2.0, 0.0]] * 3))
     assert decided(is_more("", spread, margin=0.5)).verdict is OPEN
     # Equality on average over the seeds of one topic says nothing.
-    assert decided(is_about_equal("", PairedSample(np.array([[0.0, 0.1]])), 5)).verdict is OPEN
+    assert decided(is_about_equal("", PairedSample(np.array([[0.0, 0.1, 0, 0, 0]])), 5)).verdict is OPEN
+
+
+@pytest.mark.parametrize("claimed", [is_more, is_less, is_not_more])
+def test_fewer_than_five_seeds_of_few_topics_decide_nothing(claimed):
+    claim = decided(claimed("", PairedSample(np.array([[0.1, 0.11, 0.12], [0.02, 0.03, 0.04]]))))
+    assert (claim.verdict, math.isnan(claim.p), claim.test) == (OPEN, True, "")
+    reason = "2 topics are too few, and so are 3 random seeds of each; a verdict needs 5 topics or 5 seeds."
+    assert claim.why == reason
+    claim = decided(claimed("", PairedSample(np.array([[0.1, 0.1, 0.1, 0.1]]))))
+    assert claim.why.startswith("One topic is too few, and so are its 4 random seeds; a verdict")
 
 
 def test_what_was_not_tested_stands_as_it_is_and_corrects_nothing():
@@ -174,6 +311,9 @@ def test_what_was_not_tested_stands_as_it_is_and_corrects_nothing():
     first, second = decided(told, is_more("", MORE))
     assert first is told
     assert second.p_corrected == 1 / 256
+    # Five topics are enough for the one claim that is tested on them; four with a difference are not.
+    _, few = decided(told, is_more("", np.array([1.0, 2.0, 3.0, 4.0, 0.0])))
+    assert few.why.endswith("too few to test a claim; 5 would do.")
 
 
 def test_a_margin_must_be_one():
@@ -194,3 +334,49 @@ def test_more_and_less_mirror_each_other_and_every_verdict_has_a_reason(values, 
         assert claim.why.endswith(".")
         assert "nan" not in claim.why
     assert not (more.verdict is YES and decided(is_less("", differences, margin)).verdict is YES)
+
+
+def simulated(make, n_findings):
+    """So many findings, each of claims on new numbers."""
+    rng = np.random.default_rng(20)
+    return [finding_of("", "", "", make(rng)) for _ in range(n_findings)]
+
+
+def counted(findings, verdict):
+    return sum(finding.verdict is verdict for finding in findings)
+
+
+def most_by_chance(n_findings):
+    """What is exceeded in one of a hundred simulations if 5 % of findings are judged wrongly."""
+    return stats.binom.ppf(0.99, n_findings, 0.05)
+
+
+def test_a_finding_whose_claims_are_all_true_is_rarely_refuted():
+    # Effects far smaller than the spread are the worst case. In 1,500 findings 3.3 % are refuted, and 16 % have a claim
+    # whose interval does not reach above 0: without a test of the contrary, these numbers would fail.
+    found = simulated(lambda rng: [is_more("", rng.normal(0.05, 1, 8)) for _ in range(4)], 120)
+    by_interval = sum(any(claim.effect.high <= 0 for claim in finding.claims) for finding in found)
+    assert counted(found, NO) <= most_by_chance(120) < by_interval
+
+
+def test_little_above_and_about_equal_can_be_true_together():
+    def little_above(rng):
+        differences = rng.normal(0.05, 0.1, 30)
+        return [is_more("", differences), is_about_equal("", differences, 0.1)]
+
+    found = simulated(little_above, 40)
+    assert counted(found, NO) == 0
+    assert counted(found, YES) > 13
+
+
+@pytest.mark.parametrize("shape", [(5, 1), (12, 1), (1, 5)])
+def test_noise_is_rarely_reproduced(shape):
+    found = simulated(lambda rng: [is_more("", PairedSample(rng.normal(0, 1, shape)))], 100)
+    assert counted(found, YES) <= most_by_chance(100)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 3)])
+def test_noise_in_a_few_seeds_is_never_reproduced_though_intervals_leave_zero_out(shape):
+    found = simulated(lambda rng: [is_more("", PairedSample(rng.normal(0, 1, shape)))], 60)
+    assert counted(found, OPEN) == 60
+    assert sum(finding.claims[0].effect.low > 0 for finding in found) > 3

@@ -13,7 +13,8 @@ from scenthound.lab.evolving.search_folder import COMPARED_FILE, LOG_FILE, RESUL
 from scenthound.lab.findings import Verdict
 from scenthound.lab.studies.johnson2003.kept_rounds import kept_rounds
 from scenthound.lab.studies.johnson2003.study import ROUNDS_FOLDER, SEARCH_FOLDER, run_johnson2003
-from scenthound.lab.studies.settings import SearchSettings, parse_settings, preset_text, read_settings
+from scenthound.lab.studies.settings import SearchSettings
+from scenthound.lab.studies.settings_file import parse_settings, preset_text, read_settings
 from scenthound.lab.validating.crawls import measured_rounds
 from scenthound.lab.validating.measurements import Measurements
 from scenthound.report.studies.johnson2003_figures import draw_study, wanted_figures
@@ -273,7 +274,7 @@ def test_one_search_alone_has_figures_named_for_what_they_show(web, topics, tmp_
         ("small = 250", "small is 250 and large 250; small must be the smaller"),
         ("pages_share = 1.5", "pages_share is 1.5; it is above 0 and at most 1"),
         ("topics = 0", "topics is 0; it must be at least 1"),
-        ("unseen = -1", "unseen is -1; it must be 0 or more"),
+        ("unseen = -1", "unseen is -1; it must be at least 0"),
         ("examples = 1", "examples is 1"),
     ],
 )
@@ -287,5 +288,5 @@ def test_settings_of_a_search_that_make_no_sense_are_refused(line, complaint):
 
 def test_the_study_cannot_do_without_the_settings_of_its_search():
     head, _ = preset_text("johnson2003").split("[search]")
-    with pytest.raises(BadInput, match=r"needs a table \[search\]"):
+    with pytest.raises(BadInput, match=r"table \[search\] is for johnson2003, which needs one"):
         parse_settings(head, "the file")

@@ -141,6 +141,14 @@ def test_the_share_of_the_gap_closed():
     assert isnan(share_of_gap_closed(0.4, 0.6, 0.5))
 
 
+def test_bounds_that_differ_by_rounding_leave_no_gap():
+    assert isnan(share_of_gap_closed(0.4, 0.3, 0.1 + 0.2))
+    assert isnan(share_of_gap_closed(-400.0, -300.0, -300.0 + 1e-7)), "relative to the bounds, of either sign"
+    assert isnan(share_of_gap_closed(0.0, 0.0, 0.0))
+    # Small bounds are bounds.
+    assert share_of_gap_closed(1.5e-12, 1e-12, 2e-12) == pytest.approx(0.5)
+
+
 def test_quality_per_cpu_second():
     # 0.3 reached with 4 pages of 50 ms each.
     assert quality_per_cpu_second(0.3, np.full(4, 50_000.0)) == pytest.approx(1.5)

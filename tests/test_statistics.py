@@ -11,13 +11,16 @@ from scipy import stats
 
 from scenthound.errors import BadParameter
 from scenthound.lab.statistics import (
+    aligned_differences,
     differences_of,
     equivalence,
+    fewest_differences,
     holm,
     paired_t,
     sign_flip_p,
     standard_error,
     t_interval,
+    without_rounding,
 )
 
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -40,6 +43,20 @@ def test_topics_that_one_strategy_lacks_are_left_out():
 
 def test_rounding_is_no_difference():
     assert differences_of(array(0.1 + 0.2, 1e-20), array(0.3, 0.0)).tolist() == [0, 1e-20]
+
+
+def test_topics_keep_their_places_where_that_is_asked_for():
+    kept = aligned_differences(array(1, nan, 0.1 + 0.2), array(0.5, 2, 0.3))
+    assert kept.tolist() == pytest.approx([0.5, nan, 0], nan_ok=True)
+
+
+def test_of_differences_made_elsewhere_what_is_negligible_is_none():
+    made = array(0.1 + 0.2 - 0.3, -1e-12, nan, 2e-12, -0.5)
+    assert without_rounding(made).tolist() == pytest.approx([0, 0, nan, 2e-12, -0.5], nan_ok=True, abs=0)
+    # Beside a million, a millionth of a millionth of it is rounding.
+    assert without_rounding(array(1e6, 9e-7, 1.1e-6)).tolist() == [1e6, 0, 1.1e-6]
+    assert without_rounding(array()).tolist() == []
+    assert np.isnan(without_rounding(array(nan))).all()
 
 
 def test_pairs_that_do_not_match_are_refused_and_not_stretched():
@@ -166,6 +183,13 @@ def test_without_differences_there_is_nothing_to_find():
     assert sign_flip_p(np.zeros(30)) == 1
     assert sign_flip_p(array(nan, 0)) == 1
     assert math.isnan(sign_flip_p(array(nan)))
+
+
+@pytest.mark.parametrize("p", [0.5, 0.05, 0.025, 0.0125, 1 / 32, 0.001])
+def test_so_many_differences_of_one_sign_and_no_fewer_have_a_p_below(p):
+    # Five of one sign have 1 / 32, which is below 5 % and not below 1 / 32.
+    fewest = fewest_differences(p)
+    assert sign_flip_p(np.ones(fewest), "greater") < p <= sign_flip_p(np.ones(fewest - 1), "greater")
 
 
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=12))

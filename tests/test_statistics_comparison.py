@@ -87,6 +87,13 @@ def test_a_comparison_without_topics_is_empty():
         assert math.isnan(value)
 
 
+def test_a_comparison_is_not_fooled_by_rounding_in_differences_made_elsewhere():
+    # Subtracted before they were handed in: five times 5.6e-17, which is no win.
+    made = np.full(5, 0.1 + 0.2) - 0.3
+    found = compare_pairs(made, np.zeros(5))
+    assert (found.wins, found.ties, found.t, found.p_permutation, found.d_z) == (0, 5, 0, 1, 0)
+
+
 def test_less_is_better_by_the_sign_of_what_is_handed_in():
     ranks, of_others = array(10, 20, 30, 40, 50), array(12, 25, 31, 44, 52)
     assert compare_pairs(-ranks, -of_others).wins == 5

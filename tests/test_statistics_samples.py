@@ -115,3 +115,13 @@ def test_nineteen_of_twenty_intervals_hold_the_truth():
     rng = np.random.default_rng(9)
     intervals = [bca_interval(rng.exponential(1, 25), n_resamples=1000) for _ in range(400)]
     assert 0.89 < np.mean([low < 1 < high for low, high in intervals]) < 0.98
+
+
+def test_what_is_observed_is_topics_or_every_seed_of_a_few():
+    assert PairedSample(np.array([[1.0, 2.0], [3.0, 4.0]])).observed.tolist() == [1, 2, 3, 4]
+    assert PairedSample(np.array([[mean - 1.0, mean + 1.0] for mean in range(5)])).observed.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_sample_of_differences_can_do_without_rounding():
+    sample = PairedSample(np.array([[0.1 + 0.2 - 0.3, 0.5], [np.nan, 1.0]])).without_rounding()
+    assert sample.observed.tolist() == [0, 0.5]

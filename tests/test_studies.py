@@ -7,16 +7,19 @@ import numpy as np
 import pytest
 
 from scenthound.errors import BadTopic
+from scenthound.lab.judging import TopicJudge
 from scenthound.lab.starts import Starts
 from scenthound.lab.studies.arms import has_many_domains, prepared_arms
 from scenthound.lab.studies.beyond_tables import search_length_table
 from scenthound.lab.studies.crawling import KeptCrawls, crawl_all
 from scenthound.lab.studies.measured import arm_steps
 from scenthound.lab.studies.measuring import measure_arm
-from scenthound.lab.studies.settings import StudySettings, parse_settings
+from scenthound.lab.studies.settings import StudySettings
+from scenthound.lab.studies.settings_file import parse_settings
 from scenthound.lab.studies.study import Study, run_study
 from scenthound.lab.studies.study_topics import study_topics
 from scenthound.metrics.base import METRICS
+from scenthound.model import Trace
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.testing import topical_web
 from scenthound.topics.files import read_topics, write_topics
@@ -170,6 +173,10 @@ def test_several_random_seeds_of_a_topic_are_averaged(web, tmp_path):
     assert both.arms[0].of("target_recall").values[0, 0, -1] == pytest.approx(sum(shares) / 2)
 
 
+def test_seeds_that_no_missing_page_can_push_out_are_counted(study):
+    assert {crawl.n_relevant_seeds for crawl in study.arm("task 1").missed} == {3}
+
+
 def test_bounds_lie_below_and_above(study):
     bounds = study.arms[0].bounds["recall"]
     assert bounds.values.shape == (2, 7, len(bounds.x))
@@ -268,6 +275,18 @@ def test_topics_without_what_is_needed_are_left_out_with_a_reason(web, tmp_path)
 
 def test_domains_are_counted_by_recorded_pages(web):
     assert has_many_domains(RecordedWeb.open(web))
+
+
+def test_pages_that_a_guide_was_taught_are_not_there_to_find(web):
+    recorded, topic = RecordedWeb.open(web), read_topics(web / "topics.jsonl")[0]
+    start = Starts(recorded, n_start=3, n_train=5).draw(topic, 0)
+    trace = Trace(topic.id, "any", 0, np.array(start.seeds, np.int32), np.ones(len(start.seeds)))
+    judgement = TopicJudge(recorded, topic, [trace]).judgement(start)
+    assert set(start.training) > set(start.seeds)
+    assert set(judgement.to_find.tolist()) == set(judgement.relevant.tolist()) - set(start.training)
+    published = Starts(recorded, n_start=3, as_published=True).draw(topic, 0)
+    found = TopicJudge(recorded, topic, [trace]).judgement(published).to_find
+    assert set(published.targets) <= set(found.tolist())
 
 
 # --- pages for judges ------------------------------------------------------------------------------------------------

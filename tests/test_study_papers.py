@@ -169,7 +169,7 @@ def test_pictures_show_what_their_arms_measure(study):
 
 
 def planted_settings(study: str):
-    from scenthound.lab.studies.settings import read_settings
+    from scenthound.lab.studies.settings_file import read_settings
 
     return read_settings(study).arms
 

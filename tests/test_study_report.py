@@ -15,7 +15,8 @@ from made_study import TOPICS, made_arm, made_claim, made_finding, made_study
 from scenthound.lab.findings import Claim, Finding, Verdict
 from scenthound.lab.studies.measured import Measured
 from scenthound.lab.studies.pictures import Table
-from scenthound.lab.studies.settings import STUDIES, ArmSettings, Needs, StudySettings, parse_settings, preset_text
+from scenthound.lab.studies.settings import STUDIES, ArmSettings, Needs, StudySettings
+from scenthound.lab.studies.settings_file import parse_settings, preset_text
 from scenthound.report.studies.about import findings_values, study_values, verdict_lines
 from scenthound.report.studies.files import findings_as_json, table_csv, table_markdown
 from scenthound.report.studies.numbers import measures_csv, topics_csv
@@ -58,6 +59,8 @@ def test_the_claim_that_decides_is_the_first_with_the_verdict_of_the_finding():
     finding = made_finding(REPRODUCED, UNDECIDED, NOT_REPRODUCED, NOT_REPRODUCED)
     assert deciding_claim(finding).says == "claim 3"
     assert why_of(finding) == "2 of 4 claims are not reproduced, the first: claim 3. It is not reproduced."
+    one_of_two = made_finding(REPRODUCED, NOT_REPRODUCED)
+    assert why_of(one_of_two) == "1 of 2 claims is not reproduced: claim 2. It is not reproduced."
 
 
 def test_a_finding_with_one_claim_has_the_reason_of_that():

@@ -67,6 +67,12 @@ def test_bars_are_the_means_at_the_end_in_groups_by_measure():
     assert [label.get_text() for label in axes.get_xticklabels()] == ["recall", "lexical"]
 
 
+def test_bars_go_by_the_names_that_a_panel_gives_them():
+    bars = Panel("", "task 1", ("recall", "rank:by=lexical"), "share", kind="bars", measure_names=("Found", "SMART"))
+    (axes,) = drawn(bars)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["Found", "SMART"]
+
+
 def test_a_crawler_looks_the_same_in_all_panels():
     first, second = drawn(panel(), panel(crawlers=("Blind",)))
     colours = [{line.get_label(): line.get_color() for line in axes.lines} for axes in (first, second)]

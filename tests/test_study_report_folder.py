@@ -11,7 +11,7 @@ from ring_web import record_ring
 from scenthound.errors import BadInput, BadTopic
 from scenthound.lab.findings import Verdict
 from scenthound.lab.studies.pictures import Table
-from scenthound.lab.studies.settings import read_settings
+from scenthound.lab.studies.settings_file import read_settings
 from scenthound.report.studies import folder as study_folder
 from scenthound.report.studies.folder import study_into
 from scenthound.report.studies.place import FINDINGS_FILE, study_place, write_results

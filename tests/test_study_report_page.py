@@ -113,8 +113,30 @@ def test_protocols_stand_side_by_side():
     assert '<td colspan="2">' in third
 
 
+def test_more_than_two_protocols_stand_one_below_the_other():
+    findings = (
+        made_finding(Verdict.REPRODUCED, protocol="E1, seen"),
+        made_finding(Verdict.UNDECIDED, name="H2", protocol="E1, seen"),
+        made_finding(Verdict.NOT_REPRODUCED, protocol="E2, seen"),
+        made_finding(Verdict.UNDECIDED, protocol="P, seen"),
+        made_finding(Verdict.REPRODUCED, name="H3"),
+    )
+    overview = page_html(page(findings=findings)).split("Verdicts")[1].split("</table>")[0]
+    assert re.findall(r'<th scope="col">(.*?)</th>', overview) == ["protocol", "verdict"]
+    first, second, third = re.findall(r"<tbody>(.*?)</tbody>", overview, re.DOTALL)
+    assert re.findall(r"<tr><td>(.*?)</td>.*</span> ([\w ]+)</span>", first) == [
+        ("E1, seen", "reproduced"),
+        ("E2, seen", "not reproduced"),
+        ("P, seen", "undecided"),
+    ]
+    assert [re.findall(r'class="told">(H\d: Greedy)', body) for body in (first, second, third)] == [
+        [f"H{number}: Greedy"] for number in (1, 2, 3)
+    ]
+    assert re.findall(r"<tr><td>(.*?)</td>", third) == ["-"]
+
+
 def test_a_claim_shows_effect_interval_and_corrected_p():
-    (row,) = re.findall(r"<tr><td title=.*?</tr>", page_html(page(findings=(made_finding(Verdict.REPRODUCED),))))
+    (row,) = re.findall(r"<tr><td [^>]*title=.*?</tr>", page_html(page(findings=(made_finding(Verdict.REPRODUCED),))))
     assert 'title="It is reproduced."' in row
     cells = re.findall(r"<td[^>]*>([^<]*)", row)
     assert cells[:7] == ["claim 1", "+0.25", "+0.125 to +0.375", "5 topics", "sign flips, above 0", "0.010", "0.020"]

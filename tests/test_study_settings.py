@@ -3,7 +3,8 @@
 import pytest
 
 from scenthound.errors import BadInput, UnknownName
-from scenthound.lab.studies.settings import STUDIES, fitting_pages, parse_settings, preset_text, read_settings
+from scenthound.lab.studies.settings import STUDIES, fitting_pages
+from scenthound.lab.studies.settings_file import parse_settings, preset_text, read_settings
 from scenthound.metrics.base import METRICS
 from scenthound.strategies.base import STRATEGIES
 
@@ -97,10 +98,22 @@ def test_a_missing_arm_is_told(tmp_path):
         (SMALLEST.replace("title", "titel"), "has 'titel'"),
         (SMALLEST.replace('name = "one"', 'name = "one"\nstarts = 3'), "[[arm]] one has 'starts'"),
         (SMALLEST.replace("pant2002", "pant2003"), "pant2003"),
-        (SMALLEST.replace('measures = ["recall"]', "measures = []"), "needs strategies and measures"),
+        (SMALLEST.replace('measures = ["recall"]', "measures = []"), "needs strategies, as"),
         (SMALLEST + "pages_share = 1.5", "pages_share is 1.5"),
         (SMALLEST + "tops = [5]", "tops are shares"),
         ("arm = 3", "[[arm]] must be a list"),
+        ("arms = []\n" + SMALLEST, "experiments are tables [[arm]]"),
+        (SMALLEST.replace('["recall"]', "[5]"), "measures, as a list of names"),
+        (SMALLEST.replace('"best_first"', "5"), "needs strategies, as"),
+        (SMALLEST + 'protocol = "foo"', "protocol is 'foo'"),
+        (SMALLEST + "topics = -3", "topics is -3"),
+        (SMALLEST + "start = 0", "start is 0"),
+        (SMALLEST + "judge = -1", "judge is -1"),
+        (SMALLEST.replace("pages = 10", "pages = 10\ntopics_max = -4"), "topics_max is -4"),
+        (SMALLEST.replace("[[arm]]", "[needs]\ntopics = 0\n[[arm]]"), "[needs]: topics is 0"),
+        (SMALLEST.replace("[[arm]]", "[search]\n[[arm]]"), "[search] is for johnson2003"),
+        ("a = " + "[" * 5000, "nested too deeply"),
+        ("a = " + "9" * 6000, "too long to read"),
         (SMALLEST + SMALLEST[SMALLEST.index("[[arm]]") :], "two arms have the same name"),
     ],
 )

@@ -115,6 +115,30 @@ def test_scores_need_no_web(scenthound, tmp_path):
     assert "it is for your own use of the scores" in out
 
 
+def test_where_labels_show_no_mistake_the_low_end_of_the_interval_is_told(scenthound, tmp_path):
+    def told(text):
+        (tmp_path / "scores.csv").write_text("".join(f"{line}\n" for line in text.split()))
+        return " ".join(scenthound("threshold", tmp_path / "scores.csv")[1].split())
+
+    # Above 0.3 five pages are accepted, all relevant; the page at 0.1 is missed, so that recall is 5 of 6.
+    # All of 5: 1 / (1 + 1.96^2 / 5) = 0.57 at least.
+    out = told("0.1,yes 0.2,no 0.3,no 0.5,yes 0.6,yes 0.7,yes 0.8,yes 0.9,yes")
+    assert "All 5 accepted pages are relevant, so these labels cannot tell by how much precision will fall" in out
+    assert "count on no more than 0.57, the low end of its interval" in out
+    assert re.search(r"expect a little less on others: recall 0\.\d\d\.", out)
+    assert "by how much recall" not in out
+    # Without any mistake there is nothing to expect; 2 of 2 are 1 / (1 + 1.96^2 / 2) = 0.34 at least.
+    out = told("0.1,no 0.2,no 0.3,no 0.8,yes 0.9,yes")
+    assert "how much less, they cannot tell." in out
+    assert "All 2 accepted pages are relevant" in out
+    assert "All 2 relevant pages are accepted, so these labels cannot tell by how much recall will fall" in out
+    assert out.count("count on no more than 0.34") == 2
+    # One of the accepted pages is not relevant and one relevant is missed: both are corrected, and F1 too.
+    out = told("0.1,yes 0.2,no 0.3,no 0.5,yes 0.6,no 0.7,yes 0.8,yes 0.9,yes")
+    assert re.search(r"others: precision 0\.\d\d, recall 0\.\d\d, F1 0\.\d\d\.", out)
+    assert "count on" not in out
+
+
 def test_a_classifier_learns_from_examples_that_are_not_labelled(web, topics, tmp_path):
     # The examples of a topic are the first pages about it; half of them are labelled.
     labels = write_labels(tmp_path / "labels.csv", range(30))

@@ -1,6 +1,7 @@
 """Crawls kept by their content: found again if, and only if, nothing that decides them has changed."""
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,12 @@ import pytest
 from ring_web import topic
 from scenthound.drivers.ended import Ended
 from scenthound.drivers.simulated_crawl import Crawl
+from scenthound.errors import BadInput
 from scenthound.lab.experiment import Experiment
 from scenthound.lab.starts import Start
-from scenthound.lab.studies import trace_cache
-from scenthound.lab.studies.trace_cache import CrawlName, Ground, TraceCache, crawl_name
+from scenthound.lab.studies import code_digests
+from scenthound.lab.studies.trace_cache import CrawlName, Ground, TraceCache, crawl_names
+from scenthound.strategies.base import STRATEGIES
 
 START = Start("balloon", 0, (0, 2), (4, 6))
 NAME = CrawlName("ab" * 32)
@@ -23,8 +26,18 @@ def experiment(**changes: object) -> Experiment:
 
 
 def named(**changes: object) -> CrawlName:
-    given = {"experiment": experiment(), "ground": Ground("w"), "strategy": "best_first", "topic": topic("balloon")}
-    return crawl_name(**({**given, "start": START} | changes))
+    """What a crawl is kept under."""
+    return names(**changes)[0]
+
+
+def names(**changes: object) -> tuple[CrawlName, ...]:
+    given = {
+        "experiment": experiment(),
+        "ground": Ground("w", "code"),
+        "strategy": "best_first",
+        "topic": topic("balloon"),
+    }
+    return crawl_names(**({**given, "start": START} | changes))
 
 
 def crawl(time_s: np.ndarray | None = None) -> Crawl:
@@ -36,7 +49,7 @@ def crawl(time_s: np.ndarray | None = None) -> Crawl:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"ground": Ground("v")},
+        {"ground": Ground("v", "code")},
         {"strategy": "otie"},
         {"topic": replace(topic("balloon"), keywords=("other",))},
         {"topic": replace(topic("balloon"), description="another one")},
@@ -62,22 +75,63 @@ def test_what_decides_nothing_is_not_in_the_name():
 
 
 def test_other_code_gives_another_name():
-    assert named(ground=Ground("w", code="changed")) != named()
+    assert named(ground=Ground("w", "changed")) != named()
 
 
 def test_the_code_digest_changes_with_the_code(monkeypatch, tmp_path):
     room = tmp_path / "drivers" / "deep"
     room.mkdir(parents=True)
-    for other in trace_cache.DECIDING_ROOMS:
+    for other in code_digests.DECIDING_ROOMS:
         (tmp_path / other).mkdir(exist_ok=True)
-    monkeypatch.setattr(trace_cache, "files", lambda _package: tmp_path)
+    monkeypatch.setattr(code_digests, "files", lambda _package: tmp_path)
     digests = []
     for text in ("a = 1", "a = 2"):
         (room / "crawl.py").write_text(text)
-        trace_cache.code_digest.cache_clear()
-        digests.append(trace_cache.code_digest())
-    trace_cache.code_digest.cache_clear()
+        code_digests.code_digest.cache_clear()
+        digests.append(code_digests.code_digest())
+    code_digests.code_digest.cache_clear()
     assert digests[0] != digests[1]
+
+
+def test_another_training_folder_gives_another_name(tmp_path):
+    (tmp_path / "positive").mkdir()
+    grounds = []
+    for text in ("balloons", "trains"):
+        (tmp_path / "positive" / "page.txt").write_text(text)
+        grounds.append(Ground.of("w", tmp_path))
+    (tmp_path / "negative").mkdir()
+    (tmp_path / "positive" / "page.txt").rename(tmp_path / "negative" / "page.txt")
+    grounds.append(Ground.of("w", tmp_path))
+    assert len({named(ground=ground) for ground in grounds}) == 3
+
+
+def test_a_plug_in_is_known_by_all_files_of_its_package(tmp_path, monkeypatch):
+    package = tmp_path / "someones_crawlers"
+    package.mkdir()
+    (package / "__init__.py").write_text("class Mine: pass")
+    (package / "part.py").write_text("greedy = True")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    digests = []
+    for text in ("greedy = True", "greedy = False"):
+        (package / "part.py").write_text(text)
+        code_digests._package_digest.cache_clear()
+        digests.append(code_digests.plug_in_digest(import_module("someones_crawlers").Mine()))
+    assert digests[0] != digests[1]
+    assert code_digests.plug_in_digest(STRATEGIES.make("best_first")) == ""
+
+
+def test_a_timed_crawl_serves_where_time_is_not_asked_for():
+    few, many = experiment(), experiment(page_budget=200_000)
+    assert names(experiment=few)[::-1] == names(experiment=replace(few, n_seeds=10_000))
+    assert len(names(experiment=replace(many, plain=True))) == 1
+    assert names(experiment=replace(many, plain=True))[0] == names(experiment=many)[1]
+
+
+def test_the_first_crawl_that_there_is_is_taken(tmp_path):
+    cache, other = TraceCache(tmp_path), CrawlName("cd" * 32)
+    assert cache.first_of([NAME, other]) is None
+    cache.save(other, crawl())
+    assert cache.first_of([NAME, other]) is not None
 
 
 @pytest.mark.parametrize("time_s", [None, np.array([0.5, 1.5, 2.0])])
@@ -111,6 +165,25 @@ def test_a_damaged_crawl_is_as_good_as_none(tmp_path, damage):
     assert cache.load(NAME) is not None
 
 
+def test_no_flipped_bit_is_more_than_a_crawl_lost(tmp_path):
+    cache = TraceCache(tmp_path)
+    cache.save(NAME, crawl())
+    (file,) = tmp_path.rglob("*.npz")
+    whole = file.read_bytes()
+    for place in range(0, len(whole), 7):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        file.write_bytes(damaged)
+        found = cache.load(NAME)
+        assert found is None or found.pages.tolist() == [3, 1, 2]
+
+
 def test_no_half_written_file_stays(tmp_path):
     TraceCache(tmp_path).save(NAME, crawl())
     assert [file.name for file in tmp_path.rglob("*") if file.is_file()] == [f"{NAME.digest}.npz"]
+
+
+def test_a_place_that_can_be_no_folder_is_refused_at_once(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match="choose another place"):
+        TraceCache(tmp_path / "file" / "crawls").make_folder()

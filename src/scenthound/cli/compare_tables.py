@@ -11,6 +11,7 @@ from scenthound.cli.tables import print_table
 from scenthound.cli.wrapped import filled_command, say
 from scenthound.lab.comparing.halving import N_HALVINGS
 from scenthound.lab.comparing.ranking import MARGIN_SHARE, Mark
+from scenthound.lab.comparing.reading import row_name
 from scenthound.lab.statistics import PairedSample, spread_told
 from scenthound.report.compare_files import MARKS, READING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from scenthound.lab.comparing.comparison import StrategyComparison
     from scenthound.lab.comparing.halving import HeldOut
     from scenthound.lab.comparing.ranking import Placed
+    from scenthound.lab.comparing.topics_won import TopicsWon
     from scenthound.lab.statistics import Effect
 
 
@@ -52,7 +54,7 @@ def _print_ranking(done: StrategyComparison) -> None:
         [
             [
                 str(each.place),
-                each.contestant.spec,
+                row_name(each),
                 _mean(each),
                 *_difference(each.difference),
                 _p(each.p_corrected),
@@ -139,9 +141,18 @@ def _answer(done: StrategyComparison) -> list[str]:
         named = [each.contestant.spec for each in done.ranking if each.mark is mark]
         if named:
             lines.append(f"{words}: {', '.join(named)}.")
+    if done.topics_won is not None:
+        lines.append(_won(done.topics_won, len(done.measured.topics)))
     if done.held_out is not None and len(done.ranking) > 1:
         lines.append(_worth(done, done.held_out))
     return lines
+
+
+def _won(won: TopicsWon, n_topics: int) -> str:
+    return (
+        f"Of {n_topics} topics it is ahead of all others on {won.wins}, level with the best of them on {won.ties}, and "
+        f"behind on {won.losses}."
+    )
 
 
 def _worth(done: StrategyComparison, held_out: HeldOut) -> str:

@@ -64,7 +64,7 @@ def study(
 
     scenthound study pant2002 --web web --topics topics.jsonl --out pant2002
     """
-    from scenthound.lab.studies.settings import preset_text, read_settings
+    from scenthound.lab.studies.settings_file import preset_text, read_settings
 
     chosen = read_settings(name, settings).scaled(pages, topics_max, seeds)
     if show_settings:

@@ -68,5 +68,5 @@ def _cost_told(study: FinishedStudy) -> str:
     parts = "; ".join(f"{timing.part} {timing.seconds:,.1f} s" for timing in study.timings)
     total_s = sum(timing.seconds for timing in study.timings)
     n_kept = study.n_crawls - study.n_made
-    crawls = f"{study.n_made:,} crawls made, {n_kept:,} found in the cache"
+    crawls = f"{study.n_made:,} crawls made" + (f", {n_kept:,} found ready" if n_kept else "")
     return f"{crawls}. {total_s:,.1f} s in all: {parts}."

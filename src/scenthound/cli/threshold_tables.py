@@ -43,13 +43,14 @@ def print_suggestion(found: Suggestion, pictures: list[Path], as_json: bool) -> 
         return
     choice = found.choice
     print_table(_title(found), ["threshold", "accepted", "precision", "recall", "F1"], _table(choice), n_words=1)
-    row, expected = choice.row, choice.expected
+    row = choice.row
     say(f"Threshold: {row.threshold}, {choice.goal}.")
     say(
         f"On these pages its precision is {row.precision.value:.2f}, its recall {row.recall.value:.2f} and its F1 "
-        f"{row.f1.value:.2f}. It was chosen by them, so expect a little less on others: precision "
-        f"{expected.precision:.2f}, recall {expected.recall:.2f}, F1 {expected.f1:.2f}."
+        f"{row.f1.value:.2f}. {_expectation(choice)}"
     )
+    for rate in choice.without_mistake:
+        say(_unknown_fall(rate, found))
     say(_certainty(choice))
     if found.learnt_from:
         say(f"{found.relevance} learnt from {found.learnt_from}.")
@@ -77,6 +78,7 @@ def _values(found: Suggestion) -> dict[str, Any]:
         "high": choice.high,
         "at_threshold": asdict(choice.row),
         "expected_elsewhere": asdict(choice.expected),
+        "without_mistake": list(choice.without_mistake),
         **about,
         "thresholds": [asdict(row) for row in choice.rows],
     }
@@ -107,6 +109,31 @@ def _cells(row: ThresholdRow, *, is_chosen: bool) -> list[str]:
 
 def _shown(measured: Measured) -> str:
     return f"{measured.value:.2f} ({measured.low:.2f} to {measured.high:.2f})"
+
+
+def _expectation(choice: Choice) -> str:
+    """What to expect on other pages, as far as labels tell."""
+    expected = {"precision": choice.expected.precision, "recall": choice.expected.recall}
+    told = {rate: value for rate, value in expected.items() if rate not in choice.without_mistake}
+    if len(told) == len(expected):
+        told["F1"] = choice.expected.f1
+    if not told:
+        return "It was chosen by them, so expect less on others; how much less, they cannot tell."
+    values = ", ".join(f"{rate} {value:.2f}" for rate, value in told.items())
+    return f"It was chosen by them, so expect a little less on others: {values}."
+
+
+def _unknown_fall(rate: str, found: Suggestion) -> str:
+    """Why nothing can be taken off a rate, and what can be relied on."""
+    row = found.choice.row
+    is_precision = rate == "precision"
+    n_pages, kind = (row.n_accepted, "accepted") if is_precision else (found.n_relevant, "relevant")
+    every = f"The one {kind} page is" if n_pages == 1 else f"All {n_pages} {kind} pages are"
+    low = row.precision.low if is_precision else row.recall.low
+    return (
+        f"{every} {'relevant' if is_precision else 'accepted'}, so these labels cannot tell by how much {rate} will "
+        f"fall: count on no more than {low:.2f}, the low end of its interval."
+    )
 
 
 def _certainty(choice: Choice) -> str:

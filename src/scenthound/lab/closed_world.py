@@ -4,13 +4,16 @@ A simulated crawl drops such a page and goes on, so it costs nothing of the budg
 have been visited, and might have been relevant or not.
 
 The one rule: a missing page that was asked for takes a place in the budget. Where the budget is spent, each pushes one
-visited page out, and which one is not known. So of a crawl with a budget of B that visited V pages, R of them relevant,
-and asked for M that were missing:
-- precision lies between max(0, R - max(0, V + M - B)) / B, if all missing pages are irrelevant and push relevant ones
+visited page out, and which one is not known; but no seed, for those are asked for before anything is found. So of a
+crawl with a budget of B that visited V pages, R of them relevant, S of these among its seeds, and asked for M that were
+missing:
+- precision lies between max(S, R - max(0, V + M - B)) / B, if all missing pages are irrelevant and push relevant ones
   out, and min(B, R + M) / B, if all are relevant and push others out. Pages that a crawl did not get count, as always.
 - recall, with K relevant pages in the recording, is at most (R + m) / (K + m) with m = min(M, B - R), because missing
   pages that are relevant are also more to find. It is at least what is left of R for certain, divided by K and all
   pages that other strategies from the same start found missing: those may be relevant, and not be found by this one.
+
+Where a strategy or a mode mixes seeds with other pages, S has only seeds that were visited before the first other page.
 
 Numbers of several crawls of one topic are averaged first, then topics. The order of two strategies is safe if their
 intervals have no point in common. What the missing pages would have led to is not known, and no bound can tell it.
@@ -26,6 +29,7 @@ import numpy as np
 
 from scenthound.lab.run_folder import RunFolder
 from scenthound.lab.starts import known_relevant
+from scenthound.model import IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class MissedCounts:
     n_relevant: int  #: of the pages got
     n_known: int  #: relevant pages in the recording
     seed: int = 0
+    n_relevant_seeds: int = 0  #: of the relevant pages got, those that nothing can push out
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +114,7 @@ def recall_interval(counts: MissedCounts, page_budget: int, n_missed_by_others: 
 def _kept(counts: MissedCounts, page_budget: int) -> int:
     """The relevant pages that are left, if as many as possible were pushed out."""
     n_pushed_out = max(0, counts.n_pages + counts.n_missing - page_budget)
-    return max(0, counts.n_relevant - n_pushed_out)
+    return max(counts.n_relevant_seeds, counts.n_relevant - n_pushed_out)
 
 
 def closed_world_report(crawls: Sequence[MissedCounts], page_budget: int) -> ClosedWorldReport:
@@ -127,6 +132,7 @@ def closed_world_report(crawls: Sequence[MissedCounts], page_budget: int) -> Clo
 def missed_counts(run: RunFolder) -> list[MissedCounts]:
     """What a run folder says of its crawls."""
     relevant = {topic.id: known_relevant(run.web, topic) for topic in run.topics()}
+    seeds = {(start.topic, start.seed): np.array(start.seeds, np.int32) for start in run.starts()}
     return [
         MissedCounts(
             strategy=note.strategy,
@@ -136,9 +142,17 @@ def missed_counts(run: RunFolder) -> list[MissedCounts]:
             n_relevant=int(np.isin(trace.pages, relevant[note.topic]).sum()),
             n_known=len(relevant[note.topic]),
             seed=note.seed,
+            n_relevant_seeds=relevant_seeds(trace.pages, seeds[note.topic, note.seed], relevant[note.topic]),
         )
         for note, trace in zip(run.crawls(), run.traces(), strict=True)
     ]
+
+
+def relevant_seeds(visited: IntArray, seeds: IntArray, relevant: IntArray) -> int:
+    """The relevant pages among the seeds that a crawl visited before all other pages."""
+    is_seed = np.isin(visited, seeds)
+    n_first = len(visited) if is_seed.all() else int(is_seed.argmin())
+    return int(np.isin(visited[:n_first], relevant).sum())
 
 
 def _missed_from_start(crawls: Sequence[MissedCounts]) -> Counter[tuple[str, int]]:

@@ -23,8 +23,8 @@ def checked_curve(metric: Metric, trace: Trace, judgement: Judgement, n_steps: i
     try:
         curve = np.asarray(metric.curve(trace, judgement, n_steps), dtype=np.float64)
     except Exception as error:
-        told = f"The metric {metric} failed on topic {trace.topic!r} (leave it out with --metric)"
+        told = f"The metric {metric} failed on topic {trace.topic!r} (leave it out, or mend it)"
         raise BrokenContract.by(error, told) from error
     if curve.shape != (n_steps,) or np.isinf(curve).any():
-        raise BrokenContract(f"The metric {metric} should give {n_steps} finite values; leave it out with --metric.")
+        raise BrokenContract(f"The metric {metric} should give {n_steps} finite values; leave it out.")
     return curve

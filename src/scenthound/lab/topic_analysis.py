@@ -17,8 +17,8 @@ import numpy as np
 
 from scenthound.errors import BadInput, UnknownName
 from scenthound.lab.starts import Start, known_relevant
-from scenthound.lab.statistics import LEAST_TOPICS, holm, wins_ties_losses
-from scenthound.lab.statistics.differences import ROUNDING, scipy_stats
+from scenthound.lab.statistics import LEAST_TOPICS, aligned_differences, holm, wins_ties_losses
+from scenthound.lab.statistics.differences import scipy_stats
 from scenthound.metrics.link_distance import UNREACHED, distances_from
 from scenthound.metrics.page_graph import PageGraph
 from scenthound.model import FloatArray, IntArray, Topic
@@ -78,7 +78,7 @@ def analyse_topics(
 
 def against(values: Mapping[str, FloatArray], strategy: str, other: str) -> FloatArray:
     """How much more one strategy has than another, topic by topic; rounding counts as no difference."""
-    return _differences(_values_of(values, strategy), _values_of(values, other))
+    return aligned_differences(_values_of(values, strategy), _values_of(values, other))
 
 
 def against_field(values: Mapping[str, FloatArray], strategy: str) -> FloatArray:
@@ -86,13 +86,7 @@ def against_field(values: Mapping[str, FloatArray], strategy: str) -> FloatArray
     others = [_values_of(values, name) for name in values if name != strategy]
     if not others:
         raise BadInput(f"There is no strategy beside {strategy} to hold it against; name at least two.")
-    return _differences(_values_of(values, strategy), np.fmax.reduce(others))
-
-
-def _differences(ours: FloatArray, theirs: FloatArray) -> FloatArray:
-    differences = ours - theirs
-    differences[np.abs(differences) <= ROUNDING * np.maximum(np.abs(ours), np.abs(theirs))] = 0.0
-    return differences
+    return aligned_differences(_values_of(values, strategy), np.fmax.reduce(others))
 
 
 def _values_of(values: Mapping[str, FloatArray], strategy: str) -> FloatArray:

@@ -11,10 +11,10 @@ from scenthound.model import FloatArray, Trace
 
 
 class Recall(Metric):
-    """Relevant pages that are no seeds among the first t, divided by all of these."""
+    """Relevant pages among the first t that were not given, divided by all of these."""
 
     name = "recall"
-    summary = "share of the pages known to belong to the topic, seeds left out, that have been visited"
+    summary = "share of the pages known to belong to the topic, without those given, that have been visited"
     needs = "known relevant pages that were not given"
 
     def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:

@@ -6,12 +6,17 @@ import numpy as np
 
 from scenthound.model import FloatArray
 
+#: Bounds that are this near, relative to the larger, differ by rounding only.
+NO_GAP = 1e-9
+
 
 def share_of_gap_closed(value: float, low: float, high: float) -> float:
     """How far a value has come from a lower bound (a crawler that knows nothing) to an upper one (one that knows all):
     0 at the lower, 1 at the upper. Below 0 and above 1 are possible, as bounds are averages of crawls. Not-a-number if
-    the bounds leave no gap. For metrics where low values are good, pass all three with their signs changed."""
-    return (value - low) / (high - low) if high > low else nan
+    the bounds leave no gap, or one that is only rounding. For metrics where low values are good, pass all three with
+    their signs changed."""
+    gap = high - low
+    return (value - low) / gap if gap > NO_GAP * max(abs(low), abs(high)) else nan
 
 
 def quality_per_cpu_second(value: float, cpu_us: FloatArray) -> float:

@@ -1,8 +1,8 @@
 """Pictures of a comparison: the ranking, and the metric against a parameter that was swept.
 
 Points are means, and the bars at them one standard error to each side. Of a sweep, the first parameter is the axis:
-numbers that span more than a factor of 20 on a logarithmic one, words and `none` as categories. There is a line for
-each strategy and each value of the other parameters.
+numbers that span more than a factor of 10 on a logarithmic one; if one value is a word or `none`, all are categories.
+There is a line for each strategy and each value of the other parameters.
 """
 
 from collections.abc import Sequence
@@ -11,14 +11,18 @@ from typing import Any
 import numpy as np
 
 from scenthound.lab.comparing.comparison import StrategyComparison
+from scenthound.lab.comparing.contestants import Contestant
 from scenthound.lab.comparing.ranking import Mark, Placed
+from scenthound.lab.comparing.reading import row_name
 from scenthound.lab.statistics import PairedSample, spread_told
 from scenthound.registry import Value, written
 from scenthound.report.styles import COLOURS, looks, new_figure, plain_axes, settle, shared_legend
 
 FEATURE = "Drawing a comparison"
 #: Values that span more than this factor stand on a logarithmic axis.
-LONG_SPAN = 20
+LONG_SPAN = 10
+#: A value of a sweep, and the row of the ranking that tells of its crawls.
+Swept = tuple[Contestant, Placed]
 #: Colour, shape and words for each mark.
 LOOKS = {
     Mark.BEST: (COLOURS[0], "o", "best, or shown to be as good"),
@@ -36,7 +40,7 @@ def ranking_figure(done: StrategyComparison) -> Any:
         colour, shape, words = LOOKS[placed.mark]
         error = np.nan_to_num(placed.standard_error)
         axes.errorbar(placed.mean, -placed.place, xerr=error, fmt=shape, color=colour, label=words)
-    axes.set_yticks([-placed.place for placed in done.ranking], [placed.contestant.spec for placed in done.ranking])
+    axes.set_yticks([-placed.place for placed in done.ranking], [row_name(placed) for placed in done.ranking])
     axes.set_ylim(-len(done.ranking) - 0.6, -0.4)
     _draw_bounds(axes, done)
     axes.set_xlabel(_axis_label(done))
@@ -58,16 +62,16 @@ def sweep_figure(done: StrategyComparison) -> Any:
     """The metric against the first parameter."""
     figure = new_figure(6.4, 4.4, FEATURE)
     axes = figure.add_subplot()
-    values = list(dict.fromkeys(placed.contestant.swept[0] for placed in _in_order(done)))
-    places = _places(axes, values)
-    lines: dict[str, list[Placed]] = {}
-    for placed in _in_order(done):
-        lines.setdefault(_line_name(done, placed), []).append(placed)
+    in_order = _in_order(done)
+    places = _places(axes, list(dict.fromkeys(contestant.swept[0] for contestant, _ in in_order)))
+    lines: dict[str, list[Swept]] = {}
+    for contestant, placed in in_order:
+        lines.setdefault(_line_name(done, contestant), []).append((contestant, placed))
     for (name, points), look in zip(lines.items(), looks(list(lines)).values(), strict=True):
         axes.errorbar(
-            [places[point.contestant.swept[0]] for point in points],
-            [point.mean for point in points],
-            yerr=np.nan_to_num([point.standard_error for point in points]),
+            [places[contestant.swept[0]] for contestant, _ in points],
+            [placed.mean for _, placed in points],
+            yerr=np.nan_to_num([placed.standard_error for _, placed in points]),
             color=look.colour,
             linestyle=look.style,
             marker=look.mark,
@@ -83,18 +87,18 @@ def sweep_figure(done: StrategyComparison) -> Any:
     return figure
 
 
-def _in_order(done: StrategyComparison) -> list[Placed]:
-    """By the first swept value where these are numbers, else as they were given."""
-    given = {contestant: place for place, contestant in enumerate(done.contestants)}
-    points = sorted(done.ranking, key=lambda placed: given[placed.contestant])
-    if _are_numbers([placed.contestant.swept[0] for placed in points]):
-        points.sort(key=lambda placed: float(placed.contestant.swept[0] or 0))
+def _in_order(done: StrategyComparison) -> list[Swept]:
+    """Every value, also those that share a row: by the first parameter where its values are numbers, else as given."""
+    row_of = {contestant: placed for placed in done.ranking for contestant in (placed.contestant, *placed.also)}
+    points = [(contestant, row_of[contestant]) for contestant in done.contestants]
+    if _are_numbers([contestant.swept[0] for contestant, _ in points]):
+        points.sort(key=lambda point: float(point[0].swept[0] or 0))
     return points
 
 
-def _line_name(done: StrategyComparison, placed: Placed) -> str:
-    others = zip(done.settings.sweeps[1:], placed.contestant.swept[1:], strict=True)
-    return ", ".join([placed.contestant.base, *(f"{sweep.parameter}={written(value)}" for sweep, value in others)])
+def _line_name(done: StrategyComparison, contestant: Contestant) -> str:
+    others = zip(done.settings.sweeps[1:], contestant.swept[1:], strict=True)
+    return ", ".join([contestant.base, *(f"{sweep.parameter}={written(value)}" for sweep, value in others)])
 
 
 def _places(axes: Any, values: Sequence[Value]) -> dict[Value, float]:

@@ -54,6 +54,7 @@ def as_json(done: StrategyComparison) -> dict[str, Any]:
         "ranking": [_placed(done, placed) for placed in done.ranking],
         "bounds": {"random": float(done.measured.random.mean()), "oracle": float(done.measured.oracle.mean())},
         "held_out": done.held_out.mean if done.held_out else None,
+        "topics_won": asdict(done.topics_won) if done.topics_won else None,
         "winner": done.winner.contestant.spec,
         "command": done.command,
         "command_note": done.command_note,
@@ -68,6 +69,7 @@ def _placed(done: StrategyComparison, placed: Placed) -> dict[str, Any]:
     return {
         "place": placed.place,
         "strategy": placed.contestant.spec,
+        "also": [other.spec for other in placed.also],
         "swept": dict(zip(parameters, placed.contestant.swept, strict=True)),
         "guide": done.experiment.guides()[placed.contestant.spec],
         "mean": placed.mean,

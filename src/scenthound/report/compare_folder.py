@@ -2,10 +2,12 @@
 
 comparison.json  removed first and written last: where it is, all files belong together
 comparison.csv, ranking.svg, ranking.png; of a sweep also sweep.svg, sweep.png
+training/        the pages that the winner's guide learnt from, if it did: made anew by every run
 crawls/          the crawls that were made, so that the next run need not make them
 """
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,7 @@ from tempfile import TemporaryDirectory
 from scenthound.errors import BadInput, printable
 from scenthound.files import write_whole
 from scenthound.lab.comparing.comparison import StrategyComparison, compare_strategies
+from scenthound.lab.comparing.guide_pages import GuidePages
 from scenthound.lab.comparing.settings import ComparisonSettings
 from scenthound.lab.topic_choice import TopicChoice
 from scenthound.model import Progress, silent
@@ -25,8 +28,9 @@ from scenthound.report.styles import picture_bytes, require_figures
 RANKING_FILE = "comparison.json"
 TABLE_FILE = "comparison.csv"
 CRAWLS_FOLDER = "crawls"
+TRAINING_FOLDER = "training"
 PICTURES = {f"{name}.{form}" for name in ("ranking", "sweep") for form in ("svg", "png")}
-OWN_NAMES = {RANKING_FILE, TABLE_FILE, CRAWLS_FOLDER, *PICTURES}
+OWN_NAMES = {RANKING_FILE, TABLE_FILE, CRAWLS_FOLDER, TRAINING_FOLDER, *PICTURES}
 
 
 def compare_into(
@@ -43,7 +47,10 @@ def compare_into(
         require_figures(FEATURE)
         _check_place(out)
     with _crawls_of(out) as crawls:
-        done = compare_strategies(web, topics, settings, crawls, workers=workers, progress=progress)
+        learnt_from = out / TRAINING_FOLDER if out is not None else None
+        done = compare_strategies(
+            web, topics, settings, crawls, learnt_from=learnt_from, workers=workers, progress=progress
+        )
     if out is not None:
         _write(done, out)
     return done
@@ -79,7 +86,19 @@ def _write(done: StrategyComparison, out: Path) -> None:
         write_whole(out / name, content)
     for name in PICTURES - set(pictures):
         (out / name).unlink(missing_ok=True)
+    _write_training(done.guide_pages, out / TRAINING_FOLDER)
     write_whole(out / RANKING_FILE, (json_text(as_json(done), indent=1) + "\n").encode("utf-8"))
+
+
+def _write_training(pages: GuidePages | None, folder: Path) -> None:
+    """Pages of an earlier run would teach the guide something else."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    if pages is None:
+        return
+    for name, text in pages.files().items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / name, text.encode("utf-8"))
 
 
 def _pictures(done: StrategyComparison) -> dict[str, bytes]:

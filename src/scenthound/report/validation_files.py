@@ -29,10 +29,11 @@ CRAWLS_FILE = "crawls.csv"
 READING = (
     "Intervals are 95 % BCa bootstrap intervals of paired differences. With fewer than five topics they are over "
     "random seeds: the seeds of one topic are not independent topics, so such an interval says how other seeds would "
-    "do on these topics, and nothing about other topics. From five topics on, they are over topics, and a difference "
-    "must also pass a permutation test, its p corrected by Holm's method among the claims of the finding. Effects are "
-    "means over both seed sets. A topic is dense if a larger share of the web's pages is good than for the median "
-    "topic here. Distances are shortest ways from the seeds over the links of the recorded web that crawls are shown."
+    "do on these topics, and nothing about other topics. From five topics on, they are over topics. A claim must also "
+    "pass a permutation test, and its contrary another one to be refuted, p corrected by Holm's method among the "
+    "claims of the finding; with fewer than five topics, five seeds are the least for that. Effects are means over "
+    "both seed sets. A topic is dense if a larger share of the web's pages is good than for the median topic here. "
+    "Distances are shortest ways from the seeds over the links of the recorded web that crawls are shown."
 )
 
 

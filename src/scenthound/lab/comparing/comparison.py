@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from scenthound.lab.comparing.contestants import Contestant
+from scenthound.lab.comparing.guide_pages import GuidePages, guide_pages
 from scenthound.lab.comparing.halving import HeldOut, held_out
 from scenthound.lab.comparing.live_command import guide_note, live_command
 from scenthound.lab.comparing.measurements import Measurements, gathered
@@ -19,6 +20,7 @@ from scenthound.lab.comparing.preparing import Prepared, prepared
 from scenthound.lab.comparing.ranking import Placed, ranking_of
 from scenthound.lab.comparing.reading import reading_notes, what_it_is_about
 from scenthound.lab.comparing.settings import ComparisonSettings
+from scenthound.lab.comparing.topics_won import TopicsWon, topics_won
 from scenthound.lab.experiment import Experiment
 from scenthound.lab.statistics.differences import scipy_stats
 from scenthound.lab.studies.crawling import KeptCrawls, crawl_all
@@ -48,10 +50,12 @@ class StrategyComparison:
     ranking: tuple[Placed, ...]
     cpu_us: dict[str, float]  #: per page, by contestant
     held_out: HeldOut | None
+    topics_won: TopicsWon | None  #: by the winner; None if topics are not the observations, or nobody else is there
     says: str  #: what the observations are, and so what the answer is about
     notes: tuple[str, ...]
     command: str  #: starts the winner live
-    command_note: str  #: what else that takes; mostly nothing
+    command_note: str  #: what must be known of it; mostly nothing
+    guide_pages: GuidePages | None  #: that the winner's guide learnt from, if it learnt from the web
     n_made: int  #: crawls that were not kept from an earlier run
 
     @property
@@ -69,11 +73,13 @@ def compare_strategies(
     settings: ComparisonSettings,
     cache: Path,
     *,
+    learnt_from: Path | None = None,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> StrategyComparison:
     """Which strategy is best for the topics. Crawls are kept in the folder `cache`, and found there again. `web` is a
-    recorded web, or a live crawl, whose pages are then recorded first."""
+    recorded web, or a live crawl, whose pages are then recorded first. `learnt_from` is the folder that `guide_pages`
+    will be written to, for the command to name; None if they will not."""
     scipy_stats()  # What the tests need, and is not installed, is said before any work is done.
     recorded = open_web(web, progress)
     ready = prepared(recorded, topics, settings)
@@ -83,7 +89,7 @@ def compare_strategies(
     starts = measure_starts(ready, cache, workers=workers, progress=_part(progress, TIMED, 1.0))
     topic_ids = [topic.id for topic in ready.experiment.topics]
     measured = gathered(starts, topic_ids, ready.experiment.n_seeds, ready.point)
-    return _told(ready, settings, topics.file, measured, cpu_us=cpu_us, n_made=n_made)
+    return _told(ready, settings, topics.file, measured, learnt_from=learnt_from, cpu_us=cpu_us, n_made=n_made)
 
 
 def _told(
@@ -92,15 +98,14 @@ def _told(
     topics_file: Path,
     measured: Measurements,
     *,
+    learnt_from: Path | None,
     cpu_us: dict[str, float],
     n_made: int,
 ) -> StrategyComparison:
     """Rank what was measured, and say what there is to say."""
     experiment, is_low = ready.experiment, ready.point.metric.lower_is_better
-    # A value of a sweep that changes nothing is a result; two names for one strategy are not.
-    taking_part = [place for place, twin in enumerate(measured.twin_of) if settings.sweeps or twin == place]
-    ranking = ranking_of(measured, ready.contestants, lower_is_better=is_low, taking_part=taking_part)
-    winner = ranking[0].contestant.spec
+    ranking = ranking_of(measured, ready.contestants, lower_is_better=is_low)
+    winner, first_topic = ranking[0].contestant.spec, measured.topics[0]
     in_order = [ready.contestants.index(placed.contestant) for placed in ranking]
     return StrategyComparison(
         settings=settings,
@@ -114,10 +119,12 @@ def _told(
         ranking=ranking,
         cpu_us=cpu_us,
         held_out=held_out(measured.observations[in_order], lower_is_better=is_low),
+        topics_won=topics_won(measured, in_order, lower_is_better=is_low),
         says=what_it_is_about(measured),
-        notes=(*ready.notes, *reading_notes(ready, measured, len(ranking))),
-        command=live_command(topics_file, measured.topics[0], winner, experiment),
-        command_note=guide_note(winner, experiment),
+        notes=(*ready.notes, *reading_notes(ready, measured, ranking)),
+        command=live_command(topics_file, first_topic, winner, experiment, learnt_from),
+        command_note=guide_note(winner, experiment, learnt_from),
+        guide_pages=guide_pages(ready, first_topic, winner),
         n_made=n_made,
     )
 

@@ -46,6 +46,10 @@ class Measurements:
         means: FloatArray = self.values.mean(axis=2 if self.over_topics else 1)
         return means
 
+    def twins(self, contestant: int) -> list[int]:
+        """The others with the same crawls."""
+        return [other for other, first in enumerate(self.twin_of) if first == contestant != other]
+
 
 def gathered(starts: Sequence[MeasuredStart], topics: Sequence[str], n_seeds: int, point: Point) -> Measurements:
     """From starts in the order of topics and seeds."""

@@ -73,7 +73,7 @@ def prepared(web: RecordedWeb, topics: TopicChoice, settings: ComparisonSettings
         check_seeds(start, min(point.step, pages), "--start")
     return Prepared(
         experiment=experiment,
-        ground=Ground(web.fingerprint),
+        ground=Ground.of(web.fingerprint, experiment.train_from),
         contestants=tuple(each for each in entrants if each.spec in experiment.strategies),
         point=point,
         planned=tuple(planned),

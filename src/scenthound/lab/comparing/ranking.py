@@ -5,6 +5,8 @@ Rules
 - p is of sign flips, two-sided, because who is best was seen first; Holm's correction is over all others.
 - A difference of less than a twentieth of the best mean is of no account. That it is smaller is shown by an
   equivalence test, corrected in the same way.
+- Contestants that crawled the same pages in the same order are one: the first of them is ranked and tested, once, and
+  the others stand beside it. Two names for one strategy, or a value of a sweep that changes nothing, are no more tests.
 - A mark says what is sure. A small difference that is certain is still small, so equivalence goes first.
 """
 
@@ -53,15 +55,16 @@ class Placed:
     recall: float
     gap_closed: float  #: of the gap between the bounds
     missing_per_page: float  #: pages wanted that the recording lacks, for each page visited
+    also: tuple[Contestant, ...] = ()  #: others with the same crawls
 
 
 def ranking_of(
-    measured: Measurements, contestants: Sequence[Contestant], *, lower_is_better: bool, taking_part: Sequence[int]
+    measured: Measurements, contestants: Sequence[Contestant], *, lower_is_better: bool
 ) -> tuple[Placed, ...]:
-    """Those that take part, the best first; equals in the order given."""
+    """The best first; equals in the order given."""
     sign = -1.0 if lower_is_better else 1.0
     means = sign * measured.values.mean(axis=(1, 2))
-    order = sorted(taking_part, key=lambda contestant: -means[contestant])
+    order = sorted(dict.fromkeys(measured.twin_of), key=lambda contestant: -means[contestant])
     tests = _Tests(measured, order)
     bounds = sign * float(measured.random.mean()), sign * float(measured.oracle.mean())
     return tuple(
@@ -79,6 +82,7 @@ def ranking_of(
             recall=float(measured.recall[contestant].mean()),
             gap_closed=share_of_gap_closed(float(means[contestant]), *bounds),
             missing_per_page=_missing_per_page(measured, contestant),
+            also=tuple(contestants[other] for other in measured.twins(contestant)),
         )
         for place, contestant in enumerate(order)
     )

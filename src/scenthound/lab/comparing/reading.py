@@ -1,10 +1,13 @@
 """What must be known to read a comparison: what it is about, and where it cannot say anything."""
 
+from collections.abc import Sequence
+
 from scenthound.lab.comparing.contestants import Contestant
 from scenthound.lab.comparing.measurements import Measurements
 from scenthound.lab.comparing.preparing import Prepared
-from scenthound.lab.comparing.ranking import observations_needed
+from scenthound.lab.comparing.ranking import Placed, observations_needed
 from scenthound.lab.statistics import LEAST_TOPICS
+from scenthound.registry import written
 
 
 def what_it_is_about(measured: Measurements) -> str:
@@ -28,12 +31,12 @@ def what_it_is_about(measured: Measurements) -> str:
     )
 
 
-def reading_notes(ready: Prepared, measured: Measurements, n_ranked: int) -> list[str]:
+def reading_notes(ready: Prepared, measured: Measurements, ranking: Sequence[Placed]) -> list[str]:
     """Topics left out, strategies that are one, and tests that cannot show anything."""
     return [
         *_lacking_notes(ready, measured.lacking),
-        *_twin_notes(ready.contestants, measured.twin_of),
-        *_test_notes(measured, n_ranked),
+        *_twin_notes(ranking),
+        *_test_notes(measured, len(ranking)),
     ]
 
 
@@ -44,12 +47,26 @@ def _lacking_notes(ready: Prepared, lacking: tuple[str, ...]) -> list[str]:
     return [f"{named} It needs {ready.point.metric.needs}." if ready.point.metric.needs else named]
 
 
-def _twin_notes(contestants: tuple[Contestant, ...], twin_of: tuple[int, ...]) -> list[str]:
+def _twin_notes(ranking: Sequence[Placed]) -> list[str]:
+    """Of strategies under several names; values of a sweep that change nothing stand in the row that they share."""
     return [
-        f"{contestants[place].spec} crawled the same pages in the same order as {contestants[twin].spec}."
-        for place, twin in enumerate(twin_of)
-        if place != twin
+        f"{other.spec} crawled the same pages in the same order as {placed.contestant.spec}."
+        for placed in ranking
+        for other in placed.also
+        if not other.swept
     ]
+
+
+def row_name(placed: Placed) -> str:
+    """A row of the ranking, with the other values of a sweep that came to the same crawls: `... (also 256, 1024)`."""
+    values = [_value_told(placed, other) for other in placed.also if other.swept]
+    return f"{placed.contestant.spec} (also {', '.join(values)})" if values else placed.contestant.spec
+
+
+def _value_told(placed: Placed, other: Contestant) -> str:
+    """The value alone, unless the strategy is another one or several parameters are swept."""
+    is_plain = other.base == placed.contestant.base and len(other.swept) == 1
+    return written(other.swept[0]) if is_plain else other.spec
 
 
 def _test_notes(measured: Measurements, n_ranked: int) -> list[str]:

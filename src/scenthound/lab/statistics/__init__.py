@@ -12,16 +12,17 @@ docs/statistics.md says when each of them can be trusted.
 
 from scenthound.lab.statistics.bootstrap import bca_interval
 from scenthound.lab.statistics.comparison import Comparison, compare_pairs
-from scenthound.lab.statistics.differences import aligned_differences, differences_of, standard_error
+from scenthound.lab.statistics.differences import aligned_differences, differences_of, standard_error, without_rounding
 from scenthound.lab.statistics.effect_sizes import d_z, rank_biserial, wins_ties_losses
 from scenthound.lab.statistics.equivalence import Equivalence, equivalence
 from scenthound.lab.statistics.holm import holm
 from scenthound.lab.statistics.mean_curves import MeanCurve, mean_over_topics
-from scenthound.lab.statistics.paired_sample import LEAST_TOPICS, Effect, PairedSample, spread_told
+from scenthound.lab.statistics.paired_sample import LEAST_SEEDS, LEAST_TOPICS, Effect, PairedSample, spread_told
 from scenthound.lab.statistics.paired_t import Alternative, PairedT, paired_t, t_interval
-from scenthound.lab.statistics.permutation import sign_flip_p
+from scenthound.lab.statistics.permutation import fewest_differences, sign_flip_p
 
 __all__ = [
+    "LEAST_SEEDS",
     "LEAST_TOPICS",
     "Alternative",
     "Comparison",
@@ -36,6 +37,7 @@ __all__ = [
     "d_z",
     "differences_of",
     "equivalence",
+    "fewest_differences",
     "holm",
     "mean_over_topics",
     "paired_t",
@@ -45,4 +47,5 @@ __all__ = [
     "standard_error",
     "t_interval",
     "wins_ties_losses",
+    "without_rounding",
 ]

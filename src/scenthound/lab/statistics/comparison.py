@@ -2,12 +2,15 @@
 
 `a` is the better one where differences are positive. For a measure of which less is better, such as a mean rank, hand
 in the numbers with the other sign, `compare_pairs(-a, -b)`: then positive still means better.
+
+Differences below 1e-12 are ties, also where `b` is 0 because `a` is a difference already. Whoever has numbers so small
+hands them in in smaller units.
 """
 
 from dataclasses import dataclass
 
 from scenthound.lab.statistics.bootstrap import bca_interval
-from scenthound.lab.statistics.differences import differences_of, standard_error
+from scenthound.lab.statistics.differences import differences_of, standard_error, without_rounding
 from scenthound.lab.statistics.effect_sizes import d_z, rank_biserial, wins_ties_losses
 from scenthound.lab.statistics.paired_t import paired_t
 from scenthound.lab.statistics.permutation import sign_flip_p
@@ -18,7 +21,8 @@ from scenthound.model import FloatArray
 class Comparison:
     """`a - b` over `n` topics: the mean with its 95 % BCa interval and standard error, t and its two-sided p, the
     two-sided p of sign flips, effect sizes, and on how many topics `a` has more, as much and less. The interval of
-    fewer than five topics is too narrow, and with one there is none (not-a-number)."""
+    fewer than five topics is too narrow, and with one there is none (not-a-number). `d_z` has Hedges' correction for
+    few topics: it is smaller than the plain mean / standard deviation, by a fifth for five topics."""
 
     n: int
     mean_difference: float
@@ -37,7 +41,7 @@ class Comparison:
 
 def compare_pairs(a: FloatArray, b: FloatArray) -> Comparison:
     """Compare one number per topic of two strategies. Topics that one of them lacks (not-a-number) are left out."""
-    differences = differences_of(a, b)
+    differences = without_rounding(differences_of(a, b))
     tested = paired_t(differences)
     low, high = bca_interval(differences)
     wins, ties, losses = wins_ties_losses(differences)

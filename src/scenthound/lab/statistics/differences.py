@@ -2,7 +2,8 @@
 
 A difference, or a spread, that is smaller than the rounding of the numbers behind it is none: 0.3 - 0.2 is not more
 than 0.1. Without that rule a tie would count as a win, and numbers that agree would have a tiny standard error and a
-huge t.
+huge t. Whoever has the numbers subtracts them here. Of differences that come without them, those are taken for rounding
+that are below 1e-12: measures of crawls are shares, counts, ranks and seconds, and so little of one is nothing.
 """
 
 from math import sqrt
@@ -15,6 +16,8 @@ from scenthound.model import FloatArray
 
 #: Relative to the numbers that were subtracted.
 ROUNDING = 1e-12
+#: In the units of a measure, where the numbers that were subtracted are not known.
+NEGLIGIBLE = 1e-12
 
 
 def scipy_stats() -> Any:
@@ -38,6 +41,12 @@ def aligned_differences(a: FloatArray, b: FloatArray) -> FloatArray:
     differences = a - b
     is_tie = np.abs(differences) <= ROUNDING * np.maximum(np.abs(a), np.abs(b))
     return np.where(is_tie, 0.0, differences)
+
+
+def without_rounding(differences: FloatArray) -> FloatArray:
+    """Differences made elsewhere, in their order: 0 where they are negligible, or rounding beside the largest."""
+    largest = float(np.nanmax(np.abs(differences))) if not np.isnan(differences).all() else 0.0
+    return np.where(np.abs(differences) <= max(NEGLIGIBLE, ROUNDING * largest), 0.0, differences)
 
 
 def defined(values: FloatArray) -> FloatArray:

@@ -4,6 +4,7 @@ Rules
 - The seeds of one topic tell how a strategy does on that topic, and are not independent topics. So with few topics an
   interval is over the seeds of these very topics and says nothing about others; from five topics on, topics are the
   observations, each the mean of its seeds (SPEC section 6).
+- Fewer than five seeds of few topics have an interval too, but one that is too narrow to judge by.
 - Intervals are BCa bootstrap intervals, 95 % unless told. Those over seeds resample the seeds of each topic by itself.
 - A topic for which something cannot be measured is left out.
 """
@@ -16,11 +17,13 @@ from typing import Literal
 import numpy as np
 
 from scenthound.lab.statistics.bootstrap import bca_interval_of_rows
-from scenthound.lab.statistics.differences import standard_error
+from scenthound.lab.statistics.differences import standard_error, without_rounding
 from scenthound.model import FloatArray
 
 #: From so many topics on they, and not their seeds, are the observations.
 LEAST_TOPICS = 5
+#: With fewer topics, a verdict on these very ones needs so many seeds of each.
+LEAST_SEEDS = 5
 
 Over = Literal["seeds", "topics"]
 
@@ -59,6 +62,15 @@ class PairedSample:
         """The mean over seeds, for each topic that can be measured."""
         means: FloatArray = self._values.mean(axis=1)
         return means
+
+    @property
+    def observed(self) -> FloatArray:
+        """The observations: topics, or the seeds of all topics one after the other."""
+        return self.by_topic if self.over == "topics" else self._values.ravel()
+
+    def without_rounding(self) -> "PairedSample":
+        """Of differences: the same with 0 for those that are rounding only."""
+        return PairedSample(without_rounding(self._values))
 
     @property
     def standard_error(self) -> float:

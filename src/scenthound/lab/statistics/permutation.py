@@ -6,6 +6,8 @@ for more, a seeded sample of them is drawn, and p is (b + 1) / (m + 1) for b of 
 that itself counts as a draw, so p is never 0 and the test keeps its level.
 """
 
+from math import floor, log2
+
 import numpy as np
 
 from scenthound.lab.statistics.differences import ROUNDING, defined
@@ -41,6 +43,11 @@ def sign_flip_p(
     sizes = [min(n_rows, n_resamples - done) for done in range(0, n_resamples, n_rows)]
     n_extreme = sum(_n_extreme(_random_sums(flipped, size, rng), flipped, alternative) for size in sizes)
     return (n_extreme + 1) / (n_resamples + 1)
+
+
+def fewest_differences(p: float) -> int:
+    """The fewest differences with which a one-sided p can be below this: n of one sign have 1 / 2^n."""
+    return floor(-log2(p)) + 1
 
 
 def _all_sums(differences: FloatArray) -> FloatArray:

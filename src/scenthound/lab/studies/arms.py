@@ -57,7 +57,7 @@ class _Preparing:
         self._web = web
         self._topics = topics
         self._n_seeds = settings.seeds
-        self._ground = Ground(web.fingerprint)
+        self._ground = Ground.of(web.fingerprint)
         self._budget = fitting_pages(settings.pages, web.n_pages)
         self.notes: list[str] = []
         if self._budget < settings.pages:

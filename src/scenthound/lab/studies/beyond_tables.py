@@ -2,15 +2,15 @@
 overlap of crawls, missing pages, and what sets topics apart."""
 
 from collections.abc import Iterator, Sequence
+from math import inf
 
 import numpy as np
 
 from scenthound.lab.closed_world import Interval, closed_world_report
-from scenthound.lab.statistics import compare_pairs
 from scenthound.lab.studies.measured import FOUND_PERCENT, ArmMeasurements
 from scenthound.lab.studies.pictures import Table
 from scenthound.lab.studies.shown import file_name, mean_and_error, p_shown, shown
-from scenthound.lab.topic_analysis import explain_differences
+from scenthound.lab.topic_analysis import TopicAnalysis, analyse_topics
 from scenthound.metrics.worth import share_of_gap_closed
 from scenthound.model import FloatArray
 
@@ -24,7 +24,7 @@ def beyond_tables(arms: Sequence[ArmMeasurements], one: str, other: str, measure
         yield from search_length_table(arm)
         yield from agreement_table(arm)
         yield closed_world_table(arm)
-        yield topics_table(arm, one, other, measure)
+        yield from topics_tables(arm, one, other, measure)
 
 
 def search_length_table(arm: ArmMeasurements) -> Iterator[Table]:
@@ -116,13 +116,14 @@ def closed_world_table(arm: ArmMeasurements) -> Table:
         for measure in ("precision", "recall")
     }
     n_pairs = len(report.orders) // 2
+    pairs = "the one pair" if n_pairs == 1 else f"{n_pairs} pairs"
     return Table(
         name=f"missing-pages-{file_name(arm.settings.name)}",
         caption=f"{arm.settings.name}: pages wanted that the recording lacks",
         heads=("crawler", "missing per page", "precision: measured, and between", "recall: measured, and between"),
         rows=rows,
-        note=f"The order of two crawlers is safe whatever the missing pages are for {safe['precision']} of {n_pairs} "
-        f"pairs by precision, and for {safe['recall']} by recall. Seeds count as found here.",
+        note=f"Of {pairs} of crawlers {safe['precision']} cannot have been turned round by missing pages in precision, "
+        f"and {safe['recall']} in recall. Seeds count as found here.",
     )
 
 
@@ -130,20 +131,42 @@ def _interval(interval: Interval) -> str:
     return f"{shown(interval.measured)}, {shown(interval.low)} to {shown(interval.high)}"
 
 
-def topics_table(arm: ArmMeasurements, one: str, other: str, measure: str) -> Table:
-    """Wins and losses of one crawler over another, and what they go along with."""
-    difference = arm.better(measure, one, other)
-    compared = compare_pairs(difference, np.zeros(len(difference)))
+def topics_tables(arm: ArmMeasurements, one: str, other: str, measure: str) -> Iterator[Table]:
+    """Wins and losses of one crawler over another, and what they go along with; and the same for the crawler that is
+    best in the mean, against the best of all others on each topic."""
+    values = _by_crawler(arm, measure)
+    told = f"{measure.replace('_', ' ')} at the end"
+    pair = analyse_topics(values, arm.features, one, other)
+    yield _topics_table(arm, pair, "", f"for which topics is {one} better than {other}?", told)
+    best = max(values, key=lambda label: _mean(values[label]))
+    if len(values) > 2:
+        field = analyse_topics(values, arm.features, best)
+        question = f"for which topics is {best}, the best in the mean, better than all others?"
+        yield _topics_table(arm, field, "-field", question, f"{told}, against the best of the others on each topic")
+
+
+def _by_crawler(arm: ArmMeasurements, measure: str) -> dict[str, FloatArray]:
+    """One number for each topic, at the end; more is better."""
+    measured = arm.of(measure)
+    values = measured.at(int(measured.x[-1]))
+    return dict(zip(arm.labels, -values if measured.lower_is_better else values, strict=True))
+
+
+def _mean(values: FloatArray) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else -inf
+
+
+def _topics_table(arm: ArmMeasurements, found: TopicAnalysis, ending: str, question: str, told: str) -> Table:
     rows = tuple(
         (each.feature, shown(each.rho, 2), p_shown(each.p), p_shown(each.p_corrected), str(each.n_topics))
-        for each in explain_differences(difference, arm.features)
+        for each in found.correlations
     )
     return Table(
-        name=f"topics-{file_name(arm.settings.name)}",
-        caption=f"{arm.settings.name}: for which topics is {one} better than {other}?",
+        name=f"topics{ending}-{file_name(arm.settings.name)}",
+        caption=f"{arm.settings.name}: {question}",
         heads=("feature of a topic", "Spearman's rho", "p", "corrected p", "topics"),
         rows=rows,
-        note=f"{measure.replace('_', ' ')} at the end: {one} wins on {compared.wins} topics, loses on "
-        f"{compared.losses}, {compared.ties} are ties. A positive rho: the larger the feature, the more {one} is "
-        "ahead.",
+        note=f"{told}: wins / ties / losses of {found.strategy} are {found.wins} / {found.ties} / {found.losses}. A "
+        f"positive rho: the larger the feature, the more {found.strategy} is ahead.",
     )

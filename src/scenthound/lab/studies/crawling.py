@@ -16,7 +16,7 @@ from scenthound.drivers.simulated_crawl import Crawl
 from scenthound.errors import Failure
 from scenthound.lab.experiment import Bench, Experiment
 from scenthound.lab.starts import Start
-from scenthound.lab.studies.trace_cache import Ground, TraceCache, crawl_name
+from scenthound.lab.studies.trace_cache import Ground, TraceCache, crawl_names
 from scenthound.model import IntArray, Progress, Topic, Trace, silent
 from scenthound.processes import in_order, processors
 
@@ -28,7 +28,7 @@ class Crawled:
     """What one piece of work came to."""
 
     visited: IntArray  #: by any of the strategies, each page once
-    n_made: int  #: crawls that were not found in the cache
+    n_made: int  #: crawls that were not found ready
 
 
 def crawl_all(
@@ -41,6 +41,7 @@ def crawl_all(
     progress: Progress = silent,
 ) -> Iterator[Crawled]:
     """Make the crawls that the cache lacks, in the order of topics and seeds."""
+    TraceCache(cache).make_folder()
     n_workers = min(workers or processors(), len(planned))
     make = partial(CachedBench, experiment, ground, cache)
     with closing(in_order(make, planned, n_workers)) as pieces:
@@ -65,13 +66,13 @@ class CachedBench:
         return Crawled(visited, sum(is_new for _, is_new in crawls))
 
     def _crawl(self, strategy: str, planned: Planned) -> tuple[Crawl, bool]:
-        name = crawl_name(self._experiment, self._ground, strategy, *planned)
-        kept = self._cache.load(name)
+        names = crawl_names(self._experiment, self._ground, strategy, *planned)
+        kept = self._cache.first_of(names)
         if kept is not None:
             return kept, False
         self._bench = self._bench or Bench(self._experiment)
         crawl = self._bench.crawl(strategy, *planned)
-        self._cache.save(name, crawl)
+        self._cache.save(names[0], crawl)
         return crawl, True
 
 
@@ -96,7 +97,7 @@ class KeptCrawls:
         return [self._kept(strategy, topic, start) for strategy in self._experiment.strategies]
 
     def _kept(self, strategy: str, topic: Topic, start: Start) -> KeptCrawl:
-        crawl = self._cache.load(crawl_name(self._experiment, self._ground, strategy, topic, start))
+        crawl = self._cache.first_of(crawl_names(self._experiment, self._ground, strategy, topic, start))
         if crawl is None:
             who = f"{strategy} for topic {topic.id!r}"
             raise Failure(f"A crawl of {who} was removed from the cache meanwhile; run the same command again.")

@@ -17,7 +17,7 @@ import numpy as np
 from scenthound.drivers.simulated_crawl import Crawl
 from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.lab.bounds import greedy_oracle, mean_curve, random_bound
-from scenthound.lab.closed_world import MissedCounts
+from scenthound.lab.closed_world import MissedCounts, relevant_seeds
 from scenthound.lab.judging import TopicJudge, page_rank_among
 from scenthound.lab.metric_curves import checked_curve
 from scenthound.lab.shown_graph import page_graph
@@ -166,6 +166,7 @@ class MeasuringBench:
                     n_relevant=int(np.isin(kept.trace.pages, judgement.relevant).sum()),
                     n_known=len(judgement.relevant),
                     seed=kept.trace.seed,
+                    n_relevant_seeds=relevant_seeds(kept.trace.pages, judgement.seeds, judgement.relevant),
                 )
 
 

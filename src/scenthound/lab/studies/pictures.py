@@ -12,7 +12,8 @@ PAGES_VISITED = "pages visited"
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Curves of one measure, or bars of several at their last place; `crawlers` none shows all."""
+    """Curves of one measure, or bars of several at their last place, which may have names; `crawlers` none shows
+    all."""
 
     title: str
     arm: str
@@ -22,6 +23,7 @@ class Panel:
     kind: Literal["curves", "bars"] = "curves"
     crawlers: tuple[str, ...] = ()
     with_bounds: bool = False
+    measure_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

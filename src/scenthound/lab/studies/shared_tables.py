@@ -1,6 +1,6 @@
 """Tables that the papers have: values at the end of the crawls, tests as published, cost."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -32,9 +32,14 @@ def end_table(arm: ArmMeasurements, measures: Mapping[str, str]) -> Table:
         caption=f"{arm.settings.name}: after {arm.page_budget:,} pages",
         heads=("crawler", *there.values()),
         rows=rows,
-        note=f"Mean ± standard error over {len(arm.topics)} topics. "
-        "Coverage is the mean over all n; low ranks are good.",
+        note=f"Mean ± standard error over {len(arm.topics)} topics.{_reading(there)}",
     )
+
+
+def _reading(measures: Iterable[str]) -> str:
+    static = any(name.startswith("coverage") for name in measures)
+    ranked = any(name.startswith("rank") for name in measures)
+    return f"{' Coverage is the mean over all n.' if static else ''}{' Low ranks are good.' if ranked else ''}"
 
 
 def _end(arm: ArmMeasurements, measure: str, place: int) -> FloatArray:

@@ -39,12 +39,14 @@ def study_topics(settings: StudySettings, web: RecordedWeb, file: Path) -> Study
     lacks = {topic.id: _lacks(topic, settings.needs, starts) for topic in listed.values()}
     usable = [topic for topic in listed.values() if not lacks[topic.id]]
     if len(usable) < settings.needs.topics:
-        raise BadTopic(_too_few(settings, len(usable), listed, starts, printable(file)))
+        raise BadTopic(_too_few(settings, lacks, listed, starts, printable(file)))
     drawn = Random("study").sample(usable, min(settings.topics_max or len(usable), len(usable)))
     counted = Counter(filter(None, lacks.values()))
     notes = [f"{n} topic{'s are' if n > 1 else ' is'} left out: {reason}." for reason, n in counted.items()]
     if len(drawn) < len(usable):
         notes.append(f"{len(drawn)} of {len(usable)} topics were drawn by lot.")
+    if len(drawn) < settings.needs.topics:
+        notes.append(f"{len(drawn)} topics are too few for verdicts; those need at least {settings.needs.topics}.")
     return StudyTopics(tuple(drawn), listed, tuple(notes))
 
 
@@ -67,20 +69,30 @@ def can_start(starts: Starts, topic: Topic) -> bool:
     return True
 
 
-def _too_few(settings: StudySettings, n_usable: int, listed: Mapping[str, Topic], starts: Starts, where: str) -> str:
+def _too_few(
+    settings: StudySettings, lacks: Mapping[str, str], listed: Mapping[str, Topic], starts: Starts, where: str
+) -> str:
     """What is missing, and what would be possible instead."""
     needs = settings.needs
     sizes = sorted((len(starts.example_pages(topic)) for topic in listed.values()), reverse=True)
-    words = [name for name, wanted in (("description", needs.description), ("keywords", needs.keywords)) if wanted]
-    with_words = f" and words in {' and '.join(words)}" if words else ""
-    possible = min(sizes[needs.topics - 1], needs.examples) if len(sizes) >= needs.topics else 0
+    reasons = Counter(filter(None, lacks.values()))
+    told = "; ".join(f"{n} ha{'ve' if n > 1 else 's'} {reason}" for reason, n in reasons.items())
+    possible = sizes[needs.topics - 1] if len(sizes) >= needs.topics else 0
     if FEWEST_EXAMPLES <= possible < needs.examples:
         n_topics = sum(size >= possible for size in sizes)
         instead = f"possible is `examples = {possible}` under [needs] in a settings file, which {n_topics} topics have"
+    elif len(reasons) == 1 and len(listed) >= needs.topics and possible >= needs.examples:
+        instead = "give the topics what they lack, or ask `scenthound compare`"
     else:
         instead = "give more topics whose examples are in this web, or ask `scenthound compare` for one topic"
+    n_usable = len(listed) - reasons.total()
     return (
-        f"{settings.study} needs at least {needs.topics} topics with {needs.examples} examples in the web{with_words}; "
-        f"of the {len(listed)} in {where}, {n_usable} have that, and the largest has "
-        f"{sizes[0] if sizes else 0:,} examples here: {instead}."
+        f"{settings.study} needs at least {needs.topics} topics with {needs.examples} examples in the web"
+        f"{_words_needed(needs)}; of the {len(listed)} in {where}, {n_usable} have that"
+        f"{f' ({told}; the most examples are {sizes[0]:,})' if told else ''}: {instead}."
     )
+
+
+def _words_needed(needs: Needs) -> str:
+    words = [name for name, wanted in (("description", needs.description), ("keywords", needs.keywords)) if wanted]
+    return f" and words in {' and '.join(words)}" if words else ""

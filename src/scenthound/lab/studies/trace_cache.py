@@ -1,8 +1,8 @@
 """Crawls kept by their content, so that a study that is run again only makes those that are new.
 
 The name of a crawl is a digest of all that decides it: the web, the topic's words, the pages it starts and learns from,
-strategy, guide, budget, mode, and the code that crawls. So nothing stale is ever found: what changed has another name.
-A file that is damaged or half written is as good as none.
+strategy, guide, budget, mode, and the code that crawls (`code_digests`). So nothing stale is ever found: what changed
+has another name. A file that is damaged or half written is as good as none.
 """
 
 import hashlib
@@ -10,29 +10,27 @@ import io
 import json
 import os
 import secrets
-from dataclasses import dataclass, field
-from functools import cache
-from importlib import import_module
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 
 from scenthound.drivers.ended import Ended
 from scenthound.drivers.simulated_crawl import Crawl
+from scenthound.errors import BadInput, printable
 from scenthound.lab.experiment import Experiment, random_seed_of
 from scenthound.lab.starts import Start
+from scenthound.lab.studies.code_digests import code_digest, folder_digest, plug_in_digest
 from scenthound.model import Topic
+from scenthound.relevance.base import RELEVANCE
 from scenthound.strategies.base import STRATEGIES
 
-#: The rooms whose code decides in which order pages are visited.
-DECIDING_ROOMS = ("drivers", "frontier", "registry", "relevance", "strategies", "store", "text", "web")
-#: Not even if it stands in one of them: what judges crawls afterwards.
-JUDGES = "judging"
 #: Raised when the files' form changes.
-FORM = 1
+FORM = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,75 +40,58 @@ class CrawlName:
     digest: str
 
 
-def _crawling_code() -> str:
-    return code_digest()
-
-
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What the crawls of a run have in common beside their experiment: the web, and the code that crawls. It is found
-    out once, so that a run is of one piece even if a file of the code is edited meanwhile."""
+    """What the crawls of a run have in common beside their experiment: the web, the code that crawls, and the folder
+    that guides learn from, if there is one. It is found out once, so that a run is of one piece even if a file is
+    edited meanwhile."""
 
     web_fingerprint: str
-    code: str = field(default_factory=_crawling_code)
+    code: str
+    training: str = ""
+
+    @classmethod
+    def of(cls, web_fingerprint: str, train_from: Path | None = None) -> "Ground":
+        return cls(web_fingerprint, code_digest(), "" if train_from is None else folder_digest(train_from))
 
 
-def crawl_name(experiment: Experiment, ground: Ground, strategy: str, topic: Topic, start: Start) -> CrawlName:
-    """What decides a crawl, as one name."""
+def crawl_names(
+    experiment: Experiment, ground: Ground, strategy: str, topic: Topic, start: Start
+) -> tuple[CrawlName, ...]:
+    """The name that a crawl is kept under when it is made, and after it another that serves as well: compiled crawls
+    are the same, but nobody measured their CPU time, which only an experiment that is plain asks for."""
     decides = {
         "form": FORM,
         "code": ground.code,
         "strategy": strategy,
-        "strategy_code": _own_code(strategy),
+        "strategy_code": _strategy_code(strategy),
         "guide": experiment.guide_of(strategy),
+        "guide_code": plug_in_digest(RELEVANCE.make(experiment.guide_of(strategy))),
         "web": ground.web_fingerprint,
         "topic": [topic.keywords, topic.description],
         "random": random_seed_of(start),
         "pages": [start.seeds, start.training, start.negatives],
+        "training": ground.training,
         "budget": experiment.page_budget,
         "mode": experiment.mode,
         "closed_world": experiment.closed_world,
         "obey_nofollow": experiment.obey_nofollow,
-        # Compiled crawls are the same, but nobody measured their CPU time.
-        "timed": not experiment.may_compile,
     }
+    timed, untimed = (_named({**decides, "timed": is_timed}) for is_timed in (True, False))
+    if experiment.plain:
+        return (timed,)
+    return (untimed, timed) if experiment.may_compile else (timed, untimed)
+
+
+def _named(decides: Mapping[str, Any]) -> CrawlName:
     return CrawlName(hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest())
 
 
-@cache
-def code_digest(further_rooms: tuple[str, ...] = ()) -> str:
-    """Of all code that decides a trace, and of that in further rooms; it changes with every version of Scenthound that
-    may crawl otherwise."""
-    digest = hashlib.sha256()
-    for room in (*DECIDING_ROOMS, *further_rooms):
-        for file in _sources(files("scenthound").joinpath(room)):
-            digest.update(file.name.encode())
-            digest.update(file.read_bytes())
-    return digest.hexdigest()
-
-
-def _sources(folder: Traversable) -> list[Traversable]:
-    found: list[Traversable] = []
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir() and entry.name != JUDGES:
-            found += _sources(entry)
-        elif entry.name.endswith(".py"):
-            found.append(entry)
-    return found
-
-
-def _own_code(strategy: str) -> str:
-    """The source of a strategy that came as a plug-in, and the file that an evolved one reads; built-in ones are in the
-    code digest."""
-    made = STRATEGIES.make(strategy)
-    parts = []
-    module = type(made).__module__
-    if not module.startswith("scenthound."):
-        parts.append(Path(str(import_module(module).__file__)))
+def _strategy_code(strategy: str) -> str:
+    """Of a strategy that is a plug-in, and of the file that an evolved one reads; others are in the code digest."""
+    digest = plug_in_digest(STRATEGIES.make(strategy))
     file = STRATEGIES.values(STRATEGIES.parse(strategy)).get("file")
-    if isinstance(file, str):
-        parts.append(Path(file))
-    return hashlib.sha256(b"".join(part.read_bytes() for part in parts)).hexdigest() if parts else ""
+    return f"{digest}{hashlib.sha256(Path(file).read_bytes()).hexdigest()}" if isinstance(file, str) else digest
 
 
 class TraceCache:
@@ -119,8 +100,19 @@ class TraceCache:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def has(self, name: CrawlName) -> bool:
-        return self._place(name).is_file()
+    def make_folder(self) -> None:
+        """Before the first crawl, so that nothing is crawled for that cannot be kept."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as reason:
+            why = reason.strerror or reason
+            raise BadInput(
+                f"Crawls cannot be kept in {printable(self._folder)} ({why}); choose another place."
+            ) from None
+
+    def first_of(self, names: Iterable[CrawlName]) -> Crawl | None:
+        """The first crawl of these that there is."""
+        return next((crawl for name in names if (crawl := self.load(name)) is not None), None)
 
     def load(self, name: CrawlName) -> Crawl | None:
         """None if there is no such crawl, or none that can be read."""
@@ -136,7 +128,7 @@ class TraceCache:
                     n_repeated=int(about["n_repeated"]),
                     time_s=arrays.get("time_s"),
                 )
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        except (OSError, ValueError, LookupError, EOFError, TypeError, RuntimeError, BadZipFile, zlib.error):
             return None
 
     def save(self, name: CrawlName, crawl: Crawl) -> None:

@@ -7,6 +7,8 @@ Rules
 - The pages that a threshold was chosen by flatter it. What it is worth on other pages is estimated by a bootstrap: in
   each of 2,000 resamples of the pages a threshold is chosen anew. By how much it does better there than on all pages
   is, in the mean, taken off (Efron and Tibshirani 1993, chapter 17).
+- Where every accepted page is relevant, or every relevant page accepted, no resample has a mistake in it either, and
+  next to nothing is taken off. Such a rate is without a mistake, and only its interval says what it is worth.
 - The thresholds chosen in resamples tell how much another set of labels could move it: 95 % of them lie in its range.
 - Resamples without a relevant or without an irrelevant page tell nothing and are left out.
 """
@@ -106,6 +108,12 @@ class Choice:
     @property
     def row(self) -> ThresholdRow:
         return self.rows[self.place]
+
+    @property
+    def without_mistake(self) -> tuple[str, ...]:
+        """The rates for which no labelled page speaks against the threshold: what is expected of them is too much."""
+        rates = {"precision": self.row.precision, "recall": self.row.recall}
+        return tuple(name for name, rate in rates.items() if rate.value >= 1 - ROUNDING)
 
 
 def choose_threshold(labelled: LabelledScores, goal: Goal) -> Choice:

@@ -1,12 +1,11 @@
 """What a validation says of the findings of johnson2003 (SPEC section 7, H17 to H20).
 
 A finding is made of claims, which `lab/findings` decides. Each claim is a difference to Best-First, the mean over both
-seed sets. With fewer than five topics its 95 % interval is over random seeds and decides alone; from five topics on it
-is over topics, and the test has its say.
+seed sets. With fewer than five topics intervals and tests are over random seeds, from five topics on they are over
+topics.
 
 Readings of ours
-- H17: COMM_OUT > PARENT_1 > COMM_IN, and "far above" HUB and AUTHORITY: at least twice the larger of the two. There is
-  one set of weights, so there is no interval.
+- H17: in `evolved_weights`.
 - H18: higher fitness at every budget but the largest, and at the largest on dense topics only. A topic is dense if a
   larger share of the web's pages is good than for the median topic of the validation; with one topic that stays open.
 - H19: more cohesive, as a community and overall, in the mean over budgets.
@@ -27,11 +26,9 @@ from scenthound.lab.findings import (
     is_not_more,
 )
 from scenthound.lab.statistics import PairedSample
+from scenthound.lab.validating.evolved_weights import evolved_rules, weight_claims
 from scenthound.lab.validating.measurements import SEED_SETS, Measurements
 from scenthound.lab.validating.settings import ValidationSettings
-from scenthound.strategies.base import STRATEGIES
-from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
-from scenthound.strategies.rank_function import RankFunction
 
 PROTOCOL = "johnson2003"
 #: What each finding says of evolved strategies.
@@ -41,14 +38,6 @@ SAYS = {
     "H19": "more cohesive crawls than Best-First",
     "H20": "crawls that stay closer to the seeds than Best-First",
 }
-#: Our reading of "far above".
-FAR_ABOVE = 2.0
-#: The scores that H17 is about, and what it says of them.
-H17_SCORES = ("comm_out", "parent_1", "comm_in", "hub", "authority")
-H17_SAYS = (
-    "COMM_OUT weighs more than PARENT_1, PARENT_1 more than COMM_IN, and each at least twice as much as HUB and as "
-    "AUTHORITY"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +52,9 @@ def findings(settings: ValidationSettings, measurements: Measurements) -> list[V
     """Every finding, for every strategy and for topics trained on and unseen."""
     found: list[ValidatedFinding] = []
     for place, strategy in enumerate(settings.strategies, 1):
-        rules = evolved_rules(strategy)
-        if rules is not None:
-            found.append(_finding("H17", strategy, "", weight_claims(rules)))
+        evolved = evolved_rules(strategy)
+        if evolved is not None:
+            found.append(_finding("H17", strategy, "", weight_claims(evolved)))
         for name, topics in settings.groups().items():
             group = _Group(settings, measurements, place, topics)
             claims = {"H18": group.fitness(), "H19": group.cohesiveness(), "H20": group.distance()}
@@ -75,28 +64,6 @@ def findings(settings: ValidationSettings, measurements: Measurements) -> list[V
 
 def _finding(name: str, strategy: str, topics: str, claims: Iterator[PendingClaim | Claim]) -> ValidatedFinding:
     return ValidatedFinding(name, SAYS[name], PROTOCOL, decided_claims(list(claims)), strategy, topics)
-
-
-def evolved_rules(strategy: str) -> RankRules | None:
-    """The rules of a strategy that was evolved; None for others."""
-    made = STRATEGIES.make(strategy)
-    return made.rules if STRATEGIES.parse(strategy).name == "evolved" and isinstance(made, RankFunction) else None
-
-
-def weight_claims(rules: RankRules) -> Iterator[Claim]:
-    """H17, for each of the rules."""
-    for number, row in enumerate(rules.weights, 1):
-        weight = dict(zip(SCORE_NAMES, row, strict=True))
-        comm_out, parent_1, comm_in = weight["comm_out"], weight["parent_1"], weight["comm_in"]
-        other = max(weight["hub"], weight["authority"])
-        least = min(comm_out, parent_1, comm_in)
-        in_order = comm_out > parent_1 > comm_in
-        far_above = least > 0 and least >= FAR_ABOVE * other
-        which = f"rule {number}: " if len(rules.weights) > 1 else ""
-        found = ", ".join(f"{name.upper()} {weight[name]:.3f}" for name in H17_SCORES)
-        verdict = Verdict.REPRODUCED if in_order and far_above else Verdict.NOT_REPRODUCED
-        why = "A formula has one set of weights, which is in this order or is not."
-        yield Claim(f"{which}{H17_SAYS}; found {found}", None, verdict, why)
 
 
 class _Group:

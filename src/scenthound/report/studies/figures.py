@@ -128,7 +128,8 @@ def _draw_bars(axes: Any, panel: Panel, arm: ArmMeasurements, look_of: dict[str,
             color=look_of[label].colour,
             label=label,
         )
-    names = [measure_told(measure) for measure in panel.measures] if len(panel.measures) > 1 else [""]
+    told = panel.measure_names or tuple(map(measure_told, panel.measures))
+    names = told if len(told) > 1 else ("",)
     axes.set_xticks(range(len(names)), names)
 
 

@@ -41,6 +41,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "test": claim.test,
         "p": claim.p,
         "p_corrected": claim.p_corrected,
+        "p_contrary_corrected": claim.p_contrary_corrected,
     }
 
 

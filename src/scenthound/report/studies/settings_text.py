@@ -13,7 +13,7 @@ TABLE_NAMES = {"arms": "arm"}
 
 
 def settings_toml(settings: StudySettings) -> str:
-    """The whole file. Values that are None are left out, which means the same."""
+    """The whole file. What is None or an empty list is left out, which means the same."""
     return "\n".join(_lines(settings, "")).strip() + "\n"
 
 
@@ -21,7 +21,7 @@ def _lines(values: Any, path: str) -> Iterator[str]:
     """Plain values first, because all that follows the head of a table belongs to it."""
     named = _named(values)
     for name, value in named.items():
-        if value is not None and not _is_table(value) and not _is_tables(value):
+        if value not in (None, ()) and not _is_table(value) and not _is_tables(value):
             yield f"{_key(name)} = {_value(value)}"
     for name, value in named.items():
         place = f"{path}{_key(TABLE_NAMES.get(name, name))}"

@@ -40,7 +40,8 @@ def why_of(finding: Finding) -> str:
     if len(finding.claims) == 1:
         return claim.why
     n_alike = sum(each.verdict is finding.verdict for each in finding.claims)
-    return f"{n_alike} of {len(finding.claims)} claims are {finding.verdict}, the first: {claim.says}. {claim.why}"
+    told = f"{n_alike} of {len(finding.claims)} claims {'is' if n_alike == 1 else 'are'} {finding.verdict}"
+    return f"{told}{', the first' if n_alike > 1 else ''}: {claim.says}. {claim.why}"
 
 
 def effect_told(effect: Effect | None) -> str:

@@ -16,7 +16,8 @@ from typing import Any
 
 from scenthound.files import write_whole
 from scenthound.lab.starts import Start
-from scenthound.lab.studies.trace_cache import Ground, code_digest, crawl_name
+from scenthound.lab.studies.code_digests import code_digest
+from scenthound.lab.studies.trace_cache import Ground, crawl_names
 from scenthound.lab.validating.crawls import MeasuredRound, Round, ValidationBench
 from scenthound.lab.validating.measures import CrawlMeasures
 from scenthound.lab.validating.settings import SeedSet, ValidationSettings
@@ -66,7 +67,7 @@ def _names(web: RecordedWeb, settings: ValidationSettings, rounds: Sequence[Roun
     ground = Ground(web.fingerprint, code_digest(MEASURING_ROOMS))
     for each in rounds:
         start = replace(each.large, seed=each.seed)
-        crawls = (crawl_name(experiment, ground, spec, each.topic, start) for spec in experiment.strategies)
+        crawls = (crawl_names(experiment, ground, spec, each.topic, start)[0] for spec in experiment.strategies)
         decides = {
             "crawls": [crawl.digest for crawl in crawls],
             # Judges go by the pages known to belong to the topic.

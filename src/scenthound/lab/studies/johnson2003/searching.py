@@ -14,8 +14,8 @@ from pathlib import Path
 from scenthound.lab.evolving.evolution import Evolution, evolve, go_on
 from scenthound.lab.evolving.run import EvolutionStatus, Watch
 from scenthound.lab.evolving.search_folder import is_search_folder
+from scenthound.lab.studies.code_digests import code_digest
 from scenthound.lab.studies.johnson2003.protocol import Protocol
-from scenthound.lab.studies.trace_cache import code_digest
 from scenthound.lab.topic_choice import TopicChoice
 from scenthound.model import Progress, Topic
 from scenthound.strategies.evolved import choice_of

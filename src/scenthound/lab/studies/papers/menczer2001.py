@@ -90,6 +90,7 @@ def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:
         "share of pages classified positive",
         kind="bars",
         crawlers=(PAGERANK, SPIDERS, BEST),
+        measure_names=tuple(CLASSIFIERS.values()),
     )
     yield Picture("figure-5", "Assessment of crawlers by classifiers", (bars,))
     ranks = Panel("", arm, (RANK,), "mean SMART rank (low is good)")

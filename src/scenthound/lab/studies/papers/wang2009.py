@@ -127,7 +127,8 @@ def _far_above(arm: ArmMeasurements, one: str, other: str) -> PendingClaim:
 def _times(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     """Of the logarithm of the ratio, so that twice and half as long weigh alike."""
     if arm.n_hosts < WORKERS:
-        why = f"The pages are on {arm.n_hosts} hosts, fewer than the {WORKERS} workers: resting hosts leave no choice."
+        hosts = f"{arm.n_hosts} host{'s' if arm.n_hosts != 1 else ''}"
+        why = f"The pages are on {hosts}, fewer than the {WORKERS} workers: resting hosts leave no choice."
         yield Claim("link-context takes longer than OTIE", None, Verdict.UNDECIDED, why)
         return
     ratio = _log_ratio(arm)
@@ -184,6 +185,7 @@ def _time_table(arm: ArmMeasurements) -> Table:
         caption="Average running time with politeness",
         heads=("algorithm", "simulated minutes"),
         rows=tuple((label, mean_and_error(minutes[place], 2)) for place, label in enumerate(arm.labels)),
-        note=f"Mean ± standard error over {len(arm.topics)} topics, {arm.page_budget:,} pages each. Link-context takes "
-        f"{ratio:.2f} times as long as OTIE (geometric mean); {PUBLISHED_RATIO:.2f} in the paper.",
+        note=f"Mean ± standard error over {len(arm.topics)} topics, {arm.page_budget:,} pages each, on {arm.n_hosts:,} "
+        f"host{'s' if arm.n_hosts != 1 else ''}. Link-context takes {ratio:.2f} times as long as OTIE (geometric "
+        f"mean); {PUBLISHED_RATIO:.2f} in the paper.",
     )
