@@ -133,6 +133,8 @@ def missed_counts(run: RunFolder) -> list[MissedCounts]:
     """What a run folder says of its crawls."""
     relevant = {topic.id: known_relevant(run.web, topic) for topic in run.topics()}
     seeds = {(start.topic, start.seed): np.array(start.seeds, np.int32) for start in run.starts()}
+    # Crawls that nobody noted, as the demo adds live ones, missed pages for reasons of their own.
+    notes = {(note.topic, note.strategy, note.seed): note for note in run.crawls()}
     return [
         MissedCounts(
             strategy=note.strategy,
@@ -142,9 +144,12 @@ def missed_counts(run: RunFolder) -> list[MissedCounts]:
             n_relevant=int(np.isin(trace.pages, relevant[note.topic]).sum()),
             n_known=len(relevant[note.topic]),
             seed=note.seed,
-            n_relevant_seeds=relevant_seeds(trace.pages, seeds[note.topic, note.seed], relevant[note.topic]),
+            n_relevant_seeds=relevant_seeds(
+                trace.pages, seeds.get((note.topic, note.seed), np.zeros(0, np.int32)), relevant[note.topic]
+            ),
         )
-        for note, trace in zip(run.crawls(), run.traces(), strict=True)
+        for trace in run.traces()
+        if (note := notes.get((trace.topic, trace.strategy, trace.seed))) is not None
     ]
 
 
