@@ -111,10 +111,7 @@ def _harvest(arm: ArmMeasurements) -> Iterator[PendingClaim]:
     yield _about(arm, HARVEST, CONTEXT, OTIE, "link-context harvests as much as OTIE")
     for one in (CONTEXT, OTIE):
         for other in (BLIND, OPIC):
-            far = _margin(arm, HARVEST, other)
-            yield is_more(
-                f"{one} harvests more than {other} by at least {far:g}", arm.better(HARVEST, one, other) - far
-            )
+            yield _far_above(arm, one, other)
     yield _about(arm, HARVEST, BLIND, OPIC, "Breadth-First harvests as much as OPIC")
 
 
