@@ -14,6 +14,7 @@ from scenthound.drivers.scores import WebWords
 from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.errors import BadInput, BadParameter, BadTopic, UnknownName, WrongUse
 from scenthound.lab.bounds import greedy_oracle
+from scenthound.lab.comparing.budget import check_length
 from scenthound.lab.comparing.comparison import StrategyComparison, compare_strategies
 from scenthound.lab.comparing.contestants import Sweep
 from scenthound.lab.comparing.ranking import Mark
@@ -22,9 +23,11 @@ from scenthound.lab.comparing.settings import ComparisonSettings
 from scenthound.lab.experiment import run
 from scenthound.lab.planning import plan
 from scenthound.lab.shown_graph import page_graph
+from scenthound.lab.starts import Start
 from scenthound.lab.topic_choice import TopicChoice
 from scenthound.lab.training import training_of
 from scenthound.lab.training_folder import read_training
+from scenthound.metrics.precision import Precision
 from scenthound.model import Topic
 from scenthound.report.compare_figures import ranking_figure, sweep_figure
 from scenthound.report.compare_files import as_json, crawls_csv
@@ -192,18 +195,44 @@ def test_a_topic_without_the_metric_is_left_out_and_named(compare, tmp_path):
     assert "--topic told" in done.command
 
 
-def test_what_cannot_be_compared_is_said_in_one_line(compare, tmp_path):
+def test_what_cannot_be_compared_is_said_in_one_line(compare):
     with pytest.raises(WrongUse, match="has 3 topics: choose one with --topic, for example balloon, train, garden"):
         compare(ids=())
     with pytest.raises(UnknownName, match="Did you mean 'balloon'"):
         compare(ids=("baloon",))
-    with pytest.raises(
-        BadParameter, match="start from 20 pages, and the shortest ends after 5: give a smaller --start"
-    ):
-        compare(replace(SMALL, by="precision@5", n_start=20, task="neighbours"))
-    write_topics(tmp_path / "gone.jsonl", [Topic("gone", ("balloon",), examples=("http://gone.test/",))])
-    with pytest.raises(BadTopic, match="'gone' has no example in the recorded web"):
-        compare(ids=(), topics=tmp_path / "gone.jsonl")
+
+
+def test_crawls_that_end_at_their_start_are_refused_with_what_would_help(compare, place):
+    def advice(**settings) -> str:
+        with pytest.raises(BadParameter, match="found nothing yet: ") as told:
+            compare(replace(SMALL, **settings))
+        return str(told.value).rpartition("found nothing yet: ")[2]
+
+    assert advice(n_start=1, page_budget=1) == "give larger --pages."
+    assert advice(n_start=3, page_budget=3) == "give a smaller --start, or larger --pages."
+    assert advice(n_start=1, by="precision@1") == "give a larger number after the @ of --by."
+    assert advice(n_start=3, by="precision@3") == "give a smaller --start, or a larger number after the @ of --by."
+    # Of 240 pages no crawl has more than 120.
+    assert advice(n_start=200, page_budget=500, task="neighbours") == "give a smaller --start."
+
+
+def test_a_web_too_small_for_any_crawl_is_told():
+    with pytest.raises(BadParameter, match=r"start from 1 page and .*: take a web of more than 3 pages"):
+        check_length(Start("balloon", 0, (0,), (1,)), Precision() @ 1, pages=1, n_pages=3)
+
+
+def test_only_one_of_several_topics_can_be_skipped(compare, place, tmp_path):
+    gone = [Topic(name, ("balloon",), examples=("http://gone.test/",)) for name in ("gone", "lost")]
+    write_topics(tmp_path / "one.jsonl", gone[:1])
+    write_topics(tmp_path / "two.jsonl", gone)
+    for ids, file in (((), "one.jsonl"), (("gone",), "one.jsonl"), (("gone",), "two.jsonl")):
+        with pytest.raises(BadTopic, match="'gone' has no example in the recorded web") as told:
+            compare(ids=ids, topics=tmp_path / file)
+        assert "--skip-missing" not in str(told.value)
+    several = TopicChoice(tmp_path / "two.jsonl", most=1), TopicChoice(tmp_path / "two.jsonl", ("gone", "lost"))
+    for choice in several:
+        with pytest.raises(BadTopic, match="with --skip-missing"):
+            compare_strategies(place / "web", choice, SMALL, tmp_path / "none", workers=1)
 
 
 def test_classifiers_that_judge_learn_from_the_other_topics_of_the_file(compare):

@@ -7,6 +7,7 @@ import typer
 
 from scenthound.cli.progress import shown
 from scenthound.cli.shared_options import AsJson, ClosedWorld, FollowNofollow, Workers
+from scenthound.errors import printable
 from scenthound.report.json_text import json_text
 
 
@@ -125,4 +126,4 @@ def compare(
 
     print_comparison(done)
     if out is not None:
-        typer.echo(f"\nRanking, every crawl and pictures: {out} ({done.n_made:,} crawls were new)")
+        typer.echo(f"\nRanking, every crawl and pictures: {printable(out)} ({done.n_made:,} crawls were new)")

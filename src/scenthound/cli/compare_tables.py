@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 import typer
 
 from scenthound.cli.tables import print_table
-from scenthound.cli.wrapped import filled_command, say
+from scenthound.cli.wrapped import columns, filled_command, say
+from scenthound.errors import printable
 from scenthound.lab.comparing.halving import N_HALVINGS
 from scenthound.lab.comparing.ranking import MARGIN_SHARE, Mark
 from scenthound.lab.comparing.reading import row_name
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 
 #: From here on values are no shares.
 LARGE = 100
+#: In a narrower terminal names take several lines.
+ROOM_FOR_NAMES = 120
+#: As many letters of a name then stand in a line, so that all columns have room in 80.
+LETTERS_PER_LINE = 16
 
 
 def print_comparison(done: StrategyComparison) -> None:
@@ -40,7 +46,8 @@ def print_comparison(done: StrategyComparison) -> None:
     typer.echo()
     for line in _answer(done):
         say(line)
-    typer.echo(f"\nStart it live:\n{filled_command(done.command, '  ', '    ')}")
+    if done.command:
+        typer.echo(f"\nStart it live:\n{_command_lines(done.command)}")
     if done.command_note:
         say(done.command_note)
 
@@ -54,7 +61,7 @@ def _print_ranking(done: StrategyComparison) -> None:
         [
             [
                 str(each.place),
-                row_name(each),
+                _in_lines(row_name(each)),
                 _mean(each),
                 *_difference(each.difference),
                 _p(each.p_corrected),
@@ -64,6 +71,24 @@ def _print_ranking(done: StrategyComparison) -> None:
         ],
         n_words=2,
     )
+
+
+def _in_lines(name: str) -> str:
+    """A name for a narrow table, broken where a word, a parameter or its name ends and not within."""
+    width = columns()
+    if width is None or width >= ROOM_FOR_NAMES:
+        return name
+    lines = [""]
+    for piece in re.findall(r"[^:,=\s]+[:,=\s]*", printable(name)):
+        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > LETTERS_PER_LINE:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _command_lines(command: str) -> str:
+    """In one line if there are quotes: within them a line must not be broken."""
+    return f"  {command}" if "'" in command else filled_command(command, "  ", "    ")
 
 
 def _print_others(done: StrategyComparison) -> None:
@@ -81,7 +106,7 @@ def _print_others(done: StrategyComparison) -> None:
         f"the same crawls, after {done.by.rpartition('@')[2]} pages",
         ["strategy", *known],
         [
-            [each.contestant.spec, *(_figure(name, values[place]) for name, values in known.items())]
+            [_in_lines(each.contestant.spec), *(_figure(name, values[place]) for name, values in known.items())]
             for place, each in enumerate(done.ranking)
         ],
     )
@@ -133,12 +158,12 @@ def _p(p_corrected: float) -> str:
 
 def _answer(done: StrategyComparison) -> list[str]:
     winner = done.winner
-    lines = [f"Best: {winner.contestant.spec}, with {done.by} of {_number(winner.mean)}."]
+    lines = [f"Best: {printable(winner.contestant.spec)}, with {done.by} of {_number(winner.mean)}."]
     for mark, words in (
         (Mark.ALIKE, f"As good, to within {_percent(MARGIN_SHARE)}"),
         (Mark.UNCLEAR, "Not told apart from it"),
     ):
-        named = [each.contestant.spec for each in done.ranking if each.mark is mark]
+        named = [printable(each.contestant.spec) for each in done.ranking if each.mark is mark]
         if named:
             lines.append(f"{words}: {', '.join(named)}.")
     if done.topics_won is not None:
@@ -160,6 +185,6 @@ def _worth(done: StrategyComparison, held_out: HeldOut) -> str:
     winner = done.winner
     return (
         f"The best of {len(done.ranking)} may look better than it is. Where one half of the observations chooses and "
-        f"the other half measures, the one chosen has {_number(held_out.mean)}; {winner.contestant.spec} is chosen in "
-        f"{_percent(done.chosen_share(winner))} of {N_HALVINGS:,} such halvings."
+        f"the other half measures, the one chosen has {_number(held_out.mean)}; {printable(winner.contestant.spec)} is "
+        f"chosen in {_percent(done.chosen_share(winner))} of {N_HALVINGS:,} such halvings."
     )

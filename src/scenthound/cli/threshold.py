@@ -7,7 +7,7 @@ import typer
 
 from scenthound.cli.progress import shown
 from scenthound.cli.shared_options import AsJson
-from scenthound.errors import WrongUse
+from scenthound.errors import BadInput, WrongUse, printable
 
 PAGES = "What scores the labelled pages"
 
@@ -97,5 +97,10 @@ def threshold(
     with shown("scoring") as progress:
         found = suggest_threshold(labels, goal=Goal(precision, recall), web=web, scored_by=scored_by, progress=progress)
     for picture in pictures:
-        draw_threshold(found, picture)
+        try:
+            draw_threshold(found, picture)
+        except OSError as reason:
+            raise BadInput(
+                f"{printable(picture)} cannot be written: {reason.strerror}; check the folder, or choose another --out."
+            ) from None
     print_suggestion(found, pictures, as_json)

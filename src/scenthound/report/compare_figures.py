@@ -16,9 +16,11 @@ from scenthound.lab.comparing.ranking import Mark, Placed
 from scenthound.lab.comparing.reading import row_name
 from scenthound.lab.statistics import PairedSample, spread_told
 from scenthound.registry import Value, written
-from scenthound.report.styles import COLOURS, looks, new_figure, plain_axes, settle, shared_legend
+from scenthound.report.styles import COLOURS, drawn, looks, new_figure, plain_axes, settle, shared_legend
 
 FEATURE = "Drawing a comparison"
+#: As many letters of a topic's id leave room for the rest of the title.
+LONGEST_TOPIC = 40
 #: Values that span more than this factor stand on a logarithmic axis.
 LONG_SPAN = 10
 #: A value of a sweep, and the row of the ranking that tells of its crawls.
@@ -40,7 +42,7 @@ def ranking_figure(done: StrategyComparison) -> Any:
         colour, shape, words = LOOKS[placed.mark]
         error = np.nan_to_num(placed.standard_error)
         axes.errorbar(placed.mean, -placed.place, xerr=error, fmt=shape, color=colour, label=words)
-    axes.set_yticks([-placed.place for placed in done.ranking], [row_name(placed) for placed in done.ranking])
+    axes.set_yticks([-placed.place for placed in done.ranking], [drawn(row_name(placed)) for placed in done.ranking])
     axes.set_ylim(-len(done.ranking) - 0.6, -0.4)
     _draw_bounds(axes, done)
     axes.set_xlabel(_axis_label(done))
@@ -78,7 +80,7 @@ def sweep_figure(done: StrategyComparison) -> Any:
             capsize=3,
             label=name,
         )
-    axes.set_xlabel(done.settings.sweeps[0].parameter)
+    axes.set_xlabel(drawn(done.settings.sweeps[0].parameter))
     axes.set_ylabel(_axis_label(done))
     axes.set_title(_title(done), fontsize="small")
     plain_axes(axes)
@@ -108,7 +110,7 @@ def _places(axes: Any, values: Sequence[Value]) -> dict[Value, float]:
     low, high = min(places.values()), max(places.values())
     if are_numbers and low > 0 and high / low > LONG_SPAN:
         axes.set_xscale("log")
-    axes.set_xticks(list(places.values()), [written(value) for value in values])
+    axes.set_xticks(list(places.values()), [drawn(written(value)) for value in values])
     axes.minorticks_off()
     return places
 
@@ -120,10 +122,10 @@ def _are_numbers(values: Sequence[Value]) -> bool:
 def _axis_label(done: StrategyComparison) -> str:
     better = "less is better" if done.lower_is_better else "more is better"
     metric, _, pages = done.by.partition("@")
-    return f"{metric.replace('_', ' ')} after {int(pages):,} pages ({better})"
+    return drawn(f"{metric.replace('_', ' ')} after {int(pages):,} pages ({better})")
 
 
 def _title(done: StrategyComparison) -> str:
     topics = done.measured.topics
-    about = f"topic {topics[0]}" if len(topics) == 1 else f"{len(topics)} topics"
+    about = f"topic {drawn(topics[0], LONGEST_TOPIC)}" if len(topics) == 1 else f"{len(topics)} topics"
     return f"{about}: {spread_told([PairedSample(done.measured.values[0])])}"

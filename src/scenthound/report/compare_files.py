@@ -7,6 +7,7 @@ from importlib.metadata import version
 from math import isnan
 from typing import Any
 
+from scenthound.errors import printable
 from scenthound.lab.comparing.comparison import StrategyComparison
 from scenthound.lab.comparing.ranking import MARGIN_SHARE, Mark, Placed
 from scenthound.report.json_text import finite
@@ -89,7 +90,7 @@ def _placed(done: StrategyComparison, placed: Placed) -> dict[str, Any]:
 
 
 def crawls_csv(done: StrategyComparison) -> str:
-    """One row for each strategy, topic and random seed."""
+    """One row for each strategy, topic and random seed; control characters in names are spelled out."""
     measured = done.measured
     table = io.StringIO(newline="")
     rows = csv.writer(table)
@@ -99,7 +100,6 @@ def crawls_csv(done: StrategyComparison) -> str:
         for at, topic in enumerate(measured.topics):
             for seed in range(done.experiment.n_seeds):
                 numbers = [float(column[place, at, seed]) for column in columns]
-                rows.writerow(
-                    [contestant.spec, topic, seed, *("" if isnan(each) else f"{each:.6g}" for each in numbers)]
-                )
+                cells = ["" if isnan(each) else f"{each:.6g}" for each in numbers]
+                rows.writerow([printable(contestant.spec), printable(topic), seed, *cells])
     return table.getvalue()

@@ -8,6 +8,7 @@ from scenthound.lab.thresholds.choice import Choice
 from scenthound.lab.thresholds.curve import Measured
 from scenthound.lab.thresholds.suggestion import Suggestion
 from scenthound.report.curves import COLOURS
+from scenthound.report.styles import drawn
 
 ENDINGS = (".svg", ".png", ".pdf")
 PRECISION, RECALL, F1 = COLOURS[:3]
@@ -32,8 +33,8 @@ def draw_threshold(suggestion: Suggestion, file: Path) -> None:
     _draw_trade(figure.add_subplot(1, 2, 1), suggestion.choice)
     _draw_by_threshold(figure.add_subplot(1, 2, 2), suggestion.choice)
     n_labels = suggestion.n_relevant + suggestion.n_irrelevant
-    of_topic = f"{suggestion.topic}, {suggestion.relevance}: " if suggestion.relevance else ""
-    figure.suptitle(f"{of_topic}{n_labels} labels, {suggestion.n_relevant} of them relevant", parse_math=False)
+    of_topic = f"{drawn(suggestion.topic)}, {suggestion.relevance}: " if suggestion.relevance else ""
+    figure.suptitle(f"{of_topic}{n_labels} labels, {suggestion.n_relevant} of them relevant")
     figure.savefig(file, dpi=120)
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from scenthound.lab.comparing.contestants import Contestant
+from scenthound.lab.comparing.crawling import crawled, part_of
 from scenthound.lab.comparing.guide_pages import GuidePages, guide_pages
 from scenthound.lab.comparing.halving import HeldOut, held_out
-from scenthound.lab.comparing.live_command import guide_note, live_command
+from scenthound.lab.comparing.live_command import CANNOT_BE_NAMED, guide_note, live_command
 from scenthound.lab.comparing.measurements import Measurements, gathered
 from scenthound.lab.comparing.measuring import measure_starts
 from scenthound.lab.comparing.metric_check import check_metric
@@ -53,7 +54,7 @@ class StrategyComparison:
     topics_won: TopicsWon | None  #: by the winner; None if topics are not the observations, or nobody else is there
     says: str  #: what the observations are, and so what the answer is about
     notes: tuple[str, ...]
-    command: str  #: starts the winner live
+    command: str  #: starts the winner live; empty if no command line can
     command_note: str  #: what must be known of it; mostly nothing
     guide_pages: GuidePages | None  #: that the winner's guide learnt from, if it learnt from the web
     n_made: int  #: crawls that were not kept from an earlier run
@@ -82,11 +83,13 @@ def compare_strategies(
     will be written to, for the command to name; None if they will not."""
     scipy_stats()  # What the tests need, and is not installed, is said before any work is done.
     recorded = open_web(web, progress)
-    ready = prepared(recorded, topics, settings)
-    check_metric(ready, recorded)
-    n_made = _crawled(ready, cache, workers, _part(progress, 0.0, CRAWLED))
-    cpu_us = _timed(ready, cache, _part(progress, CRAWLED, TIMED))
-    starts = measure_starts(ready, cache, workers=workers, progress=_part(progress, TIMED, 1.0))
+    wished = prepared(recorded, topics, settings)
+    check_metric(wished, recorded)
+    crawling = part_of(progress, 0.0, CRAWLED)
+    may_leave_out = not settings.strategies
+    ready, n_made = crawled(wished, cache, may_leave_out=may_leave_out, workers=workers, progress=crawling)
+    cpu_us = _timed(ready, cache, part_of(progress, CRAWLED, TIMED))
+    starts = measure_starts(ready, cache, workers=workers, progress=part_of(progress, TIMED, 1.0))
     topic_ids = [topic.id for topic in ready.experiment.topics]
     measured = gathered(starts, topic_ids, ready.experiment.n_seeds, ready.point)
     return _told(ready, settings, topics.file, measured, learnt_from=learnt_from, cpu_us=cpu_us, n_made=n_made)
@@ -106,6 +109,7 @@ def _told(
     experiment, is_low = ready.experiment, ready.point.metric.lower_is_better
     ranking = ranking_of(measured, ready.contestants, lower_is_better=is_low)
     winner, first_topic = ranking[0].contestant.spec, measured.topics[0]
+    command = live_command(topics_file, first_topic, winner, experiment, learnt_from)
     in_order = [ready.contestants.index(placed.contestant) for placed in ranking]
     return StrategyComparison(
         settings=settings,
@@ -122,25 +126,11 @@ def _told(
         topics_won=topics_won(measured, in_order, lower_is_better=is_low),
         says=what_it_is_about(measured),
         notes=(*ready.notes, *reading_notes(ready, measured, ranking)),
-        command=live_command(topics_file, first_topic, winner, experiment, learnt_from),
-        command_note=guide_note(winner, experiment, learnt_from),
+        command=command,
+        command_note=guide_note(winner, experiment, learnt_from) if command else CANNOT_BE_NAMED,
         guide_pages=guide_pages(ready, first_topic, winner),
         n_made=n_made,
     )
-
-
-def _part(progress: Progress, first: float, last: float) -> Progress:
-    """The progress of a part of the work, as that of the whole."""
-
-    def told(share: float, words: str) -> None:
-        progress(first + share * (last - first), words)
-
-    return told
-
-
-def _crawled(ready: Prepared, cache: Path, workers: int | None, progress: Progress) -> int:
-    pieces = crawl_all(ready.experiment, ready.ground, list(ready.planned), cache, workers=workers, progress=progress)
-    return sum(piece.n_made for piece in pieces)
 
 
 def _timed(ready: Prepared, cache: Path, progress: Progress) -> dict[str, float]:

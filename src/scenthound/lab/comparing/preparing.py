@@ -1,23 +1,24 @@
 """A comparison made ready: topics chosen, a page budget that fits the web, contestants listed, starts drawn.
 
-Where no strategy was named, those that cannot crawl for the topics are left out, and a note says why. A strategy that
-was named must be able to.
+Where no strategy was named, those that cannot be made or cannot crawl for the topics are left out, and a note says why.
+A strategy that was named must be able to.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from scenthound.errors import WrongUse, printable
+from scenthound.errors import BrokenContract, ScenthoundError, WrongUse, printable
+from scenthound.lab.comparing.budget import budget_notes, check_length
 from scenthound.lab.comparing.contestants import Contestant, contestants_of
 from scenthound.lab.comparing.settings import ComparisonSettings, deciding_point
 from scenthound.lab.experiment import Experiment
 from scenthound.lab.planning import plan
-from scenthound.lab.starts import Start, Starts, check_seeds, check_start
+from scenthound.lab.starts import Start, Starts, check_start
 from scenthound.lab.studies.settings import fitting_pages
 from scenthound.lab.studies.study_topics import can_start
 from scenthound.lab.studies.trace_cache import Ground
-from scenthound.lab.topic_choice import TopicChoice, choose_topics, parse_task
+from scenthound.lab.topic_choice import ChosenTopics, TopicChoice, choose_topics, parse_task
 from scenthound.metrics.base import Metric, Point
 from scenthound.model import Topic
 from scenthound.store.recorded_web import RecordedWeb
@@ -26,6 +27,8 @@ from scenthound.topics.files import read_topics
 
 #: As many topics are named to who has to choose one.
 SHOWN_TOPICS = 10
+#: What tells that a strategy cannot take part.
+REFUSALS = (WrongUse, BrokenContract)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +50,11 @@ def prepared(web: RecordedWeb, topics: TopicChoice, settings: ComparisonSettings
     check_start(settings.n_start, web)
     starts = Starts(web, parse_task(settings.task), settings.n_start, n_judge=settings.n_judge)
     chosen = choose_topics(topics, starts)
+    _check_only_topic(topics, chosen, starts)
     pages = fitting_pages(settings.page_budget, web.n_pages)
     point = deciding_point(settings.by, pages)
-    notes = _budget_notes(settings.page_budget, pages, web.n_pages)
-    entrants = contestants_of(settings.strategies or _installed(settings), settings.sweeps, pages)
+    usable, unusable = ([*settings.strategies], []) if settings.strategies or settings.sweeps else _installed()
+    entrants = contestants_of(usable, settings.sweeps, pages)
     wished = Experiment(
         web=(web.path or Path()).resolve(),
         topics=chosen.topics,
@@ -70,7 +74,7 @@ def prepared(web: RecordedWeb, topics: TopicChoice, settings: ComparisonSettings
     )
     experiment, planned, left_out = _planned(wished, web, may_leave_out=not settings.strategies)
     for _, start in planned:
-        check_seeds(start, min(point.step, pages), "--start")
+        check_length(start, point, pages, web.n_pages)
     return Prepared(
         experiment=experiment,
         ground=Ground.of(web.fingerprint, experiment.train_from),
@@ -78,13 +82,31 @@ def prepared(web: RecordedWeb, topics: TopicChoice, settings: ComparisonSettings
         point=point,
         planned=tuple(planned),
         other_starts=_other_starts(point.metric, experiment, starts),
-        notes=(*notes, *_skipped_notes(chosen.skipped), *left_out),
+        notes=(
+            *budget_notes(settings.page_budget, pages, web.n_pages),
+            *_skipped_notes(chosen.skipped),
+            *unusable,
+            *left_out,
+        ),
     )
 
 
-def _installed(settings: ComparisonSettings) -> list[str]:
-    """Every strategy, unless one must be named because it is to be swept."""
-    return [] if settings.sweeps else STRATEGIES.names()
+def _installed() -> tuple[list[str], list[str]]:
+    """Every strategy that can be made, and a note on each of the others."""
+    usable, notes = [], []
+    for name in STRATEGIES.names():
+        try:
+            STRATEGIES.make(name)
+            usable.append(name)
+        except ScenthoundError as reason:
+            notes.append(f"Left out: {printable(name)}. {printable(reason)}")
+    return usable, notes
+
+
+def _check_only_topic(topics: TopicChoice, chosen: ChosenTopics, starts: Starts) -> None:
+    """BadTopic if no crawl can start for the one topic there is: it cannot be skipped, as one of several can."""
+    if len(chosen.topics) == 1 and (topics.ids or not chosen.others):
+        starts.draw(chosen.topics[0], 0)
 
 
 def _check_choice(topics: TopicChoice) -> None:
@@ -99,17 +121,10 @@ def _check_choice(topics: TopicChoice) -> None:
         )
 
 
-def _budget_notes(wanted: int, pages: int, n_pages: int) -> list[str]:
-    if pages == wanted:
-        return []
-    return [
-        f"The web has {n_pages:,} pages. A crawl that takes most of it says little about a strategy, so crawls have "
-        f"{pages:,} pages, half of the web, and not {wanted:,}."
-    ]
-
-
 def _skipped_notes(skipped: Mapping[str, str]) -> list[str]:
-    return [f"No crawl can start for these topics, which are left out: {', '.join(skipped)}."] if skipped else []
+    if not skipped:
+        return []
+    return [f"No crawl can start for these topics, which are left out: {', '.join(map(printable, skipped))}."]
 
 
 Planned = list[tuple[Topic, Start]]
@@ -119,7 +134,7 @@ def _planned(wished: Experiment, web: RecordedWeb, *, may_leave_out: bool) -> tu
     """The starts of all topics; if need be without the strategies that cannot crawl for them, which are noted."""
     try:
         return wished, plan(wished, web), []
-    except WrongUse:
+    except REFUSALS:
         if not may_leave_out:
             raise
     refused = {
@@ -141,8 +156,8 @@ def _refusal(alone: Experiment, web: RecordedWeb) -> str:
     """Why one strategy cannot crawl; empty if it can."""
     try:
         plan(alone, web)
-    except WrongUse as reason:
-        return str(reason)
+    except REFUSALS as reason:
+        return printable(reason)
     return ""
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from scenthound.errors import printable
 from scenthound.lab.comparing.contestants import Contestant
 from scenthound.lab.comparing.measurements import Measurements
 from scenthound.lab.comparing.preparing import Prepared
@@ -43,14 +44,14 @@ def reading_notes(ready: Prepared, measured: Measurements, ranking: Sequence[Pla
 def _lacking_notes(ready: Prepared, lacking: tuple[str, ...]) -> list[str]:
     if not lacking:
         return []
-    named = f"Topics without {ready.point.metric} are left out: {', '.join(lacking)}."
+    named = f"Topics without {ready.point.metric} are left out: {', '.join(map(printable, lacking))}."
     return [f"{named} It needs {ready.point.metric.needs}." if ready.point.metric.needs else named]
 
 
 def _twin_notes(ranking: Sequence[Placed]) -> list[str]:
     """Of strategies under several names; values of a sweep that change nothing stand in the row that they share."""
     return [
-        f"{other.spec} crawled the same pages in the same order as {placed.contestant.spec}."
+        f"{printable(other.spec)} crawled the same pages in the same order as {printable(placed.contestant.spec)}."
         for placed in ranking
         for other in placed.also
         if not other.swept

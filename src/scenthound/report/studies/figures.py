@@ -16,7 +16,7 @@ import numpy as np
 from scenthound.lab.statistics import MeanCurve
 from scenthound.lab.studies.measured import BOUNDS, ArmMeasurements, Measured
 from scenthound.lab.studies.pictures import PAGES_VISITED, Panel, Picture
-from scenthound.report.styles import Look, looks, new_figure, plain_axes, settle, shared_legend
+from scenthound.report.styles import Look, drawn, looks, new_figure, plain_axes, settle, shared_legend
 
 FEATURE = "Drawing a study"
 PANEL_INCHES = (4.9, 3.5)
@@ -56,8 +56,8 @@ def _draw_panel(axes: Any, panel: Panel, arm: ArmMeasurements, look_of: dict[str
         _draw_curves(axes, panel, arm, look_of)
     else:
         _draw_bars(axes, panel, arm, look_of)
-    axes.set_title(panel.title, fontsize="medium")
-    axes.set_ylabel(_y_label(panel, arm.of(panel.measures[0])))
+    axes.set_title(drawn(panel.title), fontsize="medium")
+    axes.set_ylabel(drawn(_y_label(panel, arm.of(panel.measures[0]))))
     plain_axes(axes, grid="both" if panel.kind == "curves" else "y")
 
 
@@ -74,7 +74,7 @@ def _draw_curves(axes: Any, panel: Panel, arm: ArmMeasurements, look_of: dict[st
         _draw_curve(axes, measured.curve(arm.place(label)), label, look_of[label], marked)
     if panel.with_bounds and measure in arm.bounds:
         _draw_bounds(axes, arm.bounds[measure])
-    axes.set_xlabel(panel.x_label)
+    axes.set_xlabel(drawn(panel.x_label))
     if panel.x_label == PAGES_VISITED or measured.x[-1] == arm.page_budget:
         axes.set_xlim(0, arm.page_budget)
     axes.locator_params(axis="x", nbins=6, integer=True)
@@ -130,7 +130,7 @@ def _draw_bars(axes: Any, panel: Panel, arm: ArmMeasurements, look_of: dict[str,
         )
     told = panel.measure_names or tuple(map(measure_told, panel.measures))
     names = told if len(told) > 1 else ("",)
-    axes.set_xticks(range(len(names)), names)
+    axes.set_xticks(range(len(names)), [drawn(name) for name in names])
 
 
 def measure_told(measure: str) -> str:

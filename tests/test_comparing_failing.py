@@ -1,0 +1,150 @@
+"""Plug-ins that fail in a comparison: left out with a note where nobody named them, and an error where somebody did."""
+
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from evolution_web import record_topical, write_topical
+from scenthound.errors import BrokenContract, Peeked
+from scenthound.lab.comparing.comparison import compare_strategies
+from scenthound.lab.comparing.settings import ComparisonSettings
+from scenthound.lab.topic_choice import TopicChoice
+from scenthound.strategies.base import STRATEGIES
+from scenthound.strategies.breadth_first import BreadthFirst
+
+ALL = ComparisonSettings(page_budget=30, n_seeds=2, n_start=3)
+
+
+class FailsAtOnce(BreadthFirst):
+    summary = "Fails when it is told of the first page."
+
+    def tell(self, visit):
+        raise ZeroDivisionError("no\nluck")
+
+
+class FailsLate(BreadthFirst):
+    summary = "Fails on the twentieth page."
+    n_told = 0
+
+    def tell(self, visit):
+        self.n_told += 1
+        if self.n_told == 20:
+            raise ZeroDivisionError("too late")
+        super().tell(visit)
+
+
+class FailsAgain(BreadthFirst):
+    summary = "Fails in its second crawl, and in all after it."
+    crawling: ClassVar[list[object]] = []
+
+    def tell(self, visit):
+        if self not in self.crawling:
+            self.crawling.append(self)
+        if len(self.crawling) > 1:
+            raise ZeroDivisionError("once is enough")
+        super().tell(visit)
+
+
+class Peeks(BreadthFirst):
+    summary = "Reaches for what it cannot know."
+
+    def tell(self, visit):
+        raise Peeked("It reached for the answer.")
+
+
+class CannotBeMade(BreadthFirst):
+    summary = "Fails when it is made."
+
+    def __init__(self):
+        raise ZeroDivisionError("never")
+
+
+class NeedsNoSuchGuide(BreadthFirst):
+    summary = "Names a guide that nobody has."
+    guide = "oracle_of_delphi"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("topical")
+    record_topical(folder)
+    write_topical(folder)
+    return folder
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Two strategies of our own, and those of these classes."""
+
+    def call(**classes):
+        found = {name: STRATEGIES._found[name] for name in ("best_first", "breadth_first")}
+        for name, kind in classes.items():
+            found[name] = [EntryPoint(name, f"{__name__}:{kind}", "scenthound.strategies")]
+        monkeypatch.setattr(STRATEGIES, "_found", found)
+
+    return call
+
+
+def compared(place, tmp_path, settings=ALL, **more):
+    choice = TopicChoice(place / "topics.jsonl", ("balloon",))
+    return compare_strategies(place / "web", choice, settings, tmp_path / "crawls", workers=1, **more)
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("FailsAtOnce", "ZeroDivisionError"),
+        ("FailsLate", "too late"),
+        ("Peeks", "It reached for the answer."),
+        ("CannotBeMade", "The strategy odd cannot be made"),
+        ("NoSuchClass", "The strategy 'odd' cannot be loaded"),
+        ("NeedsNoSuchGuide", "No relevance model 'oracle_of_delphi'"),
+    ],
+)
+def test_who_fails_and_was_not_named_is_left_out_with_a_note(installed, place, tmp_path, kind, why):
+    installed(odd=kind)
+    done = compared(place, tmp_path)
+    assert [each.spec for each in done.contestants] == ["best_first", "breadth_first"]
+    assert done.experiment.strategies == ("best_first", "breadth_first")
+    (note,) = (note for note in done.notes if note.startswith("Left out: odd. "))
+    assert why in note
+    assert note.isprintable()
+
+
+def test_the_others_are_ranked_as_if_it_had_not_been_there(installed, place, tmp_path):
+    installed(odd="FailsLate", worse="FailsAtOnce")
+    with_odd = compared(place, tmp_path)
+    installed()
+    without = compared(place, tmp_path)
+    assert without.n_made == 0
+    assert with_odd.measured.values.tolist() == without.measured.values.tolist()
+    assert sum(note.startswith("Left out: ") for note in with_odd.notes) == 2
+
+
+def test_who_fails_and_was_named_ends_the_comparison(installed, place, tmp_path):
+    for kind in ("FailsAtOnce", "FailsLate", "CannotBeMade"):
+        installed(odd=kind)
+        with pytest.raises(BrokenContract, match="odd"):
+            compared(place, tmp_path, replace(ALL, strategies=("best_first", "odd")))
+
+
+def test_where_all_fail_the_first_error_is_told(installed, place, tmp_path, monkeypatch):
+    installed(odd="FailsLate", worse="FailsAtOnce")
+    only = {name: STRATEGIES._found[name] for name in ("odd", "worse")}
+    monkeypatch.setattr(STRATEGIES, "_found", only)
+    with pytest.raises(BrokenContract, match=r"Strategy odd .* too late"):
+        compared(place, tmp_path)
+
+
+def test_progress_does_not_go_back_when_one_is_left_out(installed, place, tmp_path):
+    # The first start is done by all when it fails at the second.
+    installed(odd="FailsAgain")
+    told = []
+    compared(place, tmp_path, progress=lambda share, _: told.append(share))
+    assert told == sorted(told)
+    assert told[-1] == 1
+    # Half of the crawls have half of 0.75; the same is told until each alone has come as far.
+    assert told.count(0.375) > 1

@@ -1,0 +1,143 @@
+"""The folder of a comparison: what is refused before any work, who may work in it, and what an error leaves."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evolution_web import record_topical, write_topical
+from scenthound.errors import BadInput, UnknownName
+from scenthound.lab.comparing.settings import ComparisonSettings
+from scenthound.lab.topic_choice import TopicChoice
+from scenthound.report import compare_folder
+from scenthound.report.compare_folder import compare_into
+from scenthound.report.compare_place import comparison_place
+
+SMALL = ComparisonSettings(("best_first", "breadth_first"), page_budget=10, n_seeds=1, n_start=3)
+
+
+def refusal(out: Path, **more) -> str:
+    with pytest.raises(BadInput) as told, comparison_place(out, **more):
+        raise AssertionError("the work began")
+    message = str(told.value)
+    assert "--out" in message
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("entry", ["letter.txt", "study.json", "comparison.json", "training", "ranking.svg/", "crawls"])
+def test_what_is_something_else_is_left_alone(tmp_path, entry):
+    place = tmp_path / entry
+    if entry in ("training", "ranking.svg/"):
+        place.mkdir()
+        (place / "mine").write_text("mine")
+    else:
+        place.write_text('{"mine": 1}')
+    assert f"something else in it than a comparison, {entry.rstrip('/')} for one" in refusal(tmp_path)
+    assert [found.name for found in tmp_path.iterdir()] == [entry.rstrip("/")]
+
+
+def test_what_cannot_be_a_folder_is_refused_before_any_work(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    assert "is no folder" in refusal(tmp_path / "file")
+    assert "cannot be made: Not a directory" in refusal(tmp_path / "file" / "out")
+    (tmp_path / "nowhere").symlink_to(tmp_path / "gone")
+    assert "is no folder" in refusal(tmp_path / "nowhere")
+
+
+def test_a_folder_without_the_right_to_write_is_refused(tmp_path, monkeypatch):
+    # A superuser may write anywhere, so the answer of the system is made up.
+    (tmp_path / "out").mkdir()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert "cannot be written into" in refusal(tmp_path / "out")
+
+
+def test_pages_to_learn_from_are_not_in_the_folder_that_is_made_anew(tmp_path):
+    out = tmp_path / "out"
+    for taught in (out / "training", out / "training" / "more"):
+        assert "is in --out, where a run would remove it" in refusal(out, train_from=taught)
+    assert not out.exists()
+    with comparison_place(out, tmp_path / "training"):
+        assert out.is_dir()
+
+
+def test_a_comparison_that_was_broken_off_is_taken_up(tmp_path):
+    (tmp_path / "crawls").mkdir()
+    (tmp_path / "training").mkdir()
+    (tmp_path / "comparison.csv").write_text("")
+    (tmp_path / ".0123.part").write_text("")
+    with comparison_place(tmp_path):
+        pass
+
+
+def test_only_one_works_in_a_folder_at_a_time(tmp_path):
+    with comparison_place(tmp_path / "out"):
+        assert "Another run is at work in" in refusal(tmp_path / "out")
+    with comparison_place(tmp_path / "out"):
+        pass
+
+
+def test_a_folder_that_came_to_nothing_is_removed_and_one_that_was_there_is_not(tmp_path):
+    (tmp_path / "old").mkdir()
+    for out in (tmp_path / "new", tmp_path / "old"):
+        with pytest.raises(KeyboardInterrupt), comparison_place(out):
+            raise KeyboardInterrupt
+    assert not (tmp_path / "new").exists()
+    assert (tmp_path / "old").exists()
+
+
+def test_a_crawl_that_was_made_stays(tmp_path):
+    crawl = tmp_path / "new" / "crawls" / "crawl"
+    with pytest.raises(FileExistsError), comparison_place(tmp_path / "new"):
+        _written_twice(crawl)
+    assert crawl.exists()
+
+
+def _written_twice(file: Path) -> None:
+    file.touch()
+    file.touch(exist_ok=False)
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("topical")
+    record_topical(folder)
+    write_topical(folder)
+    return folder
+
+
+def test_an_earlier_result_stays_until_the_new_one_is_drawn(web, tmp_path, monkeypatch):
+    out, choice = tmp_path / "out", TopicChoice(web / "topics.jsonl", ("balloon",))
+    compare_into(out, web / "web", choice, SMALL, workers=1)
+    before = {file.name: file.read_bytes() for file in out.iterdir() if file.is_file()}
+    assert json.loads(before["comparison.json"])["format"] == "scenthound comparison"
+
+    def fails(_):
+        raise ValueError("cannot be drawn")
+
+    monkeypatch.setattr(compare_folder, "ranking_figure", fails)
+    with pytest.raises(ValueError, match="cannot be drawn"):
+        compare_into(out, web / "web", choice, replace(SMALL, strategies=("best_first",)), workers=1)
+    assert {file.name: file.read_bytes() for file in out.iterdir() if file.is_file()} == before
+
+
+def test_while_files_are_replaced_no_ranking_says_that_they_belong_together(web, tmp_path, monkeypatch):
+    out, choice = tmp_path / "out", TopicChoice(web / "topics.jsonl", ("balloon",))
+    compare_into(out, web / "web", choice, SMALL, workers=1)
+    written = []
+
+    def noted(path, content):
+        written.append((path.name, (out / "comparison.json").exists()))
+
+    monkeypatch.setattr(compare_folder, "write_whole", noted)
+    compare_into(out, web / "web", choice, SMALL, workers=1)
+    assert written[-1] == ("comparison.json", False)
+    assert not any(is_there for _, is_there in written)
+
+
+def test_a_mistake_leaves_no_folder(web, tmp_path):
+    with pytest.raises(UnknownName):
+        compare_into(tmp_path / "out", web / "web", TopicChoice(web / "topics.jsonl", ("nobody",)), SMALL, workers=1)
+    assert not (tmp_path / "out").exists()
