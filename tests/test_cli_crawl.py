@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,6 @@ from scenthound.errors import WrongUse
 from scenthound.store.stored_crawl import StoredCrawl
 
 Call = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture(autouse=True)
-def no_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A crawl on a busy machine may take long enough to tell how far it is, where nothing shall be told."""
-    monkeypatch.setattr(crawl_progress, "SECONDS_BETWEEN_LINES", inf)
 
 
 @pytest.fixture

@@ -69,7 +69,8 @@ def test_a_comparison_that_was_broken_off_is_taken_up(tmp_path):
     (tmp_path / "comparison.csv").write_text("")
     (tmp_path / ".0123.part").write_text("")
     with comparison_place(tmp_path):
-        pass
+        assert (tmp_path / "crawls").is_dir()
+    assert (tmp_path / "crawls").is_dir()
 
 
 def test_only_one_works_in_a_folder_at_a_time(tmp_path):

@@ -104,14 +104,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_page_of_200_kilobytes_is_parsed_in_bounded_time(name: str) -> None:
-    # CPU time depends on what else the machine does, so the best of three counts.
-    used_s = []
-    for _ in range(3):
-        started = time.process_time()
-        page = parse_html(HOSTILE[name], URL, WordScanner())
-        used_s.append(time.process_time() - started)
-        if used_s[-1] < 0.5:
-            break
+    started = time.process_time()
+    page = parse_html(HOSTILE[name], URL, WordScanner())
     # Some five times what the slowest takes; those that are not linear would take seconds.
-    assert min(used_s) < 0.5
+    assert time.process_time() - started < 0.5
     assert_places_are_sound(page)

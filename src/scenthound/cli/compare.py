@@ -6,14 +6,23 @@ from typing import Annotated
 import typer
 
 from scenthound.cli.progress import shown
-from scenthound.cli.shared_options import AsJson, ClosedWorld, FollowNofollow, Workers
+from scenthound.cli.shared_options import (
+    AsJson,
+    ClosedWorld,
+    FollowNofollow,
+    RecordedWebFolder,
+    StartPages,
+    TaskName,
+    TopicsFile,
+    Workers,
+)
 from scenthound.errors import printable
 from scenthound.report.json_text import json_text
 
 
 def compare(
-    web: Annotated[Path, typer.Option(help="A recorded web, or a crawl; `scenthound record` and `crawl` make them.")],
-    topics: Annotated[Path, typer.Option(help="A topic file: TOML or JSON Lines.")],
+    web: RecordedWebFolder,
+    topics: TopicsFile,
     topic: Annotated[
         list[str] | None,
         typer.Option(metavar="ID", help="The topic; repeat it for several. Needed if the file has more than one."),
@@ -56,12 +65,8 @@ def compare(
             metavar="DIR", help="Folder for ranking, pictures and crawls; run again, only new crawls are made."
         ),
     ] = None,
-    task: Annotated[
-        str, typer.Option(help="Start from `examples`, or from their `neighbours` two links away.")
-    ] = "examples",
-    start: Annotated[
-        int, typer.Option(min=1, help="Pages each crawl starts from; the other examples are targets.")
-    ] = 10,
+    task: TaskName = "examples",
+    start: StartPages = 10,
     relevance: Annotated[
         str | None,
         typer.Option(

@@ -6,7 +6,17 @@ from typing import Annotated
 import typer
 
 from scenthound.cli.progress import shown
-from scenthound.cli.shared_options import AsJson, ClosedWorld, FollowNofollow, Force, Workers
+from scenthound.cli.shared_options import (
+    AsJson,
+    ClosedWorld,
+    FollowNofollow,
+    Force,
+    RecordedWebFolder,
+    StartPages,
+    TaskName,
+    TopicsFile,
+    Workers,
+)
 from scenthound.errors import WrongUse
 from scenthound.report.json_text import json_text
 
@@ -58,20 +68,16 @@ def _pairs(conditions: list[str]) -> dict[str, str]:
 
 
 def simulate(
-    web: Annotated[Path, typer.Option(help="A recorded web, or a crawl; `scenthound record` and `crawl` make them.")],
-    topics: Annotated[Path, typer.Option(help="A topic file: TOML or JSON Lines.")],
+    web: RecordedWebFolder,
+    topics: TopicsFile,
     out: Annotated[Path, typer.Option(help="Folder for the traces.")],
     strategy: Annotated[
         list[str], typer.Option(help="name or name:parameter=value,...; repeat it to compare several.")
     ],
     pages: Annotated[int, typer.Option(min=1, help="Page budget of each crawl.")] = 2000,
     seeds: Annotated[int, typer.Option(min=1, help="Random seeds: each draws its own start pages.")] = 1,
-    task: Annotated[
-        str, typer.Option(help="Start from `examples`, or from their `neighbours` two links away.")
-    ] = "examples",
-    start: Annotated[
-        int, typer.Option(min=1, help="Pages each crawl starts from; the other examples are targets.")
-    ] = 10,
+    task: TaskName = "examples",
+    start: StartPages = 10,
     topic: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only this topic; repeatable.")] = None,
     topics_max: Annotated[int | None, typer.Option(min=1, help="Only the first so many topics.")] = None,
     skip_missing: Annotated[

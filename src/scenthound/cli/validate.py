@@ -6,13 +6,21 @@ from typing import Annotated
 import typer
 
 from scenthound.cli.progress import shown
-from scenthound.cli.shared_options import AsJson, ClosedWorld, FollowNofollow, Force, Workers
+from scenthound.cli.shared_options import (
+    AsJson,
+    ClosedWorld,
+    FollowNofollow,
+    Force,
+    RecordedWebFolder,
+    TopicsFile,
+    Workers,
+)
 from scenthound.report.json_text import json_text
 
 
 def validate(
-    web: Annotated[Path, typer.Option(help="A recorded web, or a crawl; `scenthound record` and `crawl` make them.")],
-    topics: Annotated[Path, typer.Option(help="A topic file: TOML or JSON Lines.")],
+    web: RecordedWebFolder,
+    topics: TopicsFile,
     strategy: Annotated[
         list[str], typer.Option(help="What to validate, as evolved:file=evolved.toml; repeat it to compare several.")
     ],

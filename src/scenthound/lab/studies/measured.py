@@ -4,7 +4,7 @@ Crawls of one topic from several random seeds are averaged first; topics are the
 for which a measure is not defined has not-a-number there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -103,3 +103,11 @@ class ArmMeasurements:
         values = measured.at(int(measured.x[-1]) if x is None else x)
         ours, theirs = values[self.place(one)], values[self.place(other)]
         return aligned_differences(theirs, ours) if measured.lower_is_better else aligned_differences(ours, theirs)
+
+
+def arm_named(arms: Sequence[ArmMeasurements], name: str) -> ArmMeasurements:
+    """Of several, the one that the settings call so."""
+    found = {arm.settings.name: arm for arm in arms}
+    if name not in found:
+        raise UnknownName.among("arm", name, found)
+    return found[name]

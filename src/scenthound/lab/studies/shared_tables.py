@@ -5,19 +5,11 @@ from itertools import combinations
 
 import numpy as np
 
-from scenthound.errors import UnknownName
 from scenthound.lab.statistics import Alternative, compare_pairs, paired_t, sign_flip_p
 from scenthound.lab.studies.measured import ArmMeasurements
 from scenthound.lab.studies.pictures import Table
 from scenthound.lab.studies.shown import file_name, mean_and_error, p_shown, shown
 from scenthound.model import FloatArray
-
-
-def arm_named(arms: Sequence[ArmMeasurements], name: str) -> ArmMeasurements:
-    found = {arm.settings.name: arm for arm in arms}
-    if name not in found:
-        raise UnknownName.among("arm", name, found)
-    return found[name]
 
 
 def end_table(arm: ArmMeasurements, measures: Mapping[str, str]) -> Table:

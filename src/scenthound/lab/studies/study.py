@@ -11,7 +11,7 @@ import numpy as np
 from scenthound.lab.studies.arms import Arm, Prepared, hosts_of_pages, prepared_arms
 from scenthound.lab.studies.crawling import crawl_all
 from scenthound.lab.studies.finished import FinishedStudy, Timing
-from scenthound.lab.studies.measured import ArmMeasurements
+from scenthound.lab.studies.measured import ArmMeasurements, arm_named
 from scenthound.lab.studies.measuring import measure_arm
 from scenthound.lab.studies.papers import paper_of
 from scenthound.lab.studies.pictures import Picture
@@ -32,7 +32,7 @@ class Study(FinishedStudy):
     pictures: tuple[Picture, ...]
 
     def arm(self, name: str) -> ArmMeasurements:
-        return next(arm for arm in self.arms if arm.settings.name == name)
+        return arm_named(self.arms, name)
 
 
 def run_study(

@@ -15,9 +15,9 @@ import numpy as np
 from scenthound.lab.findings import Finding, PendingClaim, finding_of, is_about_equal, is_more
 from scenthound.lab.statistics import aligned_differences
 from scenthound.lab.studies.beyond_tables import beyond_tables, overlap_table
-from scenthound.lab.studies.measured import ArmMeasurements
+from scenthound.lab.studies.measured import ArmMeasurements, arm_named
 from scenthound.lab.studies.pictures import Panel, Picture, Table
-from scenthound.lab.studies.shared_tables import arm_named, cost_tables, end_table, t_test_table
+from scenthound.lab.studies.shared_tables import cost_tables, end_table, t_test_table
 
 BEST, SPIDERS, PAGERANK = "BestFirst", "InfoSpiders", "PageRank"
 #: Of the classifiers, with the names that the paper's Figure 5 gives them.

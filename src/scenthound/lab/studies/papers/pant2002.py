@@ -19,9 +19,9 @@ import numpy as np
 from scenthound.lab.findings import Finding, PendingClaim, finding_of, is_more
 from scenthound.lab.statistics import aligned_differences
 from scenthound.lab.studies.beyond_tables import beyond_tables
-from scenthound.lab.studies.measured import ArmMeasurements
+from scenthound.lab.studies.measured import ArmMeasurements, arm_named
 from scenthound.lab.studies.pictures import PAGES_VISITED, Panel, Picture, Table
-from scenthound.lab.studies.shared_tables import arm_named, cost_tables, end_table
+from scenthound.lab.studies.shared_tables import cost_tables, end_table
 from scenthound.model import FloatArray
 
 TASK_1, TASK_2, COST = "task 1", "task 2", "cost"

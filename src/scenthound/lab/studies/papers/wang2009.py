@@ -19,9 +19,9 @@ import numpy as np
 from scenthound.lab.findings import Claim, Finding, PendingClaim, Verdict, finding_of, is_about_equal, is_less, is_more
 from scenthound.lab.statistics import aligned_differences
 from scenthound.lab.studies.beyond_tables import beyond_tables
-from scenthound.lab.studies.measured import ArmMeasurements
+from scenthound.lab.studies.measured import ArmMeasurements, arm_named
 from scenthound.lab.studies.pictures import Panel, Picture, Table
-from scenthound.lab.studies.shared_tables import arm_named, end_table, t_test_table
+from scenthound.lab.studies.shared_tables import end_table, t_test_table
 from scenthound.lab.studies.shown import file_name, mean_and_error
 from scenthound.model import FloatArray
 
