@@ -82,9 +82,12 @@ def not_taken(status: CrawlStatus) -> str:
 
 
 def ending(status: CrawlStatus) -> str:
-    """What a crawl that is about to end still waits for; nothing while it goes on."""
+    """What a crawl that is about to end still waits for, or that it is paused; nothing while it goes on."""
     from scenthound.drivers.ended import Ended
 
+    if status.paused and status.ending is None:
+        finishing = f": finishing {status.in_flight:,} in flight" if status.in_flight else ""
+        return f"paused from the dashboard{finishing}; Ctrl-C stops"
     if status.ending is None or not status.in_flight:
         return ""
     finishing = f"{status.ending}: finishing {status.in_flight:,} in flight"
@@ -112,12 +115,13 @@ def status_values(status: CrawlStatus, time_s: float | None) -> dict[str, Any]:
         "not_taken": status.n_not_taken,
         "reasons": {reason.value: count for reason, count in most_frequent(status.reasons)},
         "ending": status.ending and status.ending.name.lower(),
+        "paused": status.paused,
     }
 
 
 def summary_values(summary: CrawlSummary) -> dict[str, Any]:
     """What a crawl came to, for programs."""
     values = status_values(summary.status, None)
-    del values["ending"], values["seconds_left"], values["in_flight"]
+    del values["ending"], values["seconds_left"], values["in_flight"], values["paused"]
     reasons = {reason.value: count for reason, count in most_frequent(summary.reasons)}
     return {"folder": str(summary.folder), "ended": summary.ended.name.lower(), **values, "reasons": reasons}

@@ -150,6 +150,10 @@ class Politeness:
     def is_retired(self, host: int) -> bool:
         return host < len(self._is_retired) and bool(self._is_retired[host])
 
+    def is_busy(self, host: int) -> bool:
+        """Whether a request to the host is in flight."""
+        return host < len(self._is_busy) and bool(self._is_busy[host])
+
     def next_ready_s(self, now_s: float) -> float | None:
         """When to ask for ready hosts again: no host that rests now is ready earlier. None if none rests that time
         alone makes ready. With one host to an address that moment is exact; where hosts share one, it may bring none.

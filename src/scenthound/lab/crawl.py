@@ -1,33 +1,25 @@
 """A live crawl from a plan to its end: made in a folder, or taken up where its folder says it stood."""
 
-import asyncio
-import signal
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 from scenthound.drivers.ended import Ended
-from scenthound.drivers.live.clock import EpochClock
-from scenthound.drivers.live.loop import LiveRun, RunLimits
+from scenthound.drivers.live.loop import RunLimits
 from scenthound.drivers.live.replay import Replay, TakenUp
 from scenthound.drivers.live.status import CrawlStatus
 from scenthound.errors import BadInput, printable
 from scenthound.lab.crawl_parts import CrawlParts, check
 from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.lab.crawl_running import Running, Watch, run_to_end
 from scenthound.lab.crawl_sources import pinned
+from scenthound.lab.obeying import with_guide
 from scenthound.lab.run_goals import RunGoals
 from scenthound.model import Progress, silent
 from scenthound.reasons import Reason
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.web.curl_fetcher import CurlFetcher
-from scenthound.web.lookup_threads import system_lookup
-from scenthound.web.resolve import SystemResolver
-
-Watch = Callable[[CrawlStatus], None]
 
 
 def unwatched(_status: CrawlStatus) -> None:
@@ -76,18 +68,23 @@ def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
     """Go on with a crawl, however it was stopped. What the options leave open is as the last run was told."""
     with closing(CrawlStore.open(folder)) as store:
         options = options or RunOptions()
-        goals = RunGoals.read(folder).updated(options.page_budget, options.harvest_floor)
+        goals = RunGoals.read(folder).updated(page_budget=options.page_budget, harvest_floor=options.harvest_floor)
         return _run(CrawlPlan.from_settings(store.about.settings), store, options, goals)
 
 
 def _run(plan: CrawlPlan, store: CrawlStore, options: RunOptions, goals: RunGoals) -> CrawlSummary:
-    with closing(CrawlParts(plan, store)) as parts:
+    guided = with_guide(plan, store.folder, goals)
+    with closing(CrawlParts(guided, store)) as parts:
         if goals != RunGoals():
             goals.write(store.folder)
-        options = replace(options, page_budget=goals.page_budget, harvest_floor=goals.harvest_floor)
         stands = take_up(parts, plan, store, options.progress)
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            return runner.run(_crawl(parts, plan, stands, options, store))
+        page_budget = goals.page_budget or plan.page_budget
+        limits = RunLimits(page_budget, options.time_s, goals.harvest_floor, options.commit_s, options.watch_s)
+        running = Running(parts, plan, store, stands, limits, options.watch, options.obey_signals)
+        ended, status = run_to_end(running)
+        return CrawlSummary(
+            store.folder, ended, status, status.page_budget, store.reasons(), store.n_recorded(), plan.web
+        )
 
 
 def take_up(parts: CrawlParts, plan: CrawlPlan, store: CrawlStore, progress: Progress = silent) -> TakenUp:
@@ -104,75 +101,3 @@ def take_up(parts: CrawlParts, plan: CrawlPlan, store: CrawlStore, progress: Pro
     crawl.reasons.update(store.reasons())
     crawl.begin_journal()
     return stands
-
-
-async def _crawl(
-    parts: CrawlParts, plan: CrawlPlan, stands: TakenUp, options: RunOptions, store: CrawlStore
-) -> CrawlSummary:
-    loop = asyncio.get_running_loop()
-    fetcher = CurlFetcher(
-        plan.limits,
-        user_agent=plan.user_agent,
-        from_address=_mail_address(plan),
-        allow_private=plan.allow_private,
-        also_allowed=plan.also_allowed,
-        ca_file=plan.ca_file,
-    )
-    resolver = SystemResolver(loop, plan.hosts, lookup=_nowhere if plan.only_hosts else system_lookup)
-    page_budget = options.page_budget or plan.page_budget
-    limits = RunLimits(page_budget, options.time_s, options.harvest_floor, options.commit_s, options.watch_s)
-    last: list[CrawlStatus] = []
-
-    def watch(status: CrawlStatus) -> None:
-        last[:] = [status]
-        options.watch(status)
-
-    clock = EpochClock(stands.now_s)
-    if stands.n_events:
-        parts.crawl.engine.resume(clock())
-    run = LiveRun(parts.crawl, fetcher, resolver, limits, clock=clock, watch=watch)
-    with _signals_to(run.stop) if options.obey_signals else _nothing():
-        try:
-            ended = await run.run()
-        finally:
-            resolver.close()
-    return CrawlSummary(store.folder, ended, last[-1], page_budget, store.reasons(), store.n_recorded(), plan.web)
-
-
-def _nowhere(_host: str) -> tuple[str, ...]:
-    """The addresses of a host that the plan does not know: nobody is asked for them."""
-    return ()
-
-
-def _mail_address(plan: CrawlPlan) -> str | None:
-    """For the header `From`, if the contact is one."""
-    return plan.contact if "@" in plan.contact and "/" not in plan.contact else None
-
-
-@contextmanager
-def _signals_to(stop: Callable[[], None]) -> Iterator[None]:
-    loop = asyncio.get_running_loop()
-    endings = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    for ending in endings:
-        loop.add_signal_handler(ending, stop)
-    try:
-        yield
-    finally:
-        for ending in endings:
-            loop.remove_signal_handler(ending)
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """uvloop's where it is installed."""
-    if sys.platform == "win32":
-        return None
-    try:
-        import uvloop
-    except ImportError:
-        return None
-    return uvloop.new_event_loop

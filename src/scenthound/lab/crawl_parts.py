@@ -52,7 +52,8 @@ class CrawlParts:
             load_compiled(self._parser)
         guards = PageGuards(near_duplicates=plan.near_duplicates, soft_404s=plan.soft_404s)
         scorer = PageScorer(relevance, strategy)
-        reader = Reader(self._parser, scorer, guards, agent=plan.agent, obey_nofollow=plan.obey_nofollow)
+        self._strategy, self._words = strategy, LiveWords(scanner)
+        self._reader = reader = Reader(self._parser, scorer, guards, agent=plan.agent, obey_nofollow=plan.obey_nofollow)
         recorded = None if recording is None else RecordedPages(recording, reader, offline=plan.offline)
         web = self._web(plan, store, scanner, recording, table)
         at_hand = None if recorded is None else recorded.at_hand
@@ -81,6 +82,10 @@ class CrawlParts:
         )
         words = TopicWords.of(plan.topic, LiveWords(scanner))
         return LiveWeb(words, table, visits, load_links=pages.links, load_text=pages.text)
+
+    def score_by(self, plan: CrawlPlan) -> None:
+        """Score the pages that come from now on by another guide: the one of this plan."""
+        self._reader.scorer = PageScorer(relevance_of(plan, self._strategy, self._words), self._strategy)
 
     def close(self) -> None:
         self._parser.close()

@@ -15,7 +15,7 @@ from pathlib import Path
 from scenthound.errors import BadInput, WrongUse, printable
 from scenthound.files import DAMAGE, opened
 from scenthound.lab.crawl_plan import CrawlPlan
-from scenthound.lab.training_folder import HTML_ENDINGS, TEXT_ENDINGS
+from scenthound.lab.training_folder import training_files
 from scenthound.relevance.base import RELEVANCE, trains
 from scenthound.store.crawl_web import open_web
 from scenthound.store.recorded_web import RecordedWeb
@@ -116,7 +116,7 @@ def training_digest(folder: Path) -> str:
     if not folder.is_dir():
         raise BadInput(f"There is no folder {printable(folder)} to train from: name another with --train-from.")
     digest = hashlib.sha256()
-    for file in _training_files(folder):
+    for file in sorted(file for kind in ("positive", "negative") for file in training_files(folder, kind)):
         try:
             content = file.read_bytes()
         except DAMAGE as reason:
@@ -124,12 +124,6 @@ def training_digest(folder: Path) -> str:
         digest.update(f"{file.relative_to(folder).as_posix()!r}:{len(content)};".encode())
         digest.update(content)
     return digest.hexdigest()[:_DIGEST_LETTERS]
-
-
-def _training_files(folder: Path) -> list[Path]:
-    endings = HTML_ENDINGS + TEXT_ENDINGS
-    files = (file for kind in ("positive", "negative") for file in (folder / kind).rglob("*"))
-    return sorted(file for file in files if file.suffix.lower() in endings and not file.is_dir())
 
 
 def _check_is_needed(plan: CrawlPlan) -> None:

@@ -19,8 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from scenthound.frontier.politeness_rules import PolitenessRules
-from scenthound.lab.crawl import CrawlSummary, RunOptions, Watch, crawl
+from scenthound.lab.crawl import CrawlSummary, RunOptions, crawl
 from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.lab.crawl_running import Watch
 from scenthound.lab.demo_server import DemoServer, at_demo_port
 from scenthound.lab.experiment import random_seed_of
 from scenthound.lab.starts import Start

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
+from functools import cached_property
 from heapq import nlargest
 from pathlib import Path
 
@@ -68,14 +69,28 @@ def explain(folder: str | Path, url: str) -> Explanation:
         return _Witness(crawl).explain(url)
 
 
+def explain_visit(crawl: StoredCrawl, visit: int) -> Explanation:
+    """Why a page was taken, by the number of its visit: that is found without looking through all addresses."""
+    row = next(crawl.visits(visit), None)
+    if row is None:
+        raise WrongUse(f"There is no visit {visit:,}: the crawl has {crawl.counts().visits:,}, counted from 0.")
+    return _Witness(crawl).with_parents(Explanation(row.url, Fate.TAKEN, visit=row), row.page)
+
+
 class _Witness:
     """Answers for one crawl."""
 
     def __init__(self, crawl: StoredCrawl) -> None:
         self._crawl = crawl
-        self._urls = crawl.urls()
-        self._number = {url: number for number, url in enumerate(self._urls)}
         self._seeds = set(crawl.about.settings.get("seeds", ()))
+
+    @cached_property
+    def _urls(self) -> list[str]:
+        return self._crawl.urls()
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {url: number for number, url in enumerate(self._urls)}
 
     def explain(self, written: str) -> Explanation:
         ways = _ways_to_write(written)
@@ -90,27 +105,27 @@ class _Witness:
         visit = None if page is None else self._crawl.visit_of_page(page)
         visit = visit or self._crawl.visit_of_url(url)
         if visit is not None:
-            return self._with_parents(Explanation(url, Fate.TAKEN, visit=visit), visit.page)
+            return self.with_parents(Explanation(url, Fate.TAKEN, visit=visit), visit.page)
         if page is None:
             return None
         row = self._crawl.not_taken_of_page(page)
         fate = Fate.WAITING if row is None else Fate.NOT_TAKEN
-        return self._with_parents(Explanation(url, fate, not_taken=row), page)
+        return self.with_parents(Explanation(url, fate, not_taken=row), page)
 
-    def _with_parents(self, found: Explanation, page: int) -> Explanation:
+    def with_parents(self, found: Explanation, page: int) -> Explanation:
         visits = self._crawl.parents_of(page).tolist()
-        parents = tuple(self._parent(visit, page) for visit in visits[:MOST_PARENTS])
-        asked = self._urls[page]
+        asked = self._crawl.url_of(page)
+        parents = tuple(self._parent(visit, page, asked) for visit in visits[:MOST_PARENTS])
         return replace(found, asked_url=asked, is_seed=asked in self._seeds, parents=parents, n_parents=len(visits))
 
-    def _parent(self, visit: int, page: int) -> Parent:
+    def _parent(self, visit: int, page: int, url: str) -> Parent:
         row = next(self._crawl.visits(visit))
         place = int(np.flatnonzero(row.links == page)[0])
         return Parent(
             url=row.url,
             visit=visit,
             relevance=row.relevance,
-            anchor=self._anchor(row, self._urls[page]),
+            anchor=self._anchor(row, url),
             context_relevance=None if row.predicted is None else float(row.predicted[place]),
             anchor_relevance=None if row.anchors is None else float(row.anchors[place]),
         )

@@ -14,10 +14,13 @@ from scenthound.store.crawl_folder import RUN_FILE
 
 @dataclass(frozen=True, slots=True)
 class RunGoals:
-    """None is what the plan says, and no floor."""
+    """None is what the plan says, and no floor. `guide` is a folder in that of the crawl with the pages that its guide
+    was trained anew on, and `guide_digest` what they are."""
 
     page_budget: int | None = None
     harvest_floor: float | None = None
+    guide: str | None = None
+    guide_digest: str | None = None
 
     def __post_init__(self) -> None:
         if self.page_budget is not None:
@@ -39,11 +42,21 @@ class RunGoals:
             ) from None
 
     def write(self, folder: Path) -> None:
-        write_whole(folder / RUN_FILE, orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2) + b"\n")
+        told = {name: value for name, value in asdict(self).items() if value is not None}
+        write_whole(folder / RUN_FILE, orjson.dumps(told, option=orjson.OPT_INDENT_2) + b"\n")
 
-    def updated(self, page_budget: int | None, harvest_floor: float | None) -> "RunGoals":
-        """With what a new run is told; what it is not told stays."""
+    def updated(
+        self,
+        *,
+        page_budget: int | None = None,
+        harvest_floor: float | None = None,
+        guide: str | None = None,
+        guide_digest: str | None = None,
+    ) -> "RunGoals":
+        """With what a run is told; what it is not told stays."""
         return RunGoals(
             self.page_budget if page_budget is None else page_budget,
             self.harvest_floor if harvest_floor is None else harvest_floor,
+            self.guide if guide is None else guide,
+            self.guide_digest if guide_digest is None else guide_digest,
         )

@@ -30,12 +30,18 @@ def read_training(folder: Path, index: WordIndex) -> Training:
     return Training(*(_words_of_all(folder, kind, index) for kind in ("positive", "negative")))
 
 
+def training_files(folder: Path, kind: str) -> list[Path]:
+    """The pages of one kind, positive or negative, in the order of their paths."""
+    endings = HTML_ENDINGS + TEXT_ENDINGS
+    return sorted(file for file in (folder / kind).rglob("*") if file.suffix.lower() in endings and not file.is_dir())
+
+
 def _words_of_all(folder: Path, kind: str, index: WordIndex) -> tuple[IntArray, ...]:
     place = folder / kind
     if not place.is_dir():
         raise BadInput(f"{printable(folder)} has no folder {kind!r}; --train-from needs positive/ and negative/ in it.")
     endings = HTML_ENDINGS + TEXT_ENDINGS
-    files = sorted(file for file in place.rglob("*") if file.suffix.lower() in endings and not file.is_dir())
+    files = training_files(folder, kind)
     if not files:
         raise BadInput(
             f"{printable(place)} has no page with the ending {', '.join(endings)}; a classifier without {kind}s "

@@ -22,6 +22,7 @@ from scenthound.store.acknowledged import Acknowledged, check_none_lost, last_no
 from scenthound.store.archive import ArchiveEnd
 from scenthound.store.crawl_rows import NotTakenRow, RobotsRow, VisitRow
 from scenthound.store.visit_arrays import joined_arrays
+from scenthound.store.watch_tables import WATCH_SCHEMA, WatchBatch, add_tables, insert
 
 SCHEMA = """
 CREATE TABLE archive_end (one INTEGER PRIMARY KEY CHECK (one = 1), file INTEGER, offset INTEGER, last_record INTEGER);
@@ -60,6 +61,7 @@ class CrawlBatch:
     urls: list[str] = field(default_factory=list)
     stems: list[str] = field(default_factory=list)
     events: list[bytes] = field(default_factory=list)
+    watched: WatchBatch = field(default_factory=WatchBatch)
 
 
 class CrawlDatabase:
@@ -77,6 +79,7 @@ class CrawlDatabase:
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
             self._connection.execute("SELECT file FROM archive_end").fetchone()
+            add_tables(self._connection)
         except (sqlite3.Error, UnicodeDecodeError) as reason:
             raise _unusable(path, reason) from None
         self._acknowledged = Acknowledged(note_of(path), self._n_commits)
@@ -85,7 +88,7 @@ class CrawlDatabase:
     def create(cls, path: Path) -> None:
         """Make an empty database."""
         connection = sqlite3.connect(path)
-        connection.executescript(f"PRAGMA journal_mode = WAL; BEGIN; {SCHEMA} COMMIT;")
+        connection.executescript(f"PRAGMA journal_mode = WAL; BEGIN; {SCHEMA} {WATCH_SCHEMA} COMMIT;")
         connection.close()
 
     def write(self, batch: CrawlBatch, end: ArchiveEnd) -> None:
@@ -125,6 +128,7 @@ class CrawlDatabase:
             run(f"INSERT INTO stem VALUES ({_marks(4)})", _strings_values(batch.first_stem, batch.stems))
         if events := b"".join(batch.events):
             run(f"INSERT INTO event VALUES ({_marks(3)})", (None, *packed(events)))
+        insert(self._connection, batch.watched)
 
 
 def reading_connection(path: Path) -> sqlite3.Connection:

@@ -83,3 +83,52 @@ class CrawlCounts:
     urls: int
     stems: int
     events: int  #: commits that had any
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run of the crawl, from its start or resumption on. `ended` is None while it runs, and for ever if its process
+    died."""
+
+    run: int  #: 1, 2, 3, ...
+    began_s: float
+    n_pages_before: int
+    process: int  #: its number on the machine it ran on
+    version: str  #: of Scenthound
+    ended_s: float | None = None
+    ended: str | None = None  #: why: a value of `Ended`
+
+
+@dataclass(frozen=True, slots=True)
+class MomentRow:
+    """How the crawl was doing at a moment, for curves over time. A crawl keeps one a second at first, and later one for
+    each thousandth of its age."""
+
+    time_s: float
+    run: int
+    pages: int
+    page_budget: int
+    harvest: float
+    harvest_of_late: float
+    regret: float | None
+    frontier: int
+    in_flight: int
+    hosts_active: int
+    hosts_resting: int
+    hosts_ready: int
+    hosts_retired: int
+    not_taken: int
+    paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GuideRow:
+    """A guide that was trained anew, and scores from visit `visit` on. `folder`, in that of the crawl, has the pages
+    that it learnt from."""
+
+    visit: int
+    time_s: float
+    relevance: str
+    folder: str
+    n_positive: int
+    n_negative: int

@@ -23,7 +23,7 @@ from scenthound.files import sync_folder
 from scenthound.store.archive import ArchiveBatch, ArchiveWriter, check_whole, cut_back
 from scenthound.store.crawl_database import CrawlBatch, CrawlDatabase
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, ArchiveSettings, CrawlAbout, is_crawl
-from scenthound.store.crawl_rows import NotTakenRow, Place, RobotsRow, VisitRow
+from scenthound.store.crawl_rows import GuideRow, MomentRow, NotTakenRow, Place, RobotsRow, RunRow, VisitRow
 from scenthound.store.folder import new_folder
 from scenthound.store.folder_lock import locked_unless_taken
 from scenthound.store.stored_crawl import StoredCrawl
@@ -116,6 +116,19 @@ class CrawlStore(StoredCrawl):
     def add_event_bytes(self, events: bytes) -> None:
         """What is added between two commits is joined."""
         self._waiting.events.append(events)
+
+    def note_run(self, row: RunRow) -> None:
+        """Of several rows for one run the last one stays."""
+        self._waiting.watched.runs.append(row)
+
+    def add_moment(self, row: MomentRow) -> None:
+        self._waiting.watched.moments.append(row)
+
+    def set_status(self, as_json: bytes) -> None:
+        self._waiting.watched.status = as_json
+
+    def add_guide(self, row: GuideRow) -> None:
+        self._waiting.watched.guides.append(row)
 
     def commit(self) -> None:
         """Acknowledge all that was added."""

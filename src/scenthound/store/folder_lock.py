@@ -9,6 +9,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import sleep
+
+#: Longer than anybody takes to ask whether a lock is taken.
+_GLANCE_S = 0.05
 
 if sys.platform != "win32":
     import fcntl
@@ -33,7 +37,13 @@ def locked_if_free(folder: Path) -> Iterator[bool]:
 def locked_unless_taken(folder: Path) -> Iterator[bool]:
     """Hold the lock; False if somebody else does. Where there are no locks nobody does."""
     with _opened(folder) as handle:
-        yield not _is_taken(handle)
+        yield not _stays_taken(handle)
+
+
+def is_taken(folder: Path) -> bool:
+    """Whether somebody holds the lock now. The question itself keeps nobody out for longer than `_GLANCE_S`."""
+    with _opened(folder) as handle:
+        return _is_taken(handle, shared=True)
 
 
 def _lock(handle: int | None, wait: bool) -> bool:
@@ -46,12 +56,20 @@ def _lock(handle: int | None, wait: bool) -> bool:
     return True
 
 
-def _is_taken(handle: int | None) -> bool:
+def _stays_taken(handle: int | None) -> bool:
+    """Take the lock, or tell that somebody else has it, who does not only ask whether it is taken."""
+    if not _is_taken(handle):
+        return False
+    sleep(_GLANCE_S)
+    return _is_taken(handle)
+
+
+def _is_taken(handle: int | None, *, shared: bool = False) -> bool:
     """Take the lock, or tell that somebody else has it."""
     if handle is None or sys.platform == "win32":
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except OSError as reason:
         return reason.errno in (errno.EWOULDBLOCK, errno.EACCES)
     return False

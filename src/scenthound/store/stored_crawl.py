@@ -12,15 +12,27 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import orjson
 
 from scenthound.errors import BadInput, printable
 from scenthound.model import IntArray
 from scenthound.reasons import REASONS, Reason
 from scenthound.store.archive import ArchiveEnd, ArchiveReader
-from scenthound.store.crawl_database import NOINDEX, TRUNCATED, reading_connection, unpacked
+from scenthound.store.crawl_database import reading_connection, unpacked
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout
-from scenthound.store.crawl_rows import CrawlCounts, NotTakenRow, Place, RobotsRow, VisitRow
+from scenthound.store.crawl_rows import (
+    CrawlCounts,
+    GuideRow,
+    MomentRow,
+    NotTakenRow,
+    Place,
+    RobotsRow,
+    RunRow,
+    VisitRow,
+)
+from scenthound.store.stored_rows import not_taken_row, visit_row
 from scenthound.store.visit_arrays import JoinedArrays
+from scenthound.store.watch_tables import guide_row, has_tables, moment_row, run_row
 
 Reader = TypeVar("Reader", bound="StoredCrawl")
 
@@ -97,11 +109,11 @@ class StoredCrawl:
 
     def not_taken(self) -> Iterator[NotTakenRow]:
         """In order of page number."""
-        return map(_not_taken_row, self._in_pieces("not_taken", "page"))
+        return map(not_taken_row, self._in_pieces("not_taken", "page"))
 
     def not_taken_of_page(self, page: int) -> NotTakenRow | None:
         found = self._one("SELECT * FROM not_taken WHERE page = ?", page)
-        return None if found is None else _not_taken_row(found)
+        return None if found is None else not_taken_row(found)
 
     def reasons(self) -> dict[Reason, int]:
         """How many pages were not taken for which reason, the most frequent first."""
@@ -111,6 +123,14 @@ class StoredCrawl:
     def urls(self) -> list[str]:
         """All URLs, by number."""
         return self._strings("url")
+
+    def url_of(self, page: int) -> str:
+        """The URL of one number, without reading the others."""
+        row = self._one("SELECT first, packed, text FROM url WHERE first <= ? ORDER BY first DESC LIMIT 1", page)
+        strings = [] if row is None else self._unpacked(*row[1:]).decode("utf-8", "surrogatepass").split("\n")
+        if row is None or not 0 <= page - row[0] < len(strings):
+            raise self._damaged(f"URL {page} is missing")
+        return str(strings[page - row[0]])
 
     def stems(self) -> list[str]:
         return self._strings("stem")
@@ -124,6 +144,32 @@ class StoredCrawl:
         """The events of each commit that had any, in order."""
         for _, is_packed, stored in self._in_pieces("event", "number"):
             yield self._unpacked(is_packed, stored)
+
+    def runs(self) -> list[RunRow]:
+        """In order; none of crawls that older versions made."""
+        return [run_row(values) for values in self._watched("SELECT * FROM run ORDER BY run")]
+
+    def moments(self, after: int = -1) -> list[tuple[int, MomentRow]]:
+        """How the crawl was doing, from the moment after number `after` on, in order, with their numbers."""
+        found = self._watched("SELECT * FROM moment WHERE number > ? ORDER BY number", after)
+        return [(number, moment_row(tuple(rest))) for number, *rest in found]
+
+    def status(self) -> dict[str, Any] | None:
+        """How the crawl was doing when it last committed (`drivers/live/status` says what is in it)."""
+        found = self._watched("SELECT text FROM status")
+        try:
+            told = orjson.loads(found[0][0]) if found else None
+        except orjson.JSONDecodeError as reason:
+            raise self._damaged(reason) from None
+        return told if isinstance(told, dict) else None
+
+    def guides(self) -> list[GuideRow]:
+        """Guides that were trained anew while the crawl ran, in order."""
+        return [guide_row(tuple(rest)) for _, *rest in self._watched("SELECT * FROM guide ORDER BY number")]
+
+    def change_counter(self) -> int:
+        """Another number after each commit."""
+        return int(self._one("PRAGMA user_version")[0])
 
     def content_of(self, place: Place) -> tuple[bytes, bytes]:
         """Head and body of an archived answer, the body still in its content coding."""
@@ -147,7 +193,7 @@ class StoredCrawl:
 
     def _visit_row(self, values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRow:
         try:
-            return _visit_row(values, arrays)
+            return visit_row(values, arrays)
         except (TypeError, ValueError, IndexError) as reason:
             raise self._damaged(reason) from None
 
@@ -164,6 +210,13 @@ class StoredCrawl:
         while rows := self._all(sql, last):
             yield from rows
             last = rows[-1][0]
+
+    def _watched(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Rows for those who watch; none where an older version made the crawl."""
+        try:
+            return self._all(sql, *values) if has_tables(self._connection) else []
+        except sqlite3.DatabaseError as reason:
+            raise self._damaged(reason) from None
 
     def _all(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         try:
@@ -184,34 +237,3 @@ class StoredCrawl:
     def _one(self, sql: str, *values: object) -> Any:
         found = self._all(sql, *values)
         return found[0] if found else None
-
-
-def _not_taken_row(values: tuple[Any, ...]) -> NotTakenRow:
-    page, url, reason, detail, time_s, status = values
-    return NotTakenRow(page, url, REASONS[reason], detail, time_s, status)
-
-
-def _visit_row(values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRow:
-    visit, page, url, status, time_s, relevance, title, content_bytes, simhash, *place = values[:12]
-    score, regret, rank, waiting, flags = values[12:]
-    return VisitRow(
-        visit=visit,
-        page=page,
-        url=url,
-        status=status,
-        time_s=time_s,
-        relevance=relevance,
-        title=title,
-        content_bytes=content_bytes,
-        simhash=simhash,
-        links=arrays.links(visit),
-        place=None if place[0] is None else Place(*place),
-        score=score,
-        regret=regret,
-        rank=rank,
-        waiting=waiting,
-        predicted=arrays.predicted(visit),
-        anchors=arrays.anchors(visit),
-        noindex=bool(flags & NOINDEX),
-        truncated=bool(flags & TRUNCATED),
-    )

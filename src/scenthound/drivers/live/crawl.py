@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from threading import Lock
 
+from scenthound.drivers.live.asked_hosts import AskedHosts
 from scenthound.drivers.live.engine import Engine
 from scenthound.drivers.live.guards import PageGuards
 from scenthound.drivers.live.harvest import Harvest
@@ -44,6 +45,7 @@ class LiveCrawl:
     ) -> None:
         self.engine = engine
         self.harvest = Harvest()
+        self.asked_hosts = AskedHosts(engine.hosts, engine.politeness)
         self.reasons: dict[Reason, int] = {}
         self._reader = reader
         self._guards = guards
@@ -91,8 +93,10 @@ class LiveCrawl:
 
     def _take(self, now_s: float, order: Order, read: Read, response: Response | None) -> None:
         visited = self.engine.answered(now_s, order.number, read.answer)
+        self.asked_hosts.answered(order.url)
         self._keeper.add(TakenAnswer(now_s, order, read, response, visited))
         if visited is not None and read.facts is not None:
+            self.asked_hosts.took_page(visited.got.url)
             self._note_page(visited.job.page, visited.got.relevance, visited.job.regret, read.facts.simhash or None)
         elif isinstance(read.answer, Refused):
             self.note_refusal(order, read.answer)
@@ -100,6 +104,7 @@ class LiveCrawl:
 
     def note_visit(self, row: VisitRow) -> None:
         """What a visit changes beside the engine, when a crawl is taken up."""
+        self.asked_hosts.took_page(row.url)
         self._note_page(row.page, row.relevance, row.regret, simhash_of(row))
 
     def _note_page(self, page: int, relevance: float, regret: float | None, simhash: int | None) -> None:

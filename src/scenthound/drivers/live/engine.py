@@ -99,6 +99,10 @@ class Engine:
     def politeness(self) -> Politeness:
         return self._dispatch.politeness
 
+    @property
+    def hosts(self) -> Hosts:
+        return self._dispatch.hosts
+
     def order(self, number: int) -> Order | None:
         """An order that has no answer yet."""
         return self._dispatch.outstanding[number][0] if number in self._dispatch.outstanding else None

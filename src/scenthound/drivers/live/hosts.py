@@ -27,6 +27,10 @@ class Hosts:
     def of_url(self, url: str) -> int:
         return self._numbered(host_of(url))
 
+    def find(self, name: str) -> int | None:
+        """The number of a host that has one; to ask gives out none."""
+        return self._number_of.get(name)
+
     def of_strategy(self, host: int) -> int:
         """The number of what the strategy calls host so-and-so."""
         known = self._of_strategy

@@ -5,31 +5,31 @@ Rules
   all of them in vain; such turns get a tenth of the time at most.
 - Commits are written by one thread, one after the other, while the crawl goes on.
 - A crawl that ends finishes what is in flight, unless it is told to stop at once, and commits.
+- A crawl that is paused finishes what is in flight too, takes up nothing new, and goes on when it is told. The time
+  that it was given goes by meanwhile.
 """
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from scenthound.drivers.ended import Ended
+from scenthound.drivers.live.carrying_out import carry_out
 from scenthound.drivers.live.collecting import rare_collections
 from scenthound.drivers.live.commit_writer import CommitWriter
 from scenthound.drivers.live.crawl import LiveCrawl, RawAnswer
 from scenthound.drivers.live.dispatch import FOR_PAGES
-from scenthound.drivers.live.orders import Kind, Order
+from scenthound.drivers.live.moments import Moments
+from scenthound.drivers.live.orders import Order
 from scenthound.drivers.live.status import CrawlStatus
-from scenthound.web.fetch import Fetcher, Request
+from scenthound.drivers.live.turn_timer import TurnTimer
+from scenthound.web.fetch import Fetcher
 from scenthound.web.resolve import Resolver
-from scenthound.web.robots import READ_BYTES
-from scenthound.web.urls import host_of
 
-#: A turn in vain of one millisecond is followed by a pause of nine.
-PAUSE_PER_TURN = 9.0
 #: When nothing tells how long to wait.
 LONGEST_PAUSE_S = 1.0
-SITEMAP_BYTES = 10_000_000
 #: Visits that may wait for the disk.
 MOST_UNACKNOWLEDGED = 1_000
 
@@ -57,6 +57,7 @@ class LiveRun:
         *,
         clock: Callable[[], float],
         watch: Callable[[CrawlStatus], None],
+        moments: Moments | None = None,
     ) -> None:
         self._crawl = crawl
         self._engine = crawl.engine
@@ -65,15 +66,15 @@ class LiveRun:
         self._limits = limits
         self._clock = clock
         self._watch = watch
+        self._moments = moments
+        self._is_paused = False
         self._ending: Ended | None = None
         #: Orders that are being carried out. Those that wait after a stop are not among them.
         self._n_in_flight = 0
         # Kept, because to ask which one is running is a call of the system (Python 3.11), and it is asked at each page.
         self._loop: asyncio.AbstractEventLoop
         self._over: asyncio.Future[Ended]
-        self._turn_handle: asyncio.Handle | None = None
-        self._turn_due_s = 0.0
-        self._not_before_s = 0.0
+        self._turns: TurnTimer
         self._commits = CommitWriter(crawl, self._committed)
         self._began_s = clock()
         self._n_visits_at_start = crawl.engine.n_visits
@@ -83,7 +84,8 @@ class LiveRun:
         self._loop = loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._failed)
         self._over = loop.create_future()
-        self._every(self._limits.commit_s, self._commits.begin)
+        self._turns = TurnTimer(loop, self._turn)
+        self._every(self._limits.commit_s, self._commit)
         self._every(self._limits.watch_s, self._tell_watch)
         if self._limits.time_s is not None:
             loop.call_later(self._limits.time_s, self.end, Ended.TIME)
@@ -93,12 +95,13 @@ class LiveRun:
         try:
             with rare_collections():
                 ended = await self._over
+                self._note_moment(is_last=True)
                 await self._commits.write_all()
             self._tell_watch()
             return ended
         finally:
             loop.set_exception_handler(None)
-            self._cancel_turn()
+            self._turns.cancel()
             self._fetcher.close()
             self._commits.close()
 
@@ -106,7 +109,7 @@ class LiveRun:
         """Take up nothing new; the crawl is over when nothing is in flight any more."""
         if self._ending is None:
             self._ending = why
-        self._cancel_turn()
+        self._turns.cancel()
         if not self._n_in_flight:
             self._finish(self._ending)
 
@@ -117,6 +120,20 @@ class LiveRun:
         else:
             self._ending = Ended.STOPPED
             self.end(Ended.STOPPED)
+
+    def pause(self) -> None:
+        """Take up nothing new until told to go on."""
+        self._is_paused = True
+        self._turns.cancel()
+
+    def go_on(self) -> None:
+        self._is_paused = False
+        self._turn_in(0.0)
+
+    def set_page_budget(self, page_budget: int) -> None:
+        """From the next turn on. What was ordered under a larger budget still comes in."""
+        self._limits = replace(self._limits, page_budget=page_budget)
+        self._turn_in(0.0)
 
     def _failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """An error in anything that the loop calls, a strategy's say, ends the crawl: nobody else would hear of it."""
@@ -134,23 +151,10 @@ class LiveRun:
 
     def _turn_in(self, delay_s: float) -> None:
         """Have a turn no later than this, unless one is due earlier."""
-        if self._ending is not None or self._over.done():
-            return
-        due_s = max(self._loop.time() + delay_s, self._not_before_s)
-        if self._turn_handle is not None:
-            if self._turn_due_s <= due_s:
-                return
-            self._turn_handle.cancel()
-        self._turn_due_s = due_s
-        self._turn_handle = self._loop.call_at(due_s, self._turn)
-
-    def _cancel_turn(self) -> None:
-        if self._turn_handle is not None:
-            self._turn_handle.cancel()
-            self._turn_handle = None
+        if self._ending is None and not self._is_paused and not self._over.done():
+            self._turns.within(delay_s)
 
     def _turn(self) -> None:
-        self._turn_handle = None
         if self._over.done() or self._waits_for_disk():
             return
         began_s, now_s = self._loop.time(), self._clock()
@@ -165,8 +169,7 @@ class LiveRun:
         elif self._engine.wants_turn:
             self._turn_in(0.0)
         elif len(orders) < room:
-            ended_s = self._loop.time()
-            self._not_before_s = ended_s + PAUSE_PER_TURN * (ended_s - began_s)
+            self._turns.was_in_vain(began_s)
             ready_s = self._engine.politeness.next_ready_s(now_s)
             self._turn_in(LONGEST_PAUSE_S if ready_s is None else ready_s - now_s)
 
@@ -189,27 +192,14 @@ class LiveRun:
         if self._ending is not None or self._over.done():
             return
         n_pages = self._engine.n_visits + self._n_in_flight
-        if order.kind not in FOR_PAGES or n_pages < self._limits.page_budget:
+        if not self._is_paused and (order.kind not in FOR_PAGES or n_pages < self._limits.page_budget):
             self._carry_out(order)
         else:
             self._loop.call_later(LONGEST_PAUSE_S, self._carry_out_again, order)
 
     def _carry_out(self, order: Order) -> None:
         self._n_in_flight += 1
-        on_done = partial(self._answered, order)
-        match order.kind:
-            case Kind.ADDRESS:
-                # The engine asks for what it does not know, or for what no longer holds.
-                self._resolver.forget(host_of(order.url))
-                self._resolver.start(host_of(order.url), on_done)
-            case Kind.RECORDED:
-                self._loop.call_soon(on_done, None)
-            case Kind.ROBOTS:
-                self._fetcher.start(Request(order.url, order.addresses, False, READ_BYTES), on_done)
-            case Kind.SITEMAP:
-                self._fetcher.start(Request(order.url, order.addresses, False, SITEMAP_BYTES), on_done)
-            case Kind.PAGE:
-                self._fetcher.start(Request(order.url, order.addresses), on_done)
+        carry_out(order, self._fetcher, self._resolver, self._loop, partial(self._answered, order))
 
     def _answered(self, order: Order, raw: RawAnswer | None) -> None:
         if not self._over.done():
@@ -246,16 +236,28 @@ class LiveRun:
             self._over.set_exception(error)
         self._turn_in(0.0)
 
+    def _commit(self) -> None:
+        self._note_moment()
+        self._commits.begin()
+
+    def _note_moment(self, *, is_last: bool = False) -> None:
+        """What the next commit tells those who watch: of the pages that will be on the disk then."""
+        if self._moments is not None:
+            now_s = self._clock()
+            status = self._status(now_s, self._engine.n_visits)
+            self._moments.note(status, now_s, self._crawl.asked_hosts.told(now_s), is_last=is_last)
+
     def _tell_watch(self) -> None:
-        now_s = self._clock()
-        self._watch(
-            CrawlStatus.of(
-                self._crawl,
-                n_pages=self._crawl.n_acknowledged,
-                n_pages_before=self._n_visits_at_start,
-                page_budget=self._limits.page_budget,
-                seconds=now_s - self._began_s,
-                now_s=now_s,
-                ending=self._ending,
-            )
+        self._watch(self._status(self._clock(), self._crawl.n_acknowledged))
+
+    def _status(self, now_s: float, n_pages: int) -> CrawlStatus:
+        return CrawlStatus.of(
+            self._crawl,
+            n_pages=n_pages,
+            n_pages_before=self._n_visits_at_start,
+            page_budget=self._limits.page_budget,
+            seconds=now_s - self._began_s,
+            now_s=now_s,
+            ending=self._ending,
+            paused=self._is_paused,
         )

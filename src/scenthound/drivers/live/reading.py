@@ -53,7 +53,7 @@ class Reader:
         self, parser: GuardedParser, scorer: PageScorer, guards: PageGuards, *, agent: str, obey_nofollow: bool = True
     ) -> None:
         self._parser = parser
-        self._scorer = scorer
+        self.scorer = scorer
         self._guards = guards
         self._agent = agent
         self._obey_nofollow = obey_nofollow
@@ -107,7 +107,7 @@ class Reader:
     def got(self, page: ParsedPage, url: str, *, nofollow: bool = False, elapsed_s: float = 0.0) -> Got:
         """A page as the engine is told of it."""
         text, links = shown_links(page, nofollow=nofollow, obey=self._obey_nofollow)
-        scores = self._scorer.score(text.words, text.link_start, text.link_end)
+        scores = self.scorer.score(text.words, text.link_start, text.link_end)
         return Got(url, scores.relevance, links, scores.predicted, scores.anchors, text, elapsed_s)
 
 

@@ -27,6 +27,7 @@ class CrawlStatus:
     n_not_taken: int
     reasons: dict[Reason, int]
     ending: Ended | None = None
+    paused: bool = False
 
     @classmethod
     def of(
@@ -39,6 +40,7 @@ class CrawlStatus:
         seconds: float,
         now_s: float,
         ending: Ended | None,
+        paused: bool = False,
     ) -> "CrawlStatus":
         engine, harvest = crawl.engine, crawl.harvest
         hosts = engine.politeness.counts(now_s)
@@ -59,11 +61,12 @@ class CrawlStatus:
             n_not_taken=sum(crawl.reasons.values()),
             reasons=dict(crawl.reasons),
             ending=ending,
+            paused=paused,
         )
 
     @property
     def seconds_left(self) -> float | None:
         """Until the page budget is reached, at the speed so far; None while that cannot be told."""
-        if self.pages_per_s <= 0 or self.seconds < 1:
+        if self.pages_per_s <= 0 or self.seconds < 1 or self.paused:
             return None
         return max(0, self.page_budget - self.n_pages) / self.pages_per_s

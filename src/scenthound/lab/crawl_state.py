@@ -1,0 +1,72 @@
+"""How a stored crawl stands: is somebody crawling, and if not, how did it end?"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from scenthound.drivers.ended import Ended
+from scenthound.store.crawl_folder import ARCHIVE_FOLDER
+from scenthound.store.crawl_rows import RunRow
+from scenthound.store.folder_lock import is_taken
+from scenthound.store.stored_crawl import StoredCrawl
+
+
+class State(StrEnum):
+    """Said to people as it stands."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    ENDING = "ending"
+    ENDED = "ended"
+    STOPPED = "stopped"  #: by a person; it can go on
+    DIED = "died"  #: its process is gone, and did not say why
+    NOT_BEGUN = "not begun"
+
+
+#: The states of a crawl that a process is at work on.
+ALIVE = frozenset({State.RUNNING, State.PAUSED, State.ENDING})
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlState:
+    """`run` is the latest one, `ended` why it ended, `status` how the crawl was doing at its last commit."""
+
+    state: State
+    ended: Ended | None = None
+    run: RunRow | None = None
+    status: dict[str, Any] | None = None
+
+    @property
+    def is_alive(self) -> bool:
+        return self.state in ALIVE
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether to resume it would do something."""
+        return not self.is_alive and self.ended is not Ended.FRONTIER
+
+
+def crawl_state(crawl: StoredCrawl) -> CrawlState:
+    # First of all: a crawl that ends meanwhile is then told of as running, and not as one that died.
+    is_alive = is_taken(crawl.folder / ARCHIVE_FOLDER)
+    runs, status = crawl.runs(), crawl.status()
+    run = runs[-1] if runs else None
+    ended = None if run is None or run.ended is None else Ended(run.ended)
+    if is_alive:
+        return CrawlState(_alive(run, status), None, run, status)
+    if run is None:
+        # Older versions do not say how a crawl ended.
+        has_pages = crawl.counts().visits > 0
+        return CrawlState(State.STOPPED if has_pages else State.NOT_BEGUN, None, None, status)
+    if ended is None:
+        return CrawlState(State.DIED, None, run, status)
+    return CrawlState(State.STOPPED if ended is Ended.STOPPED else State.ENDED, ended, run, status)
+
+
+def _alive(run: RunRow | None, status: dict[str, Any] | None) -> State:
+    """Of an earlier run the status says nothing."""
+    if run is None or status is None or status.get("run") != run.run:
+        return State.RUNNING
+    if status.get("ending"):
+        return State.ENDING
+    return State.PAUSED if status.get("paused") else State.RUNNING
