@@ -19,7 +19,7 @@ install: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) hatchling editables
-	$(PIP) --no-build-isolation --editable '.[lab,dev]'
+	$(PIP) --no-build-isolation --editable '.[lab,dashboard,dev]'
 	touch $@
 
 demo: install

@@ -15,6 +15,7 @@ NAMES = (
     "pagerank",
     "studies",
     "full_search",
+    "dashboard",
 )
 
 

@@ -2,8 +2,9 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -12,10 +13,14 @@ from ring_web import record_ring, topic
 from scenthound.cli import main
 from scenthound.topics.files import write_topics
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+SCREENSHOTS = Path(__file__).resolve().parents[1] / "build" / "screenshots"
 
 # Asserts of modules that are no test modules tell what they compared only when asked for before the import.
-pytest.register_assert_rewrite("parsed_page", "recorded_pages")
+pytest.register_assert_rewrite("parsed_page", "recorded_pages", "browsers", "dashboard_site")
 
 # Machines are busy at times, so no example has a deadline; in CI the examples are the same every time.
 settings.register_profile("scenthound", deadline=None, derandomize=bool(os.environ.get("CI")))
@@ -57,3 +62,29 @@ def scenthound(
         return int(stop.value.code or 0), said.out, said.err
 
     return call
+
+
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    """Chromium, for the tests of one module: `browsers` says why."""
+    from browsers import started_browser
+
+    with started_browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def watched_page(browser: "Browser") -> "Iterator[Page]":
+    """A page that fails the test if anything goes wrong in it. For other sizes, colours or errors that are meant to be
+    there, see `browsers.watched`."""
+    from browsers import watched
+
+    with watched(browser) as page:
+        yield page
+
+
+@pytest.fixture(scope="session")
+def screenshots() -> Path:
+    """Where tests put pictures of pages, a name for each; they are kept when the tests have ended."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    return SCREENSHOTS

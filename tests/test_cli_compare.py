@@ -92,7 +92,8 @@ def test_a_sweep_leaves_pictures_and_is_taken_up_again(comparing, tmp_path):
     sweep = ("--sweep", "buffer=4,none", "--out", tmp_path / "out")
     code, out, err = comparing(*BALLOON, *sweep, strategies=["best_first"])
     assert code == 0, err
-    assert f"{tmp_path / 'out'} (12 crawls were new)" in out
+    assert f"Report: {tmp_path / 'out' / 'report.html'}; " in out
+    assert "(12 crawls were new)" in out
     assert {"sweep.svg", "sweep.png"} <= {entry.name for entry in (tmp_path / "out").iterdir()}
     first = (tmp_path / "out" / "comparison.json").read_text(), (tmp_path / "out" / "sweep.svg").read_bytes()
     code, out, _ = comparing(*BALLOON, *sweep, strategies=["best_first"])

@@ -18,6 +18,7 @@ from scenthound.lab.comparing.contestants import Contestant, contestants_of, par
 from scenthound.lab.comparing.guide_pages import spelled
 from scenthound.lab.comparing.halving import held_out
 from scenthound.lab.comparing.live_command import guide_note, live_command
+from scenthound.lab.comparing.mean_curves import MeanCurves
 from scenthound.lab.comparing.measurements import Measurements
 from scenthound.lab.comparing.ranking import Mark, observations_needed, ranking_of
 from scenthound.lab.comparing.reading import what_it_is_about
@@ -101,6 +102,9 @@ def measured(values, random=0.1, oracle=0.9) -> Measurements:
         n_missing=np.full(values.shape, 5.0),
         random=random * of_starts,
         oracle=oracle * of_starts,
+        curves=MeanCurves.of(
+            np.array([1], np.int32), values[..., None], random * of_starts[..., None], oracle * of_starts[..., None]
+        ),
         twin_of=tuple(range(len(values))),
     )
 

@@ -29,9 +29,9 @@ from scenthound.lab.training import training_of
 from scenthound.lab.training_folder import read_training
 from scenthound.metrics.precision import Precision
 from scenthound.model import Topic
-from scenthound.report.compare_figures import ranking_figure, sweep_figure
-from scenthound.report.compare_files import as_json, crawls_csv
-from scenthound.report.compare_folder import compare_into
+from scenthound.report.comparisons.figures import ranking_figure, sweep_figure
+from scenthound.report.comparisons.files import as_json, crawls_csv
+from scenthound.report.comparisons.folder import compare_into
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import write_topics
 
@@ -339,7 +339,8 @@ def test_a_folder_is_written_and_taken_up_again_and_what_is_not_ours_is_left_alo
     sweep = replace(SMALL, strategies=("best_n_first",), sweeps=(Sweep("n", ("1", "4")),), n_seeds=2)
     assert compare_into(out, place / "web", choice, sweep, workers=1).n_made == 4
     pictures = {"ranking.svg", "ranking.png", "sweep.svg", "sweep.png"}
-    assert {entry.name for entry in out.iterdir()} == {"comparison.json", "comparison.csv", "crawls", *pictures}
+    files = {"comparison.json", "comparison.csv", "report.html", *pictures}
+    assert {entry.name for entry in out.iterdir()} == {"crawls", *files}
     plain = replace(sweep, strategies=("best_n_first:n=1",), sweeps=())
     assert compare_into(out, place / "web", choice, plain, workers=1).n_made == 0
     # There is no sweep any more, so its pictures would tell of another comparison.

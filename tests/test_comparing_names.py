@@ -20,8 +20,8 @@ from scenthound.lab.comparing.settings import ComparisonSettings
 from scenthound.lab.studies.pictures import Panel, Picture
 from scenthound.lab.topic_choice import TopicChoice
 from scenthound.model import Topic
-from scenthound.report.compare_figures import ranking_figure
-from scenthound.report.compare_files import crawls_csv
+from scenthound.report.comparisons.figures import ranking_figure
+from scenthound.report.comparisons.files import crawls_csv
 from scenthound.report.studies.figures import draw_picture
 from scenthound.report.styles import drawn, new_figure, picture_bytes, settle, shared_legend
 from scenthound.topics.files import write_topics
@@ -148,7 +148,10 @@ def test_a_narrow_terminal_breaks_names_between_their_words(named, narrow, capsy
     done = named("balloon")
     first = done.ranking[0]
     long = replace(first.contestant, spec="infospiders:initial_weight=0.5,learn_towards=agent")
-    print_comparison(replace(done, ranking=(replace(first, contestant=long), *done.ranking[1:])))
+    others = [placed.contestant for placed in done.ranking[1:]]
+    experiment = replace(done.experiment, strategies=(long.spec, *(each.spec for each in others)))
+    ranking = replace(first, contestant=long), *done.ranking[1:]
+    print_comparison(replace(done, experiment=experiment, contestants=(long, *others), ranking=ranking))
     said = capsys.readouterr().out
     cells = [line.split("│")[2].strip() for line in said.splitlines() if line.count("│") == 8]
     assert cells[:4] == ["infospiders:", "initial_weight=", "0.5,", "learn_towards="]

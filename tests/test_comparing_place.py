@@ -11,9 +11,9 @@ from evolution_web import record_topical, write_topical
 from scenthound.errors import BadInput, UnknownName
 from scenthound.lab.comparing.settings import ComparisonSettings
 from scenthound.lab.topic_choice import TopicChoice
-from scenthound.report import compare_folder
-from scenthound.report.compare_folder import compare_into
-from scenthound.report.compare_place import comparison_place
+from scenthound.report.comparisons import folder as comparison_folder
+from scenthound.report.comparisons.folder import compare_into
+from scenthound.report.comparisons.place import comparison_place
 
 SMALL = ComparisonSettings(("best_first", "breadth_first"), page_budget=10, n_seeds=1, n_start=3)
 
@@ -118,7 +118,7 @@ def test_an_earlier_result_stays_until_the_new_one_is_drawn(web, tmp_path, monke
     def fails(_):
         raise ValueError("cannot be drawn")
 
-    monkeypatch.setattr(compare_folder, "ranking_figure", fails)
+    monkeypatch.setattr(comparison_folder, "ranking_figure", fails)
     with pytest.raises(ValueError, match="cannot be drawn"):
         compare_into(out, web / "web", choice, replace(SMALL, strategies=("best_first",)), workers=1)
     assert {file.name: file.read_bytes() for file in out.iterdir() if file.is_file()} == before
@@ -132,7 +132,7 @@ def test_while_files_are_replaced_no_ranking_says_that_they_belong_together(web,
     def noted(path, content):
         written.append((path.name, (out / "comparison.json").exists()))
 
-    monkeypatch.setattr(compare_folder, "write_whole", noted)
+    monkeypatch.setattr(comparison_folder, "write_whole", noted)
     compare_into(out, web / "web", choice, SMALL, workers=1)
     assert written[-1] == ("comparison.json", False)
     assert not any(is_there for _, is_there in written)

@@ -65,6 +65,11 @@ def test_the_command_prints_tables_and_draws_curves(tmp_path: Path, scenthound: 
     assert "that it makes simulated, for 1 of 1 topics" in out
     assert f"scenthound explain {tmp_path / 'demo' / 'crawls' / 'compression'} " in out
     assert (tmp_path / "demo" / "curves.png").stat().st_size > 0
+    for place in ("run", "crawls/compression"):
+        report = tmp_path / "demo" / place / "report.html"
+        assert str(report) in out
+        assert report.read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert f"scenthound report {tmp_path / 'demo' / 'crawls' / 'compression'} " in out
     # A folder of the demo's own is replaced without a question.
     assert scenthound("demo", "--out", tmp_path / "demo", "--pages", 6)[0] == 0
 

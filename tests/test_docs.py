@@ -56,7 +56,8 @@ def test_the_map_has_every_room():
     told = {room for room, _ in rooms_of_the_map()}
     told |= {f"{room}/{inner}" for room, contents in rooms_of_the_map() for inner in re.findall(r"`(\w+)/`", contents)}
     source = ROOT / "src" / "scenthound"
-    assert {str(file.parent.relative_to(source)) for file in source.glob("*/**/*.py")} == told
+    code = [file for ending in ("py", "js") for file in source.glob(f"*/**/*.{ending}")]
+    assert {str(file.parent.relative_to(source)) for file in code} == told
 
 
 def test_the_map_names_files_that_exist():

@@ -17,6 +17,7 @@ from scenthound.lab.studies.settings import SearchSettings
 from scenthound.lab.studies.settings_file import parse_settings, preset_text, read_settings
 from scenthound.lab.validating.crawls import measured_rounds
 from scenthound.lab.validating.measurements import Measurements
+from scenthound.report.studies.johnson2003_charts import figure_sections, win_losses
 from scenthound.report.studies.johnson2003_figures import draw_study, wanted_figures
 from scenthound.report.studies.johnson2003_folder import johnson2003_into
 from scenthound.store.recorded_web import RecordedWeb
@@ -107,16 +108,19 @@ def test_the_figures_and_tables_of_the_paper_are_there(done):
         assert (out / "figures" / f"figure-{number}.png").read_bytes().startswith(b"\x89PNG")
     assert (out / "tables" / "table-1.md").read_text().startswith("**Table 1")
     page = (out / "report.html").read_text()
-    assert page.count("<svg") == 13, "eight of the paper, four of unseen topics, one of the searches"
+    charts = [json.loads(text) for text in re.findall(r'<script type="application/json">(.*?)</script>', page)]
+    titles = [chart["title"] for chart in charts if "series" in chart]
+    # Eight of the paper and four of unseen topics, each for two seed sets or two kinds of pages; one of the searches.
+    assert len(titles) == 25
+    for number in range(3, 11):
+        assert sum(title.startswith(f"Figure {number}:") for title in titles) == 2
     assert "E1 the best individual of the search on" in page
 
 
 def test_a_figure_is_of_the_topic_and_measure_that_the_paper_has_there(done):
     study, out = done
     sparse, dense = (topic.id for topic in study.validation.settings.trained)
-    page = re.sub(r"<svg.*?</svg>", "", (out / "report.html").read_text(), flags=re.DOTALL)
-    captions = re.findall("<figcaption>(.*?)</figcaption>", page)
-    assert captions[:8] == [
+    assert [wanted.caption for wanted in wanted_figures(study)][:8] == [
         f"Figure 3: Fitness, topic {sparse}",
         f"Figure 4: Fitness, topic {dense}",
         f"Figure 5: Community cohesiveness, topic {sparse}",
@@ -126,9 +130,37 @@ def test_a_figure_is_of_the_topic_and_measure_that_the_paper_has_there(done):
         f"Figure 9: Distances from the seeds, topic {dense}",
         f"Figure 10: Distances from the seeds, topic {sparse}",
     ]
+    shown = {section.title: [chart.title for chart in section.blocks] for section in figure_sections(study)}
+    assert shown[f"Topic {sparse}"][::2] == [
+        "Figure 3: Fitness, large seed set",
+        "Figure 5: Community cohesiveness, large seed set",
+        "Figure 6: Overall cohesiveness, large seed set",
+        "Figure 10: Distances from the seeds, pages among the first 48",
+    ]
     figure = (out / "figures" / "figure-3.svg").read_text()
     for words in ("strategy", "BF", "E1", "E2", "large seed set", "small seed set", "16 pages", "48 pages"):
         assert f">{words}<" in figure, words
+
+
+def test_charts_of_the_page_show_what_was_measured(done):
+    study, _ = done
+    sparse, dense = (topic.id for topic in study.validation.settings.trained)
+    sections = {section.title: section.blocks for section in figure_sections(study)}
+    fitness = study.validation.measurements.values["fitness"]
+    for place, topic in enumerate((sparse, dense)):
+        large, small = sections[f"Topic {topic}"][:2]
+        assert large.places == ("16", "32", "48")
+        for seed_set, chart in enumerate((large, small)):
+            for strategy, series in enumerate(chart.series):
+                assert series.name == study.labels[strategy]
+                means = fitness[strategy, place, seed_set].mean(axis=0)
+                assert series.y.tolist() == pytest.approx(means.tolist())
+    (searches,) = sections["Fitness in the searches: of the best individual, and in the mean"]
+    assert [series.name for series in searches.series] == ["E1, best", "E1, mean", "E2, best", "E2, mean"]
+    (grid,) = win_losses(study)
+    end = fitness[..., -1].mean(axis=(2, 3))
+    assert grid.against == "BF"
+    assert grid.differences.ravel().tolist() == pytest.approx((end[1:] - end[0]).ravel().tolist())
 
 
 def test_table_1_has_the_evolved_weights_beside_the_published_ones(done):

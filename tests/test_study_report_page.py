@@ -2,22 +2,34 @@
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
-from made_study import made_finding, made_study
+import numpy as np
+
+from made_study import made_arm, made_finding, made_study
 from scenthound.lab.findings import Finding, Verdict
-from scenthound.lab.studies.pictures import Table
+from scenthound.lab.studies.pictures import Panel, Picture, Table
+from scenthound.report.page.html import page_html
+from scenthound.report.page.values import Chart, Page, Section, TableBlock
 from scenthound.report.studies.about import study_page
-from scenthound.report.studies.page import PageFigure, StudyPage, page_html
+from scenthound.report.studies.charts import ERRORS_TOLD, picture_section, section_title, win_losses
+from scenthound.report.studies.page import StudyPage, page_of
+from scenthound.report.studies.table_blocks import table_block
 
-SVG = (
-    '<?xml version="1.0"?>\n<!DOCTYPE svg>\n<svg><defs><path id="p1"/></defs><use href="#p1" clip="url(#c1)"/></svg>\n'
-)
-VOID = {"meta", "path", "use"}
+VOID = {"meta"}
 
 
-def page(**more: object) -> StudyPage:
-    parts = ("title", "summary", "findings", "figures", "tables", "notes", "facts")
-    return StudyPage(**dict.fromkeys(parts, ()) | {"title": "A study"} | more)
+def page(**more: object) -> str:
+    parts = ("title", "summary", "findings", "figures", "won", "tables", "notes", "facts")
+    return page_html(page_of(StudyPage(**dict.fromkeys(parts, ()) | {"title": "A study"} | more)))
+
+
+def made_page(**more: object) -> Page:
+    return page_of(study_page(made_study(**more), "pages = 40\n", Path("out")))
+
+
+def section(shown: Page, title: str) -> Section:
+    return next(each for each in shown.sections if each.title == title)
 
 
 class Reader(HTMLParser):
@@ -54,44 +66,53 @@ def read(html: str) -> Reader:
 
 
 def test_the_page_of_a_study_is_well_formed_and_needs_nothing_from_elsewhere():
-    html = page_html(study_page(made_study(), [PageFigure("figure-1", "What it shows", SVG)], "pages = 40\n"))
+    html = page_html(made_page())
     told = read(html)
     assert (told.wrong, told.open) == ([], [])
-    assert not {"script", "link", "img", "iframe"} & set(told.tags)
+    assert not {"link", "img", "iframe", "object"} & set(told.tags)
     assert not re.search(r"(src|href)\s*=\s*[\"'](?!#)|@import|url\((?!#)", html)
 
 
 def test_the_page_begins_with_what_it_came_to_in_words():
-    text = " ".join(read(page_html(study_page(made_study(), [], ""))).texts)
-    assert "2 findings: 1 reproduced, 0 not reproduced, 1 undecided." in text
-    assert "On the recorded web school, 100 pages of 1 host: 3 topics, 1 random seed" in text
-    assert text.index("2 findings") < text.index("Verdicts")
+    shown = made_page()
+    assert shown.summary[0] == "2 findings: 1 reproduced, 0 not reproduced, 1 undecided."
+    assert shown.summary[1].startswith("On the recorded web school, 100 pages of 1 host: 3 topics, 1 random seed")
+    assert dict(shown.key_facts) == {"findings": "2", "reproduced": "1", "not reproduced": "0", "undecided": "1"}
+    html = page_html(shown)
+    assert html.index("2 findings") < html.index("Verdicts")
+
+
+def test_the_page_ends_with_how_to_repeat_the_study():
+    shown = made_page()
+    facts, command = section(shown, "This run").blocks
+    assert "versions" in dict(facts.rows)
+    out = Path("out").absolute()
+    assert command.text.splitlines() == [
+        "scenthound study pant2002 \\",
+        "    --web webs/school \\",
+        "    --topics topics.jsonl \\",
+        f"    --settings {out / 'settings.toml'} \\",
+        f"    --out {out}",
+    ]
+    assert shown.sections[-1] == section(shown, "Settings")
+    assert shown.sections[-1].blocks[0].text == "pages = 40\n"
 
 
 def test_every_text_is_escaped():
     evil = "<script>alert('1')</script> & \"more\""
     finding = Finding(evil, evil, evil, made_finding(Verdict.REPRODUCED).claims)
-    html = page_html(
-        page(
-            title=evil,
-            summary=(evil,),
-            findings=(finding,),
-            figures=(PageFigure(evil, evil, SVG),),
-            tables=(Table(evil, evil, ("crawler", evil), ((evil, evil),), evil),),
-            notes=(evil,),
-            facts=((evil, evil),),
-            settings=evil,
-        )
-    )
-    told = read(html)
-    assert "script" not in told.tags
-    assert told.wrong == []
+    hostile = {"summary": (evil,), "notes": (evil,), "facts": ((evil, evil),), "settings": evil, "command": evil}
+    tables = (Table(evil, evil, ("crawler", evil), ((evil, evil),), evil),)
+    plain, html = page(), page(title=evil, findings=(finding,), tables=tables, **hostile)
+    assert read(html).wrong == []
+    assert read(html).tags.count("script") == read(plain).tags.count("script")
     assert html.count("&lt;script&gt;") > 10
 
 
 def test_a_verdict_is_told_in_words():
     findings = tuple(made_finding(verdict, name=f"H{n}") for n, verdict in enumerate(Verdict, 1))
-    html = page_html(page(findings=findings))
+    html = page(findings=findings)
+    assert ".findings .verdict {" in html, "the page has the style of what findings are made of"
     for verdict in Verdict:
         # At a glance, on the finding, and on its claim.
         assert html.count(f"</span> {verdict}</span>") == 3
@@ -104,7 +125,7 @@ def test_protocols_stand_side_by_side():
         made_finding(Verdict.NOT_REPRODUCED, name="H2", protocol="corrected"),
         made_finding(Verdict.REPRODUCED, name="H3"),
     )
-    overview = page_html(page(findings=findings)).split("Verdicts")[1].split("</table>")[0]
+    overview = page(findings=findings).split("Verdicts")[1].split("</table>")[0]
     assert re.findall(r'<th scope="col">(.*?)</th>', overview) == ["finding", "says", "corrected", "as published"]
     first, second, third = re.findall(r'<tr><th scope="row">(.*?)</tr>', overview)
     assert re.findall(r"</span> ([\w ]+)</span>", first) == ["reproduced", "undecided"]
@@ -121,7 +142,7 @@ def test_more_than_two_protocols_stand_one_below_the_other():
         made_finding(Verdict.UNDECIDED, protocol="P, seen"),
         made_finding(Verdict.REPRODUCED, name="H3"),
     )
-    overview = page_html(page(findings=findings)).split("Verdicts")[1].split("</table>")[0]
+    overview = page(findings=findings).split("Verdicts")[1].split("</table>")[0]
     assert re.findall(r'<th scope="col">(.*?)</th>', overview) == ["protocol", "verdict"]
     first, second, third = re.findall(r"<tbody>(.*?)</tbody>", overview, re.DOTALL)
     assert re.findall(r"<tr><td>(.*?)</td>.*</span> ([\w ]+)</span>", first) == [
@@ -136,27 +157,96 @@ def test_more_than_two_protocols_stand_one_below_the_other():
 
 
 def test_a_claim_shows_effect_interval_and_corrected_p():
-    (row,) = re.findall(r"<tr><td [^>]*title=.*?</tr>", page_html(page(findings=(made_finding(Verdict.REPRODUCED),))))
+    (row,) = re.findall(r"<tr><td [^>]*title=.*?</tr>", page(findings=(made_finding(Verdict.REPRODUCED),)))
     assert 'title="It is reproduced."' in row
     cells = re.findall(r"<td[^>]*>([^<]*)", row)
     assert cells[:7] == ["claim 1", "+0.25", "+0.125 to +0.375", "5 topics", "sign flips, above 0", "0.010", "0.020"]
 
 
-def test_figures_of_one_page_do_not_share_ids():
-    html = page_html(page(figures=(PageFigure("figure-1", "One", SVG), PageFigure("figure-2", "Two", SVG))))
-    ids = re.findall(r'\bid="([^"]*)"', html)
-    assert len(set(ids)) == len(ids)
-    for name in ("figure-1", "figure-2"):
-        assert f'href="#{name}-p1"' in html
-        assert f"url(#{name}-c1)" in html
-    assert "<?xml" not in html
+def test_a_picture_becomes_charts_of_the_same_numbers_with_bands_of_one_standard_error():
+    panel = Panel("found", "task 1", ("recall",), "share found", with_bounds=True)
+    shown = picture_section(Picture("figure-3", "What was found", (panel,)), [made_arm()])
+    assert shown.title == "Figure 3. What was found"
+    (chart,) = shown.blocks
+    assert (chart.title, chart.x_label, chart.y_label, chart.kind) == (
+        "found",
+        "pages visited",
+        "share found",
+        "curves",
+    )
+    assert [series.name for series in chart.series] == ["Greedy", "Blind", "random", "greedy oracle"]
+    greedy, blind, random, oracle = chart.series
+    # Recalls of 0.6, 0.8 and 1 at the end: a mean of 0.8, a standard deviation of 0.2 over the square root of 3.
+    np.testing.assert_allclose(greedy.x, [10, 20, 30, 40])
+    np.testing.assert_allclose(greedy.y, [0.2, 0.4, 0.6, 0.8])
+    np.testing.assert_allclose(greedy.error[-1], 0.2 / 3**0.5)
+    np.testing.assert_allclose(blind.y[-1], 0.4)
+    np.testing.assert_allclose([random.y[-1], oracle.y[-1]], [0.2, 1])
+    assert random.error is oracle.error is None
+    assert ERRORS_TOLD in chart.note
+
+
+def test_bars_have_a_place_for_each_measure_at_the_end_of_the_crawls():
+    panel = Panel("", "task 1", ("recall", "rank:by=lexical"), "both", kind="bars", crawlers=("Blind",))
+    (chart,) = picture_section(Picture("ends", "Ends", (panel,)), [made_arm()]).blocks
+    assert (chart.title, chart.kind, chart.places) == ("Ends", "bars", ("recall", "lexical"))
+    (blind,) = chart.series
+    np.testing.assert_allclose(blind.x, [0, 1])
+    np.testing.assert_allclose(blind.y, [0.4, 80])
+    single = Panel("", "task 1", ("recall",), "share", kind="bars")
+    assert picture_section(Picture("one", "One", (single,)), [made_arm()]).blocks[0].places == ("",)
+
+
+def test_where_low_is_good_the_axis_says_so_and_lower_is_a_win():
+    panel = Panel("", "task 1", ("rank:by=lexical",), "mean rank")
+    (chart,) = picture_section(Picture("ranks", "Ranks", (panel,)), [made_arm()]).blocks
+    assert isinstance(chart, Chart)
+    assert chart.y_label == "mean rank (low is good)"
+    arm = made_arm()
+    ranks = type(arm.settings)("task 1", arm.settings.strategies, ("rank:by=lexical",))
+    (grid,) = win_losses([type(arm)(ranks, 40, 1, arm.topics, arm.measured, {}, (), ())])
+    # Greedy ends at ranks of 70, 60 and 50, Blind at 85, 80 and 75.
+    np.testing.assert_allclose(grid.differences, [[-15, -20, -25]])
+
+
+def test_pictures_that_the_paper_lacks_have_no_number():
+    assert section_title("figure-2-corrected", "Two") == "Figure 2. Two"
+    assert section_title("figure-2b", "Two") == "Figure 2b. Two"
+    assert section_title("recall", "Recall") == "Recall"
+
+
+def test_crawlers_are_held_against_the_first_topic_by_topic():
+    (grid,) = win_losses([made_arm()])
+    assert (grid.against, grid.rows, grid.topics) == ("Greedy", ("Blind",), ("balloons", "trains", "kites"))
+    # Blind finds half of 0.6, 0.8 and 1. No target recall was measured, so the first measure is told.
+    np.testing.assert_allclose(grid.differences, [[-0.3, -0.4, -0.5]])
+    assert section(made_page(), "Topic by topic").blocks[0].caption == grid.caption
+
+
+def test_one_crawler_alone_has_nobody_to_be_held_against():
+    arm = made_arm()
+    alone = type(arm.settings)("task 1", {"Greedy": "best_first"}, ("recall",))
+    assert list(win_losses([type(arm)(alone, 40, 1, arm.topics, arm.measured, {}, (), ())])) == []
 
 
 def test_parts_without_content_are_left_out():
-    assert re.findall(r"<h2>(.*?)</h2>", page_html(page(notes=("One note",)))) == ["Notes"]
+    html = page(notes=("One note",))
+    assert re.findall(r"<h2>(.*?)</h2>", html) == ["Notes"]
+    assert ".findings" not in html
 
 
 def test_columns_of_figures_stand_to_the_right():
-    table = Table("t", "T", ("crawler", "mean", "mixed"), (("1", "1.5 ± 0.2", "1"), ("2", "-", "none")))
-    html = page_html(page(tables=(table,)))
-    assert re.findall(r'class="figure">([^<]*)', html) == ["mean", "1.5 ± 0.2", "-"]
+    table = Table("t", "T", ("crawler", "of", "mean"), (("1", "none", "1.5 ± 0.2"), ("2", "1", "-")))
+    assert table_block(table).n_words == 2
+    assert table_block(Table("t", "T", ("crawler", "mean"), (("a", "< 0.0001"), ("b", "2 %")))).n_words == 1
+
+
+def test_marks_behind_a_figure_are_told_from_it():
+    block = table_block(Table("t", "T", ("crawler", "mean"), (("a*", "0.5*†"), ("b", "-"))))
+    assert isinstance(block, TableBlock)
+    assert [(cell.text, cell.mark) for row in block.rows for cell in row] == [
+        ("a*", ""),
+        ("0.5", "*†"),
+        ("b", ""),
+        ("-", ""),
+    ]

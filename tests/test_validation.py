@@ -23,7 +23,7 @@ from scenthound.lab.validating.topics import (
 )
 from scenthound.lab.validating.validation import prepared, validate
 from scenthound.relevance.cosine import Cosine
-from scenthound.report.validation_folder import validate_into
+from scenthound.report.validations.folder import validate_into
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import write_topics
@@ -277,7 +277,7 @@ def test_the_python_example_of_the_guide_runs(web_path, topics_file, tmp_path, m
         fitting = replace(settings, n_large=6, n_small=2, n_seeds=1, budgets=(8, 16), relevance="cosine")
         return validate_into(out, web, topics, fitting, workers=1)
 
-    monkeypatch.setattr("scenthound.report.validation_folder.validate_into", on_a_small_web)
+    monkeypatch.setattr("scenthound.report.validations.folder.validate_into", on_a_small_web)
     monkeypatch.chdir(tmp_path)
     runpy.run_path("example.py", run_name="__main__")
     assert (tmp_path / "validation" / "findings.json").exists()

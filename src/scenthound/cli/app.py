@@ -6,10 +6,12 @@ import typer
 
 from scenthound.cli.compare import compare
 from scenthound.cli.crawl import crawl
+from scenthound.cli.dashboard import dashboard
 from scenthound.cli.demo import demo
 from scenthound.cli.evolve import evolve
 from scenthound.cli.laboratory import evaluate, record, simulate
 from scenthound.cli.plugins import metrics, relevance_models, strategies
+from scenthound.cli.report import report
 from scenthound.cli.stored import explain, export
 from scenthound.cli.study import study
 from scenthound.cli.synthesize import synthesize
@@ -42,8 +44,10 @@ def common(
 
 
 app.command(rich_help_panel=CRAWLING)(crawl)
+app.command(rich_help_panel=CRAWLING)(dashboard)
 app.command(rich_help_panel=CRAWLING)(explain)
 app.command(rich_help_panel=CRAWLING)(export)
+app.command(rich_help_panel=CRAWLING)(report)
 app.command(rich_help_panel=CRAWLING)(demo)
 app.command(rich_help_panel=LABORATORY)(record)
 app.command(rich_help_panel=LABORATORY)(synthesize)

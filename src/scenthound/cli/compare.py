@@ -62,7 +62,7 @@ def compare(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Folder for ranking, pictures and crawls; run again, only new crawls are made."
+            metavar="DIR", help="Folder for report, ranking, pictures and crawls; run again, only new crawls are made."
         ),
     ] = None,
     task: TaskName = "examples",
@@ -102,8 +102,8 @@ def compare(
     from scenthound.lab.comparing.contestants import parse_sweep
     from scenthound.lab.comparing.settings import ComparisonSettings
     from scenthound.lab.topic_choice import TopicChoice
-    from scenthound.report.compare_files import as_json as plain_values
-    from scenthound.report.compare_folder import compare_into
+    from scenthound.report.comparisons.files import as_json as plain_values
+    from scenthound.report.comparisons.folder import compare_into
 
     settings = ComparisonSettings(
         strategies=tuple(strategy or ()),
@@ -131,4 +131,7 @@ def compare(
 
     print_comparison(done)
     if out is not None:
-        typer.echo(f"\nRanking, every crawl and pictures: {printable(out)} ({done.n_made:,} crawls were new)")
+        typer.echo(
+            f"\nReport: {printable(out / 'report.html')}; ranking, every crawl and pictures are beside it "
+            f"({done.n_made:,} crawls were new)"
+        )

@@ -11,24 +11,21 @@ import typer
 from scenthound.cli.tables import print_table
 from scenthound.cli.wrapped import columns, filled_command, say
 from scenthound.errors import printable
-from scenthound.lab.comparing.halving import N_HALVINGS
-from scenthound.lab.comparing.ranking import MARGIN_SHARE, Mark
 from scenthound.lab.comparing.reading import row_name
 from scenthound.lab.statistics import PairedSample, spread_told
-from scenthound.report.compare_files import MARKS, READING
+from scenthound.report.comparisons.files import MARKS, READING, as_json
+from scenthound.report.comparisons.told import told_comparison
+from scenthound.report.comparisons.words import answer_lines, bounds_told
+from scenthound.report.number_words import interval_told, mean_told, number_told, percent_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scenthound.lab.comparing.comparison import StrategyComparison
-    from scenthound.lab.comparing.halving import HeldOut
     from scenthound.lab.comparing.ranking import Placed
-    from scenthound.lab.comparing.topics_won import TopicsWon
     from scenthound.lab.statistics import Effect
 
 
-#: From here on values are no shares.
-LARGE = 100
 #: In a narrower terminal names take several lines.
 ROOM_FOR_NAMES = 120
 #: As many letters of a name then stand in a line, so that all columns have room in 80.
@@ -44,7 +41,7 @@ def print_comparison(done: StrategyComparison) -> None:
     _print_others(done)
     say(f"{done.says} {READING}")
     typer.echo()
-    for line in _answer(done):
+    for line in answer_lines(told_comparison(as_json(done))):
         say(line)
     if done.command:
         typer.echo(f"\nStart it live:\n{_command_lines(done.command)}")
@@ -62,7 +59,7 @@ def _print_ranking(done: StrategyComparison) -> None:
             [
                 str(each.place),
                 _in_lines(row_name(each)),
-                _mean(each),
+                mean_told(each.mean, each.standard_error),
                 *_difference(each.difference),
                 _p(each.p_corrected),
                 each.mark,
@@ -114,9 +111,8 @@ def _print_others(done: StrategyComparison) -> None:
 
 
 def _column_words(done: StrategyComparison) -> dict[str, str]:
-    low, high = (float(bound.mean()) for bound in (done.measured.random, done.measured.oracle))
     return {
-        "gap closed": f"Gap closed: from {_number(low)}, a crawl at random, to {_number(high)}, one that knows all.",
+        "gap closed": bounds_told(told_comparison(as_json(done))),
         "chosen by halves": "Chosen by halves: how often it is the best in one half of the observations.",
         "CPU µs per page": "CPU: of one short crawl by plain code.",
         "not recorded per page": "Not recorded: pages that crawls wanted and the web lacks, for each page visited.",
@@ -127,64 +123,15 @@ def _figure(column: str, value: float) -> str:
     if math.isnan(value):
         return "-"
     if column in {"gap closed", "chosen by halves"}:
-        return _percent(value)
+        return percent_told(value)
     return f"{value:.0f}" if column.startswith("CPU") else f"{value:.3f}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
-def _number(value: float, sign: str = "") -> str:
-    """Shares need three decimals, ranks among thousands one."""
-    return f"{value:{sign}.3f}" if abs(value) < LARGE else f"{value:{sign},.1f}"
-
-
-def _mean(placed: Placed) -> str:
-    error = placed.standard_error
-    return _number(placed.mean) if math.isnan(error) else f"{_number(placed.mean)} ± {error:.3f}"
 
 
 def _difference(effect: Effect | None) -> list[str]:
     if effect is None:
         return ["", ""]
-    interval = "-" if math.isnan(effect.low) else f"{_number(effect.low, '+')} to {_number(effect.high, '+')}"
-    return [_number(effect.mean, "+"), interval]
+    return [number_told(effect.mean, "+"), interval_told(effect.low, effect.high)]
 
 
 def _p(p_corrected: float) -> str:
     return "" if math.isnan(p_corrected) else f"{p_corrected:.3f}"
-
-
-def _answer(done: StrategyComparison) -> list[str]:
-    winner = done.winner
-    lines = [f"Best: {printable(winner.contestant.spec)}, with {done.by} of {_number(winner.mean)}."]
-    for mark, words in (
-        (Mark.ALIKE, f"As good, to within {_percent(MARGIN_SHARE)}"),
-        (Mark.UNCLEAR, "Not told apart from it"),
-    ):
-        named = [printable(each.contestant.spec) for each in done.ranking if each.mark is mark]
-        if named:
-            lines.append(f"{words}: {', '.join(named)}.")
-    if done.topics_won is not None:
-        lines.append(_won(done.topics_won, len(done.measured.topics)))
-    if done.held_out is not None and len(done.ranking) > 1:
-        lines.append(_worth(done, done.held_out))
-    return lines
-
-
-def _won(won: TopicsWon, n_topics: int) -> str:
-    return (
-        f"Of {n_topics} topics it is ahead of all others on {won.wins}, level with the best of them on {won.ties}, and "
-        f"behind on {won.losses}."
-    )
-
-
-def _worth(done: StrategyComparison, held_out: HeldOut) -> str:
-    """What the best is worth beyond the starts that it was chosen by."""
-    winner = done.winner
-    return (
-        f"The best of {len(done.ranking)} may look better than it is. Where one half of the observations chooses and "
-        f"the other half measures, the one chosen has {_number(held_out.mean)}; {printable(winner.contestant.spec)} is "
-        f"chosen in {_percent(done.chosen_share(winner))} of {N_HALVINGS:,} such halvings."
-    )

@@ -15,7 +15,7 @@ from scenthound.cli.wrapped import say
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scenthound.lab.crawl import Watch
+    from scenthound.lab.crawl_running import Watch
     from scenthound.lab.demo import DemoResult
     from scenthound.lab.demo_crawl import DemoCrawl
     from scenthound.lab.evaluate import Evaluation
@@ -56,7 +56,7 @@ def _watched(title: str) -> Iterator[Watch]:
 
 
 def _report(result: DemoResult, evaluation: Evaluation, out: Path) -> None:
-    from scenthound.cli.crawl_tables import print_commands
+    from scenthound.cli.crawl_tables import print_commands, print_facts
     from scenthound.cli.tables import print_metrics
     from scenthound.lab.crawl_plan import DEFAULT_STRATEGY
     from scenthound.report.curves import draw_curves
@@ -79,17 +79,31 @@ def _report(result: DemoResult, evaluation: Evaluation, out: Path) -> None:
         "hosts rest when depends on the moment, so the row of live differs from run to run."
     )
     typer.echo(f"Curves: {picture}")
+    typer.echo("Reports, to be opened in a web browser:")
+    print_facts(_reports(result.crawls[0], out))
     typer.echo("Look closer:")
-    print_commands(_next_steps(result.crawls[0], out))
+    print_commands(_next_steps(result, out))
+
+
+def _reports(crawl: DemoCrawl, out: Path) -> dict[str, str]:
+    """Written for the simulated crawls, and for one of the live ones; told by their places."""
+    from scenthound.report.reports import write_report
+
+    with shown("reporting") as progress:
+        run = write_report([out / "run"], force=True, progress=progress)
+    live = write_report([crawl.summary.folder], force=True)
+    return {str(run.file): "the simulated crawls", str(live.file): f"the live crawl for {crawl.topic.id}"}
 
 
 def _n_topics(result: DemoResult) -> int:
     return len({crawl.topic.id for crawl in result.crawls})
 
 
-def _next_steps(crawl: DemoCrawl, out: Path) -> dict[str, str]:
+def _next_steps(result: DemoResult, out: Path) -> dict[str, str]:
     from scenthound.cli.crawl_tables import program
 
+    crawl = result.crawls[0]
+    twin = next(each for each in reversed(result.crawls) if each.topic.id == crawl.topic.id)
     scenthound, folder, topics, web = program(), crawl.summary.folder, out / "topics.toml", out / "web"
     replay = f"{scenthound} crawl {topics} --topic {crawl.topic.id} --web {web} --offline --out again"
     return {
@@ -97,4 +111,5 @@ def _next_steps(crawl: DemoCrawl, out: Path) -> dict[str, str]:
         f"{scenthound} export {folder} --to jsonl --out pages.jsonl": "its pages, for other programs",
         replay: "a live crawl that reads a recording",
         f"{scenthound} evaluate {out / 'run'}": "the simulated crawls, judged",
+        f"{scenthound} report {folder} {twin.summary.folder}": "two crawls side by side",
     }

@@ -15,7 +15,6 @@ from scenthound.cli.shared_options import (
     TopicsFile,
     Workers,
 )
-from scenthound.report.json_text import json_text
 
 
 def validate(
@@ -85,8 +84,8 @@ def validate(
     """
     from scenthound.lab.validating.settings import JOHNSON2003_BUDGETS, ValidationSettings
     from scenthound.lab.validating.topics import TopicsWanted
-    from scenthound.report.validation_files import as_json as plain_values
-    from scenthound.report.validation_folder import validate_into
+    from scenthound.report.validations.files import FINDINGS_FILE
+    from scenthound.report.validations.folder import validate_into
 
     wished = ValidationSettings(
         strategies=tuple(strategy),
@@ -106,7 +105,7 @@ def validate(
     with shown("validating") as progress:
         done = validate_into(out, web, wanted, wished, force=force, workers=workers, progress=progress)
     if as_json:
-        typer.echo(json_text(plain_values(done), indent=1))
+        typer.echo((out / FINDINGS_FILE).read_text(encoding="utf-8"), nl=False)
         return
     from scenthound.cli.validation_tables import print_validation
 

@@ -12,7 +12,7 @@ from scenthound.cli.wrapped import say
 from scenthound.lab.statistics import spread_told
 from scenthound.lab.validating.measurements import SEED_SETS
 from scenthound.lab.validating.measures import MEASURES
-from scenthound.report.validation_files import READING
+from scenthound.report.validations.files import READING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -56,7 +56,7 @@ def crawl_state(crawl: StoredCrawl) -> CrawlState:
         return CrawlState(_alive(run, status), None, run, status)
     if run is None:
         # Older versions do not say how a crawl ended.
-        has_pages = crawl.counts().visits > 0
+        has_pages = crawl.n_visits() > 0
         return CrawlState(State.STOPPED if has_pages else State.NOT_BEGUN, None, None, status)
     if ended is None:
         return CrawlState(State.DIED, None, run, status)

@@ -50,6 +50,9 @@ class StrategyResult:
     pages_per_crawl: float
     n_crawls: int
     running_time: RunningTime | None = None  #: where the mode has a clock
+    #: By metric: the values of every topic (row) at every checkpoint (column), random seeds averaged; not-a-number for
+    #: a topic that has none.
+    by_topic: dict[str, FloatArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class Evaluation:
     mode: str = str(SEQUENTIAL)
     lower_is_better: frozenset[str] = frozenset()  #: metrics whose low values are good ones
     needs: dict[str, str] = field(default_factory=dict)  #: what a topic must have for a metric, where it says so
+    topics: tuple[str, ...] = ()
 
     @property
     def undefined(self) -> tuple[str, ...]:
@@ -105,7 +109,7 @@ def evaluate(
             start = starts.get((topic_id, trace.seed), Start(topic_id, trace.seed, (), ()))
             tally.add(trace, judge.judgement(start, starts.values()))
         progress(done / len(topics), f"{done:,} of {len(topics):,} topics judged")
-    results = tuple(tally.result(strategy) for strategy in run.strategies)
+    results = tuple(tally.result(strategy, tuple(topics), marks) for strategy in run.strategies)
     return Evaluation(
         page_budget=run.page_budget,
         checkpoints=marks,
@@ -115,6 +119,7 @@ def evaluate(
         mode=run.mode,
         lower_is_better=frozenset(str(metric) for metric in metrics if metric.lower_is_better),
         needs={str(metric): metric.needs for metric in metrics if metric.needs},
+        topics=tuple(topics),
     )
 
 
@@ -142,7 +147,7 @@ class _Tally:
             curve = checked_curve(metric, trace, judgement, int(self._steps[-1]))
             self._curves[trace.strategy, str(metric)][trace.topic].append(curve[self._steps - 1])
 
-    def result(self, strategy: str) -> StrategyResult:
+    def result(self, strategy: str, topics: Sequence[str], checkpoints: Sequence[int]) -> StrategyResult:
         costs = self._cpu_us[strategy]
         n_pages = sum(map(len, costs))
         return StrategyResult(
@@ -152,6 +157,17 @@ class _Tally:
             pages_per_crawl=n_pages / max(len(costs), 1),
             n_crawls=len(costs),
             running_time=self._running_time(strategy),
+            by_topic={
+                str(m): self._by_topic(self._curves[strategy, str(m)], topics, checkpoints) for m in self._metrics
+            },
+        )
+
+    def _by_topic(
+        self, curves: dict[str, list[FloatArray]], topics: Sequence[str], checkpoints: Sequence[int]
+    ) -> FloatArray:
+        places = np.searchsorted(self._steps, checkpoints)
+        return np.array(
+            [mean_over_topics(self._steps, {topic: curves.get(topic, [])}).mean[places] for topic in topics]
         )
 
     def _running_time(self, strategy: str) -> RunningTime | None:

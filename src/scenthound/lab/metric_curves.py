@@ -8,13 +8,13 @@ from scenthound.errors import BrokenContract
 from scenthound.metrics.base import Judgement, Metric
 from scenthound.model import FloatArray, IntArray, Trace
 
-#: A curve is kept at this many evenly spaced steps.
+#: A curve is kept at this many evenly spaced steps, unless told.
 CURVE_POINTS = 200
 
 
-def curve_steps(page_budget: int, also: Iterable[int] = ()) -> IntArray:
+def curve_steps(page_budget: int, also: Iterable[int] = (), n_points: int = CURVE_POINTS) -> IntArray:
     """The steps at which curves are kept, the first and the last page among them."""
-    even = np.linspace(1, page_budget, min(CURVE_POINTS, page_budget)).round().astype(np.int32)
+    even = np.linspace(1, page_budget, min(n_points, page_budget)).round().astype(np.int32)
     return np.union1d(even, np.array([*also], dtype=np.int32)).astype(np.int32)
 
 

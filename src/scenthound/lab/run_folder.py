@@ -78,7 +78,7 @@ class RunFolder:
     def open(cls, path: str | Path, web: str | Path | None = None) -> "RunFolder":
         """`web` is where the recorded web is now, if it was moved away from the run."""
         folder = Path(path)
-        about = _read_about(folder)
+        about = read_about(folder)
         try:
             settings = about["settings"]
             place = Path(web) if web else _place_of_web(folder, settings["web"], about["web_from_here"])
@@ -170,7 +170,8 @@ class RunFolder:
         return ids
 
 
-def _read_about(folder: Path) -> dict[str, Any]:
+def read_about(folder: Path) -> dict[str, Any]:
+    """What `run.json` says; BadInput if the folder is no run, or one of another version."""
     try:
         about = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -190,7 +191,7 @@ def _place_of_web(folder: Path, absolute: str, from_here: str) -> Path:
 def is_run_folder(folder: Path) -> bool:
     """Whether a folder is the leavings of an experiment, and so may be replaced when told to."""
     try:
-        _read_about(folder)
+        read_about(folder)
     except BadInput:
         return False
     return True

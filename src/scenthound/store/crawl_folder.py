@@ -6,6 +6,9 @@ crawl.sqlite    the state (`crawl_database`), with its log beside it
 acknowledged    how many commits that has (`acknowledged`)
 archive/        the answers of hosts as WARC files (`archive`); who writes to a crawl holds the lock of this folder
 web/            the crawl as a recorded web, made when it is first asked for (`crawl_web`)
+wishes.json     what is wished of the run that is at work (`crawl_wishes`)
+search.sqlite   the words of its pages, made when they are first searched (`page_search`)
+labels.jsonl    what people said of its pages; guides/ has the pages of guides that were trained on that
 """
 
 from collections.abc import Mapping

@@ -108,8 +108,8 @@ class MomentRow:
     run: int
     pages: int
     page_budget: int
-    harvest: float
-    harvest_of_late: float
+    harvest: float | None  #: None before the first page
+    harvest_of_late: float | None
     regret: float | None
     frontier: int
     in_flight: int

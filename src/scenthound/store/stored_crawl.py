@@ -63,11 +63,14 @@ class StoredCrawl:
         self.archive.close()
         self._connection.close()
 
+    def n_visits(self) -> int:
+        """Without counting them."""
+        return int(self._one("SELECT coalesce(max(visit) + 1, 0) FROM visit")[0])
+
     def counts(self) -> CrawlCounts:
-        (visits,) = self._one("SELECT coalesce(max(visit) + 1, 0) FROM visit")
         (not_taken,) = self._one("SELECT count(*) FROM not_taken")
         (events,) = self._one("SELECT coalesce(max(number), 0) FROM event")
-        return CrawlCounts(visits, not_taken, self._n_strings("url"), self._n_strings("stem"), events)
+        return CrawlCounts(self.n_visits(), not_taken, self._n_strings("url"), self._n_strings("stem"), events)
 
     def n_recorded(self) -> int:
         """Visits of pages that came from a recording."""

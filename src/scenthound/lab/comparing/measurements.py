@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scenthound.lab.comparing.mean_curves import MeanCurves, kept_steps
 from scenthound.lab.comparing.measuring import MeasuredStart
 from scenthound.lab.comparing.metric_check import no_value
 from scenthound.lab.statistics import LEAST_TOPICS
@@ -22,7 +23,7 @@ from scenthound.model import BoolArray, FloatArray
 @dataclass(frozen=True, slots=True)
 class Measurements:
     """`values[contestant, topic, seed]` of the deciding metric, and the others alike; `topics` names those that have
-    values, and `lacking` those left out. Bounds are by topic and seed."""
+    values, and `lacking` those left out. Bounds are by topic and seed, `curves` tell how the metric came to be."""
 
     topics: tuple[str, ...]
     lacking: tuple[str, ...]
@@ -33,6 +34,7 @@ class Measurements:
     n_missing: FloatArray
     random: FloatArray
     oracle: FloatArray
+    curves: MeanCurves
     twin_of: tuple[int, ...]  #: the first contestant with the same crawls; most are their own
 
     @property
@@ -61,18 +63,24 @@ def gathered(starts: Sequence[MeasuredStart], topics: Sequence[str], n_seeds: in
         name: _by_topic(starts, name, topics, n_seeds)[:, is_known]
         for name in ("precision", "recall", "n_pages", "n_missing")
     }
-    bounds = {
-        name: np.array([getattr(start, name) for start in starts]).reshape(len(topics), n_seeds)[is_known]
-        for name in ("random", "oracle")
-    }
+    bounds = {name: _by_start(starts, name, n_seeds)[is_known] for name in ("random", "oracle")}
+    curves = np.stack([start.curves for start in starts], axis=1)
+    curves = curves.reshape(len(curves), len(topics), n_seeds, -1)[:, is_known]
     return Measurements(
         topics=tuple(topic for topic, has_value in zip(topics, is_known, strict=True) if has_value),
         lacking=tuple(topic for topic, has_value in zip(topics, is_known, strict=True) if not has_value),
         values=values[:, is_known],
         **by_topic,
-        **bounds,
+        **{name: curve[..., -1] for name, curve in bounds.items()},
+        curves=MeanCurves.of(kept_steps(point.step), curves, **bounds),
         twin_of=_twins([start.digests for start in starts]),
     )
+
+
+def _by_start(starts: Sequence[MeasuredStart], name: str, n_seeds: int) -> FloatArray:
+    """By topic, seed and place, from one curve for each start."""
+    stacked: FloatArray = np.stack([getattr(start, name) for start in starts])
+    return stacked.reshape(-1, n_seeds, stacked.shape[-1])
 
 
 def _by_topic(starts: Sequence[MeasuredStart], name: str, topics: Sequence[str], n_seeds: int) -> FloatArray:

@@ -1,7 +1,8 @@
 """The crawls of a comparison, measured: a piece of work is one start with a crawl by every contestant.
 
 Measured are the metric that decides, precision and recall after the same number of pages, and what the bounds of that
-metric are where it is about known pages: a crawler that knows nothing, and one that knows all.
+metric are where it is about known pages: a crawler that knows nothing, and one that knows all. Of that metric and its
+bounds the way there is kept too, at a few places (`mean_curves`) and with as many digits as a picture shows.
 """
 
 import hashlib
@@ -15,6 +16,7 @@ import numpy as np
 
 from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.lab.bounds import greedy_oracle, mean_curve, random_bound
+from scenthound.lab.comparing.mean_curves import kept_steps
 from scenthound.lab.comparing.preparing import Prepared
 from scenthound.lab.judging import TopicJudge, crawled_page_rank
 from scenthound.lab.metric_curves import checked_curve
@@ -36,16 +38,18 @@ RANDOM_CRAWLS = 3
 
 @dataclass(frozen=True, slots=True)
 class MeasuredStart:
-    """By contestant, of the crawls from one start; and the bounds, not-a-number where there are none."""
+    """By contestant, of the crawls from one start; and the bounds, not-a-number where there are none. Curves are at
+    the `kept_steps`, those of contestants by contestant and place; their last value is the one that decides."""
 
     value: FloatArray
+    curves: FloatArray
     precision: FloatArray
     recall: FloatArray
     n_pages: IntArray
     n_missing: IntArray
     digests: tuple[str, ...]  #: of the pages in their order: crawls that are alike have the same
-    random: float
-    oracle: float
+    random: FloatArray
+    oracle: FloatArray
 
 
 def measure_starts(
@@ -69,6 +73,7 @@ class ComparingBench:
         experiment = ready.experiment
         self._ready = ready
         self._point = ready.point
+        self._kept_places = kept_steps(ready.point.step) - 1
         self._web = RecordedWeb.open(experiment.web)
         self._kept = KeptCrawls(experiment, ready.ground, cache_folder)
         self._shown = ShownLinks(
@@ -84,10 +89,12 @@ class ComparingBench:
         judgement = self._judge_of(topic).judgement(start, self._starts)
         crawls = self._kept.of(topic, start)
         random, oracle = self._bounds(start, judgement)
+        deciding = self._curves(self._point.metric, crawls, judgement)
         return MeasuredStart(
-            value=self._measured(self._point.metric, crawls, judgement),
-            precision=self._measured(Precision(), crawls, judgement),
-            recall=self._measured(Recall(), crawls, judgement),
+            value=deciding[:, -1],
+            curves=self._kept_of(deciding),
+            precision=self._curves(Precision(), crawls, judgement)[:, -1],
+            recall=self._curves(Recall(), crawls, judgement)[:, -1],
             n_pages=np.array([len(each.crawl.pages) for each in crawls], np.int32),
             n_missing=np.array([each.crawl.n_missing for each in crawls], np.int32),
             digests=tuple(hashlib.sha256(each.crawl.pages.tobytes()).hexdigest() for each in crawls),
@@ -110,18 +117,23 @@ class ComparingBench:
     def _all_traces(self) -> Iterator[Trace]:
         return (kept.trace for planned in self._ready.planned for kept in self._kept.of(*planned))
 
-    def _measured(self, metric: Metric, crawls: list[KeptCrawl], judgement: Judgement) -> FloatArray:
-        return np.array([checked_curve(metric, each.trace, judgement, self._point.step)[-1] for each in crawls])
+    def _curves(self, metric: Metric, crawls: list[KeptCrawl], judgement: Judgement) -> FloatArray:
+        return np.array([checked_curve(metric, each.trace, judgement, self._point.step) for each in crawls])
 
-    def _bounds(self, start: Start, judgement: Judgement) -> tuple[float, float]:
+    def _kept_of(self, curves: FloatArray) -> FloatArray:
+        return curves[..., self._kept_places].astype(np.float32)
+
+    def _bounds(self, start: Start, judgement: Judgement) -> tuple[FloatArray, FloatArray]:
+        """The curves of who knows nothing, and of who knows all."""
         metric, step = self._point.metric, self._point.step
         about = getattr(metric, "of", metric.name)
         wanted = judgement.targets if about == "target_recall" else judgement.relevant
         if about not in BOUNDED or not len(wanted):
-            return np.nan, np.nan
+            nothing = np.full(len(self._kept_places), np.nan)
+            return nothing, nothing
         lowest = random_bound(self._web, self._shown, start, wanted, page_budget=step, n_crawls=RANDOM_CRAWLS)
         highest = greedy_oracle(self._graph, start, wanted, page_budget=step)
         return (
-            float(mean_curve(metric, lowest, judgement, step)[-1]),
-            float(metric.curve(highest, judgement, step)[-1]),
+            mean_curve(metric, lowest, judgement, step)[self._kept_places],
+            metric.curve(highest, judgement, step)[self._kept_places],
         )

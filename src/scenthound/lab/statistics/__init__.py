@@ -10,6 +10,7 @@ Rules
 docs/statistics.md says when each of them can be trusted.
 """
 
+from scenthound.lab.statistics.against_best import AgainstBest, against_best
 from scenthound.lab.statistics.bootstrap import bca_interval
 from scenthound.lab.statistics.comparison import Comparison, compare_pairs
 from scenthound.lab.statistics.differences import aligned_differences, differences_of, standard_error, without_rounding
@@ -24,6 +25,7 @@ from scenthound.lab.statistics.permutation import fewest_differences, sign_flip_
 __all__ = [
     "LEAST_SEEDS",
     "LEAST_TOPICS",
+    "AgainstBest",
     "Alternative",
     "Comparison",
     "Effect",
@@ -31,6 +33,7 @@ __all__ = [
     "MeanCurve",
     "PairedSample",
     "PairedT",
+    "against_best",
     "aligned_differences",
     "bca_interval",
     "compare_pairs",

@@ -23,8 +23,8 @@ class Measurements:
     """What was measured of every crawl; the first strategy is the one that the others are held against."""
 
     values: dict[str, FloatArray]
-    distances: LongArray
-    good_distances: LongArray
+    distances: LongArray | FloatArray  #: counts, or their means over random seeds
+    good_distances: LongArray | FloatArray
     good_share: FloatArray  #: by topic: of all pages in the web, those that the guide calls good
 
     @classmethod

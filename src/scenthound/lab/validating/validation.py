@@ -1,6 +1,6 @@
 """Validation of evolved strategies, paired with Best-First, on topics trained on and unseen (johnson2003 section 3).
 
-From files to measurements and verdicts; `report/validation_folder` writes them down.
+From files to measurements and verdicts; `report/validations/folder` writes them down.
 """
 
 from dataclasses import dataclass, replace

@@ -2,33 +2,21 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
-from platform import python_version
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from scenthound.lab.findings import Finding
 from scenthound.lab.studies.finished import FinishedStudy
 from scenthound.lab.studies.measured import ArmMeasurements
 from scenthound.lab.studies.study import Study
+from scenthound.report.command_line import command_line
+from scenthound.report.studies.charts import picture_section, win_losses
 from scenthound.report.studies.files import findings_as_json
-from scenthound.report.studies.page import PageFigure, StudyPage
+from scenthound.report.studies.page import StudyPage
+from scenthound.report.studies.place import SETTINGS_FILE
 from scenthound.report.studies.words import READING, protocol_told, verdicts_told
-
-#: The packages whose versions may change a number.
-PACKAGES = ("scenthound", "numpy", "scipy", "scikit-learn", "numba", "matplotlib")
-
-
-def versions() -> dict[str, str]:
-    """Of Python and of the packages that numbers come from; those that are not installed are left out."""
-    return {"python": python_version(), **dict(_installed())}
-
-
-def _installed() -> Iterator[tuple[str, str]]:
-    for package in PACKAGES:
-        try:
-            yield package, version(package)
-        except PackageNotFoundError:
-            continue
+from scenthound.report.versions import versions, versions_told
 
 
 def common_values(study: FinishedStudy) -> dict[str, Any]:
@@ -86,18 +74,26 @@ def n_topics(study: Study) -> int:
     return len({topic for arm in study.arms for topic in arm.topics})
 
 
-def study_page(study: Study, figures: Iterable[PageFigure], settings_text: str) -> StudyPage:
-    """The page of a study."""
+def study_page(study: Study, settings_text: str, out: Path) -> StudyPage:
+    """The page of a study, whose folder is `out`."""
     return StudyPage(
         title=f"{study.settings.study}: {study.settings.title}",
         summary=(*verdict_lines(study.findings), _setting_told(study)),
         findings=study.findings,
-        figures=tuple(figures),
+        figures=tuple(picture_section(picture, study.arms) for picture in study.pictures),
+        won=tuple(win_losses(study.arms)),
         tables=study.tables,
         notes=study.notes,
         facts=tuple(all_facts(study, _facts(study))),
         settings=settings_text,
+        command=repeat_command(study, out),
     )
+
+
+def repeat_command(study: FinishedStudy, out: Path) -> str:
+    """`scenthound study` with the settings that are kept in the folder; it makes only what is new."""
+    options = [("--web", study.web), ("--topics", study.topics_file), ("--settings", out.absolute() / SETTINGS_FILE)]
+    return command_line(("scenthound", "study", study.settings.study), [*options, ("--out", out.absolute())])
 
 
 def verdict_lines(findings: Iterable[Finding]) -> Iterator[str]:
@@ -138,4 +134,4 @@ def all_facts(study: FinishedStudy, own: Iterable[tuple[str, str]]) -> Iterator[
     for timing in study.timings:
         yield f"time for {timing.part}", f"{timing.seconds:,.1f} s"
     yield "time in all", f"{sum(timing.seconds for timing in study.timings):,.1f} s"
-    yield "versions", ", ".join(f"{name} {number}" for name, number in versions().items())
+    yield "versions", versions_told(versions())

@@ -35,7 +35,9 @@ BOUND_LOOKS = dict(zip(BOUNDS, (("random", (0, (1, 2))), ("greedy oracle", (0, (
 def draw_picture(picture: Picture, arms: Sequence[ArmMeasurements]) -> Any:
     """A figure of matplotlib. `arms` are those of the study."""
     by_name = {arm.settings.name: arm for arm in arms}
-    look_of = looks(list(dict.fromkeys(name for panel in picture.panels for name in _shown(panel, by_name[panel.arm]))))
+    look_of = looks(
+        list(dict.fromkeys(name for panel in picture.panels for name in crawlers_of(panel, by_name[panel.arm])))
+    )
     n_columns = min(len(picture.panels), MOST_COLUMNS)
     n_rows = -(-len(picture.panels) // n_columns)
     width, height = PANEL_INCHES if len(picture.panels) > 1 else SINGLE_INCHES
@@ -47,7 +49,8 @@ def draw_picture(picture: Picture, arms: Sequence[ArmMeasurements]) -> Any:
     return figure
 
 
-def _shown(panel: Panel, arm: ArmMeasurements) -> tuple[str, ...]:
+def crawlers_of(panel: Panel, arm: ArmMeasurements) -> tuple[str, ...]:
+    """Those that a panel shows."""
     return panel.crawlers or arm.labels
 
 
@@ -57,18 +60,19 @@ def _draw_panel(axes: Any, panel: Panel, arm: ArmMeasurements, look_of: dict[str
     else:
         _draw_bars(axes, panel, arm, look_of)
     axes.set_title(drawn(panel.title), fontsize="medium")
-    axes.set_ylabel(drawn(_y_label(panel, arm.of(panel.measures[0]))))
+    axes.set_ylabel(drawn(y_label(panel, arm.of(panel.measures[0]))))
     plain_axes(axes, grid="both" if panel.kind == "curves" else "y")
 
 
-def _y_label(panel: Panel, measured: Measured) -> str:
+def y_label(panel: Panel, measured: Measured) -> str:
+    """What the axis says, with a word where low values are good."""
     says_so = "low" in panel.y_label.lower()
     return f"{panel.y_label} (low is good)" if measured.lower_is_better and not says_so else panel.y_label
 
 
 def _draw_curves(axes: Any, panel: Panel, arm: ArmMeasurements, look_of: dict[str, Look]) -> None:
     measure = panel.measures[0]
-    measured, labels = arm.of(measure), _shown(panel, arm)
+    measured, labels = arm.of(measure), crawlers_of(panel, arm)
     for number, label in enumerate(labels):
         marked = marked_places(len(measured.x), number, len(labels))
         _draw_curve(axes, measured.curve(arm.place(label)), label, look_of[label], marked)
@@ -115,7 +119,7 @@ def _draw_bounds(axes: Any, bounds: Measured) -> None:
 
 def _draw_bars(axes: Any, panel: Panel, arm: ArmMeasurements, look_of: dict[str, Look]) -> None:
     """A group of bars for each measure, with a bar for each crawler, at the end of the crawls."""
-    labels = _shown(panel, arm)
+    labels = crawlers_of(panel, arm)
     width = WIDTH_OF_BARS / len(labels)
     for number, label in enumerate(labels):
         curves = [arm.of(measure).curve(arm.place(label)) for measure in panel.measures]

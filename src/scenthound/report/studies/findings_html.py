@@ -9,7 +9,6 @@ from itertools import groupby
 
 from scenthound.lab.findings import Claim, Finding, Verdict
 from scenthound.report.studies.words import (
-    READING,
     effect_told,
     interval_told,
     observations_told,
@@ -34,10 +33,6 @@ CLAIM_HEADS = ("claim", "effect", "95 % interval", "over", "test", "p", "correct
 def findings_html(findings: Sequence[Finding]) -> str:
     """Two tables: protocols side by side, then all claims."""
     return f"{_overview(findings)}\n{_claims(findings)}"
-
-
-def reading_html() -> str:
-    return f'<p class="note">{escape(READING)}</p>'
 
 
 def _overview(findings: Sequence[Finding]) -> str:

@@ -9,22 +9,19 @@ from scenthound.lab.studies.pictures import Picture
 from scenthound.lab.studies.settings import StudySettings
 from scenthound.lab.studies.study import Study, run_study
 from scenthound.model import Progress, silent
+from scenthound.report.page.html import page_html
 from scenthound.report.studies.about import findings_values, study_page, study_values
 from scenthound.report.studies.figures import FEATURE, draw_picture
 from scenthound.report.studies.files import table_files
 from scenthound.report.studies.numbers import measures_csv, topics_csv
-from scenthound.report.studies.page import PageFigure, page_html
-from scenthound.report.studies.place import CRAWLS_FOLDER, study_place, write_results
+from scenthound.report.studies.page import page_of
+from scenthound.report.studies.place import CRAWLS_FOLDER, REPORT_FILE, SETTINGS_FILE, study_place, write_results
 from scenthound.report.studies.settings_text import settings_toml
 from scenthound.report.styles import picture_bytes, require_figures
 from scenthound.store.crawl_web import open_web
 
 #: Of the progress that is told, crawling and judging have this share, drawing has the rest.
 SHARE_OF_CRAWLS = 0.95
-#: What is true of all figures.
-ERRORS_TOLD = "Means over topics; the lines at marks and bars are one standard error to either side."
-REPORT_FILE = "report.html"
-SETTINGS_FILE = "settings.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +78,11 @@ def _drawn(study: Study, progress: Progress) -> list[DrawnPicture]:
 def write_study(out: Path, study: Study, drawn: list[DrawnPicture]) -> None:
     """Write all files but the crawls."""
     settings_text = settings_toml(study.settings)
-    figures = [
-        PageFigure(each.picture.name, f"{each.picture.caption}. {ERRORS_TOLD}", each.svg.decode("utf-8"))
-        for each in drawn
-    ]
     texts = {
         SETTINGS_FILE: settings_text,
         "measures.csv": measures_csv(study.arms),
         "topics.csv": topics_csv(study.arms),
-        REPORT_FILE: page_html(study_page(study, figures, settings_text)),
+        REPORT_FILE: page_html(page_of(study_page(study, settings_text, out))),
     }
     texts |= table_files(study.tables)
     contents = {name: text.encode("utf-8") for name, text in texts.items()}

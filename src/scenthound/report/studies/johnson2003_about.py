@@ -1,12 +1,15 @@
 """What there is to say of a run of johnson2003: in `study.json`, in `findings.json`, and on the page."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from scenthound.lab.studies.johnson2003.study import Johnson2003Study
-from scenthound.report.studies.about import all_facts, common_findings, common_values, verdict_lines
-from scenthound.report.studies.page import PageFigure, StudyPage
-from scenthound.report.validation_files import READING as READING_A_VALIDATION
+from scenthound.report.studies.about import all_facts, common_findings, common_values, repeat_command, verdict_lines
+from scenthound.report.studies.johnson2003_charts import figure_sections, win_losses
+from scenthound.report.studies.page import StudyPage
+from scenthound.report.studies.words import verdicts_told
+from scenthound.report.validations.files import READING as READING_A_VALIDATION
 
 #: What a reader of the findings must know.
 READING = (
@@ -45,17 +48,25 @@ def findings_values(study: Johnson2003Study) -> dict[str, Any]:
     return common_findings(study, len(study.validation.settings.topics), f"{study.names_told} {READING}")
 
 
-def study_page(study: Johnson2003Study, figures: Iterable[PageFigure], settings_text: str) -> StudyPage:
-    """The page of the study."""
+def study_page(study: Johnson2003Study, settings_text: str, out: Path) -> StudyPage:
+    """The page of the study, whose folder is `out`."""
     return StudyPage(
         title=f"{study.settings.study}: {study.settings.title}",
-        summary=(study.names_told, *verdict_lines(study.findings), _setting_told(study)),
+        summary=(
+            f"{verdicts_told(study.findings)}.",
+            study.names_told,
+            *verdict_lines(study.findings),
+            _setting_told(study),
+        ),
         findings=study.findings,
-        figures=tuple(figures),
+        figures=tuple(figure_sections(study)),
+        won=tuple(win_losses(study)),
         tables=study.tables,
-        notes=(*(note for note in study.notes if note != study.names_told), READING),
+        notes=tuple(note for note in study.notes if note != study.names_told),
         facts=tuple(all_facts(study, _facts(study))),
+        reading=READING,
         settings=settings_text,
+        command=repeat_command(study, out),
     )
 
 

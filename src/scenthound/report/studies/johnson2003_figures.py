@@ -18,7 +18,7 @@ from scenthound.lab.studies.johnson2003.study import Johnson2003Study
 from scenthound.lab.validating.measurements import SEED_SETS
 from scenthound.lab.validating.settings import SeedSet
 from scenthound.report.styles import looks, new_figure, picture_bytes, plain_axes, shared_legend
-from scenthound.report.validation_figures import bar_places, draw_histogram
+from scenthound.report.validations.figures import bar_places, draw_histogram
 from scenthound.strategies.rank_file import read_rank_file
 
 FEATURE = "Drawing a study"
@@ -33,6 +33,7 @@ BARS = {
     "overall_cohesiveness": ("Overall cohesiveness", "links into the community\nper page visited"),
 }
 DISTANCES = "distances"
+SEARCHES_CAPTION = "Fitness in the searches: of the best individual, and in the mean"
 #: The numbers of the paper's figures: of the sparse topic, and of the dense one.
 NUMBERS = {"fitness": (3, 4), "community_cohesiveness": (5, 7), "overall_cohesiveness": (6, 8), DISTANCES: (10, 9)}
 
@@ -65,10 +66,14 @@ class Wanted:
         return f"{self.measure.replace('_', '-')}-{self.ending}"
 
     @property
-    def caption(self) -> str:
+    def head(self) -> str:
+        """What it shows, with its number."""
         what = BARS[self.measure][0] if self.measure in BARS else "Distances from the seeds"
-        head = f"Figure {self.number}: " if self.number is not None else ""
-        return f"{head}{what}, {self.told}"
+        return what if self.number is None else f"Figure {self.number}: {what}"
+
+    @property
+    def caption(self) -> str:
+        return f"{self.head}, {self.told}"
 
 
 def draw_study(study: Johnson2003Study) -> Iterator[DrawnFigure]:
@@ -76,7 +81,7 @@ def draw_study(study: Johnson2003Study) -> Iterator[DrawnFigure]:
     for wanted in wanted_figures(study):
         draw = _bars if wanted.measure in BARS else _histograms
         yield _drawn(wanted.name, wanted.caption, draw(study, wanted))
-    yield _drawn("searches", "Fitness in the searches: of the best individual, and in the mean", _searches(study))
+    yield _drawn("searches", SEARCHES_CAPTION, _searches(study))
 
 
 def wanted_figures(study: Johnson2003Study) -> list[Wanted]:
@@ -90,7 +95,7 @@ def wanted_figures(study: Johnson2003Study) -> list[Wanted]:
     ]
     unseen = settings.groups().get("unseen", range(0))
     if unseen:
-        told = f"{len(unseen)} {GROUPS['unseen']}"
+        told = f"{len(unseen)} {GROUPS['unseen']}" if len(unseen) > 1 else "1 unseen topic"
         wanted += [Wanted(measure, told, "unseen", unseen, None) for measure in NUMBERS]
     return sorted(wanted, key=lambda each: inf if each.number is None else each.number)
 

@@ -13,15 +13,16 @@ from scenthound.lab.studies.finished import Timing
 from scenthound.lab.studies.johnson2003.study import Johnson2003Study, run_johnson2003
 from scenthound.lab.studies.settings import StudySettings
 from scenthound.model import Progress, silent
+from scenthound.report.page.html import page_html
 from scenthound.report.studies.files import table_files
-from scenthound.report.studies.folder import REPORT_FILE, SETTINGS_FILE, SHARE_OF_CRAWLS
+from scenthound.report.studies.folder import SHARE_OF_CRAWLS
 from scenthound.report.studies.johnson2003_about import findings_values, study_page, study_values
 from scenthound.report.studies.johnson2003_figures import FEATURE, DrawnFigure, draw_study
-from scenthound.report.studies.page import PageFigure, page_html
-from scenthound.report.studies.place import study_place, write_results
+from scenthound.report.studies.page import page_of
+from scenthound.report.studies.place import REPORT_FILE, SETTINGS_FILE, study_place, write_results
 from scenthound.report.studies.settings_text import settings_toml
 from scenthound.report.styles import require_figures
-from scenthound.report.validation_files import CRAWLS_FILE, crawls_csv
+from scenthound.report.validations.files import CRAWLS_FILE, crawls_csv
 from scenthound.store.crawl_web import open_web
 
 
@@ -56,11 +57,10 @@ def johnson2003_into(
 
 def _write(out: Path, study: Johnson2003Study, drawn: list[DrawnFigure]) -> None:
     settings_text = settings_toml(study.settings)
-    figures = [PageFigure(each.name, each.caption, each.svg.decode("utf-8")) for each in drawn]
     texts = {
         SETTINGS_FILE: settings_text,
         CRAWLS_FILE: crawls_csv(study.validation),
-        REPORT_FILE: page_html(study_page(study, figures, settings_text)),
+        REPORT_FILE: page_html(page_of(study_page(study, settings_text, out))),
     }
     texts |= table_files(study.tables)
     contents = {name: text.encode("utf-8") for name, text in texts.items()}

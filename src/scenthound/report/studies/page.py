@@ -1,96 +1,76 @@
-"""The page of a study: one HTML file with its findings, figures and tables, which needs nothing beside it.
+"""The page of a study: what it came to in words, its findings, figures, topics won and lost, tables, and how to repeat
+it.
 
-Rules
-- No scripts, nothing from the network; figures are SVG within the page. It reads well in light and dark, and printed.
-- Every text is escaped. Only figures go in as they are, because `report` drew them.
-- A verdict is a word; its colour and its sign only help to find it.
+A verdict is a word; its colour and its sign only help to find it.
 """
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from importlib.resources import files
 
-from scenthound.lab.findings import Finding
+from scenthound.lab.findings import Finding, Verdict
 from scenthound.lab.studies.pictures import Table
-from scenthound.report.studies.findings_html import findings_html, reading_html
-from scenthound.report.studies.table_html import table_html
-
-
-@dataclass(frozen=True, slots=True)
-class PageFigure:
-    """`svg` is a whole SVG document, or its element."""
-
-    name: str
-    caption: str
-    svg: str
+from scenthound.report.command_line import in_lines
+from scenthound.report.page.values import Facts, Markup, Page, Prose, Section, Verbatim, WinLoss
+from scenthound.report.studies.findings_html import findings_html
+from scenthound.report.studies.table_blocks import table_block
+from scenthound.report.studies.words import READING
 
 
 @dataclass(frozen=True, slots=True)
 class StudyPage:
     """All that the page of a study shows, in this order. `summary` are paragraphs, `facts` names with their
-    values, `settings` the text of the settings file."""
+    values, `settings` the text of the settings file, `command` what repeats the study."""
 
     title: str
     summary: tuple[str, ...]
     findings: tuple[Finding, ...]
-    figures: tuple[PageFigure, ...]
+    figures: tuple[Section, ...]
+    won: tuple[WinLoss, ...]
     tables: tuple[Table, ...]
     notes: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
+    reading: str = READING
     settings: str = ""
+    command: str = ""
 
 
-def page_html(page: StudyPage) -> str:
-    """The whole file."""
-    sections = [
-        _section("Findings", [findings_html(page.findings), reading_html()] if page.findings else []),
-        _section("Figures", map(_figure, page.figures)),
-        _section("Tables", map(table_html, page.tables)),
-        _section("Notes", [_list(page.notes)] if page.notes else []),
-        _section("This run", [_facts(page.facts)] if page.facts else []),
-        _section("Settings", [f"<pre>{escape(page.settings)}</pre>"] if page.settings else []),
-    ]
-    body = "\n".join([f"<h1>{escape(page.title)}</h1>", *map(_paragraph, page.summary), *filter(None, sections)])
-    return f"{_head(page.title)}<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
-
-
-def _head(title: str) -> str:
-    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n"
+def page_of(study: StudyPage) -> Page:
+    """Parts without content are left out."""
+    return Page(
+        kind="study",
+        title=study.title,
+        summary=study.summary,
+        sections=tuple(section for section in _sections(study) if section.blocks),
+        key_facts=tuple(verdict_facts(study.findings)),
+        style=findings_style() if study.findings else "",
     )
 
 
-def _section(title: str, parts: Iterable[str]) -> str:
-    """Empty if there is nothing in it."""
-    content = "\n".join(parts)
-    return f"<section>\n<h2>{escape(title)}</h2>\n{content}\n</section>" if content else ""
+def findings_style() -> str:
+    """The style sheet of what `findings_html` makes."""
+    return files(__package__).joinpath("findings.css").read_text(encoding="utf-8")
 
 
-def _paragraph(text: str) -> str:
-    return f"<p>{escape(text)}</p>"
+def verdict_facts(findings: tuple[Finding, ...]) -> Iterator[tuple[str, str]]:
+    if findings:
+        yield "findings", str(len(findings))
+    for verdict in Verdict if findings else ():
+        yield verdict.value, str(sum(finding.verdict is verdict for finding in findings))
 
 
-def _list(texts: Iterable[str]) -> str:
-    return "<ul>\n" + "\n".join(f"<li>{escape(text)}</li>" for text in texts) + "\n</ul>"
+def _sections(study: StudyPage) -> Iterator[Section]:
+    yield Section("Findings", findings_blocks(study.findings, study.reading) if study.findings else ())
+    yield from study.figures
+    yield Section("Topic by topic", study.won)
+    yield Section("Tables", tuple(map(table_block, study.tables)))
+    yield Section("Notes", (Prose(study.notes, as_list=True),) if study.notes else ())
+    command = (Verbatim("This command runs the study again", in_lines(study.command)),) if study.command else ()
+    yield Section("This run", ((Facts(study.facts),) if study.facts else ()) + command)
+    settings = (Verbatim("The settings file, settings.toml", study.settings),) if study.settings else ()
+    yield Section("Settings", settings, folded=True)
 
 
-def _figure(figure: PageFigure) -> str:
-    caption = f"<figcaption>{escape(figure.caption)}</figcaption>"
-    return f'<figure id="{escape(figure.name)}">\n{_inline(figure)}\n{caption}\n</figure>'
-
-
-def _inline(figure: PageFigure) -> str:
-    """The SVG element alone. Its ids begin with the figure's name, because all figures of a page share one space."""
-    element = figure.svg[figure.svg.index("<svg") :].strip()
-    beginning = re.sub(r"\W", "-", figure.name)
-    return re.sub(r'(\bid="|url\(#|href="#)', lambda found: f"{found[1]}{beginning}-", element)
-
-
-def _facts(facts: Iterable[tuple[str, str]]) -> str:
-    rows = "\n".join(f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>' for name, value in facts)
-    return f'<div class="wide">\n<table class="facts">\n{rows}\n</table>\n</div>'
+def findings_blocks(findings: tuple[Finding, ...], reading: str) -> tuple[Markup | Prose, ...]:
+    """Every verdict at a glance, every claim with its numbers, and what a reader must know of them."""
+    return Markup(findings_html(findings)), Prose((reading,))

@@ -27,6 +27,8 @@ FORMAT = "scenthound study"
 VERSION = 1
 ABOUT_FILE = "study.json"
 FINDINGS_FILE = "findings.json"
+SETTINGS_FILE = "settings.toml"
+REPORT_FILE = "report.html"
 CRAWLS_FOLDER = "crawls"
 
 

@@ -100,12 +100,8 @@ def _recall(arm: ArmMeasurements) -> Iterator[PendingClaim]:
 
 def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:
     """Figures 2 to 4 of the paper, and the same for all crawlers."""
-    yield Picture(
-        "figure-2", "Task 1: static (left) and dynamic (right) evaluation", _panels(TASK_1, (GREEDY, EXPLORING))
-    )
-    yield Picture(
-        "figure-3", "Task 2: static (left) and dynamic (right) evaluation", _panels(TASK_2, (GREEDY, EXPLORING, BLIND))
-    )
+    yield Picture("figure-2", "Task 1: static and dynamic evaluation", _panels(TASK_1, (GREEDY, EXPLORING)))
+    yield Picture("figure-3", "Task 2: static and dynamic evaluation", _panels(TASK_2, (GREEDY, EXPLORING, BLIND)))
     recall = Panel("", TASK_2, ("target_recall",), "share of the examples found", crawlers=(GREEDY, EXPLORING, BLIND))
     yield Picture("figure-4", "Task 2: average recall of the examples", (recall,))
     yield Picture("all-task-1", "Task 1: all crawlers", _panels(TASK_1, ()))

@@ -1,0 +1,102 @@
+"""A dashboard in a process of its own, and a Chromium that looks at it: what the benchmarks of the dashboard share.
+
+The browser is the system's, without a window; nothing else runs in it. Where there is none, or Playwright is missing,
+what needs it is left out and said so.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+from urllib.request import urlopen
+
+from scenthound.errors import Failure
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+START_TIMEOUT_S = 60.0
+BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_ADDRESS = re.compile(rb"(http://127\.0\.0\.1:\d+)\S*#token=\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class RunningDashboard:
+    """`address` has no slash at its end; `started_s` is when its process was started, by the monotonic clock."""
+
+    address: str
+    process: int
+    started_s: float
+
+    def get(self, path: str) -> bytes:
+        with urlopen(f"{self.address}{path}", timeout=START_TIMEOUT_S) as answer:
+            body: bytes = answer.read()
+        return body
+
+    def crawl_id(self, folder: Path) -> str | None:
+        """The id of the crawl in a folder, in the form of addresses; None if it was not found yet."""
+        folders: list[dict[str, Any]] = json.loads(self.get("/api/folders"))["folders"]
+        found = [one["id"] for one in folders if Path(one["path"]).resolve() == folder.resolve()]
+        return quote(found[0], safe="") if found else None
+
+    def cpu_s(self) -> float:
+        """CPU seconds of the dashboard so far."""
+        fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def running_dashboard(folder: Path) -> Iterator[RunningDashboard]:
+    """Over a folder, until the end of the block. Failure if it does not start."""
+    command = [sys.executable, "-m", "scenthound.cli", "dashboard", str(folder), "--no-open"]
+    started_s = time.monotonic()
+    # Lines are not wrapped where the address is long.
+    environment = {**os.environ, "COLUMNS": "1000"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=environment)
+    try:
+        yield RunningDashboard(_address(process), process.pid, started_s)
+    finally:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=10)
+        process.kill()
+        process.communicate()
+
+
+def _address(process: "subprocess.Popen[bytes]") -> str:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if found := _ADDRESS.search(line):
+            return found[1].decode()
+    raise Failure("The dashboard did not start; what it printed is above.")
+
+
+def browser_path() -> str | None:
+    """Where Chromium is, if it and Playwright can be used."""
+    if find_spec("playwright") is None:
+        return None
+    named = os.environ.get("SCENTHOUND_BROWSER")
+    return next(filter(None, map(shutil.which, [named] if named else BROWSER_NAMES)), None)
+
+
+@contextmanager
+def browser_page(path: str) -> "Iterator[Page]":
+    """An empty page. Its event loop belongs to the thread that asks."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, chromium_sandbox=False)
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(1e3 * START_TIMEOUT_S)
+        yield page
+        browser.close()

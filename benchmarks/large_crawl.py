@@ -1,0 +1,145 @@
+"""A crawl of a million pages that nobody had to crawl: rows as a crawl writes them, in the folder of one.
+
+Rules
+- It is written by the store's own classes, in commits as large as those of a fast crawl, so that whoever reads it finds
+  rows, arrays and URLs as they would be. It has runs, moments and a last status, as a crawl that is over.
+- The archive holds few answers, which the pages share: that keeps it to half a minute and half a gigabyte.
+- There is no journal, which only resuming reads.
+- The same in every run: everything is drawn from one seeded generator.
+"""
+
+import os
+from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from scenthound.drivers.ended import Ended
+from scenthound.drivers.live.moments import Moments
+from scenthound.drivers.live.status import CrawlStatus
+from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.model import FloatArray, IntArray, Topic
+from scenthound.reasons import Reason
+from scenthound.store.crawl_folder import ArchiveSettings
+from scenthound.store.crawl_rows import NotTakenRow, Place, RunRow, VisitRow
+from scenthound.store.crawl_store import CrawlStore
+from scenthound.web.fetch import Response
+
+N_LINKS = 20
+#: URLs that a crawl comes to know for each page that it takes.
+URLS_PER_PAGE = 4
+N_HOSTS = 20_000
+PAGES_PER_S = 1_000
+NOT_TAKEN_PER_PAGE = 0.3
+N_ARCHIVED = 1_000
+BEGAN_S = 1_780_000_000.0
+_SEED = 20_260_214
+_REASONS = (Reason.CLIENT_ERROR, Reason.NEAR_DUPLICATE, Reason.NOT_HTML, Reason.ROBOTS, Reason.CONNECT_TIMEOUT)
+_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+
+
+def write_large_crawl(folder: Path, n_pages: int) -> None:
+    """A crawl of so many pages, which reached its budget, in a new folder."""
+    plan = CrawlPlan(Topic("ballooning", ("hot air balloon", "ballooning")), (_url(0),), page_budget=n_pages)
+    with CrawlStore.create(folder, plan.as_settings(), ArchiveSettings("Scenthound/1.0")) as store:
+        store.note_run(RunRow(1, BEGAN_S, 0, os.getpid(), version("scenthound")))
+        places = [store.archive_response(_answer(number), BEGAN_S) for number in range(N_ARCHIVED)]
+        _Writing(store, places, n_pages).write()
+        ended_s = _time_s(n_pages)
+        store.note_run(RunRow(1, BEGAN_S, 0, os.getpid(), version("scenthound"), ended_s, Ended.BUDGET.value))
+        store.commit()
+
+
+class _Writing:
+    """A second of the crawl after the other: what it took and what it did not, a moment, a commit."""
+
+    def __init__(self, store: CrawlStore, places: list[Place], n_pages: int) -> None:
+        self._store = store
+        self._places = places
+        self._n_pages = n_pages
+        self._rng = np.random.default_rng(_SEED)
+        self._moments = Moments(store)
+        self._reasons: Counter[Reason] = Counter()
+        self._relevance = 0.0
+
+    def write(self) -> None:
+        for first in range(0, self._n_pages, PAGES_PER_S):
+            visits = range(first, min(first + PAGES_PER_S, self._n_pages))
+            relevance = self._rng.beta(2, 3, len(visits))
+            self._add_visits(visits, relevance)
+            self._add_not_taken(visits)
+            self._relevance += float(relevance.sum())
+            self._note_moment(visits.stop, float(relevance[-200:].mean()))
+            self._store.commit()
+
+    def _add_visits(self, visits: range, relevance: FloatArray) -> None:
+        known = range(URLS_PER_PAGE * visits.start, URLS_PER_PAGE * visits.stop)
+        self._store.add_urls([_url(page) for page in known])
+        links = self._rng.integers(0, known.stop, (len(visits), N_LINKS), dtype=np.int32)
+        for visit, linked, score in zip(visits, links, relevance.tolist(), strict=True):
+            self._store.add_visit(_visit(visit, linked, score, self._places[visit % len(self._places)]))
+
+    def _add_not_taken(self, visits: range) -> None:
+        """Of the URLs after those of the first pages of this second."""
+        for visit in visits[: int(NOT_TAKEN_PER_PAGE * len(visits))]:
+            page, reason = URLS_PER_PAGE * visit + 1, _REASONS[visit % len(_REASONS)]
+            self._store.add_not_taken(NotTakenRow(page, _url(page), reason, "", _time_s(visit)))
+            self._reasons[reason] += 1
+
+    def _note_moment(self, n_pages: int, of_late: float) -> None:
+        status = CrawlStatus(
+            n_pages=n_pages,
+            page_budget=self._n_pages,
+            seconds=n_pages / PAGES_PER_S,
+            pages_per_s=PAGES_PER_S,
+            harvest=self._relevance / n_pages,
+            harvest_of_late=of_late,
+            frontier=(URLS_PER_PAGE - 1) * n_pages,
+            in_flight=16,
+            hosts_active=16,
+            hosts_resting=200,
+            hosts_ready=30,
+            hosts_retired=12,
+            regret=0.01,
+            n_not_taken=self._reasons.total(),
+            reasons=dict(self._reasons),
+        )
+        self._moments.note(status, _time_s(n_pages), [], is_last=n_pages == self._n_pages)
+
+
+def _url(page: int) -> str:
+    # Hosts are of very different sizes, as those of the web are.
+    host = int(N_HOSTS * (page * 2_654_435_761 % 1_000_003 / 1_000_003) ** 3)
+    return f"https://host{host}.example/balloons/{page % 89}/page-about-balloons-{page}.html"
+
+
+def _answer(number: int) -> Response:
+    words = " ".join(f"balloon word{number}x{place}" for place in range(60))
+    body = f"<!doctype html><title>Page {number}</title><p>{words}".encode()
+    return Response(_url(number), 200, _HEAD, body, body, False, "192.0.2.1", 0.1)
+
+
+def _visit(visit: int, links: IntArray, relevance: float, place: Place) -> VisitRow:
+    page = URLS_PER_PAGE * visit
+    return VisitRow(
+        visit=visit,
+        page=page,
+        url=_url(page),
+        status=200,
+        time_s=_time_s(visit),
+        relevance=relevance,
+        title=f"Balloons over hosts and hills, part {visit}",
+        content_bytes=22_000,
+        simhash=visit,
+        links=links,
+        place=place,
+        score=None if visit == 0 else relevance / 2,
+        regret=0.01,
+        rank=visit,
+        waiting=(URLS_PER_PAGE - 1) * visit,
+    )
+
+
+def _time_s(visit: int) -> float:
+    return BEGAN_S + visit / PAGES_PER_S

@@ -1,0 +1,63 @@
+// The curves of a crawl while they grow, and the charts that are made of them.
+
+import { timeUnit } from "./format.js";
+
+const NAMES = [
+  "seconds", "pages", "harvest", "harvest_of_late", "pages_per_s", "regret", "frontier", "hosts_active",
+  "hosts_resting", "hosts_ready", "hosts_retired", "not_taken",
+];
+// More points are not seen on a screen, and a crawl may be watched for days.
+const MOST_POINTS = 1500;
+
+/** A crawl that has not begun. */
+export function noCurves() {
+  return Object.fromEntries(NAMES.map((name) => [name, []]));
+}
+
+/** The last point of curves; fields of a crawl without points are undefined. */
+export function lastPoint(curves) {
+  return Object.fromEntries(NAMES.map((name) => [name, curves[name].at(-1)]));
+}
+
+/** The curves with new points; every second one is dropped when they are too many, but never the last. */
+export function extended(curves, added) {
+  const long = Object.fromEntries(NAMES.map((name) => [name, curves[name].concat(added[name])]));
+  return long.pages.length > MOST_POINTS ? halved(long) : long;
+}
+
+function halved(curves) {
+  const last = curves.pages.length - 1;
+  const kept = (_, place) => (last - place) % 2 === 0;
+  return Object.fromEntries(NAMES.map((name) => [name, curves[name].filter(kept)]));
+}
+
+/** What a chart script draws. */
+export function chart(name, title, axes, series, others = {}) {
+  const whole = { error: null, hidden: false };
+  const empty = { kind: "curves", places: [], marks: [], note: "" };
+  return { name, title, ...axes, ...empty, ...others, series: series.map((one) => ({ ...whole, ...one })) };
+}
+
+/** The charts of one crawl, in the order they stand in; `guides` are marked where they began to score. */
+export function crawlCharts(curves, guides) {
+  const byPages = { x_label: "pages", x: curves.pages };
+  const unit = timeUnit(curves.seconds.at(-1) ?? 0);
+  const byTime = { x_label: unit.name, x: curves.seconds.map((seconds) => seconds / unit.seconds) };
+  const marks = guides.map((guide) => ({ x: guide.visit, says: "guide trained anew" }));
+  return [
+    drawn("harvest", "Harvest", byPages, "mean relevance", [
+      ["so far", curves.harvest], ["last 200 pages", curves.harvest_of_late]], { marks }),
+    drawn("speed", "Speed", byTime, "pages a second", [["speed", curves.pages_per_s]]),
+    drawn("frontier", "Frontier", byPages, "pages that wait", [["frontier", curves.frontier]]),
+    drawn("hosts", "Hosts", byTime, "hosts", [
+      ["in process", curves.hosts_active], ["resting", curves.hosts_resting],
+      ["ready", curves.hosts_ready], ["retired", curves.hosts_retired]]),
+    drawn("regret", "Regret", byPages, "mean score given up", [["regret", curves.regret]], {
+      note: "What politeness cost: how much better the page was that would have been taken if no host had to rest." }),
+  ];
+}
+
+function drawn(name, title, across, y_label, lines, others = {}) {
+  const series = lines.map(([label, y]) => ({ name: label, x: across.x, y }));
+  return chart(name, title, { x_label: across.x_label, y_label }, series, others);
+}

@@ -1,0 +1,53 @@
+// Where the pages begin: which view an address asks for, and what all of them share.
+
+import { Problem, mayChange, takeToken } from "./api.js";
+import { startClock } from "./clock.js";
+import { element, fill } from "./dom.js";
+import { problemBox } from "./parts/notes.js";
+import { showComparison } from "./views/compare.js";
+import { showCrawl } from "./views/crawl.js";
+import { showExperiment } from "./views/experiment.js";
+import { showFolders } from "./views/folders.js";
+import { showPages } from "./views/pages.js";
+
+const VIEWS = [
+  [/^\/$/, showFolders],
+  [/^\/crawls\/([^/]+)\/?$/, showCrawl],
+  [/^\/crawls\/([^/]+)\/pages\/?$/, showPages],
+  [/^\/compare\/?$/, showComparison],
+  [/^\/experiments\/([^/]+)\/?$/, showExperiment],
+];
+const READ_ONLY =
+  "Read-only: opened without its token. To change anything, open the address that scenthound dashboard printed.";
+
+async function begin() {
+  takeToken();
+  // A token may be pasted into the address of a page that is open.
+  addEventListener("hashchange", () => /(^#|&)token=/.test(location.hash) && location.reload());
+  const place = document.querySelector("main");
+  const note = document.querySelector("#read-only");
+  note.hidden = mayChange();
+  fill(note, READ_ONLY);
+  document.querySelector("#theme").append(globalThis.scenthound.themeSwitch());
+  startClock();
+  try {
+    await show(place);
+  } catch (problem) {
+    fill(place, problemBox(problem), wayBack());
+    if (!(problem instanceof Problem)) throw problem;
+  }
+}
+
+async function show(place) {
+  for (const [form, view] of VIEWS) {
+    const found = form.exec(location.pathname);
+    if (found) return view(place, ...found.slice(1).map(decodeURIComponent));
+  }
+  return fill(place, problemBox({ says: "There is no page at this address." }), wayBack());
+}
+
+function wayBack() {
+  return element("p", {}, element("a", { href: "/" }, "All crawls and experiments"));
+}
+
+begin();

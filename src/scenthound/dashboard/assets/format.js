@@ -1,0 +1,93 @@
+// Numbers, moments and states, as people read them.
+
+const COUNT = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const NONE = "–";
+
+/** The states of a crawl: the sign beside each word, so that no colour has to be told apart, and what it means. */
+export const STATES = {
+  running: { sign: "●", says: "The crawl is running." },
+  paused: { sign: "‖", says: "The crawl is paused." },
+  ending: { sign: "◌", says: "The crawl is about to end." },
+  ended: { sign: "✓", says: "The crawl has ended." },
+  stopped: { sign: "■", says: "The crawl was stopped, and can go on." },
+  died: { sign: "✕", says: "The crawl's process died." },
+  "not begun": { sign: "○", says: "The crawl has not begun." },
+};
+
+/** 12,345 */
+export function count(number) {
+  return isNumber(number) ? COUNT.format(number) : NONE;
+}
+
+/** One page, 12 pages. */
+export function counted(number, one, many = `${one}s`) {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
+/** A relevance, a harvest, a score: 0.123, 12.3, 1,234; 2.8e−6 where three digits behind the point say nothing. */
+export function score(number) {
+  if (!isNumber(number)) return NONE;
+  const size = Math.abs(number);
+  if (size >= 1000) return count(number);
+  if (size > 0 && size < 0.001) return number.toExponential(1).replaceAll("-", "−");
+  return number.toFixed(size >= 10 ? 1 : 3);
+}
+
+/** 0.42, 3.1, 120 pages a second. */
+export function speed(number) {
+  if (!isNumber(number)) return NONE;
+  return number >= 100 ? count(number) : number.toFixed(number >= 10 ? 1 : 2);
+}
+
+/** 42 % */
+export function percent(share) {
+  return isNumber(share) ? `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %` : NONE;
+}
+
+/** 12 s, 3 min, 2 h 5 min, 3 d 4 h */
+export function duration(seconds) {
+  if (!isNumber(seconds)) return NONE;
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.round(whole / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? joined(hours, "h", minutes % 60, "min") : joined(Math.floor(hours / 24), "d", hours % 24, "h");
+}
+
+function joined(large, largeUnit, small, smallUnit) {
+  return small ? `${large} ${largeUnit} ${small} ${smallUnit}` : `${large} ${largeUnit}`;
+}
+
+/** "12 s ago"; clocks that differ a little do not make it the future. */
+export function ago(seconds, now) {
+  const passed = now - seconds;
+  return passed < 1.5 ? "just now" : `${duration(passed)} ago`;
+}
+
+/** The moment in full, in the reader's own time. */
+export function moment(seconds) {
+  return new Date(1000 * seconds).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "long" });
+}
+
+/** 812 bytes, 22 KB, 1.4 MB */
+export function bytes(number) {
+  if (number < 1000) return counted(number, "byte");
+  return number < 1e6 ? `${Math.round(number / 1e3)} KB` : `${(number / 1e6).toFixed(1)} MB`;
+}
+
+/** Which unit suits a time axis as long as this, and how many seconds it has. */
+export function timeUnit(seconds) {
+  if (seconds >= 3 * 86400) return { name: "days", seconds: 86400 };
+  if (seconds >= 3 * 3600) return { name: "hours", seconds: 3600 };
+  return seconds >= 300 ? { name: "minutes", seconds: 60 } : { name: "seconds", seconds: 1 };
+}
+
+/** A path as a shell takes it for one word. */
+export function shellWord(path) {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'"'"'`)}'`;
+}
+
+function isNumber(value) {
+  return typeof value === "number" && Number.isFinite(value);
+}

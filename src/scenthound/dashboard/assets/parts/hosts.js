@@ -1,0 +1,69 @@
+// The hosts of a crawl: those asked lately with their states, and those of most pages.
+
+import { ask, ofCrawl, pageAddress } from "../api.js";
+import { element, fill, foreign, remark, section, table, tableRow } from "../dom.js";
+import { count, counted, duration, percent, score } from "../format.js";
+import { emptyNote } from "./notes.js";
+
+const SIGNS = { "in process": "●", resting: "◔", ready: "○", retired: "✕" };
+const ASKED_COLUMNS = [{ head: "Host", wide: true }, { head: "State" }, { head: "Pages", number: true }];
+const TOP_COLUMNS = [
+  { head: "Host", wide: true }, { head: "Pages", number: true }, { head: "Mean relevance", number: true }];
+const AGAIN_MS = 15000;
+const READING_MS = 1000;
+
+export class AskedHosts {
+  #empty = emptyNote("Told while a crawl runs.");
+  #table = table("Hosts asked lately", ASKED_COLUMNS, []);
+
+  constructor() {
+    this.#table.hidden = true;
+    this.element = section("Hosts asked lately", {}, this.#empty, this.#table);
+  }
+
+  // By pages, so that rows seldom change places.
+  update(crawl) {
+    const hosts = [...(crawl.status?.asked_hosts ?? [])].sort((one, other) => other.pages - one.pages);
+    this.#empty.hidden = hosts.length > 0;
+    this.#table.hidden = !hosts.length;
+    const rows = hosts.map((asked) => [foreign(asked.host), hostState(asked), count(asked.pages)]);
+    fill(this.#table.querySelector("tbody"), rows.map((row) => tableRow(ASKED_COLUMNS, row)));
+  }
+}
+
+function hostState(asked) {
+  const rest = asked.state === "resting" && asked.rests_s ? ` ${duration(Math.max(1, asked.rests_s))}` : "";
+  const sign = element("span", { "aria-hidden": "true" }, SIGNS[asked.state]);
+  return element("span", { class: `host-state ${asked.state.replace(" ", "-")}` }, sign, ` ${asked.state}${rest}`);
+}
+
+/** The hosts of most pages, counted by the server bit by bit and asked for again now and then. */
+export class TopHosts {
+  #id;
+  #place = element("div");
+
+  constructor(id) {
+    this.#id = id;
+    this.element = section("Top hosts", {}, this.#place);
+    this.#load();
+  }
+
+  async #load() {
+    const top = document.hidden ? null : await ask(ofCrawl(this.#id, "hosts")).catch(() => null);
+    // Whoever is in the table by keyboard stays there.
+    if (top && !this.#place.matches(":focus-within")) fill(this.#place, this.#told(top));
+    setTimeout(() => this.#load(), top && top.share_read < 1 ? READING_MS : AGAIN_MS);
+  }
+
+  #told(top) {
+    if (!top.hosts.length) return emptyNote("No page yet.");
+    const rows = top.hosts.map((host) => [this.#link(host.host), count(host.pages), score(host.mean_relevance)]);
+    const read = top.share_read < 1 ? `, ${percent(top.share_read)} of the pages counted so far` : "";
+    return [table("Hosts of most pages", TOP_COLUMNS, rows), remark(`${counted(top.n_hosts, "host")} in all${read}.`)];
+  }
+
+  #link(host) {
+    const href = `${pageAddress("crawls", this.#id, "pages")}?${new URLSearchParams({ host })}`;
+    return element("a", { href, title: "Its pages" }, foreign(host));
+  }
+}

@@ -1,0 +1,75 @@
+// The labels of a crawl so far, and a guide that is trained on them.
+
+import { ask, change, mayChange, ofCrawl } from "../api.js";
+import { button, element, facts, fill, foreign, remark, section } from "../dom.js";
+import { count, counted, score } from "../format.js";
+import { commandBox, emptyNote, messagePlace, problemBox, told } from "./notes.js";
+
+const MOST_SHOWN = 8;
+const QUALITY = "Quality is the chance that a relevant page scores above one that is not; 0.5 is nothing.";
+
+export class Training {
+  #id;
+  #counts = element("div");
+  #missing = element("p", { class: "why-not", id: "retrain-reason" });
+  #retrain = button("Retrain the guide", () => this.#train(), { "aria-describedby": "retrain-reason" });
+  #message = messagePlace();
+  #outcome = element("div");
+  #list = element("ul", { class: "labelled" });
+
+  constructor(id) {
+    this.#id = id;
+    this.element = section("Your labels", { class: "part training" }, this.#counts, this.#retrain, this.#missing,
+      this.#message, this.#outcome, this.#list);
+    document.addEventListener("labelled", ({ detail }) => this.#show(detail));
+    this.#load();
+  }
+
+  async #load() {
+    try {
+      this.#show(await ask(ofCrawl(this.#id, "labels")));
+    } catch (problem) {
+      this.#retrain.disabled = true;
+      fill(this.#counts, problemBox(problem));
+    }
+  }
+
+  #show(labels) {
+    fill(this.#counts, pair(["Relevant", count(labels.n_positive)], ["Not relevant", count(labels.n_negative)]));
+    this.#retrain.disabled = labels.missing !== null || !mayChange();
+    fill(this.#missing, reasonFor(labels));
+    const shown = labels.pages.slice(0, MOST_SHOWN).map(labelledRow);
+    const rest = labels.pages.length - shown.length;
+    fill(this.#list, shown, rest > 0 && element("li", { class: "note" }, `and ${counted(rest, "more page")}`));
+  }
+
+  async #train() {
+    this.#retrain.disabled = true;
+    fill(this.#outcome);
+    const done = await told(this.#message, () => change(ofCrawl(this.#id, "retrain")));
+    this.#retrain.disabled = false;
+    if (done) fill(this.#outcome, outcome(done));
+  }
+}
+
+function pair(...rows) {
+  return facts(rows, { class: "facts counts" });
+}
+
+function reasonFor(labels) {
+  if (!mayChange()) return "Read-only: open the address that scenthound dashboard printed to label pages.";
+  return labels.missing ? foreign(labels.missing) : "";
+}
+
+function labelledRow(page) {
+  const [kind, title, text] = page.label ? ["yes", "Relevant", "+"] : ["no", "Not relevant", "−"];
+  const sign = element("span", { class: kind, title }, text);
+  return element("li", {}, sign, element("a", { href: `#page=${page.visit}` }, foreign(page.title || page.url)));
+}
+
+function outcome(done) {
+  const { area_before, area_after } = done.quality;
+  const quality = pair(["Quality before", score(area_before)], ["Quality after", score(area_after)]);
+  const further = !done.taken_up && [emptyNote("To crawl by the new guide:"), commandBox(done.command)];
+  return [quality, remark(QUALITY), further];
+}

@@ -1,0 +1,130 @@
+"""Full-text search over crawls, and the index of each, which grows while somebody looks.
+
+Rules
+- Pages are indexed a few at a time, by one thread for all crawls, so that a large crawl does not keep out another.
+- An index grows as long as somebody asked for pages of its crawl lately. When nobody looks, nothing is done.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from uuid import UUID
+
+from scenthound.dashboard.answers import Indexing
+from scenthound.dashboard.questions import PagesOf
+from scenthound.dashboard.work import TooBusy, Workers
+from scenthound.errors import ScenthoundError
+from scenthound.store.crawl_rows import VisitRow
+from scenthound.store.page_lists import PageLists
+from scenthound.store.page_search import PageSearch
+from scenthound.store.search_excerpt import excerpt
+from scenthound.store.stored_text import text_of_visit
+from scenthound.web.urls import host_of
+
+#: An index grows for so long after somebody asked.
+LOOKED_AT_FOR_S = 60.0
+STEP_PAGES = 100
+#: Pages found that are looked through for those of one host.
+MOST_FILTERED = 1_000
+#: Found pages are counted up to here.
+MOST_COUNTED = 10_000
+_MOST_KEPT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class FoundVisits:
+    """Visits in order of how well they match; `next` is where the next ones begin."""
+
+    visits: tuple[int, ...]
+    next: int | None
+    found: int
+
+
+class SearchIndexes:
+    """Indexes by crawl; those that were not asked for longest are closed. Any thread may ask."""
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._kept: OrderedDict[UUID, CrawlIndex] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, crawl: PageLists) -> "CrawlIndex":
+        """The index of a crawl, which goes on growing from now."""
+        with self._lock:
+            index = self._kept.get(crawl.about.crawl_id)
+            if index is None:
+                index = self._kept[crawl.about.crawl_id] = CrawlIndex(crawl, self._workers)
+            self._kept.move_to_end(crawl.about.crawl_id)
+            while len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)[1].close()
+        index.wanted()
+        return index
+
+
+class CrawlIndex:
+    def __init__(self, crawl: PageLists, workers: Workers, clock: Callable[[], float] = monotonic) -> None:
+        self._folder: Path = crawl.folder
+        self._search = PageSearch.open(crawl)
+        self._workers = workers
+        self._clock = clock
+        self._asked_s = clock()
+        self._is_running = False
+        self._is_closed = False
+        self._lock = threading.Lock()
+
+    def wanted(self) -> None:
+        with self._lock:
+            self._asked_s = self._clock()
+            if not self._is_running and not self._is_closed:
+                self._is_running = self._begin()
+
+    def told(self, crawl: PageLists) -> Indexing:
+        return Indexing(self._search.n_indexed, crawl.n_visits(), self._is_running)
+
+    def found(self, asked: PagesOf, crawl: PageLists) -> FoundVisits:
+        if asked.host:
+            return self._found_of_host(asked, crawl)
+        hits = self._search.search(asked.query, asked.limit + 1, asked.start)
+        following = asked.start + asked.limit if len(hits) > asked.limit else None
+        found = self._search.count(asked.query, MOST_COUNTED)
+        return FoundVisits(tuple(hit.visit for hit in hits[: asked.limit]), following, found)
+
+    def excerpt(self, crawl: PageLists, row: VisitRow, query: str) -> str | None:
+        return excerpt(text_of_visit(crawl, row), query) or None
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            self._search.close()
+
+    def _found_of_host(self, asked: PagesOf, crawl: PageLists) -> FoundVisits:
+        """Of the best pages, those of the host."""
+        hits = self._search.search(asked.query, MOST_FILTERED)
+        rows = crawl.visits_numbered(hit.visit for hit in hits)
+        visits = [row.visit for row in rows if host_of(row.url) == asked.host.lower()]
+        end = asked.start + asked.limit
+        return FoundVisits(tuple(visits[asked.start : end]), end if end < len(visits) else None, len(visits))
+
+    def _begin(self) -> bool:
+        with suppress(TooBusy):
+            self._workers.begin(self._step)
+            return True
+        return False
+
+    def _step(self) -> None:
+        """Index some pages, and line up again for the next."""
+        is_more = False
+        try:
+            if not self._is_closed:
+                with PageLists.open(self._folder) as crawl:
+                    is_more = self._search.index_on(crawl, STEP_PAGES)
+        except (ScenthoundError, OSError):
+            # A crawl that is gone or damaged is told of to whoever asks for it; its index just does not grow.
+            is_more = False
+        with self._lock:
+            is_watched = self._clock() - self._asked_s < LOOKED_AT_FOR_S
+            self._is_running = is_more and is_watched and not self._is_closed and self._begin()

@@ -1,0 +1,16 @@
+"""What the dashboard keeps between two questions: which folders there are, and what was counted and indexed in them."""
+
+from dataclasses import dataclass
+
+from scenthound.dashboard.folder_answers import FolderGlances
+from scenthound.dashboard.folders import FolderBook
+from scenthound.dashboard.host_counting import HostTallies
+from scenthound.dashboard.indexing import SearchIndexes
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    book: FolderBook
+    glances: FolderGlances
+    tallies: HostTallies
+    indexes: SearchIndexes

@@ -1,0 +1,160 @@
+"""Crawls that somebody looks at: one poller for each, shared by all who watch it.
+
+Rules
+- A poller asks about once a second whether the crawl has committed anything, which costs next to nothing, and reads on
+  only if it has. It ends with its last watcher.
+- Who comes is given the whole curve first, and then what is new. Who is slow misses nothing: what was not fetched yet
+  is joined to what is new.
+- Only so many may watch at a time.
+"""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import monotonic
+
+from scenthound.dashboard.answers import Live, Problem
+from scenthound.dashboard.folders import FoundFolder
+from scenthound.dashboard.live_reading import LiveReader, joined
+from scenthound.dashboard.problems import told
+from scenthound.dashboard.work import TooBusy, Workers
+
+POLLED_EVERY_S = 1.0
+#: A crawl that committed nothing may have died meanwhile.
+LOOKED_AT_EVERY_S = 3.0
+MOST_WATCHERS = 50
+
+
+@dataclass(slots=True, eq=False)
+class Watcher:
+    """Who watches a crawl, and what he has not fetched yet. When `is_ended`, nothing more comes."""
+
+    found: FoundFolder
+    live: Live | None = None
+    problem: Problem | None = None
+    is_ended: bool = False
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def tell(self, live: Live) -> None:
+        waiting = self.live
+        self.live = live if waiting is None else Live(live.crawl, joined(waiting.new, live.new), live.latest)
+        self.changed.set()
+
+    def end(self, problem: Problem | None = None) -> None:
+        """A browser connects again by itself, and is given the whole curve of what is there then."""
+        self.problem = problem
+        self.is_ended = True
+        self.changed.set()
+
+    async def fetch(self, most_s: float) -> Live | Problem | None:
+        """What is new; None if nothing is for so long, or if nothing more comes."""
+        await _sleep_until(self.changed, most_s)
+        self.changed.clear()
+        if self.problem is not None:
+            return self.problem
+        live, self.live = self.live, None
+        return live
+
+
+class Watching:
+    """All that is watched. Lives in the event loop."""
+
+    def __init__(self, workers: Workers, polled_every_s: float = POLLED_EVERY_S) -> None:
+        self._workers = workers
+        self._polled_every_s = polled_every_s
+        self._pollers: dict[str, _Poller] = {}
+        self._watchers: set[Watcher] = set()
+        self._is_ending = False
+
+    @property
+    def n_pollers(self) -> int:
+        return len(self._pollers)
+
+    def enter(self, found: FoundFolder) -> Watcher:
+        """TooBusy if nobody else may watch. Who enters leaves."""
+        if len(self._watchers) >= MOST_WATCHERS or self._is_ending:
+            raise TooBusy(f"{MOST_WATCHERS} pages watch crawls already: close some of them.")
+        poller = self._pollers.get(found.id)
+        if poller is None or poller.is_ended:
+            poller = self._pollers[found.id] = _Poller(LiveReader(found), self._workers, self._polled_every_s)
+        watcher = Watcher(found)
+        self._watchers.add(watcher)
+        poller.joined_by(watcher)
+        return watcher
+
+    def leave(self, watcher: Watcher) -> None:
+        self._watchers.discard(watcher)
+        poller = self._pollers.get(watcher.found.id)
+        if poller is not None and poller.left_by(watcher):
+            del self._pollers[watcher.found.id]
+
+    def end(self) -> None:
+        """Nothing more comes, for anybody."""
+        self._is_ending = True
+        for watcher in self._watchers:
+            watcher.end()
+
+
+class _Poller:
+    """Asks one crawl, and tells all its watchers."""
+
+    def __init__(self, reader: LiveReader, workers: Workers, every_s: float) -> None:
+        self._reader = reader
+        self._workers = workers
+        self._every_s = every_s
+        self._watchers: list[Watcher] = []
+        self._new: list[Watcher] = []
+        self._woken = asyncio.Event()
+        self.is_ended = False
+        self._task = asyncio.create_task(self._poll())
+
+    def joined_by(self, watcher: Watcher) -> None:
+        self._new.append(watcher)
+        self._woken.set()
+
+    def left_by(self, watcher: Watcher) -> bool:
+        """True if nobody is left."""
+        for group in (self._watchers, self._new):
+            if watcher in group:
+                group.remove(watcher)
+        if self._watchers or self._new:
+            return False
+        self._task.cancel()
+        return True
+
+    async def _poll(self) -> None:
+        looked_s = monotonic()
+        try:
+            while True:
+                self._woken.clear()
+                is_due = monotonic() - looked_s >= LOOKED_AT_EVERY_S
+                await self._tell(is_due)
+                if is_due:
+                    looked_s = monotonic()
+                await _sleep_until(self._woken, self._every_s)
+        except Exception as error:  # noqa: BLE001 - whatever it is, those who watch are told
+            problem = Problem(told(error)[1])
+            for watcher in (*self._watchers, *self._new):
+                watcher.end(problem)
+        finally:
+            self.is_ended = True
+            with suppress(TooBusy):
+                self._workers.begin(self._reader.close)
+
+    async def _tell(self, look: bool) -> None:
+        known, new = list(self._watchers), list(self._new)
+        read = await self._workers.run(lambda: self._reader.read(whole=bool(new), look=look))
+        for watcher in new:
+            # Who left meanwhile is in neither list any more.
+            if watcher in self._new:
+                self._new.remove(watcher)
+                self._watchers.append(watcher)
+        for watchers, live in ((known, read.news), (new, read.whole)):
+            if live is not None:
+                for watcher in watchers:
+                    watcher.tell(live)
+
+
+async def _sleep_until(event: asyncio.Event, most_s: float) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), most_s)

@@ -1,0 +1,1 @@
+"""What people say of a crawl's pages, and guides that learn from it."""

@@ -1,0 +1,1 @@
+"""What a comparison leaves behind: its folder, files, figures and page."""

@@ -1,0 +1,1 @@
+"""Reports of live crawls: of one, and of several side by side."""

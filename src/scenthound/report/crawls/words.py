@@ -1,0 +1,170 @@
+"""A crawl in sentences: what it was for, what it came to, whether it still finds, and how it ended.
+
+Rules
+- The answer first, a number with what it means, and no verdict that a number does not carry.
+- Texts of a topic are somebody else's; who writes the page escapes them.
+"""
+
+import math
+from datetime import UTC, datetime
+
+import numpy as np
+
+from scenthound.errors import printable
+from scenthound.lab.crawl_state import State
+from scenthound.lab.overview.curves import WINDOW
+from scenthound.lab.overview.overview import CrawlOverview
+from scenthound.report.crawls.commands import resume_command
+
+#: With fewer pages nothing is said of the first and the last tenth.
+LEAST_FOR_TENTHS = 50
+#: Within this of each other, two tenths are told as alike.
+ALIKE = 0.1
+MOST_WORDS_SHOWN = 12
+_UNITS = ((86_400, "day", "days"), (3600, "h", "h"), (60, "min", "min"), (1, "s", "s"))
+
+
+def summary(crawl: CrawlOverview) -> tuple[str, ...]:
+    """Paragraphs for the head of a page."""
+    told = (f"{what_for(crawl)} {came_to(crawl)}", findings(crawl), politeness_price(crawl), refusals(crawl))
+    return (*(text for text in told if text), how_it_stands(crawl))
+
+
+def what_for(crawl: CrawlOverview) -> str:
+    topic, plan = crawl.plan.topic, crawl.plan
+    words = [printable(word, 60) for word in topic.keywords[:MOST_WORDS_SHOWN] if word != topic.id]
+    more = " and more" if len(topic.keywords) > MOST_WORDS_SHOWN else ""
+    named = f" ({', '.join(words)}{more})" if words else ""
+    pages = counted(len(plan.seeds), "start page", "start pages")
+    return (
+        f"A crawl for pages about {printable(topic.id, 100)}{named}, from {pages}, by the strategy "
+        f"{printable(plan.strategy, 100)}; {printable(crawl.guide, 100)} scores how relevant a page is."
+    )
+
+
+def came_to(crawl: CrawlOverview) -> str:
+    if not crawl.n_pages:
+        return "It has taken no page."
+    of = f" of {crawl.page_budget:,}" if crawl.page_budget != crawl.n_pages else ""
+    pages = f"{crawl.n_pages:,}{of} {'page' if crawl.page_budget == 1 else 'pages'}"
+    speed = f", {per_second(crawl.n_pages / crawl.seconds)}" if crawl.seconds >= 1 else ""
+    return f"It took {pages} from {counted(crawl.n_hosts, 'host', 'hosts')} in {span(crawl.seconds)}{speed}."
+
+
+def findings(crawl: CrawlOverview) -> str:
+    """The harvest, and whether the crawl still finds as at first."""
+    if not crawl.n_pages:
+        return ""
+    told = f"The pages have a mean relevance of {crawl.relevance.mean():.3f}, where 1 is the most"
+    if crawl.n_pages > WINDOW:
+        told += f"; the last {WINDOW} of {crawl.relevance[-WINDOW:].mean():.3f}"
+    return f"{told}.{_trend(crawl)}"
+
+
+def _trend(crawl: CrawlOverview) -> str:
+    if crawl.n_pages < LEAST_FOR_TENTHS:
+        return ""
+    first, last = tenths(crawl)
+    if crawl.guides:
+        return " Its guide was trained anew on the way, so scores before and after that cannot be compared."
+    if first <= 0:
+        return ""
+    ratio = last / first
+    tenth = f"the last tenth of its pages has {last:.3f}, the first had {first:.3f}"
+    if abs(ratio - 1) <= ALIKE:
+        return f" It finds as much as at first: {tenth}."
+    if ratio > 1:
+        return f" It finds more than at first: {tenth}."
+    return f" It finds less than at first: {tenth}, so {1 - ratio:.0%} less."
+
+
+def tenths(crawl: CrawlOverview) -> tuple[float, float]:
+    """The mean relevance of the first and of the last tenth of the pages."""
+    n_pages = max(1, crawl.n_pages // 10)
+    return float(crawl.relevance[:n_pages].mean()), float(crawl.relevance[-n_pages:].mean())
+
+
+def politeness_price(crawl: CrawlOverview) -> str:
+    cost = regret(crawl)
+    if cost is None:
+        return ""
+    if cost == 0:
+        return "Politeness cost nothing: the best page that waited could always be taken at once."
+    return (
+        f"The price of politeness, called regret: in the mean the page taken scored {small(cost)} less, in the "
+        "strategy's own score, than the best that waited for a host at rest."
+    )
+
+
+def regret(crawl: CrawlOverview) -> float | None:
+    known = crawl.curves.regret[np.isfinite(crawl.curves.regret)]
+    return float(known[-1]) if len(known) else None
+
+
+def refusals(crawl: CrawlOverview) -> str:
+    if not crawl.refused:
+        return ""
+    most = crawl.refused[0]
+    pages = counted(crawl.n_refused, "page was", "pages were")
+    share = "" if most.n_pages == crawl.n_refused else f", of {most.n_pages:,} of them"
+    return f"{pages} asked for and not taken. The most frequent reason{share}: {most.reason.told}."
+
+
+def how_it_stands(crawl: CrawlOverview) -> str:
+    """Why it ended, or that it did not, and the command that lets it go on."""
+    when = f" The last page was taken on {moment(crawl.last_s)}." if crawl.last_s else ""
+    command = resume_command(crawl.folder, crawl.state, crawl.page_budget) if crawl.state.can_go_on else ""
+    return f"{_state(crawl)}{when}{f' To let it go on: {command}' if command else ''}"
+
+
+def _state(crawl: CrawlOverview) -> str:
+    state = crawl.state
+    match state.state:
+        case State.RUNNING | State.ENDING:
+            return "It was running when this report was made."
+        case State.PAUSED:
+            return "It was paused when this report was made."
+        case State.DIED:
+            return "Its process died without a word. What it had stored is safe."
+        case State.NOT_BEGUN:
+            return "It was not begun, or ended before its first page."
+        case _:
+            return f"It ended: {state.ended}." if state.ended else "It is not running."
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """1 page, 2,000 pages."""
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def small(value: float) -> str:
+    """A number with three digits that count, written out however small it is."""
+    return np.format_float_positional(value, precision=3, fractional=False, trim="-")
+
+
+def per_second(speed: float) -> str:
+    return f"{speed:,.1f} pages a second" if speed >= 0.1 else f"{60 * speed:,.1f} pages a minute"
+
+
+def span(seconds: float) -> str:
+    """2 h 5 min: the two largest units that count."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    left, told = round(seconds), list[str]()
+    for size, one, many in _UNITS:
+        number, left = divmod(left, size)
+        if number or told:
+            told.append(f"{number} {one if number == 1 else many}" if number else "")
+    return " ".join(part for part in told[:2] if part)
+
+
+def rough_span(seconds: float) -> str:
+    """The same in one unit, where room is short."""
+    size, unit = next((size, many) for size, _, many in _UNITS if seconds >= 1.5 * size or size == 1)
+    return span(seconds) if size == 1 else f"{seconds / size:.1f} {unit}"
+
+
+def moment(time_s: float | None) -> str:
+    if time_s is None or not math.isfinite(time_s):
+        return "not known"
+    return f"{datetime.fromtimestamp(time_s, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,1 @@
+"""The page of a search for weights, finished or on its way."""

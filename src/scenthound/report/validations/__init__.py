@@ -1,0 +1,1 @@
+"""What a validation leaves behind: its folder, files and figures; and the page that is made of them."""

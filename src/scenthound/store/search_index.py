@@ -1,0 +1,174 @@
+"""The file of a crawl's full-text index: an FTS5 table of SQLite that holds words and where they stand, and no text.
+
+Rules
+- It is `search.sqlite` in the folder of the crawl; if nothing can be written there, it is in a temporary folder that
+  goes with the one who made it.
+- The row of a page has the number of its visit. `about` says of which crawl the pages are and how many are in it: the
+  first so many. Both are written in one transaction, so that a kill at any moment leaves an index of fewer pages.
+- An index of another crawl, or of another version, is thrown away, and so is a file that is none.
+- One adds at a time, others read meanwhile (write-ahead log). Who finds another at it leaves it to him.
+"""
+
+import sqlite3
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from scenthound.errors import BadInput, Failure, printable
+
+INDEX_FILE = "search.sqlite"
+#: Of the tables below, and of how pages are cut into words.
+VERSION = 1
+#: How long to wait for one who makes the tables at the same time.
+_WAIT_S = 10.0
+#: Words of title and address tell more of a page than those of its text.
+_RANK = "bm25(5.0, 2.0, 1.0)"
+#: Words of new pages are sorted in memory up to so many bytes, for large pieces: a search has to look into every piece.
+_SORTED_BYTES = 32 << 20
+
+_SCHEMA = f"""
+DROP TABLE IF EXISTS page;
+DROP TABLE IF EXISTS about;
+CREATE VIRTUAL TABLE page USING fts5(title, url, text, content='', tokenize='unicode61 remove_diacritics 2');
+INSERT INTO page (page, rank) VALUES ('rank', '{_RANK}');
+INSERT INTO page (page, rank) VALUES ('hashsize', {_SORTED_BYTES});
+CREATE TABLE about (version INTEGER, crawl TEXT, pages INTEGER);
+"""
+
+#: Title, URL and text of a page, by the number of its visit.
+PageWords = tuple[int, str, str, str]
+
+
+class SearchIndex:
+    """The index of one crawl. Any thread may call."""
+
+    def __init__(self, folder: Path, crawl_id: UUID) -> None:
+        self._crawl_id = crawl_id
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self.file = folder / INDEX_FILE
+        try:
+            self._prepare()
+        except (OSError, sqlite3.OperationalError) as reason:
+            if "fts5" in str(reason):
+                raise Failure(
+                    "SQLite was built without full-text search (FTS5) here: install another Python."
+                ) from None
+            self._temporary = tempfile.TemporaryDirectory(prefix="scenthound-search-")
+            self.file = Path(self._temporary.name, INDEX_FILE)
+            self._prepare()
+        self._reader, self._reading = _connected(self.file, _WAIT_S), threading.Lock()
+        self._writer, self._writing = _connected(self.file, 0.0), threading.Lock()
+
+    def close(self) -> None:
+        self._reader.close()
+        self._writer.close()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+    @property
+    def n_pages(self) -> int:
+        """How many pages of the crawl are in it: the first so many."""
+        return int(self.read("SELECT pages FROM about")[0][0])
+
+    def read(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._reading:
+            try:
+                return self._reader.execute(sql, values).fetchall()
+            except sqlite3.DatabaseError as reason:
+                raise self._unusable(reason) from None
+
+    @contextmanager
+    def adding(self) -> Iterator["Adding | None"]:
+        """Adds in one transaction; None if somebody else is at it."""
+        if not self._writing.acquire(blocking=False):
+            yield None
+            return
+        try:
+            with self._transaction() as is_ours:
+                yield Adding(self._writer) if is_ours else None
+        except sqlite3.DatabaseError as reason:
+            raise self._unusable(reason) from None
+        finally:
+            self._writing.release()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[bool]:
+        try:
+            self._writer.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as reason:
+            if reason.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                raise
+            yield False
+            return
+        try:
+            yield True
+            self._writer.execute("COMMIT")
+        finally:
+            # A full disk may have rolled back already.
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
+
+    def _prepare(self) -> None:
+        """Make the tables unless they are there for this crawl."""
+        try:
+            self._make_tables()
+        except sqlite3.DatabaseError as reason:
+            if isinstance(reason, sqlite3.OperationalError):
+                raise
+            for ending in ("", "-wal", "-shm"):
+                self.file.with_name(self.file.name + ending).unlink(missing_ok=True)
+            self._make_tables()
+
+    def _make_tables(self) -> None:
+        with closing(_connected(self.file, _WAIT_S)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            # Asked without a lock first: somebody may be adding.
+            if self._is_ours(connection):
+                return
+            connection.execute("BEGIN IMMEDIATE")
+            if not self._is_ours(connection):
+                # Not `executescript`, which would commit first.
+                for statement in _SCHEMA.strip().split(";\n"):
+                    connection.execute(statement)
+                connection.execute("INSERT INTO about VALUES (?, ?, 0)", (VERSION, str(self._crawl_id)))
+            connection.execute("COMMIT")
+
+    def _is_ours(self, connection: sqlite3.Connection) -> bool:
+        with suppress(sqlite3.OperationalError):
+            found = connection.execute("SELECT version, crawl FROM about").fetchone()
+            return bool(found == (VERSION, str(self._crawl_id)))
+        return False
+
+    def _unusable(self, reason: sqlite3.DatabaseError) -> BadInput | Failure:
+        place = printable(self.file)
+        if reason.sqlite_errorcode == sqlite3.SQLITE_FULL:
+            return Failure(f"{place} cannot be written, because the disk is full: make room.")
+        return BadInput(f"{place} cannot be used ({printable(reason)}): delete it, and it is made anew.")
+
+
+class Adding:
+    """Adds pages behind those that are there."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.n_pages: int = connection.execute("SELECT pages FROM about").fetchone()[0]
+
+    def add(self, pages: Iterable[PageWords]) -> int:
+        """How many there were; they are numbered from `n_pages` on."""
+        before = self.n_pages
+        for page in pages:
+            self._connection.execute("INSERT INTO page (rowid, title, url, text) VALUES (?, ?, ?, ?)", page)
+            self.n_pages += 1
+        self._connection.execute("UPDATE about SET pages = ?", (self.n_pages,))
+        return self.n_pages - before
+
+
+def _connected(file: Path, wait_s: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(file, timeout=wait_s, isolation_level=None, check_same_thread=False)
+    # A power cut may cost the last pages, never the index.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection

@@ -1,0 +1,194 @@
+"""What the tests of the dashboard's server share: crawls that tell how they are doing, and questions to the server."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from scenthound.dashboard.app import Dashboard
+from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.model import Topic
+from scenthound.reasons import Reason
+from scenthound.store.crawl_rows import MomentRow, NotTakenRow, RunRow
+from scenthound.store.crawl_store import CrawlStore
+from stored_crawls import NOON_S, add_page, new_crawl, response
+
+PORT = 8787
+TOKEN = "a-token-of-tests"
+HOST = f"127.0.0.1:{PORT}"
+#: The relevance of each page of `told_crawl`.
+RELEVANCE = (0.5, 0.9, 0.1, 0.7)
+
+
+def plan(**changes: Any) -> CrawlPlan:
+    topic = Topic("ballooning", ("hot air balloon",))
+    values: dict[str, Any] = {"topic": topic, "seeds": ("http://a.test/",), "strategy": "best_first"}
+    return CrawlPlan(**{**values, **changes})
+
+
+def status_values(pages: int, **changes: Any) -> dict[str, Any]:
+    """As a running crawl writes them."""
+    return {
+        "time_s": NOON_S + pages,
+        "run": 1,
+        "seconds": float(pages),
+        "seconds_left": 6.0,
+        "pages": pages,
+        "page_budget": 10,
+        "pages_per_s": 1.5,
+        "harvest": 0.5,
+        "harvest_of_late": 0.4,
+        "regret": 0.25,
+        "frontier": 7,
+        "in_flight": 2,
+        "hosts_active": 1,
+        "hosts_resting": 3,
+        "hosts_ready": 4,
+        "hosts_retired": 5,
+        "not_taken": 3,
+        "reasons": {"robots": 1, "not-html": 2},
+        "asked_hosts": [["a.test", "resting", 0.8, 3], ["b.test", "ready", None, 1]],
+        "paused": False,
+        "ending": None,
+        "problem": "",
+    } | changes
+
+
+def moment(pages: int, seconds: float, run: int = 1, **changes: Any) -> MomentRow:
+    values: dict[str, Any] = {
+        "time_s": NOON_S + seconds,
+        "run": run,
+        "pages": pages,
+        "page_budget": 10,
+        "harvest": 0.5,
+        "harvest_of_late": 0.4,
+        "regret": None,
+        "frontier": 7,
+        "in_flight": 2,
+        "hosts_active": 1,
+        "hosts_resting": 3,
+        "hosts_ready": 4,
+        "hosts_retired": 5,
+        "not_taken": 3,
+        "paused": False,
+    }
+    return MomentRow(**{**values, **changes})
+
+
+def run_row(run: int = 1, began_s: float = NOON_S, **changes: Any) -> RunRow:
+    return RunRow(run, began_s, 0, 4_000_000, "0.6.0", **changes)
+
+
+def begin_crawl(folder: Path, **changes: Any) -> CrawlStore:
+    """A crawl of four pages, about a second apart, that was not ended: page 3 was found on page 1. While the store is
+    open it runs; when it is closed it has died."""
+    store = new_crawl(folder, **plan(**changes).as_settings())
+    store.add_urls(
+        ["http://a.test/", "http://a.test/balloons", "http://b.test/<b>", "http://b.test:81/3", "http://c.test/"]
+    )
+    store.note_run(run_row())
+    links = ([1, 2], [3], [4], [])
+    for number, url in enumerate(
+        ("http://a.test/", "http://a.test/balloons", "http://b.test/<b>", "http://b.test:81/3")
+    ):
+        html = f"<title>Page {number}</title><p>balloon number {number} <a href=/balloons>flights</a>"
+        store_page(store, number, url, html, links=np.array(links[number], np.int32), relevance=RELEVANCE[number])
+    store.add_not_taken(NotTakenRow(4, "http://c.test/", Reason.ROBOTS, "Disallow: /", NOON_S + 4))
+    for pages in range(1, 5):
+        store.add_moment(moment(pages, float(pages)))
+    store.set_status(orjson.dumps(status_values(4)))
+    store.commit()
+    return store
+
+
+def store_page(store: CrawlStore, number: int, url: str, html: str, **changes: Any) -> None:
+    values: dict[str, Any] = {"score": float("inf") if number == 0 else 0.25, "rank": number, "title": f"Page {number}"}
+    add_page(store, number, response(url, html.encode()), **{**values, **changes})
+
+
+def ended_crawl(folder: Path, **changes: Any) -> Path:
+    with begin_crawl(folder, **changes) as store:
+        store.note_run(run_row(ended_s=NOON_S + 5, ended="page budget reached"))
+        store.commit()
+    return folder
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    content: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.content)
+
+    @property
+    def text(self) -> str:
+        return self.content.decode()
+
+
+class Asker:
+    """Asks a dashboard over some folders, without a socket. `told_last` is the last answer, also where it failed."""
+
+    told_last: Answer
+
+    def __init__(self, *folders: Path) -> None:
+        self.dashboard = Dashboard(list(folders), port=PORT, token=TOKEN)
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self.ask("GET", path, headers)
+
+    def post(self, path: str, body: object = None, **headers: str) -> Answer:
+        content = b"" if body is None else orjson.dumps(body)
+        return self.ask(
+            "POST", path, {"x_scenthound_token": TOKEN, "content_type": "application/json", **headers}, content
+        )
+
+    def ask(self, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> Answer:
+        """Names of headers are written with _; one that is empty is left out."""
+        named = {"host": HOST, **headers}
+        sent = [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in named.items() if value]
+        return asyncio.run(self._asked(method, path, sent, body))
+
+    async def _asked(self, method: str, path: str, headers: list[tuple[bytes, bytes]], body: bytes) -> Answer:
+        told: list[Any] = []
+        waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive() -> Any:
+            if not waiting:
+                await asyncio.Event().wait()
+            return waiting.pop()
+
+        async def send(message: Any) -> None:
+            told.append(message)
+
+        try:
+            await self.dashboard.app(scope(method, path, headers), receive, send)
+        finally:
+            start, *rest = told
+            names = {name.decode(): value.decode("latin-1") for name, value in start["headers"]}
+            self.told_last = Answer(start["status"], names, b"".join(part.get("body", b"") for part in rest))
+        return self.told_last
+
+
+def scope(method: str, path: str, headers: list[tuple[bytes, bytes]]) -> dict[str, Any]:
+    place, _, query = path.partition("?")
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": method,
+        "path": place,
+        "raw_path": place.encode(),
+        "root_path": "",
+        "query_string": query.encode(),
+        "scheme": "http",
+        "headers": headers,
+        "server": ("127.0.0.1", PORT),
+        "client": ("127.0.0.1", 50_000),
+    }

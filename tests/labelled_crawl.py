@@ -1,0 +1,41 @@
+"""What the tests of labels share: a crawl of pages about balloons and about trains, and labels of it."""
+
+from pathlib import Path
+from typing import Any
+
+from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.lab.labelling.labels import Labels
+from scenthound.model import Topic
+from scenthound.store.stored_crawl import StoredCrawl
+from stored_crawls import NOON_S, add_page, new_crawl, response
+
+SEED = "http://a.test/0"
+N_PAGES = 12
+TOPIC = Topic("ballooning", keywords=("hot air balloon",))
+
+
+def text_of(number: int) -> str:
+    """Even pages are about balloons, odd ones about trains; each has a word of its own."""
+    words = "balloon basket burner" if number % 2 == 0 else "train station rails"
+    return f"{words} own{number}"
+
+
+def labelled_crawl(folder: Path, relevance: Any = lambda number: 0.5, **settings: Any) -> Path:
+    """The first page is the seed. `relevance` tells what the crawl gave each page."""
+    plan = CrawlPlan(TOPIC, (SEED,), **settings)
+    with new_crawl(folder, **plan.as_settings()) as store:
+        store.add_urls([f"http://a.test/{number}" for number in range(N_PAGES)])
+        for number in range(N_PAGES):
+            html = f"<title>Page {number}</title><p>{text_of(number)}".encode()
+            add_page(store, number, response(f"http://a.test/{number}", html), relevance=relevance(number))
+        store.commit()
+    return folder
+
+
+def label(folder: Path, **said: bool | None) -> Labels:
+    """Label pages: `v4=True` calls visit 4 relevant."""
+    with StoredCrawl.open(folder) as crawl:
+        for name, is_relevant in said.items():
+            row = next(crawl.visits(int(name[1:])))
+            Labels.read(folder).add(row, is_relevant, lambda: NOON_S)
+    return Labels.read(folder)

@@ -1,0 +1,215 @@
+"""A dashboard whose pages are as they are shipped, and whose answers a test makes up.
+
+Pages and scripts have the headers of the true server. What a page asks the API for is answered by the test itself: so
+it decides what comes, and when a connection breaks off.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Page, Route
+from playwright.sync_api import Request as Asked
+from starlette.requests import Request
+
+from scenthound.dashboard.answers import (
+    AskedHost,
+    Crawl,
+    Curves,
+    Experiment,
+    Explanation,
+    Fact,
+    Folder,
+    Folders,
+    Labels,
+    LinkingPage,
+    Live,
+    Overlap,
+    Pages,
+    Problem,
+    ReasonCount,
+    SearchProgress,
+    SideBySide,
+    Status,
+    TakenPage,
+    TopHost,
+    TopHosts,
+)
+from scenthound.dashboard.assets import Assets
+from scenthound.dashboard.problems import as_json
+from scenthound.dashboard.security import HEADERS
+
+TOKEN = "a-token-of-tests"
+HOSTILE = "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>"
+HOSTILE_URL = "javascript:document.title='hacked'"
+NOON_S = 1_769_860_800.0
+
+
+def status(**changes: Any) -> Status:
+    hosts = AskedHost(HOSTILE, "resting", 2.4, 3), AskedHost("b.test", "in process", None, 9)
+    reasons = (ReasonCount("robots", "robots.txt asks to stay away", 2), ReasonCount("not-html", "no HTML", 5))
+    values = Status(
+        time_s=NOON_S, seconds=90.0, seconds_left=300.0, pages=1_234, page_budget=2_000, pages_per_s=4.2,
+        harvest=0.4123, harvest_of_late=0.38, regret=0.0213, frontier=9_876, in_flight=2, hosts_active=2,
+        hosts_resting=1, hosts_ready=0, hosts_retired=0, not_taken=7, reasons=reasons, asked_hosts=hosts,
+    )  # fmt: skip
+    return replace(values, **changes)
+
+
+def crawl(name: str = "balloons", **changes: Any) -> Crawl:
+    values = Crawl(
+        id=name, name=name, path=f"/data/{name}", topic=HOSTILE, keywords=(HOSTILE,), strategy="otie", guide="cosine",
+        state="running", ended=None, resume_command=None, status=status(), guides=(), n_labels=0,
+        settings=(Fact("Seeds", HOSTILE_URL),),
+    )  # fmt: skip
+    return replace(values, **changes)
+
+
+def curves(*pages: int, harvest: float = 0.5) -> Curves:
+    """A moment for each number of pages, one a second."""
+    n = len(pages)
+    ones, nothing = (1,) * n, (None,) * n
+    seconds = tuple(float(moment + 1) for moment in range(n))
+    return Curves(seconds, pages, (harvest,) * n, (0.25,) * n, nothing, nothing, ones, ones, ones, ones, ones, ones)
+
+
+def taken(visit: int = 0, **changes: Any) -> TakenPage:
+    values = TakenPage(
+        visit=visit, url=f"http://a.test/{visit}", title=HOSTILE, time_s=NOON_S, relevance=0.75, score=0.5,
+        regret=0.125, rank=1, waiting=20, status=200, content_bytes=22_000, links=53, is_seed=False, label=None,
+    )  # fmt: skip
+    return replace(values, **changes)
+
+
+def explanation(visit: int = 3) -> Explanation:
+    parent = LinkingPage("http://a.test/parent", 1, 0.9, HOSTILE, 0.6, None)
+    page = taken(visit, url=HOSTILE_URL)
+    return Explanation(HOSTILE_URL, "taken", (HOSTILE,), False, page, None, (parent,), 4, None, HOSTILE)
+
+
+def side_by_side() -> SideBySide:
+    crawls = crawl(), crawl("trains", strategy="opic", n_labels=3)
+    gone = curves(100, 200), curves(50, 120, harvest=0.25)
+    regretted = replace(gone[0], regret=(0.0, 0.1)), replace(gone[1], regret=(0.0, 0.5))
+    return SideBySide(crawls, regretted, (Overlap("balloons", "trains", 20, 180, 100, 1 / 15),))
+
+
+def search() -> Experiment:
+    progress = SearchProgress((0, 1, 2), (0.1, 0.2, 0.3), (0.1, 0.15, 0.2))
+    return Experiment("search", "search", "/data/my search", "search", HOSTILE, (HOSTILE,), (), None, progress)
+
+
+def folder(name: str, **changes: Any) -> Folder:
+    return replace(Folder(name, name, f"/data/{name}", "crawl", HOSTILE, "running", 10, 40, 0.5, None), **changes)
+
+
+def live(told: Crawl, new: Curves, *pages: TakenPage) -> bytes:
+    """An event; a body of events ends after the last, as if the connection broke off."""
+    return b"event: live\ndata: " + as_json(Live(told, new, pages)) + b"\n\n"
+
+
+@contextmanager
+def shipped_pages() -> Iterator[str]:
+    """The address at which the pages and scripts of the dashboard are given out, by a thread of its own."""
+    assets = Assets()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            name = self.path.removeprefix("/assets/")
+            asset = assets.response(name, Request({"type": "http", "headers": []}))
+            body = assets.shell if asset is None else bytes(asset.body)
+            kind = "text/html; charset=utf-8" if asset is None else asset.headers["content-type"]
+            self.send_response(200)
+            for header, value in {**HEADERS, "content-type": kind, "content-length": str(len(body))}.items():
+                self.send_header(header, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Says nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@dataclass
+class MadeDashboard:
+    """`answers` by path: a value of the API, bytes for a stream of events, or a function that makes one of these. A
+    question without an answer waits until `release`, and so does one for events that were sent already. `changes` are
+    those asked for: path, token and body."""
+
+    page: Page
+    address: str
+    answers: dict[str, Any] = field(default_factory=dict)
+    changes: list[tuple[str, str | None, Any]] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    _waiting: list[Route] = field(default_factory=list)
+    _ended: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.answers = {
+            "/api/folders": Folders("0", (folder("balloons"), folder("trains"))),
+            "/api/crawls/balloons": crawl(),
+            "/api/crawls/balloons/events": live(crawl(), curves(10, 20), taken(3), taken(2, url=HOSTILE_URL)),
+            "/api/crawls/balloons/hosts": TopHosts((TopHost(HOSTILE, 12, 0.5),), 1, 1.0),
+            "/api/crawls/balloons/pages": Pages((taken(3, excerpt=HOSTILE), taken(2)), None, 2, None),
+            "/api/crawls/balloons/pages/3": explanation(),
+            "/api/crawls/balloons/labels": Labels((taken(3, label=True),), 1, 0, "Label more pages."),
+            "/api/compare": side_by_side(),
+            "/api/experiments/search": search(),
+        }
+        self.page.route(f"{self.address}/api/**", self._answer)
+
+    def open(self, path: str, token: str | None = TOKEN) -> None:
+        self._ended.clear()
+        self.page.goto(self.address + path + (f"#token={token}" if token else ""))
+
+    def _answer(self, route: Route) -> None:
+        self._note(route.request)
+        path = urlsplit(route.request.url).path
+        answer = self.answers.get(path)
+        answer = answer() if callable(answer) else answer
+        if answer is None or path in self._ended:
+            self._waiting.append(route)
+        else:
+            self._ended |= {path} if isinstance(answer, bytes) else set()
+            _send(route, answer)
+
+    def release(self, answer: Any) -> None:
+        """Answer the question that waits, or will in a moment."""
+        for _ in range(200):
+            if self._waiting:
+                _send(self._waiting.pop(), answer)
+                return
+            self.page.wait_for_timeout(20)
+        raise AssertionError("nothing was asked")
+
+    def _note(self, request: Asked) -> None:
+        address = request.url.removeprefix(self.address)
+        if request.method == "POST":
+            self.changes.append((address, request.headers.get("x-scenthound-token"), request.post_data_json))
+        else:
+            self.asked.append(address)
+
+
+def _send(route: Route, answer: Any) -> None:
+    if isinstance(answer, bytes):
+        # A browser that lost the connection asks again at once.
+        body = b"retry: 10\n\n" + answer
+        route.fulfill(body=body, headers={**HEADERS, "content-type": "text/event-stream"})
+    else:
+        headers = {**HEADERS, "content-type": "application/json"}
+        route.fulfill(status=404 if isinstance(answer, Problem) else 200, body=as_json(answer), headers=headers)

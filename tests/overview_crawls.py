@@ -1,0 +1,70 @@
+"""What the tests of overviews and reports share: stored crawls with a whole plan, and rows for those who watch."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.model import Topic
+from scenthound.store.crawl_rows import MomentRow, RunRow
+from scenthound.store.crawl_store import CrawlStore
+from stored_crawls import NOON_S, new_crawl, visit
+
+SEEDS = ("http://a.test/0", "http://b.test/1")
+TOPIC = Topic("ballooning", ("hot air balloon", "ballooning"))
+
+
+def plan(**changes: Any) -> CrawlPlan:
+    return CrawlPlan(**{"topic": TOPIC, "seeds": SEEDS, **changes})
+
+
+def planned_crawl(folder: Path, **changes: Any) -> CrawlStore:
+    """An empty crawl with the settings of a plan."""
+    return new_crawl(folder, **plan(**changes).as_settings())
+
+
+def add_visits(store: CrawlStore, relevances: Sequence[float], links: dict[int, list[int]] | None = None) -> None:
+    """Visits of pages 0, 1, 2, ..., a second apart, on two hosts in turn, the seeds first; all in one commit."""
+    urls = [f"http://{'ab'[page % 2]}.test/{page}" for page in range(len(relevances))]
+    store.add_urls(urls)
+    for page, relevance in enumerate(relevances):
+        store.add_visit(
+            visit(
+                page,
+                url=urls[page],
+                relevance=relevance,
+                links=np.array((links or {}).get(page, []), np.int32),
+                waiting=10 * page,
+            )
+        )
+    store.commit()
+
+
+def a_run(number: int = 1, began_s: float = 0.0, **changes: Any) -> RunRow:
+    """`began_s` is counted from noon."""
+    values: dict[str, Any] = {"n_pages_before": 0, "process": 1, "version": "1.0", **changes}
+    if values.get("ended_s") is not None:
+        values["ended_s"] += NOON_S
+    return RunRow(run=number, began_s=NOON_S + began_s, **values)
+
+
+def a_moment(time_s: float, pages: int, run: int = 1, **changes: Any) -> MomentRow:
+    """`time_s` is counted from noon."""
+    values: dict[str, Any] = {
+        "page_budget": 100,
+        "harvest": 0.5,
+        "harvest_of_late": 0.25,
+        "regret": None,
+        "frontier": 7,
+        "in_flight": 2,
+        "hosts_active": 1,
+        "hosts_resting": 2,
+        "hosts_ready": 3,
+        "hosts_retired": 4,
+        "not_taken": 5,
+        "paused": False,
+        **changes,
+    }
+    return MomentRow(time_s=NOON_S + time_s, run=run, pages=pages, **values)

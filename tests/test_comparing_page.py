@@ -1,0 +1,271 @@
+"""The page of a comparison: mean curves, what the file tells, and what is made of it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evolution_web import record_topical, write_topical
+from scenthound.errors import BadInput
+from scenthound.lab.comparing.contestants import Sweep
+from scenthound.lab.comparing.mean_curves import PLACES, MeanCurves, kept_steps
+from scenthound.lab.comparing.settings import ComparisonSettings
+from scenthound.lab.topic_choice import TopicChoice
+from scenthound.report.comparisons.charts import MOST_ROWS, SHOWN_AT_ONCE, curves_chart, sweep_chart, win_loss
+from scenthound.report.comparisons.folder import compare_into
+from scenthound.report.comparisons.page import comparison_page, stored_comparison_page
+from scenthound.report.comparisons.told import ToldComparison, read_comparison, told_comparison
+from scenthound.report.page.html import page_html
+
+SMALL = ComparisonSettings(("best_first", "breadth_first"), page_budget=40, n_seeds=3, n_start=3, relevance="cosine")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def undrawn():
+    """Pictures take longer than all else, and the page has none of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("scenthound.report.comparisons.folder._pictures", lambda _: {})
+        yield
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("topical")
+    record_topical(folder)
+    write_topical(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def out(undrawn, place) -> Path:
+    """The folder of a comparison of two strategies on two topics."""
+    topics = TopicChoice(place / "topics.jsonl", ("balloon", "train"))
+    compare_into(place / "out", place / "web", topics, SMALL, workers=1)
+    return place / "out"
+
+
+@pytest.fixture
+def values(out) -> dict[str, object]:
+    return json.loads((out / "comparison.json").read_text())
+
+
+def made(values, names, *observations, sweeps=(), swept=(), **more) -> ToldComparison:
+    """The same file with other rows."""
+    pattern = values["ranking"][0]
+    rows = [
+        pattern | {"place": place + 1, "strategy": name, "name": name, "mean": each[0], "observations": list(each)}
+        for place, (name, each) in enumerate(zip(names, observations, strict=True))
+    ]
+    contestants = [
+        {"strategy": name, "base": "base", "swept": list(each), "place": place + 1}
+        for place, (name, each) in enumerate(zip(names, swept, strict=False))
+    ]
+    named = {"of": "topics", "names": [f"t{n}" for n in range(len(observations[0]))]}
+    changed = {"ranking": rows, "observed": named, "sweeps": {each: [] for each in sweeps}, "contestants": contestants}
+    return told_comparison(values | changed | more)
+
+
+def test_curves_are_kept_at_few_places_and_end_where_the_metric_decides():
+    assert kept_steps(7).tolist() == [1, 2, 3, 4, 5, 6, 7]
+    steps = kept_steps(2000)
+    assert (len(steps), steps[0], steps[-1]) == (PLACES, 1, 2000)
+
+
+def test_a_mean_curve_has_the_errors_of_the_ranking():
+    # One topic, three starts: at the second place 1, 2 and 3, so a mean of 2 and a deviation of 1 over the root of 3.
+    curves = np.array([[[[0.0, 1.0], [0.0, 2.0], [0.0, 3.0]]]])
+    bound = np.array([[[0.0, 1.0], [0.0, 1.0], [0.0, 4.0]]])
+    told = MeanCurves.of(np.array([1, 2], np.int32), curves, bound, 2 * bound)
+    assert told.mean.tolist() == [[0, 2]]
+    assert told.standard_error.tolist() == [pytest.approx([0, 1 / 3**0.5])]
+    assert (told.random.tolist(), told.oracle.tolist()) == ([0, 2], [0, 4])
+
+
+def test_from_five_topics_on_errors_are_over_topics():
+    # Means of topics are 0.5, 1.5, ..., 4.5: a standard deviation of the root of 2.5, over the root of 5.
+    curves = np.array([[[[topic + 0.0], [topic + 1.0]] for topic in range(5)]])
+    told = MeanCurves.of(np.array([1], np.int32), curves, curves[0], curves[0])
+    assert told.mean.item() == 2.5
+    assert told.standard_error.item() == pytest.approx((2.5 / 5) ** 0.5)
+
+
+def test_the_curves_of_a_comparison_end_at_the_means_of_its_ranking(values):
+    curves, ranking = values["curves"], values["ranking"]
+    assert [row["strategy"] for row in ranking] == ["breadth_first", "best_first"], (
+        "in another order than they are named"
+    )
+    assert curves["pages"] == list(range(1, 41))
+    assert [curve[-1] for curve in curves["mean"]] == pytest.approx([row["mean"] for row in ranking], rel=1e-5)
+    errors = [row["standard_error"] for row in ranking]
+    assert [curve[-1] for curve in curves["standard_error"]] == pytest.approx(errors, rel=1e-4)
+    assert curves["random"][-1] == pytest.approx(values["bounds"]["random"], rel=1e-5)
+    assert curves["oracle"][-1] == pytest.approx(values["bounds"]["oracle"], rel=1e-5)
+    # Targets are never among the three pages that a crawl starts from.
+    assert curves["mean"][0][:3] == [0, 0, 0]
+
+
+def test_the_page_can_be_made_anew_from_the_folder_alone(out):
+    assert page_html(stored_comparison_page(out)) == (out / "report.html").read_text()
+
+
+def test_the_page_says_the_answer_first_and_at_the_end_how_to_repeat_it(out, place, values):
+    page = stored_comparison_page(out)
+    assert page.title == "Which strategy for 2 topics?"
+    assert page.summary[0].startswith(f"Best: {values['winner']}, with target_recall@40 of 0.")
+    assert page.summary[-1] == values["says"]
+    titles = [section.title for section in page.sections]
+    assert titles[:4] == ["Ranking", "Curves", "Won and lost", "What else was measured"]
+    assert titles[-2:] == ["Start it live", "Settings and versions"]
+    facts, command = page.sections[-1].blocks
+    assert "numpy" in dict(facts.rows)["versions"]
+    assert command.text.splitlines() == [
+        "scenthound compare \\",
+        f"    --web {place / 'web'} \\",
+        f"    --topics {place / 'topics.jsonl'} \\",
+        "    --topic balloon \\",
+        "    --topic train \\",
+        "    --strategy best_first \\",
+        "    --strategy breadth_first \\",
+        "    --by target_recall \\",
+        "    --pages 40 \\",
+        "    --seeds 3 \\",
+        "    --start 3 \\",
+        "    --relevance cosine",
+    ]
+
+
+def test_the_command_makes_the_same_comparison_again(scenthound, values, tmp_path):
+    code, printed, err = scenthound(*values["repeat"].split()[1:], "--workers", 1, "--json")
+    assert code == 0, err
+    again = json.loads(printed)
+    assert again["curves"] == values["curves"]
+    assert [row["observations"] for row in again["ranking"]] == [row["observations"] for row in values["ranking"]]
+
+
+def test_the_ranking_has_its_marks(values):
+    told = told_comparison(values)
+    table = comparison_page(told).sections[0].blocks[0]
+    assert [row[1].text for row in table.rows] == [row.name for row in told.rows]
+    assert [row[2].mark for row in table.rows] == ["", told.rows[1].mark]
+    assert [row[2].emphasis for row in table.rows] == [True, False]
+    assert table.rows[0][3].text == "", "the best has no difference to itself"
+    assert "* clearly worse than the best" in table.note
+
+
+def test_curves_of_rows_beyond_the_first_wait_to_be_asked_for(values):
+    n_rows = SHOWN_AT_ONCE + 2
+    curves = values["curves"] | {name: [values["curves"][name][0]] * n_rows for name in ("mean", "standard_error")}
+    names = [f"s{n}" for n in range(n_rows)]
+    told = made(values, names, *([[0.5, 0.5]] * n_rows), curves=curves)
+    chart = curves_chart(told, told.curves)
+    assert [series.hidden for series in chart.series] == [False] * SHOWN_AT_ONCE + [True] * 2 + [False] * 2
+    assert [series.name for series in chart.series][-2:] == ["a crawl at random", "one that knows all"]
+
+
+def test_a_metric_without_bounds_has_no_curves_of_them(values):
+    nothing = [None] * len(values["curves"]["pages"])
+    told = told_comparison(values | {"curves": values["curves"] | {"random": nothing, "oracle": nothing}})
+    assert len(curves_chart(told, told.curves).series) == 2
+
+
+def test_topics_are_won_and_lost_against_the_best(values):
+    told = made(values, ["a", "b", "c"], [0.5, 0.5], [0.6, 0.3], [0.5, 0.1])
+    grid = win_loss(told)
+    assert (grid.against, grid.rows, grid.topics) == ("a", ("b", "c"), ("t0", "t1"))
+    np.testing.assert_allclose(grid.differences, [[0.1, -0.2], [0, -0.4]], atol=1e-12)
+    lower = win_loss(replace(told, lower_is_better=True))
+    np.testing.assert_allclose(lower.differences, [[-0.1, 0.2], [0, 0.4]], atol=1e-12)
+
+
+def test_a_grid_has_as_many_rows_as_can_be_read(values):
+    names = [f"s{n}" for n in range(MOST_ROWS + 3)]
+    grid = win_loss(made(values, names, *([[0.5, 0.5]] * len(names))))
+    assert len(grid.rows) == len(grid.differences) == MOST_ROWS
+    assert f"The first {MOST_ROWS} of {MOST_ROWS + 2} others are shown." in grid.note
+
+
+def test_observations_of_a_file_are_topics_or_the_starts_of_one(values, place):
+    assert values["observed"] == {"of": "topics", "names": ["balloon", "train"]}
+    topics = TopicChoice(place / "topics.jsonl", ("balloon",))
+    compare_into(place / "one", place / "web", topics, SMALL, workers=1)
+    alone = json.loads((place / "one" / "comparison.json").read_text())
+    assert alone["observed"] == {"of": "starts", "names": ["start 1", "start 2", "start 3"]}
+    for row, both in zip(alone["ranking"], values["ranking"], strict=True):
+        assert np.mean(row["observations"]) == pytest.approx(row["mean"], rel=1e-5)
+        assert np.mean(both["observations"]) == pytest.approx(both["mean"], rel=1e-5)
+
+
+def test_values_of_a_sweep_that_are_numbers_stand_on_an_axis_by_size(values):
+    told = made(values, ["a", "b", "c"], [0.1], [0.2], [0.3], sweeps=("n",), swept=((64,), (1,), (8,)))
+    chart = sweep_chart(told)
+    assert (chart.kind, chart.places, chart.x_label) == ("curves", (), "n")
+    (line,) = chart.series
+    assert (line.name, line.x.tolist(), line.y.tolist()) == ("base", [1, 8, 64], [0.2, 0.3, 0.1])
+
+
+def test_words_and_none_stand_side_by_side_and_other_parameters_have_lines(values):
+    swept = ((None, 1), (8, 1), (None, 4), (8, 4))
+    told = made(values, "abcd", [0.1], [0.2], [0.3], [0.4], sweeps=("buffer", "n"), swept=swept)
+    chart = sweep_chart(told)
+    assert (chart.kind, chart.places) == ("bars", ("none", "8"))
+    assert [(line.name, line.y.tolist()) for line in chart.series] == [
+        ("base, n=1", [0.1, 0.2]),
+        ("base, n=4", [0.3, 0.4]),
+    ]
+
+
+def test_a_sweep_tells_of_all_its_values_also_of_those_that_share_a_row(place):
+    # No crawl of 20 pages fills a frontier of a thousand URLs.
+    sweep = (Sweep("buffer", ("4", "1000", "2000")),)
+    settings = replace(SMALL, strategies=("best_n_first",), sweeps=sweep, page_budget=20)
+    topics = TopicChoice(place / "topics.jsonl", ("balloon",))
+    compare_into(place / "sweep", place / "web", topics, settings, workers=1)
+    told = read_comparison(place / "sweep")
+    assert len(told.rows) == 2
+    (line,) = sweep_chart(told).series
+    assert line.x.tolist() == [4, 1000, 2000]
+    assert line.y[1] == line.y[2] != line.y[0]
+
+
+def test_a_file_from_before_there_were_pages_is_shown_without_curves(values):
+    older = {
+        name: value for name, value in values.items() if name not in ("curves", "observed", "contestants", "repeat")
+    }
+    older["ranking"] = [
+        {name: value for name, value in row.items() if name not in ("name", "observations")}
+        for row in values["ranking"]
+    ]
+    titles = [section.title for section in comparison_page(told_comparison(older)).sections]
+    assert "Ranking" in titles
+    assert not {"Curves", "Won and lost", "Values of the parameter"} & set(titles)
+
+
+def test_hostile_names_are_harmless(values):
+    evil = "</script><script>alert(1)</script>"
+    told = made(values, [evil, "b"], [0.5, 0.4], [0.3, 0.4], notes=[evil], command=evil, says=evil)
+    html = page_html(comparison_page(told))
+    assert "<script>alert" not in html
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("{", "has no finished comparison"),
+        ('{"format": "scenthound study"}', "has no finished comparison"),
+        ('{"format": "scenthound comparison", "version": 99}', "has version 99 of the format"),
+        ('{"format": "scenthound comparison", "version": 1}', "is damaged: compare again"),
+        ('{"format": "scenthound comparison", "version": 1, "bounds": 5, "topics_won": 5}', "is damaged"),
+    ],
+)
+def test_what_is_no_comparison_is_told_in_one_line(tmp_path, content, says):
+    (tmp_path / "comparison.json").write_text(content)
+    with pytest.raises(BadInput, match=says) as told:
+        read_comparison(tmp_path)
+    assert "\n" not in str(told.value)
+
+
+def test_an_empty_folder_is_no_comparison(tmp_path):
+    with pytest.raises(BadInput, match="make one with"):
+        read_comparison(tmp_path)

@@ -1,0 +1,292 @@
+"""The report of a crawl: what it says, whatever state the crawl is in, and the commands that repeat it."""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from overview_crawls import SEEDS, a_moment, a_run, add_visits, plan, planned_crawl
+from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.lab.crawl_plan import STUDY_LIMITS, CrawlPlan
+from scenthound.lab.run_goals import RunGoals
+from scenthound.model import Topic
+from scenthound.reasons import Reason
+from scenthound.report.command_line import in_lines
+from scenthound.report.crawls.charts import relevance_chart, time_unit
+from scenthound.report.crawls.commands import repeat_command
+from scenthound.report.crawls.page import crawl_page
+from scenthound.report.crawls.words import rough_span, span
+from scenthound.report.page.html import page_html
+from scenthound.report.page.values import Block, Chart, LinkGraph, Page, TableBlock, Verbatim
+from scenthound.store.crawl_rows import GuideRow, NotTakenRow
+from stored_crawls import NOON_S, visit
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+def blocks_of(page: Page) -> list[Block]:
+    return [block for section in page.sections for block in section.blocks]
+
+
+def chart(page: Page, name: str) -> Chart:
+    return next(block for block in blocks_of(page) if isinstance(block, Chart) and block.name == name)
+
+
+def table(page: Page, name: str) -> TableBlock:
+    return next(block for block in blocks_of(page) if isinstance(block, TableBlock) and block.name == name)
+
+
+def commands(page: Page) -> list[str]:
+    return [block.text for block in blocks_of(page) if isinstance(block, Verbatim)]
+
+
+@pytest.fixture
+def ended(tmp_path: Path) -> Path:
+    """100 pages in 50 s; the first ten have a relevance of 0.8, the last of 0.2, those between of 0.5."""
+    folder = tmp_path / "crawl"
+    with planned_crawl(folder, page_budget=100) as store:
+        add_visits(store, [0.8] * 10 + [0.5] * 80 + [0.2] * 10, {0: [2, 4], 1: [3]})
+        for page, reason in ((100, Reason.ROBOTS), (101, Reason.NOT_HTML), (102, Reason.ROBOTS)):
+            store.add_not_taken(NotTakenRow(page, f"http://a.test/{page}", reason, "", NOON_S))
+        store.note_run(a_run(1, 0.0, ended_s=50.0, ended="page budget reached"))
+        for second in range(51):
+            store.add_moment(a_moment(second, 2 * second, regret=0.125))
+        store.commit()
+    return folder
+
+
+def test_the_summary_tells_what_for_what_came_of_it_and_why_it_ended(ended: Path) -> None:
+    page = crawl_page(ended)
+    told = " ".join(page.summary)
+    assert page.title == "Crawl for ballooning"
+    assert "A crawl for pages about ballooning (hot air balloon), from 2 start pages, by the strategy otie;" in told
+    assert "It took 100 pages from 2 hosts in 50 s, 2.0 pages a second." in told
+    assert "a mean relevance of 0.500, where 1 is the most." in told
+    assert "the last tenth of its pages has 0.200, the first had 0.800, so 75% less." in told
+    assert "scored 0.125 less" in told
+    assert "3 pages were asked for and not taken. The most frequent reason, of 2 of them: robots.txt asks" in told
+    assert "It ended: page budget reached. The last page was taken on 2026-01-31 12:01:39 UTC." in told
+    assert f"To let it go on: scenthound crawl --resume {ended} --pages 200" in told
+    assert dict(page.key_facts)["harvest"] == "0.500"
+
+
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [(0.82, "It finds as much as at first"), (1.0, "It finds more than at first"), (0.6, "less than at first")],
+)
+def test_the_last_tenth_is_held_against_the_first(last: float, words: str, tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        add_visits(store, [0.8] * 10 + [0.0] * 80 + [last] * 10)
+    assert words in " ".join(crawl_page(tmp_path / "crawl").summary)
+
+
+def test_figures_and_tables_hold_the_numbers_of_the_crawl(ended: Path) -> None:
+    page = crawl_page(ended)
+    (so_far,) = chart(page, "harvest").series
+    assert (so_far.y[9], so_far.y[-1]) == (pytest.approx(0.8), pytest.approx(0.5))
+    relevance = chart(page, "relevance")
+    counts = dict(zip(relevance.places, relevance.series[0].y.tolist(), strict=True))
+    assert {place: count for place, count in counts.items() if count} == {
+        "0.2 to 0.25": 10,
+        "0.5 to 0.55": 80,
+        "0.8 to 0.85": 10,
+    }
+    assert chart(page, "speed").series[0].y == pytest.approx(np.full(60, 2.0))
+    assert [series.name for series in chart(page, "host-states").series] == [
+        "in process",
+        "resting",
+        "ready",
+        "retired",
+    ]
+    assert [cell.text for cell in table(page, "hosts").rows[0]] == ["a.test", "50", "50.0%", "0.500"]
+    assert [row[0].text for row in table(page, "not-taken").rows] == [
+        "robots.txt asks to stay away (robots)",
+        "no HTML (not-html)",
+    ]
+    assert table(page, "not-taken").rows[0][1].link == "http://a.test/100"
+    assert len(table(page, "best-pages").rows) == 20
+    assert [row[2].text for row in table(page, "latest-pages").rows][:2] == ["99", "98"]
+    graph = next(block for block in blocks_of(page) if isinstance(block, LinkGraph))
+    assert [node.parent for node in graph.nodes][:5] == [None, None, 0, 1, 0]
+
+
+def test_the_most_relevant_pages_come_first_and_of_equals_the_earlier(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        add_visits(store, [0.2, 0.9, 0.5, 0.9])
+    rows = table(crawl_page(tmp_path / "crawl"), "best-pages").rows
+    assert [(row[2].text, row[1].text) for row in rows] == [
+        ("1", "0.900"),
+        ("3", "0.900"),
+        ("2", "0.500"),
+        ("0", "0.200"),
+    ]
+
+
+def test_a_guide_that_was_trained_anew_is_marked_and_stops_comparisons(ended: Path) -> None:
+    from scenthound.store.crawl_store import CrawlStore
+
+    with CrawlStore.open(ended) as store:
+        store.add_guide(GuideRow(40, NOON_S, "svm", "guides/1", 5, 7))
+        store.commit()
+    page = crawl_page(ended)
+    (mark,) = chart(page, "harvest").marks
+    assert (mark.x, mark.says) == (40, "guide trained anew, from 5 relevant and 7 other pages")
+    assert "scores before and after that cannot be compared" in " ".join(page.summary)
+
+
+def test_a_crawl_that_is_running_is_told_so_and_not_resumed(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        add_visits(store, [0.5] * 3)
+        store.note_run(a_run())
+        store.commit()
+        page = crawl_page(tmp_path / "crawl")
+    assert "It was running when this report was made." in " ".join(page.summary)
+    assert not any("--resume" in command for command in commands(page))
+
+
+def test_a_crawl_whose_process_died_is_told_so_with_the_command_to_go_on(tmp_path: Path) -> None:
+    folder = tmp_path / "my crawl"
+    with planned_crawl(folder) as store:
+        add_visits(store, [0.5] * 3)
+        store.note_run(a_run())
+        store.commit()
+    page = crawl_page(folder)
+    assert "Its process died without a word. What it had stored is safe." in page.summary[-1]
+    assert page.summary[-1].endswith(f"scenthound crawl --resume '{folder}'")
+    assert ("state", "died") in page.key_facts
+
+
+def test_a_crawl_of_an_older_version_is_shown_by_its_visits(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        add_visits(store, [0.5] * 30)
+    page = crawl_page(tmp_path / "crawl")
+    assert "It took 30 of 1,000 pages from 2 hosts in 29 s" in page.summary[0]
+    assert chart(page, "frontier").series[0].y[-1] == 290
+    assert not any(isinstance(block, Chart) and block.name == "host-states" for block in blocks_of(page))
+
+
+def test_a_crawl_without_pages_has_a_report_that_says_so(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        store.add_not_taken(NotTakenRow(0, SEEDS[0], Reason.DNS_NOT_FOUND, "", NOON_S))
+        store.commit()
+    page = crawl_page(tmp_path / "crawl")
+    assert "It has taken no page." in page.summary[0]
+    assert "The most frequent reason: no such host." in " ".join(page.summary)
+    assert "<h1>Crawl for ballooning</h1>" in page_html(page)
+
+
+def test_texts_of_pages_and_topics_cannot_become_markup(tmp_path: Path) -> None:
+    hostile = "</script><script>alert(1)</script>"
+    topic = Topic(hostile, (hostile,), description=hostile)
+    with planned_crawl(tmp_path / "crawl", topic=topic) as store:
+        add_visits(store, [0.5])
+        store.add_visit(visit(1, title=hostile, url="http://b.test/1?<script>", relevance=0.9))
+        store.commit()
+    html = page_html(crawl_page(tmp_path / "crawl"))
+    assert "<script>alert" not in html
+    assert "?<script>" not in html
+    assert "&lt;script&gt;alert(1)" in html
+
+
+def test_the_same_crawl_makes_the_same_report(ended: Path) -> None:
+    assert page_html(crawl_page(ended)) == page_html(crawl_page(ended))
+
+
+PLANS = {
+    "plain": {},
+    "choices": {
+        "strategy": "best_n_first:n=4",
+        "relevance": "cosine",
+        "strict_order": True,
+        "random_seed": 7,
+        "contact": "me@example.org",
+        "agent": "Hound",
+        "obey_nofollow": False,
+        "sitemaps": True,
+        "traps": False,
+        "near_duplicates": False,
+        "soft_404s": False,
+        "allow_private": True,
+        "connections": 3,
+        "redirects": 2,
+        "politeness": PolitenessRules(delay_s=0.25, pages_per_host=9, pages_per_domain=20),
+    },
+    "limits of the studies": {"limits": STUDY_LIMITS, "topic": Topic("a 'quoted' id", ("two words", "-dash"))},
+    "a topic from a file": {
+        "topic": Topic("ballooning", ("balloon",), description='Line one\nand "two" \u2028', examples=SEEDS),
+        "hosts": {"a.test": "127.0.0.1", "b.test": "127.0.0.2"},
+    },
+    "other seeds than its own": {"topic": Topic("ballooning", ("balloon",), seeds=("http://c.test/",))},
+    "its own seeds": {"topic": Topic("ballooning", ("balloon",), seeds=SEEDS)},
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_command_makes_the_plan_again(
+    name: str, tmp_path: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[CrawlPlan, Path]] = []
+    monkeypatch.setattr("scenthound.cli.crawl_run.start", lambda plan, out, *_, **__: made.append((plan, out)))
+    monkeypatch.chdir(tmp_path)
+    wanted = plan(**PLANS[name])
+    repeat = repeat_command(wanted, RunGoals(page_budget=77), "again")
+    for file, text in repeat.files:
+        Path(file).write_text(text, encoding="utf-8")
+    program, *words = shlex.split(in_lines(repeat.line).replace("\\\n", " "))
+    code, _, err = scenthound(*words)
+    assert (program, code) == ("scenthound", 0), err
+    assert made == [(wanted.with_budget(77), Path("again"))]
+    assert not repeat.unsaid
+
+
+def test_options_that_are_as_usual_are_left_out() -> None:
+    line = repeat_command(plan(), RunGoals(), "again").line
+    assert line == (
+        "scenthound crawl --topic ballooning --keywords 'hot air balloon' --keywords ballooning "
+        f"--seed {SEEDS[0]} --seed {SEEDS[1]} --pages 1000 --out again"
+    )
+
+
+def test_what_no_option_says_is_named() -> None:
+    odd = plan(tries=9, random_seed="0:ballooning", politeness=PolitenessRules(delay_factor=2.0))
+    assert repeat_command(odd, RunGoals(), "again").unsaid == (
+        "tries=9",
+        "random_seed='0:ballooning'",
+        "delay_factor=2.0",
+    )
+
+
+def test_a_strategy_that_is_not_installed_does_not_stop_the_report(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl", strategy="of_somebody_else") as store:
+        add_visits(store, [0.5])
+    assert "by the strategy of_somebody_else; the strategy's own scores" in crawl_page(tmp_path / "crawl").summary[0]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(0.66, "0.7 s"), (59.6, "1 min"), (61, "1 min 1 s"), (3600, "1 h"), (90_061, "1 day 1 h"), (172_900, "2 days")],
+)
+def test_spans_of_time_have_two_units_at_most(seconds: float, told: str) -> None:
+    assert span(seconds) == told
+
+
+def test_where_room_is_short_a_span_has_one_unit() -> None:
+    assert [rough_span(seconds) for seconds in (4.2, 80, 1199, 9000, 400_000)] == [
+        "4.2 s",
+        "1 min 20 s",
+        "20.0 min",
+        "2.5 h",
+        "4.6 days",
+    ]
+
+
+def test_bars_are_as_wide_as_the_relevance_asks_for() -> None:
+    assert relevance_chart(np.array([0.0, 0.049])).places[-1] == "0.045 to 0.05"
+    assert len(relevance_chart(np.array([0.0, 1.0])).places) == 20
+    assert relevance_chart(np.array([1.0])).series[0].y[-1] == 1
+
+
+def test_time_is_told_in_a_unit_that_fits() -> None:
+    assert [time_unit(seconds)[0] for seconds in (90, 600, 90_000, 400_000)] == ["seconds", "minutes", "hours", "days"]

@@ -1,0 +1,159 @@
+"""The dashboard in Chromium beside crawls that run: watched, steered, taught, compared, killed and stopped.
+
+The tests share the crawls, and the last one stops the one that ran for all; each test works alone too.
+"""
+
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard_pages import n_pages, nothing_was_run, points_drawn, state, wait_for_pages
+from dashboard_site import HOSTILE_NAME, Dashboard, dashboard, hostile_site, running, wait_for
+from scenthound.store.crawl_folder import ABOUT_FILE
+
+#: Below the number from which on crawls load compiled code, which takes its time.
+PAGE_BUDGET = 1_900
+#: A crawl notes how it is doing once a second.
+STILL_MS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Crawls:
+    """`balloons` runs, and so does one with a hostile name, until it is killed."""
+
+    board: Dashboard
+    doomed: "subprocess.Popen[bytes]"
+
+    def page(self, name: str, *further: str) -> str:
+        return self.board.page(self.board.path_of(name, *further))
+
+
+@pytest.fixture(scope="module")
+def crawls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawls]:
+    place = tmp_path_factory.mktemp("dashboard")
+    folder = place / "crawls"
+    folder.mkdir()
+    with ExitStack() as stack:
+        site = stack.enter_context(hostile_site(place))
+
+        def start(name: str, *more: object) -> "subprocess.Popen[bytes]":
+            return stack.enter_context(running(place / f"{name} said", *site.crawl(folder / name, *more)))
+
+        start("balloons", "--pages", PAGE_BUDGET)
+        doomed = start(HOSTILE_NAME, "--pages", PAGE_BUDGET, "--strategy", "breadth_first")
+        board = stack.enter_context(dashboard(place / "dashboard said", folder))
+        for name in ("balloons", HOSTILE_NAME):
+            wait_for((folder / name / ABOUT_FILE).exists, "the crawls")
+        wait_for(lambda: len(board.get("/api/folders")["folders"]) == 2, "the folders")
+        yield Crawls(board, doomed)
+        assert "Traceback" not in board.said.read_text()
+
+
+def test_the_curve_of_a_running_crawl_grows(watched_page: Page, crawls: Crawls, screenshots: Path) -> None:
+    watched_page.goto(crawls.page("balloons"))
+    expect(state(watched_page)).to_contain_text("running")
+    wait_for_pages(watched_page, 0)
+    first_pages, first_points = n_pages(watched_page), points_drawn(watched_page)
+    wait_for_pages(watched_page, first_pages + 40)
+    wait_for(lambda: points_drawn(watched_page) > first_points, "points on the curve")
+    assert "token" not in watched_page.url
+    watched_page.screenshot(path=screenshots / "dashboard-crawl.png", full_page=True)
+
+
+def test_a_paused_crawl_takes_no_page_until_it_goes_on(watched_page: Page, crawls: Crawls, screenshots: Path) -> None:
+    watched_page.goto(crawls.page("balloons"))
+    watched_page.get_by_role("button", name="Pause").click()
+    expect(state(watched_page)).to_contain_text("paused")
+    # What was in flight when the crawl paused is counted a second later at most.
+    watched_page.wait_for_timeout(1_200)
+    held = crawls.board.crawl("balloons")["status"]["pages"]
+    watched_page.wait_for_timeout(STILL_MS)
+    assert crawls.board.crawl("balloons")["status"]["pages"] == held == n_pages(watched_page)
+    watched_page.screenshot(path=screenshots / "dashboard-paused.png")
+    watched_page.get_by_role("button", name="Go on").click()
+    expect(state(watched_page)).to_contain_text("running")
+    wait_for_pages(watched_page, held)
+
+
+def test_a_page_budget_that_is_set_is_the_crawls(watched_page: Page, crawls: Crawls) -> None:
+    watched_page.goto(crawls.page("balloons"))
+    expect(watched_page.locator(".of-budget")).to_contain_text("of 1,")
+    watched_page.get_by_label("Page budget").fill("1950")
+    watched_page.get_by_role("button", name="Set").click()
+    expect(watched_page.locator(".of-budget")).to_contain_text("of 1,950")
+    assert crawls.board.crawl("balloons")["status"]["page_budget"] == 1_950
+
+
+def test_a_running_crawl_goes_by_a_guide_that_was_trained_on_labels(
+    watched_page: Page, crawls: Crawls, screenshots: Path
+) -> None:
+    watched_page.goto(crawls.page("balloons", "pages"))
+    for order, label in (("best", "Relevant"), ("worst", "Not relevant")):
+        watched_page.get_by_label("Order").select_option(order)
+        watched_page.wait_for_url(f"**/pages?order={order}")
+        for place in range(4):
+            button = watched_page.locator("li.page").nth(place).get_by_role("button", name=label, exact=True)
+            button.click()
+            expect(button).to_have_attribute("aria-pressed", "true")
+    watched_page.get_by_role("button", name="Retrain the guide").click()
+    expect(watched_page.locator(".training")).to_contain_text("Quality after", timeout=20_000)
+    watched_page.screenshot(path=screenshots / "dashboard-labels.png")
+    guides = wait_for(lambda: crawls.board.crawl("balloons")["guides"], "the new guide")
+    assert (guides[0]["n_positive"] >= 4, guides[0]["n_negative"]) == (True, 4)
+
+
+def test_two_crawls_are_compared(watched_page: Page, crawls: Crawls, screenshots: Path) -> None:
+    watched_page.goto(crawls.board.page("/"))
+    for name in ("balloons", HOSTILE_NAME):
+        watched_page.get_by_label(f"Compare {name}").check()
+    watched_page.screenshot(path=screenshots / "dashboard-folders.png", full_page=True)
+    watched_page.get_by_role("button", name="Compare 2 crawls").click()
+    expect(watched_page.locator("h1")).to_have_text("Side by side")
+    in_common = watched_page.get_by_role("region", name="Pages in common").locator("tbody tr")
+    expect(in_common).to_have_count(1)
+    # Both began with the same page.
+    assert int(in_common.locator("td").nth(1).inner_text().replace(",", "")) >= 1
+    expect(watched_page.locator("#chart-harvest")).to_contain_text(HOSTILE_NAME)
+    assert points_drawn(watched_page) >= 1
+    nothing_was_run(watched_page)
+    watched_page.screenshot(path=screenshots / "dashboard-compare.png", full_page=True)
+
+
+def test_a_crawl_that_was_killed_is_shown_as_dead_with_the_way_to_resume(
+    watched_page: Page, crawls: Crawls, screenshots: Path
+) -> None:
+    watched_page.goto(crawls.page(HOSTILE_NAME))
+    expect(state(watched_page)).to_contain_text(re.compile("running|died"))
+    crawls.doomed.send_signal(signal.SIGKILL)
+    expect(state(watched_page)).to_contain_text("died")
+    resume = re.compile(rf"scenthound crawl --resume '/\S+/{re.escape(HOSTILE_NAME)}'")
+    expect(watched_page.locator(".died .command code")).to_have_text(resume)
+    expect(watched_page.get_by_role("button", name="Pause")).to_be_disabled()
+    watched_page.screenshot(path=screenshots / "dashboard-died.png")
+
+
+def test_who_has_no_token_can_only_watch(watched_page: Page, crawls: Crawls) -> None:
+    watched_page.goto(crawls.board.address + crawls.board.path_of("balloons"))
+    wait_for_pages(watched_page, more_than=0)
+    for name in ("Pause", "Stop", "Set"):
+        expect(watched_page.get_by_role("button", name=name)).to_be_disabled()
+    expect(watched_page.locator("#steering-reason")).to_contain_text("Read-only")
+
+
+def test_a_crawl_is_stopped_only_when_that_was_confirmed(watched_page: Page, crawls: Crawls) -> None:
+    watched_page.goto(crawls.page("balloons"))
+    watched_page.get_by_role("button", name="Stop").click()
+    watched_page.get_by_role("button", name="Keep crawling").click()
+    watched_page.wait_for_timeout(300)
+    expect(state(watched_page)).to_contain_text("running")
+    watched_page.get_by_role("button", name="Stop").click()
+    watched_page.get_by_role("button", name="Stop the crawl").click()
+    expect(state(watched_page)).to_contain_text("stopped")
+    expect(watched_page.locator(".going-on .command code")).to_contain_text("--resume")

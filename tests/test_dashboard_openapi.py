@@ -1,0 +1,101 @@
+"""The API is described by OpenAPI, and answers as it is described."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from asked_dashboard import Asker, ended_crawl
+from scenthound.dashboard.endpoints import ENDPOINTS
+from scenthound.dashboard.openapi import openapi
+from scenthound.lab.labelling.quality import GuideQuality
+from scenthound.lab.labelling.retraining import Retraining
+
+QUESTIONS = {
+    "/api/compare": "?crawl=crawl&crawl=other",
+    "/api/crawls/{id}/explain": "?url=c.test",
+    "/api/crawls/{id}/pages": "?query=balloon",
+}
+BODIES = {"budget": {"pages": 20}, "labels": {"visit": 1, "relevant": True}}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("folders")
+
+
+@pytest.fixture(scope="module")
+def asker(folder: Path) -> Asker:
+    ended_crawl(folder / "crawl")
+    ended_crawl(folder / "other")
+    (folder / "search").mkdir()
+    (folder / "search" / "search.json").write_text('{"format": "scenthound search", "version": 1, "settings": {}}')
+    (folder / "search" / "evaluations.jsonl").write_text(
+        '{"round": 0, "fitness": 0.5}\n{"round": 0, "fitness": 0.25}\n{"ro'
+    )
+    return Asker(folder)
+
+
+def check(answer: Any, name: str) -> None:
+    told = openapi()
+    schema = {"$ref": f"#/components/schemas/{name}", "components": told["components"]}
+    Draft202012Validator(schema).validate(answer)
+
+
+def test_the_description_is_valid(asker: Asker) -> None:
+    told = asker.get("/api/openapi.json").json
+    OpenAPIV31SpecValidator(told).validate()
+    assert told == openapi()
+
+
+def test_classes_tell_of_themselves_in_words_or_not_at_all() -> None:
+    schemas = openapi()["components"]["schemas"]
+    assert schemas["Status"]["description"].startswith("How a crawl was doing when it last wrote to the disk.")
+    assert "description" not in schemas["Fact"]
+
+
+@pytest.mark.parametrize("endpoint", [each for each in ENDPOINTS if each.method == "GET"], ids=lambda each: each.name)
+def test_questions_are_answered_as_described(asker: Asker, endpoint: Any) -> None:
+    folder = "search" if "experiments" in endpoint.path else "crawl"
+    path = endpoint.path.replace("{id}", folder).replace("{visit}", "3") + QUESTIONS.get(endpoint.path, "")
+    answer = asker.get(path)
+    assert answer.status == 200, answer.text
+    check(answer.json, endpoint.answers.__name__)
+
+
+@pytest.mark.parametrize("endpoint", [each for each in ENDPOINTS if each.method == "POST"], ids=lambda each: each.name)
+def test_changes_are_answered_as_described(asker: Asker, endpoint: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scenthound.lab.steering._wish", lambda *_: None)
+    quality = GuideQuality(area_before=0.5, area_after=None, n_positive=3, n_negative=4)
+    done = Retraining(quality, "guides/1", taken_up=True, command="scenthound crawl", says="It was trained.")
+    monkeypatch.setattr("scenthound.lab.labelling.retraining.retrain", lambda _folder: done)
+    answer = asker.post(endpoint.path.replace("{id}", "crawl"), BODIES.get(endpoint.path.rpartition("/")[2]))
+    assert answer.status == 200, answer.text
+    check(answer.json, endpoint.answers.__name__)
+
+
+def test_problems_are_told_as_described(asker: Asker) -> None:
+    check(asker.get("/api/crawls/nope").json, "Problem")
+
+
+def test_every_endpoint_is_described_and_nothing_else(asker: Asker) -> None:
+    described = {(method.upper(), path) for path, methods in openapi()["paths"].items() for method in methods}
+    assert described == {(each.method, each.path) for each in ENDPOINTS} | {("GET", "/api/crawls/{id}/events")}
+
+
+def test_a_search_tells_the_best_and_the_mean_of_its_rounds(asker: Asker) -> None:
+    assert asker.get("/api/experiments/search").json["search"] == {"generation": [0], "best": [0.5], "mean": [0.375]}
+
+
+def test_the_log_of_a_search_is_not_touched(asker: Asker, folder: Path) -> None:
+    asker.get("/api/experiments/search")
+    assert (folder / "search" / "evaluations.jsonl").read_text().endswith('{"ro')
+
+
+def test_the_page_of_the_description_names_every_address_and_needs_no_script(asker: Asker) -> None:
+    answer = asker.get("/api")
+    assert all(each.path in answer.text for each in ENDPOINTS)
+    assert "<script" not in answer.text
+    assert " style=" not in answer.text

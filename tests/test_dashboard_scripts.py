@@ -1,0 +1,37 @@
+"""The dashboard's scripts as they are written: what none of them may do, and what the page loads."""
+
+import re
+from importlib.resources import files
+
+from scenthound.report.page.assets import CHART_SCRIPTS
+
+ASSETS = files("scenthound.dashboard").joinpath("assets")
+FORBIDDEN = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setAttribute\(\"style"
+
+
+def scripts() -> dict[str, str]:
+    folders = {"": ASSETS, "views/": ASSETS.joinpath("views"), "parts/": ASSETS.joinpath("parts")}
+    entries = {before + entry.name: entry for before, folder in folders.items() for entry in folder.iterdir()}
+    return {name: entry.read_text(encoding="utf-8") for name, entry in entries.items() if name.endswith(".js")}
+
+
+def test_no_script_makes_html_of_texts() -> None:
+    assert len(scripts()) > 20
+    assert {name: found for name, text in scripts().items() if (found := re.findall(FORBIDDEN, text))} == {}
+
+
+def test_every_script_is_used() -> None:
+    imported = {path.rpartition("/")[2] for text in scripts().values() for path in re.findall(r'from "([^"]+)"', text)}
+    assert {name.rpartition("/")[2] for name in scripts()} - imported == {"dashboard.js"}
+
+
+def test_the_page_loads_the_scripts_of_charts_in_their_order() -> None:
+    page = ASSETS.joinpath("index.html").read_text(encoding="utf-8")
+    loaded = re.findall(r'src="/assets/(\w+\.js)"', page)
+    # Tables that readers sort are of reports alone.
+    assert loaded == [name for name in CHART_SCRIPTS if name != "tables.js"] + ["dashboard.js"]
+
+
+def test_the_page_has_no_script_and_no_style_of_its_own() -> None:
+    page = ASSETS.joinpath("index.html").read_text(encoding="utf-8")
+    assert re.findall(r"<style|\sstyle=|\son\w+=|<script(?![^>]*src=)", page) == []

@@ -1,0 +1,180 @@
+"""What a person said of the pages of a crawl, and what a guide is to learn from."""
+
+import json
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from labelled_crawl import N_PAGES, SEED, TOPIC, label, labelled_crawl
+from ring_web import url
+from scenthound.errors import BadInput
+from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.lab.labelling.labels import LABELS_FILE, Labels, PageLabel
+from scenthound.lab.labelling.training import missing_for_training, training_pages, write_training
+from scenthound.lab.thresholds.labels import read_labels
+from scenthound.lab.training_folder import read_training
+from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.text.live_words import LiveWords
+from scenthound.text.words import WordScanner
+from stored_crawls import NOON_S, new_crawl, visit
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return labelled_crawl(tmp_path / "crawl")
+
+
+def said(labels: Labels) -> dict[int, bool]:
+    return labels.by_visit()
+
+
+def test_a_crawl_without_labels_has_none(folder: Path) -> None:
+    assert Labels.read(folder).pages == ()
+
+
+def test_labels_are_kept_in_order_and_the_last_one_of_a_page_counts(folder: Path) -> None:
+    labels = label(folder, v2=True, v3=False, v4=True)
+    assert labels.pages[0] == PageLabel(2, "http://a.test/2", True, NOON_S)
+    assert list(said(label(folder, v2=False)).items()) == [(3, False), (4, True), (2, False)]
+    assert said(label(folder, v3=None)) == {4: True, 2: False}
+    assert [page.visit for page in Labels.read(folder).relevant] == [4]
+    assert [page.visit for page in Labels.read(folder).irrelevant] == [2]
+
+
+def test_the_file_is_a_label_file_for_thresholds(folder: Path) -> None:
+    label(folder, v2=True, v3=False)
+    label(folder, v2=False)
+    read = read_labels(folder / LABELS_FILE)
+    assert [(each.url, each.is_relevant) for each in read.labels] == [
+        ("http://a.test/3", False),
+        ("http://a.test/2", False),
+    ]
+
+
+def test_a_last_line_that_was_cut_off_is_passed_over(folder: Path) -> None:
+    label(folder, v2=True, v3=False)
+    file = folder / LABELS_FILE
+    file.write_bytes(file.read_bytes()[:-20])
+    assert said(Labels.read(folder)) == {2: True}
+    assert said(label(folder, v5=False)) == {2: True, 5: False}
+
+
+@pytest.mark.parametrize(
+    "line", ["nonsense", '{"visit": 2', '{"crawl": "ID", "visit": 2, "url": "x", "label": 1, "time_s": 0}']
+)
+def test_another_line_that_is_no_label_is_told_with_its_place(folder: Path, line: str) -> None:
+    label(folder, v2=True)
+    file = folder / LABELS_FILE
+    crawl_id = json.loads(file.read_text())["crawl"]
+    file.write_text(f"{line.replace('ID', crawl_id)}\n{file.read_text()}")
+    with pytest.raises(BadInput, match=r"labels\.jsonl, line 1: no label"):
+        Labels.read(folder)
+
+
+def test_labels_of_another_crawl_count_for_nothing_and_stay(folder: Path) -> None:
+    other = PageLabel(2, "http://b.test/", True, NOON_S).line(uuid4()).decode()
+    (folder / LABELS_FILE).write_text(f'{other}\n{{"url": "http://c.test/", "label": "yes"}}\n')
+    assert Labels.read(folder).pages == ()
+    assert said(label(folder, v2=False)) == {2: False}
+    assert (folder / LABELS_FILE).read_text().startswith(other)
+    assert len((folder / LABELS_FILE).read_text().splitlines()) == 3
+
+
+def test_what_two_people_say_at_a_time_is_all_kept(folder: Path) -> None:
+    before = Labels.read(folder)
+    label(folder, v3=False)
+    with StoredCrawl.open(folder) as crawl:
+        after = before.add(next(crawl.visits(4)), True)
+    assert said(after) == {3: False, 4: True}
+
+
+def test_it_is_said_what_is_missing_and_the_seed_counts_as_relevant(folder: Path) -> None:
+    said_first = missing_for_training(folder)
+    assert said_first is not None
+    assert said_first.startswith("Label 2 more relevant and 3 more irrelevant:")
+    label(folder, v2=True, v4=True)
+    assert str(missing_for_training(folder)).startswith("Label 3 more irrelevant:")
+    label(folder, v1=False, v3=False, v5=False)
+    assert missing_for_training(folder) is None
+
+
+def test_a_seed_that_is_labelled_otherwise_is_no_positive(folder: Path) -> None:
+    label(folder, v0=False, v2=True, v4=True, v1=False, v3=False)
+    assert str(missing_for_training(folder)).startswith("Label 1 more relevant:")
+
+
+def test_a_guide_learns_from_labelled_pages_and_the_seed(folder: Path) -> None:
+    labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
+    with StoredCrawl.open(folder) as crawl:
+        training = training_pages(crawl, labels)
+    assert [(page.visit, page.is_positive, page.is_labelled) for page in training.pages] == [
+        (0, True, False),
+        (1, False, True),
+        (2, True, True),
+        (3, False, True),
+        (4, True, True),
+        (5, False, True),
+    ]
+    assert training.pages[2].text == "Page 2\nballoon basket burner own2"
+
+
+def test_the_pages_are_written_as_a_folder_that_classifiers_learn_from(folder: Path) -> None:
+    labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
+    with StoredCrawl.open(folder) as crawl:
+        training = training_pages(crawl, labels)
+    assert [write_training(folder, training), write_training(folder, training)] == ["guides/1", "guides/2"]
+    scanner = WordScanner()
+    read = read_training(folder / "guides/2", LiveWords(scanner))
+    words = [[scanner.stems[word] for word in page.tolist()] for page in (*read.positives, *read.negatives)]
+    assert len(read.positives) == 3
+    assert words[0] == ["page", "0", "balloon", "basket", "burner", "own0"]
+    assert words[3] == ["page", "1", "train", "station", "rail", "own1"]
+
+
+def test_pages_that_the_crawl_was_given_to_learn_from_are_taken_along(tmp_path: Path) -> None:
+    for kind, word in (("positive", "zeppelin"), ("negative", "tram")):
+        (tmp_path / "given" / kind / "deep").mkdir(parents=True)
+        (tmp_path / "given" / kind / "deep" / "a.txt").write_text(word)
+    folder = labelled_crawl(tmp_path / "crawl", train_from=str(tmp_path / "given"), relevance=lambda _: 0.5)
+    labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
+    with StoredCrawl.open(folder) as crawl:
+        name = write_training(folder, training_pages(crawl, labels))
+    scanner = WordScanner()
+    read = read_training(folder / name, LiveWords(scanner))
+    assert [scanner.stems[page[0]] for page in (read.positives[-1], read.negatives[-1])] == ["zeppelin", "tram"]
+
+
+def test_nothing_of_a_folder_stays_that_could_not_be_finished(folder: Path) -> None:
+    labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
+    with StoredCrawl.open(folder) as crawl:
+        training = training_pages(crawl, labels)
+    (folder / "guides").write_text("in the way")
+    with pytest.raises(BadInput, match="cannot be made"):
+        write_training(folder, training)
+    assert not list(folder.glob("**/*.part"))
+
+
+def test_pages_of_a_recording_are_learnt_from_by_their_stems(tmp_path: Path, web_path: Path) -> None:
+    plan = CrawlPlan(TOPIC, (url(0),), web=str(web_path))
+    with new_crawl(tmp_path / "crawl", **plan.as_settings()) as store:
+        store.add_urls([url(number) for number in range(6)])
+        for number in range(6):
+            store.add_visit(visit(number, url=url(number)))
+        store.commit()
+    labels = label(tmp_path / "crawl", v2=True, v4=True, v1=False, v3=False, v5=False)
+    with StoredCrawl.open(tmp_path / "crawl") as crawl:
+        training = training_pages(crawl, labels)
+    assert training.pages[0].text.split()[:2] == ["balloon", "balloon"]
+    assert training.pages[1].text.split()[:2] == ["train", "train"]
+
+
+def test_pages_without_text_teach_nothing_and_that_is_said(tmp_path: Path) -> None:
+    with new_crawl(tmp_path / "crawl", **CrawlPlan(TOPIC, (SEED,)).as_settings()) as store:
+        store.add_urls([f"http://a.test/{number}" for number in range(N_PAGES)])
+        for number in range(6):
+            store.add_visit(visit(number))
+        store.commit()
+    labels = label(tmp_path / "crawl", v2=True, v4=True, v1=False, v3=False, v5=False)
+    with StoredCrawl.open(tmp_path / "crawl") as crawl, pytest.raises(BadInput, match="6 of 6 pages to learn from"):
+        training_pages(crawl, labels)

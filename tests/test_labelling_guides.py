@@ -1,0 +1,191 @@
+"""A guide trained anew on labels: how good it is, and what becomes of it."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labelled_crawl import TOPIC, label, labelled_crawl
+from scenthound.errors import MissingExtra, WrongUse
+from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.lab.labelling.quality import GuideQuality, area_held_out, area_under_roc, guide_quality
+from scenthound.lab.labelling.retraining import learning_model, new_crawl_command, retrain
+from scenthound.lab.labelling.training import TextToLearn, TrainingPages
+from scenthound.lab.run_goals import RunGoals
+from scenthound.model import FloatArray
+from scenthound.relevance.base import RELEVANCE
+from scenthound.store.stored_crawl import StoredCrawl
+
+pytest.importorskip("sklearn", reason="the extra `learn` is not installed")
+
+
+def area(scores: list[float], relevant: list[int], by: list[int] | None = None) -> float | None:
+    is_relevant = np.isin(np.arange(len(scores)), relevant)
+    return area_under_roc(np.array(scores), is_relevant, None if by is None else np.array(by, np.int32))
+
+
+def test_the_area_is_the_share_of_pairs_in_order_and_a_tie_counts_half() -> None:
+    # Pairs of (0.9, 0.5) with (0.5, 0.1): above, above, tie, above.
+    assert area([0.9, 0.5, 0.5, 0.1], relevant=[0, 1]) == 3.5 / 4
+    assert area([0.1, 0.9], relevant=[0]) == 0
+    assert area([0.4, 0.4], relevant=[0]) == 0.5
+
+
+def test_without_pages_of_both_kinds_there_is_no_area() -> None:
+    assert area([0.9, 0.5], relevant=[0, 1]) is None
+    assert area([], relevant=[]) is None
+
+
+def test_scores_of_two_guides_are_not_compared() -> None:
+    # By the first guide 0.3 is above 0.2; by the second 0.6 is below 0.7.
+    assert area([0.3, 0.2, 0.6, 0.7], relevant=[0, 2], by=[0, 0, 1, 1]) == 0.5
+    assert area([0.3, 0.7], relevant=[0], by=[0, 1]) is None
+
+
+def test_with_few_labels_every_pair_is_left_out_once() -> None:
+    asked: list[list[int]] = []
+
+    def held_out(places: list[int]) -> FloatArray:
+        asked.append(places)
+        # The second relevant page, at place 2, is below the others.
+        return np.array([{0: 0.9, 1: 0.5, 2: 0.1, 3: 0.2}[place] for place in places])
+
+    assert area_held_out(np.array([True, False, True, False]), held_out) == 0.5
+    assert asked == [[0, 1], [0, 3], [2, 1], [2, 3]]
+
+
+def test_with_many_labels_there_are_folds_with_both_kinds_in_each() -> None:
+    asked: list[list[int]] = []
+
+    def held_out(places: list[int]) -> FloatArray:
+        asked.append(places)
+        # Each model has a scale of its own, but all put even pages above odd ones.
+        return np.array([1.0 - place % 2 for place in places]) + 10 * len(asked)
+
+    is_relevant = np.arange(20) % 2 == 0
+    assert area_held_out(is_relevant, held_out) == 1
+    assert sorted(place for places in asked for place in places) == list(range(20))
+    assert all(len({place % 2 for place in places}) == 2 for places in asked)
+    assert len(asked) == 5
+
+
+def test_one_page_of_a_kind_among_many_is_still_held_out() -> None:
+    is_relevant = np.arange(50) == 7
+    assert area_held_out(is_relevant, lambda places: np.array([float(place == 7) for place in places])) == 1
+
+
+def pages(*texts: tuple[str, bool, float], seeds: int = 0) -> TrainingPages:
+    return TrainingPages(
+        tuple(
+            TextToLearn(visit, text, relevance, is_positive, visit >= seeds)
+            for visit, (text, is_positive, relevance) in enumerate(texts)
+        )
+    )
+
+
+BALLOONS = [(f"balloon basket own{number}", True, 0.1 * number) for number in range(3)]
+TRAINS = [(f"train rails own{number}", False, 0.05 + 0.1 * number) for number in range(3, 6)]
+
+
+def test_a_guide_that_learns_is_measured_on_pages_it_did_not_learn_from() -> None:
+    quality = guide_quality(pages(*BALLOONS, *TRAINS), [], RELEVANCE.make("svm"), TOPIC)
+    assert quality == GuideQuality(0.0, 1.0, 3, 3)
+    assert not quality.is_worse
+    # Of pages that share no word nothing is learnt, however well they are known by heart.
+    alone = [(f"own{number}", number % 2 == 0, 0.0) for number in range(6)]
+    assert guide_quality(pages(*alone), [], RELEVANCE.make("svm"), TOPIC).area_after == 0.5
+
+
+def test_seeds_teach_and_do_not_judge() -> None:
+    seeds = [(f"balloon basket seed{number}", True, 0.0) for number in range(3)]
+    quality = guide_quality(pages(*seeds, *TRAINS, seeds=3), [], RELEVANCE.make("svm"), TOPIC)
+    assert quality == GuideQuality(None, None, 0, 3)
+
+
+def test_the_guide_so_far_is_measured_where_one_guide_scored() -> None:
+    mixed = pages(("balloon a", True, 0.5), ("train a", False, 0.4), ("balloon b", True, 0.1), ("train b", False, 0.05))
+    assert guide_quality(mixed, [2], RELEVANCE.make("svm"), TOPIC).area_before == 1.0
+    assert guide_quality(mixed, [], RELEVANCE.make("svm"), TOPIC).area_before == 0.75
+
+
+def ready(folder: Path, **settings: object) -> Path:
+    """A crawl whose guide put trains first, and enough labels."""
+    labelled_crawl(folder, relevance=lambda number: number % 2, **settings)
+    label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
+    return folder
+
+
+def test_a_new_guide_is_handed_to_the_crawl_and_changes_no_visit(tmp_path: Path) -> None:
+    folder = ready(tmp_path / "crawl")
+    with StoredCrawl.open(folder) as crawl:
+        before = [(row.visit, row.relevance) for row in crawl.visits()]
+    done = retrain(folder)
+    assert done.quality == GuideQuality(0.0, 1.0, 2, 3)
+    assert (done.folder_name, done.taken_up) == ("guides/1", False)
+    assert RunGoals.read(folder).guide == "guides/1"
+    assert "above an irrelevant one in 100% of pairs; the guide so far in 0%" in done.says
+    assert done.says.endswith("resume the crawl.")
+    with StoredCrawl.open(folder) as crawl:
+        assert [(row.visit, row.relevance) for row in crawl.visits()] == before
+
+
+def test_a_guide_that_is_worse_is_not_handed_over_unless_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = ready(tmp_path / "crawl")
+    worse = GuideQuality(0.9, 0.6, 2, 3)
+    monkeypatch.setattr("scenthound.lab.labelling.retraining.guide_quality", lambda *_: worse)
+    done = retrain(folder)
+    assert RunGoals.read(folder).guide is None
+    assert not done.taken_up
+    assert "That is worse" in done.says
+    assert (folder / done.folder_name / "positive").is_dir()
+    assert retrain(folder, even_if_worse=True).folder_name == "guides/2"
+    assert RunGoals.read(folder).guide == "guides/2"
+
+
+def test_with_too_few_labels_nothing_is_made(tmp_path: Path) -> None:
+    folder = labelled_crawl(tmp_path / "crawl")
+    with pytest.raises(WrongUse, match="Label 2 more relevant and 3 more irrelevant"):
+        retrain(folder)
+    assert not (folder / "guides").exists()
+
+
+def test_without_the_extra_it_is_said_and_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = ready(tmp_path / "crawl")
+    monkeypatch.setitem(sys.modules, "sklearn.svm", None)
+    with pytest.raises(MissingExtra, match="learn"):
+        retrain(folder)
+    assert not (folder / "guides").exists()
+
+
+def test_the_command_starts_a_crawl_by_the_new_guide(tmp_path: Path) -> None:
+    folder = tmp_path / "my crawl"
+    plan = CrawlPlan(TOPIC, ("http://a.test/",), page_budget=50, contact="me@a.test")
+    words = shlex.split(new_crawl_command(folder, plan, "guides/3"))
+    told = dict(zip(words[2::2], words[3::2], strict=True))
+    assert words[:2] == ["scenthound", "crawl"]
+    assert told == {
+        "--topic": "ballooning",
+        "--keywords": "hot air balloon",
+        "--seed": "http://a.test/",
+        "--strategy": plan.strategy,
+        "--relevance": "svm",
+        "--train-from": str(folder / "guides/3"),
+        "--pages": "50",
+        "--contact": "me@a.test",
+        "--web": str(folder),
+        "--out": f"{folder}-guides-3",
+    }
+
+
+def test_a_crawl_that_read_a_recording_has_its_pages_from_there(tmp_path: Path) -> None:
+    words = shlex.split(new_crawl_command(tmp_path, CrawlPlan(TOPIC, ("http://a.test/",), web="recording"), "guides/1"))
+    assert words[words.index("--web") + 1] == "recording"
+
+
+def test_a_crawl_that_learns_already_keeps_its_model() -> None:
+    assert learning_model(CrawlPlan(TOPIC, ("http://a.test/",), relevance="svm:cost=2", train_from="x")) == "svm:cost=2"
+    assert learning_model(CrawlPlan(TOPIC, ("http://a.test/",), relevance="cosine")) == "svm"

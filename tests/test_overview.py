@@ -1,0 +1,228 @@
+"""A crawl at a glance: curves, hosts, overlap and the kinds of folders."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from overview_crawls import a_moment, a_run, add_visits, planned_crawl
+from scenthound.drivers.live.harvest import Harvest
+from scenthound.errors import BadInput
+from scenthound.lab.overview import kinds
+from scenthound.lab.overview.curves import WINDOW, crawl_curves, visit_curves
+from scenthound.lab.overview.kinds import folder_kind
+from scenthound.lab.overview.overlap import overlap_of
+from scenthound.lab.overview.top_hosts import HostPages, HostTally
+from scenthound.store.crawl_folder import ArchiveSettings
+from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.web.urls import host_of
+from stored_crawls import NOON_S, new_crawl, visit
+
+
+def test_curves_are_those_of_the_moments_and_leave_out_the_time_between_runs(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        store.note_run(a_run(1, 0.0, ended_s=5.0, ended="time is up"))
+        store.note_run(a_run(2, 1000.0, n_pages_before=8))
+        for moment in (a_moment(1, 2), a_moment(4, 8, regret=0.5), a_moment(1002, 12, run=2)):
+            store.add_moment(moment)
+        store.commit()
+        curves = crawl_curves(store)
+    # The first run lasted 5 s, so what was 2 s after the beginning of the second is at 7 s.
+    assert curves.seconds.tolist() == [1, 4, 7]
+    assert curves.pages.tolist() == [2, 8, 12]
+    assert curves.pages_per_s[1:].tolist() == [2, pytest.approx(4 / 3)]
+    assert math.isnan(curves.pages_per_s[0])
+    assert np.isnan(curves.regret).tolist() == [True, False, True]
+    assert (curves.hosts_retired[0], curves.not_taken[0], curves.frontier[0], curves.knows_hosts) == (4, 5, 7, True)
+
+
+def test_a_run_that_died_lasted_until_its_last_moment(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        store.note_run(a_run(1, 0.0))
+        store.note_run(a_run(2, 500.0, n_pages_before=8))
+        for moment in (a_moment(3, 8), a_moment(501, 9, run=2)):
+            store.add_moment(moment)
+        store.commit()
+        assert crawl_curves(store).seconds.tolist() == [3, 4]
+
+
+def test_a_crawl_of_an_older_version_has_the_curves_of_its_visits(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        add_visits(store, [1.0, 0.0, 0.5, 0.5])
+        curves = crawl_curves(store)
+    assert curves.harvest.tolist() == [1.0, 0.5, 0.5, 0.5]
+    assert curves.seconds.tolist() == [0, 1, 2, 3]
+    assert curves.frontier.tolist() == [0, 10, 20, 30]
+    assert not curves.knows_hosts
+
+
+def test_the_harvest_of_late_is_that_of_a_running_crawl(tmp_path: Path) -> None:
+    relevances = np.random.default_rng(5).random(2 * WINDOW + 50).tolist()
+    with planned_crawl(tmp_path / "crawl") as store:
+        add_visits(store, relevances)
+        curves = crawl_curves(store, most_points=1000)
+    told = Harvest()
+    of_late = []
+    for relevance in relevances:
+        told.add(relevance, None)
+        of_late.append(told.of_late)
+    assert curves.harvest_of_late == pytest.approx(np.array(of_late))
+
+
+def test_what_older_versions_crawled_comes_before_the_first_moment(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        add_visits(store, [1.0, 0.0])
+        store.note_run(a_run(1, 50.0, n_pages_before=2))
+        store.add_moment(a_moment(51, 3, harvest=0.25))
+        store.commit()
+        curves = crawl_curves(store)
+    assert curves.pages.tolist() == [1, 2, 3]
+    assert curves.harvest.tolist() == [1.0, 0.5, 0.25]
+    assert curves.seconds.tolist() == [0, 1, 2]
+
+
+def test_a_rest_of_hours_between_visits_is_time_between_runs(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        for number, seconds in enumerate((0, 10, 90_000, 90_005)):
+            store.add_visit(visit(number, time_s=NOON_S + seconds))
+        store.commit()
+        assert crawl_curves(store).seconds.tolist() == [0, 10, 10, 15]
+
+
+def test_endless_regret_does_not_count(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        for number, regret in enumerate((math.inf, 0.5, None, 0.1)):
+            store.add_visit(visit(number, regret=regret))
+        store.commit()
+        regrets = crawl_curves(store).regret
+    assert math.isnan(regrets[0])
+    assert regrets[1:].tolist() == pytest.approx([0.5, 0.5, 0.3])
+
+
+def test_many_points_are_thinned_and_the_ends_stay(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        add_visits(store, [0.5] * 1000)
+        curves = visit_curves(store, most_points=50)
+    assert len(curves) == 50
+    assert (curves.pages[0], curves.pages[-1]) == (1, 1000)
+    assert curves.pages_per_s[1:] == pytest.approx(np.ones(49))
+
+
+def test_a_crawl_without_pages_has_empty_curves(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        assert len(crawl_curves(store)) == len(visit_curves(store)) == 0
+
+
+def test_hosts_are_counted_on_where_counting_stopped(tmp_path: Path) -> None:
+    tally = HostTally()
+    with planned_crawl(tmp_path / "crawl") as store:
+        add_visits(store, [1.0, 0.25, 0.5])
+        assert not tally.read_on(store, most_visits=2)
+        assert tally.share_read == pytest.approx(2 / 3)
+        assert tally.read_on(store, most_visits=2)
+        assert tally.top(5) == [HostPages("a.test", 2, 0.75), HostPages("b.test", 1, 0.25)]
+        store.add_visit(visit(3, url="http://b.test:81/", relevance=0.75))
+        store.add_visit(visit(4, url="http://b.test/x", relevance=0.5))
+        store.commit()
+        assert tally.read_on(store)
+    assert tally.top(1) == [HostPages("b.test", 3, 0.5)]
+    assert tally.n_hosts == 2
+
+
+def test_hosts_are_those_that_the_crawler_knows(tmp_path: Path) -> None:
+    urls = ["http://u:p@a.test/x", "http://[::1]:8/", "https://a.test/?q=/", "https://a.test:444/@b.test/"]
+    with new_crawl(tmp_path / "crawl") as store:
+        for number, url in enumerate(urls):
+            store.add_visit(visit(number, url=url))
+        store.commit()
+        tally = HostTally()
+        tally.read_on(store)
+    assert {each.host for each in tally.top(9)} == set(map(host_of, urls)) == {"a.test", "[::1]"}
+
+
+def test_a_tally_forgets_the_crawl_before(tmp_path: Path) -> None:
+    tally = HostTally()
+    with planned_crawl(tmp_path / "first") as store:
+        add_visits(store, [1.0] * 4)
+        tally.read_on(store)
+    with CrawlStore.create(tmp_path / "second", {}, ArchiveSettings("Scenthound")) as store:
+        store.add_visit(visit(0, url="http://c.test/", relevance=0.5))
+        store.commit()
+        assert tally.read_on(store)
+    assert tally.top(9) == [HostPages("c.test", 1, 0.5)]
+
+
+def test_two_crawls_have_the_pages_in_common_that_both_took(tmp_path: Path) -> None:
+    for name, numbers in (("one", (0, 1, 2)), ("other", (1, 2, 3, 4)), ("none", ())):
+        with new_crawl(tmp_path / name) as store:
+            for place, number in enumerate(numbers):
+                store.add_visit(visit(place, url=f"http://a.test/{number}"))
+            store.commit()
+    with StoredCrawl.open(tmp_path / "one") as one, StoredCrawl.open(tmp_path / "other") as other:
+        common = overlap_of(one, other)
+        with StoredCrawl.open(tmp_path / "none") as none:
+            assert overlap_of(none, none).jaccard == 0
+            assert overlap_of(one, none).only_first == 3
+    assert (common.both, common.only_first, common.only_second, common.jaccard) == (2, 1, 2, 0.4)
+
+
+def a_folder(place: Path, known: kinds.KnownFolder, **changes: object) -> Path:
+    place.mkdir()
+    (place / known.file).write_text(json.dumps({"format": known.format, "version": known.version, **changes}))
+    return place
+
+
+@pytest.mark.parametrize("known", kinds.KNOWN, ids=lambda known: known.kind)
+def test_a_folder_is_what_its_file_says(known: kinds.KnownFolder, tmp_path: Path) -> None:
+    assert folder_kind(a_folder(tmp_path / "one", known)) == known.kind
+    with pytest.raises(BadInput, match=f"is a {known.kind} of version 99 .* install the Scenthound that made it"):
+        folder_kind(a_folder(tmp_path / "newer", known, version=99))
+
+
+def test_the_formats_are_those_that_are_written() -> None:
+    from scenthound.lab import run_folder
+    from scenthound.lab.evolving import search_folder
+    from scenthound.report.comparisons import files as comparisons
+    from scenthound.report.comparisons.place import RANKING_FILE
+    from scenthound.report.studies import place as studies
+    from scenthound.report.validations import files as validations
+    from scenthound.store import crawl_folder, layout
+
+    written = {
+        "crawl": (crawl_folder.ABOUT_FILE, crawl_folder.FORMAT, crawl_folder.VERSION),
+        "comparison": (RANKING_FILE, comparisons.FORMAT, comparisons.VERSION),
+        "study": (studies.ABOUT_FILE, studies.FORMAT, studies.VERSION),
+        "search": (search_folder.ABOUT_FILE, search_folder.FORMAT, search_folder.VERSION),
+        "run": (run_folder.RUN_FILE, run_folder.FORMAT, run_folder.VERSION),
+        "validation": (validations.FINDINGS_FILE, validations.FORMAT, validations.VERSION),
+        "web": (layout.ABOUT_FILE, layout.FORMAT, layout.VERSION),
+    }
+    assert {each.kind: (each.file, each.format, each.version) for each in kinds.KNOWN} == written
+
+
+def test_what_is_no_folder_of_ours_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "crawl.json").write_text("{")
+    (tmp_path / "empty").mkdir()
+    told = {
+        "nowhere": "There is no folder",
+        "file": "is a file: name the folder",
+        "broken": "crawl.json cannot be read",
+        "empty": "neither the folder of a crawl nor of an experiment",
+    }
+    for name, words in told.items():
+        with pytest.raises(BadInput) as error:
+            folder_kind(tmp_path / name)
+        assert words in str(error.value)
+        assert "\n" not in str(error.value)
+
+
+def test_a_folder_of_folders_names_one_that_can_be_shown(tmp_path: Path) -> None:
+    (tmp_path / "demo" / "crawls").mkdir(parents=True)
+    inner = a_folder(tmp_path / "demo" / "crawls" / "web", kinds.KNOWN[0])
+    with pytest.raises(BadInput, match=f"one that is: {inner}"):
+        folder_kind(tmp_path / "demo")

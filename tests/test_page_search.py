@@ -1,0 +1,256 @@
+"""Full-text search over the pages of a crawl."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from time import monotonic
+from uuid import uuid4
+
+import pytest
+
+from scenthound.errors import BadInput
+from scenthound.store.crawl_folder import ArchiveSettings
+from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.page_search import PageSearch
+from scenthound.store.search_index import INDEX_FILE
+from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.store.stored_text import text_of_visit
+from stored_crawls import add_page, new_crawl, response, visit
+
+TEXTS = [
+    "Hot air balloons rise.",
+    "A balloon race with burners.",
+    "Air race of planes, hot engines.",
+    "Trains &lt;script&gt;alert(1)&lt;/script&gt; montgolfi\u00e8re",
+    "\u6c14\u7403\u6bd4\u8d5b\u5f88\u597d\u770b",
+]
+
+
+def add_text(store: CrawlStore, number: int, text: str, title: str = "") -> None:
+    html = f"<title>{title}</title><p>{text}".encode()
+    headers = ("Content-Type: text/html; charset=utf-8",)
+    add_page(store, number, response(f"http://a.test/page{number}", html, headers=headers), title=title)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with new_crawl(tmp_path / "crawl") as store:
+        for number, text in enumerate(TEXTS):
+            add_text(store, number, text)
+        store.commit()
+    return tmp_path / "crawl"
+
+
+@pytest.fixture
+def crawl(folder: Path) -> Iterator[StoredCrawl]:
+    with StoredCrawl.open(folder) as crawl:
+        yield crawl
+
+
+@pytest.fixture
+def search(crawl: StoredCrawl) -> Iterator[PageSearch]:
+    with PageSearch.open(crawl) as search:
+        index_all(search, crawl)
+        yield search
+
+
+def index_all(search: PageSearch, crawl: StoredCrawl, most_pages: int = 2) -> None:
+    while search.index_on(crawl, most_pages):
+        pass
+
+
+def found(search: PageSearch, typed: str) -> list[int]:
+    return [hit.visit for hit in search.search(typed)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "visits"),
+    [
+        ("balloon", {1, 0}),
+        ('"balloon"', {1}),
+        ("hot air", {0, 2}),
+        ('"hot air"', {0}),
+        ("race -planes", {1}),
+        ('hot -"hot air"', {2}),
+        ("ballo*", {0, 1}),
+        ("bal*", {0, 1}),
+        ("MONTGOLFIERE", {3}),
+        ("script", {3}),
+        ("page2", {2}),
+        ("zeppelin", set()),
+        ("hot zeppelin", set()),
+        ("\u6bd4\u8d5b", {4}),
+        ("\u8d5b\u6bd4", set()),
+        ("OR AND NOT (", set()),
+        ("-hot", set()),
+    ],
+)
+def test_pages_are_found_by_what_people_type(search: PageSearch, typed: str, visits: set[int]) -> None:
+    assert set(found(search, typed)) == visits
+    assert search.count(typed) == len(visits)
+
+
+def test_pages_with_the_words_as_typed_come_before_those_with_other_forms(search: PageSearch) -> None:
+    assert found(search, "balloon") == [1, 0]
+    assert found(search, "balloons") == [0, 1]
+
+
+def test_the_order_is_kept_from_one_page_of_answers_to_the_next(search: PageSearch) -> None:
+    for typed in ("balloon", "balloons", "race", "hot"):
+        whole = found(search, typed)
+        assert [hit.visit for start in range(4) for hit in search.search(typed, 1, start)] == whole
+
+
+def test_a_word_of_the_title_weighs_more_than_one_of_the_text(tmp_path: Path) -> None:
+    with new_crawl(tmp_path / "crawl") as store:
+        add_text(store, 0, "dogs are here", title="some animals")
+        add_text(store, 1, "animals are here", title="some dogs")
+        for number in range(2, 6):
+            add_text(store, number, "nothing of it")
+        store.commit()
+    with StoredCrawl.open(tmp_path / "crawl") as crawl, PageSearch.open(crawl) as search:
+        index_all(search, crawl)
+        assert found(search, "dogs") == [1, 0]
+        first, second = search.search("dogs")
+        assert first.score > second.score > 0
+
+
+def test_of_very_many_pages_the_first_are_ordered(search: PageSearch, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scenthound.store.page_search.MOST_ORDERED", 1)
+    assert found(search, '"hot"') == [0]
+    assert search.count("hot") == 2
+    assert search.count("hot", most=1) == 1
+
+
+def test_an_index_grows_in_steps_and_with_the_crawl(folder: Path, crawl: StoredCrawl) -> None:
+    with PageSearch.open(crawl) as search:
+        assert search.index_on(crawl, 3)
+        assert search.n_indexed == 3
+        assert found(search, "trains") == []
+        assert not search.index_on(crawl, 3)
+        assert found(search, "trains") == [3]
+        with CrawlStore.open(folder) as store:
+            add_text(store, 5, "zeppelin")
+            store.commit()
+        index_all(search, crawl)
+        assert (search.n_indexed, found(search, "zeppelin")) == (6, [5])
+
+
+def test_an_index_is_found_again_and_nothing_is_in_it_twice(crawl: StoredCrawl) -> None:
+    for _ in range(2):
+        with PageSearch.open(crawl) as search:
+            index_all(search, crawl)
+            assert search.count("hot") == 2
+    assert (crawl.folder / INDEX_FILE).is_file()
+
+
+def test_a_step_that_is_broken_off_leaves_nothing(crawl: StoredCrawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(stored: StoredCrawl, row: object) -> str:
+        if getattr(row, "visit", 0) == 2:
+            raise KeyboardInterrupt
+        return text_of_visit(stored, row)  # type: ignore[arg-type]
+
+    with PageSearch.open(crawl) as search:
+        with monkeypatch.context() as patch:
+            patch.setattr("scenthound.store.page_search.text_of_visit", killed)
+            with pytest.raises(KeyboardInterrupt):
+                search.index_on(crawl, 4)
+        assert (search.n_indexed, found(search, "hot")) == (0, [])
+        index_all(search, crawl)
+        assert search.n_indexed == len(TEXTS)
+
+
+def test_a_page_without_text_is_found_by_title_and_address(tmp_path: Path) -> None:
+    with new_crawl(tmp_path / "crawl") as store:
+        store.add_visit(visit(0, title="Zeppelins"))
+        store.add_visit(visit(1, url="http://b.test/airship"))
+        add_text(store, 2, "lost words", title="Damaged")
+        store.commit()
+    archive = next((tmp_path / "crawl" / "archive").iterdir())
+    archive.write_bytes(bytes(len(archive.read_bytes())))
+    with StoredCrawl.open(tmp_path / "crawl") as crawl, PageSearch.open(crawl) as search:
+        index_all(search, crawl)
+        assert [found(search, typed) for typed in ("zeppelin", "airship", "damaged", "lost")] == [[0], [1], [2], []]
+
+
+def test_the_index_of_another_crawl_is_thrown_away(folder: Path, crawl: StoredCrawl, search: PageSearch) -> None:
+    archive = ArchiveSettings("agent")
+    with CrawlStore.create(folder.parent / "other", {}, archive, crawl_id=uuid4()) as store:
+        add_text(store, 0, "zeppelin")
+        store.commit()
+        search.close()
+        (folder / INDEX_FILE).rename(store.folder / INDEX_FILE)
+        with PageSearch.open(store) as other:
+            assert (other.n_indexed, other.search("hot")) == (0, [])
+            index_all(other, store)
+            assert found(other, "zeppelin") == [0]
+            with pytest.raises(BadInput, match="holds another crawl by now"):
+                other.index_on(crawl)
+
+
+def test_a_file_that_is_no_index_is_replaced(crawl: StoredCrawl) -> None:
+    (crawl.folder / INDEX_FILE).write_bytes(b"no database, whatever its name says " * 100)
+    with PageSearch.open(crawl) as search:
+        index_all(search, crawl)
+        assert search.count("hot") == 2
+
+
+def test_where_nothing_can_be_written_the_index_is_elsewhere_and_goes(crawl: StoredCrawl) -> None:
+    (crawl.folder / INDEX_FILE).mkdir()
+    with PageSearch.open(crawl) as search:
+        index_all(search, crawl)
+        place = search._index.file
+        assert not place.is_relative_to(crawl.folder)
+        assert search.count("hot") == 2
+    assert not place.exists()
+
+
+def test_while_one_adds_to_an_index_others_read_and_leave_it_to_him(crawl: StoredCrawl) -> None:
+    with ExitStack() as opened:
+        one, other = (opened.enter_context(PageSearch.open(crawl)) for _ in range(2))
+        one.index_on(crawl, 1)
+        with one._index.adding() as adding:
+            assert adding is not None
+            adding.add([(1, "", "", "hot")])
+            began_s = monotonic()
+            assert not other.index_on(crawl, 10)
+            assert monotonic() - began_s < 5
+            assert not one.index_on(crawl, 10)
+            assert found(other, "hot") == found(one, "hot") == [0]
+            with PageSearch.open(crawl) as third:
+                assert third.n_indexed == 1
+        assert set(found(other, "hot")) == {0, 1}
+
+
+def test_threads_may_search_while_pages_are_added(crawl: StoredCrawl) -> None:
+    with PageSearch.open(crawl) as search:
+        faults: list[BaseException] = []
+
+        def look() -> None:
+            try:
+                for _ in range(30):
+                    search.search("hot air")
+            except BaseException as fault:
+                faults.append(fault)
+                raise
+
+        threads = [threading.Thread(target=look) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        index_all(search, crawl, 1)
+        for thread in threads:
+            thread.join()
+        assert not faults
+        assert search.count("hot") == 2
+
+
+def test_an_index_that_is_damaged_later_is_told_in_a_line(crawl: StoredCrawl) -> None:
+    with PageSearch.open(crawl) as search:
+        index_all(search, crawl)
+        with sqlite3.connect(crawl.folder / INDEX_FILE) as connection:
+            connection.execute("DELETE FROM page_data")
+        connection.close()
+        with pytest.raises(BadInput, match=r"search\.sqlite cannot be used .*: delete it"):
+            search.search("hot air race")

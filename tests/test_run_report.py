@@ -1,0 +1,182 @@
+"""The page of a run: who is best, marks, curves, topics won and lost, and the command that repeats it."""
+
+import json
+from math import nan
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ring_web import simulated, topic
+from scenthound.errors import BadInput
+from scenthound.lab.closed_world import ClosedWorldReport
+from scenthound.lab.evaluate import Evaluation, StrategyResult, chosen_metrics, evaluate
+from scenthound.lab.run_folder import RunFolder
+from scenthound.lab.statistics import mean_over_topics
+from scenthound.report.page.html import page_html
+from scenthound.report.runs.page import evaluation_page, run_page
+from scenthound.report.runs.tables import cost_table, marks_told, metric_table
+from scenthound.topics.files import write_topics
+
+ABOUT = {
+    "scenthound": "0",
+    "web_fingerprint": "f",
+    "settings": {
+        "web": "webs/school",
+        "strategies": ["a", "b"],
+        "page_budget": 20,
+        "n_seeds": 1,
+        "task": "examples",
+        "n_start": 10,
+        "relevance": None,
+        "closed_world": False,
+        "obey_nofollow": True,
+    },
+}
+#: Eight topics.
+GOOD = np.array([0.5, 0.6, 0.7, 0.8, 0.5, 0.6, 0.7, 0.8])
+SIGNS = np.array([1, -1] * 4)
+
+
+def result(strategy: str, ends: np.ndarray, metric: str) -> StrategyResult:
+    """Half of the way after ten pages, all of it after twenty."""
+    steps = np.array([10, 20], np.int32)
+    by_topic = np.outer(ends, [0.5, 1.0])
+    curve = mean_over_topics(steps, {str(place): [row] for place, row in enumerate(by_topic)})
+    return StrategyResult(strategy, {metric: curve}, nan, 20, len(ends), by_topic={metric: by_topic})
+
+
+def judged(ends: dict[str, np.ndarray], metric: str = "precision", low: bool = False) -> Evaluation:
+    n_topics = len(next(iter(ends.values())))
+    return Evaluation(
+        page_budget=20,
+        checkpoints=(10, 20),
+        metrics=(metric,),
+        results=tuple(result(name, each, metric) for name, each in ends.items()),
+        closed_world=ClosedWorldReport(20, (), ()),
+        lower_is_better=frozenset({metric} if low else ()),
+        topics=tuple(f"t{place}" for place in range(n_topics)),
+    )
+
+
+def test_the_best_is_emphasised_and_who_is_clearly_worse_is_marked():
+    # b has always 0.1 less: p is 2 / 256, doubled by Holm. c has about as much.
+    table = metric_table(judged({"b": GOOD - 0.1, "a": GOOD, "c": GOOD - 0.001 + 0.01 * SIGNS}), "precision")
+    marks = {row[0].text: [(cell.mark, cell.emphasis) for cell in row[1:]] for row in table.rows}
+    assert marks == {"b": [("*", False)] * 2, "a": [("", True)] * 2, "c": [("", False)] * 2}
+    # The deviation of GOOD is 0.11952, over the root of 8 topics.
+    assert [cell.text for cell in table.rows[1][1:]] == ["0.325 ± 0.021", "0.650 ± 0.042"]
+    assert table.note == "Mean ± standard error over 8 topics."
+
+
+def test_where_low_is_good_the_lowest_is_best():
+    evaluation = judged({"a": GOOD, "b": GOOD - 0.1}, "rank", low=True)
+    table = metric_table(evaluation, "rank")
+    assert [row[1].emphasis for row in table.rows] == [False, True]
+    assert table.caption == "rank; low is good"
+    page = evaluation_page(evaluation, ABOUT, Path("run"))
+    (grid,) = next(section.blocks for section in page.sections if section.title == "Topic by topic")
+    assert (grid.against, grid.rows) == ("b", ("a",))
+    np.testing.assert_allclose(grid.differences, [[-0.1] * 8])
+
+
+def test_too_few_topics_for_a_test_are_told():
+    few = judged({"a": GOOD[:5], "b": GOOD[:5] - 0.1})
+    assert marks_told(few).endswith("5 topics are too few for a test among 2 strategies: that takes 6 or more.")
+    assert "clearly worse" in marks_told(judged({"a": GOOD, "b": GOOD}))
+    summary = evaluation_page(few, ABOUT, Path("run")).summary[0]
+    assert "too few topics to test" in summary
+
+
+def test_the_summary_says_who_is_best_and_who_is_worse():
+    ends = {"b": GOOD - 0.1, "a": GOOD, "c": GOOD - 0.001 + 0.01 * SIGNS}
+    page = evaluation_page(judged(ends), ABOUT, Path("run"))
+    assert page.summary[0] == (
+        "By precision after 20 pages, a is best: 0.650 ± 0.042. Clearly worse: b. Not told apart from it: c."
+    )
+    assert page.title == "3 strategies on school"
+
+
+def test_a_metric_without_values_is_noted_with_what_it_needs():
+    bare = judged({"a": np.full(3, nan)})
+    page = evaluation_page(
+        Evaluation(20, (10, 20), ("precision",), bare.results, bare.closed_world, needs={"precision": "examples"}),
+        ABOUT,
+        Path("run"),
+    )
+    (notes,) = next(section.blocks for section in page.sections if section.title == "Notes")
+    assert notes.texts == ("precision is left out: it needs examples, and no topic here has that.",)
+
+
+def test_cost_that_was_not_measured_is_a_dash():
+    table = cost_table(judged({"a": GOOD}))
+    assert [cell.text for cell in table.rows[0]] == ["a", "8", "20", "-"]
+    assert "--plain" in table.note
+
+
+@pytest.fixture
+def run(web_path, topics_file, tmp_path):
+    simulated(web_path, topics_file, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def test_a_run_is_judged_and_shown(run):
+    page = run_page(run)
+    metrics, _ = chosen_metrics()
+    evaluation = evaluate(RunFolder.open(run), metrics)
+    curves = next(section.blocks for section in page.sections if section.title == "Curves")
+    assert curves[0].title == "Target recall", "the metric that is told first"
+    shown = {chart.name.removeprefix("curves-"): chart for chart in curves}
+    for result in evaluation.results:
+        for metric, curve in result.curves.items():
+            if curve.n_topics:
+                series = next(each for each in shown[metric].series if each.name == result.strategy)
+                np.testing.assert_array_equal(series.y, curve.mean)
+                np.testing.assert_array_equal(series.error, curve.standard_error)
+    assert page_html(page).startswith("<!DOCTYPE html>")
+
+
+def test_values_of_topics_are_means_over_their_random_seeds(run):
+    metrics, _ = chosen_metrics(["precision@5"])
+    evaluation = evaluate(RunFolder.open(run), metrics, [5])
+    assert evaluation.topics == ("balloon", "train")
+    for result in evaluation.results:
+        values, curve = result.by_topic["precision"], result.curves["precision"]
+        assert values.shape == (2, 2)
+        at = [curve.steps.tolist().index(step) for step in (5, 20)]
+        np.testing.assert_allclose(values.mean(axis=0), curve.mean[at])
+
+
+def test_a_topic_without_a_value_has_none(web_path, tmp_path):
+    write_topics(tmp_path / "two.jsonl", [topic("balloon"), topic("train", description="")])
+    simulated(web_path, tmp_path / "two.jsonl", tmp_path / "run")
+    metrics, _ = chosen_metrics(["mean_similarity"])
+    (first, _) = evaluate(RunFolder.open(tmp_path / "run"), metrics).results
+    told, bare = first.by_topic["mean_similarity"]
+    assert np.isfinite(told).all()
+    assert np.isnan(bare).all()
+
+
+def test_the_command_makes_the_same_crawls_again(run, scenthound, tmp_path):
+    *_, settings = run_page(run).sections
+    command = next(block for block in settings.blocks if hasattr(block, "says"))
+    words = command.text.replace("\\\n", "").split()[1:]
+    code, _, err = scenthound(*words, "--workers", 1)
+    assert code == 0, err
+    for name in ("starts.jsonl", "crawls.jsonl"):
+        assert (tmp_path / "run-again" / name).read_text() == (run / name).read_text()
+    first, again = (json.loads((folder / "run.json").read_text()) for folder in (run, tmp_path / "run-again"))
+    assert first["settings"] == again["settings"]
+
+
+def test_settings_are_told_in_words(run):
+    facts = dict(run_page(run).sections[-1].blocks[0].rows)
+    assert (facts["random seeds"], facts["pages per crawl"], facts["nofollow is obeyed"]) == ("2", "20", "yes")
+    assert facts["strategies"] == "breadth_first, best_first"
+    assert facts["guide of best_first"] == "cosine"
+    assert facts["made by"].startswith("scenthound ")
+
+
+def test_what_is_no_run_is_told_in_one_line(tmp_path):
+    with pytest.raises(BadInput, match="is not the folder of an experiment"):
+        run_page(tmp_path)
