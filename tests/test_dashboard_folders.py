@@ -106,7 +106,12 @@ def test_a_crawl_of_a_newer_version_is_shown_with_its_problem_beside_others(tmp_
     (tmp_path / "newer" / ABOUT_FILE).write_text(json.dumps({**about, "version": 99}))
     asker = Asker(tmp_path)
     good, newer = asker.get("/api/folders").json["folders"]
-    assert (good["kind"], good["title"], good["pages"], good["state"]) == ("crawl", "ballooning", 4, "ended")
+    assert (good["kind"], good["title"], good["pages"], good["state"]) == (
+        "crawl",
+        "ballooning, by best_first",
+        4,
+        "ended",
+    )
     assert newer["kind"] == "unreadable"
     assert "version 99" in newer["problem"]["says"]
     answer = asker.get("/api/crawls/newer")
@@ -138,7 +143,7 @@ def test_a_crawl_that_goes_on_is_read_anew_and_one_that_rests_is_not(
     about = json.loads((folder / ABOUT_FILE).read_text())
     about["settings"]["topic"]["id"] = "trains"
     (folder / ABOUT_FILE).write_text(json.dumps(about))
-    assert asker.get("/api/folders").json["folders"][0]["title"] == "trains"
+    assert asker.get("/api/folders").json["folders"][0]["title"] == "trains, by best_first"
 
 
 def test_an_unknown_id_names_the_nearest(tmp_path: Path) -> None:

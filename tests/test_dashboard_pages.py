@@ -271,5 +271,6 @@ def test_an_empty_dashboard_says_how_to_begin_and_shows_what_comes(made: MadeDas
     made.open("/")
     expect(made.page.locator("main")).to_contain_text("scenthound crawl")
     made.page.clock.run_for(5_000)
-    expect(made.page.get_by_role("link", name=HOSTILE)).to_have_attribute("href", "/crawls/trains")
+    expect(made.page.get_by_role("link", name="trains")).to_have_attribute("href", "/crawls/trains")
+    expect(made.page.locator(".card .kind").first).to_have_text(HOSTILE)
     expect(made.page.get_by_role("alert")).to_contain_text(HOSTILE)

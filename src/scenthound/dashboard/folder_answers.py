@@ -69,7 +69,7 @@ def _crawl(found: FoundFolder) -> tuple[Folder, bool]:
             name=found.path.name,
             path=str(found.path),
             kind="crawl",
-            title=str(topic.get("id") or found.path.name),
+            title=f"{topic.get('id') or 'no topic'}, by {crawl.about.settings.get('strategy')}",
             state=stands.state.value,
             pages=status.get("pages", crawl.n_visits()),
             page_budget=status.get("page_budget", crawl.about.settings.get("page_budget")),

@@ -26,8 +26,8 @@ export class CrawlHead {
     if (now === this.#shown) return;
     if (this.#shown !== null) fill(this.#spoken, STATES[crawl.state].says);
     this.#shown = now;
-    document.title = `${crawl.topic || crawl.name}, ${crawl.state} · Scenthound`;
-    fill(this.#title, foreign(crawl.topic || crawl.name));
+    document.title = `${crawl.name}, ${crawl.state} · Scenthound`;
+    fill(this.#title, foreign(crawl.name));
     fill(this.#state, stateWord(crawl.state));
     fill(this.#about, ...aboutCrawl(crawl));
     fill(this.#box, goingOn(crawl));
@@ -50,8 +50,10 @@ function crawlLinks(id, here) {
 }
 
 function aboutCrawl(crawl) {
-  const [strategy, guide] = [crawl.strategy, crawl.guide].map((name) => element("b", {}, foreign(name)));
-  return ["Strategy ", strategy, ", guide ", guide, ". Folder ", foreign(crawl.path, { class: "path" })];
+  const names = [crawl.topic, crawl.strategy, crawl.guide];
+  const [topic, strategy, guide] = names.map((name) => element("b", {}, foreign(name)));
+  const folder = foreign(crawl.path, { class: "path" });
+  return ["Topic ", topic, ", strategy ", strategy, ", guide ", guide, ". Folder ", folder];
 }
 
 function goingOn(crawl) {

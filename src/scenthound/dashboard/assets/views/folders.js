@@ -110,13 +110,15 @@ function crawlCard(folder) {
   const pages = element("span", { class: "figure" }, `${count(folder.pages)}${budget} pages`);
   const harvest = element("span", { class: "figure" }, `harvest ${score(folder.harvest)}`);
   const share = folder.page_budget ? Math.min(1, folder.pages / folder.page_budget) : 0;
-  return [box, titleLink("crawls", folder), folder.state && stateWord(folder.state), pathLine(folder), shareBar(share),
+  return [box, titleLink("crawls", folder), folder.state && stateWord(folder.state),
+    element("p", { class: "kind" }, foreign(folder.title)), pathLine(folder), shareBar(share),
     element("p", { class: "numbers" }, pages, harvest)];
 }
 
 function experimentCard(folder) {
   const kind = element("span", { class: "kind" }, KINDS[folder.kind] ?? folder.kind, " ");
-  return [titleLink("experiments", folder), kind, folder.state && stateWord(folder.state), pathLine(folder)];
+  const title = folder.title !== folder.name && element("p", { class: "kind" }, foreign(folder.title));
+  return [titleLink("experiments", folder), kind, folder.state && stateWord(folder.state), title, pathLine(folder)];
 }
 
 function unreadableCard(folder) {
@@ -124,7 +126,7 @@ function unreadableCard(folder) {
 }
 
 function titleLink(part, folder) {
-  return element("a", { class: "title", href: pageAddress(part, folder.id) }, foreign(folder.title || folder.name));
+  return element("a", { class: "title", href: pageAddress(part, folder.id) }, foreign(folder.name));
 }
 
 function pathLine(folder) {
