@@ -56,6 +56,7 @@ def status(**changes: Any) -> Status:
         time_s=NOON_S, seconds=90.0, seconds_left=300.0, pages=1_234, page_budget=2_000, pages_per_s=4.2,
         harvest=0.4123, harvest_of_late=0.38, regret=0.0213, frontier=9_876, in_flight=2, hosts_active=2,
         hosts_resting=1, hosts_ready=0, hosts_retired=0, not_taken=7, reasons=reasons, asked_hosts=hosts,
+        problem=HOSTILE,
     )  # fmt: skip
     return replace(values, **changes)
 

@@ -86,6 +86,7 @@ class Status:
     not_taken: int
     reasons: tuple[ReasonCount, ...]
     asked_hosts: tuple[AskedHost, ...]
+    problem: str  #: why what was last wished of the crawl could not be done; empty if it could
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,10 +88,11 @@ def status_answer(told: Mapping[str, Any]) -> Status:
         regret=finite(told["regret"]),
         reasons=tuple(ReasonCount(code, reason_told(code), pages) for code, pages in reasons),
         asked_hosts=tuple(AskedHost(*host) for host in told["asked_hosts"]),
+        problem=str(told.get("problem", "")),
     )
 
 
-_STATUS_NAMES = tuple(name for name in Status.__slots__ if name not in ("regret", "reasons", "asked_hosts"))
+_STATUS_NAMES = tuple(name for name in Status.__slots__ if name not in ("regret", "reasons", "asked_hosts", "problem"))
 
 
 def curves_answer(curves: CrawlCurves, start: int = 0) -> Curves:

@@ -1,7 +1,7 @@
 """Steer a crawl from outside: pause it, let it go on, stop it, give it another page budget or guide.
 
-A running crawl carries out what is wished within a second. Of a crawl that is not running, page budget and guide can be
-set: the next run takes them.
+A running crawl carries out what is wished within a second. Of a crawl that is not running, or about to end, page budget
+and guide can be set: the next run takes them.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def stop(folder: Path) -> str:
 
 def set_page_budget(folder: Path, pages: int) -> str:
     check_count("pages", pages, least=1)
-    if _state(folder).is_alive:
+    if _hears(folder):
         _wish(folder, lambda wishes: replace(wishes, page_budget=pages))
         return f"The crawl has a budget of {pages:,} pages, {SOON}."
     RunGoals.read(folder).updated(page_budget=pages).write(folder)
@@ -50,11 +50,17 @@ def use_guide(folder: Path, guide: str) -> str:
     if not place.resolve().is_relative_to(folder.resolve()):
         raise WrongUse(f"{printable(guide)} is not in the folder of the crawl: copy it there.")
     digest = training_digest(place)
-    if _state(folder).is_alive:
+    if _hears(folder):
         _wish(folder, lambda wishes: replace(wishes, guide=guide))
         return f"The crawl scores pages by the new guide, {SOON}."
     RunGoals.read(folder).updated(guide=guide, guide_digest=digest).write(folder)
     return "The next run scores pages by the new guide: resume the crawl."
+
+
+def _hears(folder: Path) -> bool:
+    """Whether a run is at work that is not about to end."""
+    stands = _state(folder)
+    return stands.is_alive and stands.run is not None and stands.state is not State.ENDING
 
 
 def _state(folder: Path) -> CrawlState:

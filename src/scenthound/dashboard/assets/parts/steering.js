@@ -1,7 +1,7 @@
 // The buttons that steer a running crawl; each says why it cannot be used when it cannot.
 
 import { change, mayChange, ofCrawl } from "../api.js";
-import { button, element, fill, sendButton } from "../dom.js";
+import { button, element, fill, foreign, sendButton } from "../dom.js";
 import { count } from "../format.js";
 import { confirmed } from "./confirming.js";
 import { messagePlace, told } from "./notes.js";
@@ -13,6 +13,7 @@ export class Steering {
   #id;
   #message = messagePlace();
   #reason = element("p", { class: "why-not", id: "steering-reason" });
+  #problem = element("p", { class: "why-not", role: "status" });
   #pause = button("Pause", () => this.#toggle(), { "aria-describedby": "steering-reason" });
   #stop = button("Stop", () => this.#end(), { "aria-describedby": "steering-reason" });
   #pages = element("input", { id: "page-budget", ...WHOLE_NUMBER });
@@ -27,7 +28,7 @@ export class Steering {
     const form = element("form", listens, label, this.#pages, this.#set);
     const row = element("div", { class: "steering-row" }, this.#pause, this.#stop, form);
     const named = { class: "steering", "aria-label": "Steer the crawl" };
-    this.element = element("section", named, row, this.#reason, this.#message);
+    this.element = element("section", named, row, this.#reason, this.#problem, this.#message);
   }
 
   update(crawl) {
@@ -37,6 +38,7 @@ export class Steering {
     this.#pause.disabled = this.#stop.disabled = !running || !mayChange();
     this.#pages.disabled = this.#set.disabled = !mayChange();
     fill(this.#reason, reasonFor(crawl.state, running));
+    fill(this.#problem, running && crawl.status?.problem && foreign(`Not done: ${crawl.status.problem}`));
     this.#showBudget(crawl.status?.page_budget ?? null);
   }
 
