@@ -91,7 +91,10 @@ def print_commands(commands: dict[str, str]) -> None:
 def _print_next(summary: CrawlSummary) -> None:
     scenthound, folder = program(), shlex.quote(str(summary.folder))
     more = f" --pages {2 * summary.page_budget}" if summary.ended is Ended.BUDGET else ""
-    commands = {f"{scenthound} explain {folder} URL": "why a page was taken, or was not"}
+    commands = {
+        f"{scenthound} report {folder}": "one page about it, to look at",
+        f"{scenthound} explain {folder} URL": "why a page was taken, or was not",
+    }
     if summary.n_recorded < summary.status.n_pages:
         commands[f"{scenthound} export {folder} --to jsonl --out pages.jsonl"] = "its pages, for other programs"
     resume = {f"{scenthound} crawl --resume {folder}{more}": "goes on where it stood"}

@@ -79,8 +79,9 @@ def _report(result: DemoResult, evaluation: Evaluation, out: Path) -> None:
         "hosts rest when depends on the moment, so the row of live differs from run to run."
     )
     typer.echo(f"Curves: {picture}")
+    reports = _reports(result.crawls[0], out)
     typer.echo("Reports, to be opened in a web browser:")
-    print_facts(_reports(result.crawls[0], out))
+    print_facts(reports)
     typer.echo("Look closer:")
     print_commands(_next_steps(result, out))
 
@@ -107,6 +108,7 @@ def _next_steps(result: DemoResult, out: Path) -> dict[str, str]:
     scenthound, folder, topics, web = program(), crawl.summary.folder, out / "topics.toml", out / "web"
     replay = f"{scenthound} crawl {topics} --topic {crawl.topic.id} --web {web} --offline --out again"
     return {
+        f"{scenthound} dashboard {out}": "all of it in the browser, with search",
         f"{scenthound} explain {folder} {crawl.a_target or 'URL'}": "why it was taken",
         f"{scenthound} export {folder} --to jsonl --out pages.jsonl": "its pages, for other programs",
         replay: "a live crawl that reads a recording",

@@ -9,6 +9,8 @@ const SIGNS = { "in process": "●", resting: "◔", ready: "○", retired: "✕
 const ASKED_COLUMNS = [{ head: "Host", wide: true }, { head: "State" }, { head: "Pages", number: true }];
 const TOP_COLUMNS = [
   { head: "Host", wide: true }, { head: "Pages", number: true }, { head: "Mean relevance", number: true }];
+// Rows of a table; the API has more.
+const MOST_SHOWN = 15;
 const AGAIN_MS = 15000;
 const READING_MS = 1000;
 
@@ -23,7 +25,8 @@ export class AskedHosts {
 
   // By pages, so that rows seldom change places.
   update(crawl) {
-    const hosts = [...(crawl.status?.asked_hosts ?? [])].sort((one, other) => other.pages - one.pages);
+    const latest = (crawl.status?.asked_hosts ?? []).slice(0, MOST_SHOWN);
+    const hosts = latest.sort((one, other) => other.pages - one.pages);
     this.#empty.hidden = hosts.length > 0;
     this.#table.hidden = !hosts.length;
     const rows = hosts.map((asked) => [foreign(asked.host), hostState(asked), count(asked.pages)]);
@@ -57,7 +60,8 @@ export class TopHosts {
 
   #told(top) {
     if (!top.hosts.length) return emptyNote("No page yet.");
-    const rows = top.hosts.map((host) => [this.#link(host.host), count(host.pages), score(host.mean_relevance)]);
+    const most = top.hosts.slice(0, MOST_SHOWN);
+    const rows = most.map((host) => [this.#link(host.host), count(host.pages), score(host.mean_relevance)]);
     const read = top.share_read < 1 ? `, ${percent(top.share_read)} of the pages counted so far` : "";
     return [table("Hosts of most pages", TOP_COLUMNS, rows), remark(`${counted(top.n_hosts, "host")} in all${read}.`)];
   }
