@@ -196,6 +196,22 @@ def test_a_guide_that_was_trained_anew_scores_the_pages_to_come_and_those_of_lat
     assert min(after) - 0.05 <= min(later) <= max(later) <= max(after) + 0.05
 
 
+def test_a_guide_that_was_trained_while_nobody_crawled_is_noted_by_the_next_run_and_once(
+    server: StaticServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "crawl"
+    crawl(plan(server), folder)
+    write_guide(folder, "guides/1")
+    assert "The next run" in use_guide(folder, "guides/1")
+    for pages in (BUDGET + 5, BUDGET + 10):
+        resume(folder, RunOptions(page_budget=pages))
+    with StoredCrawl.open(folder) as opened:
+        (guide,) = opened.guides()
+        before, after = (row.relevance for row in list(opened.visits())[BUDGET - 1 : BUDGET + 1])
+    assert (guide.visit, guide.folder, guide.relevance) == (BUDGET, "guides/1", "svm")
+    assert abs(before - after) > 0.05
+
+
 def test_a_guide_that_cannot_be_learnt_changes_nothing_and_the_crawl_says_why(
     server: StaticServer, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ from scenthound.errors import BadInput
 from scenthound.frontier.politeness import HostAnswer, Politeness, PolitenessRules
 from scenthound.frontier.url_table import UrlTable
 from scenthound.lab.crawl_state import State, crawl_state
+from scenthound.lab.run_goals import RunGoals
 from scenthound.reasons import Reason
 from scenthound.store.crawl_folder import DATABASE_FILE
 from scenthound.store.crawl_rows import GuideRow, MomentRow, RunRow
@@ -125,6 +126,9 @@ def test_a_crawl_of_an_older_version_tells_nothing_and_gets_the_tables_when_it_i
     with StoredCrawl.open(folder) as crawl:
         assert (crawl.runs(), crawl.moments(), crawl.status(), crawl.guides()) == ([], [], None, [])
         assert crawl_state(crawl).state is State.STOPPED
+    RunGoals(page_budget=3).write(folder)
+    with StoredCrawl.open(folder) as crawl:
+        assert (crawl_state(crawl).state, crawl_state(crawl).ended) == (State.ENDED, Ended.BUDGET)
     with CrawlStore.open(folder) as store:
         store.note_run(RunRow(1, NOON_S, 3, 1, "0.5.0"))
         store.commit()

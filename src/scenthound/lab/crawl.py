@@ -80,7 +80,7 @@ def _run(plan: CrawlPlan, store: CrawlStore, options: RunOptions, goals: RunGoal
         stands = take_up(parts, plan, store, options.progress)
         page_budget = goals.page_budget or plan.page_budget
         limits = RunLimits(page_budget, options.time_s, goals.harvest_floor, options.commit_s, options.watch_s)
-        running = Running(parts, plan, store, stands, limits, options.watch, options.obey_signals)
+        running = Running(parts, plan, guided, goals, store, stands, limits, options.watch, options.obey_signals)
         ended, status = run_to_end(running)
         return CrawlSummary(
             store.folder, ended, status, status.page_budget, store.reasons(), store.n_recorded(), plan.web

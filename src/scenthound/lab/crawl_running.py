@@ -17,7 +17,8 @@ from scenthound.drivers.live.replay import TakenUp
 from scenthound.drivers.live.status import CrawlStatus
 from scenthound.lab.crawl_parts import CrawlParts
 from scenthound.lab.crawl_plan import CrawlPlan
-from scenthound.lab.obeying import Obedience
+from scenthound.lab.obeying import Obedience, note_guide
+from scenthound.lab.run_goals import RunGoals
 from scenthound.store.crawl_rows import RunRow
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.crawl_wishes import WishReader
@@ -34,6 +35,8 @@ class Running:
 
     parts: CrawlParts
     plan: CrawlPlan
+    guided: CrawlPlan  #: the plan with the guide that was trained anew, if one was
+    goals: RunGoals
     store: CrawlStore
     stands: TakenUp
     limits: RunLimits
@@ -55,7 +58,7 @@ async def _run(running: Running) -> tuple[Ended, CrawlStatus]:
     clock = EpochClock(running.stands.now_s)
     if running.stands.n_events:
         parts.crawl.engine.resume(clock())
-    row, moments = _begun(store, clock())
+    row, moments = _begun(running, clock())
     last: list[CrawlStatus] = []
 
     def watch(status: CrawlStatus) -> None:
@@ -76,13 +79,15 @@ async def _run(running: Running) -> tuple[Ended, CrawlStatus]:
     return ended, last[-1]
 
 
-def _begun(store: CrawlStore, now_s: float) -> tuple[RunRow, Moments]:
+def _begun(running: Running, now_s: float) -> tuple[RunRow, Moments]:
     """The run is noted before anything is fetched: should it die, it is known to have lived."""
+    store = running.store
     runs = store.runs()
     row = RunRow(len(runs) + 1, now_s, store.counts().visits, os.getpid(), version("scenthound"))
     began_s = {run.run: run.began_s for run in runs}
     lasted_s = {moment.run: moment.time_s - began_s.get(moment.run, moment.time_s) for _, moment in store.moments()}
     store.note_run(row)
+    note_guide(store, running.guided, running.goals, row.n_pages_before, now_s)
     store.commit()
     return row, Moments(store, row.run, sum(lasted_s.values()))
 

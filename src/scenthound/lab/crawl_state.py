@@ -1,10 +1,13 @@
 """How a stored crawl stands: is somebody crawling, and if not, how did it end?"""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from scenthound.drivers.ended import Ended
+from scenthound.errors import BadInput
+from scenthound.lab.run_goals import RunGoals
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
 from scenthound.store.crawl_rows import RunRow
 from scenthound.store.folder_lock import is_taken
@@ -55,12 +58,20 @@ def crawl_state(crawl: StoredCrawl) -> CrawlState:
     if is_alive:
         return CrawlState(_alive(run, status), None, run, status)
     if run is None:
-        # Older versions do not say how a crawl ended.
-        has_pages = crawl.n_visits() > 0
-        return CrawlState(State.STOPPED if has_pages else State.NOT_BEGUN, None, None, status)
+        return _without_runs(crawl)
     if ended is None:
         return CrawlState(State.DIED, None, run, status)
     return CrawlState(State.STOPPED if ended is Ended.STOPPED else State.ENDED, ended, run, status)
+
+
+def _without_runs(crawl: StoredCrawl) -> CrawlState:
+    """Older versions do not say how a crawl ended; one that has the pages it was to take reached its budget."""
+    n_visits, page_budget = crawl.n_visits(), crawl.about.settings.get("page_budget")
+    with suppress(BadInput):
+        page_budget = RunGoals.read(crawl.folder).page_budget or page_budget
+    if isinstance(page_budget, int) and n_visits >= page_budget:
+        return CrawlState(State.ENDED, Ended.BUDGET)
+    return CrawlState(State.STOPPED if n_visits else State.NOT_BEGUN)
 
 
 def _alive(run: RunRow | None, status: dict[str, Any] | None) -> State:

@@ -38,6 +38,18 @@ def with_guide(plan: CrawlPlan, folder: Path, goals: RunGoals) -> CrawlPlan:
     return replace(plan, relevance=model, train_from=str(folder / goals.guide), train_digest=goals.guide_digest)
 
 
+def note_guide(store: CrawlStore, plan: CrawlPlan, goals: RunGoals, first_visit: int, now_s: float) -> None:
+    """Note that pages are scored by the guide of this plan from a visit on, unless that is noted already: what was
+    scored before was scored by another."""
+    guides = store.guides()
+    if goals.guide is None or (guides and guides[-1].folder == goals.guide):
+        return
+    place = store.folder / goals.guide
+    n_positive, n_negative = (len(training_files(place, kind)) for kind in ("positive", "negative"))
+    name = plan.relevance or LEARNING_MODEL
+    store.add_guide(GuideRow(first_visit, now_s, name, goals.guide, n_positive, n_negative))
+
+
 class Obedience:
     """Looks for wishes and carries them out, on the loop of the run."""
 
@@ -95,11 +107,8 @@ class Obedience:
         goals = RunGoals.read(folder).updated(guide=guide, guide_digest=digest)
         plan = with_guide(self._plan, folder, goals)
         self._parts.score_by(plan)
+        note_guide(self._store, plan, goals, self._parts.crawl.engine.n_visits, self._clock())
         self._keep(goals)
-        n_positive, n_negative = (len(training_files(folder / guide, kind)) for kind in ("positive", "negative"))
-        first_visit = self._parts.crawl.engine.n_visits
-        name = plan.relevance or LEARNING_MODEL
-        self._store.add_guide(GuideRow(first_visit, self._clock(), name, guide, n_positive, n_negative))
 
     def _keep(self, goals: RunGoals) -> None:
         goals.write(self._store.folder)

@@ -37,8 +37,11 @@ def stop(folder: Path) -> str:
 
 def set_page_budget(folder: Path, pages: int) -> str:
     check_count("pages", pages, least=1)
-    if _hears(folder):
+    stands = _state(folder)
+    if _hears(stands):
         _wish(folder, lambda wishes: replace(wishes, page_budget=pages))
+        if stands.status is not None and stands.status["pages"] >= pages:
+            return f"The crawl has {stands.status['pages']:,} pages already: it finishes what is in flight, and ends."
         return f"The crawl has a budget of {pages:,} pages, {SOON}."
     RunGoals.read(folder).updated(page_budget=pages).write(folder)
     return f"The next run has a budget of {pages:,} pages: resume the crawl."
@@ -50,16 +53,15 @@ def use_guide(folder: Path, guide: str) -> str:
     if not place.resolve().is_relative_to(folder.resolve()):
         raise WrongUse(f"{printable(guide)} is not in the folder of the crawl: copy it there.")
     digest = training_digest(place)
-    if _hears(folder):
+    if _hears(_state(folder)):
         _wish(folder, lambda wishes: replace(wishes, guide=guide))
         return f"The crawl scores pages by the new guide, {SOON}."
     RunGoals.read(folder).updated(guide=guide, guide_digest=digest).write(folder)
     return "The next run scores pages by the new guide: resume the crawl."
 
 
-def _hears(folder: Path) -> bool:
+def _hears(stands: CrawlState) -> bool:
     """Whether a run is at work that is not about to end."""
-    stands = _state(folder)
     return stands.is_alive and stands.run is not None and stands.state is not State.ENDING
 
 

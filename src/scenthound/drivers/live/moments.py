@@ -40,7 +40,7 @@ class Moments:
         self.problem = ""
 
     def note(self, status: CrawlStatus, now_s: float, asked: list[AskedHost], *, is_last: bool = False) -> None:
-        speed = self._speed_of_late(status)
+        speed = 0.0 if status.paused and not status.in_flight else self._speed_of_late(status)
         self._notes.set_status(orjson.dumps(self._values(status, now_s, speed, asked)))
         if status.seconds >= self._due_s or is_last:
             age_s = self._age_before_s + status.seconds
