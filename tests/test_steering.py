@@ -1,6 +1,7 @@
 """A crawl that runs can be paused, let go on, stopped, and given another page budget or guide."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -238,12 +239,28 @@ def test_a_guide_from_elsewhere_is_refused(server: StaticServer, tmp_path: Path)
         use_guide(folder, "../other")
 
 
+def test_wishes_of_several_at_a_time_are_all_heard(server: StaticServer, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+
+    def wish_all() -> None:
+        with ThreadPoolExecutor(8) as wishing:
+            wishing.map(lambda pages: set_page_budget(folder, pages), range(40, 47))
+            wishing.submit(stop, folder)
+
+    assert crawled(server, folder, 5, wish_all).ended is Ended.STOPPED
+    wishes = CrawlWishes.read(folder)
+    assert wishes is not None
+    assert wishes.stop
+    assert wishes.page_budget in range(40, 47)
+
+
 def test_wishes_for_another_run_and_files_that_are_none_of_ours_are_not_heard(tmp_path: Path) -> None:
     reader = WishReader(tmp_path, 2)
     assert reader.news() is None
     CrawlWishes(1, stop=True).write(tmp_path)
     assert reader.news() is None
     others = (b"", b"[1]", b'{"run": 2, "fly": true}', b'{"run": 2, "page_budget": "9"}', b"{" * 20_000)
+    others += (b'{"run": 2, "guide": "a\\u0000b"}', b'{"run": 2, "guide": "../guides/1"}')
     for content in (*others, b'{"run": 2}' + b" " * 20_000):
         (tmp_path / WISHES_FILE).write_bytes(content)
         assert reader.news() is None

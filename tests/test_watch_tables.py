@@ -185,6 +185,14 @@ def test_a_crawl_that_said_why_it_ended_is_told_so(tmp_path: Path, ended: Ended,
     assert (stands.state, stands.ended, stands.can_go_on) == (state, ended, can_go_on)
 
 
+def test_a_crawl_that_ended_for_a_reason_of_a_later_version_has_ended(tmp_path: Path) -> None:
+    with new_crawl(tmp_path / "crawl") as store:
+        store.note_run(RunRow(1, NOON_S, 0, 1, "9.9.9", NOON_S, "the moon rose"))
+        store.commit()
+    with StoredCrawl.open(tmp_path / "crawl") as crawl:
+        assert (crawl_state(crawl).state, crawl_state(crawl).ended) == (State.ENDED, None)
+
+
 def test_a_crawl_that_was_killed_has_died_and_its_next_run_is_the_second(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with live_site(tmp_path) as site:

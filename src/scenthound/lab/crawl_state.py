@@ -54,13 +54,14 @@ def crawl_state(crawl: StoredCrawl) -> CrawlState:
     is_alive = is_taken(crawl.folder / ARCHIVE_FOLDER)
     runs, status = crawl.runs(), crawl.status()
     run = runs[-1] if runs else None
-    ended = None if run is None or run.ended is None else Ended(run.ended)
     if is_alive:
         return CrawlState(_alive(run, status), None, run, status)
     if run is None:
         return _without_runs(crawl)
-    if ended is None:
+    if run.ended is None:
         return CrawlState(State.DIED, None, run, status)
+    # A later version may have further words for it.
+    ended = Ended(run.ended) if run.ended in set(Ended) else None
     return CrawlState(State.STOPPED if ended is Ended.STOPPED else State.ENDED, ended, run, status)
 
 

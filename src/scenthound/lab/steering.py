@@ -4,7 +4,8 @@ A running crawl carries out what is wished within a second. Of a crawl that is n
 and guide can be set: the next run takes them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +15,12 @@ from scenthound.lab.crawl_sources import training_digest
 from scenthound.lab.crawl_state import CrawlState, State, crawl_state
 from scenthound.lab.run_goals import RunGoals
 from scenthound.store.crawl_wishes import CrawlWishes
+from scenthound.store.folder_lock import locked_unless_taken
 from scenthound.store.stored_crawl import StoredCrawl
 
 SOON = "within a second or so"
+#: Each takes a twentieth of a second.
+MOST_TRIES = 40
 
 
 def pause(folder: Path) -> str:
@@ -77,10 +81,22 @@ def _wish(folder: Path, changed: Callable[[CrawlWishes], CrawlWishes]) -> None:
         raise WrongUse(f"The crawl in {printable(folder)} is not running ({stands.state}): resume it first.")
     if stands.state is State.ENDING:
         raise WrongUse(f"The crawl in {printable(folder)} is about to end: resume it when it has.")
-    before = CrawlWishes.read(folder)
-    if before is None or before.run != stands.run.run:
-        before = CrawlWishes(stands.run.run)
-    try:
-        changed(before).write(folder)
-    except OSError as reason:
-        raise BadInput(f"{printable(folder)} cannot be written: {reason.strerror}; check its rights.") from None
+    with _alone(folder):
+        before = CrawlWishes.read(folder)
+        if before is None or before.run != stands.run.run:
+            before = CrawlWishes(stands.run.run)
+        try:
+            changed(before).write(folder)
+        except OSError as reason:
+            raise BadInput(f"{printable(folder)} cannot be written: {reason.strerror}; check its rights.") from None
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """What one changes, nobody else changes meanwhile."""
+    for _ in range(MOST_TRIES):
+        with locked_unless_taken(folder) as is_ours:
+            if is_ours:
+                yield
+                return
+    raise BadInput(f"Another program holds {printable(folder)}: try again in a moment.")

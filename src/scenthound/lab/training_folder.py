@@ -33,7 +33,9 @@ def read_training(folder: Path, index: WordIndex) -> Training:
 def training_files(folder: Path, kind: str) -> list[Path]:
     """The pages of one kind, positive or negative, in the order of their paths."""
     endings = HTML_ENDINGS + TEXT_ENDINGS
-    return sorted(file for file in (folder / kind).rglob("*") if file.suffix.lower() in endings and not file.is_dir())
+    found = (file for file in (folder / kind).rglob("*") if file.suffix.lower() in endings)
+    # Neither folders nor pipes, from which nothing may ever come. Links that lead nowhere are complained of when read.
+    return sorted(file for file in found if file.is_file() or not file.exists())
 
 
 def _words_of_all(folder: Path, kind: str, index: WordIndex) -> tuple[IntArray, ...]:

@@ -6,6 +6,7 @@ Rules
 - Who may write into the folder may have wishes; nobody else can.
 """
 
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from scenthound.files import write_whole
 WISHES_FILE = "wishes.json"
 #: A longer file is none of ours.
 MOST_BYTES = 10_000
+_FOLDER = re.compile(r"[\w-]+(/[\w-]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +31,22 @@ class CrawlWishes:
     guide: str | None = None
 
     def __post_init__(self) -> None:
-        """TypeError for values that are none of ours: the file may hold anything."""
+        """TypeError or ValueError for values that are none of ours: the file may hold anything."""
         kinds = {"run": int, "paused": bool, "stop": bool, "page_budget": int | None, "guide": str | None}
         for name, kind in kinds.items():
             if not isinstance(getattr(self, name), kind):
                 raise TypeError(f"{name} is no {kind}")
+        if self.guide is not None and not _FOLDER.fullmatch(self.guide):
+            raise ValueError(f"{self.guide!r} is no folder in that of the crawl")
 
     @classmethod
     def read(cls, folder: Path) -> "CrawlWishes | None":
         """None if there are none, or none that can be read."""
         try:
-            content = (folder / WISHES_FILE).read_bytes()
-            return cls(**orjson.loads(content)) if len(content) <= MOST_BYTES else None
+            place = folder / WISHES_FILE
+            if not place.is_file() or place.stat().st_size > MOST_BYTES:
+                return None
+            return cls(**orjson.loads(place.read_bytes()))
         except (OSError, TypeError, ValueError):
             return None
 
