@@ -15,6 +15,8 @@ from scenthound.model import Topic
 from scenthound.reasons import Reason
 from scenthound.store.crawl_rows import MomentRow, NotTakenRow, RunRow
 from scenthound.store.crawl_store import CrawlStore
+from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
+from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text
 from stored_crawls import NOON_S, add_page, new_crawl, response
 
 PORT = 8787
@@ -26,7 +28,7 @@ RELEVANCE = (0.5, 0.9, 0.1, 0.7)
 
 def plan(**changes: Any) -> CrawlPlan:
     topic = Topic("ballooning", ("hot air balloon",))
-    values: dict[str, Any] = {"topic": topic, "seeds": ("http://a.test/",), "strategy": "best_first"}
+    values: dict[str, Any] = {"topic": topic, "seeds": ("http://a.test/",), "strategy": "best_first", "page_budget": 10}
     return CrawlPlan(**{**values, **changes})
 
 
@@ -114,6 +116,21 @@ def ended_crawl(folder: Path, **changes: Any) -> Path:
     with begin_crawl(folder, **changes) as store:
         store.note_run(run_row(ended_s=NOON_S + 5, ended="page budget reached"))
         store.commit()
+    return folder
+
+
+#: Of a search whose generation 1 had nobody new, so that the log has no line of it.
+HISTORY = (Generation(0, 0.5, 0.25, 4), Generation(1, 0.5, 0.375, 8), Generation(2, 0.625, 0.5, 12))
+LOG = '{"round": 0, "fitness": 0.5}\n{"round": 2, "fitness": 0.625}\n{"ro'
+
+
+def search(folder: Path) -> Path:
+    """As much of the folder of a search as the dashboard reads; a line of its log is being written."""
+    folder.mkdir()
+    (folder / "search.json").write_text('{"format": "scenthound search", "version": 1, "settings": {}}')
+    (folder / "evaluations.jsonl").write_text(LOG)
+    rules = RankRules(((1.0,) * len(SCORE_NAMES),))
+    (folder / "evolved.toml").write_text(rank_file_text(RankFile(rules, history=HISTORY)))
     return folder
 
 

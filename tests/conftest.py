@@ -16,11 +16,13 @@ from scenthound.topics.files import write_topics
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+    from shown_pages import OpenPage
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 SCREENSHOTS = Path(__file__).resolve().parents[1] / "build" / "screenshots"
 
 # Asserts of modules that are no test modules tell what they compared only when asked for before the import.
-pytest.register_assert_rewrite("parsed_page", "recorded_pages", "browsers", "dashboard_site")
+pytest.register_assert_rewrite("parsed_page", "recorded_pages", "browsers", "dashboard_site", "shown_pages")
 
 # Machines are busy at times, so no example has a deadline; in CI the examples are the same every time.
 settings.register_profile("scenthound", deadline=None, derandomize=bool(os.environ.get("CI")))
@@ -81,6 +83,23 @@ def watched_page(browser: "Browser") -> "Iterator[Page]":
 
     with watched(browser) as page:
         yield page
+
+
+@pytest.fixture(scope="module")
+def shared_tab(browser: "Browser") -> "Iterator[Page]":
+    """One for all tests of a module that want nothing special: it takes time to open another."""
+    from browsers import watched
+
+    with watched(browser) as tab:
+        yield tab
+
+
+@pytest.fixture
+def open_page(browser: "Browser", shared_tab: "Page", tmp_path: Path) -> "OpenPage":
+    """Opens pages of reports: `shown_pages` says how."""
+    from shown_pages import opener
+
+    return opener(browser, shared_tab, tmp_path)
 
 
 @pytest.fixture(scope="session")

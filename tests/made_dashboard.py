@@ -1,14 +1,14 @@
 """A dashboard whose pages are as they are shipped, and whose answers a test makes up.
 
 Pages and scripts have the headers of the true server. What a page asks the API for is answered by the test itself: so
-it decides what comes, and when a connection breaks off.
+it decides what comes, and when a connection breaks off. A stream of events that stays open is given out by the server.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -64,8 +64,8 @@ def status(**changes: Any) -> Status:
 def crawl(name: str = "balloons", **changes: Any) -> Crawl:
     values = Crawl(
         id=name, name=name, path=f"/data/{name}", topic=HOSTILE, keywords=(HOSTILE,), strategy="otie", guide="cosine",
-        state="running", ended=None, resume_command=None, status=status(), guides=(), n_labels=0,
-        settings=(Fact("Seeds", HOSTILE_URL),),
+        scored_by="cosine for balloons", state="running", ended=None, resume_command=None, status=status(), guides=(),
+        n_labels=0, settings=(Fact("Seeds", HOSTILE_URL),),
     )  # fmt: skip
     return replace(values, **changes)
 
@@ -95,7 +95,7 @@ def explanation(visit: int = 3) -> Explanation:
 def side_by_side() -> SideBySide:
     crawls = crawl(), crawl("trains", strategy="opic", n_labels=3)
     gone = curves(100, 200), curves(50, 120, harvest=0.25)
-    regretted = replace(gone[0], regret=(0.0, 0.1)), replace(gone[1], regret=(0.0, 0.5))
+    regretted = replace(gone[0], regret=(0.0, 0.1), harvest=(0.6, 0.4)), replace(gone[1], regret=(0.0, 0.5))
     return SideBySide(crawls, regretted, (Overlap("balloons", "trains", 20, 180, 100, 1 / 15),))
 
 
@@ -109,7 +109,7 @@ def folder(name: str, **changes: Any) -> Folder:
 
 
 def live(told: Crawl, new: Curves, *pages: TakenPage) -> bytes:
-    """An event; a body of events ends after the last, as if the connection broke off."""
+    """An event, as it is sent."""
     return b"event: live\ndata: " + as_json(Live(told, new, pages)) + b"\n\n"
 
 
@@ -117,6 +117,7 @@ def live(told: Crawl, new: Curves, *pages: TakenPage) -> bytes:
 def shipped_pages() -> Iterator[str]:
     """The address at which the pages and scripts of the dashboard are given out, by a thread of its own."""
     assets = Assets()
+    ended = Event()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -132,6 +133,16 @@ def shipped_pages() -> Iterator[str]:
             self.end_headers()
             self.wfile.write(body)
 
+        def do_POST(self) -> None:
+            """Sends back what was sent as a stream of events, which stays open."""
+            events = self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            for header, value in {**HEADERS, "content-type": "text/event-stream", "connection": "close"}.items():
+                self.send_header(header, value)
+            self.end_headers()
+            self.wfile.write(events)
+            ended.wait()
+
         def log_message(self, *_: Any) -> None:
             """Says nothing."""
 
@@ -141,6 +152,7 @@ def shipped_pages() -> Iterator[str]:
     try:
         yield f"http://127.0.0.1:{server.server_port}"
     finally:
+        ended.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -148,9 +160,9 @@ def shipped_pages() -> Iterator[str]:
 
 @dataclass
 class MadeDashboard:
-    """`answers` by path: a value of the API, bytes for a stream of events, or a function that makes one of these. A
-    question without an answer waits until `release`, and so does one for events that were sent already. `changes` are
-    those asked for: path, token and body."""
+    """`answers` by path: a value of the API, a pair of status and value, bytes for a stream of events that stays open,
+    or a function that makes one of these. A question without an answer waits until `release`. `changes` are those asked
+    for: path, token and body."""
 
     page: Page
     address: str
@@ -158,7 +170,6 @@ class MadeDashboard:
     changes: list[tuple[str, str | None, Any]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     _waiting: list[Route] = field(default_factory=list)
-    _ended: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.answers = {
@@ -175,7 +186,6 @@ class MadeDashboard:
         self.page.route(f"{self.address}/api/**", self._answer)
 
     def open(self, path: str, token: str | None = TOKEN) -> None:
-        self._ended.clear()
         self.page.goto(self.address + path + (f"#token={token}" if token else ""))
 
     def _answer(self, route: Route) -> None:
@@ -183,14 +193,15 @@ class MadeDashboard:
         path = urlsplit(route.request.url).path
         answer = self.answers.get(path)
         answer = answer() if callable(answer) else answer
-        if answer is None or path in self._ended:
+        if answer is None:
             self._waiting.append(route)
+        elif isinstance(answer, bytes):
+            route.continue_(url=f"{self.address}/events", method="POST", post_data=answer)
         else:
-            self._ended |= {path} if isinstance(answer, bytes) else set()
             _send(route, answer)
 
     def release(self, answer: Any) -> None:
-        """Answer the question that waits, or will in a moment."""
+        """Answer the question that waits, or will in a moment. After events the connection breaks off."""
         for _ in range(200):
             if self._waiting:
                 _send(self._waiting.pop(), answer)
@@ -212,5 +223,5 @@ def _send(route: Route, answer: Any) -> None:
         body = b"retry: 10\n\n" + answer
         route.fulfill(body=body, headers={**HEADERS, "content-type": "text/event-stream"})
     else:
-        headers = {**HEADERS, "content-type": "application/json"}
-        route.fulfill(status=404 if isinstance(answer, Problem) else 200, body=as_json(answer), headers=headers)
+        status, told = answer if isinstance(answer, tuple) else (404 if isinstance(answer, Problem) else 200, answer)
+        route.fulfill(status=status, body=as_json(told), headers={**HEADERS, "content-type": "application/json"})

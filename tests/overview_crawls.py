@@ -8,6 +8,7 @@ import numpy as np
 
 from scenthound.lab.crawl_plan import CrawlPlan
 from scenthound.model import Topic
+from scenthound.report.page.values import Block, Chart, Page, TableBlock
 from scenthound.store.crawl_rows import MomentRow, RunRow
 from scenthound.store.crawl_store import CrawlStore
 from stored_crawls import NOON_S, new_crawl, visit
@@ -25,7 +26,9 @@ def planned_crawl(folder: Path, **changes: Any) -> CrawlStore:
     return new_crawl(folder, **plan(**changes).as_settings())
 
 
-def add_visits(store: CrawlStore, relevances: Sequence[float], links: dict[int, list[int]] | None = None) -> None:
+def add_visits(
+    store: CrawlStore, relevances: Sequence[float], links: dict[int, list[int]] | None = None, **changes: Any
+) -> None:
     """Visits of pages 0, 1, 2, ..., a second apart, on two hosts in turn, the seeds first; all in one commit."""
     urls = [f"http://{'ab'[page % 2]}.test/{page}" for page in range(len(relevances))]
     store.add_urls(urls)
@@ -37,9 +40,22 @@ def add_visits(store: CrawlStore, relevances: Sequence[float], links: dict[int, 
                 relevance=relevance,
                 links=np.array((links or {}).get(page, []), np.int32),
                 waiting=10 * page,
+                **changes,
             )
         )
     store.commit()
+
+
+def blocks_of(page: Page) -> list[Block]:
+    return [block for section in page.sections for block in section.blocks]
+
+
+def chart(page: Page, name: str) -> Chart:
+    return next(block for block in blocks_of(page) if isinstance(block, Chart) and block.name == name)
+
+
+def table(page: Page, name: str) -> TableBlock:
+    return next(block for block in blocks_of(page) if isinstance(block, TableBlock) and block.name == name)
 
 
 def a_run(number: int = 1, began_s: float = 0.0, **changes: Any) -> RunRow:

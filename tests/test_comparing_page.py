@@ -151,7 +151,24 @@ def test_the_ranking_has_its_marks(values):
     assert [row[2].mark for row in table.rows] == ["", told.rows[1].mark]
     assert [row[2].emphasis for row in table.rows] == [True, False]
     assert table.rows[0][3].text == "", "the best has no difference to itself"
-    assert "* clearly worse than the best" in table.note
+    assert "* clearly worse than the best." in table.note
+    assert "≈ as good as the best: shown to differ by less than 5 % of it." in table.note
+    assert "? not clear either way." in table.note
+
+
+def test_marks_of_earlier_files_are_read_as_those_of_today(values):
+    marks = ("", "*", "~", "=", "≈", "?")
+    rows = [values["ranking"][0] | {"mark": mark} for mark in marks]
+    told = told_comparison(values | {"ranking": rows})
+    assert [row.mark for row in told.rows] == ["", "*", "≈", "?", "≈", "?"]
+
+
+def test_key_facts_of_a_single_topic_and_start_are_not_in_the_plural(values):
+    one = told_comparison(values | {"topics": ["balloon"], "seeds": 1, "by": "target_recall@1"})
+    facts = comparison_page(one).key_facts[1:]
+    assert facts == (("after", "1 page"), ("strategies", "2"), ("topic", "1"), ("start of each", "1"))
+    facts = comparison_page(told_comparison(values)).key_facts[1:]
+    assert facts == (("after", "40 pages"), ("strategies", "2"), ("topics", "2"), ("starts of each", "3"))
 
 
 def test_curves_of_rows_beyond_the_first_wait_to_be_asked_for(values):

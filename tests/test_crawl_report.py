@@ -1,41 +1,20 @@
-"""The report of a crawl: what it says, whatever state the crawl is in, and the commands that repeat it."""
+"""The report of a crawl: what it says, whatever state the crawl is in."""
 
-import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from overview_crawls import SEEDS, a_moment, a_run, add_visits, plan, planned_crawl
-from scenthound.frontier.politeness_rules import PolitenessRules
-from scenthound.lab.crawl_plan import STUDY_LIMITS, CrawlPlan
-from scenthound.lab.run_goals import RunGoals
+from overview_crawls import SEEDS, a_moment, a_run, add_visits, blocks_of, chart, planned_crawl, table
 from scenthound.model import Topic
 from scenthound.reasons import Reason
-from scenthound.report.command_line import in_lines
-from scenthound.report.crawls.charts import relevance_chart, time_unit
-from scenthound.report.crawls.commands import repeat_command
+from scenthound.report.crawls.charts import histogram, time_unit
 from scenthound.report.crawls.page import crawl_page
 from scenthound.report.crawls.words import rough_span, span
 from scenthound.report.page.html import page_html
-from scenthound.report.page.values import Block, Chart, LinkGraph, Page, TableBlock, Verbatim
-from scenthound.store.crawl_rows import GuideRow, NotTakenRow
+from scenthound.report.page.values import Chart, LinkGraph, Page, Verbatim
+from scenthound.store.crawl_rows import NotTakenRow
 from stored_crawls import NOON_S, visit
-
-Call = Callable[..., tuple[int, str, str]]
-
-
-def blocks_of(page: Page) -> list[Block]:
-    return [block for section in page.sections for block in section.blocks]
-
-
-def chart(page: Page, name: str) -> Chart:
-    return next(block for block in blocks_of(page) if isinstance(block, Chart) and block.name == name)
-
-
-def table(page: Page, name: str) -> TableBlock:
-    return next(block for block in blocks_of(page) if isinstance(block, TableBlock) and block.name == name)
 
 
 def commands(page: Page) -> list[str]:
@@ -47,7 +26,7 @@ def ended(tmp_path: Path) -> Path:
     """100 pages in 50 s; the first ten have a relevance of 0.8, the last of 0.2, those between of 0.5."""
     folder = tmp_path / "crawl"
     with planned_crawl(folder, page_budget=100) as store:
-        add_visits(store, [0.8] * 10 + [0.5] * 80 + [0.2] * 10, {0: [2, 4], 1: [3]})
+        add_visits(store, [0.8] * 10 + [0.5] * 80 + [0.2] * 10, {0: [2, 4], 1: [3]}, regret=0.125)
         for page, reason in ((100, Reason.ROBOTS), (101, Reason.NOT_HTML), (102, Reason.ROBOTS)):
             store.add_not_taken(NotTakenRow(page, f"http://a.test/{page}", reason, "", NOON_S))
         store.note_run(a_run(1, 0.0, ended_s=50.0, ended="page budget reached"))
@@ -124,18 +103,6 @@ def test_the_most_relevant_pages_come_first_and_of_equals_the_earlier(tmp_path: 
     ]
 
 
-def test_a_guide_that_was_trained_anew_is_marked_and_stops_comparisons(ended: Path) -> None:
-    from scenthound.store.crawl_store import CrawlStore
-
-    with CrawlStore.open(ended) as store:
-        store.add_guide(GuideRow(40, NOON_S, "svm", "guides/1", 5, 7))
-        store.commit()
-    page = crawl_page(ended)
-    (mark,) = chart(page, "harvest").marks
-    assert (mark.x, mark.says) == (40, "guide trained anew, from 5 relevant and 7 other pages")
-    assert "scores before and after that cannot be compared" in " ".join(page.summary)
-
-
 def test_a_crawl_that_is_running_is_told_so_and_not_resumed(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.5] * 3)
@@ -156,6 +123,14 @@ def test_a_crawl_whose_process_died_is_told_so_with_the_command_to_go_on(tmp_pat
     assert "Its process died without a word. What it had stored is safe." in page.summary[-1]
     assert page.summary[-1].endswith(f"scenthound crawl --resume '{folder}'")
     assert ("state", "died") in page.key_facts
+
+
+def test_a_report_names_whole_paths_wherever_it_was_made(ended: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ended.parent)
+    html = page_html(crawl_page(Path(ended.name)))
+    assert html == page_html(crawl_page(ended))
+    assert f"--out {ended}-again" in html
+    assert f"--web {ended} --offline" in html
 
 
 def test_a_crawl_of_an_older_version_is_shown_by_its_visits(tmp_path: Path) -> None:
@@ -194,70 +169,6 @@ def test_the_same_crawl_makes_the_same_report(ended: Path) -> None:
     assert page_html(crawl_page(ended)) == page_html(crawl_page(ended))
 
 
-PLANS = {
-    "plain": {},
-    "choices": {
-        "strategy": "best_n_first:n=4",
-        "relevance": "cosine",
-        "strict_order": True,
-        "random_seed": 7,
-        "contact": "me@example.org",
-        "agent": "Hound",
-        "obey_nofollow": False,
-        "sitemaps": True,
-        "traps": False,
-        "near_duplicates": False,
-        "soft_404s": False,
-        "allow_private": True,
-        "connections": 3,
-        "redirects": 2,
-        "politeness": PolitenessRules(delay_s=0.25, pages_per_host=9, pages_per_domain=20),
-    },
-    "limits of the studies": {"limits": STUDY_LIMITS, "topic": Topic("a 'quoted' id", ("two words", "-dash"))},
-    "a topic from a file": {
-        "topic": Topic("ballooning", ("balloon",), description='Line one\nand "two" \u2028', examples=SEEDS),
-        "hosts": {"a.test": "127.0.0.1", "b.test": "127.0.0.2"},
-    },
-    "other seeds than its own": {"topic": Topic("ballooning", ("balloon",), seeds=("http://c.test/",))},
-    "its own seeds": {"topic": Topic("ballooning", ("balloon",), seeds=SEEDS)},
-}
-
-
-@pytest.mark.parametrize("name", PLANS)
-def test_the_command_makes_the_plan_again(
-    name: str, tmp_path: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[tuple[CrawlPlan, Path]] = []
-    monkeypatch.setattr("scenthound.cli.crawl_run.start", lambda plan, out, *_, **__: made.append((plan, out)))
-    monkeypatch.chdir(tmp_path)
-    wanted = plan(**PLANS[name])
-    repeat = repeat_command(wanted, RunGoals(page_budget=77), "again")
-    for file, text in repeat.files:
-        Path(file).write_text(text, encoding="utf-8")
-    program, *words = shlex.split(in_lines(repeat.line).replace("\\\n", " "))
-    code, _, err = scenthound(*words)
-    assert (program, code) == ("scenthound", 0), err
-    assert made == [(wanted.with_budget(77), Path("again"))]
-    assert not repeat.unsaid
-
-
-def test_options_that_are_as_usual_are_left_out() -> None:
-    line = repeat_command(plan(), RunGoals(), "again").line
-    assert line == (
-        "scenthound crawl --topic ballooning --keywords 'hot air balloon' --keywords ballooning "
-        f"--seed {SEEDS[0]} --seed {SEEDS[1]} --pages 1000 --out again"
-    )
-
-
-def test_what_no_option_says_is_named() -> None:
-    odd = plan(tries=9, random_seed="0:ballooning", politeness=PolitenessRules(delay_factor=2.0))
-    assert repeat_command(odd, RunGoals(), "again").unsaid == (
-        "tries=9",
-        "random_seed='0:ballooning'",
-        "delay_factor=2.0",
-    )
-
-
 def test_a_strategy_that_is_not_installed_does_not_stop_the_report(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl", strategy="of_somebody_else") as store:
         add_visits(store, [0.5])
@@ -283,9 +194,9 @@ def test_where_room_is_short_a_span_has_one_unit() -> None:
 
 
 def test_bars_are_as_wide_as_the_relevance_asks_for() -> None:
-    assert relevance_chart(np.array([0.0, 0.049])).places[-1] == "0.045 to 0.05"
-    assert len(relevance_chart(np.array([0.0, 1.0])).places) == 20
-    assert relevance_chart(np.array([1.0])).series[0].y[-1] == 1
+    assert histogram(np.array([0.0, 0.049]), "").places[-1] == "0.045 to 0.05"
+    assert len(histogram(np.array([0.0, 1.0]), "").places) == 20
+    assert histogram(np.array([1.0]), "").series[0].y[-1] == 1
 
 
 def test_time_is_told_in_a_unit_that_fits() -> None:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from asked_dashboard import RELEVANCE, Asker, begin_crawl, ended_crawl, store_page
+from scenthound.lab.run_goals import RunGoals
+from scenthound.store.crawl_rows import GuideRow
 from scenthound.store.page_lists import PageLists
 from stored_crawls import NOON_S, new_crawl, small_crawl
 
@@ -47,10 +49,16 @@ def test_its_settings_are_readable_facts(asker: Asker) -> None:
     assert "pages read from" not in facts
 
 
-def test_a_crawl_that_reached_its_budget_is_resumed_with_a_larger_one(tmp_path: Path) -> None:
-    folder = tmp_path / "it's; a crawl"
-    command = Asker(ended_crawl(folder)).get("/api/crawls/it-s-a-crawl").json["resume_command"]
-    assert shlex.split(command) == ["scenthound", "crawl", "--resume", str(folder), "--pages", "20"]
+@pytest.mark.parametrize(("budget", "more"), [(4, ["--pages", "8"]), (2, ["--pages", "8"]), (5, [])])
+def test_a_crawl_that_has_the_pages_of_its_budget_is_resumed_with_a_larger_one(
+    tmp_path: Path, budget: int, more: list[str]
+) -> None:
+    folder = ended_crawl(tmp_path / "it's; a crawl")
+    RunGoals(page_budget=budget).write(folder)
+    asker = Asker(folder)
+    crawl = asker.get("/api/crawls/it-s-a-crawl").json
+    assert shlex.split(crawl["resume_command"]) == ["scenthound", "crawl", "--resume", str(folder), *more]
+    assert crawl["status"]["page_budget"] == asker.get("/api/folders").json["folders"][0]["page_budget"] == budget
 
 
 def test_a_crawl_runs_while_somebody_is_at_work_and_has_died_when_nobody_is(tmp_path: Path) -> None:
@@ -64,11 +72,16 @@ def test_a_crawl_runs_while_somebody_is_at_work_and_has_died_when_nobody_is(tmp_
     assert crawl["resume_command"] == f"scenthound crawl --resume {tmp_path / 'crawl'}"
 
 
-def test_curves_are_those_of_its_moments(asker: Asker) -> None:
+def test_curves_are_those_of_its_moments_and_of_its_visits_when_a_short_crawl_is_over(tmp_path: Path) -> None:
+    asker = Asker(tmp_path / "crawl")
+    with begin_crawl(tmp_path / "crawl"):
+        curves = asker.get(f"{CRAWL}/curves").json
+        assert (curves["seconds"], curves["pages"]) == ([1, 2, 3, 4], [1, 2, 3, 4])
+        assert curves["pages_per_s"] == [None, 1, 1, 1]
+        assert curves["regret"] == [None] * 4
+        assert (str(curves["not_taken"]), str(curves["hosts_retired"])) == ("[3, 3, 3, 3]", "[5, 5, 5, 5]")
     curves = asker.get(f"{CRAWL}/curves").json
-    assert (curves["seconds"], curves["pages"]) == ([1, 2, 3, 4], [1, 2, 3, 4])
-    assert curves["pages_per_s"] == [None, 1, 1, 1]
-    assert curves["regret"] == [None] * 4
+    assert (curves["seconds"], curves["pages"], curves["not_taken"]) == ([0, 1, 2, 3], [1, 2, 3, 4], [None] * 4)
 
 
 @pytest.mark.parametrize(
@@ -117,12 +130,42 @@ def test_why_a_page_was_taken_is_told_in_sentences(asker: Asker) -> None:
     told = asker.get(f"{CRAWL}/pages/3").json
     assert told["fate"] == "taken"
     assert (
-        told["says"][1] == "The strategy asked for it after 3 other pages, when no page waited, with a score of 0.2500."
+        told["says"][1] == "The strategy asked for it after 3 other pages, when no page waited, with a score of 0.25."
     )
     assert told["says"][-1] == "One visited page links to it."
     assert (told["parents"][0]["visit"], told["n_parents"]) == (1, 1)
     assert told["text"].startswith("Page 3")
     assert asker.get(f"{CRAWL}/explain?url=http://b.test:81/3").json == told
+
+
+def test_small_scores_are_told_with_digits_that_count(tmp_path: Path) -> None:
+    with begin_crawl(tmp_path / "crawl") as store:
+        tiny = {"score": 2.84e-6, "regret": 1.5e-7, "relevance": 0.0000123}
+        store_page(store, 4, "http://c.test/", "four", links=np.zeros(0, np.int32), **tiny)
+        store.commit()
+    says = Asker(tmp_path / "crawl").get(f"{CRAWL}/pages/4").json["says"]
+    assert says[1].endswith("with a score of 0.00000284.")
+    assert says[2] == "A page with a score higher by 0.00000015 had to wait, because its host rested."
+    assert says[3] == "It turned out to have a relevance of 0.0000123."
+
+
+def test_crawls_that_were_scored_alike_say_so_and_others_do_not(tmp_path: Path) -> None:
+    learnt = {"relevance": "svm", "train_from": "pages"}
+    for name, changes in {
+        "plain": {},
+        "other strategy": {"strategy": "breadth_first"},
+        "one": {**learnt, "train_digest": "one"},
+        "other": {**learnt, "train_digest": "other"},
+    }.items():
+        ended_crawl(tmp_path / name, **changes)
+    with begin_crawl(tmp_path / "retrained") as store:
+        store.add_guide(GuideRow(2, NOON_S, "svm", "guides/1", 3, 3))
+        store.commit()
+    asker = Asker(tmp_path)
+    ids = {folder["name"]: folder["id"] for folder in asker.get("/api/folders").json["folders"]}
+    scored_by = {name: asker.get(f"/api/crawls/{each}").json["scored_by"] for name, each in ids.items()}
+    assert scored_by["plain"] == scored_by["other strategy"]
+    assert len(set(scored_by.values())) == 4
 
 
 def test_why_a_page_was_not_taken_is_told(asker: Asker) -> None:
@@ -165,7 +208,10 @@ def test_a_crawl_of_an_older_version_is_shown_without_what_it_does_not_say(tmp_p
     asker = Asker(small_crawl(tmp_path / "crawl"))
     crawl = asker.get(CRAWL).json
     assert (crawl["topic"], crawl["status"], crawl["settings"], crawl["state"]) == ("", None, [], "stopped")
-    assert asker.get(f"{CRAWL}/curves").json["pages"] == [1, 2, 3]
+    curves = asker.get(f"{CRAWL}/curves").json
+    assert curves["pages"] == [1, 2, 3]
+    for name in ("hosts_active", "hosts_resting", "hosts_ready", "hosts_retired", "not_taken"):
+        assert curves[name] == [None] * 3
     assert visits(asker.get(f"{CRAWL}/pages")) == [2, 1, 0]
 
 

@@ -1,15 +1,20 @@
 """Changes by way of the dashboard: steering a crawl, labelling its pages, training its guide anew."""
 
+import json
 import threading
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
-from asked_dashboard import Asker, begin_crawl, ended_crawl
+from asked_dashboard import Answer, Asker, begin_crawl, ended_crawl
 from scenthound.dashboard.work import TooBusy, Workers
+from scenthound.errors import WrongUse
 from scenthound.lab.labelling.labels import LABELS_FILE
 from scenthound.lab.run_goals import RunGoals
 from scenthound.store.crawl_wishes import CrawlWishes
+from scenthound.store.folder_lock import locked
+from stored_crawls import CRAWL_ID
 
 CRAWL = "/api/crawls/crawl"
 
@@ -95,6 +100,50 @@ def test_too_few_labels_do_not_train_a_guide(tmp_path: Path, asker: Asker) -> No
     ended_crawl(tmp_path / "crawl")
     answer = asker.post(f"{CRAWL}/retrain")
     assert (answer.status, answer.json["says"].startswith("Label 2 more relevant")) == (400, True)
+
+
+def test_a_guide_is_trained_once_at_a_time(tmp_path: Path, asker: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended_crawl(tmp_path / "crawl")
+    answers: list[Answer] = []
+
+    def trains(_folder: Path) -> NoReturn:
+        answers.append(Asker.post(other, f"{CRAWL}/retrain"))
+        raise WrongUse("It cannot be trained.")
+
+    other = Asker(tmp_path / "crawl")
+    other.dashboard = asker.dashboard
+    monkeypatch.setattr("scenthound.lab.labelling.retraining.retrain", trains)
+    for _ in range(2):
+        answers.append(asker.post(f"{CRAWL}/retrain"))
+    assert [answer.status for answer in answers] == [409, 400, 409, 400]
+    assert "being trained already" in answers[0].json["says"]
+
+
+def test_a_label_for_a_folder_that_is_held_is_refused_soon(
+    tmp_path: Path, asker: Asker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scenthound.lab.labelling.labels.LONGEST_WAIT_S", 0.1)
+    folder = ended_crawl(tmp_path / "crawl")
+    with locked(folder):
+        answer = asker.post(f"{CRAWL}/labels", {"visit": 1, "relevant": True})
+    assert (answer.status, "held by another program" in answer.json["says"]) == (409, True)
+
+
+def test_labels_of_visits_that_are_not_there_are_left_out(tmp_path: Path, asker: Asker) -> None:
+    folder = ended_crawl(tmp_path / "crawl")
+    fields = {"url": "http://a.test/", "time_s": 0.0, "label": True, "crawl": str(CRAWL_ID)}
+    lines = [json.dumps({**fields, "visit": visit}) for visit in (1, 4, -1, 10**19, 1e300)]
+    (folder / LABELS_FILE).write_text("\n".join(lines) + "\n")
+    labels = asker.get(f"{CRAWL}/labels").json
+    assert ([page["visit"] for page in labels["pages"]], labels["n_positive"]) == ([1], 1)
+
+
+def test_a_budget_is_not_written_through_a_link(tmp_path: Path, asker: Asker) -> None:
+    folder = ended_crawl(tmp_path / "crawl")
+    (folder / "run.json").symlink_to(tmp_path / "elsewhere")
+    answer = asker.post(f"{CRAWL}/budget", {"pages": 55})
+    assert (answer.status, "is a link" in answer.json["says"]) == (409, True)
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_more_work_than_can_be_done_is_refused_and_the_rest_is_done() -> None:

@@ -32,9 +32,7 @@ def test_a_crawl_is_told_in_figures(tmp_path: Path) -> None:
     assert told["scenthound_page_budget"] == [(crawl, 10.0)]
     assert told["scenthound_harvest"] == [(crawl, 0.5)]
     assert told["scenthound_harvest_of_late"] == [(crawl, 0.4)]
-    assert told["scenthound_pages_per_second"] == [(crawl, 1.5)]
     assert told["scenthound_frontier"] == [(crawl, 7.0)]
-    assert told["scenthound_in_flight"] == [(crawl, 2.0)]
     assert told["scenthound_regret"] == [(crawl, 0.25)]
     assert told["scenthound_running"] == [(crawl, 0.0)]
     states = {labels["state"]: value for labels, value in told["scenthound_hosts"]}
@@ -60,6 +58,40 @@ def test_every_figure_says_what_it_is(tmp_path: Path) -> None:
 def test_a_running_crawl_is_told_so(tmp_path: Path) -> None:
     with begin_crawl(tmp_path / "crawl"):
         assert samples(Asker(tmp_path / "crawl"))["scenthound_running"] == [({"crawl": "crawl"}, 1.0)]
+
+
+def told_while_open(folder: Path, **changes: Any) -> dict[str, Any]:
+    with begin_crawl(folder) as store:
+        store.set_status(orjson.dumps(status_values(4) | changes))
+        store.commit()
+        return samples(Asker(folder))
+
+
+@pytest.mark.parametrize(
+    ("changes", "speed"),
+    [({}, 1.5), ({"ending": "page budget reached"}, 1.5), ({"paused": True}, 0.0)],
+    ids=["running", "ending", "paused"],
+)
+def test_a_crawl_at_work_has_a_speed(tmp_path: Path, changes: dict[str, Any], speed: float) -> None:
+    told = told_while_open(tmp_path / "crawl", **changes)
+    assert told["scenthound_pages_per_second"] == [({"crawl": "crawl"}, speed)]
+    assert told["scenthound_in_flight"] == [({"crawl": "crawl"}, 2.0)]
+
+
+def test_a_crawl_that_nobody_works_on_has_no_speed_and_no_requests(tmp_path: Path) -> None:
+    ended_crawl(tmp_path / "ended")
+    begin_crawl(tmp_path / "died").close()
+    told = samples(Asker(tmp_path))
+    assert len(told["scenthound_pages"]) == 2
+    assert told["scenthound_pages_per_second"] == []
+    assert told["scenthound_in_flight"] == []
+
+
+def test_without_pages_there_is_no_harvest(tmp_path: Path) -> None:
+    told = told_while_open(tmp_path / "crawl", pages=0, harvest=0.0, harvest_of_late=0.0)
+    assert told["scenthound_pages"] == [({"crawl": "crawl"}, 0.0)]
+    assert told["scenthound_harvest"] == []
+    assert told["scenthound_harvest_of_late"] == []
 
 
 def test_hostile_names_stay_within_their_labels(tmp_path: Path) -> None:

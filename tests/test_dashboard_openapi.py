@@ -1,5 +1,6 @@
 """The API is described by OpenAPI, and answers as it is described."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from asked_dashboard import Asker, ended_crawl
+from asked_dashboard import Asker, ended_crawl, search
 from scenthound.dashboard.endpoints import ENDPOINTS
 from scenthound.dashboard.openapi import openapi
 from scenthound.lab.labelling.quality import GuideQuality
@@ -30,11 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def asker(folder: Path) -> Asker:
     ended_crawl(folder / "crawl")
     ended_crawl(folder / "other")
-    (folder / "search").mkdir()
-    (folder / "search" / "search.json").write_text('{"format": "scenthound search", "version": 1, "settings": {}}')
-    (folder / "search" / "evaluations.jsonl").write_text(
-        '{"round": 0, "fitness": 0.5}\n{"round": 0, "fitness": 0.25}\n{"ro'
-    )
+    search(folder / "search")
     return Asker(folder)
 
 
@@ -54,6 +51,16 @@ def test_classes_tell_of_themselves_in_words_or_not_at_all() -> None:
     schemas = openapi()["components"]["schemas"]
     assert schemas["Status"]["description"].startswith("How a crawl was doing when it last wrote to the disk.")
     assert "description" not in schemas["Fact"]
+
+
+def test_descriptions_name_fields_that_there_are() -> None:
+    named = {
+        f"{name}.{word}"
+        for name, schema in openapi()["components"]["schemas"].items()
+        for word in re.findall(r"`(\w+)`", schema.get("description", ""))
+        if word not in schema["properties"]
+    }
+    assert named == {"Pages.from"}, "which is no field: it is asked with"
 
 
 @pytest.mark.parametrize("endpoint", [each for each in ENDPOINTS if each.method == "GET"], ids=lambda each: each.name)
@@ -83,15 +90,6 @@ def test_problems_are_told_as_described(asker: Asker) -> None:
 def test_every_endpoint_is_described_and_nothing_else(asker: Asker) -> None:
     described = {(method.upper(), path) for path, methods in openapi()["paths"].items() for method in methods}
     assert described == {(each.method, each.path) for each in ENDPOINTS} | {("GET", "/api/crawls/{id}/events")}
-
-
-def test_a_search_tells_the_best_and_the_mean_of_its_rounds(asker: Asker) -> None:
-    assert asker.get("/api/experiments/search").json["search"] == {"generation": [0], "best": [0.5], "mean": [0.375]}
-
-
-def test_the_log_of_a_search_is_not_touched(asker: Asker, folder: Path) -> None:
-    asker.get("/api/experiments/search")
-    assert (folder / "search" / "evaluations.jsonl").read_text().endswith('{"ro')
 
 
 def test_the_page_of_the_description_names_every_address_and_needs_no_script(asker: Asker) -> None:

@@ -1,6 +1,7 @@
 """The dashboard's pages in Chromium, with answers made up: what they show, ask for, and do not let through."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from made_dashboard import HOSTILE, TOKEN, MadeDashboard, crawl, curves, folder,
 from scenthound.dashboard.answers import Done, Folders, Labels, Pages, Problem
 
 MINUS = "\N{MINUS SIGN}"
+NONE = "\N{EN DASH}"
 VIEWS = (
     "/",
     "/crawls/balloons",
@@ -149,10 +151,12 @@ def test_a_crawl_of_an_old_version_tells_what_its_curves_know(made: MadeDashboar
     old = crawl(
         status=None, state="ended", ended="It reached its page budget.", resume_command="scenthound crawl --resume x"
     )
-    made.answers |= {"/api/crawls/balloons": old, "/api/crawls/balloons/events": live(old, curves(10, 1_020))}
+    unknown = replace(curves(10, 1_020), not_taken=(None, None))
+    made.answers |= {"/api/crawls/balloons": old, "/api/crawls/balloons/events": live(old, unknown)}
     made.open("/crawls/balloons")
     expect(made.page.locator("#number-pages")).to_have_text("1,020")
     expect(made.page.locator("#number-harvest")).to_have_text("0.500")
+    expect(made.page.locator("#number-not_taken")).to_have_text(NONE)
     expect(made.page.locator(".going-on")).to_contain_text("It reached its page budget.")
     expect(made.page.get_by_role("button", name="Pause")).to_be_disabled()
 
@@ -244,14 +248,44 @@ def test_differences_are_those_to_the_first_crawl(made: MadeDashboard) -> None:
     made.open("/compare?crawl=balloons&crawl=trains")
     rows = made.page.get_by_role("region", name="Figures").locator("tbody tr")
     expect(rows.nth(0).locator("td").nth(2)).to_have_text(f"120{MINUS}80")
-    expect(rows.nth(1).locator("td").nth(2)).to_have_text(f"0.250{MINUS}0.250")
     # 120 pages in 2 seconds, 200 in the same time.
-    expect(rows.nth(3).locator("td").nth(2)).to_have_text(f"60.0{MINUS}40.0")
+    expect(rows.nth(4).locator("td").nth(2)).to_have_text(f"60.0{MINUS}40.0")
     # Each strategy has scores of its own.
-    expect(rows.nth(4).locator("td").nth(2)).to_have_text("0.500")
+    expect(rows.nth(5).locator("td").nth(2)).to_have_text("0.500")
     differing = made.page.get_by_role("region", name="Settings that differ").locator("tbody tr")
     expect(differing).to_have_text(["Strategyotieopic"])
     expect(made.page.get_by_role("region", name="Pages in common").locator("tbody")).to_contain_text("6.7 %")
+
+
+def test_harvests_are_compared_where_both_crawls_have_as_many_pages(made: MadeDashboard) -> None:
+    made.open("/compare?crawl=balloons&crawl=trains")
+    figures = made.page.get_by_role("region", name="Figures")
+    rows = figures.locator("tbody tr")
+    # At their ends, after 200 and 120 pages, they are told and not compared.
+    expect(rows.nth(1)).to_have_text("Harvest0.4000.250")
+    # Of 100 pages the sum is 60, of 200 it is 80: so of 120 it is 64, and 64 / 120 = 0.533.
+    expect(rows.nth(2)).to_have_text(f"Harvest after 120 pages0.5330.250{MINUS}0.283")
+    expect(rows.nth(3)).to_have_text("Harvest of late after 120 pages0.2500.250±0.000")
+    expect(rows.nth(5)).to_have_text("Regret after 120 pages0.0200.500")
+    expect(figures).to_contain_text("Means are compared after 120 pages, which all of these crawls have")
+
+
+def test_harvests_by_guides_that_learnt_from_other_pages_are_not_compared(made: MadeDashboard) -> None:
+    told = made.answers["/api/compare"]
+    made.answers["/api/compare"] = replace(told, crawls=(told.crawls[0], replace(told.crawls[1], scored_by="other")))
+    made.open("/compare?crawl=balloons&crawl=trains")
+    figures = made.page.get_by_role("region", name="Figures")
+    expect(figures.locator("tbody tr").nth(2)).to_have_text("Harvest after 120 pages0.5330.250")
+    expect(figures).to_contain_text("guides of other training cannot be compared")
+
+
+def test_a_crawl_without_a_page_is_compared_without_figures(made: MadeDashboard) -> None:
+    told = made.answers["/api/compare"]
+    made.answers["/api/compare"] = replace(told, curves=(told.curves[0], curves()))
+    made.open("/compare?crawl=balloons&crawl=trains")
+    rows = made.page.get_by_role("region", name="Figures").locator("tbody tr")
+    expect(rows.nth(2)).to_have_text(f"Harvest after 0 pages{NONE}{NONE}")
+    expect(made.page.get_by_role("region", name="Figures")).to_contain_text("One of these crawls has no page yet")
 
 
 def test_what_cannot_be_shown_is_told_with_a_command(browser: Browser, address: str) -> None:
@@ -261,6 +295,12 @@ def test_what_cannot_be_shown_is_told_with_a_command(browser: Browser, address: 
         made.open("/crawls/gone")
         expect(page.get_by_role("alert")).to_contain_text("There is no crawl here.")
         expect(page.get_by_role("alert").locator("code")).to_have_text("scenthound dashboard DIR")
+
+
+def test_an_address_that_stands_for_no_text_is_told_as_that(made: MadeDashboard) -> None:
+    made.open("/crawls/%E0%A4%A")
+    expect(made.page.get_by_role("alert")).to_contain_text("There is no page at this address")
+    expect(made.page.get_by_role("link", name="All crawls and experiments")).to_be_visible()
 
 
 def test_an_empty_dashboard_says_how_to_begin_and_shows_what_comes(made: MadeDashboard) -> None:

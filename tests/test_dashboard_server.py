@@ -20,9 +20,11 @@ Program = Callable[..., tuple[int, str, str]]
 
 
 @contextmanager
-def started(*arguments: object) -> Iterator[tuple["subprocess.Popen[str]", int, str]]:
+def started(
+    *arguments: object, program: tuple[str, ...] = ("-m", "scenthound.cli", "dashboard")
+) -> Iterator[tuple["subprocess.Popen[str]", int, str]]:
     """The program, its port and its token."""
-    command = [sys.executable, "-m", "scenthound.cli", "dashboard", *map(str, arguments)]
+    command = [sys.executable, *program, *map(str, arguments)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -54,6 +56,24 @@ def test_ctrl_c_ends_it_at_once_though_somebody_watches_and_a_change_needs_the_t
         assert (process.returncode, errors) == (0, "")
         watching.close()
         connection.close()
+
+
+def test_a_connection_that_asks_nothing_is_ended_and_one_that_watches_is_not(tmp_path: Path) -> None:
+    impatient = (
+        "import sys; from pathlib import Path; from scenthound.dashboard import server; server._ASKS_WITHIN_S = 0.2; "
+        "server.serve([Path(sys.argv[1])], None, lambda said: print(said, flush=True))"
+    )
+    with begin_crawl(tmp_path / "crawl"), started(tmp_path, program=("-c", impatient)) as (_, port, _):
+        watching = HTTPConnection("127.0.0.1", port, timeout=10)
+        watching.request("GET", "/api/crawls/crawl/events")
+        events = watching.getresponse()
+        for sent in (b"", b"GET / HTTP/1.1\r\nHost: a"):
+            with socket.create_connection(("127.0.0.1", port), timeout=5) as idle:
+                idle.sendall(sent)
+                assert idle.recv(100) == b""
+        assert events.readline() == b"retry: 2000\n"
+        assert any(events.readline().startswith(b"event: live") for _ in range(9))
+        watching.close()
 
 
 def test_each_takes_the_next_free_port_of_this_machine_alone() -> None:

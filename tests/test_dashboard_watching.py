@@ -69,7 +69,8 @@ def test_the_whole_curve_comes_first_and_then_only_what_is_new(tmp_path: Path) -
             assert (first.crawl.state, [page.visit for page in first.latest]) == ("running", [3, 2, 1, 0])
             go_on(store, 5, 6.0)
             second = await next_live(watcher)
-            assert (second.new.pages, second.new.seconds, second.new.pages_per_s) == ((5,), (6.0,), (0.5,))
+            # Four pages since the first point, 5 s ago.
+            assert (second.new.pages, second.new.seconds, second.new.pages_per_s) == ((5,), (6.0,), (0.8,))
             assert second.latest[0].url == "http://a.test/new5"
             watch.leave(watcher)
 
@@ -176,8 +177,24 @@ def test_the_time_between_two_runs_is_left_out(tmp_path: Path) -> None:
         go_on(store, 6, 1003.0, run=2)
         news = reader.read(whole=False, look=False).news
         assert news is not None
-        assert (news.new.seconds, news.new.pages_per_s) == ((6.0, 7.0), (0.5, 1.0))
+        assert (news.new.seconds, news.new.pages_per_s) == ((6.0, 7.0), (0.8, 5 / 6))
         assert reader.read(whole=False, look=True).news is None
+    reader.close()
+
+
+def test_pauses_are_left_out_as_in_the_whole_curve(tmp_path: Path) -> None:
+    reader = LiveReader(found(tmp_path / "crawl"))
+    with begin_crawl(tmp_path / "crawl") as store:
+        assert reader.read(whole=True, look=False).whole is not None
+        for seconds, is_paused in ((5.0, True), (6.0, True), (95.0, True), (96.0, False)):
+            store.add_moment(moment(4, seconds, paused=is_paused))
+        store.commit()
+        read = reader.read(whole=False, look=False).news
+        assert read is not None
+        assert read.new.seconds == (5.0, 5.0, 5.0, 6.0)
+        whole = reader.read(whole=True, look=False).whole
+        assert whole is not None
+        assert whole.new.seconds[-4:] == read.new.seconds
     reader.close()
 
 
@@ -267,3 +284,11 @@ def test_when_the_dashboard_ends_all_streams_end_at_once(tmp_path: Path) -> None
             assert stream.told[-1] == {"type": "http.response.body", "body": b"", "more_body": False}
 
     asyncio.run(test())
+
+
+def test_a_question_for_the_head_alone_is_answered_at_once_and_watches_nothing(tmp_path: Path) -> None:
+    asker = Asker(ended_crawl(tmp_path / "crawl"))
+    answer = asker.ask("HEAD", "/api/crawls/crawl/events", {})
+    assert (answer.status, answer.headers["content-type"].partition(";")[0]) == (200, "text/event-stream")
+    assert asker.dashboard.watching.n_pollers == 0
+    assert asker.ask("HEAD", "/api/crawls/gone/events", {}).status == 404

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.errors import BadInput, Failure, printable
-from scenthound.files import DAMAGE, beginning_of, compressed_as, opened, write_whole
+from scenthound.files import DAMAGE, beginning_of, compressed_as, opened, regular_bytes, write_whole
 
 
 @pytest.mark.parametrize("name", ["words", "words.gz", "words.zst"])
@@ -93,6 +93,30 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_part(tmp_path: Path, monk
         write_whole(tmp_path / "words", b"new")
     assert (tmp_path / "words").read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["words"]
+
+
+def test_a_link_is_refused_where_somebody_else_may_have_laid_it(tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_bytes(b"precious")
+    for target in ("theirs", "nowhere"):
+        (tmp_path / "link").unlink(missing_ok=True)
+        (tmp_path / "link").symlink_to(target)
+        with pytest.raises(BadInput, match="is a link"):
+            write_whole(tmp_path / "link", b"new", follow_link=False)
+    assert (tmp_path / "theirs").read_bytes() == b"precious"
+    assert {path.name for path in tmp_path.iterdir()} == {"theirs", "link"}
+    write_whole(tmp_path / "theirs", b"new", follow_link=False)
+    assert (tmp_path / "theirs").read_bytes() == b"new"
+
+
+def test_a_file_is_read_as_it_stands_up_to_a_bound_and_nothing_else_is_waited_for(tmp_path: Path) -> None:
+    packed = gzip.compress(bytes(100))
+    (tmp_path / "words").write_bytes(packed)
+    os.mkfifo(tmp_path / "pipe")
+    assert regular_bytes(tmp_path / "words", len(packed)) == packed
+    wrong = {"words": "more than", "pipe": "a pipe or a device", "": "Is a directory", os.devnull: "a pipe or a device"}
+    for name, words in wrong.items():
+        with pytest.raises(OSError, match=words):
+            regular_bytes(tmp_path / name, len(packed) - 1)
 
 
 def test_folders_pipes_and_devices_are_not_replaced(tmp_path: Path) -> None:

@@ -1,7 +1,10 @@
 """What a person said of the pages of a crawl, and what a guide is to learn from."""
 
+import gzip
 import json
+import threading
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -10,10 +13,11 @@ from labelled_crawl import N_PAGES, SEED, TOPIC, label, labelled_crawl
 from ring_web import url
 from scenthound.errors import BadInput
 from scenthound.lab.crawl_plan import CrawlPlan
-from scenthound.lab.labelling.labels import LABELS_FILE, Labels, PageLabel
+from scenthound.lab.labelling.labels import LABELS_FILE, MOST_BYTES, Labels, PageLabel
 from scenthound.lab.labelling.training import missing_for_training, training_pages, write_training
 from scenthound.lab.thresholds.labels import read_labels
 from scenthound.lab.training_folder import read_training
+from scenthound.store.folder_lock import locked, locked_within
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.text.live_words import LiveWords
 from scenthound.text.words import WordScanner
@@ -87,6 +91,92 @@ def test_what_two_people_say_at_a_time_is_all_kept(folder: Path) -> None:
     with StoredCrawl.open(folder) as crawl:
         after = before.add(next(crawl.visits(4)), True)
     assert said(after) == {3: False, 4: True}
+
+
+def test_a_file_of_labels_is_read_as_it_stands_and_no_longer_one_than_that(folder: Path) -> None:
+    bomb = gzip.compress(b"\n" * (1 << 20))
+    (folder / LABELS_FILE).write_bytes(bomb)
+    with pytest.raises(BadInput, match="it is no UTF-8"):
+        Labels.read(folder)
+    (folder / LABELS_FILE).write_bytes(b"\n" * (MOST_BYTES + 1))
+    with pytest.raises(BadInput, match="it has more than 4,194,304 bytes"):
+        Labels.read(folder)
+
+
+def test_a_file_that_has_not_changed_is_not_read_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    label(folder, v2=True)
+    first = Labels.read(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr("scenthound.lab.labelling.labels.regular_bytes", None)
+        assert Labels.read(folder) == first
+    assert said(label(folder, v3=False)) == {2: True, 3: False}
+
+
+@pytest.mark.parametrize("visits", [(-1, -2, -3), (10**19, 2**63, 10**9), (1e300, "7", None), (N_PAGES, 50, 51)])
+def test_labels_of_visits_that_are_not_there_count_for_nothing(folder: Path, visits: tuple[Any, ...]) -> None:
+    fields = {"url": "http://a.test/", "time_s": NOON_S, "crawl": str(Labels.read(folder).crawl_id)}
+    lines = [json.dumps({**fields, "visit": visit, "label": said}) for visit in visits for said in (True, False)]
+    (folder / LABELS_FILE).write_text("\n".join(lines) + "\n")
+    assert str(missing_for_training(folder)).startswith("Label 2 more relevant and 3 more irrelevant:")
+    with StoredCrawl.open(folder) as crawl:
+        assert Labels.of(crawl).pages == ()
+        with pytest.raises(BadInput, match="no text that can be read"):
+            training_pages(crawl, Labels.read(folder))
+    label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
+    with StoredCrawl.open(folder) as crawl:
+        assert [page.visit for page in training_pages(crawl, Labels.read(folder)).pages] == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_folder_that_another_program_holds_is_not_waited_for_long(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scenthound.lab.labelling.labels.LONGEST_WAIT_S", 0.1)
+    with locked(folder), pytest.raises(BadInput, match="is held by another program"):
+        label(folder, v2=True)
+    assert said(label(folder, v2=True)) == {2: True}
+
+
+def test_a_lock_that_is_let_go_of_is_waited_for(folder: Path) -> None:
+    holds, letting_go = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with locked(folder):
+            holds.set()
+            letting_go.wait(0.2)
+
+    threading.Thread(target=hold).start()
+    assert holds.wait(5)
+    with locked_within(folder, 5.0) as is_ours:
+        assert is_ours
+        with locked_within(folder, 0.0) as is_others:
+            assert not is_others
+
+
+def test_nothing_is_written_through_links(folder: Path, tmp_path: Path) -> None:
+    labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "guides").symlink_to(tmp_path / "elsewhere")
+    with StoredCrawl.open(folder) as crawl, pytest.raises(BadInput, match="guides is a link"):
+        write_training(folder, training_pages(crawl, labels))
+    (folder / LABELS_FILE).unlink()
+    (folder / LABELS_FILE).symlink_to(tmp_path / "elsewhere" / "labels")
+    with pytest.raises(BadInput, match="is a link"):
+        label(folder, v2=True)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_guides_that_are_written_at_a_time_have_numbers_of_their_own(folder: Path) -> None:
+    labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
+    with StoredCrawl.open(folder) as crawl:
+        training = training_pages(crawl, labels)
+    names: list[str] = []
+    writers = [threading.Thread(target=lambda: names.append(write_training(folder, training))) for _ in range(5)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert sorted(names) == [f"guides/{number}" for number in range(1, 6)]
+    assert len(list((folder / "guides").iterdir())) == 5
 
 
 def test_it_is_said_what_is_missing_and_the_seed_counts_as_relevant(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,14 +10,18 @@ import pytest
 
 from labelled_crawl import TOPIC, label, labelled_crawl
 from scenthound.errors import MissingExtra, WrongUse
+from scenthound.frontier.politeness_rules import PolitenessRules
 from scenthound.lab.crawl_plan import CrawlPlan
 from scenthound.lab.labelling.quality import GuideQuality, area_held_out, area_under_roc, guide_quality
-from scenthound.lab.labelling.retraining import learning_model, new_crawl_command, retrain
+from scenthound.lab.labelling.retraining import first_scored, learning_model, new_crawl, retrain
 from scenthound.lab.labelling.training import TextToLearn, TrainingPages
 from scenthound.lab.run_goals import RunGoals
 from scenthound.model import FloatArray
 from scenthound.relevance.base import RELEVANCE
+from scenthound.store.crawl_rows import GuideRow
+from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
+from stored_crawls import NOON_S
 
 pytest.importorskip("sklearn", reason="the extra `learn` is not installed")
 
@@ -90,24 +95,49 @@ TRAINS = [(f"train rails own{number}", False, 0.05 + 0.1 * number) for number in
 
 
 def test_a_guide_that_learns_is_measured_on_pages_it_did_not_learn_from() -> None:
-    quality = guide_quality(pages(*BALLOONS, *TRAINS), [], RELEVANCE.make("svm"), TOPIC)
+    quality = guide_quality(pages(*BALLOONS, *TRAINS), 0, RELEVANCE.make("svm"), TOPIC)
     assert quality == GuideQuality(0.0, 1.0, 3, 3)
     assert not quality.is_worse
     # Of pages that share no word nothing is learnt, however well they are known by heart.
     alone = [(f"own{number}", number % 2 == 0, 0.0) for number in range(6)]
-    assert guide_quality(pages(*alone), [], RELEVANCE.make("svm"), TOPIC).area_after == 0.5
+    assert guide_quality(pages(*alone), 0, RELEVANCE.make("svm"), TOPIC).area_after == 0.5
 
 
 def test_seeds_teach_and_do_not_judge() -> None:
     seeds = [(f"balloon basket seed{number}", True, 0.0) for number in range(3)]
-    quality = guide_quality(pages(*seeds, *TRAINS, seeds=3), [], RELEVANCE.make("svm"), TOPIC)
+    quality = guide_quality(pages(*seeds, *TRAINS, seeds=3), 0, RELEVANCE.make("svm"), TOPIC)
     assert quality == GuideQuality(None, None, 0, 3)
 
 
-def test_the_guide_so_far_is_measured_where_one_guide_scored() -> None:
-    mixed = pages(("balloon a", True, 0.5), ("train a", False, 0.4), ("balloon b", True, 0.1), ("train b", False, 0.05))
-    assert guide_quality(mixed, [2], RELEVANCE.make("svm"), TOPIC).area_before == 1.0
-    assert guide_quality(mixed, [], RELEVANCE.make("svm"), TOPIC).area_before == 0.75
+def test_the_guide_so_far_is_measured_by_what_it_scored_itself() -> None:
+    """The guide before had everything in order; the one in use has all the wrong way round."""
+    before = [("balloon a", True, 0.9), ("balloon b", True, 0.8), ("train a", False, 0.1)]
+    since = [("balloon c", True, 0.2), ("balloon d", True, 0.3), ("train b", False, 0.7)]
+    quality = guide_quality(pages(*before, *since), 3, RELEVANCE.make("svm"), TOPIC)
+    # The new one is measured by the same three pages, and learns from the others too.
+    assert quality == GuideQuality(0.0, 1.0, 2, 1)
+    assert not quality.is_worse
+
+
+def test_a_guide_that_scored_no_labelled_pair_is_not_known_and_the_new_one_not_worse() -> None:
+    labelled = pages(*BALLOONS, *TRAINS)
+    # Of the trains alone no pair is made.
+    for since in (3, 6):
+        quality = guide_quality(labelled, since, RELEVANCE.make("svm"), TOPIC)
+        assert quality == GuideQuality(None, 1.0, 3, 3)
+        assert not quality.is_worse
+
+
+def test_pages_that_the_guide_in_use_learnt_from_do_not_judge_it(tmp_path: Path) -> None:
+    """A crawl by a guide that learnt from pages of another meets those pages again."""
+    for kind, text in (("positive", "the balloon and the basket own0"), ("negative", "train rails own3")):
+        (tmp_path / kind).mkdir()
+        (tmp_path / kind / "page.txt").write_text(text)
+    known = [("the balloon and the basket own0", True, 1.0), ("train rails own3", False, 0.0)]
+    unknown = [("balloon basket own1", True, 0.2), ("train rails own4", False, 0.6)]
+    training = replace(pages(*known, *unknown), given=tmp_path)
+    quality = guide_quality(training, 0, RELEVANCE.make("svm"), TOPIC)
+    assert quality == GuideQuality(0.0, 1.0, 1, 1)
 
 
 def ready(folder: Path, **settings: object) -> Path:
@@ -161,17 +191,45 @@ def test_without_the_extra_it_is_said_and_nothing_is_made(tmp_path: Path, monkey
     assert not (folder / "guides").exists()
 
 
+def a_guide(visit: int, folder: str) -> GuideRow:
+    return GuideRow(visit, NOON_S, "svm", folder, 3, 3)
+
+
+def test_the_guide_in_use_is_the_last_that_was_taken_up(tmp_path: Path) -> None:
+    folder = labelled_crawl(tmp_path / "crawl")
+    with CrawlStore.open(folder) as store:
+        assert first_scored(store, RunGoals()) == 0
+        store.add_guide(a_guide(4, "guides/1"))
+        store.add_guide(a_guide(7, "guides/2"))
+        store.commit()
+        assert first_scored(store, RunGoals(guide="guides/2")) == 7
+        # Handed over, and to be used by the next run: it has scored none of the 12 pages.
+        assert first_scored(store, RunGoals(guide="guides/3")) == 12
+
+
+def test_a_guide_that_was_never_used_is_said_to_be_unknown(tmp_path: Path) -> None:
+    folder = ready(tmp_path / "crawl")
+    retrain(folder)
+    again = retrain(folder)
+    assert again.quality.area_before is None
+    assert "How good the guide so far is, is not known" in again.says
+    assert RunGoals.read(folder).guide == "guides/2"
+
+
+def options(plan: CrawlPlan, folder: Path, goals: RunGoals | None = None) -> dict[str, str]:
+    """Of the command that crawls anew by guide 3; all its options have values."""
+    words = shlex.split(new_crawl(folder, plan, goals or RunGoals(), "guides/3").line)
+    assert words[:2] == ["scenthound", "crawl"]
+    return dict(zip(words[2::2], words[3::2], strict=True))
+
+
 def test_the_command_starts_a_crawl_by_the_new_guide(tmp_path: Path) -> None:
     folder = tmp_path / "my crawl"
     plan = CrawlPlan(TOPIC, ("http://a.test/",), page_budget=50, contact="me@a.test")
-    words = shlex.split(new_crawl_command(folder, plan, "guides/3"))
-    told = dict(zip(words[2::2], words[3::2], strict=True))
-    assert words[:2] == ["scenthound", "crawl"]
-    assert told == {
+    assert options(plan, folder) == {
         "--topic": "ballooning",
         "--keywords": "hot air balloon",
         "--seed": "http://a.test/",
-        "--strategy": plan.strategy,
         "--relevance": "svm",
         "--train-from": str(folder / "guides/3"),
         "--pages": "50",
@@ -181,9 +239,37 @@ def test_the_command_starts_a_crawl_by_the_new_guide(tmp_path: Path) -> None:
     }
 
 
+def test_the_command_has_what_the_crawl_was_told(tmp_path: Path) -> None:
+    plan = CrawlPlan(
+        TOPIC,
+        ("http://a.test/",),
+        agent="Hound",
+        random_seed=7,
+        hosts={"a.test": "127.0.0.1"},
+        politeness=PolitenessRules(delay_s=2.5, pages_per_host=9),
+    )
+    told = options(plan, tmp_path, RunGoals(page_budget=77))
+    wanted = {
+        "--user-agent": "Hound",
+        "--random-seed": "7",
+        "--delay": "2.5",
+        "--pages-per-host": "9",
+        "--pages": "77",
+        "--hosts": str(tmp_path / "guides/3/hosts"),
+    }
+    assert {name: told.get(name) for name in wanted} == wanted
+
+
+def test_files_that_the_command_reads_are_there(tmp_path: Path) -> None:
+    folder = ready(tmp_path / "crawl", hosts={"a.test": "127.0.0.1"}, tries=9)
+    done = retrain(folder)
+    words = shlex.split(done.command)
+    assert Path(words[words.index("--hosts") + 1]).read_text() == "127.0.0.1 a.test\n"
+    assert "No option of a new crawl says tries=9." in done.says
+
+
 def test_a_crawl_that_read_a_recording_has_its_pages_from_there(tmp_path: Path) -> None:
-    words = shlex.split(new_crawl_command(tmp_path, CrawlPlan(TOPIC, ("http://a.test/",), web="recording"), "guides/1"))
-    assert words[words.index("--web") + 1] == "recording"
+    assert options(CrawlPlan(TOPIC, ("http://a.test/",), web="recording"), tmp_path)["--web"] == "recording"
 
 
 def test_a_crawl_that_learns_already_keeps_its_model() -> None:

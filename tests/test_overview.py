@@ -15,6 +15,7 @@ from scenthound.lab.overview.curves import WINDOW, crawl_curves, visit_curves
 from scenthound.lab.overview.kinds import folder_kind
 from scenthound.lab.overview.overlap import overlap_of
 from scenthound.lab.overview.top_hosts import HostPages, HostTally
+from scenthound.lab.overview.working_time import WorkingTime
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
@@ -26,16 +27,18 @@ def test_curves_are_those_of_the_moments_and_leave_out_the_time_between_runs(tmp
     with planned_crawl(tmp_path / "crawl") as store:
         store.note_run(a_run(1, 0.0, ended_s=5.0, ended="time is up"))
         store.note_run(a_run(2, 1000.0, n_pages_before=8))
-        for moment in (a_moment(1, 2), a_moment(4, 8, regret=0.5), a_moment(1002, 12, run=2)):
+        late = (a_moment(1002, 12, run=2), a_moment(1014, 30, run=2))
+        for moment in (a_moment(1, 2), a_moment(4, 8, regret=0.5), *late):
             store.add_moment(moment)
         store.commit()
         curves = crawl_curves(store)
     # The first run lasted 5 s, so what was 2 s after the beginning of the second is at 7 s.
-    assert curves.seconds.tolist() == [1, 4, 7]
-    assert curves.pages.tolist() == [2, 8, 12]
-    assert curves.pages_per_s[1:].tolist() == [2, pytest.approx(4 / 3)]
+    assert curves.seconds.tolist() == [1, 4, 7, 19]
+    assert curves.pages.tolist() == [2, 8, 12, 30]
+    # Since the beginning, 6 pages in 3 s and 10 in 6 s; at 19 s the last point of ten seconds ago is the one at 7 s.
+    assert curves.pages_per_s[1:].tolist() == [2, pytest.approx(10 / 6), pytest.approx(18 / 12)]
     assert math.isnan(curves.pages_per_s[0])
-    assert np.isnan(curves.regret).tolist() == [True, False, True]
+    assert np.isnan(curves.regret).tolist() == [True, False, True, True]
     assert (curves.hosts_retired[0], curves.not_taken[0], curves.frontier[0], curves.knows_hosts) == (4, 5, 7, True)
 
 
@@ -56,6 +59,8 @@ def test_a_crawl_of_an_older_version_has_the_curves_of_its_visits(tmp_path: Path
     assert curves.harvest.tolist() == [1.0, 0.5, 0.5, 0.5]
     assert curves.seconds.tolist() == [0, 1, 2, 3]
     assert curves.frontier.tolist() == [0, 10, 20, 30]
+    assert np.isnan(curves.not_taken).all()
+    assert np.isnan(curves.hosts_resting).all()
     assert not curves.knows_hosts
 
 
@@ -82,6 +87,53 @@ def test_what_older_versions_crawled_comes_before_the_first_moment(tmp_path: Pat
     assert curves.pages.tolist() == [1, 2, 3]
     assert curves.harvest.tolist() == [1.0, 0.5, 0.25]
     assert curves.seconds.tolist() == [0, 1, 2]
+    # Of the first two pages nobody noted what was not taken.
+    assert np.isnan(curves.not_taken).tolist() == [True, True, False]
+    assert curves.knows_hosts
+
+
+def test_a_run_that_died_lasted_until_its_last_page_if_that_is_later_than_its_last_moment(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        for number, seconds in enumerate((1, 3.5, 101)):
+            store.add_visit(visit(number, time_s=NOON_S + seconds))
+        store.note_run(a_run(1, 0.0))
+        store.note_run(a_run(2, 100.0, n_pages_before=2))
+        for moment in (a_moment(3, 1), a_moment(101, 3, run=2)):
+            store.add_moment(moment)
+        store.commit()
+        assert crawl_curves(store).seconds.tolist() == [3, 4.5]
+        assert visit_curves(store).seconds.tolist() == [1, 3.5, 4.5]
+
+
+def test_what_lies_between_two_paused_moments_is_no_work(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        store.add_visit(visit(0, time_s=NOON_S + 1))
+        store.add_visit(visit(1, time_s=NOON_S + 34))
+        store.note_run(a_run(1, 0.0, ended_s=35.0, ended="stopped"))
+        for moment in (
+            a_moment(2, 1),
+            a_moment(3, 1, paused=True),
+            a_moment(20, 1, paused=True),
+            a_moment(30, 1, paused=True),
+            a_moment(32, 1),
+            a_moment(35, 2),
+        ):
+            store.add_moment(moment)
+        store.commit()
+        assert crawl_curves(store).seconds.tolist() == [2, 3, 3, 3, 5, 8]
+        assert visit_curves(store).seconds.tolist() == [1, 7]
+
+
+def test_a_clock_that_was_set_back_takes_no_time_away() -> None:
+    moments = [a_moment(5, 1), a_moment(2, 2), a_moment(6, 3)]
+    clock = WorkingTime.of([a_run(1, 0.0)], moments, {})
+    assert clock.at(np.array([each.time_s for each in moments])).tolist() == [5, 5, 6]
+    assert clock.at(np.array([])).tolist() == []
+
+
+def test_moments_of_a_run_that_is_not_noted_still_count() -> None:
+    moments = [a_moment(5, 1), a_moment(7, 2)]
+    assert WorkingTime.of([], moments, {}).at(np.array([each.time_s for each in moments])).tolist() == [0, 2]
 
 
 def test_a_rest_of_hours_between_visits_is_time_between_runs(tmp_path: Path) -> None:

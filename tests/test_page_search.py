@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from time import monotonic
 from uuid import uuid4
@@ -14,7 +14,7 @@ from scenthound.errors import BadInput
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.page_search import PageSearch
-from scenthound.store.search_index import INDEX_FILE
+from scenthound.store.search_index import APPLICATION_ID, INDEX_FILE
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.stored_text import text_of_visit
 from stored_crawls import add_page, new_crawl, response, visit
@@ -195,6 +195,73 @@ def test_a_file_that_is_no_index_is_replaced(crawl: StoredCrawl) -> None:
     with PageSearch.open(crawl) as search:
         index_all(search, crawl)
         assert search.count("hot") == 2
+
+
+def database_of_another(place: Path) -> Path:
+    with closing(sqlite3.connect(place)) as database:
+        database.executescript("CREATE TABLE page (x); CREATE TABLE about (y); INSERT INTO page VALUES ('precious');")
+    return place
+
+
+def is_untouched(place: Path) -> bool:
+    with closing(sqlite3.connect(place)) as database:
+        tables = database.execute("SELECT name FROM sqlite_master").fetchall()
+        mode = database.execute("PRAGMA journal_mode").fetchone()[0]
+        return (tables, mode) == ([("page",), ("about",)], "delete")
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("leads", [True, False])
+def test_a_link_is_not_followed_and_the_index_is_elsewhere(crawl: StoredCrawl, ending: str, leads: bool) -> None:
+    theirs = database_of_another(crawl.folder.parent / "theirs")
+    (crawl.folder / f"{INDEX_FILE}{ending}").symlink_to(theirs if leads else crawl.folder.parent / "nowhere")
+    before = theirs.read_bytes()
+    with PageSearch.open(crawl) as search:
+        index_all(search, crawl)
+        assert search.count("hot") == 2
+    assert theirs.read_bytes() == before
+    assert not (crawl.folder.parent / "nowhere").exists()
+
+
+def test_a_database_of_another_program_is_left_alone(crawl: StoredCrawl) -> None:
+    theirs = database_of_another(crawl.folder / INDEX_FILE)
+    with PageSearch.open(crawl) as search:
+        index_all(search, crawl)
+        assert search.count("hot") == 2
+    assert is_untouched(theirs)
+
+
+def test_an_index_that_was_begun_and_not_finished_is_ours(crawl: StoredCrawl) -> None:
+    with closing(sqlite3.connect(crawl.folder / INDEX_FILE)) as begun:
+        begun.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    with PageSearch.open(crawl) as search:
+        index_all(search, crawl)
+    with closing(sqlite3.connect(crawl.folder / INDEX_FILE)) as index:
+        assert index.execute("SELECT pages FROM about").fetchone() == (len(TEXTS),)
+
+
+def test_who_closes_an_index_waits_for_who_adds_to_it(crawl: StoredCrawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    adds, may_end = threading.Event(), threading.Event()
+
+    def slow(stored: StoredCrawl, row: object) -> str:
+        adds.set()
+        assert may_end.wait(5)
+        return text_of_visit(stored, row)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("scenthound.store.page_search.text_of_visit", slow)
+    search = PageSearch.open(crawl)
+    adding = threading.Thread(target=search.index_on, args=(crawl, 1))
+    closer = threading.Thread(target=search.close)
+    adding.start()
+    assert adds.wait(5)
+    closer.start()
+    closer.join(0.05)
+    assert closer.is_alive()
+    may_end.set()
+    for thread in (adding, closer):
+        thread.join(5)
+    with pytest.raises(BadInput, match="cannot be used"):
+        search.count("hot")
 
 
 def test_where_nothing_can_be_written_the_index_is_elsewhere_and_goes(crawl: StoredCrawl) -> None:

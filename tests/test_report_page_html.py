@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from scenthound.report.page.assets import PAGE_SCRIPTS, PAGE_STYLES, asset_text, page_script, page_style
-from scenthound.report.page.figure_data import chart_data, kept_points
+from scenthound.report.page.figure_data import chart_data, kept_points, rounded
 from scenthound.report.page.html import content_security_policy, page_html
 from scenthound.report.page.texts import DASH, MINUS, Anchors, number_text
 from scenthound.report.page.values import (
@@ -182,6 +182,14 @@ def test_numbers_are_rounded_and_what_is_no_number_is_a_gap():
     assert series["y"] == [0.12346, None, None, 3, 123460]
     assert series["error"] == [None] * 5
     assert "NaN" not in page_of(chart(curve("a", [np.nan, 1.0])))
+
+
+def test_whole_numbers_are_kept_to_the_last_page():
+    whole = Series("pages", np.array([1.0, 1_234_567.0]), np.array([7_654_321.0, -123_456_789.0]))
+    given = chart_data(Chart("c", "C", "pages", "links", (whole,), marks=(Mark(1_234_567.0, "here"),)))
+    assert (given["series"][0]["x"], given["series"][0]["y"]) == ([1, 1_234_567], [7_654_321, -123_456_789])
+    assert given["marks"][0]["x"] == 1_234_567
+    assert json.dumps(rounded(1e300)) == "1e+300"
 
 
 def test_long_curves_are_thinned_most_at_their_end():

@@ -16,6 +16,7 @@ from scenthound.lab.statistics import mean_over_topics
 from scenthound.report.page.html import page_html
 from scenthound.report.runs.page import evaluation_page, run_page
 from scenthound.report.runs.tables import cost_table, marks_told, metric_table
+from scenthound.report.versions import versions, versions_told
 from scenthound.topics.files import write_topics
 
 ABOUT = {
@@ -95,6 +96,13 @@ def test_the_summary_says_who_is_best_and_who_is_worse():
         "By precision after 20 pages, a is best: 0.650 ± 0.042. Clearly worse: b. Not told apart from it: c."
     )
     assert page.title == "3 strategies on school"
+    assert page.key_facts[1:3] == (("strategies", "3"), ("topics", "8"))
+
+
+def test_one_strategy_on_one_topic_is_told_in_the_singular():
+    page = evaluation_page(judged({"a": GOOD[:1]}), ABOUT, Path("run"))
+    assert page.title == "1 strategy on school"
+    assert page.key_facts[1:3] == (("strategy", "1"), ("topic", "1"))
 
 
 def test_a_metric_without_values_is_noted_with_what_it_needs():
@@ -174,7 +182,9 @@ def test_settings_are_told_in_words(run):
     assert (facts["random seeds"], facts["pages per crawl"], facts["nofollow is obeyed"]) == ("2", "20", "yes")
     assert facts["strategies"] == "breadth_first, best_first"
     assert facts["guide of best_first"] == "cosine"
-    assert facts["made by"].startswith("scenthound ")
+    assert facts["made by"] == f"scenthound {versions()['scenthound']}"
+    assert facts["this report was made by"] == versions_told(versions())
+    assert {"python", "numpy"} < set(facts["this report was made by"].split())
 
 
 def test_what_is_no_run_is_told_in_one_line(tmp_path):

@@ -1,6 +1,7 @@
 """The page of a search, finished, stopped or on its way."""
 
 import json
+import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -8,11 +9,16 @@ from pathlib import Path
 import pytest
 
 from evolution_web import record_topical, small_search, write_topical
+from scenthound.cli import evolve_tables
 from scenthound.errors import BadInput
+from scenthound.lab.evolving.evolution import go_on
 from scenthound.lab.evolving.search_folder import COMPARED_FILE, LOG_FILE, RESULT_FILE, SearchFolder
 from scenthound.report.page.html import page_html
+from scenthound.report.page.values import Prose, Verbatim
 from scenthound.report.searches.page import search_page
 from scenthound.report.searches.told import SearchState, read_search
+from scenthound.report.searches.use import UNSEEN_PROPOSED
+from scenthound.report.versions import versions, versions_told
 from scenthound.strategies.parts.rank_formula import formula_of
 from scenthound.strategies.rank_file import Generation, rank_file_text, read_rank_file
 
@@ -48,8 +54,9 @@ def test_a_finished_search_shows_its_fitness_and_its_formula(done):
     assert sum(float(row[1].text) for row in weights.rows) == pytest.approx(1, abs=1e-3)
     best = max(each.best for each in result.history)
     assert page.summary[0].startswith(
-        f"The best rank function after {len(result.history)} generations has a fitness of"
+        f"The best rank function after {result.history[-1].generation} generations has a fitness of"
     )
+    assert dict(page.key_facts)["generations"] == f"{result.history[-1].generation}"
     assert dict(page.key_facts)["state"] == "finished"
     assert dict(page.key_facts)["best fitness"] == f"{best:.3f}"
     compared = json.loads((done / COMPARED_FILE).read_text())
@@ -63,9 +70,129 @@ def test_the_best_of_all_generations_is_told(search):
     history = (Generation(0, 0.25, 0.125, 4), Generation(1, 0.5, 0.375, 8))
     (search / RESULT_FILE).write_text(rank_file_text(replace(result, history=history)))
     page = search_page(search)
-    assert page.summary[0].startswith("The best rank function after 2 generations has a fitness of 0.500.")
+    assert page.summary[0].startswith("The best rank function after 1 generation has a fitness of 0.500.")
     (chart,) = blocks(page, "Fitness by generation")
     assert [series.y.tolist() for series in chart.series] == [[0.25, 0.5], [0.125, 0.375]]
+
+
+def test_generations_are_counted_as_the_command_line_counts_them(done):
+    finished = go_on(done, workers=1)
+    assert dict(search_page(done).key_facts)["generations"] == f"{finished.summary.generation}" == "3"
+
+
+def changed(search, *history, guide="cosine"):
+    result = read_rank_file(search / RESULT_FILE)
+    (search / RESULT_FILE).write_text(rank_file_text(replace(result, history=history, guide=guide)))
+    return search
+
+
+def test_the_first_population_is_no_generation(search):
+    page = search_page(changed(search, Generation(0, 0.25, 0.125, 4)))
+    assert page.summary[0].startswith("The best rank function of the first population has a fitness of 0.250.")
+
+
+def test_a_result_without_its_history_has_no_fitness(search):
+    page = search_page(changed(search))
+    assert page.summary[0].startswith("The best rank function has no fitness on record. On the same crawls: ")
+    assert "generations" not in dict(page.key_facts)
+    (table,) = blocks(page, "Beside known strategies")
+    assert "the best of the search" not in [row[0].text for row in table.rows]
+
+
+COMPARED = {"best_first": 0.5, "published": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("best", "rows", "says"),
+    [
+        (
+            0.625,
+            [("the best of the search", True), ("best_first", False), ("published", False)],
+            "On the same crawls: best_first 0.500, published 0.250.",
+        ),
+        (
+            0.5,
+            [("the best of the search", True), ("best_first", True), ("published", False)],
+            "On the same crawls: best_first 0.500, published 0.250. As good or better: best_first.",
+        ),
+        (
+            0.125,
+            [("best_first", True), ("published", False), ("the best of the search", False)],
+            "On the same crawls: best_first 0.500, published 0.250. As good or better: best_first, published.",
+        ),
+    ],
+    ids=["ahead", "level", "behind"],
+)
+def test_who_is_as_good_as_the_best_of_the_search_is_not_shown_as_beaten(search, best, rows, says):
+    (search / COMPARED_FILE).write_text(json.dumps(COMPARED))
+    page = search_page(changed(search, Generation(1, best, best, 4)))
+    (table,) = blocks(page, "Beside known strategies")
+    assert [(row[0].text, row[1].emphasis) for row in table.rows] == rows
+    assert page.summary[0].endswith(says)
+
+
+def commands(page):
+    """The words of each command, by what it is for, and what is said beside them."""
+    use = blocks(page, "How to use it")
+    shown = {block.says: shlex.split(block.text.replace("\\\n", "")) for block in use if isinstance(block, Verbatim)}
+    return shown, [text for block in use if isinstance(block, Prose) for text in block.texts]
+
+
+def option(words, name):
+    return words[words.index(name) + 1] if name in words else None
+
+
+def test_a_validation_is_on_unseen_topics_too_and_as_the_search_was(search):
+    settings = json.loads((search / "search.json").read_text())
+    settings["settings"] |= {"threshold": 0.75}
+    settings["settings"]["crawls_of"] |= {"closed_world": True, "obey_nofollow": False}
+    (search / "search.json").write_text(json.dumps(settings))
+    words = commands(search_page(search))[0]["Hold it against Best-First"]
+    assert option(words, "--unseen-max") == str(UNSEEN_PROPOSED) == str(evolve_tables.UNSEEN_PROPOSED)
+    assert (option(words, "--mode"), option(words, "--relevance")) == ("sequential", "cosine")
+    assert option(words, "--threshold") == "0.75"
+    assert {"--closed-world", "--follow-nofollow"} < set(words)
+
+
+def test_where_every_topic_was_seen_none_is_proposed(search):
+    settings = json.loads((search / "search.json").read_text())
+    settings["settings"]["seeded_topics"] = ["train", "garden"]
+    (search / "search.json").write_text(json.dumps(settings))
+    assert "--unseen-max" not in commands(search_page(search))[0]["Hold it against Best-First"]
+
+
+def test_a_guide_that_learns_needs_a_folder_to_crawl_by_it_live(search):
+    plain, notes = commands(search_page(search))
+    assert "--train-from" not in plain["Crawl by it live"]
+    assert notes == []
+    learning, notes = commands(search_page(changed(search, guide="svm")))
+    assert option(learning["Crawl by it live"], "--train-from") == "DIR"
+    assert notes == ["svm learns: put pages of the topic into DIR/positive, and others into DIR/negative."]
+
+
+def test_a_guide_learns_live_from_the_folder_that_it_learnt_from(search):
+    settings = json.loads((search / "search.json").read_text())
+    settings["settings"]["crawls_of"]["train_from"] = "/data/my pages"
+    (search / "search.json").write_text(json.dumps(settings))
+    learning, notes = commands(search_page(changed(search, guide="svm")))
+    assert option(learning["Crawl by it live"], "--train-from") == "/data/my pages"
+    assert notes == []
+
+
+def test_what_is_lost_since_does_not_hide_the_page(search):
+    (search / "topics.jsonl").unlink()
+    shown, notes = commands(search_page(changed(search, guide="lost")))
+    assert "--unseen-max" not in shown["Hold it against Best-First"]
+    assert "--train-from" not in shown["Crawl by it live"]
+    assert notes == []
+
+
+def test_versions_of_the_search_and_of_the_report_are_told_apart(search):
+    settings = json.loads((search / "search.json").read_text())
+    (search / "search.json").write_text(json.dumps(settings | {"scenthound": "0.0.1"}))
+    facts = dict(blocks(search_page(search), "Settings and versions")[0].rows)
+    assert facts["made by"] == "scenthound 0.0.1"
+    assert facts["this report was made by"] == versions_told(versions())
 
 
 def test_evaluations_and_visits_are_counted_from_the_log(done):

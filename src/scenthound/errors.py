@@ -6,6 +6,7 @@ ScenthoundError
 │   ├── BadParameter    a parameter's value is of the wrong type or out of range
 │   ├── BadTopic        a topic or topic file that cannot be used
 │   ├── BadInput        a file or folder that cannot be read as what it should be
+│   │   └── OddContent  values in a folder of ours that nothing of ours writes
 │   └── MissingExtra    the feature needs an optional dependency
 └── Failure             the work itself failed: the command line exits with 1
     ├── Peeked          a strategy reached for what it cannot know
@@ -19,6 +20,16 @@ import difflib
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+
+_BY_ODD_VALUES = (
+    TypeError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+    StopIteration,
+    RuntimeError,
+)
 
 #: As many known names as fit one line.
 SHOWN = 20
@@ -57,6 +68,22 @@ class BadTopic(WrongUse):
 
 class BadInput(WrongUse):
     pass
+
+
+class OddContent(BadInput):
+    @classmethod
+    @contextmanager
+    def told_of(cls, folder: object, kind: str = "crawl") -> Iterator[None]:
+        """Tell in this way of whatever a value does, within the block, that has the wrong type or is out of range. A
+        crawl has thousands of values, and most are used far from where they are read."""
+        try:
+            yield
+        except _BY_ODD_VALUES as error:
+            said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            raise cls(
+                f"{printable(folder)} holds what no {kind} writes ({printable(said, 200)}): bring the folder back "
+                "from a copy."
+            ) from error
 
 
 class MissingExtra(WrongUse):

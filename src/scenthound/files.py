@@ -3,6 +3,8 @@
 Rules
 - Compression is told by the first bytes when a file is read, and by the ending of its name when it is written.
 - Only regular files and folders are touched: a pipe can be read but once, and a device must not be replaced.
+- What lies in a folder that somebody handed over may be anything. `regular_bytes` never waits, and reads no more than
+  it was told to.
 - What is written is on the disk before it gets its name, so that not even a power cut shows half of it.
 """
 
@@ -71,6 +73,29 @@ def text_of(path: Path) -> str:
             raise BadInput(f"{printable(path)}: damaged ({error}); check that it is whole.") from error
 
 
+def regular_bytes(path: Path, most_bytes: int) -> bytes:
+    """A file as it stands, compressed or not. OSError if it is longer, or if it is a pipe, a device or a folder."""
+    with open_regular(path) as file:
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise OSError(errno.EFBIG, f"it has more than {most_bytes:,} bytes", str(path))
+    return content
+
+
+@contextmanager
+def open_regular(path: Path) -> Iterator[BinaryIO]:
+    """A file to read as it stands. OSError, and no waiting, if it is a pipe, a device or a folder."""
+    with open(path, "rb", opener=_without_waiting) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is a pipe or a device", str(path))
+        yield file
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """To open a pipe that nobody writes to would wait for somebody who does."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 def beginning_of(path: Path) -> bytes:
     """The first bytes of what the file holds, decompressed; fewer if it is damaged that early."""
     with opened(path) as source:
@@ -89,9 +114,12 @@ def compressed_as(path: Path, content: bytes) -> bytes:
     return content
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file, or replace it, so that a reader sees the old content or the new one. Links are followed."""
-    target = Path(os.path.realpath(path))
+def write_whole(path: Path, content: bytes, *, follow_link: bool = True) -> None:
+    """Write a file, or replace it, so that a reader sees the old content or the new one. A link in its place is
+    followed; or refused, where somebody else may have laid it."""
+    target = Path(os.path.realpath(path)) if follow_link else path
+    if target.is_symlink():
+        raise BadInput(f"{printable(path)} is a link, and nothing is written through it: put a file in its place.")
     part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         mode = _mode_to_keep(target)

@@ -90,7 +90,8 @@ def print_commands(commands: dict[str, str]) -> None:
 
 def _print_next(summary: CrawlSummary) -> None:
     scenthound, folder = program(), shlex.quote(str(summary.folder))
-    more = f" --pages {2 * summary.page_budget}" if summary.ended is Ended.BUDGET else ""
+    n_pages = summary.status.n_pages
+    more = f" --pages {2 * n_pages}" if n_pages and n_pages >= summary.page_budget else ""
     commands = {
         f"{scenthound} report {folder}": "one page about it, to look at",
         f"{scenthound} explain {folder} URL": "why a page was taken, or was not",

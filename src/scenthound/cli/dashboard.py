@@ -9,11 +9,11 @@ import typer
 def dashboard(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[DIR]...", help="Crawls, experiments, or folders that hold some. [default: .]"),
+        typer.Argument(metavar="DIR", help="Crawls, experiments, or folders that hold some.", show_default="."),
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option(metavar="PORT", help="Where to listen on this machine. [default: 8787, or the next free]"),
+        typer.Option(metavar="PORT", help="Where to listen on this machine.", show_default="8787, or the next free"),
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = False,
 ) -> None:

@@ -108,7 +108,8 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """A crawl as it stands. `ended` is why it ended, in words; `resume_command` is there when it can go on."""
+    """A crawl as it stands. `ended` is why it ended, in words; `resume_command` is there when it can go on. Crawls with
+    the same `scored_by` were for one topic and scored by one guide, so their harvests can be compared."""
 
     id: str
     name: str
@@ -117,6 +118,7 @@ class Crawl:
     keywords: tuple[str, ...]
     strategy: str
     guide: str
+    scored_by: str
     state: State
     ended: str | None
     resume_command: str | None
@@ -128,8 +130,9 @@ class Crawl:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """How a crawl went, as arrays of one length: at `seconds` since its beginning (rests between runs left out) it had
-    so many `pages`. `pages_per_s` is between a moment and the one before."""
+    """How a crawl went, as arrays of one length: after `seconds` of work (time between runs and pauses left out) it had
+    so many `pages`. `pages_per_s` is of the last ten seconds. Crawls of old versions do not know the states
+    of their hosts, nor how many pages were not taken."""
 
     seconds: tuple[float, ...]
     pages: tuple[int, ...]
@@ -138,11 +141,11 @@ class Curves:
     pages_per_s: tuple[float | None, ...]
     regret: tuple[float | None, ...]
     frontier: tuple[int, ...]
-    hosts_active: tuple[int, ...]
-    hosts_resting: tuple[int, ...]
-    hosts_ready: tuple[int, ...]
-    hosts_retired: tuple[int, ...]
-    not_taken: tuple[int, ...]
+    hosts_active: tuple[int | None, ...]
+    hosts_resting: tuple[int | None, ...]
+    hosts_ready: tuple[int | None, ...]
+    hosts_retired: tuple[int | None, ...]
+    not_taken: tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +268,9 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class GuideQuality:
-    """How well labelled pages are told apart: `area` is the chance that a relevant page scores above another (0.5 is
-    nothing). That of the new guide is of pages it did not learn from."""
+    """How well labelled pages are told apart: `area_before` (the guide so far) and `area_after` (the new one) are the
+    chance that a relevant page scores above another: 0.5 is nothing, null is not known. Each is of pages that the guide
+    did not learn from."""
 
     area_before: float | None
     area_after: float | None
@@ -276,8 +280,8 @@ class GuideQuality:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Pages that a person labelled, the latest first. `may_retrain` says what is still missing for a new guide, and is
-    null when nothing is."""
+    """Pages that a person labelled, the latest first. `missing` says what a new guide still needs, and is null
+    when it needs nothing."""
 
     pages: tuple[TakenPage, ...]
     n_positive: int
@@ -320,7 +324,8 @@ class SideBySide:
 
 @dataclass(frozen=True, slots=True)
 class SearchProgress:
-    """A genetic search: the best and the mean fitness of each generation."""
+    """A genetic search after each generation: the best fitness so far, and the mean of its population. Generation
+    0, where there is one, is what it began with."""
 
     generation: tuple[int, ...]
     best: tuple[float, ...]

@@ -34,7 +34,7 @@ from scenthound.dashboard.rooms import Rooms
 from scenthound.dashboard.security import Guard
 from scenthound.dashboard.watching import Watching
 from scenthound.dashboard.work import Workers
-from scenthound.errors import BadParameter, ScenthoundError
+from scenthound.errors import BadParameter, OddContent, ScenthoundError
 from scenthound.store.page_lists import PageLists
 
 #: The addresses of pages; one file shows them all.
@@ -73,11 +73,13 @@ class Dashboard:
         given = await _body(request) if endpoint.method == "POST" else from_query(endpoint.asks, _pairs(request))
         question: Any = read_question(endpoint.asks, dict(request.path_params), given)
         workers = self._slow if endpoint.is_slow(question) else self._quick
-        content = await workers.run(lambda: as_json(endpoint.answer(self._rooms, question)))
+        content = await workers.run(lambda: _answered(endpoint, self._rooms, question))
         return Response(content, media_type=JSON_TYPE)
 
     async def _events(self, request: Request) -> Response:
         found = await self._quick.run(lambda: _readable(self._rooms, request.path_params["id"]))
+        if request.method == "HEAD":
+            return Response(media_type=EventStream.media_type)
         return EventStream(self.watching, self.watching.enter(found))
 
     async def _report(self, request: Request) -> Response:
@@ -112,6 +114,16 @@ async def _no_such_address(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     says = "The dashboard does not take that at this address." if status == 405 else "The dashboard has no such page."
     return problem_response(request.url.path, status, says)
+
+
+def _answered(endpoint: Endpoint, rooms: Rooms, question: Any) -> bytes:
+    """The answer as it is sent. Odd values in a folder may show as late as that."""
+    asked_of = [question.id] if hasattr(question, "id") else getattr(question, "crawl", ())
+    if not asked_of:
+        return as_json(endpoint.answer(rooms, question))
+    kind = "experiment" if endpoint.path.startswith("/api/experiments/") else "crawl"
+    with OddContent.told_of(" or ".join(asked_of), kind):
+        return as_json(endpoint.answer(rooms, question))
 
 
 def _readable(rooms: Rooms, folder_id: str) -> FoundFolder:

@@ -52,7 +52,9 @@ def label(rooms: Rooms, asked: LabelOf) -> Labels:
 def retrain(rooms: Rooms, asked: OfFolder) -> Retrained:
     from scenthound.lab.labelling.retraining import retrain as retrain_guide
 
-    done = retrain_guide(rooms.book.crawl(asked.id).path)
+    folder = rooms.book.crawl(asked.id).path
+    with rooms.trainings.of(folder):
+        done = retrain_guide(folder)
     quality = GuideQuality(*(getattr(done.quality, name) for name in GuideQuality.__slots__))
     return Retrained(quality, done.taken_up, done.folder_name, done.command, done.says)
 
@@ -60,7 +62,7 @@ def retrain(rooms: Rooms, asked: OfFolder) -> Retrained:
 def _labels(crawl: PageLists) -> Labels:
     from scenthound.lab.labelling.training import missing_for_training
 
-    by_visit = StoredLabels.of_crawl(crawl.folder, crawl.about.crawl_id).by_visit()
+    by_visit = StoredLabels.of(crawl).by_visit()
     latest = list(by_visit)[::-1][:MOST_LABELLED]
     n_positive = sum(by_visit.values())
     return Labels(

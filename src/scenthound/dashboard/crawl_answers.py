@@ -7,7 +7,6 @@ Rules
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from scenthound.dashboard.answers import AskedHost, Crawl, Curves, Fact, Guide, ReasonCount, Status
@@ -18,7 +17,7 @@ from scenthound.lab.crawl_plan import CrawlPlan
 from scenthound.lab.crawl_state import CrawlState, State, crawl_state
 from scenthound.lab.labelling.labels import Labels
 from scenthound.lab.overview.curves import CrawlCurves
-from scenthound.lab.overview.overview import guide_name
+from scenthound.lab.overview.scorers import guide_name, scored_by
 from scenthound.lab.run_goals import RunGoals
 from scenthound.reasons import REASONS
 from scenthound.report.crawls.commands import resume_command
@@ -47,9 +46,10 @@ def crawl_answer(found: FoundFolder, crawl: PageLists) -> Crawl:
         keywords=tuple(map(str, topic.get("keywords", ()))),
         strategy=str(settings.get("strategy", "")),
         guide=f"{guides[-1].relevance}, trained anew" if guides else guide_name(plan) if plan else "unknown",
+        scored_by=scored_by(plan, crawl.about.crawl_id, guides) if plan else str(crawl.about.crawl_id),
         state=stands.state.value,
         ended=_ended(stands),
-        resume_command=_resume_command(found.path, stands, plan),
+        resume_command=resume_command(found.path, stands) if stands.can_go_on else None,
         status=None if stands.status is None else status_answer(stands.status),
         guides=tuple(
             Guide(guide.visit, guide.time_s, guide.relevance, guide.n_positive, guide.n_negative) for guide in guides
@@ -62,7 +62,7 @@ def crawl_answer(found: FoundFolder, crawl: PageLists) -> Crawl:
 def labels_of(crawl: PageLists) -> dict[int, bool]:
     """Visit to label. A file of labels that cannot be read keeps nobody from seeing the crawl; who labels is told."""
     try:
-        return Labels.of_crawl(crawl.folder, crawl.about.crawl_id).by_visit()
+        return Labels.of(crawl).by_visit()
     except BadInput:
         return {}
 
@@ -70,14 +70,6 @@ def labels_of(crawl: PageLists) -> dict[int, bool]:
 def topic_of(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     topic = settings.get("topic")
     return topic if isinstance(topic, Mapping) else {}
-
-
-def _resume_command(folder: Path, stands: CrawlState, plan: CrawlPlan | None) -> str | None:
-    if not stands.can_go_on:
-        return None
-    planned = plan.page_budget if plan else 0
-    page_budget = planned if stands.status is None else int(stands.status["page_budget"])
-    return resume_command(folder, stands, page_budget)
 
 
 def status_answer(told: Mapping[str, Any]) -> Status:
@@ -97,7 +89,19 @@ _STATUS_NAMES = tuple(name for name in Status.__slots__ if name not in ("regret"
 
 def curves_answer(curves: CrawlCurves, start: int = 0) -> Curves:
     """From point `start` on."""
-    return Curves(**{name: tuple(getattr(curves, name)[start:].tolist()) for name in Curves.__slots__})
+    columns: dict[str, Any] = {
+        name: tuple(map(_whole if name in _COUNTED else finite, getattr(curves, name)[start:].tolist()))
+        for name in Curves.__slots__
+    }
+    return Curves(**columns)
+
+
+#: Counts that are not known of all crawls.
+_COUNTED = frozenset({"hosts_active", "hosts_resting", "hosts_ready", "hosts_retired", "not_taken"})
+
+
+def _whole(number: float) -> int | None:
+    return int(number) if math.isfinite(number) else None
 
 
 def reason_told(code: str) -> str:

@@ -23,9 +23,10 @@ from scenthound.dashboard.page_answers import explanation, listed_pages, refused
 from scenthound.dashboard.problems import NotThere
 from scenthound.dashboard.questions import AddressOf, OfFolder, PageOf, PagesOf, RefusedOf
 from scenthound.dashboard.rooms import Rooms
+from scenthound.lab.crawl_state import crawl_state
 from scenthound.lab.explain import Explanation as Explained
 from scenthound.lab.explain import explain, explain_visit
-from scenthound.lab.overview.curves import crawl_curves
+from scenthound.lab.overview.curves import shown_curves
 from scenthound.lab.overview.link_graph import crawl_graph
 from scenthound.store.page_lists import PageLists
 from scenthound.store.stored_text import text_of_visit
@@ -42,14 +43,13 @@ def crawl(rooms: Rooms, asked: OfFolder) -> Crawl:
 
 def curves(rooms: Rooms, asked: OfFolder) -> Curves:
     with PageLists.open(rooms.book.crawl(asked.id).path) as stored:
-        return curves_answer(crawl_curves(stored))
+        return curves_answer(shown_curves(stored, is_alive=crawl_state(stored).is_alive))
 
 
 def pages(rooms: Rooms, asked: PagesOf) -> Pages:
     found = rooms.book.crawl(asked.id)
-    with PageLists.open(found.path) as stored:
+    with PageLists.open(found.path) as stored, rooms.indexes.of(stored) as indexing:
         labels = labels_of(stored)
-        indexing = rooms.indexes.of(stored)
         if not asked.query.strip():
             return replace(listed_pages(stored, asked, labels), indexing=indexing.told(stored))
         hits = indexing.found(asked, stored)

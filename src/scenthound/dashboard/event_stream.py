@@ -9,6 +9,7 @@ from starlette.types import Receive, Scope, Send
 from scenthound.dashboard.answers import Live, Problem
 from scenthound.dashboard.problems import as_json
 from scenthound.dashboard.watching import Watcher, Watching
+from scenthound.errors import OddContent
 
 #: So long without news, and a comment is sent: who listens, and whatever is between, knows that we are there.
 HEARTBEAT_S = 10.0
@@ -51,9 +52,19 @@ async def _events(watcher: Watcher) -> AsyncIterator[bytes]:
     while not watcher.is_ended:
         news = await watcher.fetch(HEARTBEAT_S)
         if news is not None:
-            yield _event(news)
+            yield _told(watcher, news)
         elif not watcher.is_ended:
             yield _HEARTBEAT
+
+
+def _told(watcher: Watcher, news: Live | Problem) -> bytes:
+    """The news as they are sent. What cannot be sent is the last that comes."""
+    try:
+        with OddContent.told_of(watcher.found.path):
+            return _event(news)
+    except OddContent as odd:
+        watcher.end()
+        return _event(Problem(str(odd)))
 
 
 def _event(news: Live | Problem) -> bytes:

@@ -13,10 +13,11 @@ from typing import Any
 from scenthound.dashboard.answers import Experiment, Fact, SearchProgress
 from scenthound.dashboard.folders import FoundFolder
 from scenthound.errors import BadInput, printable
+from scenthound.lab.comparing.ranking import MARGIN_SHARE, Mark, mark_of
 from scenthound.lab.overview.kinds import KNOWN
+from scenthound.report.number_words import percent_told
+from scenthound.strategies.rank_file import read_rank_file
 
-#: A line of a search's log; what is longer is none.
-_MOST_LOG_BYTES = 64 << 20
 #: What there is a report of.
 _WITH_REPORT = ("run", "comparison", "study", "search", "validation")
 
@@ -62,23 +63,17 @@ def title_of(found: FoundFolder, about: Mapping[str, Any]) -> str:
 
 
 def search_progress(folder: Path) -> SearchProgress:
-    """By round, from the log; a line that is being written now is left out."""
-    from scenthound.lab.evolving.search_folder import LOG_FILE
+    """As its result has it, which is written anew after each generation. The log would not do: it has only individuals
+    that were crawled for, and those of a generation that were known before belong to its mean."""
+    from scenthound.lab.evolving.search_folder import RESULT_FILE
 
-    fitnesses: dict[int, list[float]] = {}
-    with (folder / LOG_FILE).open("rb") as log:
-        content = log.read(_MOST_LOG_BYTES)
-    for line in content[: content.rfind(b"\n") + 1].splitlines():
-        try:
-            told = json.loads(line)
-            fitnesses.setdefault(int(told["round"]), []).append(float(told["fitness"]))
-        except (ValueError, TypeError, LookupError, RecursionError):
-            raise BadInput(
-                f"{printable(folder / LOG_FILE)} is damaged: `scenthound evolve --resume` says where."
-            ) from None
-    rounds = sorted(fitnesses)
-    means = (sum(fitnesses[each]) / len(fitnesses[each]) for each in rounds)
-    return SearchProgress(tuple(rounds), tuple(max(fitnesses[each]) for each in rounds), tuple(means))
+    result = folder / RESULT_FILE
+    history = read_rank_file(result).history if result.is_file() else ()
+    return SearchProgress(
+        tuple(each.generation for each in history),
+        tuple(each.best for each in history),
+        tuple(each.mean for each in history),
+    )
 
 
 _Facts = Callable[[Mapping[str, Any]], list[tuple[str, Any]]]
@@ -98,7 +93,7 @@ def _run_facts(about: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 def _comparison_facts(about: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return [
-        ("Winner", about.get("winner")),
+        *_best(about),
         ("Decided by", about.get("by")),
         ("Topics", about.get("topics")),
         ("Page budget", about.get("pages")),
@@ -107,6 +102,22 @@ def _comparison_facts(about: Mapping[str, Any]) -> list[tuple[str, Any]]:
         ("Web", about.get("web")),
         ("Made by", _maker(about)),
     ]
+
+
+def _best(about: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Who is ahead, and who is not shown to be behind, by the marks of the ranking."""
+    unclear, alike = _marked(about, Mark.UNCLEAR), _marked(about, Mark.ALIKE)
+    return [
+        ("Best so far" if unclear else "Best", about.get("winner")),
+        (f"As good, to within {percent_told(MARGIN_SHARE)}", alike),
+        ("Not told apart from it", unclear),
+    ]
+
+
+def _marked(about: Mapping[str, Any], mark: Mark) -> list[str]:
+    ranking = about.get("ranking")
+    rows = [row for row in ranking if isinstance(row, Mapping)] if isinstance(ranking, list) else []
+    return [str(row["strategy"]) for row in rows if mark_of(str(row.get("mark"))) == mark and "strategy" in row]
 
 
 def _study_facts(about: Mapping[str, Any]) -> list[tuple[str, Any]]:

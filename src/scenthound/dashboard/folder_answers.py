@@ -12,7 +12,7 @@ from pathlib import Path
 from scenthound.dashboard.answers import Folder, Folders, Problem
 from scenthound.dashboard.crawl_answers import topic_of
 from scenthound.dashboard.experiment_answers import about_of, title_of
-from scenthound.dashboard.folders import FolderBook, FoundFolder
+from scenthound.dashboard.folders import FolderBook, FoundFolder, why_unreadable
 from scenthound.errors import ScenthoundError
 from scenthound.lab.crawl_state import crawl_state
 from scenthound.store.crawl_folder import ABOUT_FILE, DATABASE_FILE
@@ -55,8 +55,8 @@ def folder_answer(found: FoundFolder) -> tuple[Folder, bool]:
         return _folder(found, title), False
     except ScenthoundError as error:
         return _unreadable(found, Problem(str(error))), False
-    except OSError as error:
-        return _unreadable(found, Problem(f"It cannot be read: {error.strerror or error}.")), False
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is this folder's problem alone
+        return _unreadable(found, Problem(why_unreadable(error))), False
 
 
 def _crawl(found: FoundFolder) -> tuple[Folder, bool]:
@@ -71,8 +71,8 @@ def _crawl(found: FoundFolder) -> tuple[Folder, bool]:
             kind="crawl",
             title=f"{topic.get('id') or 'no topic'}, by {crawl.about.settings.get('strategy')}",
             state=stands.state.value,
-            pages=status.get("pages", crawl.n_visits()),
-            page_budget=status.get("page_budget", crawl.about.settings.get("page_budget")),
+            pages=stands.n_pages,
+            page_budget=stands.page_budget,
             harvest=status.get("harvest"),
             problem=None,
         )

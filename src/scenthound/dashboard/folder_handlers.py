@@ -7,7 +7,8 @@ from scenthound.dashboard.crawl_answers import crawl_answer, curves_answer
 from scenthound.dashboard.experiment_answers import experiment_answer
 from scenthound.dashboard.questions import Chosen, OfFolder, Plain
 from scenthound.dashboard.rooms import Rooms
-from scenthound.lab.overview.curves import crawl_curves
+from scenthound.lab.crawl_state import crawl_state
+from scenthound.lab.overview.curves import shown_curves
 from scenthound.lab.overview.overlap import in_common, page_numbers
 from scenthound.store.page_lists import PageLists
 
@@ -30,7 +31,8 @@ def compare(rooms: Rooms, asked: Chosen) -> SideBySide:
         for found in chosen:
             stored.append(PageLists.open(found.path))
             crawls.append(crawl_answer(found, stored[-1]))
-            curves.append(curves_answer(crawl_curves(stored[-1])))
+            is_alive = crawl_state(stored[-1]).is_alive
+            curves.append(curves_answer(shown_curves(stored[-1], is_alive=is_alive)))
         overlaps = _overlaps([found.id for found in chosen], stored)
     finally:
         for each in stored:

@@ -18,6 +18,7 @@ from pathlib import Path
 from scenthound.dashboard.answers import Kind, Problem
 from scenthound.dashboard.problems import NotThere
 from scenthound.errors import BadInput, ScenthoundError, printable
+from scenthound.files import open_regular
 from scenthound.lab.overview.kinds import KNOWN, folder_kind
 from scenthound.store.crawl_folder import names_crawl
 
@@ -147,8 +148,8 @@ class _Kinds:
         try:
             with os.scandir(folder) as found:
                 entries = [entry for entry in found if not entry.name.startswith(".")]
-            says = sorted((e.name, e.stat().st_mtime_ns, e.stat().st_size) for e in entries if e.name in _MARKERS)
-            inner = sorted(entry.name for entry in entries if depth and entry.is_dir())
+            says = sorted((entry.name, _sign(entry)) for entry in entries if entry.name in _MARKERS)
+            inner = sorted(entry.name for entry in entries if depth and _is_folder(entry))
         except OSError:
             yield None
             return
@@ -165,18 +166,42 @@ class _Kinds:
         return before[1]
 
 
+def _sign(entry: "os.DirEntry[str]") -> tuple[int, int]:
+    """Another one when the file has changed; a link may lead nowhere."""
+    try:
+        found = entry.stat()
+    except OSError:
+        return -1, -1
+    return found.st_mtime_ns, found.st_size
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
 def _what_is(folder: Path) -> _Seen | None:
     try:
         return _Seen(folder, folder_kind(folder))
     except ScenthoundError as error:
         return _Seen(folder, "unreadable", Problem(str(error))) if _means_to_be_ours(folder) else None
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is this folder's problem alone
+        return _Seen(folder, "unreadable", Problem(why_unreadable(error)))
+
+
+def why_unreadable(error: Exception) -> str:
+    """Of an error that nobody foresaw."""
+    said = (error.strerror if isinstance(error, OSError) else None) or f"{type(error).__name__}: {error}"
+    return f"It cannot be read: {printable(said, 200)}."
 
 
 def _means_to_be_ours(folder: Path) -> bool:
     if names_crawl(folder):
         return True
     for name in _MARKERS:
-        with suppress(OSError), (folder / name).open("rb") as file:
+        with suppress(OSError), open_regular(folder / name) as file:
             if b'"scenthound' in file.read(_HEAD_BYTES):
                 return True
     return False

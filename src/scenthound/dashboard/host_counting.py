@@ -3,9 +3,9 @@
 import threading
 from collections import OrderedDict
 from time import monotonic
-from uuid import UUID
 
 from scenthound.dashboard.answers import TopHost, TopHosts
+from scenthound.dashboard.crawl_key import CrawlKey
 from scenthound.lab.overview.top_hosts import HostTally
 from scenthound.store.page_lists import PageLists
 
@@ -22,17 +22,17 @@ class HostTallies:
     """Tallies by crawl; those that were not asked for longest go first. Any thread may ask."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[UUID, _Tally] = OrderedDict()
+        self._kept: OrderedDict[CrawlKey, _Tally] = OrderedDict()
         self._lock = threading.Lock()
 
     def top_of(self, crawl: PageLists) -> TopHosts:
         """Counts on for a while, and tells what is known by then."""
-        return self._of(crawl.about.crawl_id).top_of(crawl)
+        return self._of(CrawlKey.of(crawl)).top_of(crawl)
 
-    def _of(self, crawl_id: UUID) -> "_Tally":
+    def _of(self, key: CrawlKey) -> "_Tally":
         with self._lock:
-            tally = self._kept.setdefault(crawl_id, _Tally())
-            self._kept.move_to_end(crawl_id)
+            tally = self._kept.setdefault(key, _Tally())
+            self._kept.move_to_end(key)
             while len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
             return tally

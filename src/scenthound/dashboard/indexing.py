@@ -3,21 +3,21 @@
 Rules
 - Pages are indexed a few at a time, by one thread for all crawls, so that a large crawl does not keep out another.
 - An index grows as long as somebody asked for pages of its crawl lately. When nobody looks, nothing is done.
+- Only so many are kept. One that has to go is closed when nobody uses it any more: neither a question nor the thread
+  that makes it grow.
 """
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from time import monotonic
-from uuid import UUID
 
 from scenthound.dashboard.answers import Indexing
+from scenthound.dashboard.crawl_key import CrawlKey
 from scenthound.dashboard.questions import PagesOf
 from scenthound.dashboard.work import TooBusy, Workers
-from scenthound.errors import ScenthoundError
 from scenthound.store.crawl_rows import VisitRow
 from scenthound.store.page_lists import PageLists
 from scenthound.store.page_search import PageSearch
@@ -45,36 +45,72 @@ class FoundVisits:
 
 
 class SearchIndexes:
-    """Indexes by crawl; those that were not asked for longest are closed. Any thread may ask."""
+    """Indexes by crawl; those that were not asked for longest go. Any thread may ask."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
-        self._kept: OrderedDict[UUID, CrawlIndex] = OrderedDict()
+        self._kept: OrderedDict[CrawlKey, CrawlIndex] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, crawl: PageLists) -> "CrawlIndex":
-        """The index of a crawl, which goes on growing from now."""
+    @contextmanager
+    def of(self, crawl: PageLists) -> Iterator["CrawlIndex"]:
+        """The index of a crawl, to be used within the block. It goes on growing from now."""
+        index = self._taken(crawl)
+        try:
+            index.wanted()
+            yield index
+        finally:
+            index.leave()
+
+    def _taken(self, crawl: PageLists) -> "CrawlIndex":
+        key = CrawlKey.of(crawl)
+        if (index := self._entered(key)) is not None:
+            return index
+        # Without the lock: it may have to wait for another program.
+        made = CrawlIndex(crawl, key, self._workers)
+        index = self._entered(key, made)
+        if index is None or index is made:
+            return made
+        made.close()
+        return index
+
+    def _entered(self, key: CrawlKey, made: "CrawlIndex | None" = None) -> "CrawlIndex | None":
+        """The index that is kept, or else the one that was made meanwhile, if there is any."""
         with self._lock:
-            index = self._kept.get(crawl.about.crawl_id)
-            if index is None:
-                index = self._kept[crawl.about.crawl_id] = CrawlIndex(crawl, self._workers)
-            self._kept.move_to_end(crawl.about.crawl_id)
+            index = self._kept.get(key) or made
+            if index is not None:
+                index.enter()
+                self._kept[key] = index
+                self._kept.move_to_end(key)
             while len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)[1].close()
-        index.wanted()
-        return index
+            return index
 
 
 class CrawlIndex:
-    def __init__(self, crawl: PageLists, workers: Workers, clock: Callable[[], float] = monotonic) -> None:
-        self._folder: Path = crawl.folder
+    """Who enters may ask until he leaves."""
+
+    def __init__(
+        self, crawl: PageLists, key: CrawlKey, workers: Workers, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._key = key
         self._search = PageSearch.open(crawl)
         self._workers = workers
         self._clock = clock
         self._asked_s = clock()
         self._is_running = False
         self._is_closed = False
+        self._n_users = 0
         self._lock = threading.Lock()
+
+    def enter(self) -> None:
+        with self._lock:
+            self._n_users += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._n_users -= 1
+            self._close_if_unused()
 
     def wanted(self) -> None:
         with self._lock:
@@ -97,8 +133,13 @@ class CrawlIndex:
         return excerpt(text_of_visit(crawl, row), query) or None
 
     def close(self) -> None:
+        """At once, or when the last one leaves."""
         with self._lock:
             self._is_closed = True
+            self._close_if_unused()
+
+    def _close_if_unused(self) -> None:
+        if self._is_closed and not self._n_users and not self._is_running:
             self._search.close()
 
     def _found_of_host(self, asked: PagesOf, crawl: PageLists) -> FoundVisits:
@@ -120,11 +161,16 @@ class CrawlIndex:
         is_more = False
         try:
             if not self._is_closed:
-                with PageLists.open(self._folder) as crawl:
-                    is_more = self._search.index_on(crawl, STEP_PAGES)
-        except (ScenthoundError, OSError):
-            # A crawl that is gone or damaged is told of to whoever asks for it; its index just does not grow.
+                is_more = self._grown()
+        except Exception:  # noqa: BLE001 - whatever it is, it is told to whoever asks for the crawl
+            # A crawl that is gone or damaged has an index that just does not grow.
             is_more = False
         with self._lock:
             is_watched = self._clock() - self._asked_s < LOOKED_AT_FOR_S
             self._is_running = is_more and is_watched and not self._is_closed and self._begin()
+            self._close_if_unused()
+
+    def _grown(self) -> bool:
+        """True if there may be more."""
+        with PageLists.open(self._key.folder) as crawl:
+            return CrawlKey.of(crawl) == self._key and self._search.index_on(crawl, STEP_PAGES)

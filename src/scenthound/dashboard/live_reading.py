@@ -2,7 +2,8 @@
 
 Rules
 - One reader has one connection. Any thread may call, one at a time.
-- The time of a new point goes on from the last one, as `lab/overview/curves` counts it: rests between runs left out.
+- The time of a new point goes on from the last one, as `lab/overview/working_time` counts it: the time between runs and
+  pauses are left out.
 """
 
 import threading
@@ -10,13 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from scenthound.dashboard.answers import Crawl, Curves, Live
-from scenthound.dashboard.crawl_answers import crawl_answer, curves_answer, labels_of
+from scenthound.dashboard.crawl_answers import crawl_answer, curves_answer, finite, labels_of
 from scenthound.dashboard.folders import FoundFolder
 from scenthound.dashboard.page_answers import taken_pages
 from scenthound.errors import BadInput, printable
 from scenthound.lab.crawl_state import crawl_state
-from scenthound.lab.overview.curves import crawl_curves
+from scenthound.lab.overview.curves import SPEED_WINDOW_S, shown_curves, speed_of_late
 from scenthound.store.crawl_folder import ABOUT_FILE
 from scenthound.store.crawl_rows import MomentRow
 from scenthound.store.page_lists import PageLists
@@ -43,7 +46,7 @@ class _Point:
     run: int
     time_s: float
     seconds: float
-    pages: int
+    paused: bool
 
 
 class LiveReader:
@@ -56,6 +59,8 @@ class LiveReader:
         self._counter = -1
         self._state = ""
         self._last: _Point | None = None
+        #: Seconds and pages of the last points, which the speed of the next ones is told by.
+        self._late: list[tuple[float, int]] = []
         self._lock = threading.Lock()
 
     def read(self, *, whole: bool, look: bool) -> LiveRead:
@@ -91,29 +96,30 @@ class LiveReader:
     def _whole(self, crawl: PageLists) -> Live:
         for _ in range(_TRIES):
             before = crawl.change_counter()
-            curves = curves_answer(crawl_curves(crawl))
+            curves = curves_answer(shown_curves(crawl, is_alive=crawl_state(crawl).is_alive))
             moments = crawl.moments(-1 if self._last is None else self._last.number - 1)
             if crawl.change_counter() == before:
                 break
         if moments and curves.seconds:
             number, moment = moments[-1]
-            self._last = _Point(number, moment.run, moment.time_s, curves.seconds[-1], moment.pages)
+            self._last = _Point(number, moment.run, moment.time_s, curves.seconds[-1], moment.paused)
         self._counter = before
+        self._late = _late(list(zip(curves.seconds, curves.pages, strict=True)))
         return self._live(crawl, curves)
 
     def _new_points(self, crawl: PageLists) -> Curves:
         began_s = {run.run: run.began_s for run in crawl.runs()}
-        points: list[tuple[MomentRow, float, float | None]] = []
+        points: list[tuple[MomentRow, float]] = []
         last = self._last
         for number, moment in crawl.moments(-1 if last is None else last.number):
-            since_s = last.time_s if last is not None and last.run == moment.run else began_s.get(moment.run)
-            elapsed_s = max(0.0, moment.time_s - (moment.time_s if since_s is None else since_s))
+            elapsed_s = _worked_s(last, moment, began_s)
             seconds = elapsed_s + (0.0 if last is None else last.seconds)
-            n_pages = moment.pages - (0 if last is None else last.pages)
-            points.append((moment, seconds, n_pages / elapsed_s if elapsed_s and last is not None else None))
-            last = _Point(number, moment.run, moment.time_s, seconds, moment.pages)
+            points.append((moment, seconds))
+            last = _Point(number, moment.run, moment.time_s, seconds, moment.paused)
         self._last = last
-        return _curves(points)
+        known = [*self._late, *((seconds, moment.pages) for moment, seconds in points)]
+        self._late = _late(known)
+        return _curves(points, known)
 
     def _live(self, crawl: PageLists, new: Curves) -> Live:
         told: Crawl = crawl_answer(self._found, crawl)
@@ -122,19 +128,34 @@ class LiveReader:
         return Live(told, new, taken_pages(latest, crawl, labels_of(crawl)))
 
 
+def _worked_s(last: _Point | None, moment: MomentRow, began_s: dict[int, float]) -> float:
+    """The seconds of work since the last point."""
+    if last is None or last.run != moment.run:
+        return max(0.0, moment.time_s - began_s.get(moment.run, moment.time_s))
+    return 0.0 if last.paused and moment.paused else max(0.0, moment.time_s - last.time_s)
+
+
 def joined(first: Curves, second: Curves) -> Curves:
     """One after the other."""
     return Curves(**{name: getattr(first, name) + getattr(second, name) for name in Curves.__slots__})
 
 
-def _curves(points: list[tuple[MomentRow, float, float | None]]) -> Curves:
+def _late(points: list[tuple[float, int]]) -> list[tuple[float, int]]:
+    """The last points, from the one that the speed at the next point can be told by."""
+    kept = [place for place, (seconds, _) in enumerate(points) if seconds <= points[-1][0] - SPEED_WINDOW_S]
+    return points[kept[-1] :] if kept else points
+
+
+def _curves(points: list[tuple[MomentRow, float]], known: list[tuple[float, int]]) -> Curves:
+    """The new points; `known` are their seconds and pages behind those of points before."""
+    seconds, pages = (np.array(column, np.float64) for column in (zip(*known, strict=True) if known else ((), ())))
+    speed = speed_of_late(seconds, pages)[len(known) - len(points) :].tolist()
     columns: dict[str, Any] = {
-        name: tuple(getattr(moment, name) for moment, _, _ in points)
+        name: tuple(getattr(moment, name) for moment, _ in points)
         for name in Curves.__slots__
         if name not in ("seconds", "pages_per_s")
     }
-    seconds = tuple(seconds for _, seconds, _ in points)
-    return Curves(seconds=seconds, pages_per_s=tuple(speed for _, _, speed in points), **columns)
+    return Curves(seconds=tuple(each for _, each in points), pages_per_s=tuple(map(finite, speed)), **columns)
 
 
 def _made(folder: Path) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from scenthound.errors import UnknownName
 from scenthound.lab.explain import Explanation as Explained
 from scenthound.lab.explain import Fate
 from scenthound.reasons import REASONS
+from scenthound.report.crawls.words import small
 from scenthound.store.crawl_rows import NotTakenRow, VisitRow
 from scenthound.store.page_lists import PageLists
 
@@ -120,13 +121,13 @@ def _taken(told: Explained, row: VisitRow) -> list[str]:
     asked = f"The strategy asked for it after {row.rank:,} other {'page' if row.rank == 1 else 'pages'}"
     waiting = "no page" if not row.waiting else "1 page" if row.waiting == 1 else f"{row.waiting:,} pages"
     score, regret = finite(row.score), finite(row.regret)
-    with_score = "" if score is None else f", with a score of {score:.4f}"
+    with_score = "" if score is None else f", with a score of {small(score)}"
     says.append(f"{asked}, when {waiting} waited{with_score}.")
     if row.regret is not None and regret is None:
         says.append("A seed had to wait because its host rested.")
     elif regret:
-        says.append(f"A page with a score higher by {regret:.4f} had to wait, because its host rested.")
-    says.append(f"It turned out to have a relevance of {row.relevance:.4f}.")
+        says.append(f"A page with a score higher by {small(regret)} had to wait, because its host rested.")
+    says.append(f"It turned out to have a relevance of {small(row.relevance)}.")
     if told.asked_url not in (None, row.url):
         says.append(f"It was asked for as {told.asked_url}, which led here.")
     if row.noindex:

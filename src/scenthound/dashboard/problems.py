@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, Response
 
 from scenthound.dashboard.answers import Problem
 from scenthound.dashboard.work import TooBusy
-from scenthound.errors import BadInput, MissingExtra, ScenthoundError, UnknownName, WrongUse, printable
+from scenthound.errors import BadInput, MissingExtra, OddContent, ScenthoundError, UnknownName, WrongUse, printable
 from scenthound.report.json_text import json_text
 
 JSON_TYPE = "application/json"
@@ -32,6 +32,7 @@ def status_of(error: ScenthoundError) -> int:
         (NotThere, 404),
         (TooBusy, 503),
         (MissingExtra, 501),
+        (OddContent, 422),
         # The folder is at fault and not the question.
         (BadInput, 409),
         (WrongUse, 400),

@@ -1,7 +1,8 @@
 """The crawls as figures for Prometheus, in its text format 0.0.4.
 
 Rules
-- A figure that is not known is left out, rather than told as 0.
+- A figure that is not known is left out, rather than told as 0: no page has no harvest.
+- Only a crawl that a process is at work on has a speed and requests; one that is paused has the speed 0.
 - Names of crawls, topics and reasons may hold anything; they are escaped here.
 """
 
@@ -12,7 +13,6 @@ from scenthound.dashboard.answers import Crawl, Status
 from scenthound.dashboard.crawl_handlers import crawl as crawl_of
 from scenthound.dashboard.questions import OfFolder
 from scenthound.dashboard.rooms import Rooms
-from scenthound.errors import ScenthoundError
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _ALIVE = ("running", "paused", "ending")
@@ -40,10 +40,11 @@ def metrics_text(rooms: Rooms) -> str:
             continue
         try:
             crawl = crawl_of(rooms, OfFolder(found.id))
-        except (ScenthoundError, OSError):
+            lines = [list(_lines(metric, crawl)) for metric in metrics]
+        except Exception:  # noqa: BLE001 - whatever is wrong with one crawl, the others are told of
             continue
-        for metric in metrics:
-            metric.lines += _lines(metric, crawl)
+        for metric, more in zip(metrics, lines, strict=True):
+            metric.lines += more
     return "".join(
         f"# HELP {metric.name} {metric.says}\n# TYPE {metric.name} {metric.kind}\n{''.join(metric.lines)}"
         for metric in metrics
@@ -69,6 +70,20 @@ def _of_status(figure: Callable[[Status], float | None]) -> Callable[[Crawl], Sa
             yield {}, figure(crawl.status)
 
     return samples
+
+
+def _of_harvest(figure: Callable[[Status], float]) -> Callable[[Crawl], Samples]:
+    return _of_status(lambda status: figure(status) if status.pages else None)
+
+
+def _speed(crawl: Crawl) -> Samples:
+    if crawl.status is not None and crawl.state in _ALIVE:
+        yield {}, 0.0 if crawl.state == "paused" else crawl.status.pages_per_s
+
+
+def _in_flight(crawl: Crawl) -> Samples:
+    if crawl.status is not None and crawl.state in _ALIVE:
+        yield {}, crawl.status.in_flight
 
 
 def _information(crawl: Crawl) -> Samples:
@@ -100,21 +115,16 @@ def _metrics() -> list[Metric]:
         Metric("scenthound_running", "gauge", "1 while a process is at work on the crawl, else 0.", _running),
         Metric("scenthound_pages_total", "counter", "Pages taken.", _of_status(lambda status: status.pages)),
         Metric("scenthound_page_budget", "gauge", "Pages wanted.", _of_status(lambda status: status.page_budget)),
-        Metric("scenthound_harvest", "gauge", "Mean relevance of the pages.", _of_status(lambda each: each.harvest)),
+        Metric("scenthound_harvest", "gauge", "Mean relevance of the pages.", _of_harvest(lambda each: each.harvest)),
         Metric(
             "scenthound_harvest_of_late",
             "gauge",
             "Mean relevance of the last 200 pages.",
-            _of_status(lambda status: status.harvest_of_late),
+            _of_harvest(lambda status: status.harvest_of_late),
         ),
-        Metric(
-            "scenthound_pages_per_second",
-            "gauge",
-            "Speed of late.",
-            _of_status(lambda status: status.pages_per_s),
-        ),
+        Metric("scenthound_pages_per_second", "gauge", "Speed of late, of a crawl at work.", _speed),
         Metric("scenthound_frontier", "gauge", "Pages that wait.", _of_status(lambda status: status.frontier)),
-        Metric("scenthound_in_flight", "gauge", "Requests under way.", _of_status(lambda status: status.in_flight)),
+        Metric("scenthound_in_flight", "gauge", "Requests under way.", _in_flight),
         Metric("scenthound_hosts", "gauge", "Hosts by state.", _hosts),
         Metric(
             "scenthound_regret",

@@ -22,12 +22,14 @@ MOST_COMPARED = 8
 @dataclass(frozen=True, slots=True)
 class About:
     """What is said of a field, and its bounds: of a number, or of how long a text or list is. `name` is what it is
-    called outside, where that is a word of Python."""
+    called outside, where that is a word of Python. `asks` is what people are told if the field is missing or out of
+    bounds, where they choose its value."""
 
     says: str
     least: int = 0
     most: int = 200
     name: str | None = None
+    asks: str | None = None
 
 
 Id = Annotated[str, About("The id of the folder, as /api/folders has it.", 1)]
@@ -78,7 +80,15 @@ class RefusedOf:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    crawl: Annotated[tuple[str, ...], About("Ids of crawls, one parameter for each.", 2, MOST_COMPARED)]
+    crawl: Annotated[
+        tuple[str, ...],
+        About(
+            "Ids of crawls, one parameter for each.",
+            least=2,
+            most=MOST_COMPARED,
+            asks=f"Choose 2 to {MOST_COMPARED} crawls to compare.",
+        ),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +141,7 @@ def read_question(question: type[Question], path: dict[str, str], given: dict[st
         if name in path or name in given:
             values[asked.field.name] = _value(asked, path.get(name, given.get(name)))
         elif asked.is_required:
-            raise BadParameter(f"{name} is missing: {asked.about.says}")
+            raise BadParameter(asked.about.asks or f"{name} is missing: {asked.about.says}")
     return question(**values)
 
 
@@ -182,5 +192,6 @@ def _bounded(asked: Asked, written: object) -> object:
     assert isinstance(written, list | str)
     if not least <= len(written) <= most:
         unit = "values" if is_list else "letters"
-        raise BadParameter(f"{asked.name} has {len(written):,} {unit}; it has to have from {least} to {most:,}.")
+        says = f"{asked.name} has {len(written):,} {unit}; it has to have from {least} to {most:,}."
+        raise BadParameter(asked.about.asks or says)
     return tuple(written) if is_list else written

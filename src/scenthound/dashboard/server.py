@@ -6,6 +6,7 @@ Rules
 - Ctrl-C ends it at once, whoever is watching.
 """
 
+import asyncio
 import errno
 import secrets
 import socket
@@ -13,6 +14,7 @@ import webbrowser
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from scenthound.errors import BadInput, Failure, MissingExtra, WrongUse, printable
 
@@ -22,6 +24,8 @@ DEFAULT_PORT = 8787
 _MORE_PORTS = 20
 #: What answers are still being made when it ends may take so long.
 _ENDS_WITHIN_S = 1
+#: Who connects, or stays connected, and asks nothing for so long is let go.
+_ASKS_WITHIN_S = 3
 
 
 def serve(folders: list[Path], port: int | None, said: Callable[[str], None], *, open_browser: bool = False) -> None:
@@ -48,6 +52,7 @@ def require_server() -> None:
 
 def _run(folders: list[Path], place: socket.socket, port: int, token: str) -> None:
     import uvicorn
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 
     from scenthound.dashboard.app import Dashboard
 
@@ -60,9 +65,21 @@ def _run(folders: list[Path], place: socket.socket, port: int, token: str) -> No
             dashboard.watching.end()
             await super().shutdown(sockets)
 
+    class Connection(H11Protocol):
+        """Ends if nothing is asked: idle connections would take the places of those who ask."""
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self.loop.call_later(_ASKS_WITHIN_S, self._end_if_silent)
+
+        def _end_if_silent(self) -> None:
+            asked: Any = self.scope
+            if asked is None:
+                self.transport.close()
+
     config = uvicorn.Config(
         dashboard.app,
-        http="h11",
+        http=Connection,
         ws="none",
         lifespan="off",
         log_level="critical",
@@ -71,6 +88,7 @@ def _run(folders: list[Path], place: socket.socket, port: int, token: str) -> No
         proxy_headers=False,
         server_header=False,
         limit_concurrency=200,
+        timeout_keep_alive=_ASKS_WITHIN_S,
         timeout_graceful_shutdown=_ENDS_WITHIN_S,
     )
     try:

@@ -15,9 +15,10 @@ from time import monotonic
 
 from scenthound.dashboard.answers import Live, Problem
 from scenthound.dashboard.folders import FoundFolder
-from scenthound.dashboard.live_reading import LiveReader, joined
+from scenthound.dashboard.live_reading import LiveRead, LiveReader, joined
 from scenthound.dashboard.problems import told
 from scenthound.dashboard.work import TooBusy, Workers
+from scenthound.errors import OddContent
 
 POLLED_EVERY_S = 1.0
 #: A crawl that committed nothing may have died meanwhile.
@@ -76,7 +77,7 @@ class Watching:
             raise TooBusy(f"{MOST_WATCHERS} pages watch crawls already: close some of them.")
         poller = self._pollers.get(found.id)
         if poller is None or poller.is_ended:
-            poller = self._pollers[found.id] = _Poller(LiveReader(found), self._workers, self._polled_every_s)
+            poller = self._pollers[found.id] = _Poller(found, self._workers, self._polled_every_s)
         watcher = Watcher(found)
         self._watchers.add(watcher)
         poller.joined_by(watcher)
@@ -98,8 +99,9 @@ class Watching:
 class _Poller:
     """Asks one crawl, and tells all its watchers."""
 
-    def __init__(self, reader: LiveReader, workers: Workers, every_s: float) -> None:
-        self._reader = reader
+    def __init__(self, found: FoundFolder, workers: Workers, every_s: float) -> None:
+        self._found = found
+        self._reader = LiveReader(found)
         self._workers = workers
         self._every_s = every_s
         self._watchers: list[Watcher] = []
@@ -143,7 +145,7 @@ class _Poller:
 
     async def _tell(self, look: bool) -> None:
         known, new = list(self._watchers), list(self._new)
-        read = await self._workers.run(lambda: self._reader.read(whole=bool(new), look=look))
+        read = await self._workers.run(lambda: self._read(bool(new), look))
         for watcher in new:
             # Who left meanwhile is in neither list any more.
             if watcher in self._new:
@@ -153,6 +155,10 @@ class _Poller:
             if live is not None:
                 for watcher in watchers:
                     watcher.tell(live)
+
+    def _read(self, whole: bool, look: bool) -> LiveRead:
+        with OddContent.told_of(self._found.path):
+            return self._reader.read(whole=whole, look=look)
 
 
 async def _sleep_until(event: asyncio.Event, most_s: float) -> None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from scenthound.errors import BadInput, WrongUse, printable
-from scenthound.files import DAMAGE, opened
+from scenthound.files import DAMAGE, open_regular, opened
 from scenthound.lab.crawl_plan import CrawlPlan
 from scenthound.lab.training_folder import training_files
 from scenthound.relevance.base import RELEVANCE, trains
@@ -118,7 +118,8 @@ def training_digest(folder: Path) -> str:
     digest = hashlib.sha256()
     for file in sorted(file for kind in ("positive", "negative") for file in training_files(folder, kind)):
         try:
-            content = file.read_bytes()
+            with open_regular(file) as page:
+                content = page.read()
         except DAMAGE as reason:
             raise BadInput(f"{printable(file)} cannot be read: {printable(reason)}; check its rights.") from None
         digest.update(f"{file.relative_to(folder).as_posix()!r}:{len(content)};".encode())

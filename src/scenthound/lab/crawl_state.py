@@ -32,12 +32,15 @@ ALIVE = frozenset({State.RUNNING, State.PAUSED, State.ENDING})
 
 @dataclass(frozen=True, slots=True)
 class CrawlState:
-    """`run` is the latest one, `ended` why it ended, `status` how the crawl was doing at its last commit."""
+    """`run` is the latest one, `ended` why it ended, `status` how the crawl was doing at its last commit. `page_budget`
+    is that of the run at work, or of the next one, and is what the status says, too."""
 
     state: State
     ended: Ended | None = None
     run: RunRow | None = None
     status: dict[str, Any] | None = None
+    n_pages: int = 0
+    page_budget: int | None = None
 
     @property
     def is_alive(self) -> bool:
@@ -54,31 +57,40 @@ def crawl_state(crawl: StoredCrawl) -> CrawlState:
     is_alive = is_taken(crawl.folder / ARCHIVE_FOLDER)
     runs, status = crawl.runs(), crawl.status()
     run = runs[-1] if runs else None
-    if is_alive:
-        return CrawlState(_alive(run, status), None, run, status)
-    if run is None:
-        return _without_runs(crawl)
-    if run.ended is None:
-        return CrawlState(State.DIED, None, run, status)
-    # A later version may have further words for it.
-    ended = Ended(run.ended) if run.ended in set(Ended) else None
-    return CrawlState(State.STOPPED if ended is Ended.STOPPED else State.ENDED, ended, run, status)
+    n_pages, page_budget = crawl.n_visits(), _page_budget(crawl)
+    if is_alive and status is not None and run is not None and status.get("run") == run.run:
+        page_budget = status["page_budget"]
+    if status is not None:
+        status = {**status, "page_budget": page_budget}
+    state, ended = _alive(run, status) if is_alive else _at_rest(run, n_pages, page_budget)
+    return CrawlState(state, ended, run, status, n_pages, page_budget)
 
 
-def _without_runs(crawl: StoredCrawl) -> CrawlState:
-    """Older versions do not say how a crawl ended; one that has the pages it was to take reached its budget."""
-    n_visits, page_budget = crawl.n_visits(), crawl.about.settings.get("page_budget")
+def _page_budget(crawl: StoredCrawl) -> int | None:
+    """Of the next run, if it is told none."""
+    planned = crawl.about.settings.get("page_budget")
     with suppress(BadInput):
-        page_budget = RunGoals.read(crawl.folder).page_budget or page_budget
-    if isinstance(page_budget, int) and n_visits >= page_budget:
-        return CrawlState(State.ENDED, Ended.BUDGET)
-    return CrawlState(State.STOPPED if n_visits else State.NOT_BEGUN)
+        planned = RunGoals.read(crawl.folder).page_budget or planned
+    return planned if isinstance(planned, int) else None
 
 
-def _alive(run: RunRow | None, status: dict[str, Any] | None) -> State:
+def _alive(run: RunRow | None, status: dict[str, Any] | None) -> tuple[State, None]:
     """Of an earlier run the status says nothing."""
     if run is None or status is None or status.get("run") != run.run:
-        return State.RUNNING
+        return State.RUNNING, None
     if status.get("ending"):
-        return State.ENDING
-    return State.PAUSED if status.get("paused") else State.RUNNING
+        return State.ENDING, None
+    return (State.PAUSED if status.get("paused") else State.RUNNING), None
+
+
+def _at_rest(run: RunRow | None, n_pages: int, page_budget: int | None) -> tuple[State, Ended | None]:
+    if run is None:
+        # Older versions do not say how a crawl ended; one that has the pages it was to take reached its budget.
+        if page_budget is not None and n_pages >= page_budget:
+            return State.ENDED, Ended.BUDGET
+        return (State.STOPPED if n_pages else State.NOT_BEGUN), None
+    if run.ended is None:
+        return State.DIED, None
+    # A later version may have further words for it.
+    ended = Ended(run.ended) if run.ended in set(Ended) else None
+    return (State.STOPPED if ended is Ended.STOPPED else State.ENDED), ended

@@ -23,6 +23,7 @@ import numpy as np
 
 from scenthound.drivers.modes import SEQUENTIAL
 from scenthound.errors import BadInput, MissingExtra
+from scenthound.files import open_regular
 from scenthound.lab.starts import Start
 from scenthound.model import IntArray, Topic, Trace
 from scenthound.store.crawl_web import open_web
@@ -115,7 +116,7 @@ class RunFolder:
 
     def _lines(self, name: str, fields: Iterable[str], optional: Iterable[str] = ()) -> list[dict[str, Any]]:
         try:
-            with (self.path / name).open(encoding="utf-8") as file:
+            with open_regular(self.path / name) as file:
                 lines = [json.loads(line) for line in file]
         except (OSError, ValueError) as reason:
             raise BadInput(f"{self.path / name} cannot be read ({reason}); simulate again.") from None

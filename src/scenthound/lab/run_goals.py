@@ -7,9 +7,9 @@ from pathlib import Path
 import orjson
 
 from scenthound.errors import BadInput, BadParameter, printable
-from scenthound.files import write_whole
+from scenthound.files import regular_bytes, write_whole
 from scenthound.lab.crawl_plan import check_count
-from scenthound.store.crawl_folder import RUN_FILE
+from scenthound.store.crawl_folder import MOST_ABOUT_BYTES, RUN_FILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class RunGoals:
         """Those of the last run; a crawl that was never told any has none."""
         file = folder / RUN_FILE
         try:
-            return cls(**orjson.loads(file.read_bytes()))
+            return cls(**orjson.loads(regular_bytes(file, MOST_ABOUT_BYTES)))
         except FileNotFoundError:
             return cls()
         except (OSError, TypeError, ValueError, BadParameter):
@@ -43,7 +43,8 @@ class RunGoals:
 
     def write(self, folder: Path) -> None:
         told = {name: value for name, value in asdict(self).items() if value is not None}
-        write_whole(folder / RUN_FILE, orjson.dumps(told, option=orjson.OPT_INDENT_2) + b"\n")
+        content = orjson.dumps(told, option=orjson.OPT_INDENT_2) + b"\n"
+        write_whole(folder / RUN_FILE, content, follow_link=False)
 
     def updated(
         self,

@@ -19,6 +19,17 @@ def number_told(value: float, sign: str = "") -> str:
     return f"{value:{sign}.3f}" if abs(value) < LARGE else f"{value:{sign},.1f}"
 
 
+def things(number: int, thing: str) -> str:
+    """The word for so many of a thing."""
+    if number == 1:
+        return thing
+    return f"{thing[:-1]}ies" if thing.endswith("y") else f"{thing}s"
+
+
+def counted(number: int, thing: str) -> str:
+    return f"{number:,} {things(number, thing)}"
+
+
 def mean_told(mean: float, error: float) -> str:
     return number_told(mean) if isnan(error) else f"{number_told(mean)} ± {error:.3f}"
 

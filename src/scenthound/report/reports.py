@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scenthound.errors import BadInput, WrongUse, printable
-from scenthound.files import write_whole
+from scenthound.errors import BadInput, OddContent, WrongUse, printable
+from scenthound.files import open_regular, regular_bytes, write_whole
 from scenthound.lab.overview.kinds import folder_kind
 from scenthound.model import Progress, silent
 from scenthound.report.page.html import page_html
@@ -22,6 +22,8 @@ MARK = b"Scenthound \xc2\xb7 "
 BEGINNING = b"<!DOCTYPE html>"
 #: The mark comes after style sheet and script.
 MOST_HEAD_BYTES = 1 << 20
+#: Those that commands leave are much shorter.
+MOST_REPORT_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,9 @@ class WrittenReport:
 def report_page(folder: str | Path, progress: Progress = silent) -> str:
     """The HTML of a folder's report; BadInput if there can be none."""
     place = Path(folder)
-    return _MAKERS[folder_kind(place)](place, progress)
+    kind = folder_kind(place)
+    with OddContent.told_of(place, kind):
+        return _MAKERS[kind](place, progress)
 
 
 def write_report(
@@ -45,7 +49,7 @@ def write_report(
     html = report_page(folders[0], progress) if len(folders) == 1 else crawls_report(folders)
     content = html.encode("utf-8", "replace")
     if not (file.is_file() and file.read_bytes() == content):
-        write_whole(file, content)
+        write_whole(file, content, follow_link=out is not None)
     return WrittenReport(file, len(content))
 
 
@@ -61,7 +65,8 @@ def crawls_report(folders: Sequence[Path]) -> str:
             raise WrongUse(
                 f"{printable(folder)} is a {kind}; only crawls are shown side by side: name it alone, or leave it out."
             )
-    return page_html(crawls_page(folders))
+    with OddContent.told_of(" or ".join(map(str, folders))):
+        return page_html(crawls_page(folders))
 
 
 def check_replaceable(file: Path, force: bool) -> None:
@@ -77,7 +82,7 @@ def check_replaceable(file: Path, force: bool) -> None:
 
 def is_report(file: Path) -> bool:
     try:
-        with file.open("rb") as content:
+        with open_regular(file) as content:
             head = content.read(MOST_HEAD_BYTES)
     except OSError:
         return False
@@ -135,9 +140,8 @@ def _web(folder: Path, _progress: Progress) -> str:
 
 def _own_report(folder: Path) -> str | None:
     """The page that a command left in its folder; None if there is none."""
-    file = folder / REPORT_FILE
     try:
-        return file.read_text(encoding="utf-8")
+        return regular_bytes(folder / REPORT_FILE, MOST_REPORT_BYTES).decode()
     except (OSError, UnicodeDecodeError):
         return None
 

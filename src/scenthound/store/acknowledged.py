@@ -15,9 +15,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from scenthound.errors import BadInput, printable
+from scenthound.files import regular_bytes
 
 NOTE_FILE = "acknowledged"
 _WIDTH = 19
+#: Neither through a link nor into a pipe, which would wait for a reader.
+_NOTHING_ELSE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+#: A note is shorter.
+_MOST_BYTES = 1_000
 
 
 class Acknowledged:
@@ -26,7 +31,7 @@ class Acknowledged:
     def __init__(self, path: Path, last: int) -> None:
         self._handle: int | None = None
         with suppress(OSError):
-            self._handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
+            self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | _NOTHING_ELSE, 0o644)
         self.note(last)
 
     def note(self, commit: int) -> None:
@@ -58,6 +63,6 @@ def check_none_lost(database: Path, noted: int, last: int) -> None:
 def last_noted(path: Path) -> int:
     """The number in the note; 0 if there is none, as in a crawl that an earlier Scenthound made."""
     try:
-        return int(path.read_bytes())
+        return int(regular_bytes(path, _MOST_BYTES))
     except (OSError, ValueError):
         return 0

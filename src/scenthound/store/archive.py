@@ -14,7 +14,7 @@ from pathlib import Path
 from uuid import UUID
 
 from scenthound.errors import BadInput, printable
-from scenthound.files import sync_folder
+from scenthound.files import open_regular, sync_folder
 from scenthound.store.crawl_rows import Place
 from scenthound.store.warc_format import (
     WarcRecord,
@@ -223,13 +223,14 @@ class ArchiveReader:
     def _handle_of(self, file: int) -> int:
         if self._opened is None or self._opened[0] != file:
             self.close()
-            self._opened = file, os.open(self._folder / file_name(file), os.O_RDONLY)
+            with open_regular(self._folder / file_name(file)) as content:
+                self._opened = file, os.dup(content.fileno())
         return self._opened[1]
 
 
 def _mapped(path: Path) -> mmap:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return mmap(file.fileno(), 0, access=ACCESS_READ)
     except (OSError, ValueError) as reason:
         raise BadInput(f"{printable(path)} cannot be read: {reason}; bring back the file from a copy.") from None

@@ -42,6 +42,8 @@ CREATE TABLE event (number INTEGER PRIMARY KEY, packed INTEGER, bytes BLOB);
 """
 
 NOINDEX, TRUNCATED = 1, 2
+#: For a program that holds the database alone. A crawl never does for long.
+_READER_WAITS_S = 1.0
 #: Less is not worth compressing.
 _WORTH_PACKING_BYTES = 100
 _LEVEL = 1
@@ -145,17 +147,39 @@ def reading_connection(path: Path) -> sqlite3.Connection:
 
 def _connected(path: Path) -> sqlite3.Connection:
     place = path.absolute().as_uri()
+    _check_files(path)
     for mode in ("mode=ro", "mode=ro&immutable=1"):
         try:
-            connection = sqlite3.connect(f"{place}?{mode}", uri=True, check_same_thread=False)
+            connection = sqlite3.connect(f"{place}?{mode}", uri=True, timeout=_READER_WAITS_S, check_same_thread=False)
             connection.execute("SELECT count(*) FROM archive_end").fetchone()
             return connection
         except (sqlite3.DatabaseError, UnicodeDecodeError) as reason:
+            if is_busy(reason):
+                raise BadInput(held_by_another(path)) from None
             # In a folder where nothing can be written the log cannot be shared; without one there is nothing to share.
             if mode == "mode=ro" and path.is_file() and not path.with_name(f"{path.name}-wal").exists():
                 continue
             raise _unusable(path, reason) from None
     raise AssertionError("every way returns or raises")
+
+
+def _check_files(path: Path) -> None:
+    """BadInput for pipes and devices, which SQLite would wait for."""
+    for ending in ("", "-wal", "-shm", "-journal"):
+        file = path.with_name(path.name + ending)
+        if file.exists() and not file.is_file():
+            raise BadInput(f"{printable(file)} is no file: bring back the folder of the crawl from a copy.")
+
+
+def is_busy(reason: BaseException) -> bool:
+    """Whether it was raised because another program holds the database."""
+    code = getattr(reason, "sqlite_errorcode", None)
+    # The low byte is the kind of error; the rest says more of it.
+    return code is not None and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def held_by_another(path: Path) -> str:
+    return f"{printable(path)} is held by another program: end what that does with it, and try again."
 
 
 def _n_commits(connection: sqlite3.Connection) -> int:

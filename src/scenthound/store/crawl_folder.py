@@ -20,7 +20,7 @@ from uuid import UUID
 import orjson
 
 from scenthound.errors import BadInput, printable
-from scenthound.files import write_whole
+from scenthound.files import regular_bytes, write_whole
 from scenthound.store.archive import MOST_FILE_BYTES
 
 FORMAT = "scenthound crawl"
@@ -30,6 +30,8 @@ RUN_FILE = "run.json"
 DATABASE_FILE = "crawl.sqlite"
 ARCHIVE_FOLDER = "archive"
 WEB_FOLDER = "web"
+#: Of `crawl.json` and `run.json`, which may have many seeds.
+MOST_ABOUT_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ def is_crawl(folder: Path) -> bool:
 
 def _read(folder: Path) -> dict[str, Any]:
     try:
-        about = orjson.loads((folder / ABOUT_FILE).read_bytes())
+        about = orjson.loads(regular_bytes(folder / ABOUT_FILE, MOST_ABOUT_BYTES))
     except (FileNotFoundError, NotADirectoryError):
         raise BadInput(f"There is no crawl at {printable(folder)}: make one with `scenthound crawl`.") from None
     except (OSError, orjson.JSONDecodeError) as reason:

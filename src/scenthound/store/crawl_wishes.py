@@ -12,7 +12,7 @@ from pathlib import Path
 
 import orjson
 
-from scenthound.files import write_whole
+from scenthound.files import regular_bytes, write_whole
 
 WISHES_FILE = "wishes.json"
 #: A longer file is none of ours.
@@ -43,15 +43,12 @@ class CrawlWishes:
     def read(cls, folder: Path) -> "CrawlWishes | None":
         """None if there are none, or none that can be read."""
         try:
-            place = folder / WISHES_FILE
-            if not place.is_file() or place.stat().st_size > MOST_BYTES:
-                return None
-            return cls(**orjson.loads(place.read_bytes()))
+            return cls(**orjson.loads(regular_bytes(folder / WISHES_FILE, MOST_BYTES)))
         except (OSError, TypeError, ValueError):
             return None
 
     def write(self, folder: Path) -> None:
-        write_whole(folder / WISHES_FILE, orjson.dumps(asdict(self)) + b"\n")
+        write_whole(folder / WISHES_FILE, orjson.dumps(asdict(self)) + b"\n", follow_link=False)
 
 
 class WishReader:

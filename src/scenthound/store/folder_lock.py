@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 
 #: Longer than anybody takes to ask whether a lock is taken.
 _GLANCE_S = 0.05
@@ -24,6 +24,17 @@ def locked(folder: Path) -> Iterator[None]:
     with _opened(folder) as handle:
         _lock(handle, wait=True)
         yield
+
+
+@contextmanager
+def locked_within(folder: Path, most_s: float) -> Iterator[bool]:
+    """Wait for the lock so long at most and hold it; False if somebody else has it still. Where there are no locks
+    nobody has it."""
+    with _opened(folder) as handle:
+        until_s = monotonic() + most_s
+        while (is_others := _is_taken(handle)) and monotonic() < until_s:
+            sleep(_GLANCE_S)
+        yield not is_others
 
 
 @contextmanager
@@ -79,7 +90,8 @@ def _is_taken(handle: int | None, *, shared: bool = False) -> bool:
 def _opened(folder: Path) -> Iterator[int | None]:
     """What a lock is held on, and ends when it is closed; None where there are no locks or no folder."""
     try:
-        handle = None if sys.platform == "win32" else os.open(folder, os.O_RDONLY)
+        # Not waiting: what is no folder may be a pipe.
+        handle = None if sys.platform == "win32" else os.open(folder, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         handle = None
     try:

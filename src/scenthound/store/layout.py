@@ -15,10 +15,13 @@ import numpy.typing as npt
 import orjson
 
 from scenthound.errors import BadInput, printable
+from scenthound.files import regular_bytes
 
 FORMAT = "scenthound recorded web"
 VERSION = 1
 ABOUT_FILE = "web.json"
+#: It is much shorter.
+MOST_ABOUT_BYTES = 64 << 20
 #: What a damaged file says may be of any length.
 LONGEST_REASON = 200
 
@@ -103,7 +106,7 @@ def content_fingerprint(arrays: Arrays) -> str:
 def read_about(folder: Path) -> dict[str, Any]:
     """What `web.json` says, once it is known to be of this format and of a version that can be read."""
     try:
-        about = orjson.loads((folder / ABOUT_FILE).read_bytes())
+        about = orjson.loads(regular_bytes(folder / ABOUT_FILE, MOST_ABOUT_BYTES))
     except FileNotFoundError:
         raise BadInput(
             f"{printable(folder)} is not a recorded web: it has no {ABOUT_FILE}. Make one with `scenthound record`."

@@ -1,15 +1,19 @@
 """The file of a crawl's full-text index: an FTS5 table of SQLite that holds words and where they stand, and no text.
 
 Rules
-- It is `search.sqlite` in the folder of the crawl; if nothing can be written there, it is in a temporary folder that
-  goes with the one who made it.
+- It is `search.sqlite` in the folder of the crawl; if nothing can be written there, or if something else lies in its
+  place (a link, a pipe, a database of another program), it is in a temporary folder that goes with the one who made it.
 - The row of a page has the number of its visit. `about` says of which crawl the pages are and how many are in it: the
   first so many. Both are written in one transaction, so that a kill at any moment leaves an index of fewer pages.
-- An index of another crawl, or of another version, is thrown away, and so is a file that is none.
+- An index of another crawl, or of another version, is thrown away, and so is a file that is no database. Which database
+  is an index stands in its head (`application_id`), where it can be read without opening the database.
 - One adds at a time, others read meanwhile (write-ahead log). Who finds another at it leaves it to him.
 """
 
+import errno
+import os
 import sqlite3
+import stat
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
@@ -19,11 +23,18 @@ from typing import Any
 from uuid import UUID
 
 from scenthound.errors import BadInput, Failure, printable
+from scenthound.files import open_regular
 
 INDEX_FILE = "search.sqlite"
 #: Of the tables below, and of how pages are cut into words.
 VERSION = 1
-#: How long to wait for one who makes the tables at the same time.
+#: The letters SHsi.
+APPLICATION_ID = 0x53487369
+_BEGINNING = b"SQLite format 3\0"
+#: Where a database says of which application it is.
+_ID_PLACE = slice(68, 72)
+_ENDINGS = ("", "-wal", "-shm", "-journal")
+#: How long to wait for one who makes the tables, or closes the index, at the same time.
 _WAIT_S = 10.0
 #: Words of title and address tell more of a page than those of its text.
 _RANK = "bm25(5.0, 2.0, 1.0)"
@@ -51,6 +62,7 @@ class SearchIndex:
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self.file = folder / INDEX_FILE
         try:
+            self._check_place()
             self._prepare()
         except (OSError, sqlite3.OperationalError) as reason:
             if "fts5" in str(reason):
@@ -60,12 +72,16 @@ class SearchIndex:
             self._temporary = tempfile.TemporaryDirectory(prefix="scenthound-search-")
             self.file = Path(self._temporary.name, INDEX_FILE)
             self._prepare()
-        self._reader, self._reading = _connected(self.file, _WAIT_S), threading.Lock()
-        self._writer, self._writing = _connected(self.file, 0.0), threading.Lock()
+        self._reader, self._reading = _connected(self.file), threading.Lock()
+        self._writer, self._writing = _connected(self.file), threading.Lock()
+        # It waited for one who may just be closing the index, and does not wait for one who adds.
+        self._writer.execute("PRAGMA busy_timeout = 0")
 
     def close(self) -> None:
-        self._reader.close()
-        self._writer.close()
+        """Waits for whoever is at it: a connection that is closed under a running statement takes the program down."""
+        with self._reading, self._writing:
+            self._reader.close()
+            self._writer.close()
         if self._temporary is not None:
             self._temporary.cleanup()
 
@@ -112,6 +128,16 @@ class SearchIndex:
             if self._writer.in_transaction:
                 self._writer.execute("ROLLBACK")
 
+    def _check_place(self) -> None:
+        """OSError if something is there that must not be touched."""
+        for ending in _ENDINGS:
+            file = self.file.with_name(self.file.name + ending)
+            if os.path.lexists(file) and not stat.S_ISREG(file.lstat().st_mode):
+                raise OSError(errno.EEXIST, "it is a link or no file", str(file))
+        head = _head(self.file)
+        if head.startswith(_BEGINNING) and head[_ID_PLACE] != APPLICATION_ID.to_bytes(4):
+            raise OSError(errno.EEXIST, "it is a database of another program", str(self.file))
+
     def _prepare(self) -> None:
         """Make the tables unless they are there for this crawl."""
         try:
@@ -119,12 +145,15 @@ class SearchIndex:
         except sqlite3.DatabaseError as reason:
             if isinstance(reason, sqlite3.OperationalError):
                 raise
-            for ending in ("", "-wal", "-shm"):
+            for ending in _ENDINGS:
                 self.file.with_name(self.file.name + ending).unlink(missing_ok=True)
             self._make_tables()
 
     def _make_tables(self) -> None:
-        with closing(_connected(self.file, _WAIT_S)) as connection:
+        with closing(_connected(self.file)) as connection:
+            if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+                # Before there is a log: so it stands in the file itself, for whoever asks.
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute("PRAGMA journal_mode = WAL")
             # Asked without a lock first: somebody may be adding.
             if self._is_ours(connection):
@@ -145,7 +174,7 @@ class SearchIndex:
 
     def _unusable(self, reason: sqlite3.DatabaseError) -> BadInput | Failure:
         place = printable(self.file)
-        if reason.sqlite_errorcode == sqlite3.SQLITE_FULL:
+        if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
             return Failure(f"{place} cannot be written, because the disk is full: make room.")
         return BadInput(f"{place} cannot be used ({printable(reason)}): delete it, and it is made anew.")
 
@@ -167,8 +196,16 @@ class Adding:
         return self.n_pages - before
 
 
-def _connected(file: Path, wait_s: float) -> sqlite3.Connection:
-    connection = sqlite3.connect(file, timeout=wait_s, isolation_level=None, check_same_thread=False)
+def _head(file: Path) -> bytes:
+    try:
+        with open_regular(file) as content:
+            return content.read(_ID_PLACE.stop)
+    except FileNotFoundError:
+        return b""
+
+
+def _connected(file: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(file, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
     # A power cut may cost the last pages, never the index.
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection

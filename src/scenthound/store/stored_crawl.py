@@ -18,7 +18,7 @@ from scenthound.errors import BadInput, printable
 from scenthound.model import IntArray
 from scenthound.reasons import REASONS, Reason
 from scenthound.store.archive import ArchiveEnd, ArchiveReader
-from scenthound.store.crawl_database import reading_connection, unpacked
+from scenthound.store.crawl_database import held_by_another, is_busy, reading_connection, unpacked
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout
 from scenthound.store.crawl_rows import (
     CrawlCounts,
@@ -234,6 +234,8 @@ class StoredCrawl:
             raise self._damaged(reason) from None
 
     def _damaged(self, reason: object) -> BadInput:
+        if isinstance(reason, sqlite3.DatabaseError) and is_busy(reason):
+            return BadInput(held_by_another(self.folder / DATABASE_FILE))
         file = printable(self.folder / DATABASE_FILE)
         return BadInput(f"{file} is damaged ({printable(reason)}): bring back the folder of the crawl from a copy.")
 

@@ -4,6 +4,11 @@
 // address at once, so that it is neither copied along with a link nor kept in the history.
 
 const KEPT = "scenthound-token";
+const NO_TOKEN =
+  "Read-only: opened without its token. To change anything, open the address that scenthound dashboard printed.";
+const OLD_TOKEN =
+  "Read-only: the dashboard was started anew. To change anything, open its new address, which is on its terminal.";
+let isTokenOld = false;
 
 /** What the server says about a question that it cannot answer; `command` is what may help. */
 export class Problem extends Error {
@@ -24,9 +29,10 @@ export function takeToken() {
   history.replaceState(null, "", location.pathname + location.search + (rest ? `#${rest}` : ""));
 }
 
-/** Whether changes can be asked for. */
-export function mayChange() {
-  return Boolean(sessionStorage.getItem(KEPT));
+/** Why changes cannot be asked for, as a sentence; null if they can. */
+export function whyReadOnly() {
+  if (sessionStorage.getItem(KEPT)) return null;
+  return isTokenOld ? OLD_TOKEN : NO_TOKEN;
 }
 
 /** The address of a question about a crawl. */
@@ -49,10 +55,19 @@ export function ask(path, parameters = {}, signal = undefined) {
   return answer(query ? `${path}?${query}` : path, { signal });
 }
 
-/** Ask for a change. */
+/** Ask for a change. When the token is refused, the event `read-only` tells the whole page that it is of no use. */
 export function change(path, body = {}) {
   const headers = { "Content-Type": "application/json", "X-Scenthound-Token": sessionStorage.getItem(KEPT) ?? "" };
-  return answer(path, { method: "POST", headers, body: JSON.stringify(body) });
+  return answer(path, { method: "POST", headers, body: JSON.stringify(body) }).catch(refused);
+}
+
+// Each dashboard has a token of its own, so one that is refused is of a dashboard that ended.
+function refused(problem) {
+  if (problem.status !== 403) throw problem;
+  isTokenOld = true;
+  sessionStorage.removeItem(KEPT);
+  document.dispatchEvent(new Event("read-only"));
+  throw new Problem("Not done: the dashboard was started anew.", null, problem.status);
 }
 
 async function answer(path, options) {

@@ -8,6 +8,7 @@ const NAMES = [
 ];
 // More points are not seen on a screen, and a crawl may be watched for days.
 const MOST_POINTS = 1500;
+const TWO_SCALES = "Before and after a mark different guides scored the pages: their means cannot be compared.";
 
 /** A crawl that has not begun. */
 export function noCurves() {
@@ -46,8 +47,9 @@ export function crawlCharts(curves, guides) {
   const marks = guides.map((guide) => ({ x: guide.visit, says: "guide trained anew" }));
   return [
     drawn("harvest", "Harvest", byPages, "mean relevance", [
-      ["so far", curves.harvest], ["last 200 pages", curves.harvest_of_late]], { marks }),
-    drawn("speed", "Speed", byTime, "pages a second", [["speed", curves.pages_per_s]]),
+      ["so far", curves.harvest], ["last 200 pages", curves.harvest_of_late]], { marks, note: guides.length ? TWO_SCALES : "" }),
+    drawn("speed", "Speed", byTime, "pages a second", [["speed", curves.pages_per_s]], {
+      note: "Of the last ten seconds. Pauses and the time between runs are left out." }),
     drawn("frontier", "Frontier", byPages, "pages that wait", [["frontier", curves.frontier]]),
     drawn("hosts", "Hosts", byTime, "hosts", [
       ["in process", curves.hosts_active], ["resting", curves.hosts_resting],

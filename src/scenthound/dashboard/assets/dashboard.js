@@ -1,6 +1,6 @@
 // Where the pages begin: which view an address asks for, and what all of them share.
 
-import { Problem, mayChange, takeToken } from "./api.js";
+import { Problem, takeToken, whyReadOnly } from "./api.js";
 import { startClock } from "./clock.js";
 import { element, fill } from "./dom.js";
 import { problemBox } from "./parts/notes.js";
@@ -17,17 +17,14 @@ const VIEWS = [
   [/^\/compare\/?$/, showComparison],
   [/^\/experiments\/([^/]+)\/?$/, showExperiment],
 ];
-const READ_ONLY =
-  "Read-only: opened without its token. To change anything, open the address that scenthound dashboard printed.";
 
 async function begin() {
   takeToken();
   // A token may be pasted into the address of a page that is open.
   addEventListener("hashchange", () => /(^#|&)token=/.test(location.hash) && location.reload());
   const place = document.querySelector("main");
-  const note = document.querySelector("#read-only");
-  note.hidden = mayChange();
-  fill(note, READ_ONLY);
+  tellReadOnly();
+  document.addEventListener("read-only", tellReadOnly);
   document.querySelector("#theme").append(globalThis.scenthound.themeSwitch());
   startClock();
   try {
@@ -38,12 +35,27 @@ async function begin() {
   }
 }
 
+function tellReadOnly() {
+  const note = document.querySelector("#read-only");
+  fill(note, whyReadOnly());
+  note.hidden = whyReadOnly() === null;
+}
+
 async function show(place) {
   for (const [form, view] of VIEWS) {
     const found = form.exec(location.pathname);
-    if (found) return view(place, ...found.slice(1).map(decodeURIComponent));
+    if (found) return view(place, ...found.slice(1).map(decoded));
   }
   return fill(place, problemBox({ says: "There is no page at this address." }), wayBack());
+}
+
+/** A part of the address; one that stands for no text names nothing. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new Problem("There is no page at this address: a part of it stands for no text.");
+  }
 }
 
 function wayBack() {

@@ -5,7 +5,8 @@
 // - A link leads to a page of the dashboard, to a place on this page or to http(s); any other address is left off.
 // - Sizes that come from numbers are custom properties (`css`): the policy of the page forbids style attributes.
 
-/** An element with attributes and children; null and false children are left out, all else but nodes is text. */
+/** An element with attributes and children, which may be lists of lists; null and false children are left out, all
+ * else but nodes is text. */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) setAttribute(made, name, value);
@@ -19,9 +20,22 @@ export function fill(parent, ...children) {
   return parent;
 }
 
+/** Let these elements be the children, in this order. Those that are in place already are not taken out, not even for
+ * a moment: whoever is on one by keyboard stays there. */
+export function arrange(parent, children) {
+  const staying = new Set(children);
+  for (const child of [...parent.children]) if (!staying.has(child)) child.remove();
+  const onIt = parent.contains(document.activeElement) ? document.activeElement : null;
+  children.forEach((child, place) => {
+    if (parent.children[place] !== child) parent.insertBefore(child, parent.children[place] ?? null);
+  });
+  // One that had to move itself.
+  if (onIt && onIt !== document.activeElement) onIt.focus({ preventScroll: true });
+}
+
 function shown(children) {
   return children
-    .flat()
+    .flat(Infinity)
     .filter((child) => child !== null && child !== undefined && child !== false)
     .map((child) => (child instanceof Node ? child : String(child)));
 }
@@ -57,6 +71,11 @@ export function outside(url, text = url, attributes = {}) {
   if (!isWeb(url)) return foreign(text, attributes);
   const kept = { href: url, target: "_blank", rel: "noopener noreferrer", title: url, ...attributes };
   return element("a", kept, foreign(text));
+}
+
+/** The attributes of a link to a page without a way back to this one. */
+export function apart(href) {
+  return { href, target: "_blank", rel: "noopener", title: "Opens in a new tab" };
 }
 
 /** A button; `attributes` may name further classes. */

@@ -14,6 +14,11 @@ export const STATES = {
   "not begun": { sign: "○", says: "The crawl has not begun." },
 };
 
+/** Whether a crawl's process is at work. */
+export function isGoing(state) {
+  return state === "running" || state === "paused" || state === "ending";
+}
+
 /** 12,345 */
 export function count(number) {
   return isNumber(number) ? COUNT.format(number) : NONE;

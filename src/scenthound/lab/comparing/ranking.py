@@ -33,8 +33,17 @@ class Mark(StrEnum):
 
     BEST = ""
     WORSE = "*"
-    ALIKE = "~"
-    UNCLEAR = "="
+    ALIKE = "≈"
+    UNCLEAR = "?"
+
+
+#: Signs in the files of earlier versions.
+_EARLIER = {"~": Mark.ALIKE, "=": Mark.UNCLEAR}
+
+
+def mark_of(sign: str) -> str:
+    """The sign that a file has, as it is written today."""
+    return _EARLIER.get(sign, sign)
 
 
 @dataclass(frozen=True, slots=True)

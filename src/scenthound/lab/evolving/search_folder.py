@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from scenthound.errors import BadInput, printable
-from scenthound.files import write_whole
+from scenthound.files import open_regular, write_whole
 from scenthound.lab.crawl_sources import training_digest
 from scenthound.lab.evolving.search_log import Logged, append_to_log, read_log
 from scenthound.lab.evolving.settings import EvolutionSettings
@@ -115,7 +115,8 @@ class SearchFolder:
     def compared(self) -> dict[str, float]:
         """The fitness of known strategies; empty if it is not known yet, or no longer."""
         try:
-            told = json.loads((self.path / COMPARED_FILE).read_text(encoding="utf-8"))
+            with open_regular(self.path / COMPARED_FILE) as file:
+                told = json.loads(file.read())
             return {str(name): float(fitness) for name, fitness in told.items() if isfinite(fitness)}
         except (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             return {}

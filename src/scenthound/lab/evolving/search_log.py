@@ -48,7 +48,7 @@ class Logged:
 
 def read_log(log: Path) -> list[Logged]:
     """All evaluations that are known. A torn last line goes for good, so that the next one starts anew."""
-    content = log.read_bytes() if log.exists() else b""
+    content = log.read_bytes() if log.is_file() else b""
     whole = content[: content.rfind(b"\n") + 1]
     known = [_read(log, number, line) for number, line in enumerate(whole.splitlines(), 1)]
     if len(whole) < len(content):

@@ -3,6 +3,10 @@
 Rules
 - It is told by the area under the ROC curve: of all pairs of a relevant page and another one, the share in which the
   relevant one scores higher; a tie counts half. 0.5 is what chance comes to, 1 is without fault.
+- The guide in use is told by what it scored itself while the crawl ran, pages that it had learnt from left out. What
+  earlier guides scored says nothing of it; with no pair left its area is not known.
+- Both guides are told by the same pages, so that the areas can be compared. Where that of the guide in use is not
+  known, the new one is told by all labelled pages.
 - Scores of two models have no common scale, so only pairs are counted of which both pages were scored by one model.
 - A page is never scored by a model that learnt from it. With few pairs each is left out in turn, and its two pages are
   scored by a model that learnt from all others. Pages left out one by one would not do: without a relevant page the
@@ -34,16 +38,17 @@ HeldOut = Callable[[list[int]], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class GuideQuality:
-    """Areas of the guide so far and of the new one; None where there is no pair to tell them by."""
+    """Areas of the guide in use and of the new one; None where there is no pair to tell them by. `n_positive` and
+    `n_negative` are the labelled pages that they are told by."""
 
     area_before: float | None
     area_after: float | None
-    n_positive: int  #: labelled pages
+    n_positive: int
     n_negative: int
 
     @property
     def is_worse(self) -> bool:
-        """Whether the new guide was measured to be worse."""
+        """Whether the new guide was measured to be worse; not so where the one in use is not known."""
         return self.area_after is not None and self.area_before is not None and self.area_after < self.area_before
 
 
@@ -55,22 +60,22 @@ def area_under_roc(scores: FloatArray, is_relevant: BoolArray, scored_by: IntArr
     return float(((np.sign(above) + 1) / 2)[counts].mean()) if counts.any() else None
 
 
-def guide_quality(
-    training: TrainingPages, guide_of: Sequence[int], model: RelevanceModel, topic: Topic
-) -> GuideQuality:
-    """`guide_of` are the visits from which on another guide scored, ascending."""
+def guide_quality(training: TrainingPages, since: int, model: RelevanceModel, topic: Topic) -> GuideQuality:
+    """`since` is the first visit that the guide in use scored."""
+    learner = _Learner(training, model, topic)
     labelled = training.labelled
-    is_relevant = np.array([page.is_positive for page in labelled], dtype=np.bool_)
-    before = np.array([page.relevance for page in labelled], dtype=np.float64)
-    scored_by = np.searchsorted(list(guide_of), [page.visit for page in labelled], side="right").astype(np.int32)
-    held_out = _Learner(training, model, topic).held_out
+    by_both = [place for place, page in enumerate(labelled) if page.visit >= since and not learner.was_given(page)]
+    scores = np.array([labelled[place].relevance for place in by_both], dtype=np.float64)
+    area_before = area_under_roc(scores, _are_relevant(labelled, by_both))
+    places = list(range(len(labelled))) if area_before is None else by_both
+    is_relevant = _are_relevant(labelled, places)
+    area_after = area_held_out(is_relevant, lambda some: learner.held_out([places[each] for each in some]))
     n_positive = int(is_relevant.sum())
-    return GuideQuality(
-        area_under_roc(before, is_relevant, scored_by),
-        area_held_out(is_relevant, held_out),
-        n_positive,
-        len(labelled) - n_positive,
-    )
+    return GuideQuality(area_before, area_after, n_positive, len(places) - n_positive)
+
+
+def _are_relevant(pages: Sequence[TextToLearn], places: list[int]) -> BoolArray:
+    return np.array([pages[place].is_positive for place in places], dtype=np.bool_)
 
 
 def area_held_out(is_relevant: BoolArray, held_out: HeldOut) -> float | None:
@@ -110,6 +115,13 @@ class _Learner:
         self._given = Training((), ()) if training.given is None else read_training(training.given, self._index)
         # What cannot be learnt at all is refused here, also where nothing can be measured.
         self._model.for_topic(topic, self._index, self._without(()))
+
+    def was_given(self, page: TextToLearn) -> bool:
+        """Whether the crawl learnt from this page when it began. Given pages come without their stop words, which are
+        0 here."""
+        words = self._words[page.visit]
+        given = (*self._given.positives, *self._given.negatives)
+        return any(np.array_equal(words[words != 0], each) for each in given)
 
     def held_out(self, places: list[int]) -> FloatArray:
         out = [self._labelled[place] for place in places]

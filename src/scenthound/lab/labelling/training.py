@@ -12,6 +12,7 @@ Rules
 
 import codecs
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,7 +62,7 @@ class TrainingPages:
 def missing_for_training(folder: Path) -> str | None:
     """What a person has to label before a guide can learn, in a sentence; None if nothing."""
     with StoredCrawl.open(folder) as crawl:
-        labels = Labels.of_crawl(folder, crawl.about.crawl_id)
+        labels = Labels.of(crawl)
         n_positive = len(labels.relevant) + len(_unlabelled_seeds(crawl, labels))
     more = [
         f"{LEAST_OF_A_KIND - n} more {kind}"
@@ -86,7 +87,7 @@ def training_pages(crawl: StoredCrawl, labels: Labels) -> TrainingPages:
     pages = tuple(
         TextToLearn(visit, text, row.relevance, wanted[visit], visit in labelled)
         for visit in sorted(wanted)
-        if (text := texts.of(row := next(crawl.visits(visit))))
+        if (row := next(crawl.visits(visit), None)) is not None and row.visit == visit and (text := texts.of(row))
     )
     found = TrainingPages(pages, None if plan.train_from is None else Path(plan.train_from))
     if min(len(found.of_kind(positive=kind)) for kind in (True, False)) < LEAST_OF_A_KIND:
@@ -98,20 +99,39 @@ def training_pages(crawl: StoredCrawl, labels: Labels) -> TrainingPages:
     return found
 
 
-def write_training(folder: Path, training: TrainingPages) -> str:
-    """Make the next folder of guides, and answer with its name in that of the crawl."""
+def write_training(folder: Path, training: TrainingPages, beside: Sequence[tuple[str, str]] = ()) -> str:
+    """Make the next folder of guides, and answer with its name in that of the crawl. `beside` are names and texts of
+    further files to put there, which nobody learns from."""
     guides = folder / GUIDES_FOLDER
-    numbers = [int(place.name) for place in guides.glob("[0-9]*") if place.name.isdecimal()] if guides.is_dir() else []
-    number = max(numbers, default=0) + 1
-    try:
-        with new_folder(guides / str(number)) as place:
-            for kind in ("positive", "negative"):
-                _write_kind(place / kind, kind, training)
-    except OSError as reason:
-        raise Failure(
-            f"{printable(guides)} cannot be written: {reason.strerror}; make room, and train again."
-        ) from None
-    return f"{GUIDES_FOLDER}/{number}"
+    if guides.is_symlink():
+        raise BadInput(f"{printable(guides)} is a link, and nothing is written through it: put a folder in its place.")
+    while True:
+        place = guides / str(_next_number(guides))
+        try:
+            _write_guide(place, training, beside)
+        except BadInput:
+            # Somebody else who trains a guide of this crawl may have taken the number meanwhile.
+            if not place.exists():
+                raise
+        except OSError as reason:
+            raise Failure(
+                f"{printable(guides)} cannot be written: {reason.strerror}; make room, and train again."
+            ) from None
+        else:
+            return f"{GUIDES_FOLDER}/{place.name}"
+
+
+def _next_number(guides: Path) -> int:
+    taken = [int(place.name) for place in guides.glob("[0-9]*") if place.name.isdecimal()] if guides.is_dir() else []
+    return max(taken, default=0) + 1
+
+
+def _write_guide(place: Path, training: TrainingPages, beside: Sequence[tuple[str, str]]) -> None:
+    with new_folder(place) as unfinished:
+        for kind in ("positive", "negative"):
+            _write_kind(unfinished / kind, kind, training)
+        for name, text in beside:
+            (unfinished / name).write_text(text, encoding="utf-8")
 
 
 def _write_kind(place: Path, kind: str, training: TrainingPages) -> None:

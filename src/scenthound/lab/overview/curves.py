@@ -1,10 +1,9 @@
 """How a crawl went, as curves: from the moments that it noted, or from its visits where an older version crawled.
 
 Rules
-- Time is counted from the beginning, the time between runs left out. Visits do not say when a run ended: there, what
-  is longer than any host may rest by default counts as time between runs.
+- Time is that of work (`working_time`), counted from the beginning: the time between runs and pauses are left out.
 - Few points are enough for a picture, so of many every so-manieth is taken; the first and the last always are.
-- Visits know no hosts at rest and no pages not taken. `knows_hosts` tells whether those numbers mean anything.
+- Visits know no hosts at rest and no pages not taken: there those numbers are not-a-number.
 """
 
 from dataclasses import dataclass, fields
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.lab.overview.working_time import WorkingTime, rested_out
 from scenthound.model import FloatArray, LongArray
 from scenthound.store.crawl_rows import MomentRow, RunRow
 from scenthound.store.stored_crawl import StoredCrawl
@@ -20,14 +19,16 @@ from scenthound.store.visit_columns import VisitColumns
 
 #: Pages that the harvest of late is a mean of, as in a running crawl (`drivers/live/harvest`).
 WINDOW = 200
-LONGEST_WAIT_S = PolitenessRules().longest_rest_s
-_COUNTS = ("frontier", "hosts_active", "hosts_resting", "hosts_ready", "hosts_retired", "not_taken")
+SPEED_WINDOW_S = 10.0
+#: Curves of fewer moments are drawn by visits instead, when the crawl is over.
+LEAST_MOMENTS = 20
+_COUNTS = ("hosts_active", "hosts_resting", "hosts_ready", "hosts_retired", "not_taken")
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlCurves:
-    """Arrays of one length: at `seconds` since its beginning the crawl had so many `pages`, and so on. `pages_per_s` is
-    between a point and the one before. What is not known is not-a-number."""
+    """Arrays of one length: after `seconds` of work the crawl had so many `pages`, and so on. `pages_per_s` is of the
+    last ten seconds. What is not known is not-a-number."""
 
     seconds: FloatArray
     pages: LongArray
@@ -36,88 +37,97 @@ class CrawlCurves:
     pages_per_s: FloatArray
     regret: FloatArray
     frontier: LongArray
-    hosts_active: LongArray
-    hosts_resting: LongArray
-    hosts_ready: LongArray
-    hosts_retired: LongArray
-    not_taken: LongArray
-    knows_hosts: bool = True
+    hosts_active: FloatArray
+    hosts_resting: FloatArray
+    hosts_ready: FloatArray
+    hosts_retired: FloatArray
+    not_taken: FloatArray
 
     def __len__(self) -> int:
         return len(self.seconds)
+
+    @property
+    def knows_hosts(self) -> bool:
+        """Whether the states of hosts and the pages not taken are known anywhere."""
+        return bool(np.isfinite(self.hosts_active).any())
 
 
 def crawl_curves(crawl: StoredCrawl, most_points: int = 600) -> CrawlCurves:
     """The curves of a crawl as it stands on the disk."""
     moments, runs = [moment for _, moment in crawl.moments()], crawl.runs()
-    late = _from_moments(moments, runs)
     with VisitColumns.beside(crawl) as columns:
+        late = _from_moments(moments, working_time(columns, runs, moments))
         n_untold = runs[0].n_pages_before if moments and runs else columns.n_visits()
-        early = _from_visits(columns, n_untold) if n_untold else None
+        early = _from_visits(columns, WorkingTime.of([], [], {}), n_untold, n_untold) if n_untold else None
     if early is None:
         return _thinned(late, most_points)
     return _thinned(_joined(early, late) if moments else early, most_points)
 
 
+def shown_curves(crawl: StoredCrawl, *, is_alive: bool) -> CrawlCurves:
+    """The curves as all pages show them: of a crawl that was so short that it noted few moments, by its visits."""
+    curves = crawl_curves(crawl)
+    return curves if is_alive or len(curves) >= LEAST_MOMENTS else visit_curves(crawl)
+
+
 def visit_curves(crawl: StoredCrawl, most_points: int = 600) -> CrawlCurves:
     """The same from visits alone: finer where a crawl was so short that it noted few moments."""
+    moments, runs = [moment for _, moment in crawl.moments()], crawl.runs()
     with VisitColumns.beside(crawl) as columns:
-        return _thinned(_from_visits(columns, columns.n_visits()), most_points)
+        n_visits = columns.n_visits()
+        n_untold = min(runs[0].n_pages_before, n_visits) if runs else n_visits
+        return _thinned(_from_visits(columns, working_time(columns, runs, moments), n_untold, n_visits), most_points)
 
 
-def _from_moments(moments: list[MomentRow], runs: list[RunRow]) -> CrawlCurves:
-    counts: dict[str, Any] = {
-        name: np.array([getattr(each, name) for each in moments], np.int64) for name in ("pages", *_COUNTS)
+def working_time(columns: VisitColumns, runs: list[RunRow], moments: list[MomentRow]) -> WorkingTime:
+    """The clock of all runs that the crawl noted."""
+    n_visits = columns.n_visits()
+    ends = [*(min(run.n_pages_before, n_visits) for run in runs[1:]), n_visits]
+    last_page_s = {
+        run.run: float(columns.numbers(("time_s",), end, end - 1)[0][0])
+        for run, end in zip(runs, ends, strict=False)
+        if run.ended_s is None and end > run.n_pages_before
     }
-    regret = [np.nan if each.regret is None else each.regret for each in moments]
+    return WorkingTime.of(runs, moments, last_page_s)
+
+
+def _from_moments(moments: list[MomentRow], clock: WorkingTime) -> CrawlCurves:
+    def numbers(name: str, kind: type = np.float64) -> Any:
+        values = [getattr(each, name) for each in moments]
+        return np.array([np.nan if value is None else value for value in values], kind)
+
     return _with_speed(
         CrawlCurves(
-            seconds=_seconds(moments, runs),
-            harvest=np.array([each.harvest for each in moments], np.float64),
-            harvest_of_late=np.array([each.harvest_of_late for each in moments], np.float64),
+            seconds=clock.at(numbers("time_s")),
+            pages=numbers("pages", np.int64),
+            harvest=numbers("harvest"),
+            harvest_of_late=numbers("harvest_of_late"),
             pages_per_s=np.zeros(0),
-            regret=np.array(regret, np.float64),
-            **counts,
+            regret=numbers("regret"),
+            frontier=numbers("frontier", np.int64),
+            **{name: numbers(name) for name in _COUNTS},
         )
     )
 
 
-def _seconds(moments: list[MomentRow], runs: list[RunRow]) -> FloatArray:
-    """Of each moment, the time between runs left out. A run that died lasted until its last moment."""
-    last_s = {each.run: each.time_s for each in moments}
-    lasted_before_s, before_s = {}, 0.0
-    for run in runs:
-        lasted_before_s[run.run] = before_s - run.began_s
-        end_s = run.began_s if run.ended_s is None else run.ended_s
-        before_s += max(0.0, max(end_s, last_s.get(run.run, end_s)) - run.began_s)
-    first_s = moments[0].time_s if moments else 0.0
-    # A moment of a run that the table lacks cannot be, unless the folder is damaged: then time just goes on.
-    seconds = np.array([each.time_s + lasted_before_s.get(each.run, -first_s) for each in moments], np.float64)
-    return np.maximum.accumulate(np.maximum(seconds, 0.0)) if len(seconds) else seconds
-
-
-def _from_visits(columns: VisitColumns, end: int) -> CrawlCurves:
+def _from_visits(columns: VisitColumns, clock: WorkingTime, n_untold: int, end: int) -> CrawlCurves:
+    """Of the first `n_untold` visits no run is known."""
     time_s, relevance, regret, waiting = columns.numbers(("time_s", "relevance", "regret", "waiting"), end)
-    steps = np.diff(time_s, prepend=time_s[:1])
     pages = np.arange(1, len(time_s) + 1)
     total = np.concatenate([[0.0], np.cumsum(relevance)])
     first_of_late = np.maximum(pages - WINDOW, 0)
-    unknown = np.zeros(len(pages), np.int64)
+    untold_s = rested_out(time_s[:n_untold])
+    told_s = clock.at(time_s[n_untold:]) + (untold_s[-1] if n_untold else 0.0)
     return _with_speed(
         CrawlCurves(
-            seconds=np.cumsum(np.where((steps < 0) | (steps > LONGEST_WAIT_S), 0.0, steps)),
+            seconds=np.concatenate([untold_s, told_s]),
             pages=pages,
             harvest=total[1:] / pages,
             harvest_of_late=(total[pages] - total[first_of_late]) / (pages - first_of_late),
             pages_per_s=np.zeros(0),
             regret=_running_mean(regret),
             frontier=np.nan_to_num(waiting).astype(np.int64),
-            hosts_active=unknown,
-            hosts_resting=unknown,
-            hosts_ready=unknown,
-            hosts_retired=unknown,
-            not_taken=unknown,
-            knows_hosts=False,
+            **{name: np.full(len(pages), np.nan) for name in _COUNTS},
         )
     )
 
@@ -146,15 +156,23 @@ def _thinned(curves: CrawlCurves, most_points: int) -> CrawlCurves:
         return curves
     kept = np.unique(np.linspace(0, len(curves) - 1, most_points).round().astype(np.int64))
     arrays = {name: getattr(curves, name)[kept] for name in _array_names()}
-    return _with_speed(CrawlCurves(**arrays, knows_hosts=curves.knows_hosts))
+    return _with_speed(CrawlCurves(**arrays))
 
 
 def _with_speed(curves: CrawlCurves) -> CrawlCurves:
     arrays = {name: getattr(curves, name) for name in _array_names()}
-    pages, seconds = (np.diff(arrays[name], prepend=np.nan) for name in ("pages", "seconds"))
-    speed = np.divide(pages, seconds, out=np.full(len(pages), np.nan), where=seconds > 0)
-    return CrawlCurves(**{**arrays, "pages_per_s": speed}, knows_hosts=curves.knows_hosts)
+    return CrawlCurves(**{**arrays, "pages_per_s": speed_of_late(arrays["seconds"], arrays["pages"])})
+
+
+def speed_of_late(seconds: FloatArray, pages: LongArray | FloatArray) -> FloatArray:
+    """Pages a second at each point: over the last `SPEED_WINDOW_S`, or since the point before if that is longer ago.
+    From one second to the next hosts that rest would make it leap. Not known at the first point."""
+    since = np.searchsorted(seconds, seconds - SPEED_WINDOW_S, side="right") - 1
+    since = np.maximum(since, 0)
+    elapsed_s, taken = seconds - seconds[since], pages - pages[since]
+    speed: FloatArray = np.divide(taken, elapsed_s, out=np.full(len(pages), np.nan), where=elapsed_s > 0)
+    return speed
 
 
 def _array_names() -> list[str]:
-    return [field.name for field in fields(CrawlCurves) if field.name != "knows_hosts"]
+    return [field.name for field in fields(CrawlCurves)]

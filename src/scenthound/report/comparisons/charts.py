@@ -13,6 +13,7 @@ import numpy as np
 from scenthound.registry import written
 from scenthound.report.comparisons.told import ToldComparison, ToldContestant, ToldCurves, ToldRow
 from scenthound.report.comparisons.words import better_told
+from scenthound.report.number_words import counted
 from scenthound.report.page.values import Chart, Series, WinLoss
 
 #: More curves at once would hide each other.
@@ -28,14 +29,13 @@ def curves_chart(told: ToldComparison, curves: ToldCurves) -> Chart:
         Series(row.name, curves.pages, mean, error, hidden=place >= SHOWN_AT_ONCE)
         for place, (row, mean, error) in enumerate(zip(told.rows, curves.mean, curves.standard_error, strict=True))
     )
-    more = f" The first {SHOWN_AT_ONCE} are shown; press the names of others." if len(rows) > SHOWN_AT_ONCE else ""
     return Chart(
         name="curves",
         title=f"{_capital(told.metric)} while crawls go on",
         x_label="pages visited",
         y_label=f"{told.metric} ({better_told(told)})",
         series=(*rows, *_bounds(curves)),
-        note=f"Means over the observations; bands are one standard error to either side.{more}",
+        note="Means over the observations; bands are one standard error to either side.",
     )
 
 
@@ -53,7 +53,7 @@ def sweep_chart(told: ToldComparison) -> Chart:
     are_numbers = all(map(_is_number, values))
     return Chart(
         name="sweep",
-        title=f"{_capital(told.metric)} after {told.pages:,} pages, by {parameter}",
+        title=f"{_capital(told.metric)} after {counted(told.pages, 'page')}, by {parameter}",
         x_label=parameter,
         y_label=f"{told.metric} ({better_told(told)})",
         series=tuple(_lines(told, values, are_numbers)),
@@ -109,7 +109,7 @@ def win_loss(told: ToldComparison) -> WinLoss:
     shown = others[:MOST_ROWS]
     cut = f" The first {MOST_ROWS} of {len(others)} others are shown." if len(others) > MOST_ROWS else ""
     of_topics = "Topic by topic" if len(told.topics) > 1 else "Start by start"
-    mean = ", in the mean of its starts" if len(told.topics) > 1 else ""
+    when = counted(told.pages, "page") + (", in the mean of its starts" if len(told.topics) > 1 else "")
     return WinLoss(
         name="win-loss",
         caption=f"{of_topics}: the others beside {best.name}",
@@ -117,7 +117,7 @@ def win_loss(told: ToldComparison) -> WinLoss:
         rows=tuple(row.name for row in shown),
         topics=told.observed,
         differences=sign * np.array([row.observations - best.observations for row in shown]),
-        note=f"{_capital(told.metric)} after {told.pages:,} pages{mean}; more than 0 is better than the best.{cut}",
+        note=f"{_capital(told.metric)} after {when}; more than 0 is better than the best.{cut}",
     )
 
 

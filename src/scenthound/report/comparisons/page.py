@@ -7,12 +7,20 @@ from collections.abc import Callable, Iterator
 from math import isnan
 from pathlib import Path
 
-from scenthound.report.command_line import in_lines
+from scenthound.lab.command_line import in_lines
 from scenthound.report.comparisons.charts import curves_chart, sweep_chart, win_loss
 from scenthound.report.comparisons.files import MARKS
 from scenthound.report.comparisons.told import ToldComparison, ToldRow, read_comparison
 from scenthound.report.comparisons.words import answer_lines, better_told, bounds_told
-from scenthound.report.number_words import NOTHING, interval_told, mean_told, number_told, percent_told
+from scenthound.report.number_words import (
+    NOTHING,
+    counted,
+    interval_told,
+    mean_told,
+    number_told,
+    percent_told,
+    things,
+)
 from scenthound.report.page.values import Block, Cell, Facts, Page, Prose, Section, TableBlock, Verbatim
 from scenthound.report.versions import versions_told
 
@@ -63,10 +71,10 @@ def _title(told: ToldComparison) -> str:
 def _key_facts(told: ToldComparison) -> Iterator[tuple[str, str]]:
     best = told.rows[0]
     yield f"{told.metric} of the best", mean_told(best.mean, best.standard_error)
-    yield "after", f"{told.pages:,} pages"
-    yield "strategies", f"{len(told.rows):,}"
-    yield "topics", f"{len(told.topics):,}"
-    yield "starts of each", f"{told.values['seeds']:,}"
+    yield "after", counted(told.pages, "page")
+    n_starts = int(told.values["seeds"])
+    for thing, number in (("strategy", len(told.rows)), ("topic", len(told.topics)), ("start", n_starts)):
+        yield things(number, thing) + (" of each" if thing == "start" else ""), f"{number:,}"
 
 
 def _sections(told: ToldComparison) -> Iterator[Section]:
@@ -85,7 +93,7 @@ def _ranking(told: ToldComparison) -> TableBlock:
     signs = "  ".join(f"{mark} {words}." for mark, words in MARKS.items())
     return TableBlock(
         name="ranking",
-        caption=f"{told.metric} after {told.pages:,} pages ({better_told(told)})",
+        caption=f"{told.metric} after {counted(told.pages, 'page')} ({better_told(told)})",
         heads=RANKING_HEADS,
         rows=tuple(map(_ranking_row, told.rows)),
         n_words=2,
@@ -116,7 +124,7 @@ def _others(told: ToldComparison) -> TableBlock:
     }
     return TableBlock(
         name="others",
-        caption=f"The same crawls, after {told.pages:,} pages",
+        caption=f"The same crawls, after {counted(told.pages, 'page')}",
         heads=("strategy", *known),
         rows=tuple((Cell(row.name), *(Cell(cell(row)) for cell in known.values())) for row in told.rows),
         note=" ".join(said for head, said in words.items() if head in known),

@@ -1,8 +1,8 @@
 """The command line that makes a comparison again: on the same web and topics, with the same starts."""
 
+from scenthound.lab.command_line import command_line, unless
 from scenthound.lab.comparing.comparison import StrategyComparison
 from scenthound.lab.comparing.settings import ComparisonSettings
-from scenthound.report.command_line import command_line, unless
 
 DEFAULTS = ComparisonSettings()
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from scenthound.errors import BadInput, printable
+from scenthound.lab.comparing.ranking import mark_of
 from scenthound.model import FloatArray
 from scenthound.report.comparisons.files import FORMAT, VERSION
 from scenthound.report.comparisons.place import RANKING_FILE
@@ -146,7 +147,7 @@ def _row(row: Mapping[str, Any]) -> ToldRow:
         difference=_number(difference.get("mean")),
         low=_number(difference.get("low")),
         high=_number(difference.get("high")),
-        mark=str(row["mark"]),
+        mark=mark_of(str(row["mark"])),
         observations=_array(row.get("observations", ())),
         **{name: _number(row[name]) for name in _NUMBERS},
     )

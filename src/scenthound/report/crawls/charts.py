@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 
 from scenthound.lab.overview.curves import WINDOW, CrawlCurves
-from scenthound.lab.overview.link_graph import CrawlGraph
 from scenthound.lab.overview.overview import CrawlOverview
 from scenthound.model import FloatArray
-from scenthound.report.crawls.words import counted
+from scenthound.report.crawls.guide_words import has_several_scales, noted
+from scenthound.report.crawls.words import counted, n_regrets, seeds_passed, span
 from scenthound.report.page.values import Chart, GraphNode, LinkGraph, Mark, Series
 
 MOST_BARS = 20
@@ -29,7 +29,8 @@ def harvest_chart(crawl: CrawlOverview) -> Chart:
         "mean relevance",
         (Series("all pages so far", pages, so_far), *late),
         marks=tuple(Mark(float(each.visit), _guide_told(each.n_positive, each.n_negative)) for each in crawl.guides),
-        note="Harvest is the mean relevance of the pages taken, by the model that guided the crawl.",
+        note=noted(crawl, "Harvest is the mean relevance of the pages taken, by the model that guided the crawl.")
+        + (" A mean over both is of two scales." if has_several_scales(crawl) else ""),
     )
 
 
@@ -50,17 +51,23 @@ def time_charts(crawl: CrawlOverview) -> tuple[Chart, ...]:
     curves = crawl.curves
     unit, seconds = time_unit(crawl.seconds)
     time, label = curves.seconds / seconds, f"time, {unit}"
-    pages = Chart(
-        "pages",
-        "Pages taken",
-        label,
-        "pages",
-        (Series("pages", time, curves.pages.astype(np.float64)),),
-        note="Time between runs is left out." if len(crawl.runs) > 1 else "",
-    )
+    marks = tuple(Mark(pause.after_s / seconds, f"paused for {span(pause.lasted_s)}") for pause in crawl.pauses)
+    note = _left_out(crawl)
+    taken = (Series("pages", time, curves.pages.astype(np.float64)),)
+    pages = Chart("pages", "Pages taken", label, "pages", taken, marks=marks, note=note)
     moments_s, speeds = _speeds(curves)
-    speed = Chart("speed", "Speed", label, "pages a second", (Series("pages a second", moments_s / seconds, speeds),))
+    how_fast = (Series("pages a second", moments_s / seconds, speeds),)
+    speed = Chart("speed", "Speed", label, "pages a second", how_fast, marks=marks, note=note)
     return (pages, speed, _hosts(curves, time, label)) if curves.knows_hosts else (pages, speed)
+
+
+def _left_out(crawl: CrawlOverview) -> str:
+    """Which time is not on the axis."""
+    reasons = [*(["Time between runs"] if len(crawl.runs) > 1 else []), *(["Pauses"] if crawl.pauses else [])]
+    if not reasons:
+        return ""
+    are = "is" if reasons == ["Time between runs"] else "are"
+    return f"{' and '.join(reasons).capitalize()} {are} left out."
 
 
 def _speeds(curves: CrawlCurves) -> tuple[FloatArray, FloatArray]:
@@ -87,7 +94,7 @@ def _hosts(curves: CrawlCurves, time: FloatArray, label: str) -> Chart:
         "Hosts",
         label,
         "hosts",
-        tuple(Series(name, time, numbers.astype(np.float64)) for name, numbers in states.items()),
+        tuple(Series(name, time, numbers) for name, numbers in states.items()),
         note="In process: a request is under way. Resting: asked lately, and left alone for a while. Ready: may be "
         "asked. Retired: failed too often, and is asked no more.",
     )
@@ -99,7 +106,7 @@ def waiting_charts(crawl: CrawlOverview) -> tuple[Chart, ...]:
     pages = curves.pages.astype(np.float64)
     waiting = [Series("waiting", pages, curves.frontier.astype(np.float64))]
     if curves.knows_hosts:
-        waiting.append(Series("not taken", pages, curves.not_taken.astype(np.float64)))
+        waiting.append(Series("not taken", pages, curves.not_taken))
     frontier = Chart("frontier", "Pages that wait", "pages taken", "pages", tuple(waiting))
     if not np.isfinite(curves.regret).any():
         return (frontier,)
@@ -110,12 +117,24 @@ def waiting_charts(crawl: CrawlOverview) -> tuple[Chart, ...]:
         "mean regret",
         (Series("regret", pages, curves.regret),),
         note="Regret: how much better, in the strategy's own score, the page was that would have been taken if no host "
-        "had to rest. Regrets of different strategies cannot be compared.",
+        "had to rest; the mean so far. Regrets of different strategies cannot be compared. "
+        f"{_regrets_counted(crawl)}".rstrip(),
     )
     return frontier, regret
 
 
-def relevance_chart(relevance: FloatArray) -> Chart:
+def _regrets_counted(crawl: CrawlOverview) -> str:
+    n_counted = n_regrets(crawl)
+    told = f"The mean is of {counted(n_counted, 'page', 'pages')}." if n_counted else ""
+    return f"{told} {seeds_passed(crawl)}".strip()
+
+
+def relevance_chart(crawl: CrawlOverview) -> Chart:
+    note = noted(crawl, f"Of {counted(crawl.n_pages, 'page', 'pages')}, by the model that guided the crawl.")
+    return histogram(crawl.relevance, note)
+
+
+def histogram(relevance: FloatArray, note: str) -> Chart:
     """How many pages are how relevant."""
     most = float(relevance.max(initial=0.0))
     width = next((each for each in WIDTHS if most < each * MOST_BARS), WIDTHS[-1])
@@ -129,15 +148,18 @@ def relevance_chart(relevance: FloatArray) -> Chart:
         (Series("pages", np.arange(n_bars, dtype=np.float64), counts.astype(np.float64)),),
         kind="bars",
         places=tuple(f"{low:.3g} to {high:.3g}" for low, high in pairwise(edges.tolist())),
-        note=f"Of {counted(len(relevance), 'page', 'pages')}, by the model that guided the crawl.",
+        note=note,
     )
 
 
-def link_graph(graph: CrawlGraph) -> LinkGraph:
+def link_graph(crawl: CrawlOverview) -> LinkGraph:
+    graph = crawl.graph
     nodes = tuple(
         GraphNode(node.title, node.url, node.visit, node.relevance, node.distance, node.parent) for node in graph.nodes
     )
-    return LinkGraph("link-graph", "Link graph, with the seeds in the middle", nodes, graph.links, graph.note)
+    return LinkGraph(
+        "link-graph", "Link graph, with the seeds in the middle", nodes, graph.links, noted(crawl, graph.note)
+    )
 
 
 def time_unit(seconds: float) -> tuple[str, float]:

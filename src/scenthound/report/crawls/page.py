@@ -6,6 +6,7 @@ from scenthound.errors import printable
 from scenthound.lab.overview.curves import WINDOW
 from scenthound.lab.overview.overview import CrawlOverview, overview_of
 from scenthound.report.crawls import charts, tables, words
+from scenthound.report.crawls.guide_words import has_several_scales
 from scenthound.report.crawls.settings import files_section, go_on_section, settings_section
 from scenthound.report.page.values import Page, Prose, Section
 
@@ -30,23 +31,30 @@ def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
     facts = [("pages", f"{crawl.n_pages:,}"), ("state", crawl.state.state.value)]
     if crawl.n_pages:
         facts += [
-            ("harvest", f"{crawl.relevance.mean():.3f}"),
-            *([("harvest of late", f"{crawl.relevance[-WINDOW:].mean():.3f}")] if crawl.n_pages > WINDOW else []),
+            *_harvests(crawl),
             ("hosts", f"{crawl.n_hosts:,}"),
             ("time", words.rough_span(crawl.seconds)),
-            ("still waiting", f"{crawl.curves.frontier[-1]:,}"),
+            ("still waiting", f"{crawl.n_waiting:,}"),
         ]
     facts.append(("not taken", f"{crawl.n_refused:,}"))
     regret = words.regret(crawl)
     return (*facts, *([("regret", words.small(regret))] if regret is not None else []))
 
 
+def _harvests(crawl: CrawlOverview) -> list[tuple[str, str]]:
+    """A mean over two scales would mean nothing: then that of the last guide alone is told."""
+    ours = crawl.relevance[crawl.scorers[-1].first :]
+    name = "harvest of its last guide" if has_several_scales(crawl) else "harvest"
+    late = [("harvest of late", f"{ours[-WINDOW:].mean():.3f}")] if len(ours) > WINDOW else []
+    return [(name, f"{ours.mean():.3f}"), *late]
+
+
 def _found(crawl: CrawlOverview) -> list[Section]:
     """What the crawl found."""
     return [
-        Section("What it found", (charts.harvest_chart(crawl), charts.relevance_chart(crawl.relevance))),
+        Section("What it found", (charts.harvest_chart(crawl), charts.relevance_chart(crawl))),
         Section("Best pages", (tables.best_table(crawl),)),
-        Section("How pages were found", (charts.link_graph(crawl.graph),)),
+        Section("How pages were found", (charts.link_graph(crawl),)),
         Section("Hosts", (tables.hosts_table(crawl),)),
     ]
 

@@ -1,9 +1,10 @@
 """What a crawl was told, and what it takes to make it again: facts, commands and versions."""
 
 from scenthound.errors import printable
+from scenthound.lab.command_line import in_lines
+from scenthound.lab.crawl_command import RepeatCommand, repeat_command
 from scenthound.lab.overview.overview import CrawlOverview
-from scenthound.report.command_line import in_lines
-from scenthound.report.crawls.commands import RepeatCommand, repeat_command, resume_command
+from scenthound.report.crawls.commands import resume_command
 from scenthound.report.crawls.settings_facts import settings_facts
 from scenthound.report.crawls.words import moment, span
 from scenthound.report.page.values import Block, Cell, Facts, Prose, Section, TableBlock, Verbatim
@@ -12,17 +13,16 @@ from scenthound.report.versions import versions, versions_told
 
 def go_on_section(crawl: CrawlOverview) -> Section:
     """What can be done with the crawl next."""
-    folder = str(crawl.folder)
     blocks: list[Block] = []
     if crawl.state.can_go_on:
-        command = resume_command(crawl.folder, crawl.state, crawl.page_budget)
+        command = resume_command(crawl.folder, crawl.state)
         blocks.append(Verbatim("Let the crawl go on where it stands", in_lines(command)))
     repeat = _repeat(crawl)
     if repeat.line:
         blocks.append(Verbatim("Make such a crawl again", in_lines(repeat.line)))
     notes = [
         "The web changes, and which hosts are ready depends on the moment, so a crawl that is made again takes other "
-        f"pages. With --web {printable(folder)} --offline it has the pages of this one, and no others."
+        f"pages. With --web {printable(crawl.folder.absolute())} --offline it has the pages of this one, and no others."
     ]
     if repeat.unsaid:
         notes.append(f"No option says these settings, which a program chose: {', '.join(repeat.unsaid)}.")
@@ -38,7 +38,9 @@ def files_section(crawl: CrawlOverview) -> list[Section]:
 
 
 def _repeat(crawl: CrawlOverview) -> RepeatCommand:
-    return repeat_command(crawl.plan, crawl.goals, f"{crawl.name}-again")
+    """Into a folder beside this one."""
+    place = crawl.folder.absolute()
+    return repeat_command(crawl.plan, crawl.goals, str(place.with_name(f"{place.name}-again")))
 
 
 def settings_section(crawl: CrawlOverview) -> Section:
@@ -66,7 +68,7 @@ def _runs_table(crawl: CrawlOverview) -> TableBlock:
 
 def _origin_facts(crawl: CrawlOverview) -> list[tuple[str, str]]:
     return [
-        ("folder", printable(crawl.folder)),
+        ("folder", printable(crawl.folder.absolute())),
         ("crawl's id", crawl.crawl_id),
         ("user agent", printable(crawl.user_agent)),
         ("began", moment(crawl.began_s)),

@@ -2,8 +2,8 @@
 
 Rules
 - Crawls are held against each other at the number of pages that all of them have.
-- Harvests can be compared only where the same model scored for the same topic. Where that is not so, the page says it
-  and names no winner. It is one crawl of each in any case, so nothing is called significant.
+- Harvests can be compared only where the same model, trained on the same pages, scored for the same topic. Where that
+  is not so, the page says it and names no winner. It is one crawl of each anyway, so nothing is called significant.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,13 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from scenthound.errors import printable
+from scenthound.lab.command_line import in_lines
+from scenthound.lab.crawl_command import repeat_command
 from scenthound.lab.overview.overlap import PagesInCommon, in_common, page_numbers
 from scenthound.lab.overview.overview import CrawlOverview, overview_of
 from scenthound.model import FloatArray, LongArray
-from scenthound.report.command_line import in_lines
 from scenthound.report.crawls import words
 from scenthound.report.crawls.charts import time_unit
-from scenthound.report.crawls.commands import repeat_command
+from scenthound.report.crawls.guide_words import guides_told, has_several_scales
 from scenthound.report.page.values import Cell, Chart, Page, Section, Series, TableBlock, Verbatim
 from scenthound.store.stored_crawl import StoredCrawl
 
@@ -42,8 +43,7 @@ class SideBySide:
 
     @property
     def is_comparable(self) -> bool:
-        judged = {(crawl.plan.topic.id, crawl.plan.topic.keywords, crawl.guide) for crawl in self.crawls}
-        return len(judged) == 1 and not any(crawl.guides for crawl in self.crawls)
+        return len({crawl.scored_by for crawl in self.crawls}) == 1
 
 
 def crawls_page(folders: Sequence[str | Path]) -> Page:
@@ -71,15 +71,15 @@ def summary(shown: SideBySide) -> tuple[str, ...]:
 
 
 def _told(crawl: CrawlOverview) -> str:
-    who = f"{printable(crawl.plan.strategy, 100)}, guided by {printable(crawl.guide, 100)}"
+    who = f"{printable(crawl.plan.strategy, 100)}, guided by {guides_told(crawl)}"
     return f"a crawl for {printable(crawl.plan.topic.id, 100)} by {who}. {words.came_to(crawl)}"
 
 
 def _answer(shown: SideBySide) -> str:
     if not shown.is_comparable:
         return (
-            "These crawls were for different topics, or were scored by different guides: their harvests cannot be "
-            "compared, but their speed and their pages can."
+            "These crawls were for different topics, or were scored by different guides, or by guides that learnt from "
+            "different pages: their harvests cannot be compared, but their speed and their pages can."
         )
     if not shown.n_shared:
         return "One of these crawls has no page yet, so there is nothing to compare."
@@ -115,7 +115,13 @@ def _frontier(shown: SideBySide) -> Chart:
 def _facts(shown: SideBySide) -> TableBlock:
     heads = ("crawl", "strategy", "guide", "state", "pages", "harvest", f"at {shown.n_shared:,}", "hosts", "pages/s")
     rows = tuple(_fact_row(name, crawl, shown.n_shared) for name, crawl in _named(shown))
-    note = f"Harvest: mean relevance of all pages, and of the first {shown.n_shared:,}, which every crawl has."
+    several = [name for name, crawl in _named(shown) if has_several_scales(crawl)]
+    note = (
+        f"Harvest: mean relevance of all pages, and of the first {shown.n_shared:,}, which every crawl has. Of speed, "
+        "time between runs and pauses are left out."
+    )
+    if several:
+        note += f" The guide of {' and '.join(several)} was trained anew on the way, so its harvest mixes two scales."
     return TableBlock("facts", "What each came to", (*heads, "not taken"), rows, n_words=4, note=note)
 
 
@@ -124,7 +130,7 @@ def _fact_row(name: str, crawl: CrawlOverview, n_shared: int) -> tuple[Cell, ...
     texts = (
         name,
         printable(crawl.plan.strategy, 60),
-        printable(crawl.guide, 60),
+        guides_told(crawl),
         crawl.state.state.value,
         f"{crawl.n_pages:,}",
         _mean(crawl.relevance),

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 
 from scenthound.lab.overview.overview import CrawlOverview
+from scenthound.report.crawls.guide_words import noted, scales_note
 from scenthound.report.crawls.words import counted
 from scenthound.report.page.values import Cell, TableBlock
 from scenthound.store.visit_columns import VisitLine
@@ -16,11 +17,13 @@ VISITS_TOLD = "Visits are counted from 0. Score: what the strategy asked for the
 
 
 def best_table(crawl: CrawlOverview) -> TableBlock:
-    return _pages("best-pages", f"The {len(crawl.best)} most relevant of {crawl.n_pages:,}", crawl.best, VISITS_TOLD)
+    caption = f"The {len(crawl.best)} most relevant of {crawl.n_pages:,}"
+    return _pages("best-pages", caption, crawl.best, noted(crawl, VISITS_TOLD))
 
 
 def latest_table(crawl: CrawlOverview) -> TableBlock:
-    return _pages("latest-pages", f"The last {len(crawl.latest)}, the latest first", crawl.latest, VISITS_TOLD)
+    caption = f"The last {len(crawl.latest)}, the latest first"
+    return _pages("latest-pages", caption, crawl.latest, noted(crawl, VISITS_TOLD))
 
 
 def hosts_table(crawl: CrawlOverview) -> TableBlock:
@@ -36,7 +39,7 @@ def hosts_table(crawl: CrawlOverview) -> TableBlock:
     caption = f"The {len(rows)} of {crawl.n_hosts:,} hosts that most pages are of"
     if len(rows) == crawl.n_hosts:
         caption = counted(crawl.n_hosts, "host", "hosts")
-    return TableBlock("hosts", caption, ("host", "pages", "share", "mean relevance"), rows)
+    return TableBlock("hosts", caption, ("host", "pages", "share", "mean relevance"), rows, note=scales_note(crawl))
 
 
 def refused_table(crawl: CrawlOverview) -> TableBlock:

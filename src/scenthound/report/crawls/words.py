@@ -15,11 +15,14 @@ from scenthound.lab.crawl_state import State
 from scenthound.lab.overview.curves import WINDOW
 from scenthound.lab.overview.overview import CrawlOverview
 from scenthound.report.crawls.commands import resume_command
+from scenthound.report.crawls.guide_words import has_several_scales, scorer_told, who_scores
 
 #: With fewer pages nothing is said of the first and the last tenth.
 LEAST_FOR_TENTHS = 50
 #: Within this of each other, two tenths are told as alike.
 ALIKE = 0.1
+#: With fewer pages it is not said that politeness cost nothing.
+LEAST_FOR_PRICE = 10
 MOST_WORDS_SHOWN = 12
 _UNITS = ((86_400, "day", "days"), (3600, "h", "h"), (60, "min", "min"), (1, "s", "s"))
 
@@ -38,35 +41,51 @@ def what_for(crawl: CrawlOverview) -> str:
     pages = counted(len(plan.seeds), "start page", "start pages")
     return (
         f"A crawl for pages about {printable(topic.id, 100)}{named}, from {pages}, by the strategy "
-        f"{printable(plan.strategy, 100)}; {printable(crawl.guide, 100)} scores how relevant a page is."
+        f"{printable(plan.strategy, 100)}; {who_scores(crawl)}."
     )
 
 
 def came_to(crawl: CrawlOverview) -> str:
     if not crawl.n_pages:
         return "It has taken no page."
-    of = f" of {crawl.page_budget:,}" if crawl.page_budget != crawl.n_pages else ""
-    pages = f"{crawl.n_pages:,}{of} {'page' if crawl.page_budget == 1 else 'pages'}"
+    pages = counted(crawl.n_pages, "page", "pages")
+    if crawl.n_pages < crawl.page_budget:
+        pages = f"{crawl.n_pages:,} of {crawl.page_budget:,} pages"
+    elif crawl.n_pages > crawl.page_budget:
+        pages += f" (its page budget is {crawl.page_budget:,} by now)"
     speed = f", {per_second(crawl.n_pages / crawl.seconds)}" if crawl.seconds >= 1 else ""
-    return f"It took {pages} from {counted(crawl.n_hosts, 'host', 'hosts')} in {span(crawl.seconds)}{speed}."
+    pauses = f" ({span(sum(pause.lasted_s for pause in crawl.pauses))} of pauses left out)" if crawl.pauses else ""
+    hosts = counted(crawl.n_hosts, "host", "hosts")
+    return f"It took {pages} from {hosts} in {span(crawl.seconds)}{pauses}{speed}."
 
 
 def findings(crawl: CrawlOverview) -> str:
     """The harvest, and whether the crawl still finds as at first."""
     if not crawl.n_pages:
         return ""
+    if has_several_scales(crawl):
+        return _findings_of_each(crawl)
     told = f"The pages have a mean relevance of {crawl.relevance.mean():.3f}, where 1 is the most"
     if crawl.n_pages > WINDOW:
         told += f"; the last {WINDOW} of {crawl.relevance[-WINDOW:].mean():.3f}"
     return f"{told}.{_trend(crawl)}"
 
 
+def _findings_of_each(crawl: CrawlOverview) -> str:
+    """Of each guide for itself."""
+    means = [
+        f"{counted(each.n_pages, 'page has', 'pages have')} a mean relevance of "
+        f"{crawl.relevance[each.first : each.end].mean():.3f} by {scorer_told(each)}"
+        for each in crawl.scorers
+    ]
+    why = "Its guide was trained anew on the way, so scores before and after that cannot be compared"
+    return f"{why}: {'; '.join(means)}."
+
+
 def _trend(crawl: CrawlOverview) -> str:
     if crawl.n_pages < LEAST_FOR_TENTHS:
         return ""
     first, last = tenths(crawl)
-    if crawl.guides:
-        return " Its guide was trained anew on the way, so scores before and after that cannot be compared."
     if first <= 0:
         return ""
     ratio = last / first
@@ -85,20 +104,40 @@ def tenths(crawl: CrawlOverview) -> tuple[float, float]:
 
 
 def politeness_price(crawl: CrawlOverview) -> str:
-    cost = regret(crawl)
-    if cost is None:
-        return ""
+    """A crawl in strict order gives up no score, whatever it waits for."""
+    cost, n_counted, passed = regret(crawl), n_regrets(crawl), seeds_passed(crawl)
+    if crawl.plan.strict_order and crawl.n_pages >= LEAST_FOR_PRICE:
+        return "It kept to the strategy's order and waited while hosts rested, so politeness cost it time and no score."
+    if cost is None or (cost == 0 and n_counted < LEAST_FOR_PRICE):
+        return passed
     if cost == 0:
-        return "Politeness cost nothing: the best page that waited could always be taken at once."
-    return (
-        f"The price of politeness, called regret: in the mean the page taken scored {small(cost)} less, in the "
-        "strategy's own score, than the best that waited for a host at rest."
-    )
+        told = f"Politeness cost no score: each of {n_counted:,} pages was the best that waited when it was asked for."
+    else:
+        told = (
+            f"The price of politeness, called regret: in the mean of {counted(n_counted, 'page', 'pages')}, the page "
+            f"taken scored {small(cost)} less, in the strategy's own score, than the best that waited for a host."
+        )
+    return f"{told} {passed}".rstrip()
 
 
 def regret(crawl: CrawlOverview) -> float | None:
-    known = crawl.curves.regret[np.isfinite(crawl.curves.regret)]
-    return float(known[-1]) if len(known) else None
+    """The mean of those that are a number: a seed is endlessly better than any page that is taken before it."""
+    known = crawl.regrets[np.isfinite(crawl.regrets)]
+    return float(known.mean()) if len(known) else None
+
+
+def n_regrets(crawl: CrawlOverview) -> int:
+    """Pages that the mean regret is of."""
+    return int(np.isfinite(crawl.regrets).sum())
+
+
+def seeds_passed(crawl: CrawlOverview) -> str:
+    """How many pages are not in the mean regret; empty if none was taken while a seed had to wait."""
+    n_passed = int(np.isposinf(crawl.regrets).sum())
+    if not n_passed:
+        return ""
+    were = counted(n_passed, "page was", "pages were")
+    return f"{were} taken while a start page waited for its host; no number says what that cost."
 
 
 def refusals(crawl: CrawlOverview) -> str:
@@ -113,7 +152,7 @@ def refusals(crawl: CrawlOverview) -> str:
 def how_it_stands(crawl: CrawlOverview) -> str:
     """Why it ended, or that it did not, and the command that lets it go on."""
     when = f" The last page was taken on {moment(crawl.last_s)}." if crawl.last_s else ""
-    command = resume_command(crawl.folder, crawl.state, crawl.page_budget) if crawl.state.can_go_on else ""
+    command = resume_command(crawl.folder, crawl.state) if crawl.state.can_go_on else ""
     return f"{_state(crawl)}{when}{f' To let it go on: {command}' if command else ''}"
 
 

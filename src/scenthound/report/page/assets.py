@@ -47,7 +47,7 @@ def page_script() -> str:
 def page_style() -> str:
     """All style sheets in one."""
     bare = re.sub(r"/\*.*?\*/", "", _in_one(PAGE_STYLES), flags=re.DOTALL)
-    return re.sub(r"\s*([{};,])\s*|(:)\s+", r"\1\2", bare).strip()
+    return re.sub(r"\s*([{};,>])\s*|(:)\s+", r"\1\2", bare).replace(";}", "}").strip()
 
 
 def _in_one(names: Iterable[str]) -> str:

@@ -1,7 +1,8 @@
 """What charts and graphs hand to the scripts that draw them, as plain values for JSON.
 
 Rules
-- Numbers have five digits that count; what is no number is null, a gap.
+- Whole numbers, of which most are counts, are exact; others have five digits that count. What is no number is null, a
+  gap.
 - A curve has at most `MOST_POINTS` points. Half of those kept are spread evenly, half ever closer to the beginning,
   because readers may look at it on a logarithmic axis.
 """
@@ -16,6 +17,8 @@ from scenthound.report.page.values import Chart, LinkGraph, Series, WinLoss
 
 MOST_POINTS = 500
 DIGITS = 5
+#: From here on not every whole number is one of JavaScript's.
+LARGE = 2**53
 
 
 def chart_data(chart: Chart) -> dict[str, Any]:
@@ -85,5 +88,5 @@ def rounded(value: float) -> float | None:
     """A number as short as it may be: whole ones without a point."""
     if not np.isfinite(value):
         return None
-    short = float(f"{value:.{DIGITS}g}")
-    return int(short) if short.is_integer() else short
+    short = float(value if float(value).is_integer() else f"{value:.{DIGITS}g}")
+    return int(short) if short.is_integer() and abs(short) < LARGE else short

@@ -9,18 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from scenthound.lab.command_line import in_lines
 from scenthound.lab.comparing.ranking import observations_needed
 from scenthound.lab.evaluate import Evaluation, chosen_metrics, evaluate
 from scenthound.lab.run_folder import RunFolder, read_about
 from scenthound.lab.statistics import aligned_differences
 from scenthound.lab.statistics.equivalence import ALPHA
 from scenthound.model import Progress, silent
-from scenthound.report.command_line import in_lines
-from scenthound.report.number_words import mean_told
+from scenthound.report.number_words import counted, mean_told, things
 from scenthound.report.page.values import Block, Chart, Facts, Page, Prose, Section, Series, Verbatim, WinLoss
 from scenthound.report.runs.repeat import repeat_command
 from scenthound.report.runs.tables import cost_table, marks_told, metric_table, metric_told, missing_table, tests_of
 from scenthound.report.setting_rows import setting_rows
+from scenthound.report.versions import maker_rows
 
 #: The metric that is told first, where it has values; else the first that has.
 MAIN_METRIC = "target_recall"
@@ -41,16 +42,11 @@ def evaluation_page(evaluation: Evaluation, about: Mapping[str, Any], folder: Pa
     metrics = sorted(defined, key=lambda metric: metric != MAIN_METRIC)
     return Page(
         kind="run",
-        title=f"{_counted(len(evaluation.results), 'strategy')} on {_web_name(about)}",
+        title=f"{counted(len(evaluation.results), 'strategy')} on {_web_name(about)}",
         summary=tuple(_summary(evaluation, metrics)),
         sections=tuple(section for section in _sections(evaluation, metrics, about, folder) if section.blocks),
         key_facts=tuple(_key_facts(evaluation, metrics)),
     )
-
-
-def _counted(number: int, thing: str) -> str:
-    several = f"{thing[:-1]}ies" if thing.endswith("y") else f"{thing}s"
-    return f"{number:,} {thing if number == 1 else several}"
 
 
 def _web_name(about: Mapping[str, Any]) -> str:
@@ -62,8 +58,8 @@ def _summary(evaluation: Evaluation, metrics: list[str]) -> Iterator[str]:
         yield " ".join(_answer(evaluation, metrics[0]))
     n_crawls = sum(result.n_crawls for result in evaluation.results)
     yield (
-        f"{_counted(len(evaluation.results), 'strategy')} crawled for {_counted(len(evaluation.topics), 'topic')}: "
-        f"{_counted(n_crawls, 'crawl')} of up to {_counted(evaluation.page_budget, 'page')}, in mode {evaluation.mode}."
+        f"{counted(len(evaluation.results), 'strategy')} crawled for {counted(len(evaluation.topics), 'topic')}: "
+        f"{counted(n_crawls, 'crawl')} of up to {counted(evaluation.page_budget, 'page')}, in mode {evaluation.mode}."
     )
 
 
@@ -73,7 +69,8 @@ def _answer(evaluation: Evaluation, metric: str) -> Iterator[str]:
     if test.best is None:
         return
     value = _end_told(evaluation, metric, test.best)
-    yield f"By {metric_told(metric)} after {evaluation.page_budget:,} pages, {names[test.best]} is best: {value}."
+    n_pages = counted(evaluation.page_budget, "page")
+    yield f"By {metric_told(metric)} after {n_pages}, {names[test.best]} is best: {value}."
     if len(names) < 2:
         return
     if len(evaluation.topics) < observations_needed(len(names)):
@@ -95,8 +92,8 @@ def _key_facts(evaluation: Evaluation, metrics: list[str]) -> Iterator[tuple[str
     best = tests_of(evaluation, metrics[0])[-1].best if metrics else None
     if best is not None:
         yield f"{metric_told(metrics[0])} of the best", _end_told(evaluation, metrics[0], best)
-    yield "strategies", f"{len(evaluation.results):,}"
-    yield "topics", f"{len(evaluation.topics):,}"
+    for thing, number in (("strategy", len(evaluation.results)), ("topic", len(evaluation.topics))):
+        yield things(number, thing), f"{number:,}"
     yield "pages per crawl", f"{evaluation.page_budget:,}"
 
 
@@ -133,6 +130,7 @@ def _curves(evaluation: Evaluation, metric: str) -> Chart:
 
 def _win_loss(evaluation: Evaluation, metrics: list[str]) -> Iterator[WinLoss]:
     """The others beside the best, at the end."""
+    n_pages = counted(evaluation.page_budget, "page")
     for metric in metrics:
         best = tests_of(evaluation, metric)[-1].best
         if best is None or len(evaluation.results) < 2:
@@ -148,7 +146,7 @@ def _win_loss(evaluation: Evaluation, metrics: list[str]) -> Iterator[WinLoss]:
             rows=tuple(end),
             topics=evaluation.topics,
             differences=sign * np.array([aligned_differences(values, own) for values in end.values()]),
-            note=f"{metric_told(metric).capitalize()} after {evaluation.page_budget:,} pages; more than 0 is better.",
+            note=f"{metric_told(metric).capitalize()} after {n_pages}; more than 0 is better.",
         )
 
 
@@ -167,7 +165,7 @@ def _settings(about: Mapping[str, Any], folder: Path) -> Iterator[Block]:
     settings = about["settings"]
     guides = [(f"guide of {strategy}", str(guide)) for strategy, guide in about.get("guides", {}).items()]
     fingerprint = [("fingerprint of the web", str(about["web_fingerprint"]))]
-    yield Facts((*setting_rows(settings), *guides, *fingerprint, ("made by", f"scenthound {about['scenthound']}")))
+    yield Facts((*setting_rows(settings), *guides, *fingerprint, *maker_rows(about)))
     command = repeat_command(about, folder)
     if command:
         yield Verbatim("This command makes the crawls again, for the topics that are kept with them", in_lines(command))

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from scenthound.drivers.modes import SEQUENTIAL
+from scenthound.lab.command_line import command_line, unless
 from scenthound.lab.starts import DEFAULT_START, Task
-from scenthound.report.command_line import command_line, unless
 
 
 def repeat_command(about: Mapping[str, Any], folder: Path) -> str:

@@ -1,17 +1,18 @@
 """The page of a search: how good the best rank function is, how the search went, the formula, and how to use it."""
 
 from collections.abc import Iterator
+from math import isnan
 from pathlib import Path
 
-from scenthound.lab.evolving.search_folder import RESULT_FILE, TOPICS_FILE
-from scenthound.report.command_line import command_line, in_lines
+from scenthound.lab.command_line import command_line, in_lines
 from scenthound.report.number_words import number_told
 from scenthound.report.page.values import Block, Cell, Chart, Facts, Page, Prose, Section, TableBlock, Verbatim
 from scenthound.report.searches.history import history_series
 from scenthound.report.searches.repeat import repeat_command
 from scenthound.report.searches.told import SearchState, ToldSearch, read_search
+from scenthound.report.searches.use import use_blocks
 from scenthound.report.setting_rows import setting_rows
-from scenthound.strategies.evolved import choice_of
+from scenthound.report.versions import maker_rows
 from scenthound.strategies.parts.rank_formula import formula_of
 from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
 from scenthound.strategies.rank_file import RankFile
@@ -35,6 +36,7 @@ def _topics_told(told: ToldSearch) -> str:
 
 
 def _best_fitness(result: RankFile) -> float:
+    """Not a number if the file has no history any more."""
     return max((each.best for each in result.history), default=float("nan"))
 
 
@@ -55,12 +57,30 @@ def _summary(told: ToldSearch) -> Iterator[str]:
 
 
 def _answer(told: ToldSearch, result: RankFile) -> Iterator[str]:
-    n_generations = len(result.history)
-    generations = f"{n_generations:,} generation{'s' if n_generations != 1 else ''}"
-    yield f"The best rank function after {generations} has a fitness of {number_told(_best_fitness(result))}."
+    best = _best_fitness(result)
+    if isnan(best):
+        yield "The best rank function has no fitness on record."
+    else:
+        yield f"The best rank function {_when(result)} has a fitness of {number_told(best)}."
     others = ", ".join(f"{name} {number_told(value)}" for name, value in told.compared.items())
     if others:
         yield f"On the same crawls: {others}."
+    as_good = [name for name, value in told.compared.items() if _is_as_good(value, best)]
+    if as_good:
+        yield f"As good or better: {', '.join(as_good)}."
+
+
+def _when(result: RankFile) -> str:
+    """Generations are those that are over: the population that a search begins with is none."""
+    n_generations = result.history[-1].generation
+    if not n_generations:
+        return "of the first population"
+    return f"after {n_generations:,} generation{'s' if n_generations != 1 else ''}"
+
+
+def _is_as_good(fitness: float, best: float) -> bool:
+    """Whether a fitness is not shown to be lower: what differs in digits that nobody sees is the same."""
+    return fitness > best or number_told(fitness) == number_told(best)
 
 
 def _state_told(told: ToldSearch) -> Iterator[str]:
@@ -73,9 +93,9 @@ def _state_told(told: ToldSearch) -> Iterator[str]:
 
 def _key_facts(told: ToldSearch) -> Iterator[tuple[str, str]]:
     yield "state", told.state.value
-    if told.result is not None:
+    if told.result is not None and told.result.history:
         yield "best fitness", number_told(_best_fitness(told.result))
-        yield "generations", f"{len(told.result.history):,}"
+        yield "generations", f"{told.result.history[-1].generation:,}"
     yield "individuals crawled for", f"{told.n_evaluated:,}"
     yield "visits", f"{told.n_visits:,}"
 
@@ -87,7 +107,7 @@ def _sections(told: ToldSearch) -> Iterator[Section]:
         yield Section("The rank function", (_formula(result.rules), _weights(result.rules)))
     yield Section("Beside known strategies", tuple(_compared(told)))
     if result is not None:
-        yield Section("How to use it", tuple(_use(told)))
+        yield Section("How to use it", tuple(use_blocks(told, result.guide)))
     yield Section("Settings and versions", tuple(_settings(told)), folded=True)
 
 
@@ -134,33 +154,17 @@ def _weights(rules: RankRules) -> TableBlock:
 def _compared(told: ToldSearch) -> Iterator[Block]:
     if told.result is None or not told.compared:
         return
-    best = _best_fitness(told.result)
-    rows = [("the best of the search", best), *sorted(told.compared.items(), key=lambda each: -each[1])]
+    all_rows = [("the best of the search", _best_fitness(told.result)), *told.compared.items()]
+    rows = sorted(((name, value) for name, value in all_rows if not isnan(value)), key=lambda each: -each[1])
+    best = rows[0][1]
     yield TableBlock(
         name="compared",
         caption="The same crawls by known rank functions",
         heads=("rank function", "fitness"),
-        rows=tuple(
-            (Cell(name), Cell(number_told(value), emphasis=not place)) for place, (name, value) in enumerate(rows)
-        ),
+        rows=tuple((Cell(name), Cell(number_told(value), emphasis=_is_as_good(value, best))) for name, value in rows),
         note="On the very crawls that it was chosen by, the best of a search looks better than it is. A validation "
         "holds it against Best-First on other crawls.",
     )
-
-
-def _use(told: ToldSearch) -> Iterator[Block]:
-    place = told.folder.absolute()
-    strategy, crawls = choice_of(place / RESULT_FILE), told.settings["crawls_of"]
-    files = [("--web", crawls["web"]), ("--topics", place / TOPICS_FILE)]
-    by_it = [("--strategy", strategy), ("--relevance", told.result and told.result.guide)]
-    out = place.with_name(f"{place.name}-validation")
-    yield Verbatim(
-        "Hold it against Best-First",
-        in_lines(command_line(("scenthound", "validate"), [*files, *by_it, ("--out", out)])),
-    )
-    live = [("--topic", crawls["topics"][0]), ("--strategy", strategy)]
-    crawl = command_line(("scenthound", "crawl", str(place / TOPICS_FILE)), live)
-    yield Verbatim("Crawl by it live", in_lines(crawl))
 
 
 def _settings(told: ToldSearch) -> Iterator[Block]:
@@ -170,7 +174,7 @@ def _settings(told: ToldSearch) -> Iterator[Block]:
         (
             *setting_rows({**own, **told.settings["crawls_of"]}),
             *fingerprint,
-            ("made by", f"scenthound {told.about['scenthound']}"),
+            *maker_rows(told.about),
         )
     )
     yield Verbatim("This command makes the search again", in_lines(repeat_command(told.settings, told.folder)))

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from scenthound.lab.command_line import command_line, unless
 from scenthound.lab.evolving.search_folder import TOPICS_FILE
 from scenthound.lab.evolving.settings import DEFAULT_MODE
 from scenthound.lab.starts import Task
-from scenthound.report.command_line import command_line, unless
 
 
 def repeat_command(settings: Mapping[str, Any], folder: Path) -> str:

@@ -6,11 +6,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from scenthound.lab.command_line import command_line
 from scenthound.lab.findings import Finding
 from scenthound.lab.studies.finished import FinishedStudy
 from scenthound.lab.studies.measured import ArmMeasurements
 from scenthound.lab.studies.study import Study
-from scenthound.report.command_line import command_line
 from scenthound.report.studies.charts import picture_section, win_losses
 from scenthound.report.studies.files import findings_as_json
 from scenthound.report.studies.page import StudyPage

@@ -28,6 +28,7 @@ CLASSES = {
 #: More protocols than these have rows.
 MOST_COLUMNS = 2
 CLAIM_HEADS = ("claim", "effect", "95 % interval", "over", "test", "p", "corrected p", "verdict")
+FIGURES = frozenset({"effect", "95 % interval", "over", "p", "corrected p"})
 
 
 def findings_html(findings: Sequence[Finding]) -> str:
@@ -70,7 +71,8 @@ def _in_columns(findings: Sequence[Finding], protocols: Sequence[str]) -> str:
 
 
 def _heads(heads: Iterable[str]) -> str:
-    return "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
+    kinds = dict.fromkeys(FIGURES, ' class="figure"')
+    return "".join(f'<th scope="col"{kinds.get(head, "")}>{escape(head)}</th>' for head in heads)
 
 
 def _told(finding: Finding, which: str = "", why: str = "") -> str:

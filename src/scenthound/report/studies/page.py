@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 
+from scenthound.lab.command_line import in_lines
 from scenthound.lab.findings import Finding, Verdict
 from scenthound.lab.studies.pictures import Table
-from scenthound.report.command_line import in_lines
+from scenthound.report.number_words import things
 from scenthound.report.page.values import Facts, Markup, Page, Prose, Section, Verbatim, WinLoss
 from scenthound.report.studies.findings_html import findings_html
 from scenthound.report.studies.table_blocks import table_block
@@ -54,7 +55,7 @@ def findings_style() -> str:
 
 def verdict_facts(findings: tuple[Finding, ...]) -> Iterator[tuple[str, str]]:
     if findings:
-        yield "findings", str(len(findings))
+        yield things(len(findings), "finding"), str(len(findings))
     for verdict in Verdict if findings else ():
         yield verdict.value, str(sum(finding.verdict is verdict for finding in findings))
 

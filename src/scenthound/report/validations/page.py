@@ -4,9 +4,9 @@ topics."""
 from collections.abc import Iterator
 from pathlib import Path
 
+from scenthound.lab.command_line import in_lines
 from scenthound.lab.statistics import PairedSample, spread_told
 from scenthound.lab.validating.measurements import SEED_SETS
-from scenthound.report.command_line import in_lines
 from scenthound.report.number_words import mean_told
 from scenthound.report.page.values import Block, Cell, Facts, Page, Prose, Section, TableBlock, Verbatim
 from scenthound.report.setting_rows import setting_rows

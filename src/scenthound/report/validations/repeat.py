@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from scenthound.lab.command_line import command_line, unless
 from scenthound.lab.validating.validation import Validation
-from scenthound.report.command_line import command_line, unless
 
 
 def repeat_command(validation: Validation, topics_file: Path, out: Path) -> str:

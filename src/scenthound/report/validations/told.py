@@ -8,6 +8,7 @@ import csv
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import TextIOWrapper
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from scenthound.errors import BadInput, printable
+from scenthound.files import open_regular
 from scenthound.lab.findings import Claim, Finding, Verdict
 from scenthound.lab.statistics import Effect
 from scenthound.lab.validating.measurements import SEED_SETS, Measurements
@@ -42,8 +44,9 @@ def read_validation(folder: Path) -> ToldValidation:
     """BadInput if the folder is no validation, a newer one, or damaged."""
     values = _values(folder)
     try:
-        with (folder / CRAWLS_FILE).open(encoding="utf-8", newline="") as file:
-            return _told(values, list(csv.DictReader(file)))
+        with open_regular(folder / CRAWLS_FILE) as file:
+            text = TextIOWrapper(file, encoding="utf-8", newline="")
+            return _told(values, list(csv.DictReader(text)))
     except (OSError, KeyError, TypeError, ValueError, IndexError, AttributeError):
         raise BadInput(f"The files of the validation in {printable(folder)} are damaged: validate again.") from None
 

@@ -1,8 +1,8 @@
 // The head of a crawl's page: what it is about, how it stands, and what to do if it does not run.
 
 import { pageAddress } from "../api.js";
-import { element, fill, foreign } from "../dom.js";
-import { STATES } from "../format.js";
+import { apart, element, fill, foreign } from "../dom.js";
+import { STATES, isGoing } from "../format.js";
 import { commandBox } from "./notes.js";
 import { stateWord } from "./state.js";
 
@@ -41,11 +41,11 @@ export class CrawlHead {
 
 function crawlLinks(id, here) {
   const links = [
-    ["Overview", pageAddress("crawls", id)],
-    ["Pages", pageAddress("crawls", id, "pages")],
-    ["Report", pageAddress("report", id)],
+    ["Overview", { href: pageAddress("crawls", id) }],
+    ["Pages", { href: pageAddress("crawls", id, "pages") }],
+    ["Report", apart(pageAddress("report", id))],
   ];
-  const shown = links.map(([text, href]) => element("a", { href, "aria-current": text === here && "page" }, text));
+  const shown = links.map(([text, to]) => element("a", { ...to, "aria-current": text === here && "page" }, text));
   return element("nav", { class: "tabs", "aria-label": "Of this crawl" }, shown);
 }
 
@@ -57,7 +57,7 @@ function aboutCrawl(crawl) {
 }
 
 function goingOn(crawl) {
-  if (crawl.state === "running" || crawl.state === "paused" || crawl.state === "ending") return null;
+  if (isGoing(crawl.state)) return null;
   const isDead = crawl.state === "died";
   const says = element("p", {}, isDead && element("b", {}, "Died. "), foreign(crawl.ended ?? STATES[crawl.state].says));
   const further = crawl.resume_command && [element("p", {}, "To go on:"), commandBox(crawl.resume_command)];

@@ -2,16 +2,18 @@
 
 import { lastPoint } from "../curves.js";
 import { element, foreign } from "../dom.js";
-import { count, score, speed } from "../format.js";
+import { count, counted, score, speed } from "../format.js";
 
-// From the end of the curves, because crawls of old versions have no status. A fourth entry tells the unit: where it is
-// another, the difference means nothing.
+// From the curves, because crawls of old versions have no status: `last` is their end, `shared` where all have as many
+// pages. Means change with the number of pages, so they are held against each other there only. A fourth entry tells
+// the unit: where it is another, the difference means nothing, and it is never told where that is null.
 const FIGURES = [
   ["Pages", (crawl, last) => last.pages, count],
-  ["Harvest", (crawl, last) => last.harvest, score, scoring],
-  ["Harvest of late", (crawl, last) => last.harvest_of_late, score, scoring],
+  ["Harvest", (crawl, last) => last.harvest, score, null],
+  ["Harvest after N pages", (crawl, last, shared) => shared.harvest, score, scoring],
+  ["Harvest of late after N pages", (crawl, last, shared) => shared.harvest_of_late, score, scoring],
   ["Pages a second, on average", (crawl, last) => (last.seconds ? last.pages / last.seconds : null), speed],
-  ["Regret", (crawl, last) => last.regret, score, (crawl) => crawl.strategy],
+  ["Regret after N pages", (crawl, last, shared) => shared.regret, score, (crawl) => crawl.strategy],
   ["Pages waiting", (crawl, last) => last.frontier, count],
   ["Not taken", (crawl, last) => last.not_taken, count],
   ["Hosts retired", (crawl, last) => last.hosts_retired, count],
@@ -20,24 +22,60 @@ const FIGURES = [
 
 /** What must be the same in two crawls for their relevances to mean the same. */
 function scoring(crawl) {
-  return JSON.stringify([crawl.topic, crawl.keywords, crawl.guide]);
+  return crawl.scored_by;
 }
 
 /** A row for each figure: its name, then a cell for each crawl. */
 export function figureRows(crawls, curves) {
   const lasts = curves.map(lastPoint);
+  const nShared = sharedPages(curves);
+  const shared = curves.map((one) => pointAt(one, nShared));
   return FIGURES.map(([name, figure, format, unit = () => ""]) => {
-    const values = crawls.map((crawl, place) => figure(crawl, lasts[place]) ?? null);
-    const alike = crawls.map((crawl, place) => place > 0 && unit(crawl) === unit(crawls[0]));
-    return [name, ...values.map((value, place) => cell(value, alike[place] ? values[0] : null, format))];
+    const values = crawls.map((crawl, place) => figure(crawl, lasts[place], shared[place]) ?? null);
+    const alike = crawls.map((crawl, place) => place > 0 && unit !== null && unit(crawl) === unit(crawls[0]));
+    const cells = values.map((value, place) => cell(value, alike[place] ? values[0] : null, format));
+    return [name.replace("N pages", counted(nShared, "page")), ...cells];
   });
 }
 
-/** Which differences are not told, and why. */
-export function whyNotCompared(crawls) {
+/** The pages that all crawls have at least. */
+function sharedPages(curves) {
+  return Math.min(...curves.map((one) => one.pages.at(-1) ?? 0));
+}
+
+// Between two points of the curve; harvest by its sum, which grows evenly from one to the other.
+function pointAt(curve, pages) {
+  const after = curve.pages.findIndex((there) => there >= pages);
+  if (after < 0 || pages === 0) return {};
+  const before = curve.pages[after] === pages ? after : after - 1;
+  const [low, high] = [curve.pages[before] ?? 0, curve.pages[after]];
+  const share = high > low ? (pages - low) / (high - low) : 1;
+  const between = (first, last) => (isNumber(first) && isNumber(last) ? first + share * (last - first) : null);
+  const total = between(low && sumAt(curve, before), sumAt(curve, after));
+  return {
+    harvest: total === null ? null : total / pages,
+    harvest_of_late: between(curve.harvest_of_late[before], curve.harvest_of_late[after]),
+    regret: between(curve.regret[before], curve.regret[after]),
+  };
+}
+
+function sumAt(curve, place) {
+  return isNumber(curve.harvest[place]) ? curve.pages[place] * curve.harvest[place] : null;
+}
+
+function isNumber(value) {
+  return typeof value === "number";
+}
+
+/** How crawls are compared, which differences are not told, and why. */
+export function howCompared(crawls, curves) {
   const differ = (unit) => crawls.some((crawl) => unit(crawl) !== unit(crawls[0]));
+  const nShared = sharedPages(curves);
+  const where = `Means are compared after ${counted(nShared, "page")}, which all of these crawls have.`;
   return [
-    differ(scoring) && "Harvests by other topics or guides cannot be compared.",
+    nShared ? where : "One of these crawls has no page yet, so means cannot be compared.",
+    "Time between runs and pauses are left out.",
+    differ(scoring) && "Harvests by other topics, other guides, or guides of other training cannot be compared.",
     differ((crawl) => crawl.strategy) && "Regrets of other strategies cannot be compared.",
   ].filter(Boolean);
 }

@@ -2,14 +2,15 @@
 
 import { ask, ofCrawl } from "../api.js";
 import { button, element, fill } from "../dom.js";
-import { emptyNote, problemBox } from "./notes.js";
+import { emptyNote, noPageNote, problemBox } from "./notes.js";
 
-export function foldedGraph(id) {
+/** The graph, folded; `crawl` tells how the crawl stands now. */
+export function foldedGraph(id, crawl) {
   const place = element("div", { class: "graph-place" });
   const load = async () => {
     fill(place, emptyNote("Reading the links …"));
     try {
-      draw(place, await ask(ofCrawl(id, "graph")), load);
+      draw(place, await ask(ofCrawl(id, "graph")), crawl(), load);
     } catch (problem) {
       fill(place, problemBox(problem));
     }
@@ -20,12 +21,12 @@ export function foldedGraph(id) {
   return made;
 }
 
-function draw(place, graph, load) {
+function draw(place, graph, crawl, load) {
   if (!graph.nodes.length) {
-    fill(place, emptyNote("No page yet."), button("Read it again", load, { class: "small" }));
+    fill(place, noPageNote(crawl), button("Read it again", load, { class: "small" }));
     return;
   }
   const drawn = element("div");
   fill(place, drawn, button("Read it again", load, { class: "small" }));
-  globalThis.scenthound.drawGraph(drawn, graph);
+  globalThis.scenthound.drawGraph(drawn, { title: "Pages and how they were found", ...graph });
 }

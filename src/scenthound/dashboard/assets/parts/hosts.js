@@ -1,9 +1,9 @@
-// The hosts of a crawl: those asked lately with their states, and those of most pages.
+// The hosts of a crawl: those asked lately, with their states while it runs, and those of most pages.
 
 import { ask, ofCrawl, pageAddress } from "../api.js";
 import { element, fill, foreign, remark, section, table, tableRow } from "../dom.js";
-import { count, counted, duration, percent, score } from "../format.js";
-import { emptyNote } from "./notes.js";
+import { count, counted, duration, isGoing, percent, score } from "../format.js";
+import { emptyNote, noPageNote } from "./notes.js";
 
 const SIGNS = { "in process": "●", resting: "◔", ready: "○", retired: "✕" };
 const ASKED_COLUMNS = [{ head: "Host", wide: true }, { head: "State" }, { head: "Pages", number: true }];
@@ -15,22 +15,32 @@ const AGAIN_MS = 15000;
 const READING_MS = 1000;
 
 export class AskedHosts {
-  #empty = emptyNote("Told while a crawl runs.");
-  #table = table("Hosts asked lately", ASKED_COLUMNS, []);
+  #place = element("div");
+  #table = null;
+  #isGoing = null;
 
   constructor() {
-    this.#table.hidden = true;
-    this.element = section("Hosts asked lately", {}, this.#empty, this.#table);
+    this.element = section("Hosts asked lately", {}, this.#place);
   }
 
   // By pages, so that rows seldom change places.
   update(crawl) {
     const latest = (crawl.status?.asked_hosts ?? []).slice(0, MOST_SHOWN);
     const hosts = latest.sort((one, other) => other.pages - one.pages);
-    this.#empty.hidden = hosts.length > 0;
-    this.#table.hidden = !hosts.length;
-    const rows = hosts.map((asked) => [foreign(asked.host), hostState(asked), count(asked.pages)]);
-    fill(this.#table.querySelector("tbody"), rows.map((row) => tableRow(ASKED_COLUMNS, row)));
+    if (hosts.length) this.#show(hosts, isGoing(crawl.state));
+    else if (!this.#table) fill(this.#place, emptyNote("Told while a crawl runs."));
+  }
+
+  // A host may be asked again as soon as nobody crawls, so then its state would be untrue.
+  #show(hosts, going) {
+    const columns = going ? ASKED_COLUMNS : ASKED_COLUMNS.filter((column) => column.head !== "State");
+    if (going !== this.#isGoing) {
+      this.#table = table("Hosts asked lately", columns, []);
+      fill(this.#place, this.#table, !going && remark("When it last ran."));
+      this.#isGoing = going;
+    }
+    const row = (asked) => [foreign(asked.host), going && hostState(asked), count(asked.pages)].filter(Boolean);
+    fill(this.#table.querySelector("tbody"), hosts.map((asked) => tableRow(columns, row(asked))));
   }
 }
 
@@ -43,10 +53,13 @@ function hostState(asked) {
 /** The hosts of most pages, counted by the server bit by bit and asked for again now and then. */
 export class TopHosts {
   #id;
+  #crawl;
   #place = element("div");
 
-  constructor(id) {
+  /** `crawl` tells how the crawl stands now. */
+  constructor(id, crawl) {
     this.#id = id;
+    this.#crawl = crawl;
     this.element = section("Top hosts", {}, this.#place);
     this.#load();
   }
@@ -59,7 +72,7 @@ export class TopHosts {
   }
 
   #told(top) {
-    if (!top.hosts.length) return emptyNote("No page yet.");
+    if (!top.hosts.length) return noPageNote(this.#crawl());
     const most = top.hosts.slice(0, MOST_SHOWN);
     const rows = most.map((host) => [this.#link(host.host), count(host.pages), score(host.mean_relevance)]);
     const read = top.share_read < 1 ? `, ${percent(top.share_read)} of the pages counted so far` : "";

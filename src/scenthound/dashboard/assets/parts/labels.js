@@ -1,6 +1,6 @@
 // What a person says of pages: relevant, not relevant, or nothing. All buttons of a page tell the same.
 
-import { change, mayChange, ofCrawl } from "../api.js";
+import { change, ofCrawl, whyReadOnly } from "../api.js";
 import { button, element } from "../dom.js";
 
 const CHOICES = [["Relevant", true], ["Not relevant", false], ["No label", null]];
@@ -16,11 +16,18 @@ export function labelButtons(id, page) {
 }
 
 function choice(id, visit, text, value) {
-  const title = mayChange() ? null : "Read-only: open the address that scenthound dashboard printed to label pages.";
-  const made = button(text, () => label(id, visit, value, made), { class: "small", title, disabled: !mayChange() });
+  const made = button(text, () => label(id, visit, value, made), { class: "small" });
   made.dataset.label = value;
+  allow(made);
   return made;
 }
+
+function allow(made) {
+  made.title = whyReadOnly() ?? "";
+  made.disabled = whyReadOnly() !== null;
+}
+
+document.addEventListener("read-only", () => document.querySelectorAll("[data-label]").forEach(allow));
 
 async function label(id, visit, relevant, made) {
   made.classList.add("waiting");

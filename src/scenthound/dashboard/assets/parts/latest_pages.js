@@ -2,7 +2,7 @@
 
 import { pageAddress } from "../api.js";
 import { element, fill, section } from "../dom.js";
-import { emptyNote } from "./notes.js";
+import { noPageNote } from "./notes.js";
 import { pageRow } from "./page_row.js";
 
 const MOST_ROWS = 12;
@@ -16,16 +16,19 @@ export class LatestPages {
     const all = element("a", { href: pageAddress("crawls", id, "pages") }, "All pages, and search");
     const link = element("p", { class: "aside-link" }, all);
     this.element = section("Latest pages", { class: "part latest" }, link, this.#list, this.#held);
-    fill(this.#list, element("li", {}, emptyNote("No page yet.")));
     // What is pointed at, and what has the focus, is known only after the event.
     const soon = () => setTimeout(() => this.#release());
     for (const name of ["mouseleave", "focusout"]) this.#list.addEventListener(name, soon);
   }
 
-  update(pages) {
-    if (!pages.length) return;
-    if (this.#isHeld() && this.#list.querySelector("[data-visit]")) this.#hold(pages);
+  update(crawl, pages) {
+    if (!pages.length) this.#tellEmpty(crawl);
+    else if (this.#isHeld() && this.#list.querySelector("[data-visit]")) this.#hold(pages);
     else this.#show(pages);
+  }
+
+  #tellEmpty(crawl) {
+    if (!this.#list.querySelector("[data-visit]")) fill(this.#list, element("li", {}, noPageNote(crawl)));
   }
 
   #isHeld() {

@@ -4,9 +4,11 @@ import { element } from "../dom.js";
 
 export class LiveCharts {
   #drawn = new Map();
+  #charts = element("div", { class: "charts" });
 
   constructor() {
-    this.element = element("section", { class: "charts", "aria-label": "Curves" });
+    const head = element("h2", { class: "unseen" }, "Curves");
+    this.element = element("section", { "aria-label": "Curves" }, head, this.#charts);
   }
 
   /** Draw the charts, or tell those that are drawn what is new. */
@@ -20,7 +22,7 @@ export class LiveCharts {
   // The chart has to be on the page before it is drawn: it asks how wide it may be.
   #draw(chart) {
     const place = element("figure", { class: "chart-place", id: `chart-${chart.name}` });
-    this.element.append(place);
+    this.#charts.append(place);
     this.#drawn.set(chart.name, globalThis.scenthound.drawChart(place, chart));
   }
 }

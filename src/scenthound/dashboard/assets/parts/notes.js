@@ -1,6 +1,8 @@
 // What is told beside the facts: problems, commands to copy, and short messages that screen readers tell too.
 
+import { pageAddress } from "../api.js";
 import { button, element, fill, foreign } from "../dom.js";
+import { isGoing } from "../format.js";
 
 /** A command to be typed, with a button that copies it. */
 export function commandBox(command) {
@@ -23,8 +25,16 @@ async function copyText(command, text, copy) {
 
 /** Why something cannot be shown, and what may help. */
 export function problemBox(problem) {
-  const says = element("p", {}, foreign(problem.message ?? problem.says));
+  const says = element("p", {}, linked(problem.message ?? problem.says));
   return element("div", { class: "box problem", role: "alert" }, says, problem.command && commandBox(problem.command));
+}
+
+// What the server says of an experiment that is looked for among crawls, or the other way round.
+function linked(says) {
+  const found = /^(.* is shown at )\/(crawls|experiments)\/(.+)\.$/s.exec(says);
+  if (!found) return foreign(says);
+  const [, before, place, id] = found;
+  return [foreign(before), element("a", { href: pageAddress(place, id) }, foreign(`/${place}/${id}`)), "."];
 }
 
 /** A place for one message at a time, told politely. */
@@ -50,4 +60,9 @@ export async function told(place, carryOut, sentence = (done) => done.says) {
 /** What stands where nothing is yet. */
 export function emptyNote(...says) {
   return element("p", { class: "empty" }, ...says);
+}
+
+/** What stands where the pages of a crawl would. */
+export function noPageNote({ state }) {
+  return emptyNote(isGoing(state) || state === "not begun" ? "No page yet." : "It took no page.");
 }

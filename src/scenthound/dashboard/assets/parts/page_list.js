@@ -4,8 +4,8 @@ import { ask, ofCrawl } from "../api.js";
 import { button, element, fill } from "../dom.js";
 import { count, counted, percent } from "../format.js";
 import { labelButtons } from "./labels.js";
-import { searchWords } from "./marked_text.js";
-import { emptyNote, problemBox } from "./notes.js";
+import { isOnlyUnwanted, searchWords } from "./marked_text.js";
+import { emptyNote, noPageNote, problemBox } from "./notes.js";
 import { pageRow } from "./page_row.js";
 
 const ROWS = 25;
@@ -13,6 +13,7 @@ const INDEXING_MS = 2000;
 
 export class PageList {
   #id;
+  #crawl;
   #found = element("p", { class: "note found", role: "status", "aria-live": "polite" });
   #indexed = element("p", { class: "note" });
   #list = element("ol", { class: "pages browsed" });
@@ -22,8 +23,10 @@ export class PageList {
   #again = 0;
   #isBeginning = true;
 
-  constructor(id) {
+  /** `crawl` tells how the crawl stands now. */
+  constructor(id, crawl) {
     this.#id = id;
+    this.#crawl = crawl;
     this.element = element("div", {}, this.#found, this.#indexed, this.#list, this.#end);
   }
 
@@ -68,7 +71,8 @@ export class PageList {
   #more(next) {
     if (next !== null) return button("Load more", (event) => ((event.target.disabled = true), this.#load(next)));
     if (this.#list.children.length) return null;
-    return emptyNote(this.#wish.query || this.#wish.host ? "No page found." : "No page yet.");
+    if (isOnlyUnwanted(this.#wish.query)) return emptyNote("Name a word that must be there, too.");
+    return this.#wish.query || this.#wish.host ? emptyNote("No page found.") : noPageNote(this.#crawl());
   }
 
   // The index is made while one waits, so it is asked again until it is whole.

@@ -2,7 +2,7 @@
 
 import { ask, ofCrawl } from "../api.js";
 import { since } from "../clock.js";
-import { button, element, fill, outside, section, shareBar } from "../dom.js";
+import { arrange, button, element, fill, outside, section, shareBar } from "../dom.js";
 import { count } from "../format.js";
 import { emptyNote, problemBox } from "./notes.js";
 
@@ -28,7 +28,7 @@ export class Reasons {
   // Rows are kept, so that a row that has the focus does not lose it.
   #show(reasons) {
     const rows = new Map([...this.#list.children].map((row) => [row.dataset.reason, row]));
-    fill(this.#list, reasons.map((one) => tell(rows.get(one.reason) ?? reasonRow(one), one, reasons[0].pages)));
+    arrange(this.#list, reasons.map((one) => tell(rows.get(one.reason) ?? reasonRow(one), one, reasons[0].pages)));
   }
 }
 

@@ -1,6 +1,6 @@
 // The labels of a crawl so far, and a guide that is trained on them.
 
-import { ask, change, mayChange, ofCrawl } from "../api.js";
+import { ask, change, ofCrawl, whyReadOnly } from "../api.js";
 import { button, element, facts, fill, foreign, remark, section } from "../dom.js";
 import { count, counted, score } from "../format.js";
 import { commandBox, emptyNote, messagePlace, problemBox, told } from "./notes.js";
@@ -16,12 +16,15 @@ export class Training {
   #message = messagePlace();
   #outcome = element("div");
   #list = element("ul", { class: "labelled" });
+  #labels = null;
+  #isTraining = false;
 
   constructor(id) {
     this.#id = id;
     this.element = section("Your labels", { class: "part training" }, this.#counts, this.#retrain, this.#missing,
       this.#message, this.#outcome, this.#list);
     document.addEventListener("labelled", ({ detail }) => this.#show(detail));
+    document.addEventListener("read-only", () => this.#allow());
     this.#load();
   }
 
@@ -36,29 +39,32 @@ export class Training {
 
   #show(labels) {
     fill(this.#counts, pair(["Relevant", count(labels.n_positive)], ["Not relevant", count(labels.n_negative)]));
-    this.#retrain.disabled = labels.missing !== null || !mayChange();
-    fill(this.#missing, reasonFor(labels));
+    this.#labels = labels;
+    this.#allow();
     const shown = labels.pages.slice(0, MOST_SHOWN).map(labelledRow);
     const rest = labels.pages.length - shown.length;
     fill(this.#list, shown, rest > 0 && element("li", { class: "note" }, `and ${counted(rest, "more page")}`));
   }
 
+  #allow() {
+    const missing = whyReadOnly() ?? this.#labels?.missing;
+    this.#retrain.disabled = !this.#labels || Boolean(missing) || this.#isTraining;
+    fill(this.#missing, missing && foreign(missing));
+  }
+
   async #train() {
-    this.#retrain.disabled = true;
+    this.#isTraining = true;
+    this.#allow();
     fill(this.#outcome);
     const done = await told(this.#message, () => change(ofCrawl(this.#id, "retrain")));
-    this.#retrain.disabled = false;
+    this.#isTraining = false;
+    this.#allow();
     if (done) fill(this.#outcome, outcome(done));
   }
 }
 
 function pair(...rows) {
   return facts(rows, { class: "facts counts" });
-}
-
-function reasonFor(labels) {
-  if (!mayChange()) return "Read-only: open the address that scenthound dashboard printed to label pages.";
-  return labels.missing ? foreign(labels.missing) : "";
 }
 
 function labelledRow(page) {

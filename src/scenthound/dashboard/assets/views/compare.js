@@ -4,7 +4,7 @@ import { ask, pageAddress } from "../api.js";
 import { chart } from "../curves.js";
 import { element, fill, foreign, remark, section, table } from "../dom.js";
 import { count, percent, timeUnit } from "../format.js";
-import { differingSettings, figureRows, whyNotCompared } from "../parts/differences.js";
+import { differingSettings, figureRows, howCompared } from "../parts/differences.js";
 import { LiveCharts } from "../parts/live_charts.js";
 import { emptyNote } from "../parts/notes.js";
 import { stateWord } from "../parts/state.js";
@@ -80,7 +80,7 @@ function figures(together, names) {
   const heads = names.map((name) => ({ head: foreign(name), number: true }));
   const rows = figureRows(together.crawls, together.curves);
   return section("Figures", {}, table("Figures of the crawls", [{ head: "", wide: true }, ...heads], rows),
-    remark([BELOW, ...whyNotCompared(together.crawls)].join(" ")));
+    remark([BELOW, ...howCompared(together.crawls, together.curves)].join(" ")));
 }
 
 function overlaps(found, crawls, names) {

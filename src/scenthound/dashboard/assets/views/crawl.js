@@ -27,29 +27,36 @@ class CrawlView {
   #latest;
   #charts = new LiveCharts();
   #parts;
+  #steering;
+  #crawl;
 
   constructor(place, id, crawl) {
     this.#head = new CrawlHead(id, "Overview");
     this.#latest = new LatestPages(id);
-    const [steering, numbers, asked, reasons] = [new Steering(id), new KeyNumbers(), new AskedHosts(), new Reasons()];
-    this.#parts = [this.#head, steering, numbers, asked, reasons];
-    const columns = element("div", { class: "columns" }, asked.element, reasons.element, new TopHosts(id).element);
-    fill(place, this.#head.element, steering.element, numbers.element, this.#charts.element, this.#latest.element,
-      addressField(), columns, foldedGraph(id), settings(crawl));
+    this.#steering = new Steering(id);
+    this.#crawl = crawl;
+    const now = () => this.#crawl;
+    const [numbers, asked, reasons, top] = [new KeyNumbers(), new AskedHosts(), new Reasons(), new TopHosts(id, now)];
+    this.#parts = [this.#head, this.#steering, numbers, asked, reasons];
+    const columns = element("div", { class: "columns" }, asked.element, reasons.element, top.element);
+    fill(place, this.#head.element, this.#steering.element, numbers.element, this.#charts.element, this.#latest.element,
+      addressField(), columns, foldedGraph(id, now), settings(crawl));
   }
 
   update(crawl, curves) {
+    this.#crawl = crawl;
     for (const part of this.#parts) part.update(crawl, curves);
   }
 
   live({ crawl, latest }, curves) {
     this.update(crawl, curves);
     this.#charts.update(crawlCharts(curves, crawl.guides));
-    this.#latest.update(latest);
+    this.#latest.update(crawl, latest);
   }
 
   connection(says) {
     this.#head.connection(says);
+    this.#steering.connection(says);
   }
 }
 

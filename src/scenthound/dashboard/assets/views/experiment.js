@@ -1,8 +1,8 @@
-// The page of an experiment: what it found, in words, its facts, and the way to its report.
+// The page of an experiment: what it found, in words, its facts, and what can be done with it.
 
 import { ask, pageAddress } from "../api.js";
 import { chart } from "../curves.js";
-import { element, facts, fill, foreign, section } from "../dom.js";
+import { apart, element, facts, fill, foreign, section } from "../dom.js";
 import { shellWord } from "../format.js";
 import { LiveCharts } from "../parts/live_charts.js";
 import { commandBox, emptyNote } from "../parts/notes.js";
@@ -12,12 +12,12 @@ const AGAIN_MS = 10000;
 export async function showExperiment(place, id) {
   const address = pageAddress("api", "experiments", id);
   const experiment = await ask(address);
-  document.title = `${experiment.title || experiment.name} · Scenthound`;
+  document.title = `${experiment.name} · Scenthound`;
   const charts = new LiveCharts();
   const rows = experiment.facts.map((fact) => [fact.name, foreign(fact.value)]);
   const paragraphs = experiment.summary.map((text) => element("p", {}, foreign(text)));
   const summary = element("div", { class: "summary" }, paragraphs);
-  fill(place, head(experiment), summary, report(experiment), experiment.search && charts.element,
+  fill(place, head(experiment), summary, further(experiment), experiment.search && charts.element,
     rows.length > 0 && section("Facts", {}, facts(rows)));
   if (experiment.search) follow(address, experiment.search, charts);
 }
@@ -33,15 +33,19 @@ function follow(address, search, charts) {
 
 function head(experiment) {
   const kind = element("span", { class: "kind" }, experiment.kind);
-  const about = element("p", { class: "about" }, kind, " in ", foreign(experiment.path, { class: "path" }));
-  return element("header", {}, element("h1", {}, foreign(experiment.title || experiment.name)), about);
+  const title = experiment.title && experiment.title !== experiment.name && [" (", foreign(experiment.title), ")"];
+  const about = element("p", { class: "about" }, kind, title, " in ", foreign(experiment.path, { class: "path" }));
+  return element("header", {}, element("h1", {}, foreign(experiment.name)), about);
 }
 
-function report(experiment) {
-  const link = { class: "report-link", href: experiment.report };
+// There are reports of all but recorded webs.
+function further(experiment) {
+  const link = { class: "report-link", ...apart(experiment.report) };
   if (experiment.report) return element("p", {}, element("a", link, "Open the report"));
-  const command = `scenthound report ${shellWord(experiment.path)}`;
-  return element("div", {}, emptyNote("It has no report yet."), commandBox(command));
+  if (experiment.kind !== "web") return null;
+  const web = shellWord(experiment.path);
+  const command = `scenthound simulate --web ${web} --topics FILE --strategy NAME --out DIR`;
+  return element("div", {}, emptyNote("Strategies can crawl it:"), commandBox(command));
 }
 
 function searchChart(search) {

@@ -1,7 +1,7 @@
 // The first page: the crawls and experiments in the folders that the dashboard was given, looked at again and again.
 
 import { ask, pageAddress } from "../api.js";
-import { element, fill, foreign, section, sendButton, shareBar } from "../dom.js";
+import { arrange, element, fill, foreign, section, sendButton, shareBar } from "../dom.js";
 import { count, score } from "../format.js";
 import { commandBox, emptyNote, problemBox } from "../parts/notes.js";
 import { stateWord } from "../parts/state.js";
@@ -85,22 +85,18 @@ class FoldersView {
   }
 }
 
-// A card that is the same as before stays, with the focus and the tick that it may have; a new one takes the tick over.
+// What is the same as before stays in its place, cards and parts of cards, with the focus or the tick that it may have.
 function keep(list, folders, card, otherwise = () => []) {
   const before = new Map([...list.children].map((made) => [made.dataset.id, made]));
-  fill(list, folders.length ? folders.map((folder) => kept(before.get(folder.id), folder, card)) : otherwise());
+  const cards = folders.map((folder) => kept(before.get(folder.id), card(folder), folder));
+  arrange(list, cards.length ? cards : otherwise());
 }
 
-function kept(before, folder, card) {
-  const told = JSON.stringify(folder);
-  if (before?.dataset.told === told) return before;
+function kept(before, parts, folder) {
   const made = before ?? element("li", { class: "card" });
-  const hadFocus = made.contains(document.activeElement) ? document.activeElement.tagName : null;
-  const ticked = made.querySelector("input")?.checked;
-  fill(made, card(folder));
-  Object.assign(made.dataset, { id: folder.id, told });
-  if (ticked) made.querySelector("input").checked = true;
-  if (hadFocus) made.querySelector(hadFocus)?.focus({ preventScroll: true });
+  const old = [...made.children];
+  arrange(made, parts.filter(Boolean).map((part, place) => (old[place]?.isEqualNode(part) ? old[place] : part)));
+  made.dataset.id = folder.id;
   return made;
 }
 
@@ -130,7 +126,7 @@ function titleLink(part, folder) {
 }
 
 function pathLine(folder) {
-  return element("p", { class: "path" }, foreign(folder.path));
+  return element("p", { class: "path", title: folder.path }, foreign(folder.path));
 }
 
 function noCrawl() {

@@ -10,39 +10,43 @@ import { Training } from "../parts/training.js";
 const ORDERS = {
   latest: "latest first", first: "in order", best: "most relevant first", worst: "least relevant first",
 };
+const BY_MATCH = "match";
 const TYPING_MS = 400;
 const AGAIN_MS = 5000;
 
 export async function showPages(place, id) {
-  const crawl = await ask(ofCrawl(id));
+  let crawl = await ask(ofCrawl(id));
   const head = new CrawlHead(id, "Pages");
-  const list = new PageList(id);
+  const list = new PageList(id, () => crawl);
   const form = searchForm(list);
   const side = element("div", { class: "side" }, new Training(id).element, addressField());
   fill(place, head.element, element("div", { class: "browser" }, element("div", {}, form, list.element), side));
-  head.update(crawl);
+  const update = (now) => head.update((crawl = now));
+  update(crawl);
   new Panel(id);
   list.show(wished());
-  setInterval(() => document.hidden || ask(ofCrawl(id)).then((now) => head.update(now), () => null), AGAIN_MS);
+  setInterval(() => document.hidden || ask(ofCrawl(id)).then(update, () => null), AGAIN_MS);
 }
 
 /** What is looked for stands in the address, so that it can be linked. */
 function wished() {
   const words = new URLSearchParams(location.search);
-  return { query: words.get("query") ?? "", host: words.get("host") ?? "", order: words.get("order") ?? "latest" };
+  const order = Object.hasOwn(ORDERS, words.get("order")) ? words.get("order") : "latest";
+  return { query: words.get("query") ?? "", host: words.get("host") ?? "", order };
 }
 
 function searchForm(list) {
   const wish = wished();
   const query = searchField("query", wish.query, 500, 'words, "a phrase", -without');
   const host = searchField("host", wish.host, 300, "any");
-  const order = orderChoice(wish.order);
+  const order = orderChoice();
   const show = () => {
-    const chosen = { query: query.value.trim(), host: host.value.trim(), order: order.value };
-    forbidOrder(order, chosen.query);
+    const kept = order.disabled ? wished().order : order.value;
+    const chosen = { query: query.value.trim(), host: host.value.trim(), order: kept };
+    tellOrder(order, chosen);
     if (JSON.stringify(chosen) !== JSON.stringify(wished())) remember(chosen), list.show(chosen);
   };
-  forbidOrder(order, wish.query);
+  tellOrder(order, wish);
   let typing = 0;
   const soon = () => (clearTimeout(typing), (typing = setTimeout(show, TYPING_MS)));
   const now = (event) => (event.preventDefault(), clearTimeout(typing), show());
@@ -55,15 +59,17 @@ function searchField(name, value, maxlength, placeholder) {
   return element("input", { type: "search", name, value, maxlength, placeholder });
 }
 
-function orderChoice(chosen) {
-  const option = ([value, text]) => element("option", { value, selected: value === chosen }, text);
-  return element("select", { name: "order" }, Object.entries(ORDERS).map(option));
+function orderChoice() {
+  const options = Object.entries(ORDERS).map(([value, text]) => element("option", { value }, text));
+  const byMatch = element("option", { value: BY_MATCH, hidden: true, disabled: true }, "best match first");
+  return element("select", { name: "order" }, options, byMatch);
 }
 
-// A search has an order of its own.
-function forbidOrder(order, query) {
-  order.disabled = query !== "";
-  order.title = query ? "What is searched for is shown in the order of how well it matches." : "";
+// A search has an order of its own; the one that was chosen comes back when the search is over.
+function tellOrder(order, wish) {
+  order.disabled = wish.query !== "";
+  order.value = wish.query ? BY_MATCH : wish.order;
+  order.title = wish.query ? "What is searched for is shown in the order of how well it matches." : "";
 }
 
 function remember(wish) {

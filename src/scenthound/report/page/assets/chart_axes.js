@@ -13,14 +13,13 @@
 
   const tickTexts = (scale) => scale.ticks.map((tick) => numberText(tick));
 
-  // Room and scales for values. The left side is as wide as the numbers along it.
-  scenthound.plotArea = (width, height, [xLow, xHigh, isLogX], [yLow, yHigh, isLogY]) => {
-    const yCount = nTicks(height - TOP - BOTTOM, 42);
-    const y = scenthound.scale(yLow, yHigh, height - BOTTOM, TOP, isLogY, yCount);
+  // Room and scales for the axes `across` and `up`. The left side is as wide as the numbers along it.
+  scenthound.plotArea = (width, height, across, up) => {
+    const y = scenthound.scale(up, height - BOTTOM, TOP, nTicks(height - TOP - BOTTOM, 42));
     const left = Math.ceil(Math.max(20, ...tickTexts(y).map(textWidth))) + 10;
     const right = width - 16;
-    const widest = Math.max(...[xLow, xHigh].map((value) => textWidth(numberText(value))));
-    const x = scenthound.scale(xLow, xHigh, left, right, isLogX, nTicks(right - left, widest + 44));
+    const widest = Math.max(...[across.low, across.high].map((value) => textWidth(numberText(value))));
+    const x = scenthound.scale(across, left, right, nTicks(right - left, widest + 44));
     return { width, height, left, right, top: TOP, bottom: height - BOTTOM, x, y };
   };
 

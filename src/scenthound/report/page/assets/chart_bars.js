@@ -15,12 +15,12 @@
     });
   }
 
-  // The ends of the axis of values. Bars begin at zero, on a logarithmic axis at the power of ten below.
-  function valueEnds(shown, isLog) {
+  // The axis of values. Bars begin at zero, on a logarithmic axis at the power of ten below.
+  function valueAxisOf(shown, isLog) {
     const values = scenthound.extents(shown, isLog);
-    if (!isLog) return scenthound.ends([0, ...values], false, true);
-    const [low, high] = scenthound.ends(values, true, true);
-    return [10 ** Math.floor(Math.log10(low) - 1e-9), high];
+    if (!isLog) return scenthound.axisOf([0, ...values], false, true);
+    const axis = scenthound.axisOf(values, true, true);
+    return { ...axis, low: 10 ** Math.floor(Math.log10(axis.low) - 1e-9) };
   }
 
   // A bar from the axis to its value, and its whisker; `along` is the scale of values.
@@ -54,10 +54,10 @@
     return { thick, at: (number) => first + number * thick };
   }
 
-  function upright(state, shown, width, [low, high, isLog]) {
+  function upright(state, shown, width, valueAxis) {
     const places = state.chart.places;
     const height = scenthound.chartHeight(width);
-    const area = scenthound.plotArea(width, height, [0, places.length, false], [low, high, isLog]);
+    const area = scenthound.plotArea(width, height, { low: 0, high: places.length }, valueAxis);
     const room = (area.right - area.left) / places.length;
     const base = { ...area, x: { ...area.x, ticks: [] } };
     const bars = places.flatMap((_, place) => {
@@ -70,13 +70,13 @@
     return { area, room, isLying: false, parts: [scenthound.axes(base, state.chart), ...bars, ...names] };
   }
 
-  function lyingArea(state, width, rowHeight, [low, high, isLog], aside) {
+  function lyingArea(state, width, rowHeight, valueAxis, aside) {
     const names = Math.max(...state.chart.places.map(textWidth));
     const left = Math.min(names + 12, Math.round(width * 0.42));
     const right = width - 18 - aside;
     const bottom = LYING_TOP + rowHeight * state.chart.places.length + 6;
     const count = Math.max(2, Math.floor((right - left) / 70));
-    const x = scenthound.scale(low, high, left, right, isLog, count);
+    const x = scenthound.scale(valueAxis, left, right, count);
     return { width, height: bottom + LYING_BOTTOM, left, right, top: LYING_TOP, bottom, x };
   }
 
@@ -120,7 +120,7 @@
 
   scenthound.drawBars = (state, shown, width) => {
     const isLog = state.isLogY && scenthound.whyNotLog(state, "y") === null;
-    const valueAxis = [...valueEnds(shown, isLog), isLog];
+    const valueAxis = valueAxisOf(shown, isLog);
     const isUpright = fitsUpright(state.chart.places, width);
     const made = isUpright ? upright(state, shown, width, valueAxis) : lying(state, shown, width, valueAxis);
     return { ...made, barsAt: (place) => barsAt(shown, place) };

@@ -50,9 +50,9 @@
   scenthound.drawCurves = (state, shown, width, height) => {
     const isLogX = state.isLogX && scenthound.whyNotLog(state, "x") === null;
     const isLogY = state.isLogY && scenthound.whyNotLog(state, "y") === null;
-    const [xLow, xHigh] = scenthound.ends(shown.flatMap((series) => series.x), isLogX, false);
-    const [yLow, yHigh] = scenthound.ends(scenthound.extents(shown, isLogY), isLogY, true);
-    const area = scenthound.plotArea(width, height, [xLow, xHigh, isLogX], [yLow, yHigh, isLogY]);
+    const across = scenthound.axisOf(shown.flatMap((series) => series.x), isLogX, false);
+    const up = scenthound.axisOf(scenthound.extents(shown, isLogY), isLogY, true);
+    const area = scenthound.plotArea(width, height, across, up);
     const cut = shown.map((series) => [series, pieces(series, isLogX)]);
     const bands = cut.filter(([series]) => series.error)
       .flatMap(([series, found]) => found.map((piece) => band(area, series, piece)));

@@ -9,8 +9,12 @@
   const { element, drawn, button } = scenthound;
   const N_COLOURS = 8;
 
-  // Colours come round again after eight, then with dashes; on paper every colour has dashes of its own.
-  scenthound.lookOf = (place) => `hue-${place % N_COLOURS} dash-${Math.floor(place / N_COLOURS) % 4}`;
+  // Colours differ less for the colour-blind, and not at all on many printers, so each comes with dashes. After eight
+  // both come round again, the dashes one further: no two of 64 look the same. Bars of a later round are lighter.
+  scenthound.lookOf = (place) => {
+    const round = Math.floor(place / N_COLOURS);
+    return `hue-${place % N_COLOURS} dash-${(place + round) % N_COLOURS}${round % 2 ? " again" : ""}`;
+  };
 
   scenthound.shownSeries = (state) =>
     state.chart.series.map((series, place) => ({ ...series, look: scenthound.lookOf(place) }))
@@ -25,12 +29,13 @@
     return "A logarithmic axis needs values above 0, and some that are shown are not.";
   };
 
-  function swatch(look, kind) {
-    const shape = kind === "bars"
-      ? drawn("rect", { class: `bar ${look}`, x: 5, y: 1, width: 12, height: 10 })
-      : drawn("line", { class: `line ${look}`, x1: 1, x2: 21, y1: 6, y2: 6 });
-    return drawn("svg", { class: "swatch", width: 22, height: 12, "aria-hidden": "true" }, shape);
-  }
+  // What a series looks like, long enough for its dashes.
+  scenthound.swatch = (look, kind) => {
+    const [shape, width] = kind === "bars"
+      ? [drawn("rect", { class: `bar ${look}`, x: 1, y: 1, width: 12, height: 10 }), 14]
+      : [drawn("line", { class: `line ${look}`, x1: 0, x2: 36, y1: 6, y2: 6 }), 36];
+    return drawn("svg", { class: "swatch", width, height: 12, "aria-hidden": "true" }, shape);
+  };
 
   function legend(state, redraw) {
     const list = element("div", { class: "legend", role: "group", "aria-label": "Show or hide" });
@@ -40,7 +45,7 @@
         if (!state.hidden.delete(name)) state.hidden.add(name);
         redraw();
       });
-      made.append(swatch(scenthound.lookOf(place), state.chart.kind), element("span", {}, name));
+      made.append(scenthound.swatch(scenthound.lookOf(place), state.chart.kind), element("span", {}, name));
       return made;
     };
     const refresh = () => {
@@ -79,6 +84,15 @@
     list.replaceChildren(...told.map((mark) => element("li", {}, says(mark))));
   }
 
+  // How many are in the picture, if not all are. What can be pressed is no matter for paper.
+  function shownCount(state, line) {
+    const { series } = state.chart;
+    const count = series.filter((each) => !state.hidden.has(each.name)).length;
+    line.hidden = count === series.length;
+    const how = element("span", { class: "on-screen" }, " Press a name to show or hide it.");
+    line.replaceChildren(`${count} of ${series.length} are shown.`, how);
+  }
+
   // Puts the parts into an element; answers with the place for the drawing and a way to bring the parts up to date.
   scenthound.chartFrame = (container, state, redraw) => {
     const title = element("h3");
@@ -86,18 +100,20 @@
     const say = (text) => (reason.textContent = text);
     const logs = ["x", "y"].map((axis) => logButton(state, axis, redraw, say));
     const { list, refresh: refreshLegend } = legend(state, redraw);
+    const count = element("p", { class: "shown-count" });
     const plot = element("div", { class: "plot" });
     const marks = element("ol", { class: "marks" });
     const note = element("p", { class: "note" });
     const buttons = element("div", { class: "switch", role: "group", "aria-label": "Axes" });
     buttons.append(...logs.map((log) => log.made));
     const head = element("div", { class: "figure-head" }, title, buttons);
-    container.replaceChildren(head, reason, list, plot, marks, note);
+    container.replaceChildren(head, reason, list, count, plot, marks, note);
     const refresh = () => {
       title.textContent = state.chart.title ?? "";
       note.textContent = state.chart.note ?? "";
       note.hidden = !state.chart.note;
       refreshLegend();
+      shownCount(state, count);
       logs.forEach((log) => log.refresh());
       buttons.hidden = logs.every((log) => log.made.hidden);
       markList(state, marks);

@@ -60,10 +60,9 @@
     return known.sort((a, b) => b.value - a.value);
   }
 
-  function table(rows) {
+  function table(rows, kind) {
     return element("table", {}, ...rows.map((row) => {
-      const stroke = drawn("line", { class: `line ${row.look}`, x1: 0, x2: 14, y1: 5, y2: 5 });
-      const sign = element("td", {}, drawn("svg", { class: "swatch", width: 14, height: 10 }, stroke));
+      const sign = element("td", {}, scenthound.swatch(row.look, kind));
       return element("tr", {}, sign, element("td", {}, row.name), element("td", { class: "figure" }, told(row)));
     }));
   }
@@ -121,7 +120,7 @@
       const stop = stops[this.#read];
       const rows = rowsOf(stop);
       layer.replaceChildren(...pointer(made, stop, rows));
-      const words = [element("p", { class: "head" }, stop.head), table(rows)];
+      const words = [element("p", { class: "head" }, stop.head), table(rows, made.room ? "bars" : "curves")];
       const [left, top] = made.isLying ? [made.area.left + 40, stop.at + 14] : [stop.at, 20];
       this.#box.show(left, top, ...words, ...stop.marks().map((says) => element("p", {}, says)));
       return `${stop.head}. ${rows.map((row) => `${row.name}: ${told(row)}`).join("; ")}`;

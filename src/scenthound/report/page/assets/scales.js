@@ -2,6 +2,7 @@
 (() => {
   "use strict";
   const scenthound = (globalThis.scenthound ??= {});
+  const STEPS = 8;
 
   // A step of 1, 2 or 5 times a power of ten, of which about `count` fit a span.
   function niceStep(span, count) {
@@ -10,8 +11,11 @@
     return [1, 2, 5, 10].find((each) => each * power >= rough * 0.999) * power;
   }
 
-  function evenTicks(low, high, count) {
-    const step = niceStep(high - low, count);
+  // Between counts, such as those of pages, there is nothing to write.
+  const stepOf = (span, count, isWhole) => Math.max(isWhole ? 1 : 0, niceStep(span, count));
+
+  function evenTicks({ low, high, isWhole }, count) {
+    const step = stepOf(high - low, count, isWhole);
     const first = Math.ceil(low / step - 1e-9);
     const last = Math.floor(high / step + 1e-9);
     // A product of step and place, because sums of steps drift.
@@ -19,7 +23,7 @@
   }
 
   // Powers of ten; where there are few of them, also their double and fivefold.
-  function logTicks(low, high, count) {
+  function logTicks({ low, high }, count) {
     const powers = Math.log10(high / low);
     const factors = powers <= count / 3 ? [1, 2, 5] : [1];
     const every = Math.max(1, Math.ceil(powers / count));
@@ -34,8 +38,9 @@
     return ticks.length > 1 ? ticks : [low, high];
   }
 
-  // An axis from `low` to `high` over the pixels `from` to `to`. Values below a logarithmic one stand at its beginning.
-  scenthound.scale = (low, high, from, to, isLog, count) => {
+  // An axis over the pixels `from` to `to`. Values below a logarithmic one stand at its beginning.
+  scenthound.scale = (axis, from, to, count) => {
+    const { low, high, isLog } = axis;
     const turned = isLog ? (value) => Math.log10(Math.max(value, low)) : (value) => value;
     const start = turned(low);
     const span = turned(high) - start || 1;
@@ -44,12 +49,19 @@
       high,
       isLog,
       at: (value) => from + ((turned(value) - start) / span) * (to - from),
-      ticks: isLog ? logTicks(low, high, count) : evenTicks(low, high, count),
+      ticks: isLog ? logTicks(axis, count) : evenTicks(axis, count),
     };
   };
 
-  // The ends of an axis for values. A linear one begins at zero unless all values are far from it.
-  scenthound.ends = (values, isLog, isRounded, count = 8) => {
+  // The axis for values: its ends, and whether all that stands along it are whole numbers.
+  scenthound.axisOf = (values, isLog, isRounded) => {
+    const isWhole = values.every((value) => value === null || Number.isInteger(value));
+    const [low, high] = ends(values, isLog, isRounded, isWhole);
+    return { low, high, isLog, isWhole };
+  };
+
+  // A linear axis begins at zero unless all values are far from it.
+  function ends(values, isLog, isRounded, isWhole) {
     let low = Infinity;
     let high = -Infinity;
     for (const value of values) {
@@ -63,9 +75,9 @@
     if (isRounded && high < 0 && high > 0.7 * low) high = 0;
     if (low === high) [low, high] = low === 0 ? [0, 1] : [Math.min(0, 2 * low), Math.max(0, 2 * high)];
     if (!isRounded) return [low > 0 && low < 0.1 * high ? 0 : low, high];
-    const step = niceStep(high - low, count);
+    const step = stepOf(high - low, STEPS, isWhole);
     return [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step];
-  };
+  }
 
   // To the next of 1, 2 and 5 times a power of ten.
   function roundedLog(low, high, isRounded) {

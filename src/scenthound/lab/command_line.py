@@ -1,31 +1,20 @@
-"""The command line that repeats something, quoted for a shell: in one line, or in several that mean the same."""
+"""A command line made of words and options, quoted for a shell; in one line, or in several that mean the same."""
 
 import re
 from collections.abc import Iterable, Iterator
 
 from scenthound.lab.comparing.live_command import shell_word
 
-#: A word of a command as `shell_word` quotes it: quotes of any kind, and what stands between blanks.
-WORD = re.compile(r"""(?:\$'(?:[^'\\]|\\.)*'|'[^']*'|"[^"]*"|[^\s'"])+""")
-
 #: An option and what it is given: None and False leave it out, True stands alone, several values repeat it.
 Option = tuple[str, object]
+#: A word of a command as `shell_word` quotes it: quotes of any kind, and what stands between blanks.
+WORD = re.compile(r"""(?:\$'(?:[^'\\]|\\.)*'|'[^']*'|"[^"]*"|[^\s'"])+""")
 
 
 def command_line(words: Iterable[str], options: Iterable[Option]) -> str:
     """Empty if no command line can say it: none can hold a NUL character."""
     all_words = [*words, *(word for name, value in options for word in _words(name, value))]
     return "" if any("\0" in word for word in all_words) else " ".join(map(shell_word, all_words))
-
-
-def in_lines(command: str) -> str:
-    """The same command with a line for each option, for people to read and to copy."""
-    lines = [""]
-    for word in WORD.findall(command):
-        if word.startswith("--"):
-            lines.append("   ")
-        lines[-1] += f" {word}" if lines[-1] else word
-    return " \\\n".join(lines)
 
 
 def unless(value: object, default: object) -> object:
@@ -40,3 +29,13 @@ def _words(name: str, value: object) -> Iterator[str]:
             yield name
         elif each is not None and each is not False:
             yield from (name, str(each))
+
+
+def in_lines(command: str) -> str:
+    """The same command with a line for each option, for people to read and to copy."""
+    lines = [""]
+    for word in WORD.findall(command):
+        if word.startswith("--"):
+            lines.append("   ")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return " \\\n".join(lines)

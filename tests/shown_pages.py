@@ -1,0 +1,129 @@
+"""A page that has everything a report may show, and ways to open pages in a browser and to read what they show."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Page as Tab
+
+from browsers import Watch, watched
+from scenthound.report.page.html import page_html
+from scenthound.report.page.values import (
+    Block,
+    Cell,
+    Chart,
+    Facts,
+    GraphNode,
+    LinkGraph,
+    Mark,
+    Page,
+    Prose,
+    Section,
+    Series,
+    TableBlock,
+    Verbatim,
+    WinLoss,
+)
+
+OpenPage = Callable[..., AbstractContextManager[Tab]]
+HOSTILE = "<img src=x onerror=document.title='broken'></script><script>document.title='broken'</script>"
+LONG = "averylongword" * 12
+HOSTS = ("one.example", "two.example", f"{LONG}.example")
+X = np.arange(0.0, 101.0, 10.0)
+
+
+def curves() -> Chart:
+    """Three curves that can be worked out: at x = 50 they are 0.5, 0.25 and unknown."""
+    gap = np.where((X > 30) & (X < 70), np.nan, 0.9)
+    series = (
+        Series("rising", X, X / 100, np.full(11, 0.05)),
+        Series("half", X, X / 200),
+        Series("gap", X, gap),
+        Series(HOSTILE, X, np.full(11, 0.1), hidden=True),
+    )
+    return Chart("curves", "How it went", "pages", "share", series, marks=(Mark(50.0, "trained anew"),), note="A note.")
+
+
+def all_above_zero() -> Chart:
+    return Chart("above", "All above zero", "pages", "pages a second", (Series("a", X, 10.0 ** (X / 50)),))
+
+
+def bars(name: str, places: tuple[str, ...]) -> Chart:
+    values = np.array([30.0, 20.0, 10.0])
+    both = (Series("relevant", np.arange(3.0), values, values / 10), Series("others", np.arange(3.0), values[::-1]))
+    return Chart(name, f"Pages by {name}", name, "pages", both, "bars", places)
+
+
+def table() -> TableBlock:
+    rows = (("b", "10.5 ± 1", "2 min", 120.0), ("a", "9", "1 h", 3600.0), ("c", "1,200", "5 s", 5.0))
+    cells = tuple(
+        (Cell(name, link=f"https://{name}.example/"), Cell(pages, mark="*"), Cell(time, value=seconds))
+        for name, pages, time, seconds in rows
+    )
+    return TableBlock("table", "Hosts", ("host", "pages", "time"), cells, note="* is a mark.")
+
+
+def grid() -> WinLoss:
+    """Three crawlers, 60 topics: the one of place r differs by (r + 1) / 10, for better where a topic's number is
+    even."""
+    signs = np.where(np.arange(60) % 2 == 0, 1.0, -1.0)
+    topics = tuple(f"topic {place}" for place in range(60))
+    return WinLoss("grid", "By topic", "best", ("one", "two", "three"), topics, np.outer([0.1, 0.2, 0.3], signs))
+
+
+def graph(n_nodes: int = 400) -> LinkGraph:
+    """A tree of threes, four links deep and more."""
+    nodes: list[GraphNode] = []
+    for place in range(n_nodes):
+        parent = None if place == 0 else (place - 1) // 3
+        distance = 0 if parent is None else nodes[parent].distance + 1
+        url = "javascript:alert(1)" if place == 1 else f"https://example.org/{place}"
+        nodes.append(GraphNode(f"{HOSTILE} {place}", url, place + 1, (place % 11) / 10, distance, parent))
+    return LinkGraph("graph", "Links of the crawl", tuple(nodes), ((0, 5), (5, 9)), note="The first pages.")
+
+
+def whole_page() -> Page:
+    sections = (
+        Section("Curves", (curves(), all_above_zero())),
+        Section("Bars", (bars("distance", ("0", "1", "2")), bars("host", HOSTS))),
+        Section("Tables", (table(), grid())),
+        Section("Links", (graph(),)),
+        Section("Settings", (Facts(((LONG, LONG),)), Verbatim(LONG, LONG), Prose((LONG,))), folded=True),
+    )
+    return Page("crawl", f"A crawl of {HOSTILE}", ("It went well.", LONG), sections, (("pages", "10,000"),) * 5)
+
+
+def opener(browser: Browser, shared_tab: Tab, place: Path) -> OpenPage:
+    """Opens a page of some blocks, or one that has everything. It may complain of nothing."""
+
+    @contextmanager
+    def opened(*blocks: Block, **options: object) -> Iterator[Tab]:
+        page = Page("crawl", "A crawl", (), (Section("Part", blocks),)) if blocks else whole_page()
+        file = place / "report.html"
+        file.write_text(page_html(page), encoding="utf-8")
+        with watched(browser, **options) if options else nullcontext(shared_tab) as tab:
+            watch = Watch()
+            watch.over(tab)
+            tab.goto(file.as_uri())
+            yield tab
+            assert watch.complaints == []
+
+    return opened
+
+
+def point_at(tab: Tab, drawing: Locator, right: float, down: float = 0.5) -> None:
+    """Move the mouse to a place of a drawing, in shares of its sides."""
+    drawing.scroll_into_view_if_needed()
+    box = drawing.bounding_box()
+    assert box is not None
+    tab.mouse.move(box["x"] + right * box["width"], box["y"] + down * box["height"])
+
+
+def floating(tab: Tab, figure: str) -> str:
+    return tab.locator(f"{figure} .floating:visible").inner_text()
+
+
+def numbers_along(tab: Tab, figure: str) -> list[str]:
+    return tab.locator(f"{figure} .axes .number").all_text_contents()

@@ -1,0 +1,88 @@
+"""The command line that makes such a crawl again."""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from overview_crawls import SEEDS, plan
+from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.lab.command_line import in_lines
+from scenthound.lab.crawl_command import repeat_command
+from scenthound.lab.crawl_plan import STUDY_LIMITS, CrawlPlan
+from scenthound.lab.run_goals import RunGoals
+from scenthound.model import Topic
+
+Call = Callable[..., tuple[int, str, str]]
+
+PLANS = {
+    "plain": {},
+    "choices": {
+        "strategy": "best_n_first:n=4",
+        "relevance": "cosine",
+        "strict_order": True,
+        "random_seed": 7,
+        "contact": "me@example.org",
+        "agent": "Hound",
+        "obey_nofollow": False,
+        "sitemaps": True,
+        "traps": False,
+        "near_duplicates": False,
+        "soft_404s": False,
+        "allow_private": True,
+        "connections": 3,
+        "redirects": 2,
+        "politeness": PolitenessRules(delay_s=0.25, pages_per_host=9, pages_per_domain=20),
+    },
+    "limits of the studies": {"limits": STUDY_LIMITS, "topic": Topic("a 'quoted' id", ("two words", "-dash"))},
+    "a topic from a file": {
+        "topic": Topic("ballooning", ("balloon",), description='Line one\nand "two" \u2028', examples=SEEDS),
+        "hosts": {"a.test": "127.0.0.1", "b.test": "127.0.0.2"},
+    },
+    "other seeds than its own": {"topic": Topic("ballooning", ("balloon",), seeds=("http://c.test/",))},
+    "its own seeds": {"topic": Topic("ballooning", ("balloon",), seeds=SEEDS)},
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_command_makes_the_plan_again(
+    name: str, tmp_path: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[CrawlPlan, Path]] = []
+    monkeypatch.setattr("scenthound.cli.crawl_run.start", lambda plan, out, *_, **__: made.append((plan, out)))
+    monkeypatch.chdir(tmp_path)
+    wanted = plan(**PLANS[name])
+    repeat = repeat_command(wanted, RunGoals(page_budget=77), "again")
+    for file, text in repeat.files:
+        Path(file).write_text(text, encoding="utf-8")
+    program, *words = shlex.split(in_lines(repeat.line).replace("\\\n", " "))
+    code, _, err = scenthound(*words)
+    assert (program, code) == ("scenthound", 0), err
+    assert made == [(wanted.with_budget(77), Path("again"))]
+    assert not repeat.unsaid
+
+
+def test_options_that_are_as_usual_are_left_out() -> None:
+    line = repeat_command(plan(), RunGoals(), "again").line
+    assert line == (
+        "scenthound crawl --topic ballooning --keywords 'hot air balloon' --keywords ballooning "
+        f"--seed {SEEDS[0]} --seed {SEEDS[1]} --pages 1000 --out again"
+    )
+
+
+def test_what_no_option_says_is_named() -> None:
+    odd = plan(tries=9, random_seed="0:ballooning", politeness=PolitenessRules(delay_factor=2.0))
+    assert repeat_command(odd, RunGoals(), "again").unsaid == (
+        "tries=9",
+        "random_seed='0:ballooning'",
+        "delay_factor=2.0",
+    )
+
+
+def test_files_may_be_elsewhere() -> None:
+    odd = plan(topic=Topic("ballooning", ("balloon",), description="Flights"), hosts={"a.test": "127.0.0.1"})
+    repeat = repeat_command(odd, RunGoals(), "again", Path("my files"))
+    words = shlex.split(repeat.line)
+    assert (words[2], words[words.index("--hosts") + 1]) == ("my files/topic.jsonl", "my files/hosts")
+    assert [name for name, _ in repeat.files] == ["topic.jsonl", "hosts"]
