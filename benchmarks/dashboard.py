@@ -11,8 +11,8 @@ from benchmarks.dashboard_watching import measure_watching
 from benchmarks.large_crawl import write_large_crawl
 
 N_PAGES = 1_000_000
-N_PAIRS = 9
-PAGES_WATCHED = 6_000
+N_PAIRS = 30
+PAGES_WATCHED = 4_000
 #: A report is of a crawl of ordinary size.
 PAGES_REPORTED = 5_000
 

@@ -30,7 +30,7 @@ def main() -> None:
     else:
         summary = crawl(_plan(work), folder, options)
     reasons = {reason.value: count for reason, count in summary.reasons.items()}
-    _print(summary.status, ended=summary.ended, reasons=reasons)
+    print_line(summary.status, ended=summary.ended, reasons=reasons)
 
 
 def _plan(work: Work) -> CrawlPlan:
@@ -48,10 +48,10 @@ def _plan(work: Work) -> CrawlPlan:
 
 
 def _tell(status: CrawlStatus) -> None:
-    _print(status)
+    print_line(status)
 
 
-def _print(status: CrawlStatus, **further: object) -> None:
+def print_line(status: CrawlStatus, **further: object) -> None:
     said = {
         "pages": status.n_pages,
         "relevance": status.harvest,
