@@ -13,7 +13,7 @@ from scenthound.errors import BadInput
 from scenthound.lab.overview import kinds
 from scenthound.lab.overview.curves import WINDOW, crawl_curves, visit_curves
 from scenthound.lab.overview.kinds import folder_kind
-from scenthound.lab.overview.overlap import overlap_of
+from scenthound.lab.overview.overlap import in_common, page_numbers
 from scenthound.lab.overview.top_hosts import HostPages, HostTally
 from scenthound.lab.overview.working_time import WorkingTime
 from scenthound.store.crawl_folder import ArchiveSettings
@@ -214,10 +214,11 @@ def test_two_crawls_have_the_pages_in_common_that_both_took(tmp_path: Path) -> N
                 store.add_visit(visit(place, url=f"http://a.test/{number}"))
             store.commit()
     with StoredCrawl.open(tmp_path / "one") as one, StoredCrawl.open(tmp_path / "other") as other:
-        common = overlap_of(one, other)
+        common = in_common(page_numbers(one), page_numbers(other))
         with StoredCrawl.open(tmp_path / "none") as none:
-            assert overlap_of(none, none).jaccard == 0
-            assert overlap_of(one, none).only_first == 3
+            nothing = page_numbers(none)
+            assert in_common(nothing, nothing).jaccard == 0
+            assert in_common(page_numbers(one), nothing).only_first == 3
     assert (common.both, common.only_first, common.only_second, common.jaccard) == (2, 1, 2, 0.4)
 
 

@@ -28,11 +28,6 @@ class PagesInCommon:
         return self.both / n_either if n_either else 0.0
 
 
-def overlap_of(first: StoredCrawl, second: StoredCrawl) -> PagesInCommon:
-    """As both stand on the disk now."""
-    return in_common(page_numbers(first), page_numbers(second))
-
-
 def page_numbers(crawl: StoredCrawl) -> LongArray:
     """The pages of a crawl, as numbers that mean the same page in all crawls while this process runs; in order."""
     with VisitColumns.beside(crawl) as columns:
