@@ -16,10 +16,8 @@ def n_pages(page: Page) -> int:
 
 
 def wait_for_pages(page: Page, more_than: int) -> None:
-    page.wait_for_function(
-        "(than) => Number(document.getElementById('number-pages').textContent.replace(/\\D/g, '')) > than",
-        arg=more_than,
-    )
+    shown = "document.getElementById('number-pages')?.textContent.replace(/\\D/g, '') ?? 0"
+    page.wait_for_function(f"(than) => Number({shown}) > than", arg=more_than)
 
 
 def state(page: Page) -> Locator:
