@@ -141,6 +141,8 @@ def test_hostile_titles_do_nothing_in_the_overview_and_in_the_report(watched_pag
         # Which pages are among the latest or the best is chance; the name of the folder is hostile, too.
         expect(watched_page.get_by_text(HOSTILE_NAME).first).to_be_attached()
         nothing_was_run(watched_page)
+    # All titles are in the report, in its graph.
+    assert "window.hacked" in watched_page.content()
 
 
 def test_what_is_no_crawl_or_a_newer_one_is_told_in_words(browser: Browser, ended: Ended, screenshots: Path) -> None:

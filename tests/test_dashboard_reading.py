@@ -9,7 +9,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from browsers import watched
 from made_dashboard import MadeDashboard, crawl, curves, folder, live, search, shipped_pages, status
-from scenthound.dashboard.answers import Folders, Graph, Pages, Problem, ReasonCount, TopHosts
+from scenthound.dashboard.answers import Folders, Pages, Problem, ReasonCount, TopHosts
+from scenthound.lab.overview.link_graph import CrawlGraph
 
 EVENTS = "/api/crawls/balloons/events"
 #: Of the headings that are not hidden: 1 for an h1 and so on.
@@ -209,7 +210,7 @@ def test_a_crawl_without_pages_says_whether_some_may_come(made: MadeDashboard, s
         "/api/crawls/balloons": told,
         EVENTS: live(told, curves()),
         "/api/crawls/balloons/hosts": TopHosts((), 0, 1.0),
-        "/api/crawls/balloons/graph": Graph((), (), ""),
+        "/api/crawls/balloons/graph": CrawlGraph((), (), ""),
         "/api/crawls/balloons/pages": Pages((), None, 0, None),
     }
     made.open("/crawls/balloons")

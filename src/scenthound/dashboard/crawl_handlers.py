@@ -12,8 +12,6 @@ from scenthound.dashboard.answers import (
     Crawl,
     Curves,
     Explanation,
-    Graph,
-    GraphPage,
     Pages,
     RefusedPages,
     TopHosts,
@@ -27,7 +25,7 @@ from scenthound.lab.crawl_state import crawl_state
 from scenthound.lab.explain import Explanation as Explained
 from scenthound.lab.explain import explain, explain_visit
 from scenthound.lab.overview.curves import shown_curves
-from scenthound.lab.overview.link_graph import crawl_graph
+from scenthound.lab.overview.link_graph import CrawlGraph, crawl_graph
 from scenthound.store.page_lists import PageLists
 from scenthound.store.stored_text import text_of_visit
 
@@ -85,11 +83,9 @@ def hosts(rooms: Rooms, asked: OfFolder) -> TopHosts:
         return rooms.tallies.top_of(stored)
 
 
-def graph(rooms: Rooms, asked: OfFolder) -> Graph:
+def graph(rooms: Rooms, asked: OfFolder) -> CrawlGraph:
     with PageLists.open(rooms.book.crawl(asked.id).path) as stored:
-        made = crawl_graph(stored)
-    nodes = (GraphPage(*(getattr(node, name) for name in GraphPage.__slots__)) for node in made.nodes)
-    return Graph(tuple(nodes), made.links, made.note)
+        return crawl_graph(stored)
 
 
 def _explained(stored: PageLists, told: Explained) -> Explanation:

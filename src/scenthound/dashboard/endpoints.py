@@ -10,6 +10,7 @@ from scenthound.dashboard import crawl_handlers as crawl
 from scenthound.dashboard import folder_handlers as folder
 from scenthound.dashboard import questions as asked
 from scenthound.dashboard.rooms import Rooms
+from scenthound.lab.overview.link_graph import CrawlGraph
 
 
 def _no(_question: Any) -> bool:
@@ -89,7 +90,7 @@ ENDPOINTS = (
     ),
     Endpoint("GET", "/api/crawls/{id}/hosts", "Hosts of most pages.", asked.OfFolder, told.TopHosts, crawl.hosts, _yes),
     Endpoint(
-        "GET", "/api/crawls/{id}/graph", "Some pages and their links.", asked.OfFolder, told.Graph, crawl.graph, _yes
+        "GET", "/api/crawls/{id}/graph", "Some pages and their links.", asked.OfFolder, CrawlGraph, crawl.graph, _yes
     ),
     Endpoint(
         "GET", "/api/crawls/{id}/labels", "Pages that a person labelled.", asked.OfFolder, told.Labels, change.labels

@@ -122,25 +122,6 @@ class TopHosts:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphPage:
-    title: str
-    url: str
-    visit: int
-    relevance: float
-    distance: int
-    parent: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """Some pages of a crawl, parents before children, with the places of their parents; `links` are pairs of places."""
-
-    nodes: tuple[GraphPage, ...]
-    links: tuple[tuple[int, int], ...]
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
 class Overlap:
     """Of two crawls: pages that both have, and that only one has."""
 
