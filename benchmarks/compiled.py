@@ -19,15 +19,14 @@ from time import perf_counter, process_time
 import numpy as np
 
 from benchmarks.strategies import DrawnScores
-from scenthound.drivers.compiled.known_scores import known_scores
-from scenthound.drivers.modes import parse_mode
-from scenthound.drivers.scores import scores_for
-from scenthound.drivers.simulate import Crawl, simulate
-from scenthound.drivers.simulated_web import ShownLinks
-from scenthound.lab.starts import Starts
-from scenthound.lab.training import WANG2009_POSITIVES, training_of
+from scenthound.experiments.starts import WANG2009_POSITIVES, Starts, training_of
 from scenthound.model import Topic
 from scenthound.relevance.svm import LinearSvm
+from scenthound.simulator.compiled.driver import known_scores
+from scenthound.simulator.modes import parse_mode
+from scenthound.simulator.scores import scores_for
+from scenthound.simulator.simulator import simulate
+from scenthound.simulator.web import Crawl, ShownLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.testing import topical_web
@@ -132,7 +131,7 @@ _START = """
 import sys
 from random import Random
 from benchmarks.strategies import DrawnScores
-from scenthound.drivers.simulate import simulate
+from scenthound.simulator.simulator import simulate
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 web = RecordedWeb.open(sys.argv[1])

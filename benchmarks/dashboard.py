@@ -32,7 +32,7 @@ def _measure_weights() -> None:
             _print_weight(f"report of a crawl of {PAGES_REPORTED:,} pages", [dashboard.get(f"/report/{name}")])
     scripts = [
         file.read_bytes()
-        for package in ("scenthound.dashboard", "scenthound.report.page")
+        for package in ("scenthound.ui.dashboard", "scenthound.ui")
         for file in _assets(Path(str(files(package) / "assets")))
     ]
     _print_weight(f"dashboard, {len(scripts)} files", scripts)

@@ -22,16 +22,16 @@ from unittest.mock import Mock, patch
 import numpy as np
 
 from benchmarks.made_up_urls import MadeUpUrls, uneven_hosts
-from scenthound.frontier import unbounded
+from scenthound.frontier import priority as unbounded
+from scenthound.frontier.base import Ready
 from scenthound.frontier.plain import PlainFrontier
-from scenthound.frontier.turns import Ready
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.strategies.base import SeenWeb
 from scenthound.strategies.best_n_first import BestFirst
 
 if TYPE_CHECKING:
-    from scenthound.frontier.compiled import CompiledFrontier
+    from scenthound.frontier.compiled_frontier import CompiledFrontier
 
 SMALL, MIDDLE, LARGE = 100_000, 1_000_000, 10_000_000
 CHUNK = 100_000
@@ -128,7 +128,7 @@ def _resident_bytes() -> int:
 
 def _compiled_frontier() -> "CompiledFrontier":
     """An empty frontier; what it needs is compiled, or loaded, before anything is measured."""
-    from scenthound.frontier.compiled import CompiledFrontier
+    from scenthound.frontier.compiled_frontier import CompiledFrontier
 
     used = CompiledFrontier(SALT)
     used.add_all(*_links(np.random.default_rng(0), np.arange(10, dtype=np.int32), LINKS_PER_VISIT))

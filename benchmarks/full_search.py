@@ -8,10 +8,9 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from scenthound.cli.evolve_progress import watched
-from scenthound.cli.evolve_tables import print_evolution
-from scenthound.lab.evolving.evolution import evolve
-from scenthound.lab.topic_choice import TopicChoice
+from scenthound.cli.evolve_output import print_evolution, watched
+from scenthound.experiments.evolve.evolution import evolve
+from scenthound.experiments.starts import TopicChoice
 from scenthound.testing import topical_web
 from scenthound.testing.topical_web import TOPICS_FILE
 

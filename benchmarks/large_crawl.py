@@ -15,12 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from scenthound.drivers.ended import Ended
-from scenthound.drivers.live.moments import Moments
-from scenthound.drivers.live.status import CrawlStatus
-from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.status import CrawlStatus, Moments
 from scenthound.model import FloatArray, IntArray, Topic
-from scenthound.reasons import Reason
+from scenthound.reasons import Ended, Reason
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_rows import NotTakenRow, Place, RunRow, VisitRow
 from scenthound.store.crawl_store import CrawlStore

@@ -28,8 +28,7 @@ from benchmarks.live_crawl import Work, command
 from benchmarks.live_site import Measures, Site, site
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, is_crawl
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.web.static_pages import folder_pages
-from scenthound.web.static_server import LoggedRequest, StaticServer, read_request_log
+from scenthound.web.static_server import LoggedRequest, StaticServer, folder_pages, read_request_log
 from scenthound.web.urls import host_of
 
 ROUNDS = 40

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.live_crawl import Work
-from scenthound.drivers.live.status import CrawlStatus
+from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.start import RunOptions, crawl, resume
+from scenthound.crawler.status import CrawlStatus
 from scenthound.frontier.politeness_rules import PolitenessRules
-from scenthound.lab.crawl import RunOptions, crawl, resume
-from scenthound.lab.crawl_plan import CrawlPlan
 from scenthound.model import Topic
 from scenthound.store.crawl_folder import is_crawl
 

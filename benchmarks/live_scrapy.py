@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.live_process import Measured, measured
 from benchmarks.live_site import Site
 from scenthound.errors import Failure
-from scenthound.text.stop_words import STOP_WORDS
+from scenthound.text.tokenizer import STOP_WORDS
 
 #: The environment is made anew when this changes.
 PACKAGES = ("scrapy", "selectolax", "ada-url", "PyStemmer", "warcio", "uvloop", "isal")

@@ -19,8 +19,7 @@ from pathlib import Path
 
 from benchmarks.live_site import Site
 from scenthound.errors import Failure
-from scenthound.web.static_pages import folder_pages
-from scenthound.web.static_server import StaticServer
+from scenthound.web.static_server import StaticServer, folder_pages
 
 START_TIMEOUT_S = 20.0
 _CONFIGURATION = """

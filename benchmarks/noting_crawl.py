@@ -5,9 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks import live_scenthound
-from scenthound.drivers.live.moments import Moments
-from scenthound.drivers.live.status import CrawlStatus
-from scenthound.store.crawl_wishes import WishReader
+from scenthound.crawler.control import WishReader
+from scenthound.crawler.status import CrawlStatus, Moments
 
 
 class _Stopwatch:

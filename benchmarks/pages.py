@@ -20,12 +20,10 @@ from benchmarks.made_up_urls import MadeUpUrls
 from scenthound.files import opened
 from scenthound.frontier.url_table import UrlTable
 from scenthound.text import word_lookup
-from scenthound.text.stop_words import STOP_WORDS
+from scenthound.text.tokenizer import STOP_WORDS, WordScanner
 from scenthound.text.vectors import word_norm
-from scenthound.text.words import WordScanner
 from scenthound.web.decode import decode_html
-from scenthound.web.html import read_html
-from scenthound.web.html_marked import read_marked
+from scenthound.web.html import read_html, read_marked
 from scenthound.web.parse import MAX_LINKS, context_bounds, parse_html
 from scenthound.web.urls import resolve_all
 

@@ -11,14 +11,15 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.data import collection, recorded
-from scenthound.cli.progress import shown
 from scenthound.cli.tables import print_evaluation
-from scenthound.lab.evaluate import chosen_metrics, evaluate
-from scenthound.lab.run_folder import RunFolder
-from scenthound.lab.simulation import TopicChoice, simulate_topics
-from scenthound.report.curves import draw_curves
-from scenthound.report.evaluation_files import write_evaluation
+from scenthound.cli.terminal import shown
+from scenthound.experiments.evaluate import chosen_metrics, evaluate
+from scenthound.experiments.runs import RunFolder
+from scenthound.experiments.simulation import simulate_topics
+from scenthound.experiments.starts import TopicChoice
 from scenthound.topics.files import read_topics
+from scenthound.ui.evaluation_files import write_evaluation
+from scenthound.ui.figures import draw_curves
 
 COLLECTIONS = ("wpschools", "nlab")
 PAGE_BUDGET = 2000

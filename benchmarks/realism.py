@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.data import collection, recorded
 from scenthound.cli.tables import print_table
-from scenthound.lab.realism import QUANTILES, Degrees, Realism, realism
+from scenthound.experiments.realism import QUANTILES, Degrees, Realism, realism
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.testing import topical_web
 from scenthound.topics.files import read_topics

@@ -4,11 +4,11 @@ from random import Random
 from time import process_time
 
 from benchmarks.data import collection, recorded
-from scenthound.drivers.scores import PageScores
-from scenthound.drivers.simulate import simulate
-from scenthound.drivers.simulated_web import ShownLinks
-from scenthound.lab.starts import Starts
+from scenthound.experiments.starts import Starts
 from scenthound.relevance.cosine import Cosine
+from scenthound.simulator.scores import PageScores
+from scenthound.simulator.simulator import simulate
+from scenthound.simulator.web import ShownLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import read_topics

@@ -10,9 +10,9 @@ from random import Random
 
 import numpy as np
 
-from scenthound.drivers.simulate import simulate
-from scenthound.drivers.telling import TopicWords
 from scenthound.model import FloatArray, IntArray
+from scenthound.simulator.scores import TopicWords
+from scenthound.simulator.simulator import simulate
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.testing import topical_web

@@ -12,11 +12,11 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.data import collection, recorded
-from scenthound.cli.progress import shown
-from scenthound.lab.studies.finished import FinishedStudy
-from scenthound.lab.studies.settings_file import read_settings
-from scenthound.report.studies.folder import study_into
-from scenthound.report.studies.johnson2003_folder import johnson2003_into
+from scenthound.cli.terminal import shown
+from scenthound.experiments.study.settings import read_settings
+from scenthound.experiments.study.study import FinishedStudy
+from scenthound.ui.reports.johnson2003 import johnson2003_into
+from scenthound.ui.reports.study_folder import study_into
 
 COLLECTIONS = ("wpschools", "nlab", "mdn")
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import orjson
 
-from scenthound.dashboard.app import Dashboard
-from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.crawler.plan import CrawlPlan
 from scenthound.model import Topic
 from scenthound.reasons import Reason
 from scenthound.store.crawl_rows import MomentRow, NotTakenRow, RunRow
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
 from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text
+from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
+from scenthound.ui.dashboard.app import Dashboard
 from stored_crawls import NOON_S, add_page, new_crawl, response
 
 PORT = 8787

@@ -18,8 +18,7 @@ from typing import Any
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
-from scenthound.web.static_pages import StaticPage
-from scenthound.web.static_server import StaticServer
+from scenthound.web.static_server import StaticPage, StaticServer
 
 N_PAGES = 5_000
 N_HOSTS = 12

@@ -5,8 +5,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from scenthound.lab.evolving.evolution import Evolution, evolve
-from scenthound.lab.topic_choice import TopicChoice
+from scenthound.experiments.evolve.evolution import Evolution, evolve
+from scenthound.experiments.starts import TopicChoice
 from scenthound.model import Topic
 from scenthound.store.record import record
 from scenthound.topics.files import write_topics

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 
-from scenthound.evolve.base import Search
-from scenthound.evolve.genome import Genes, Weights
-from scenthound.evolve.naming import parse_search
+from scenthound.experiments.search.base import Genes, Search, Weights
+from scenthound.experiments.search.methods import parse_search
 
 N_WEIGHTS = 9
 #: Small enough for a test to run to the end many times.

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from hostile_server import ADDRESS, HostileSite
 from scenthound.web.curl_fetcher import CurlFetcher
+from scenthound.web.dns import Resolved, SystemResolver
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
-from scenthound.web.resolve import Resolved, SystemResolver
 from scenthound.web.urls import host_of
 
 #: Short, where running out of time is what a test is about.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from scenthound.relevance.judging import Labelled
+from scenthound.relevance.classifiers import Labelled
 from scenthound.text.vectors import TermRows, count_words
 
 #: Words 1 to 4 are about balloons, 5 to 8 about trains, 9 is on every page, 10 on pages of both kinds.

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from scenthound.lab.crawl_plan import CrawlPlan
-from scenthound.lab.labelling.labels import Labels
+from scenthound.crawler.plan import CrawlPlan
+from scenthound.experiments.labels import Labels
 from scenthound.model import Topic
 from scenthound.store.stored_crawl import StoredCrawl
 from stored_crawls import NOON_S, add_page, new_crawl, response

@@ -4,8 +4,8 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from scenthound.drivers.modes import parse_mode
-from scenthound.drivers.simulate import simulate
+from scenthound.simulator.modes import parse_mode
+from scenthound.simulator.simulator import simulate
 from scenthound.strategies.base import STRATEGIES
 
 

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from scenthound.web.static_pages import StaticPage
-from scenthound.web.static_server import StaticServer
+from scenthound.web.static_server import StaticPage, StaticServer
 
 N_PAGES = 40
 N_HOSTS = 4

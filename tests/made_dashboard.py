@@ -16,7 +16,9 @@ from playwright.sync_api import Page, Route
 from playwright.sync_api import Request as Asked
 from starlette.requests import Request
 
-from scenthound.dashboard.answers import (
+from scenthound.ui.dashboard.app import Assets
+from scenthound.ui.dashboard.problems import as_json
+from scenthound.ui.dashboard.responses import (
     AskedHost,
     Crawl,
     Curves,
@@ -39,9 +41,7 @@ from scenthound.dashboard.answers import (
     TopHost,
     TopHosts,
 )
-from scenthound.dashboard.assets import Assets
-from scenthound.dashboard.problems import as_json
-from scenthound.dashboard.security import HEADERS
+from scenthound.ui.dashboard.security import HEADERS
 
 TOKEN = "a-token-of-tests"
 HOSTILE = "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>"

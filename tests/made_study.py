@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
-from scenthound.lab.findings import Claim, Finding, Verdict
-from scenthound.lab.statistics import Effect
-from scenthound.lab.studies.measured import ArmMeasurements, Measured
-from scenthound.lab.studies.pictures import Panel, Picture, Table
-from scenthound.lab.studies.settings import ArmSettings, StudySettings
-from scenthound.lab.studies.study import Study, Timing
+from scenthound.experiments.findings import Claim, Finding, Verdict
+from scenthound.experiments.statistics import Effect
+from scenthound.experiments.study.measured import ArmMeasurements, Measured
+from scenthound.experiments.study.settings import ArmSettings, StudySettings
+from scenthound.experiments.study.study import Study, Timing
+from scenthound.experiments.study.tables import Panel, Picture, Table
 
 CRAWLERS = {"Greedy": "best_first", "Blind": "breadth_first"}
 TOPICS = ("balloons", "trains", "kites")

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from scenthound.lab.closed_world import MissedCounts
-from scenthound.lab.studies.measured import ArmMeasurements, Measured
-from scenthound.lab.studies.settings_file import read_settings
-from scenthound.lab.topic_analysis import TopicFeatures
+from scenthound.experiments.closed_world import MissedCounts
+from scenthound.experiments.study.measured import ArmMeasurements, Measured
+from scenthound.experiments.study.settings import read_settings
+from scenthound.experiments.topic_analysis import TopicFeatures
 
 N_TOPICS = 12
 #: The value of a crawler at a place; topics differ from it by a little.

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.lab.crawl_plan import CrawlPlan
+from scenthound.crawler.plan import CrawlPlan
 from scenthound.model import Topic
-from scenthound.report.page.values import Block, Chart, Page, TableBlock
 from scenthound.store.crawl_rows import MomentRow, RunRow
 from scenthound.store.crawl_store import CrawlStore
+from scenthound.ui.document import Block, Chart, Page, TableBlock
 from stored_crawls import NOON_S, new_crawl, visit
 
 SEEDS = ("http://a.test/0", "http://b.test/1")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from scenthound.text.words import WordScanner
+from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import MAX_LINKS, ParsedPage, parse_html
 
 URL = "http://web.test/a/page.html"

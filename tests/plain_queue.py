@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scenthound.frontier.keys import tie_keys
+from scenthound.frontier.base import tie_keys
 
 PUT, WITHDRAW, TAKE, BEST = range(4)
 #: What the queue answers with when nobody waits.

@@ -1,6 +1,6 @@
 """What the tests of recorded webs share: three pages that link to each other, and the terms of a page."""
 
-from scenthound.store.raw_page import RawPage, RawRecord
+from scenthound.store.batches import RawPage, RawRecord
 from scenthound.store.recorded_web import RecordedWeb
 
 

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from scenthound.lab.experiment import Experiment, Run, run
-from scenthound.lab.planning import plan
-from scenthound.lab.simulation import Simulation, TopicChoice, simulate_topics
+from scenthound.experiments.experiment import Experiment, Run, plan, run
+from scenthound.experiments.simulation import Simulation, simulate_topics
+from scenthound.experiments.starts import TopicChoice
 from scenthound.model import Topic
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb

@@ -9,8 +9,7 @@ from playwright.sync_api import Browser, Locator
 from playwright.sync_api import Page as Tab
 
 from browsers import Watch, watched
-from scenthound.report.page.html import page_html
-from scenthound.report.page.values import (
+from scenthound.ui.document import (
     Block,
     Cell,
     Chart,
@@ -26,6 +25,7 @@ from scenthound.report.page.values import (
     Verbatim,
     WinLoss,
 )
+from scenthound.ui.html import page_html
 
 OpenPage = Callable[..., AbstractContextManager[Tab]]
 HOSTILE = "<img src=x onerror=document.title='broken'></script><script>document.title='broken'</script>"

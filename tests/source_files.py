@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from scenthound.store.raw_page import RawPage, RawRecord, Skipped
+from scenthound.store.batches import RawPage, RawRecord, Skipped
 from scenthound.store.sources import source_of
-from scenthound.store.sources.chunk import ReadOptions
+from scenthound.store.sources.records import ReadOptions
 
 PLAIN = ReadOptions()
 

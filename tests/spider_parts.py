@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from scenthound.strategies.parts.spider import Spider
-from scenthound.strategies.parts.spider_net import Perceptron
+from scenthound.strategies.spider import Spider
+from scenthound.strategies.spider_net import Perceptron
 
 
 def ints(*numbers):

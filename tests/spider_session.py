@@ -2,8 +2,8 @@
 
 from random import Random
 
-from scenthound.drivers.simulated_web import NotGot, SimulatedWeb
-from scenthound.drivers.telling import Telling
+from scenthound.simulator.scores import Telling
+from scenthound.simulator.web import NotGot, SimulatedWeb
 from scenthound.strategies.infospiders import InfoSpiders
 from scenthound.testing import SyntheticWeb
 

@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable, Sequence
 from random import Random
 
-from scenthound.drivers.simulated_web import NotGot, SimulatedWeb
-from scenthound.drivers.telling import Telling
 from scenthound.model import Visit
+from scenthound.simulator.scores import Telling
+from scenthound.simulator.web import NotGot, SimulatedWeb
 from scenthound.strategies.base import Strategy
 from scenthound.testing import SyntheticWeb
 

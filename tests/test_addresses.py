@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.web.addresses import is_public, same_address
+from scenthound.web.dns import is_public, same_address
 
 PUBLIC = [
     "8.8.8.8",

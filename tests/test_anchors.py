@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenthound.web.anchors import Anchor, anchors_of
+from scenthound.web.parse import Anchor, anchors_of
 
 PAGE = "http://a.test/folder/page"
 

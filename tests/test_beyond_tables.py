@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from made_study import made_arm
-from scenthound.lab.closed_world import MissedCounts
-from scenthound.lab.studies.beyond_tables import closed_world_table, topics_tables
-from scenthound.lab.studies.measured import ArmMeasurements, Measured
-from scenthound.lab.topic_analysis import TopicFeatures
+from scenthound.experiments.closed_world import MissedCounts
+from scenthound.experiments.study.measured import ArmMeasurements, Measured
+from scenthound.experiments.study.tables import closed_world_table, topics_tables
+from scenthound.experiments.topic_analysis import TopicFeatures
 
 #: At the end, by crawler and topic. Blind is best in the mean: 0.5, before Greedy with 0.46 and Wild with 0.3.
 ENDS = [[0.9, 0.5, 0.3, 0.2, 0.4], [0.4, 0.6, 0.3, 0.7, 0.5], [0.1, 0.8, 0.1, 0.1, 0.4]]

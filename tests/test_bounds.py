@@ -9,12 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.drivers.simulate import simulate
-from scenthound.drivers.simulated_web import ShownLinks
-from scenthound.lab.bounds import GREEDY_ORACLE, RANDOM_BOUND, greedy_oracle, mean_curve, random_bound
-from scenthound.lab.shown_graph import page_graph
-from scenthound.lab.starts import Start
+from scenthound.experiments.bounds import (
+    GREEDY_ORACLE,
+    RANDOM_BOUND,
+    greedy_oracle,
+    mean_curve,
+    page_graph,
+    random_bound,
+)
+from scenthound.experiments.starts import Start
 from scenthound.metrics.base import Metric, mean_so_far, padded
+from scenthound.simulator.simulator import simulate
+from scenthound.simulator.web import ShownLinks
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.breadth_first import BreadthFirst

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from live_site import N_PAGES, LiveSite, live_site
-from scenthound.cli import crawl_progress
+from scenthound.cli import crawl_output as crawl_progress
 from scenthound.cli.crawl import seconds_of
 from scenthound.cli.crawl_tables import program
 from scenthound.errors import WrongUse

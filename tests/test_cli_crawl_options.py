@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from scenthound.cli import crawl_run
+from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.start import RunOptions
 from scenthound.frontier.politeness_rules import PolitenessRules
-from scenthound.lab.crawl import RunOptions
-from scenthound.lab.crawl_plan import CrawlPlan
 from scenthound.model import Topic
 from scenthound.web.fetch import FetchLimits
 

@@ -15,11 +15,11 @@ import pytest
 
 from evolution_web import record_topical, write_topical
 from ring_web import record_ring
-from scenthound.cli.evolve_progress import FEW_EVALUATIONS, Pace, Watching, time_left, watched
-from scenthound.evolve.naming import METHODS
-from scenthound.evolve.scored import Summary
-from scenthound.lab.evolving.fitness import MEASURES
-from scenthound.lab.evolving.run import EvolutionStatus
+from scenthound.cli.evolve_output import FEW_EVALUATIONS, Pace, Watching, time_left, watched
+from scenthound.experiments.evolve.run import EvolutionStatus
+from scenthound.experiments.evolve.settings import MEASURES
+from scenthound.experiments.search.base import Summary
+from scenthound.experiments.search.methods import METHODS
 from scenthound.processes import Crew
 from scenthound.strategies.rank_file import read_rank_file
 
@@ -190,7 +190,7 @@ class Dies:
 
 
 def test_workers_that_die_again_and_again_end_the_search_with_one_line(evolving, tmp_path, monkeypatch):
-    monkeypatch.setattr("scenthound.lab.evolving.evolution.Crew", lambda _make, n_workers: Crew(Dies, n_workers))
+    monkeypatch.setattr("scenthound.experiments.evolve.evolution.Crew", lambda _make, n_workers: Crew(Dies, n_workers))
     code, _, err = evolving("--workers", 2)
     assert code == 1
     assert "A worker process died, and so did 3 more" in err
@@ -263,10 +263,10 @@ def test_a_log_file_is_told_at_once_what_the_first_evaluation_waits_for(capsys):
 
 
 def test_only_a_search_without_plain_may_say_that_it_compiles(evolving, monkeypatch):
-    monkeypatch.setattr("scenthound.lab.evolving.run.can_compile", lambda: True)
+    monkeypatch.setattr("scenthound.experiments.evolve.run.can_compile", lambda: True)
     assert "compiling" in evolving()[2]
     assert "compiling" not in evolving("--force", "--plain")[2]
-    monkeypatch.setattr("scenthound.lab.evolving.run.can_compile", lambda: False)
+    monkeypatch.setattr("scenthound.experiments.evolve.run.can_compile", lambda: False)
     assert "compiling" not in evolving("--force")[2]
 
 
@@ -302,8 +302,12 @@ def test_the_whole_search_tells_what_was_asked_for_and_what_that_cost(evolving, 
 
 def test_a_search_that_is_finished_tells_its_result_at_once(evolving, scenthound, tmp_path, monkeypatch):
     assert evolving()[0] == 0
-    monkeypatch.setattr("scenthound.lab.evolving.evolution.Crew", lambda *_: pytest.fail("nothing is to be crawled"))
-    monkeypatch.setattr("scenthound.lab.evolving.evolution.plan", lambda *_: pytest.fail("nothing is to be planned"))
+    monkeypatch.setattr(
+        "scenthound.experiments.evolve.evolution.Crew", lambda *_: pytest.fail("nothing is to be crawled")
+    )
+    monkeypatch.setattr(
+        "scenthound.experiments.evolve.evolution.plan", lambda *_: pytest.fail("nothing is to be planned")
+    )
     code, out, err = scenthound("evolve", "--resume", tmp_path / "search")
     assert (code, err) == (0, "")
     assert out.startswith(f"The search in {tmp_path / 'search'} was finished before")

@@ -7,9 +7,9 @@ import pytest
 
 from overview_crawls import add_visits, planned_crawl
 from scenthound.model import Topic
-from scenthound.report import reports
-from scenthound.report.page.html import page_html
-from scenthound.report.page.values import Page
+from scenthound.ui import reports
+from scenthound.ui.document import Page
+from scenthound.ui.html import page_html
 
 Call = Callable[..., tuple[int, str, str]]
 

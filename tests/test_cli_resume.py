@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from live_site import LiveSite, live_site
+from scenthound.crawler.plan import CrawlPlan
 from scenthound.frontier.politeness_rules import PolitenessRules
-from scenthound.lab.crawl_plan import CrawlPlan
 from scenthound.model import Topic
 from stored_crawls import add_page, new_crawl, response
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from made_study import made_finding, made_study
-from scenthound.lab.findings import Verdict
-from scenthound.lab.studies.settings import STUDIES
-from scenthound.report.studies import folder as study_folder
-from scenthound.report.studies import johnson2003_folder
+from scenthound.experiments.findings import Verdict
+from scenthound.experiments.study.settings import STUDIES
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.ui.reports import johnson2003 as johnson2003_folder
+from scenthound.ui.reports import study_folder
 
 
 @pytest.fixture

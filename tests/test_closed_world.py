@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ring_web import simulated
-from scenthound.lab.closed_world import (
+from scenthound.experiments.closed_world import (
     MissedCounts,
     closed_world_report,
     missed_counts,
@@ -17,8 +17,8 @@ from scenthound.lab.closed_world import (
     recall_interval,
     relevant_seeds,
 )
-from scenthound.lab.run_folder import RunFolder
-from scenthound.lab.starts import known_relevant
+from scenthound.experiments.runs import RunFolder
+from scenthound.experiments.starts import known_relevant
 
 
 def counts(strategy="best", topic="sea", *, pages=10, missing=2, relevant=6, known=12, seed=0, seeds=0):

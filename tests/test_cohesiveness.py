@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.drivers.simulated_web import ShownLinks
-from scenthound.lab.shown_graph import page_graph
-from scenthound.metrics.cohesiveness import cohesiveness_of
-from scenthound.metrics.fitness import fitness
-from scenthound.metrics.page_graph import PageGraph
+from scenthound.experiments.bounds import page_graph
+from scenthound.metrics.measures import fitness
+from scenthound.metrics.page_graph import PageGraph, cohesiveness_of
+from scenthound.simulator.web import ShownLinks
 from scenthound.testing import SyntheticWeb
 
 

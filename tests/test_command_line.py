@@ -5,7 +5,7 @@ import shlex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scenthound.lab.command_line import command_line, in_lines, unless
+from scenthound.command_line import command_line, in_lines, unless
 
 
 def test_options_are_left_out_stand_alone_or_are_repeated():

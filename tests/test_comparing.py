@@ -14,18 +14,26 @@ from typer.main import get_command
 from ring_web import topic
 from scenthound.cli.app import app
 from scenthound.errors import BadParameter, UnknownName
-from scenthound.lab.comparing.contestants import Contestant, contestants_of, parse_sweep
-from scenthound.lab.comparing.guide_pages import spelled
-from scenthound.lab.comparing.halving import held_out
-from scenthound.lab.comparing.live_command import guide_note, live_command
-from scenthound.lab.comparing.mean_curves import MeanCurves
-from scenthound.lab.comparing.measurements import Measurements
-from scenthound.lab.comparing.ranking import Mark, observations_needed, ranking_of
-from scenthound.lab.comparing.reading import what_it_is_about
-from scenthound.lab.comparing.settings import ComparisonSettings, deciding_point
-from scenthound.lab.comparing.topics_won import TopicsWon, topics_won
-from scenthound.lab.experiment import Experiment
-from scenthound.text.words import stems_of
+from scenthound.experiments.compare.live_command import guide_note, live_command, spelled
+from scenthound.experiments.compare.measures import MeanCurves, Measurements
+from scenthound.experiments.compare.ranking import (
+    Mark,
+    TopicsWon,
+    held_out,
+    observations_needed,
+    ranking_of,
+    topics_won,
+    what_it_is_about,
+)
+from scenthound.experiments.compare.settings import (
+    ComparisonSettings,
+    Contestant,
+    contestants_of,
+    deciding_point,
+    parse_sweep,
+)
+from scenthound.experiments.experiment import Experiment
+from scenthound.text.tokenizer import stems_of
 
 
 def specs(strategies, *sweeps, pages=50):

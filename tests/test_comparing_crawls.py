@@ -10,30 +10,22 @@ import numpy as np
 import pytest
 
 from evolution_web import WORDS, record_topical, url, write_topical
-from scenthound.drivers.scores import WebWords
-from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.errors import BadInput, BadParameter, BadTopic, UnknownName, WrongUse
-from scenthound.lab.bounds import greedy_oracle
-from scenthound.lab.comparing.budget import check_length
-from scenthound.lab.comparing.comparison import StrategyComparison, compare_strategies
-from scenthound.lab.comparing.contestants import Sweep
-from scenthound.lab.comparing.ranking import Mark
-from scenthound.lab.comparing.reading import row_name
-from scenthound.lab.comparing.settings import ComparisonSettings
-from scenthound.lab.experiment import run
-from scenthound.lab.planning import plan
-from scenthound.lab.shown_graph import page_graph
-from scenthound.lab.starts import Start
-from scenthound.lab.topic_choice import TopicChoice
-from scenthound.lab.training import training_of
-from scenthound.lab.training_folder import read_training
-from scenthound.metrics.precision import Precision
+from scenthound.experiments.bounds import greedy_oracle, page_graph
+from scenthound.experiments.compare.comparison import StrategyComparison, compare_strategies
+from scenthound.experiments.compare.ranking import Mark, row_name
+from scenthound.experiments.compare.settings import ComparisonSettings, Sweep, check_length
+from scenthound.experiments.experiment import plan, run
+from scenthound.experiments.starts import Start, TopicChoice, training_of
+from scenthound.metrics.retrieval import Precision
 from scenthound.model import Topic
-from scenthound.report.comparisons.figures import ranking_figure, sweep_figure
-from scenthound.report.comparisons.files import as_json, crawls_csv
-from scenthound.report.comparisons.folder import compare_into
+from scenthound.simulator.scores import WebWords
+from scenthound.simulator.web import ShownLinks
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.store.training_folder import read_training
 from scenthound.topics.files import write_topics
+from scenthound.ui.reports.comparison_files import as_json, crawls_csv
+from scenthound.ui.reports.comparison_folder import compare_into, ranking_figure, sweep_figure
 
 #: Two strategies, 40 pages from three start pages each.
 SMALL = ComparisonSettings(("breadth_first", "best_first"), page_budget=40, n_seeds=6, n_start=3)

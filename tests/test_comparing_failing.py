@@ -9,9 +9,9 @@ import pytest
 
 from evolution_web import record_topical, write_topical
 from scenthound.errors import BrokenContract, Peeked
-from scenthound.lab.comparing.comparison import compare_strategies
-from scenthound.lab.comparing.settings import ComparisonSettings
-from scenthound.lab.topic_choice import TopicChoice
+from scenthound.experiments.compare.comparison import compare_strategies
+from scenthound.experiments.compare.settings import ComparisonSettings
+from scenthound.experiments.starts import TopicChoice
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.breadth_first import BreadthFirst
 

@@ -14,17 +14,18 @@ from hypothesis import strategies as st
 from evolution_web import record_topical, url
 from made_study import made_arm
 from scenthound.cli.compare_tables import print_comparison
-from scenthound.lab.comparing.comparison import compare_strategies
-from scenthound.lab.comparing.live_command import CANNOT_BE_NAMED, shell_word
-from scenthound.lab.comparing.settings import ComparisonSettings
-from scenthound.lab.studies.pictures import Panel, Picture
-from scenthound.lab.topic_choice import TopicChoice
+from scenthound.command_line import shell_word
+from scenthound.experiments.compare.comparison import compare_strategies
+from scenthound.experiments.compare.live_command import CANNOT_BE_NAMED
+from scenthound.experiments.compare.settings import ComparisonSettings
+from scenthound.experiments.starts import TopicChoice
+from scenthound.experiments.study.tables import Panel, Picture
 from scenthound.model import Topic
-from scenthound.report.comparisons.figures import ranking_figure
-from scenthound.report.comparisons.files import crawls_csv
-from scenthound.report.studies.figures import draw_picture
-from scenthound.report.styles import drawn, new_figure, picture_bytes, settle, shared_legend
 from scenthound.topics.files import write_topics
+from scenthound.ui.figures import drawn, new_figure, picture_bytes, settle, shared_legend
+from scenthound.ui.reports.comparison_files import crawls_csv
+from scenthound.ui.reports.comparison_folder import ranking_figure
+from scenthound.ui.reports.study_about import draw_picture
 
 FORMULA = r"cost $5 \frac{ vs $0"
 #: A newline, a terminal's red, and letters that the font has not.
@@ -141,7 +142,7 @@ def test_where_no_command_can_name_the_topic_that_is_said(named, capsys):
 def narrow(monkeypatch):
     """A terminal of 80 columns."""
     monkeypatch.setattr("scenthound.cli.compare_tables.columns", lambda: 80)
-    monkeypatch.setattr("scenthound.cli.wrapped.columns", lambda: 80)
+    monkeypatch.setattr("scenthound.cli.terminal.columns", lambda: 80)
 
 
 def test_a_narrow_terminal_breaks_names_between_their_words(named, narrow, capsys):

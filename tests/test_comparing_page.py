@@ -9,15 +9,21 @@ import pytest
 
 from evolution_web import record_topical, write_topical
 from scenthound.errors import BadInput
-from scenthound.lab.comparing.contestants import Sweep
-from scenthound.lab.comparing.mean_curves import PLACES, MeanCurves, kept_steps
-from scenthound.lab.comparing.settings import ComparisonSettings
-from scenthound.lab.topic_choice import TopicChoice
-from scenthound.report.comparisons.charts import MOST_ROWS, SHOWN_AT_ONCE, curves_chart, sweep_chart, win_loss
-from scenthound.report.comparisons.folder import compare_into
-from scenthound.report.comparisons.page import comparison_page, stored_comparison_page
-from scenthound.report.comparisons.told import ToldComparison, read_comparison, told_comparison
-from scenthound.report.page.html import page_html
+from scenthound.experiments.compare.measures import PLACES, MeanCurves, kept_steps
+from scenthound.experiments.compare.settings import ComparisonSettings, Sweep
+from scenthound.experiments.starts import TopicChoice
+from scenthound.ui.html import page_html
+from scenthound.ui.reports.comparison import (
+    MOST_ROWS,
+    SHOWN_AT_ONCE,
+    comparison_page,
+    curves_chart,
+    stored_comparison_page,
+    sweep_chart,
+    win_loss,
+)
+from scenthound.ui.reports.comparison_folder import compare_into
+from scenthound.ui.reports.comparison_results import ToldComparison, read_comparison, told_comparison
 
 SMALL = ComparisonSettings(("best_first", "breadth_first"), page_budget=40, n_seeds=3, n_start=3, relevance="cosine")
 
@@ -26,7 +32,7 @@ SMALL = ComparisonSettings(("best_first", "breadth_first"), page_budget=40, n_se
 def undrawn():
     """Pictures take longer than all else, and the page has none of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("scenthound.report.comparisons.folder._pictures", lambda _: {})
+        patch.setattr("scenthound.ui.reports.comparison_folder._pictures", lambda _: {})
         yield
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from evolution_web import record_topical, write_topical
 from scenthound.errors import BadInput, UnknownName
-from scenthound.lab.comparing.settings import ComparisonSettings
-from scenthound.lab.topic_choice import TopicChoice
-from scenthound.report.comparisons import folder as comparison_folder
-from scenthound.report.comparisons.folder import compare_into
-from scenthound.report.comparisons.place import comparison_place
+from scenthound.experiments.compare.settings import ComparisonSettings
+from scenthound.experiments.starts import TopicChoice
+from scenthound.ui.reports import comparison_folder
+from scenthound.ui.reports.comparison_folder import compare_into
+from scenthound.ui.reports.comparison_results import comparison_place
 
 SMALL = ComparisonSettings(("best_first", "breadth_first"), page_budget=10, n_seeds=1, n_start=3)
 

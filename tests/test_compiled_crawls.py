@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenthound.drivers.ended import Ended
+from scenthound.reasons import Ended
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.strategies.parts.rank_rules import RankRules
 from scenthound.strategies.rank_file import RankFile, rank_file_text
 from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_rules import RankRules
 from scenthound.testing import SyntheticWeb
 from twin_crawls import FOLLOWED, MODES, ROWS, SOME, each, ground_of, random_ground, some_webs, told
 
 pytest.importorskip("numba")
 
-from scenthound.drivers.compiled import workspace
-from scenthound.drivers.compiled.queue_records import new_queue
+from scenthound.simulator.compiled import workspace
+from scenthound.simulator.compiled.records import new_queue
 
 
 @pytest.fixture(scope="module")

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from parsed_page import URL
 from scenthound.files import opened
-from scenthound.frontier.found_urls import FoundUrls
+from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable
 from scenthound.text import word_lookup
-from scenthound.text.words import WordScanner
-from scenthound.web.page_content import PageContent
+from scenthound.text.tokenizer import WordScanner
+from scenthound.web.html import PageContent
 from scenthound.web.parse import MAX_LINKS, ParsedPage, parse_html
 
 pytest.importorskip("numba", reason="needs numba (the extra `fast`)")

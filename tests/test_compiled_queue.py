@@ -14,9 +14,9 @@ pytest.importorskip("numba")
 
 from numba import njit
 
-from scenthound.drivers.compiled import compiled_queue
-from scenthound.drivers.compiled.queue_records import SMALL_HEAP, UNKNOWN, WAITING, new_queue
-from scenthound.drivers.compiled.workspace import _with_room
+from scenthound.simulator.compiled import compiled_queue
+from scenthound.simulator.compiled.records import SMALL_HEAP, UNKNOWN, WAITING, new_queue
+from scenthound.simulator.compiled.workspace import _with_room
 
 SALT = 0xFEDC_BA98_7654_3210
 #: The order of zeros of both signs, of the least and of the greatest floats is easily lost in bits.

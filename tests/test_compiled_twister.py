@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 
 from scenthound.compiling import compiled
-from scenthound.drivers.compiled.compiled_twister import draw_below, draw_share
+from scenthound.simulator.compiled.compiled_rounds import draw_below, draw_share
 
 
 @compiled

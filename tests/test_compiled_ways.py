@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from scenthound import compiling
-from scenthound.drivers.simulate import simulate
-from scenthound.drivers.simulated_web import ShownLinks
+from scenthound.simulator.simulator import simulate
+from scenthound.simulator.web import ShownLinks
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.strategies.opic import Opic
-from scenthound.strategies.parts.rank_rules import SCORE_NAMES
+from scenthound.strategies.rank_rules import SCORE_NAMES
 from scenthound.testing import SyntheticWeb
 from twin_crawls import FOLLOWED, MODES, SOME, Refused, ToldScores, each, ground_of, some_webs, told
 

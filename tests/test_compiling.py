@@ -107,8 +107,8 @@ from random import Random
 import numpy as np
 
 from scenthound import compiling
-from scenthound.frontier.unbounded import UnboundedFrontier
-from scenthound.text.words import WordScanner
+from scenthound.frontier.priority import UnboundedFrontier
+from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import parse_html
 
 scanner = WordScanner()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scenthound.errors import BrokenContract, Peeked
-from scenthound.metrics.precision import Precision
+from scenthound.metrics.retrieval import Precision
 from scenthound.strategies.base import MemoryBound
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.breadth_first import BreadthFirst

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from scenthound.errors import BadTopic
 from scenthound.model import Topic
+from scenthound.relevance.base import MAX_WINDOW_WORDS, bounded_ends
 from scenthound.relevance.cosine import Cosine
-from scenthound.relevance.windows import MAX_WINDOW_WORDS, bounded_ends
 
 
 class Words:

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from overview_crawls import SEEDS, plan
+from scenthound.command_line import in_lines
+from scenthound.crawler.command import repeat_command
+from scenthound.crawler.plan import STUDY_LIMITS, CrawlPlan, RunGoals
 from scenthound.frontier.politeness_rules import PolitenessRules
-from scenthound.lab.command_line import in_lines
-from scenthound.lab.crawl_command import repeat_command
-from scenthound.lab.crawl_plan import STUDY_LIMITS, CrawlPlan
-from scenthound.lab.run_goals import RunGoals
 from scenthound.model import Topic
 
 Call = Callable[..., tuple[int, str, str]]

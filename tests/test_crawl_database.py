@@ -15,9 +15,8 @@ from hypothesis.extra import numpy as arrays_of
 from scenthound.errors import BadInput
 from scenthound.reasons import Reason
 from scenthound.store.crawl_database import CrawlBatch, CrawlDatabase, packed, unpacked
-from scenthound.store.crawl_rows import NotTakenRow, Place, RobotsRow, VisitRow
+from scenthound.store.crawl_rows import JoinedArrays, NotTakenRow, Place, RobotsRow, VisitRow, joined_arrays
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.store.visit_arrays import JoinedArrays, joined_arrays
 from stored_crawls import NOON_S, new_crawl, visit
 
 

@@ -8,12 +8,18 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from scenthound.cli import crawl_progress
-from scenthound.cli.crawl_progress import JsonLines, PlainLines, _display
-from scenthound.cli.crawl_words import clock_time, ending, not_taken, seconds_left
-from scenthound.drivers.ended import Ended
-from scenthound.drivers.live.status import CrawlStatus
-from scenthound.reasons import Reason
+from scenthound.cli import crawl_output as crawl_progress
+from scenthound.cli.crawl_output import (
+    JsonLines,
+    PlainLines,
+    _display,
+    clock_time,
+    ending_text,
+    not_taken,
+    seconds_left,
+)
+from scenthound.crawler.status import CrawlStatus
+from scenthound.reasons import Ended, Reason
 
 STATUS = CrawlStatus(
     n_pages=250,
@@ -61,11 +67,11 @@ def test_the_display_has_as_many_lines_on_a_narrow_terminal(width: int) -> None:
 
 
 def test_a_crawl_that_is_to_end_says_what_it_waits_for() -> None:
-    assert ending(STATUS) == ""
+    assert ending_text(STATUS) == ""
     stopped = replace(STATUS, ending=Ended.STOPPED)
-    assert ending(stopped) == "stopped by the user: finishing 7 in flight; Ctrl-C again stops now"
-    assert shown(stopped)[-1] == ending(stopped)
-    assert ending(replace(STATUS, ending=Ended.TIME)) == "time is up: finishing 7 in flight"
+    assert ending_text(stopped) == "stopped by the user: finishing 7 in flight; Ctrl-C again stops now"
+    assert shown(stopped)[-1] == ending_text(stopped)
+    assert ending_text(replace(STATUS, ending=Ended.TIME)) == "time is up: finishing 7 in flight"
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,11 @@ import pytest
 from overview_crawls import SEEDS, a_moment, a_run, add_visits, blocks_of, chart, planned_crawl, table
 from scenthound.model import Topic
 from scenthound.reasons import Reason
-from scenthound.report.crawls.charts import histogram, time_unit
-from scenthound.report.crawls.page import crawl_page
-from scenthound.report.crawls.words import rough_span, span
-from scenthound.report.page.html import page_html
-from scenthound.report.page.values import Chart, LinkGraph, Page, Verbatim
 from scenthound.store.crawl_rows import NotTakenRow
+from scenthound.ui.document import Chart, LinkGraph, Page, Verbatim
+from scenthound.ui.html import page_html
+from scenthound.ui.reports.crawl import crawl_page, histogram, time_unit
+from scenthound.ui.reports.crawl_text import rough_span, span
 from stored_crawls import NOON_S, visit
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from asked_dashboard import status_values
 from overview_crawls import a_moment, a_run, add_visits, blocks_of, chart, planned_crawl, table
-from scenthound.lab.run_goals import RunGoals
-from scenthound.report.crawls.page import crawl_page
-from scenthound.report.crawls.side_by_side import crawls_page
-from scenthound.report.page.values import LinkGraph, Page
+from scenthound.crawler.plan import RunGoals
 from scenthound.store.crawl_rows import GuideRow
+from scenthound.ui.document import LinkGraph, Page
+from scenthound.ui.reports.crawl import crawl_page
+from scenthound.ui.reports.crawls import crawls_page
 from stored_crawls import NOON_S, visit
 
 

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from scenthound.errors import BadInput
-from scenthound.lab.run_folder import RunFolder
-from scenthound.lab.simulation import TopicChoice, simulate_topics
+from scenthound.experiments.runs import RunFolder
+from scenthound.experiments.simulation import simulate_topics
+from scenthound.experiments.starts import TopicChoice
 from scenthound.model import Topic
 from scenthound.store import crawl_web
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.crawl_web import open_web, web_of_crawl
-from scenthound.store.record import record
+from scenthound.store.record import RecordSummary, record
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.store.summary import RecordSummary
 from scenthound.topics.files import write_topics
 from stored_crawls import add_page, new_crawl, response, small_crawl, visit
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from asked_dashboard import RELEVANCE, Asker, begin_crawl, ended_crawl, store_page
-from scenthound.lab.run_goals import RunGoals
+from scenthound.crawler.plan import RunGoals
 from scenthound.store.crawl_rows import GuideRow
-from scenthound.store.page_lists import PageLists
+from scenthound.store.stored_crawl import PageLists
 from stored_crawls import NOON_S, new_crawl, small_crawl
 
 CRAWL = "/api/crawls/crawl"

@@ -8,12 +8,12 @@ from typing import NoReturn
 import pytest
 
 from asked_dashboard import Answer, Asker, begin_crawl, ended_crawl
-from scenthound.dashboard.work import TooBusy, Workers
+from scenthound.crawler.control import CrawlWishes
+from scenthound.crawler.plan import RunGoals
 from scenthound.errors import WrongUse
-from scenthound.lab.labelling.labels import LABELS_FILE
-from scenthound.lab.run_goals import RunGoals
-from scenthound.store.crawl_wishes import CrawlWishes
-from scenthound.store.folder_lock import locked
+from scenthound.experiments.labels import LABELS_FILE
+from scenthound.store.folder import locked
+from scenthound.ui.dashboard.problems import TooBusy, Workers
 from stored_crawls import CRAWL_ID
 
 CRAWL = "/api/crawls/crawl"
@@ -112,7 +112,7 @@ def test_a_guide_is_trained_once_at_a_time(tmp_path: Path, asker: Asker, monkeyp
 
     other = Asker(tmp_path / "crawl")
     other.dashboard = asker.dashboard
-    monkeypatch.setattr("scenthound.lab.labelling.retraining.retrain", trains)
+    monkeypatch.setattr("scenthound.experiments.retraining.retrain", trains)
     for _ in range(2):
         answers.append(asker.post(f"{CRAWL}/retrain"))
     assert [answer.status for answer in answers] == [409, 400, 409, 400]
@@ -122,7 +122,7 @@ def test_a_guide_is_trained_once_at_a_time(tmp_path: Path, asker: Asker, monkeyp
 def test_a_label_for_a_folder_that_is_held_is_refused_soon(
     tmp_path: Path, asker: Asker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scenthound.lab.labelling.labels.LONGEST_WAIT_S", 0.1)
+    monkeypatch.setattr("scenthound.experiments.labels.LONGEST_WAIT_S", 0.1)
     folder = ended_crawl(tmp_path / "crawl")
     with locked(folder):
         answer = asker.post(f"{CRAWL}/labels", {"visit": 1, "relevant": True})

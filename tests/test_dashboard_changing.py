@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from browsers import watched
 from made_dashboard import TOKEN, MadeDashboard, crawl, curves, live, shipped_pages, status, taken
-from scenthound.dashboard.answers import Done, GuideQuality, Labels, Problem, Retrained
+from scenthound.ui.dashboard.responses import Done, GuideQuality, Labels, Problem, Retrained
 
 EVENTS = "/api/crawls/balloons/events"
 

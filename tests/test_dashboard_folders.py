@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from asked_dashboard import Asker, ended_crawl
-from scenthound.dashboard import folders as folders_module
-from scenthound.dashboard.folders import LOOKED_EVERY_S, FolderBook
-from scenthound.dashboard.problems import NotThere
 from scenthound.errors import BadInput
 from scenthound.store.crawl_folder import ABOUT_FILE, DATABASE_FILE
+from scenthound.ui.dashboard import folders as folders_module
+from scenthound.ui.dashboard.folders import LOOKED_EVERY_S, FolderBook
+from scenthound.ui.dashboard.problems import NotThere
 
 
 class Clock:
@@ -137,7 +137,7 @@ def test_a_crawl_that_goes_on_is_read_anew_and_one_that_rests_is_not(
     folder = ended_crawl(tmp_path / "crawl")
     asker = Asker(folder)
     first = asker.get("/api/folders").json
-    monkeypatch.setattr("scenthound.dashboard.folder_answers.folder_answer", None)
+    monkeypatch.setattr("scenthound.ui.dashboard.folder_views.folder_answer", None)
     assert asker.get("/api/folders").json == first
     monkeypatch.undo()
     about = json.loads((folder / ABOUT_FILE).read_text())

@@ -26,8 +26,7 @@ from dashboard_site import (
     wait_for,
 )
 from scenthound.store.crawl_folder import ABOUT_FILE, FORMAT
-from scenthound.web.static_pages import StaticPage
-from scenthound.web.static_server import StaticServer
+from scenthound.web.static_server import StaticPage, StaticServer
 
 #: Enough for a curve: it takes two seconds.
 N_TAKEN = 120

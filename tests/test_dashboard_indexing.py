@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from asked_dashboard import Asker, ended_crawl
-from scenthound.dashboard import indexing
-from scenthound.dashboard.indexing import SearchIndexes
-from scenthound.dashboard.questions import PagesOf
-from scenthound.dashboard.work import Workers
 from scenthound.store.crawl_folder import DATABASE_FILE
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.store.page_lists import PageLists
-from scenthound.store.page_search import PageSearch
+from scenthound.store.search_index import PageSearch
+from scenthound.store.stored_crawl import PageLists
+from scenthound.ui.dashboard import services as indexing
+from scenthound.ui.dashboard.problems import Workers
+from scenthound.ui.dashboard.queries import PagesOf
+from scenthound.ui.dashboard.services import SearchIndexes
 from stored_crawls import add_page, response
 
 WORD = PagesOf("crawl", query="balloon")

@@ -8,8 +8,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from asked_dashboard import Asker, begin_crawl, ended_crawl, status_values
-from scenthound.dashboard.prometheus import escaped
 from scenthound.model import Topic
+from scenthound.ui.dashboard.prometheus import escaped
 from stored_crawls import small_crawl
 
 HOSTILE = 'a "quoted" \\ name\nwith lines {x="y"} 1'

@@ -15,16 +15,16 @@ import orjson
 import pytest
 
 from asked_dashboard import Asker, ended_crawl, status_values
-from scenthound.dashboard import event_stream
-from scenthound.dashboard.folders import FoundFolder
-from scenthound.dashboard.watching import Watching
-from scenthound.dashboard.work import Workers
-from scenthound.lab.crawl_state import CrawlState, crawl_state
-from scenthound.lab.evolving.search_log import read_log
-from scenthound.lab.labelling.labels import LABELS_FILE
+from scenthound.crawler.state import CrawlState, crawl_state
+from scenthound.experiments.evolve.folder import read_log
+from scenthound.experiments.labels import LABELS_FILE
 from scenthound.store.crawl_database import is_busy
 from scenthound.store.crawl_folder import ABOUT_FILE, DATABASE_FILE
 from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.ui.dashboard import events as event_stream
+from scenthound.ui.dashboard.events import Watching
+from scenthound.ui.dashboard.folders import FoundFolder
+from scenthound.ui.dashboard.problems import Workers
 
 Program = Callable[..., tuple[int, str, str]]
 ASKED = ("", "/curves", "/pages", "/pages/3", "/not-taken", "/hosts", "/graph", "/labels")
@@ -58,8 +58,8 @@ def test_one_odd_crawl_does_not_hide_the_others(folder: Path, monkeypatch: pytes
             raise RecursionError("so deep")
         return crawl_state(crawl)
 
-    for place in ("folder_answers", "crawl_answers"):
-        monkeypatch.setattr(f"scenthound.dashboard.{place}.crawl_state", fails_for_one)
+    for place in ("folder_views", "crawl_views"):
+        monkeypatch.setattr(f"scenthound.ui.dashboard.{place}.crawl_state", fails_for_one)
     ended_crawl(folder.parent / "good")
     asker = Asker(folder.parent)
     good, odd = asker.get("/api/folders").json["folders"]
@@ -225,6 +225,6 @@ def test_a_search_without_its_log_is_told_of(tmp_path: Path) -> None:
 def test_an_odd_experiment_is_called_one_in_the_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "search").mkdir()
     (tmp_path / "search" / "search.json").write_text('{"format": "scenthound search", "version": 1}')
-    monkeypatch.setattr("scenthound.dashboard.folder_handlers.experiment_answer", lambda _found: {}["best"])
+    monkeypatch.setattr("scenthound.ui.dashboard.handlers.experiment_answer", lambda _found: {}["best"])
     answer = Asker(tmp_path).get("/api/experiments/search")
     assert (answer.status, "search holds what no experiment writes (KeyError: 'best')" in answer.text) == (422, True)

@@ -9,10 +9,9 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from asked_dashboard import Asker, ended_crawl, search
-from scenthound.dashboard.endpoints import ENDPOINTS
-from scenthound.dashboard.openapi import openapi
-from scenthound.lab.labelling.quality import GuideQuality
-from scenthound.lab.labelling.retraining import Retraining
+from scenthound.experiments.retraining import GuideQuality, Retraining
+from scenthound.ui.dashboard.openapi import openapi
+from scenthound.ui.dashboard.routes import ENDPOINTS
 
 QUESTIONS = {
     "/api/compare": "?crawl=crawl&crawl=other",
@@ -74,10 +73,10 @@ def test_questions_are_answered_as_described(asker: Asker, endpoint: Any) -> Non
 
 @pytest.mark.parametrize("endpoint", [each for each in ENDPOINTS if each.method == "POST"], ids=lambda each: each.name)
 def test_changes_are_answered_as_described(asker: Asker, endpoint: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scenthound.lab.steering._wish", lambda *_: None)
+    monkeypatch.setattr("scenthound.crawler.control._wish", lambda *_: None)
     quality = GuideQuality(area_before=0.5, area_after=None, n_positive=3, n_negative=4)
     done = Retraining(quality, "guides/1", taken_up=True, command="scenthound crawl", says="It was trained.")
-    monkeypatch.setattr("scenthound.lab.labelling.retraining.retrain", lambda _folder: done)
+    monkeypatch.setattr("scenthound.experiments.retraining.retrain", lambda _folder: done)
     answer = asker.post(endpoint.path.replace("{id}", "crawl"), BODIES.get(endpoint.path.rpartition("/")[2]))
     assert answer.status == 200, answer.text
     check(answer.json, endpoint.answers.__name__)

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from browsers import watched
 from dashboard_pages import fits, points_drawn
 from made_dashboard import HOSTILE, TOKEN, MadeDashboard, crawl, curves, folder, live, shipped_pages, status, taken
-from scenthound.dashboard.answers import Done, Folders, Labels, Pages, Problem
+from scenthound.ui.dashboard.responses import Done, Folders, Labels, Pages, Problem
 
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EN DASH}"

@@ -9,8 +9,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from browsers import watched
 from made_dashboard import MadeDashboard, crawl, curves, folder, live, search, shipped_pages, status
-from scenthound.dashboard.answers import Folders, Pages, Problem, ReasonCount, TopHosts
-from scenthound.lab.overview.link_graph import CrawlGraph
+from scenthound.ui.dashboard.responses import Folders, Pages, Problem, ReasonCount, TopHosts
+from scenthound.ui.link_graph import CrawlGraph
 
 EVENTS = "/api/crawls/balloons/events"
 #: Of the headings that are not hidden: 1 for an h1 and so on.

@@ -3,9 +3,9 @@
 import re
 from importlib.resources import files
 
-from scenthound.report.page.assets import CHART_SCRIPTS
+from scenthound.ui.html import CHART_SCRIPTS
 
-ASSETS = files("scenthound.dashboard").joinpath("assets")
+ASSETS = files("scenthound.ui.dashboard").joinpath("assets")
 FORBIDDEN = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setAttribute\(\"style"
 
 

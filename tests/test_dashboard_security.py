@@ -7,8 +7,8 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 
 from asked_dashboard import HOST, PORT, TOKEN, Asker, ended_crawl
-from scenthound.dashboard.questions import MOST_LISTED
-from scenthound.dashboard.security import HEADERS, MOST_BODY_BYTES, Guard
+from scenthound.ui.dashboard.queries import MOST_LISTED
+from scenthound.ui.dashboard.security import HEADERS, MOST_BODY_BYTES, Guard
 
 CRAWL = "/api/crawls/crawl"
 
@@ -104,7 +104,7 @@ def test_refusals_and_failures_have_the_headers_too(
     def broken(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("scenthound.dashboard.app.metrics_text", broken)
+    monkeypatch.setattr("scenthound.ui.dashboard.app.metrics_text", broken)
     with pytest.raises(RuntimeError, match="secret"):
         # The server is told as well; it writes nothing, because the answer is out by then.
         asker.get("/metrics")
@@ -197,6 +197,6 @@ def test_a_folder_whose_rights_are_missing_is_told_in_a_sentence(
     def refused(*_: object) -> None:
         raise PermissionError(13, "Permission denied", "crawl.json")
 
-    monkeypatch.setattr("scenthound.dashboard.crawl_handlers.crawl_graph", refused)
+    monkeypatch.setattr("scenthound.ui.dashboard.handlers.crawl_graph", refused)
     answer = asker.get(f"{CRAWL}/graph")
     assert (answer.status, answer.json["says"]) == (500, "Permission denied: crawl.json.")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from asked_dashboard import begin_crawl
-from scenthound.dashboard import server
+from scenthound.ui.dashboard import server
 
 Program = Callable[..., tuple[int, str, str]]
 
@@ -60,7 +60,8 @@ def test_ctrl_c_ends_it_at_once_though_somebody_watches_and_a_change_needs_the_t
 
 def test_a_connection_that_asks_nothing_is_ended_and_one_that_watches_is_not(tmp_path: Path) -> None:
     impatient = (
-        "import sys; from pathlib import Path; from scenthound.dashboard import server; server._ASKS_WITHIN_S = 0.2; "
+        "import sys; from pathlib import Path; from scenthound.ui.dashboard import server; "
+        "server._ASKS_WITHIN_S = 0.2; "
         "server.serve([Path(sys.argv[1])], None, lambda said: print(said, flush=True))"
     )
     with begin_crawl(tmp_path / "crawl"), started(tmp_path, program=("-c", impatient)) as (_, port, _):

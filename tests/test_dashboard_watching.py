@@ -12,14 +12,15 @@ import orjson
 import pytest
 
 from asked_dashboard import HOST, Asker, begin_crawl, ended_crawl, moment, run_row, scope, status_values, store_page
-from scenthound.dashboard import event_stream, watching
-from scenthound.dashboard.answers import Live
-from scenthound.dashboard.folders import FoundFolder
-from scenthound.dashboard.live_reading import LiveReader
-from scenthound.dashboard.watching import Watcher, Watching
-from scenthound.dashboard.work import TooBusy, Workers
 from scenthound.errors import BadInput
 from scenthound.store.crawl_store import CrawlStore
+from scenthound.ui.dashboard import events as event_stream
+from scenthound.ui.dashboard import events as watching
+from scenthound.ui.dashboard.events import Watcher, Watching
+from scenthound.ui.dashboard.folders import FoundFolder
+from scenthound.ui.dashboard.live_reading import LiveReader
+from scenthound.ui.dashboard.problems import TooBusy, Workers
+from scenthound.ui.dashboard.responses import Live
 from stored_crawls import NOON_S
 
 SOON_S = 5.0

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from scenthound.lab import demo as demo_module
-from scenthound.lab.crawl_plan import DEFAULT_STRATEGY
-from scenthound.lab.demo import MARK, Demo
-from scenthound.lab.demo_crawl import Manner
-from scenthound.lab.demo_web import load_demo_topics, write_demo_pages
+from scenthound.crawler.plan import DEFAULT_STRATEGY
+from scenthound.experiments.demo import run as demo_module
+from scenthound.experiments.demo.run import MARK, Demo, Manner
+from scenthound.experiments.demo.web import load_demo_topics, write_demo_pages
 from scenthound.reasons import Reason
 from scenthound.store.stored_crawl import StoredCrawl
 

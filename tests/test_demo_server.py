@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from scenthound.errors import BadInput
-from scenthound.lab import demo_server
-from scenthound.lab.demo_server import DemoServer, at_demo_port
-from scenthound.lab.demo_web import demo_url, load_demo_topics, write_demo_pages
+from scenthound.experiments.demo import server as demo_server
+from scenthound.experiments.demo.render import demo_url
+from scenthound.experiments.demo.server import DemoServer, at_demo_port
+from scenthound.experiments.demo.web import load_demo_topics, write_demo_pages
 from scenthound.model import Topic
 from scenthound.web.urls import canonical, host_of
 

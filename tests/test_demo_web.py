@@ -8,15 +8,9 @@ from pathlib import Path
 import pytest
 
 from scenthound.errors import BadInput
-from scenthound.lab import demo_web
-from scenthound.lab.demo_web import (
-    LEFT_OUT,
-    DemoPages,
-    demo_modules,
-    demo_url,
-    load_demo_topics,
-    write_demo_pages,
-)
+from scenthound.experiments.demo import web as demo_web
+from scenthound.experiments.demo.render import demo_url
+from scenthound.experiments.demo.web import LEFT_OUT, DemoPages, demo_modules, load_demo_topics, write_demo_pages
 from scenthound.web.urls import canonical
 
 SOME = ["email.message", "email.mime.text", "gzip", "json", "json.decoder", "os", "zlib"]

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.metrics.link_distance import UNREACHED, DistanceHistogram, distances_from
+from scenthound.metrics.page_graph import UNREACHED, DistanceHistogram, distances_from
 from test_cohesiveness import graph_of, ints
 
 

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from scenthound.cli.crawl_words import status_values, summary_values
-from scenthound.drivers.ended import Ended
-from scenthound.drivers.live.status import CrawlStatus
-from scenthound.drivers.modes import MODES
+from scenthound.cli.crawl_output import status_values, summary_values
+from scenthound.crawler.start import CrawlSummary
+from scenthound.crawler.status import CrawlStatus
 from scenthound.files import compressed_as
-from scenthound.lab.crawl import CrawlSummary
-from scenthound.reasons import Reason
+from scenthound.reasons import Ended, Reason
+from scenthound.simulator.modes import MODES
 from scenthound.store.record import record
 from scenthound.strategies.base import STRATEGIES
 

@@ -9,15 +9,15 @@ import pytest
 from ring_web import simulated, url
 from scenthound.cli.tables import print_evaluation
 from scenthound.errors import BadParameter, BrokenContract
-from scenthound.lab.evaluate import chosen_metrics, default_metrics, evaluate
-from scenthound.lab.experiment import Experiment
-from scenthound.lab.run_folder import RunFolder
-from scenthound.lab.statistics import mean_over_topics
-from scenthound.metrics.precision import Precision
+from scenthound.experiments.evaluate import chosen_metrics, default_metrics, evaluate
+from scenthound.experiments.experiment import Experiment
+from scenthound.experiments.runs import RunFolder
+from scenthound.experiments.statistics import mean_over_topics
+from scenthound.metrics.retrieval import Precision
 from scenthound.model import Topic
-from scenthound.report.evaluation_files import as_json, write_evaluation
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.ui.evaluation_files import as_json, write_evaluation
 
 
 def test_evaluation_averages_seeds_then_topics(web_path, topics_file, tmp_path):
@@ -60,11 +60,11 @@ def test_json_and_csv_say_the_same(web_path, topics_file, tmp_path):
 
 def judged(tmp_path, traces, topics, starts, pages, *, cpu_us=2.0, times_s=None, mode="sequential", metrics=None):
     """Write a run of given traces on a web of given texts, and judge it. `times_s` are the running times of crawls."""
-    from scenthound.drivers.ended import Ended
-    from scenthound.drivers.simulated_crawl import Crawl
-    from scenthound.lab.experiment import Run
-    from scenthound.lab.run_writer import write_run
-    from scenthound.lab.starts import Start
+    from scenthound.experiments.experiment import Run
+    from scenthound.experiments.runs import write_run
+    from scenthound.experiments.starts import Start
+    from scenthound.reasons import Ended
+    from scenthound.simulator.web import Crawl
 
     with (tmp_path / "pages.jsonl").open("w") as file:
         file.writelines(

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-import scenthound.lab.judging as module
-from scenthound.drivers.simulated_web import ShownLinks
-from scenthound.lab.judging import TopicJudge, crawled_page_rank, other_seeds
-from scenthound.lab.shown_graph import page_graph
-from scenthound.lab.starts import Start
+import scenthound.experiments.pool as module
+from scenthound.experiments.bounds import page_graph
+from scenthound.experiments.pool import TopicJudge, crawled_page_rank, other_seeds
+from scenthound.experiments.starts import Start
 from scenthound.metrics.base import PoolFacts, parse_metric
 from scenthound.model import Topic, Trace
+from scenthound.simulator.web import ShownLinks
 from scenthound.testing import SyntheticWeb
 
 TEXTS = {

@@ -9,18 +9,17 @@ import pyarrow.parquet
 import pytest
 
 from evolution_web import SMALL, record_topical, small_search, write_topical
-from scenthound.drivers.modes import parse_mode
-from scenthound.drivers.simulate import simulate
-from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.errors import BadInput, BadParameter, BadTopic, UnknownName
-from scenthound.lab.evolving.evaluation import Evaluation, Evaluator
-from scenthound.lab.evolving.evolution import Evolution, evolve, go_on
-from scenthound.lab.evolving.search_folder import LOG_FILE, RESULT_FILE, SearchFolder
-from scenthound.lab.experiment import guides_for
-from scenthound.lab.planning import plan
-from scenthound.lab.simulation import TopicChoice as SimulatedTopics
-from scenthound.lab.simulation import simulate_topics
-from scenthound.lab.topic_choice import TopicChoice
+from scenthound.experiments.evolve.evaluation import Evaluation, Evaluator
+from scenthound.experiments.evolve.evolution import Evolution, evolve, go_on
+from scenthound.experiments.evolve.folder import LOG_FILE, RESULT_FILE, SearchFolder
+from scenthound.experiments.experiment import guides_for, plan
+from scenthound.experiments.simulation import simulate_topics
+from scenthound.experiments.starts import TopicChoice
+from scenthound.experiments.starts import TopicChoice as SimulatedTopics
+from scenthound.simulator.modes import parse_mode
+from scenthound.simulator.simulator import simulate
+from scenthound.simulator.web import ShownLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.rank_file import read_rank_file
 from scenthound.strategies.rank_function import RankFunction

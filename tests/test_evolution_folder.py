@@ -14,9 +14,9 @@ import pytest
 from evolution_web import record_topical, small_search, write_topical
 from ring_web import record_ring
 from scenthound.errors import BadInput
-from scenthound.lab.evolving.evolution import go_on
-from scenthound.lab.evolving.run import EvolutionStatus
-from scenthound.lab.evolving.search_folder import ABOUT_FILE, COMPARED_FILE, LOG_FILE, RESULT_FILE, SearchFolder
+from scenthound.experiments.evolve.evolution import go_on
+from scenthound.experiments.evolve.folder import ABOUT_FILE, COMPARED_FILE, LOG_FILE, RESULT_FILE, SearchFolder
+from scenthound.experiments.evolve.run import EvolutionStatus
 from scenthound.strategies.rank_file import read_rank_file
 
 
@@ -108,7 +108,7 @@ SEARCH = """
 import sys
 from pathlib import Path
 from evolution_web import small_search
-from scenthound.lab.evolving.run import EvolutionStatus
+from scenthound.experiments.evolve.run import EvolutionStatus
 
 def say(status: EvolutionStatus) -> None:
     print(status.summary.n_evaluated + status.n_done, flush=True)

@@ -9,10 +9,9 @@ import pytest
 
 from evolution_web import record_topical, small_search, write_topical
 from scenthound.errors import BadInput
-from scenthound.lab.evolving.evaluation import Evaluation
-from scenthound.lab.evolving.evolution import go_on
-from scenthound.lab.evolving.search_folder import LOG_FILE, RESULT_FILE
-from scenthound.lab.evolving.search_log import Logged, append_to_log, read_log
+from scenthound.experiments.evolve.evaluation import Evaluation
+from scenthound.experiments.evolve.evolution import go_on
+from scenthound.experiments.evolve.folder import LOG_FILE, RESULT_FILE, Logged, append_to_log, read_log
 
 #: Two topics: the means of their crawls are 0.25 and 0.5, and of those 0.375.
 GOOD: dict[str, Any] = {

@@ -7,9 +7,9 @@ import pytest
 
 from evolution_web import record_topical, small_search, write_topical
 from scenthound.errors import BadInput, BadParameter
-from scenthound.lab.evolving.evolution import go_on
-from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
+from scenthound.experiments.evolve.evolution import go_on
 from scenthound.strategies.rank_file import RankFile, rank_file_text, read_rank_file
+from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 
 TINY = {"search": "johnson2003:population=2,generations=1"}
 HUB = tuple(float(name == "hub") for name in SCORE_NAMES)

@@ -7,11 +7,10 @@ import pytest
 
 from ring_web import topic
 from scenthound.errors import BadInput, BadParameter, UnknownName
-from scenthound.lab.evolving.rule_split import MOST_RULES, parse_split
-from scenthound.lab.evolving.settings import EvolutionSettings, parse_scores
-from scenthound.lab.experiment import Experiment
-from scenthound.lab.starts import Task
-from scenthound.strategies.parts.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules
+from scenthound.experiments.evolve.settings import MOST_RULES, EvolutionSettings, parse_scores, parse_split
+from scenthound.experiments.experiment import Experiment
+from scenthound.experiments.starts import Task
+from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules
 
 EXPERIMENT = Experiment(Path("web"), (topic(),), ("breadth_first",), other_topics=(topic("train"),))
 

@@ -1,8 +1,8 @@
 import pytest
 
 from evolve_searches import N_WEIGHTS, new_search, run, share_of_ones
-from scenthound.evolve.genome import bits_of, genes_of
-from scenthound.evolve.operators import distance
+from scenthound.experiments.search.base import bits_of, genes_of
+from scenthound.experiments.search.genetic import distance
 
 #: Four weights are 28 bits: the threshold begins at 7, and 35 % of the bits are 10.
 FOUR = {"n_weights": 4}

@@ -4,9 +4,8 @@ import pytest
 
 from evolve_searches import N_WEIGHTS, new_search, run, share_of_ones
 from scenthound.errors import BrokenContract
-from scenthound.evolve.genome import bits_of
-from scenthound.evolve.operators import distance
-from scenthound.evolve.scored import best_first
+from scenthound.experiments.search.base import best_first, bits_of
+from scenthound.experiments.search.genetic import distance
 
 
 def all_bits(asked):

@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.errors import BadParameter
-from scenthound.evolve.beginning import Beginning
-from scenthound.evolve.genome import bits_of, genes_of, nearest_genes, scaled, weights_of
+from scenthound.experiments.search.base import Beginning, bits_of, genes_of, nearest_genes, scaled, weights_of
 
 GENES = st.lists(st.integers(0, 127), min_size=1, max_size=39).map(tuple)
 

@@ -4,10 +4,8 @@ import sys
 import pytest
 
 from scenthound.errors import BadParameter, UnknownName
-from scenthound.evolve.chc import Chc
-from scenthound.evolve.cma import Cma
-from scenthound.evolve.genetic import Johnson2003
-from scenthound.evolve.naming import METHODS, parse_search
+from scenthound.experiments.search.genetic import Chc, Johnson2003
+from scenthound.experiments.search.methods import METHODS, Cma, parse_search
 
 
 def test_the_preset_of_the_study_has_its_numbers():
@@ -88,7 +86,7 @@ def test_methods_made_in_python_are_checked_alike(make):
 
 def test_naming_a_search_loads_no_library_for_it():
     program = (
-        "import sys; from scenthound.evolve.naming import parse_search; parse_search('cma'); "
+        "import sys; from scenthound.experiments.search.methods import parse_search; parse_search('cma'); "
         "sys.exit(any(name in sys.modules for name in ('cmaes', 'scipy')))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

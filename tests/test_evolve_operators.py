@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.evolve.operators import Wheel, distance, flipped, half_uniform, one_point
+from scenthound.experiments.search.genetic import Wheel, distance, flipped, half_uniform, one_point
 
 N_BITS = 63
 BITS = st.integers(0, 2**N_BITS - 1)

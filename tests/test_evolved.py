@@ -8,16 +8,16 @@ from random import Random
 import pytest
 
 from live_site import LiveSite, live_site
+from scenthound.crawler.assembly import pinned
+from scenthound.crawler.plan import CrawlPlan
 from scenthound.errors import BadParameter, WrongUse
-from scenthound.lab.crawl_plan import CrawlPlan
-from scenthound.lab.crawl_sources import pinned
 from scenthound.model import Topic
 from scenthound.store.crawl_folder import CrawlAbout
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.evolved import Evolved, choice_of
-from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
 from scenthound.strategies.rank_file import RankFile, rank_file_text
 from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 from scenthound.testing import SyntheticWeb, visited
 
 Call = Callable[..., tuple[int, str, str]]

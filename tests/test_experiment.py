@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 
 from ring_web import experiment, runs, simulated, topic, url
-from scenthound.drivers.modes import SEQUENTIAL, Roulette
-from scenthound.drivers.simulate import simulate
 from scenthound.errors import BadParameter, BadTopic, BrokenContract
-from scenthound.lab.experiment import FEW_VISITS, Experiment
-from scenthound.lab.simulation import TopicChoice, simulate_topics
+from scenthound.experiments.experiment import FEW_VISITS, Experiment
+from scenthound.experiments.simulation import simulate_topics
+from scenthound.experiments.starts import TopicChoice
+from scenthound.simulator.modes import SEQUENTIAL, Roulette
+from scenthound.simulator.simulator import simulate
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.breadth_first import BreadthFirst
@@ -43,7 +44,7 @@ def test_the_mode_and_the_wish_for_plain_code_reach_the_crawls(web_path, monkeyp
         told.append((named["mode"], named["plain"]))
         return simulate(*given, **named)
 
-    monkeypatch.setattr("scenthound.lab.experiment.simulate", noting)
+    monkeypatch.setattr("scenthound.experiments.experiment.simulate", noting)
     one = experiment(web_path, strategies=("best_first",))
     runs(replace(one, page_budget=FEW_VISITS + 1), web_path)
     runs(replace(one, page_budget=FEW_VISITS + 1, mode="roulette:size=7,refill_at=2", plain=True), web_path)

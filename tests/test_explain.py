@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from scenthound.crawler.explain import MOST_PARENTS, Fate, explain
 from scenthound.errors import WrongUse
-from scenthound.lab.explain import MOST_PARENTS, Fate, explain
 from scenthound.reasons import Reason
 from scenthound.store.crawl_rows import NotTakenRow
 from stored_crawls import NOON_S, add_page, new_crawl, redirect, response

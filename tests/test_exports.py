@@ -13,8 +13,7 @@ from warcio.archiveiterator import ArchiveIterator
 from scenthound.errors import BadInput, Failure, UnknownName, WrongUse
 from scenthound.files import opened
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.store.exports import export
-from scenthound.store.exports.surt import surt
+from scenthound.store.exports import export, surt
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
 from stored_crawls import NOON_S, add_page, new_crawl, response, small_crawl, visit
@@ -84,7 +83,7 @@ def test_parquet_has_the_columns_that_json_lines_have(
 ) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     # Every page in a row group of its own.
-    monkeypatch.setattr("scenthound.store.exports.parquet.GROUP_CHARACTERS", 1)
+    monkeypatch.setattr("scenthound.store.exports.GROUP_CHARACTERS", 1)
     export(crawl, "jsonl", tmp_path / "pages.jsonl", include_noindex=True)
     export(crawl, "parquet", tmp_path / "pages.parquet", include_noindex=True)
     assert parquet.read_table(tmp_path / "pages.parquet").to_pylist() == lines_of(tmp_path / "pages.jsonl")

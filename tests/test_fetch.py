@@ -10,8 +10,7 @@ from page_server import ADDRESS, PageServer, not_fetched, page, page_server, res
 from scenthound.errors import BadParameter
 from scenthound.reasons import Reason
 from scenthound.web import curl_fetcher
-from scenthound.web.curl_fetcher import CurlFetcher
-from scenthound.web.curl_sockets import EpollWatch, LoopWatch
+from scenthound.web.curl_fetcher import CurlFetcher, EpollWatch, LoopWatch
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
 
 

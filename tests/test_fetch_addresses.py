@@ -8,8 +8,8 @@ from page_server import ADDRESS, PageServer, not_fetched, page, response, with_s
 from scenthound.reasons import Reason
 from scenthound.web import curl_fetcher
 from scenthound.web.curl_fetcher import CurlFetcher
+from scenthound.web.curl_handle import HostPins
 from scenthound.web.fetch import Request
-from scenthound.web.host_pins import HostPins
 
 
 def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

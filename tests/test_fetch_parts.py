@@ -6,10 +6,9 @@ from collections.abc import Callable
 import certifi
 import pytest
 
-from scenthound.web.curl_handle import CurlHandle, CurlSettings
-from scenthound.web.curl_timer import CurlTimer
+from scenthound.web.curl_fetcher import CurlTimer
+from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, place_of
 from scenthound.web.fetch import FetchLimits, Request
-from scenthound.web.host_pins import HostPins, place_of
 
 
 @pytest.mark.parametrize(

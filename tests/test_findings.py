@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from scenthound.errors import BadParameter
-from scenthound.lab.findings import (
+from scenthound.experiments.findings import (
     Claim,
     Verdict,
     decided_claims,
@@ -19,7 +19,7 @@ from scenthound.lab.findings import (
     is_more,
     is_not_more,
 )
-from scenthound.lab.statistics import PairedSample, equivalence
+from scenthound.experiments.statistics import PairedSample, equivalence
 
 YES, NO, OPEN = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.drivers.ended import Ended
-from scenthound.drivers.simulated_crawl import Crawl
 from scenthound.errors import BadParameter, UnknownName
-from scenthound.lab.evolving.fitness import MEASURES, Aim, Fitness, parse_fitness
+from scenthound.experiments.evolve.settings import MEASURES, Aim, Fitness, parse_fitness
+from scenthound.reasons import Ended
+from scenthound.simulator.web import Crawl
 
 #: Ten pages on five hosts, two pages each; page 9 cannot be reached from the seeds 0 and 1.
 AIM = Aim(

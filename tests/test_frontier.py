@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from frontier_changes import MANY, change, pages_taken
 from scenthound.errors import BrokenContract
-from scenthound.frontier.bounded import BoundedFrontier
+from scenthound.frontier.base import Taken
 from scenthound.frontier.plain import FEW_GHOSTS, PlainFrontier
-from scenthound.frontier.priority import Taken, priority_frontier
+from scenthound.frontier.priority import BoundedFrontier, priority_frontier
 
 
 def bounded(rng):
@@ -26,7 +26,7 @@ def plain(rng):
 
 def compiled(rng):
     pytest.importorskip("numba")
-    from scenthound.frontier.compiled import CompiledFrontier
+    from scenthound.frontier.compiled_frontier import CompiledFrontier
 
     return CompiledFrontier(rng.getrandbits(64))
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontier_changes import change
-from scenthound.frontier.bounded import BoundedFrontier
-from scenthound.frontier.priority import priority_frontier
+from scenthound.frontier.priority import BoundedFrontier, priority_frontier
 
 
 def test_a_full_frontier_lets_the_worst_go_before_each_entry():

@@ -11,19 +11,18 @@ from hypothesis import strategies as st
 
 from scenthound import compiling
 from scenthound.errors import BrokenContract
-from scenthound.frontier import unbounded
-from scenthound.frontier.base import NO_HOST, Taken
-from scenthound.frontier.keys import tie_keys
+from scenthound.frontier import priority as unbounded
+from scenthound.frontier.base import NO_HOST, Taken, Turns, tie_keys
 from scenthound.frontier.plain import PlainFrontier
-from scenthound.frontier.turns import Turns
-from scenthound.frontier.unbounded import UnboundedFrontier
+from scenthound.frontier.priority import UnboundedFrontier
 
 pytest.importorskip("numba")
 
 from numba import njit
 
-from scenthound.frontier import compiled, compiled_heaps
-from scenthound.frontier.compiled import FIRST_RECORDS, CompiledFrontier
+from scenthound.frontier import compiled_frontier as compiled
+from scenthound.frontier import compiled_heaps
+from scenthound.frontier.compiled_frontier import FIRST_RECORDS, CompiledFrontier
 
 RULES = {
     "raise": max,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scenthound.frontier.growing import LEAST_ROOM, Growing
+from scenthound.frontier.url_table import LEAST_ROOM, Growing
 
 
 def test_numbers_come_back_in_order() -> None:

@@ -13,11 +13,10 @@ import pytest
 
 from scenthound.errors import BrokenContract
 from scenthound.reasons import Reason
-from scenthound.text.words import WordScanner
-from scenthound.web import guarded_parser
-from scenthound.web.guarded_parser import GuardedParser
+from scenthound.text.tokenizer import WordScanner
+from scenthound.web import parser_process as guarded_parser
 from scenthound.web.parse import parse_html
-from scenthound.web.parser_process import PageToParse, ParserProcess, _parsed
+from scenthound.web.parser_process import GuardedParser, PageToParse, ParserProcess, _parsed
 
 URL = "http://balloons.test/news/"
 PAGES = [

@@ -9,8 +9,7 @@ import pytest
 
 from ring_web import experiment, runs, topic
 from scenthound.errors import BadInput, BadParameter, BadTopic, BrokenContract, MissingExtra, UnknownName
-from scenthound.lab.experiment import guides_for
-from scenthound.lab.planning import plan
+from scenthound.experiments.experiment import guides_for, plan
 from scenthound.relevance.cosine import Cosine
 from scenthound.relevance.svm import LinearSvm
 from scenthound.store.recorded_web import RecordedWeb

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenthound.web.html_type import is_html_type, looks_like_html, type_of
+from scenthound.web.decode import is_html_type, looks_like_html, type_of
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenthound.drivers.simulate import simulate
-from scenthound.drivers.telling import TopicWords
+from scenthound.simulator.scores import TopicWords
+from scenthound.simulator.simulator import simulate
 from scenthound.strategies.infospiders import FEWEST_STEPS, InfoSpiders
-from scenthound.strategies.parts.spider import BYTES_PER_AGENT, BYTES_PER_KEYWORD
+from scenthound.strategies.spider import BYTES_PER_AGENT, BYTES_PER_KEYWORD
 from scenthound.testing import SyntheticWeb, check_strategy, visited
 from spider_session import Session, walker
 

@@ -9,18 +9,14 @@ import pytest
 
 from evolution_web import record_topical, write_topical
 from scenthound.errors import BadInput, BadParameter, BadTopic
-from scenthound.lab.evolving.search_folder import COMPARED_FILE, LOG_FILE, RESULT_FILE
-from scenthound.lab.findings import Verdict
-from scenthound.lab.studies.johnson2003.kept_rounds import kept_rounds
-from scenthound.lab.studies.johnson2003.study import ROUNDS_FOLDER, SEARCH_FOLDER, run_johnson2003
-from scenthound.lab.studies.settings import SearchSettings
-from scenthound.lab.studies.settings_file import parse_settings, preset_text, read_settings
-from scenthound.lab.validating.crawls import measured_rounds
-from scenthound.lab.validating.measurements import Measurements
-from scenthound.report.studies.johnson2003_charts import figure_sections, win_losses
-from scenthound.report.studies.johnson2003_figures import draw_study, wanted_figures
-from scenthound.report.studies.johnson2003_folder import johnson2003_into
+from scenthound.experiments.evolve.folder import COMPARED_FILE, LOG_FILE, RESULT_FILE
+from scenthound.experiments.findings import Verdict
+from scenthound.experiments.johnson2003.searches import kept_rounds
+from scenthound.experiments.johnson2003.study import ROUNDS_FOLDER, SEARCH_FOLDER, run_johnson2003
+from scenthound.experiments.study.settings import SearchSettings, parse_settings, preset_text, read_settings
+from scenthound.experiments.validate.crawls import Measurements, measured_rounds
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.ui.reports.johnson2003 import draw_study, figure_sections, johnson2003_into, wanted_figures, win_losses
 
 #: Of 240 pages, crawls of 16, 32 and 48.
 SMALL = replace(

@@ -9,10 +9,14 @@ from hypothesis import strategies as st
 
 from evolution_web import N, record_topical, url
 from scenthound.errors import BadParameter, BadTopic
-from scenthound.lab.studies.johnson2003.protocol import SearchCrawls, SeedSets, fitting_start
-from scenthound.lab.studies.johnson2003.search_topics import even_places, search_topics
-from scenthound.lab.studies.settings import Needs, SearchSettings
-from scenthound.lab.studies.settings_file import read_settings
+from scenthound.experiments.johnson2003.protocol import (
+    SearchCrawls,
+    SeedSets,
+    even_places,
+    fitting_start,
+    search_topics,
+)
+from scenthound.experiments.study.settings import Needs, SearchSettings, read_settings
 from scenthound.model import Topic
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import write_topics

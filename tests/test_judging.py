@@ -11,7 +11,7 @@ import pytest
 
 from judged_pages import BALLOONS, N_WORDS, TOY, TOY_OFTEN, TRAINS, labelled, rows
 from scenthound.errors import BadParameter, BadTopic, MissingExtra, UnknownName
-from scenthound.relevance.judging import (
+from scenthound.relevance.classifiers import (
     JUDGE_NAMES,
     JUDGES,
     LINEAR_JUDGES,

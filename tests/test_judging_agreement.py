@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from scenthound.errors import BadParameter
-from scenthound.relevance.judging import agreement, cohen_kappa, fleiss_kappa
-from scenthound.relevance.judging.agreement import share_unanimous
+from scenthound.relevance.classifiers import agreement, cohen_kappa, fleiss_kappa
+from scenthound.relevance.classifiers.base import share_unanimous
 
 
 def verdicts(said):

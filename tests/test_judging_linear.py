@@ -13,13 +13,16 @@ from sklearn.metrics import f1_score
 from sklearn.neighbors import NearestCentroid
 
 from judged_pages import TOY, labelled, rows
+from scenthound.relevance.classifiers import trained_judge
+from scenthound.relevance.classifiers.linear import (
+    ExponentiatedGradient,
+    Rocchio,
+    TopicWords,
+    WidrowHoff,
+    best_threshold,
+    correlation,
+)
 from scenthound.relevance.features import chi_square
-from scenthound.relevance.judging import trained_judge
-from scenthound.relevance.judging.exponentiated_gradient import ExponentiatedGradient
-from scenthound.relevance.judging.rocchio import Rocchio
-from scenthound.relevance.judging.threshold import best_threshold
-from scenthound.relevance.judging.topic_words import TopicWords, correlation
-from scenthound.relevance.judging.widrow_hoff import WidrowHoff
 
 #: Of 4 pages word 1 is on 2, word 2 on 1, word 3 on 2 and word 4 on 1; so with L = ln 2 they weigh L, 2 L, L and 2 L.
 #: Word 3 is on one page of either kind and word 4 on one of the others, so 1 and 2 are the topic's.

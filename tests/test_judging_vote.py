@@ -11,10 +11,10 @@ from sklearn.neighbors import KernelDensity
 from sklearn.svm import LinearSVC
 
 from judged_pages import BALLOONS, N_WORDS, TOY, TRAINS, labelled, rows
+from scenthound.relevance.classifiers import trained_judge
+from scenthound.relevance.classifiers.naive_bayes import Kernels
+from scenthound.relevance.classifiers.neural_net import NetJudge, NeuralNet
 from scenthound.relevance.features import Features
-from scenthound.relevance.judging import trained_judge
-from scenthound.relevance.judging.kernel_values import Kernels
-from scenthound.relevance.judging.neural_net import NetJudge, NeuralNet
 from scenthound.text.vectors import TermRows
 
 ONE = np.zeros(1, np.int64)

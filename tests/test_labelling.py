@@ -11,16 +11,15 @@ import pytest
 
 from labelled_crawl import N_PAGES, SEED, TOPIC, label, labelled_crawl
 from ring_web import url
+from scenthound.crawler.plan import CrawlPlan
 from scenthound.errors import BadInput
-from scenthound.lab.crawl_plan import CrawlPlan
-from scenthound.lab.labelling.labels import LABELS_FILE, MOST_BYTES, Labels, PageLabel
-from scenthound.lab.labelling.training import missing_for_training, training_pages, write_training
-from scenthound.lab.thresholds.labels import read_labels
-from scenthound.lab.training_folder import read_training
-from scenthound.store.folder_lock import locked, locked_within
+from scenthound.experiments.labels import LABELS_FILE, MOST_BYTES, Labels, PageLabel
+from scenthound.experiments.retraining import missing_for_training, training_pages, write_training
+from scenthound.experiments.threshold.labels import read_labels
+from scenthound.store.folder import locked, locked_within
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.text.live_words import LiveWords
-from scenthound.text.words import WordScanner
+from scenthound.store.training_folder import read_training
+from scenthound.text.tokenizer import LiveWords, WordScanner
 from stored_crawls import NOON_S, new_crawl, visit
 
 
@@ -107,7 +106,7 @@ def test_a_file_that_has_not_changed_is_not_read_again(folder: Path, monkeypatch
     label(folder, v2=True)
     first = Labels.read(folder)
     with monkeypatch.context() as patch:
-        patch.setattr("scenthound.lab.labelling.labels.regular_bytes", None)
+        patch.setattr("scenthound.experiments.labels.regular_bytes", None)
         assert Labels.read(folder) == first
     assert said(label(folder, v3=False)) == {2: True, 3: False}
 
@@ -130,7 +129,7 @@ def test_labels_of_visits_that_are_not_there_count_for_nothing(folder: Path, vis
 def test_a_folder_that_another_program_holds_is_not_waited_for_long(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scenthound.lab.labelling.labels.LONGEST_WAIT_S", 0.1)
+    monkeypatch.setattr("scenthound.experiments.labels.LONGEST_WAIT_S", 0.1)
     with locked(folder), pytest.raises(BadInput, match="is held by another program"):
         label(folder, v2=True)
     assert said(label(folder, v2=True)) == {2: True}

@@ -9,13 +9,21 @@ import numpy as np
 import pytest
 
 from labelled_crawl import TOPIC, label, labelled_crawl
+from scenthound.crawler.plan import CrawlPlan, RunGoals
 from scenthound.errors import MissingExtra, WrongUse
+from scenthound.experiments.retraining import (
+    GuideQuality,
+    TextToLearn,
+    TrainingPages,
+    area_held_out,
+    area_under_roc,
+    first_scored,
+    guide_quality,
+    learning_model,
+    new_crawl,
+    retrain,
+)
 from scenthound.frontier.politeness_rules import PolitenessRules
-from scenthound.lab.crawl_plan import CrawlPlan
-from scenthound.lab.labelling.quality import GuideQuality, area_held_out, area_under_roc, guide_quality
-from scenthound.lab.labelling.retraining import first_scored, learning_model, new_crawl, retrain
-from scenthound.lab.labelling.training import TextToLearn, TrainingPages
-from scenthound.lab.run_goals import RunGoals
 from scenthound.model import FloatArray
 from scenthound.relevance.base import RELEVANCE
 from scenthound.store.crawl_rows import GuideRow
@@ -166,7 +174,7 @@ def test_a_guide_that_is_worse_is_not_handed_over_unless_asked_for(
 ) -> None:
     folder = ready(tmp_path / "crawl")
     worse = GuideQuality(0.9, 0.6, 2, 3)
-    monkeypatch.setattr("scenthound.lab.labelling.retraining.guide_quality", lambda *_: worse)
+    monkeypatch.setattr("scenthound.experiments.retraining.guide_quality", lambda *_: worse)
     done = retrain(folder)
     assert RunGoals.read(folder).guide is None
     assert not done.taken_up

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from scenthound import compiling
-from scenthound.frontier import unbounded
+from scenthound.frontier import priority as unbounded
 from scenthound.frontier.plain import PlainFrontier
 from scenthound.strategies.base import STRATEGIES
 from scenthound.testing import SyntheticWeb, check_strategy

@@ -6,8 +6,7 @@ import pytest
 
 from scenthound.errors import BrokenContract
 from scenthound.model import Links, Visit
-from scenthound.strategies.best_n_first import BestNFirst
-from scenthound.strategies.link_context import LinkContext
+from scenthound.strategies.best_n_first import BestNFirst, LinkContext
 from scenthound.testing import SyntheticWeb, check_strategy, visited
 from stepped_crawl import SteppedCrawl, trace_stopped_by_json
 

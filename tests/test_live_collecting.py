@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from scenthound.drivers.live.collecting import NEW_OBJECTS, rare_collections
+from scenthound.crawler.runner_timing import NEW_OBJECTS, rare_collections
 
 
 @pytest.fixture(autouse=True)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from scenthound.drivers.ended import Ended
-from scenthound.drivers.live.orders import Kind, Order
-from scenthound.frontier.politeness import HostAnswer, Politeness, PolitenessRules
-from scenthound.reasons import Reason
+from scenthound.crawler.tasks import Kind, Order
+from scenthound.frontier.politeness import Politeness
+from scenthound.frontier.politeness_rules import HostAnswer, PolitenessRules
+from scenthound.reasons import Ended, Reason
 from scenthound.store.crawl_store import CrawlStore
 from virtual_site import VirtualSite, crawl_virtually, plan, visited_urls
 

@@ -11,17 +11,15 @@ import pytest
 from fetching import LIMITS, PATIENT, fetcher_for
 from hostile_cases import PAGE_TAKEN, HostileCase
 from hostile_server import CASES, HostileSite, hostile_site
-from scenthound.drivers.ended import Ended
-from scenthound.drivers.live.clock import EpochClock
-from scenthound.drivers.live.loop import LiveRun, RunLimits
-from scenthound.lab.crawl import take_up
-from scenthound.lab.crawl_parts import CrawlParts
-from scenthound.lab.crawl_plan import CrawlPlan
-from scenthound.reasons import Reason
+from scenthound.crawler.assembly import CrawlParts
+from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
+from scenthound.crawler.start import take_up
+from scenthound.reasons import Ended, Reason
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
+from scenthound.web.dns import SystemResolver
 from scenthound.web.fetch import FetchLimits
-from scenthound.web.resolve import SystemResolver
 from virtual_site import plan
 
 LATE = (Reason.CONNECT_TIMEOUT, Reason.HEADERS_TIMEOUT, Reason.BODY_TIMEOUT)

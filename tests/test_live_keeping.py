@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from scenthound.drivers.live import keeping, live_web
-from scenthound.drivers.live.crawl import LiveCrawl
-from scenthound.drivers.live.guards import PageGuards
-from scenthound.drivers.live.keeping import Keeper, TakenAnswer
-from scenthound.drivers.live.orders import Kind, Order, Refused, RobotsFound
-from scenthound.drivers.live.reading import Read
+from scenthound.crawler import live_crawl as keeping
+from scenthound.crawler import live_web
+from scenthound.crawler.live_crawl import Keeper, LiveCrawl, TakenAnswer
+from scenthound.crawler.reader import PageGuards, Read
+from scenthound.crawler.tasks import Kind, Order, Refused, RobotsFound
 from scenthound.model import Visit
 from scenthound.reasons import Reason
 from scenthound.store.archive import ArchiveReader

@@ -10,22 +10,20 @@ from typing import Any
 
 import pytest
 
-from scenthound.drivers.ended import Ended
-from scenthound.drivers.live.collecting import NEW_OBJECTS
-from scenthound.drivers.live.crawl import LiveCrawl
-from scenthound.drivers.live.orders import Order
-from scenthound.drivers.live.status import CrawlStatus
+from scenthound.crawler.live_crawl import LiveCrawl
+from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.runner_timing import NEW_OBJECTS
+from scenthound.crawler.start import RunOptions, crawl, resume
+from scenthound.crawler.status import CrawlStatus
+from scenthound.crawler.tasks import Order
 from scenthound.errors import Failure
 from scenthound.frontier.politeness_rules import PolitenessRules
-from scenthound.lab.crawl import RunOptions, crawl, resume
-from scenthound.lab.crawl_plan import CrawlPlan
-from scenthound.reasons import Reason
+from scenthound.reasons import Ended, Reason
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.record import record
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.breadth_first import BreadthFirst
-from scenthound.web.static_pages import PageOf, StaticPage
-from scenthound.web.static_server import StaticServer
+from scenthound.web.static_server import PageOf, StaticPage, StaticServer
 from virtual_site import TOPIC, page_of_words
 
 N_PAGES = 60

@@ -6,12 +6,11 @@ from random import Random
 
 import pytest
 
-from scenthound.drivers.scores import scores_for
-from scenthound.drivers.simulate import simulate
-from scenthound.drivers.telling import TopicWords
+from scenthound.crawler import assembly as crawl_parts
 from scenthound.frontier.politeness_rules import PolitenessRules
-from scenthound.lab import crawl_parts
 from scenthound.relevance.base import RELEVANCE
+from scenthound.simulator.scores import TopicWords, scores_for
+from scenthound.simulator.simulator import simulate
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.strategies.base import STRATEGIES
 from virtual_site import TOPIC, Killed, VirtualSite, busy_site, crawl_virtually, plan, random_site, visited_urls

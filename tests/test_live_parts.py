@@ -7,13 +7,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.drivers.live.harvest import Harvest
-from scenthound.drivers.live.hosts import Hosts
-from scenthound.drivers.live.jobs import HeldJobs, Job
-from scenthound.drivers.live.journal import Event, Resumption, Told, Turn, WrittenJournal, mark_of, read_journal
-from scenthound.drivers.live.orders import Found, Got, Kind, Moved, Order, PageText, Refused, RobotsFound, SitemapFound
-from scenthound.drivers.live.robots_book import LIFETIME_S, RobotsBook, origin_of, robots_url
-from scenthound.drivers.live.sitemap_links import LINKS_PER_PAGE, MOST_SITEMAPS, SitemapLinks, with_further_links
+from scenthound.crawler.host_statistics import Harvest
+from scenthound.crawler.journal import Event, Resumption, Told, Turn, WrittenJournal, mark_of, read_journal
+from scenthound.crawler.live_web import LINKS_PER_PAGE, MOST_SITEMAPS, SitemapLinks, with_further_links
+from scenthound.crawler.scheduler import LIFETIME_S, RobotsBook, origin_of, robots_url
+from scenthound.crawler.tasks import (
+    Found,
+    Got,
+    HeldJobs,
+    Hosts,
+    Job,
+    Kind,
+    Moved,
+    Order,
+    PageText,
+    Refused,
+    RobotsFound,
+    SitemapFound,
+)
 from scenthound.frontier.url_table import UrlTable
 from scenthound.reasons import Reason
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from scenthound.drivers.live.reading import shown_links
-from scenthound.frontier.found_urls import NEW, FoundUrls
+from scenthound.crawler.reader import shown_links
+from scenthound.frontier.url_index import NEW, FoundUrls
 from scenthound.web.parse import ParsedPage
 
 

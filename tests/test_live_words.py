@@ -4,12 +4,11 @@ from math import sqrt
 
 import pytest
 
-from scenthound.lab.training_folder import read_training
 from scenthound.model import Topic
 from scenthound.relevance.cosine import Cosine
 from scenthound.relevance.svm import LinearSvm
-from scenthound.text.live_words import LiveWords
-from scenthound.text.words import WordScanner
+from scenthound.store.training_folder import read_training
+from scenthound.text.tokenizer import LiveWords, WordScanner
 
 
 def test_a_word_that_is_asked_for_has_a_number_before_any_page_has_it():

@@ -8,17 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.errors import BadParameter
-from scenthound.metrics.area import Area
-from scenthound.metrics.base import Judgement, PoolVectors
-from scenthound.metrics.classified import Classified
-from scenthound.metrics.given_facts import GivenFacts
-from scenthound.metrics.harvest import Harvest
-from scenthound.metrics.new_relevant_hosts import NewRelevantHosts
-from scenthound.metrics.novelty import Novelty
-from scenthound.metrics.overlap import jaccard_curve, overlap
-from scenthound.metrics.recall import Recall
-from scenthound.metrics.search_length import search_length
-from scenthound.metrics.worth import quality_per_cpu_second, share_of_gap_closed
+from scenthound.metrics.base import Area, GivenFacts, Judgement, PoolVectors
+from scenthound.metrics.classified import Classified, Harvest
+from scenthound.metrics.measures import (
+    jaccard_curve,
+    overlap,
+    quality_per_cpu_second,
+    search_length,
+    share_of_gap_closed,
+)
+from scenthound.metrics.retrieval import NewRelevantHosts, Novelty, Recall
 from scenthound.model import Trace
 from scenthound.text.vectors import TermRows
 

@@ -7,11 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.metrics.base import Judgement
-from scenthound.metrics.coverage import Coverage, coverage_over
-from scenthound.metrics.given_facts import GivenFacts
-from scenthound.metrics.rank import Rank
-from scenthound.metrics.ranks import keywords_in, lexical_ranks, lexical_similarity, linkage_ranks, shared_ranks
+from scenthound.metrics.base import GivenFacts, Judgement
+from scenthound.metrics.ranks import (
+    Coverage,
+    Rank,
+    coverage_over,
+    keywords_in,
+    lexical_ranks,
+    lexical_similarity,
+    linkage_ranks,
+    shared_ranks,
+)
 from scenthound.model import Trace
 from scenthound.text.vectors import TermRows, count_words, tf_idf_weights
 
@@ -196,7 +202,7 @@ def test_more_of_the_one_word_asked_for_never_lowers_a_page_that_has_it(pages, w
 @given(st.lists(st.lists(words, max_size=8), min_size=1, max_size=6), st.lists(words, min_size=1, max_size=5))
 def test_the_whole_description_once_more_never_lowers_a_mean_similarity(pages, description):
     from scenthound.metrics.base import PoolVectors
-    from scenthound.metrics.mean_similarity import similarities
+    from scenthound.metrics.ranks import similarities
 
     def to_description(first):
         pool = rows(first, *pages[1:])

@@ -10,11 +10,9 @@ import pytest
 
 from ring_web import simulated
 from scenthound.errors import BadParameter, BrokenContract, UnknownName
-from scenthound.metrics.base import METRICS, Judgement, PoolVectors, padded, parse_metric
-from scenthound.metrics.given_facts import GivenFacts
-from scenthound.metrics.mean_similarity import MeanSimilarity, similarities
-from scenthound.metrics.precision import Precision
-from scenthound.metrics.target_recall import TargetRecall
+from scenthound.metrics.base import METRICS, GivenFacts, Judgement, PoolVectors, padded, parse_metric
+from scenthound.metrics.ranks import MeanSimilarity, similarities
+from scenthound.metrics.retrieval import Precision, TargetRecall
 from scenthound.model import Trace
 from scenthound.testing import check_metric
 from scenthound.text.vectors import TermRows, count_words, tf_idf_weights

@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from listed_pages import Listed, crawl, returned, trees
-from scenthound.drivers.ended import Ended
-from scenthound.drivers.modes import MODES, SEQUENTIAL, Polite, Roulette, Sequential, parse_mode
-from scenthound.drivers.modes.roulette import Wheel
-from scenthound.drivers.simulate import simulate
 from scenthound.errors import BadParameter, BrokenContract, UnknownName
-from scenthound.frontier.keys import tie_keys
+from scenthound.frontier.base import tie_keys
+from scenthound.reasons import Ended
+from scenthound.simulator.modes import MODES, SEQUENTIAL, Polite, Roulette, Sequential, Wheel, parse_mode
+from scenthound.simulator.simulator import simulate
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.testing import SyntheticWeb

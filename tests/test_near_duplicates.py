@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from scenthound.errors import BadParameter
 from scenthound.model import IntArray
-from scenthound.text.words import WordScanner
+from scenthound.text.tokenizer import WordScanner
 from scenthound.web.near_duplicates import (
     LEAST_WORDS,
     LOOKED_AT,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scenthound.errors import BadTopic
 from scenthound.model import IntArray
-from scenthound.topics.neighbours import InLinks, neighbourhood, neighbours
+from scenthound.topics.split import InLinks, neighbourhood, neighbours
 
 EDGES = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=60)
 

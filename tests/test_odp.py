@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scenthound.errors import BadInput
 from scenthound.files import compressed_as
-from scenthound.topics import rdf_text
+from scenthound.topics import odp as rdf_text
 from scenthound.topics.directory import odp_tree
 from scenthound.topics.odp import Category, Cut, ListedPage, Listing, read_categories, read_listings
 

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plain_otie import PlainOtie
+from scenthound.strategies.cash import MOST_CASH
 from scenthound.strategies.opic import Opic
-from scenthound.strategies.otie import MOST_CASH, Otie
+from scenthound.strategies.otie import Otie
 from scenthound.testing import SyntheticWeb, check_strategy, visited
 from stepped_crawl import SteppedCrawl, trace_stopped_by_json, with_a_context_for_each_link
 

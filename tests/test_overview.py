@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 
 from overview_crawls import a_moment, a_run, add_visits, planned_crawl
-from scenthound.drivers.live.harvest import Harvest
+from scenthound.crawler.host_statistics import Harvest
 from scenthound.errors import BadInput
-from scenthound.lab.overview import kinds
-from scenthound.lab.overview.curves import WINDOW, crawl_curves, visit_curves
-from scenthound.lab.overview.kinds import folder_kind
-from scenthound.lab.overview.overlap import in_common, page_numbers
-from scenthound.lab.overview.top_hosts import HostPages, HostTally
-from scenthound.lab.overview.working_time import WorkingTime
+from scenthound.store import folder as kinds
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.folder import folder_kind
 from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.ui.crawl_curves import WINDOW, WorkingTime, crawl_curves, visit_curves
+from scenthound.ui.crawl_overview import HostPages, HostTally
+from scenthound.ui.link_graph import in_common, page_numbers
 from scenthound.web.urls import host_of
 from stored_crawls import NOON_S, new_crawl, visit
 
@@ -236,13 +235,13 @@ def test_a_folder_is_what_its_file_says(known: kinds.KnownFolder, tmp_path: Path
 
 
 def test_the_formats_are_those_that_are_written() -> None:
-    from scenthound.lab import run_folder
-    from scenthound.lab.evolving import search_folder
-    from scenthound.report.comparisons import files as comparisons
-    from scenthound.report.comparisons.place import RANKING_FILE
-    from scenthound.report.studies import place as studies
-    from scenthound.report.validations import files as validations
+    from scenthound.experiments import runs as run_folder
+    from scenthound.experiments.evolve import folder as search_folder
     from scenthound.store import crawl_folder, layout
+    from scenthound.ui.reports import comparison_files as comparisons
+    from scenthound.ui.reports import study_files as studies
+    from scenthound.ui.reports import validation_folder as validations
+    from scenthound.ui.reports.comparison_results import RANKING_FILE
 
     written = {
         "crawl": (crawl_folder.ABOUT_FILE, crawl_folder.FORMAT, crawl_folder.VERSION),

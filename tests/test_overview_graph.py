@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from overview_crawls import add_visits, planned_crawl
-from scenthound.lab.overview import link_graph
-from scenthound.lab.overview.link_graph import MOST_DISTANCE, CrawlGraph, crawl_graph
+from scenthound.ui import link_graph
+from scenthound.ui.link_graph import MOST_DISTANCE, CrawlGraph, crawl_graph
 from stored_crawls import visit
 
 

@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.frontier.page_budgets import PageBudgets
-from scenthound.frontier.politeness import PolitenessRules
+from scenthound.frontier.politeness_rules import PageBudgets, PolitenessRules
 from scenthound.reasons import Reason
 
 

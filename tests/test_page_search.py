@@ -13,10 +13,9 @@ import pytest
 from scenthound.errors import BadInput
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.store.page_search import PageSearch
-from scenthound.store.search_index import APPLICATION_ID, INDEX_FILE
+from scenthound.store.export_pages import text_of_visit
+from scenthound.store.search_index import APPLICATION_ID, INDEX_FILE, PageSearch
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.store.stored_text import text_of_visit
 from stored_crawls import add_page, new_crawl, response, visit
 
 TEXTS = [
@@ -118,7 +117,7 @@ def test_a_word_of_the_title_weighs_more_than_one_of_the_text(tmp_path: Path) ->
 
 
 def test_of_very_many_pages_the_first_are_ordered(search: PageSearch, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scenthound.store.page_search.MOST_ORDERED", 1)
+    monkeypatch.setattr("scenthound.store.search_index.MOST_ORDERED", 1)
     assert found(search, '"hot"') == [0]
     assert search.count("hot") == 2
     assert search.count("hot", most=1) == 1
@@ -154,7 +153,7 @@ def test_a_step_that_is_broken_off_leaves_nothing(crawl: StoredCrawl, monkeypatc
 
     with PageSearch.open(crawl) as search:
         with monkeypatch.context() as patch:
-            patch.setattr("scenthound.store.page_search.text_of_visit", killed)
+            patch.setattr("scenthound.store.search_index.text_of_visit", killed)
             with pytest.raises(KeyboardInterrupt):
                 search.index_on(crawl, 4)
         assert (search.n_indexed, found(search, "hot")) == (0, [])
@@ -248,7 +247,7 @@ def test_who_closes_an_index_waits_for_who_adds_to_it(crawl: StoredCrawl, monkey
         assert may_end.wait(5)
         return text_of_visit(stored, row)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("scenthound.store.page_search.text_of_visit", slow)
+    monkeypatch.setattr("scenthound.store.search_index.text_of_visit", slow)
     search = PageSearch.open(crawl)
     adding = threading.Thread(target=search.index_on, args=(crawl, 1))
     closer = threading.Thread(target=search.close)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.web.page_text import MOST_TEXT_CHARACTERS, readable_text
+from scenthound.web.parse import MOST_TEXT_CHARACTERS, readable_text
 
 
 def test_the_title_is_the_first_line_and_blocks_are_lines() -> None:
@@ -38,7 +38,7 @@ def test_a_page_that_the_parser_fails_on_has_no_text(monkeypatch: pytest.MonkeyP
     def fail(*_: object) -> None:
         raise RecursionError
 
-    monkeypatch.setattr("scenthound.web.page_text.read_html", fail)
+    monkeypatch.setattr("scenthound.web.parse.read_html", fail)
     assert readable_text("<p>dog") == ""
 
 

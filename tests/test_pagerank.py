@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.errors import BadParameter
-from scenthound.strategies.pagerank import PageRankFirst
-from scenthound.strategies.parts.local_pagerank import LinkGraph, LocalPageRank, PageRankFormula
+from scenthound.strategies.pagerank import LinkGraph, LocalPageRank, PageRankFirst, PageRankFormula
 from scenthound.testing import SyntheticWeb, check_strategy, visited
 from stepped_crawl import SteppedCrawl, trace_stopped_by_json
 

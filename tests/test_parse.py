@@ -3,7 +3,7 @@
 import pytest
 
 from parsed_page import URL, Page, words
-from scenthound.text.words import WordScanner
+from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import parse_html
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsed_page import URL, Page, assert_places_are_sound
-from scenthound.text.words import WordScanner
+from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import MAX_LINKS, MAX_PAGE_BYTES, parse_html
 
 

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from parsed_page import URL, Page, assert_places_are_sound
 from scenthound.files import opened
-from scenthound.text.words import WordScanner, plain_words
+from scenthound.text.tokenizer import WordScanner, plain_words
 from scenthound.web import html as html_module
-from scenthound.web.html_marked import read_marked
-from scenthound.web.html_tree import HtmlContent
+from scenthound.web.html import HtmlContent, read_marked
 from scenthound.web.urls import resolve
 
 
@@ -90,7 +89,7 @@ def test_an_iframe_in_a_drawing_may_hold_links() -> None:
 def test_links_that_the_library_did_not_show_stand_behind_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
     # A library that shows neither what it is told to nor any marker.
     monkeypatch.setattr("scenthound.web.html._LINK_SPANS", {})
-    monkeypatch.setattr("scenthound.web.html_marked._MARKER", re.compile(r"(?!)"))
+    monkeypatch.setattr("scenthound.web.html._MARKER", re.compile(r"(?!)"))
     page = Page("dog <a href=x>cat</a> <a href=y>cow</a>").parsed
     assert (page.link_start.tolist(), page.link_end.tolist()) == ([3, 3], [3, 3])
     assert len(page.link_urls) == 2

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.strategies.parts.per_url import FIRST_ROOM, per_url, restored, saved, with_room
+from scenthound.strategies.per_url import FIRST_ROOM, per_url, restored, saved, with_room
 
 pages_and_numbers = st.dictionaries(st.integers(0, 2000), st.floats(0, 1), max_size=20)
 

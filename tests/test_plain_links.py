@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
 
-from scenthound.frontier.found_urls import NEW
+from scenthound.frontier.url_index import NEW
 from scenthound.frontier.url_table import UrlTable
-from scenthound.text.words import WordScanner
+from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import ParsedPage, parse_html
 from scenthound.web.urls import prefix_lengths
 

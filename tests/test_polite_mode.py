@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from listed_pages import Listed, crawl, names, returned, trees
-from scenthound.drivers.ended import Ended
-from scenthound.drivers.modes import Polite
+from scenthound.reasons import Ended
+from scenthound.simulator.modes import Polite
 from scenthound.testing import SyntheticWeb
 
 

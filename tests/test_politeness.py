@@ -5,7 +5,8 @@ from math import inf
 import pytest
 
 from scenthound.errors import BadParameter, BrokenContract
-from scenthound.frontier.politeness import HostAnswer, HostCounts, Politeness, PolitenessRules
+from scenthound.frontier.politeness import HostCounts, Politeness
+from scenthound.frontier.politeness_rules import HostAnswer, PolitenessRules
 
 QUICK = HostAnswer(0.0)
 FAILED = HostAnswer(0.0, failed=True)

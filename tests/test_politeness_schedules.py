@@ -5,7 +5,8 @@ from math import inf, nextafter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.frontier.politeness import HostAnswer, Politeness, PolitenessRules
+from scenthound.frontier.politeness import Politeness
+from scenthound.frontier.politeness_rules import HostAnswer, PolitenessRules
 
 #: Binary fractions, so that sums of times are exact and rests can be compared without slack.
 eighths = st.integers(0, 80).map(lambda n: n / 8)

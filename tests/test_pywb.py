@@ -19,13 +19,12 @@ from pathlib import Path
 import brotli
 import pytest
 
+from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.start import crawl
 from scenthound.frontier.politeness_rules import PolitenessRules
-from scenthound.lab.crawl import crawl
-from scenthound.lab.crawl_plan import CrawlPlan
 from scenthound.store.exports import export
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.web.static_pages import StaticPage
-from scenthound.web.static_server import StaticServer
+from scenthound.web.static_server import StaticPage, StaticServer
 from virtual_site import TOPIC, page_of_words
 
 PYWB = "pywb==2.10.0"

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.errors import BadParameter, WrongUse
-from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
-from scenthound.strategies.parts.toml_values import toml_lines, toml_value
-from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text, read_rank_file
+from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text, read_rank_file, toml_lines, toml_value
+from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 numbers = st.floats(allow_nan=False) | st.integers(-(10**20), 10**20)

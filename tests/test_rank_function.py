@@ -13,11 +13,9 @@ from plain_rank_scores import PlainExtraScores, PlainRankScores
 from scenthound.errors import BadParameter, BrokenContract
 from scenthound.model import Links, Seed, Visit
 from scenthound.strategies.best_n_first import BestFirst
-from scenthound.strategies.parts.cash_score import CashScore
-from scenthound.strategies.parts.extra_scores import Download
-from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
-from scenthound.strategies.parts.rank_scores import RankScores
 from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
+from scenthound.strategies.rank_scores import CashScore, Download, RankScores
 from scenthound.testing import SyntheticWeb, check_strategy, visited
 from stepped_crawl import SteppedCrawl, trace_stopped_by_json
 

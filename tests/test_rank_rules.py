@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.errors import BadParameter, UnknownName
-from scenthound.strategies.parts.rank_formula import formula_of, weights_of
-from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules, normalised
-from scenthound.strategies.parts.rank_scores import SCORE_NAMES as SAME_NAMES
+from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules, formula_of, normalised, weights_of
+from scenthound.strategies.rank_rules import SCORE_NAMES as SAME_NAMES
 
 positive = st.one_of(st.just(0.0), st.floats(0, 1e6), st.integers(0, 127).map(float))
 rows = st.lists(positive, min_size=13, max_size=13).filter(any).map(tuple)

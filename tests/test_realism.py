@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from scenthound.errors import BadInput
-from scenthound.lab.realism import degrees_of, page_links, realism, tail_exponent
+from scenthound.experiments.realism import degrees_of, page_links, realism, tail_exponent
+from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
-from scenthound.store.raw_page import RawPage
 from scenthound.store.recorded_web import RecordedWeb
 
 

@@ -7,10 +7,9 @@ import pytest
 
 from record_files import contents, many_pages, nothing_but, write_pages
 from scenthound.errors import BadInput, BadParameter
-from scenthound.store import batch_maker
-from scenthound.store.record import record
+from scenthound.store import batches as batch_maker
+from scenthound.store.record import SkippedCount, record
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.store.summary import SkippedCount
 from scenthound.web.parse import parse_html
 
 

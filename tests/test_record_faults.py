@@ -16,11 +16,11 @@ import pytest
 from record_files import contents, many_pages, nothing_but, write_pages
 from scenthound.errors import BadInput, Failure
 from scenthound.store import record as record_module
+from scenthound.store.batches import RawRecord
 from scenthound.store.columns import FileColumns
-from scenthound.store.raw_page import RawRecord
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.store.sources.chunk import ReadOptions
+from scenthound.store.sources.records import ReadOptions
 
 
 def test_a_failed_recording_leaves_the_old_web_as_it_was(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ import pytest
 
 from record_files import nothing_but, recorded_twice, write_pages
 from scenthound.errors import BadInput, Failure
-from scenthound.store import folder, folder_lock
+from scenthound.store import folder
+from scenthound.store import folder as folder_lock
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
 

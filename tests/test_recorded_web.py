@@ -12,11 +12,11 @@ import pytest
 
 from recorded_pages import terms_of, three_pages
 from scenthound.errors import BadInput
+from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
+from scenthound.store.columns import TextTable
 from scenthound.store.layout import CUT_BY, LAYOUT, content_fingerprint, write_about, write_arrays
-from scenthound.store.raw_page import RawPage
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.store.text_table import TextTable
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from scenthound.errors import BadParameter, BrokenContract, UnknownName, WrongUse
-from scenthound.registry import Bounds, Choice, Registry
-from scenthound.registry.parameters import parameters_of
+from scenthound.registry import Bounds, Choice, Registry, parameters_of
 from scenthound.strategies.base import STRATEGIES, Strategy
 from scenthound.strategies.best_n_first import BestNFirst
 from scenthound.strategies.breadth_first import BreadthFirst
@@ -224,7 +223,7 @@ def test_a_plug_in_that_cannot_be_imported_is_named(monkeypatch):
 
     registry = Registry("strategy", "scenthound.none")
     lost = EntryPoint("lost", "no_such_module:Thing", "scenthound.none")
-    monkeypatch.setattr("scenthound.registry.plugins.entry_points", lambda group: [lost])
+    monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [lost])
     with pytest.raises(
         BrokenContract, match=r"'lost' cannot be loaded: ModuleNotFoundError .*No module named 'no_such_module'"
     ):
@@ -236,7 +235,7 @@ def test_a_name_that_two_packages_claim_belongs_to_neither(monkeypatch):
 
     ours = EntryPoint("best_first", "scenthound.strategies.best_n_first:BestFirst", "group")
     theirs = EntryPoint("best_first", "intruder:Eager", "group")
-    monkeypatch.setattr("scenthound.registry.plugins.entry_points", lambda group: [ours, theirs])
+    monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [ours, theirs])
     with pytest.raises(BrokenContract, match="is claimed by intruder:Eager and scenthound"):
         Registry("strategy", "group").make("best_first")
 
@@ -245,7 +244,7 @@ def test_what_is_of_another_kind_is_no_plug_in(monkeypatch):
     from importlib.metadata import EntryPoint
 
     point = EntryPoint("counter", "collections:Counter", "group")
-    monkeypatch.setattr("scenthound.registry.plugins.entry_points", lambda group: [point])
+    monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [point])
     with pytest.raises(BrokenContract, match="'counter' is no strategy: it is not of the kind BestNFirst"):
         Registry("strategy", "group", BestNFirst).make(Choice("counter"))
 
@@ -257,7 +256,7 @@ def test_what_is_of_another_kind_is_no_plug_in(monkeypatch):
 def test_what_nothing_can_be_made_of_is_no_plug_in(monkeypatch, value, says):
     from importlib.metadata import EntryPoint
 
-    monkeypatch.setattr("scenthound.registry.plugins.entry_points", lambda group: [EntryPoint("odd", value, "group")])
+    monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [EntryPoint("odd", value, "group")])
     with pytest.raises(BrokenContract, match=says):
         Registry("strategy", "group").make("odd")
 

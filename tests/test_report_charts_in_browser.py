@@ -3,8 +3,8 @@
 import numpy as np
 
 from browsers import watched
-from scenthound.report.page.html import page_html
-from scenthound.report.page.values import Chart, Page, Section, Series
+from scenthound.ui.document import Chart, Page, Section, Series
+from scenthound.ui.html import page_html
 from shown_pages import HOSTILE, HOSTS, X, all_above_zero, bars, curves, floating, numbers_along, point_at, table
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from scenthound.model import FloatArray
-from scenthound.report.page.assets import asset_text
+from scenthound.ui.html import asset_text
 
 SIGHTS = {
     "normal": np.eye(3),

@@ -5,12 +5,12 @@ from playwright.sync_api import Page as Tab
 
 from browsers import watched
 from made_study import made_claim, made_study
-from scenthound.lab.findings import Finding, Verdict
-from scenthound.lab.studies.pictures import Table
-from scenthound.report.page.html import content_security_policy, page_html
-from scenthound.report.page.values import Page, Section
-from scenthound.report.studies.about import study_page
-from scenthound.report.studies.page import page_of
+from scenthound.experiments.findings import Finding, Verdict
+from scenthound.experiments.study.tables import Table
+from scenthound.ui.document import Page, Section
+from scenthound.ui.html import content_security_policy, page_html
+from scenthound.ui.reports.study import page_of
+from scenthound.ui.reports.study_about import study_page
 from shown_pages import HOSTILE, curves, floating, graph, grid, point_at, table
 
 

@@ -9,11 +9,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from scenthound.report.page.assets import PAGE_SCRIPTS, PAGE_STYLES, asset_text, page_script, page_style
-from scenthound.report.page.figure_data import chart_data, kept_points, rounded
-from scenthound.report.page.html import content_security_policy, page_html
-from scenthound.report.page.texts import DASH, MINUS, Anchors, number_text
-from scenthound.report.page.values import (
+from scenthound.ui.document import (
     Block,
     Cell,
     Chart,
@@ -30,6 +26,16 @@ from scenthound.report.page.values import (
     Verbatim,
     WinLoss,
 )
+from scenthound.ui.html import (
+    PAGE_SCRIPTS,
+    PAGE_STYLES,
+    asset_text,
+    content_security_policy,
+    page_html,
+    page_script,
+    page_style,
+)
+from scenthound.ui.html_elements import DASH, MINUS, Anchors, chart_data, kept_points, number_text, rounded
 
 HOSTILE = "</script><script>alert('x')</script>\"'&\u2028\u202e\x00\ud800"
 VOID = {"meta"}

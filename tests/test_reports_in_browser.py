@@ -10,11 +10,11 @@ from dashboard_pages import fits, nothing_was_run
 from dashboard_site import HOSTILE_NAME, HOSTILE_TITLES, hostile_site, running
 from made_study import made_study
 from ring_web import simulated, topic
-from scenthound.report.page.html import page_html
-from scenthound.report.reports import report_page
-from scenthound.report.studies.about import study_page
-from scenthound.report.studies.page import page_of
 from scenthound.topics.files import write_topics
+from scenthound.ui.html import page_html
+from scenthound.ui.reports import report_page
+from scenthound.ui.reports.study import page_of
+from scenthound.ui.reports.study_about import study_page
 
 KINDS = ("crawl", "run", "comparison", "study")
 #: One file to be sent around: a picture of a camera is larger.

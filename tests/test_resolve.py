@@ -12,9 +12,8 @@ import pytest
 
 from scenthound.errors import BadInput
 from scenthound.reasons import Reason
+from scenthound.web.dns import MOST_ADDRESSES, Lookup, Resolved, SystemResolver, read_hosts, system_lookup
 from scenthound.web.fetch import NotFetched
-from scenthound.web.lookup_threads import MOST_ADDRESSES, Lookup, system_lookup
-from scenthound.web.resolve import Resolved, SystemResolver, read_hosts
 
 Answer = Resolved | NotFetched
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.web.retry_after import LONGEST_S, retry_after_seconds
+from scenthound.crawler.reader import LONGEST_S, retry_after_seconds
 
 #: Sun, 06 Nov 1994 08:49:37 GMT, the date of RFC 9110's examples, in seconds since the epoch.
 NOVEMBER_6_S = 784_111_777.0

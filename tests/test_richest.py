@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.strategies.parts.richest import FEW_GHOSTS, Richest
+from scenthound.strategies.otie import FEW_GHOSTS, Richest
 
 N_PAGES = 6
 changes = st.lists(st.tuples(st.integers(0, N_PAGES - 1), st.integers(0, 5)), max_size=30)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenthound.web.robots_header import header_wishes
+from scenthound.web.robots import header_wishes
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.web.robots import RobotsRules
-from scenthound.web.robots_patterns import MOST_PIECES, NO_RULE, pattern_index
+from scenthound.web.robots import MOST_PIECES, NO_RULE, RobotsRules, pattern_index
 
 
 def allows(robots: str | bytes, path: str, agent: str = "scenthound") -> bool:

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.frontier.base import NO_HOST
-from scenthound.frontier.priority import Taken, Turns
+from scenthound.frontier.base import NO_HOST, Taken, Turns
 from scenthound.model import Links, Seed, Visit
 from scenthound.strategies.best_n_first import BestNFirst
-from scenthound.strategies.parts.round import Round
+from scenthound.strategies.frontier_strategy import Round
 
 
 def page(number, host, score=0.0, regret=0.0, resting_host=NO_HOST):

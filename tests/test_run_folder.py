@@ -7,8 +7,8 @@ import pytest
 
 from ring_web import N, experiment, runs, simulated, topic, url
 from scenthound.errors import BadInput, BadParameter, UnknownName
-from scenthound.lab.evaluate import chosen_metrics, evaluate
-from scenthound.lab.run_folder import RunFolder
+from scenthound.experiments.evaluate import chosen_metrics, evaluate
+from scenthound.experiments.runs import RunFolder
 from scenthound.store.record import record
 from scenthound.topics.files import write_topics
 

@@ -9,15 +9,14 @@ import pytest
 
 from ring_web import simulated, topic
 from scenthound.errors import BadInput
-from scenthound.lab.closed_world import ClosedWorldReport
-from scenthound.lab.evaluate import Evaluation, StrategyResult, chosen_metrics, evaluate
-from scenthound.lab.run_folder import RunFolder
-from scenthound.lab.statistics import mean_over_topics
-from scenthound.report.page.html import page_html
-from scenthound.report.runs.page import evaluation_page, run_page
-from scenthound.report.runs.tables import cost_table, marks_told, metric_table
-from scenthound.report.versions import versions, versions_told
+from scenthound.experiments.closed_world import ClosedWorldReport
+from scenthound.experiments.evaluate import Evaluation, StrategyResult, chosen_metrics, evaluate
+from scenthound.experiments.runs import RunFolder
+from scenthound.experiments.statistics import mean_over_topics
 from scenthound.topics.files import write_topics
+from scenthound.ui.formats import versions, versions_told
+from scenthound.ui.html import page_html
+from scenthound.ui.reports.run import cost_table, evaluation_page, marks_told, metric_table, run_page
 
 ABOUT = {
     "scenthound": "0",

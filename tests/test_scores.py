@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from scenthound.drivers.scores import PageScores, scores_for
 from scenthound.errors import BrokenContract
 from scenthound.model import Topic
 from scenthound.relevance.base import Training
 from scenthound.relevance.cosine import Cosine
+from scenthound.simulator.scores import PageScores, scores_for
+from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
-from scenthound.store.raw_page import RawPage
 
 TOPIC = Topic("t", ("balloon",))
 
@@ -68,7 +68,7 @@ def test_contexts_of_the_cosine_are_those_of_the_window_alone():
 
 def test_scores_are_computed_once_and_charged_every_time(monkeypatch):
     clock = iter([0, 7, 100, 150, 1000, 1300])
-    monkeypatch.setattr("scenthound.drivers.scores.thread_time_ns", lambda: next(clock))
+    monkeypatch.setattr("scenthound.simulator.scores.thread_time_ns", lambda: next(clock))
     scores = scores_for(TOPIC, Counted(), WEB)
     for _ in range(2):
         assert (scores.page(1), scores.page_cost_ns(1)) == (0.6, 7)

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.store.search_excerpt import excerpt
-from scenthound.store.search_query import MOST_TERMS, SearchQuery, Term
+from scenthound.store.search_query import MOST_TERMS, SearchQuery, Term, excerpt
 
 
 def test_words_phrases_beginnings_and_what_must_not_be_there_are_told_apart() -> None:

@@ -9,18 +9,16 @@ from pathlib import Path
 import pytest
 
 from evolution_web import record_topical, small_search, write_topical
-from scenthound.cli import evolve_tables
+from scenthound.cli import evolve_output as evolve_tables
 from scenthound.errors import BadInput
-from scenthound.lab.evolving.evolution import go_on
-from scenthound.lab.evolving.search_folder import COMPARED_FILE, LOG_FILE, RESULT_FILE, SearchFolder
-from scenthound.report.page.html import page_html
-from scenthound.report.page.values import Prose, Verbatim
-from scenthound.report.searches.page import search_page
-from scenthound.report.searches.told import SearchState, read_search
-from scenthound.report.searches.use import UNSEEN_PROPOSED
-from scenthound.report.versions import versions, versions_told
-from scenthound.strategies.parts.rank_formula import formula_of
+from scenthound.experiments.evolve.evolution import go_on
+from scenthound.experiments.evolve.folder import COMPARED_FILE, LOG_FILE, RESULT_FILE, SearchFolder
 from scenthound.strategies.rank_file import Generation, rank_file_text, read_rank_file
+from scenthound.strategies.rank_rules import formula_of
+from scenthound.ui.document import Prose, Verbatim
+from scenthound.ui.formats import versions, versions_told
+from scenthound.ui.html import page_html
+from scenthound.ui.reports.search import UNSEEN_PROPOSED, SearchState, read_search, search_page
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.relevance.sigmoid import Sigmoid
+from scenthound.relevance.svm import Sigmoid
 
 
 def fitted(positives, negatives):

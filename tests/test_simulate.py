@@ -3,17 +3,15 @@ from random import Random
 import numpy as np
 import pytest
 
-from scenthound.drivers.ended import Ended
-from scenthound.drivers.scores import PageScores, scores_for
-from scenthound.drivers.simulate import simulate
-from scenthound.drivers.simulated_web import NotGot, ShownLinks, SimulatedWeb
-from scenthound.drivers.telling import Telling, TopicWords
-from scenthound.drivers.url_numbers import Numbering
 from scenthound.errors import BrokenContract, Peeked
 from scenthound.model import Topic
+from scenthound.reasons import Ended
 from scenthound.relevance.cosine import Cosine
+from scenthound.simulator.scores import PageScores, Telling, TopicWords, scores_for
+from scenthound.simulator.simulator import simulate
+from scenthound.simulator.web import NotGot, Numbering, ShownLinks, SimulatedWeb
+from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
-from scenthound.store.raw_page import RawPage
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.testing import SyntheticWeb
@@ -303,8 +301,8 @@ def test_the_strategy_is_told_of_pages_that_cannot_be_had():
 def ticking(monkeypatch):
     """A clock that shows 1 us more each time it is read, in place of those of the simulator."""
     clock = iter(range(0, 10**9, 1000))
-    for name in ("timed.perf_counter_ns", "timed.thread_time_ns", "scores.thread_time_ns"):
-        monkeypatch.setattr(f"scenthound.drivers.{name}", lambda: next(clock))
+    for name in ("simulator.perf_counter_ns", "simulator.thread_time_ns", "scores.thread_time_ns"):
+        monkeypatch.setattr(f"scenthound.simulator.{name}", lambda: next(clock))
 
 
 @pytest.mark.usefixtures("ticking")
@@ -317,7 +315,7 @@ def test_a_page_is_charged_what_was_spent_since_the_page_before():
 @pytest.mark.usefixtures("ticking")
 def test_time_that_the_processor_gave_to_others_is_not_charged(monkeypatch):
     cpu = iter([0, 5_000])
-    monkeypatch.setattr("scenthound.drivers.timed.thread_time_ns", lambda: next(cpu))
+    monkeypatch.setattr("scenthound.simulator.simulator.thread_time_ns", lambda: next(cpu))
     done = crawl(SyntheticWeb({"a": ["b"]}), BreadthFirst())
     # Wall: begun at 0; start, ask, tell, ask, tell and the ask that ends it read 12 times more; the last look is at 13.
     assert done.cpu_us.tolist() == pytest.approx([3 * 5 / 13, 2 * 5 / 13])

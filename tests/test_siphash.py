@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
 
-from scenthound.frontier.compiled_siphash import Key, siphash_of
+from scenthound.frontier.compiled_urls import Key, siphash_of
 
 #: Of 1 to 40 bytes, so that the last word has every length, and one that is longer than its length's last byte tells.
 TEXTS = [bytes((7 * i + length) % 256 for i in range(length)) for length in [*range(1, 41), 255, 256, 300]]

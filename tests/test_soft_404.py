@@ -5,11 +5,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scenthound.text.words import WordScanner
+from scenthound.text.tokenizer import WordScanner
 from scenthound.web import soft_404
-from scenthound.web.not_found_words import PARTS, PHRASES, TELLING
 from scenthound.web.parse import parse_html
-from scenthound.web.soft_404 import EXAMPLES_PER_HOST, MOST_WORDS, Soft404s, error_fingerprint, is_soft_404
+from scenthound.web.soft_404 import (
+    EXAMPLES_PER_HOST,
+    MOST_WORDS,
+    PARTS,
+    PHRASES,
+    TELLING,
+    Soft404s,
+    error_fingerprint,
+    is_soft_404,
+)
 from shared_pages import pages_where
 
 ASKED = "http://a.example/products/17"

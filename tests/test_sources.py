@@ -7,7 +7,7 @@ import pytest
 
 from scenthound.errors import BadInput
 from scenthound.store.sources import source_of
-from scenthound.store.sources.jsonl import JsonLinesFile
+from scenthound.store.sources.files import JsonLinesFile
 from source_files import reasons, records_of
 
 

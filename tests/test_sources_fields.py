@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.store.raw_page import RawPage, Skipped
-from scenthound.store.sources.chunk import ReadOptions
-from scenthound.store.sources.fields import record_of, without_spans
+from scenthound.store.batches import RawPage, Skipped
+from scenthound.store.sources.records import ReadOptions, record_of, without_spans
 from source_files import PAGE, lines, pages, reasons, records_of
 
 

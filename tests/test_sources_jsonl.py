@@ -13,10 +13,11 @@ else:
 
 import pytest
 
-from scenthound.store.raw_page import RawPage, Skipped
-from scenthound.store.sources import jsonl, source_of
-from scenthound.store.sources.chunk import ReadOptions
-from scenthound.store.sources.jsonl import JsonLinesFile
+from scenthound.store.batches import RawPage, Skipped
+from scenthound.store.sources import files as jsonl
+from scenthound.store.sources import source_of
+from scenthound.store.sources.files import JsonLinesFile
+from scenthound.store.sources.records import ReadOptions
 from source_files import PAGE, PLAIN, lines, pages, reasons, records_of
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from scenthound.errors import BadInput, MissingExtra
-from scenthound.store.raw_page import RawPage, Skipped
+from scenthound.store.batches import RawPage, Skipped
 from scenthound.store.sources import source_of
-from scenthound.store.sources.chunk import CHUNK_BYTES, ReadOptions
-from scenthound.store.sources.parquet import ParquetRows
+from scenthound.store.sources.files import ParquetRows
+from scenthound.store.sources.records import CHUNK_BYTES, ReadOptions
 from source_files import PAGE, PLAIN, pages, reasons, records_of
 
 

@@ -11,9 +11,9 @@ import brotli
 import pytest
 
 from scenthound.files import zstd
-from scenthound.store.raw_page import RawRedirect, Skipped
+from scenthound.store.batches import RawRedirect, Skipped
 from scenthound.store.sources import source_of
-from scenthound.store.sources.chunk import ReadOptions
+from scenthound.store.sources.records import ReadOptions
 from scenthound.store.sources.warc import WarcFile
 from scenthound.web.parse import MAX_PAGE_BYTES
 from source_files import pages, reasons, records_of

@@ -8,15 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.drivers.simulated_web import SimulatedWeb
-from scenthound.drivers.telling import Telling
-from scenthound.strategies.parts.spider import LONGEST_PATH, Choice, Spider, mutated
-from scenthound.strategies.parts.spider_hope import lost_agents
-from scenthound.strategies.parts.spider_map import Mark, SpiderMap
-from scenthound.strategies.parts.spider_mind import CHOICES_DRAWN, Mind
-from scenthound.strategies.parts.spider_net import BackPropagation
-from scenthound.strategies.parts.spider_population import Population
-from scenthound.strategies.parts.spider_senses import Senses
+from scenthound.simulator.scores import Telling
+from scenthound.simulator.web import SimulatedWeb
+from scenthound.strategies.infospiders import Population
+from scenthound.strategies.spider import CHOICES_DRAWN, LONGEST_PATH, Choice, Mind, Spider, lost_agents, mutated
+from scenthound.strategies.spider_net import BackPropagation, Mark, Senses, SpiderMap
 from scenthound.testing import SyntheticWeb
 from spider_parts import agent, floats, ints, net
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.strategies.parts.spider_net import BackPropagation, Perceptron, boltzmann_order
+from scenthound.strategies.spider_net import BackPropagation, Perceptron, boltzmann_order
 from spider_parts import floats, net
 
 STUDY = BackPropagation(epochs=5, rate=0.5, momentum=0.9)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.strategies.parts.spider_senses import Senses, similarity, squared_length
+from scenthound.strategies.spider_net import Senses, similarity, squared_length
 from spider_parts import ints
 
 

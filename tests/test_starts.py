@@ -6,7 +6,7 @@ import pytest
 
 from ring_web import N, topic, url
 from scenthound.errors import BadParameter, BadTopic
-from scenthound.lab.starts import DEFAULT_START, Starts, Task, check_start, known_relevant
+from scenthound.experiments.starts import DEFAULT_START, Starts, Task, check_start, known_relevant
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.testing import SyntheticWeb

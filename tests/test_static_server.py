@@ -8,8 +8,15 @@ from pathlib import Path
 import pytest
 
 from scenthound.errors import BadParameter, Failure
-from scenthound.web.static_pages import StaticPage, at_port, folder_pages, pages_of
-from scenthound.web.static_server import MAX_HEAD_BYTES, StaticServer, read_request_log
+from scenthound.web.static_server import (
+    MAX_HEAD_BYTES,
+    StaticPage,
+    StaticServer,
+    at_port,
+    folder_pages,
+    pages_of,
+    read_request_log,
+)
 
 PAGES = {
     "http://a.test/": "<p>a</p>",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from scenthound.errors import BadParameter
-from scenthound.lab.statistics import (
+from scenthound.experiments.statistics import (
     aligned_differences,
     differences_of,
     equivalence,

@@ -5,7 +5,7 @@ from math import isnan, nan
 import numpy as np
 import pytest
 
-from scenthound.lab.statistics import against_best
+from scenthound.experiments.statistics import against_best
 
 #: Eight topics.
 BEST = np.array([0.5, 0.6, 0.7, 0.8, 0.5, 0.6, 0.7, 0.8])

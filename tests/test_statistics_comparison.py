@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from scenthound.errors import MissingExtra
-from scenthound.lab.statistics import (
+from scenthound.experiments.statistics import (
     bca_interval,
     compare_pairs,
     d_z,

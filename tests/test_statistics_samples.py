@@ -6,8 +6,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from scenthound.lab.statistics import PairedSample, bca_interval, spread_told
-from scenthound.lab.statistics.bootstrap import bca_interval_of_rows
+from scenthound.experiments.statistics import PairedSample, bca_interval, spread_told
+from scenthound.experiments.statistics.samples import bca_interval_of_rows
 
 
 def test_the_seeds_of_few_topics_are_the_observations():

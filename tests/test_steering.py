@@ -6,19 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from scenthound.drivers.ended import Ended
-from scenthound.drivers.live.status import CrawlStatus
+from scenthound.crawler.control import (
+    WISHES_FILE,
+    CrawlWishes,
+    WishReader,
+    go_on,
+    pause,
+    set_page_budget,
+    stop,
+    use_guide,
+)
+from scenthound.crawler.plan import CrawlPlan, RunGoals
+from scenthound.crawler.start import CrawlSummary, RunOptions, crawl, resume
+from scenthound.crawler.state import CrawlState, State, crawl_state
+from scenthound.crawler.status import CrawlStatus
 from scenthound.errors import BadInput, BadParameter, WrongUse
 from scenthound.frontier.politeness_rules import PolitenessRules
-from scenthound.lab.crawl import CrawlSummary, RunOptions, crawl, resume
-from scenthound.lab.crawl_plan import CrawlPlan
-from scenthound.lab.crawl_state import CrawlState, State, crawl_state
-from scenthound.lab.run_goals import RunGoals
-from scenthound.lab.steering import go_on, pause, set_page_budget, stop, use_guide
-from scenthound.store.crawl_wishes import WISHES_FILE, CrawlWishes, WishReader
+from scenthound.reasons import Ended
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.web.static_pages import StaticPage
-from scenthound.web.static_server import StaticServer
+from scenthound.web.static_server import StaticPage, StaticServer
 from virtual_site import TOPIC, page_of_words
 
 N_PAGES = 60

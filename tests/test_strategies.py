@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from scenthound.drivers.simulated_web import SimulatedWeb
-from scenthound.drivers.telling import Telling
+from scenthound.simulator.scores import Telling
+from scenthound.simulator.web import SimulatedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.best_n_first import BestFirst, BestNFirst
 from scenthound.strategies.breadth_first import BreadthFirst

@@ -7,17 +7,15 @@ import numpy as np
 import pytest
 
 from scenthound.errors import BadTopic
-from scenthound.lab.judging import TopicJudge
-from scenthound.lab.starts import Starts
-from scenthound.lab.studies.arms import has_many_domains, prepared_arms
-from scenthound.lab.studies.beyond_tables import search_length_table
-from scenthound.lab.studies.crawling import KeptCrawls, crawl_all
-from scenthound.lab.studies.measured import arm_steps
-from scenthound.lab.studies.measuring import measure_arm
-from scenthound.lab.studies.settings import StudySettings
-from scenthound.lab.studies.settings_file import parse_settings
-from scenthound.lab.studies.study import Study, run_study
-from scenthound.lab.studies.study_topics import study_topics
+from scenthound.experiments.pool import TopicJudge
+from scenthound.experiments.starts import Starts
+from scenthound.experiments.study.arms import has_many_domains, prepared_arms, study_topics
+from scenthound.experiments.study.crawls import KeptCrawls, crawl_all
+from scenthound.experiments.study.measured import arm_steps
+from scenthound.experiments.study.measures import measure_arm
+from scenthound.experiments.study.settings import StudySettings, parse_settings
+from scenthound.experiments.study.study import Study, run_study
+from scenthound.experiments.study.tables import search_length_table
 from scenthound.metrics.base import METRICS
 from scenthound.model import Trace
 from scenthound.store.recorded_web import RecordedWeb

@@ -5,7 +5,7 @@ from itertools import chain
 import pytest
 
 from measured_arms import planted_arm, verdicts
-from scenthound.lab.studies.papers import menczer2001, pant2002, paper_of, wang2009
+from scenthound.experiments.papers import menczer2001, pant2002, paper_of, wang2009
 
 REPRODUCED, NOT, UNDECIDED = "reproduced", "not reproduced", "undecided"
 CLASSIFIED = [f"classified:by={name}" for name in menczer2001.CLASSIFIERS]
@@ -169,7 +169,7 @@ def test_pictures_show_what_their_arms_measure(study):
 
 
 def planted_settings(study: str):
-    from scenthound.lab.studies.settings_file import read_settings
+    from scenthound.experiments.study.settings import read_settings
 
     return read_settings(study).arms
 

@@ -12,16 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from made_study import TOPICS, made_arm, made_claim, made_finding, made_study
-from scenthound.lab.findings import Claim, Finding, Verdict
-from scenthound.lab.studies.measured import Measured
-from scenthound.lab.studies.pictures import Table
-from scenthound.lab.studies.settings import STUDIES, ArmSettings, Needs, StudySettings
-from scenthound.lab.studies.settings_file import parse_settings, preset_text
-from scenthound.report.studies.about import findings_values, study_values, verdict_lines
-from scenthound.report.studies.files import findings_as_json, table_csv, table_markdown
-from scenthound.report.studies.numbers import measures_csv, topics_csv
-from scenthound.report.studies.settings_text import settings_toml
-from scenthound.report.studies.words import (
+from scenthound.experiments.findings import Claim, Finding, Verdict
+from scenthound.experiments.study.measured import Measured
+from scenthound.experiments.study.settings import (
+    STUDIES,
+    ArmSettings,
+    Needs,
+    StudySettings,
+    parse_settings,
+    preset_text,
+)
+from scenthound.experiments.study.tables import Table
+from scenthound.ui.reports.study import (
     deciding_claim,
     effect_told,
     interval_told,
@@ -29,6 +31,15 @@ from scenthound.report.studies.words import (
     side_by_side,
     verdicts_told,
     why_of,
+)
+from scenthound.ui.reports.study_about import findings_values, study_values, verdict_lines
+from scenthound.ui.reports.study_files import (
+    findings_as_json,
+    measures_csv,
+    settings_toml,
+    table_csv,
+    table_markdown,
+    topics_csv,
 )
 
 REPRODUCED, NOT_REPRODUCED, UNDECIDED = Verdict

@@ -8,10 +8,10 @@ import pytest
 
 from made_study import made_arm, made_picture
 from scenthound.errors import MissingExtra
-from scenthound.lab.studies.measured import Measured
-from scenthound.lab.studies.pictures import Panel, Picture
-from scenthound.report.studies.figures import draw_picture, marked_places, measure_told
-from scenthound.report.styles import looks, picture_bytes, require_figures
+from scenthound.experiments.study.measured import Measured
+from scenthound.experiments.study.tables import Panel, Picture
+from scenthound.ui.figures import looks, picture_bytes, require_figures
+from scenthound.ui.reports.study_about import draw_picture, marked_places, measure_told
 
 
 def drawn(*panels: Panel, arm=None):

@@ -10,13 +10,13 @@ import pytest
 from made_study import made_arm, made_finding, made_picture, made_study
 from ring_web import record_ring
 from scenthound.errors import BadInput, BadTopic
-from scenthound.lab.findings import Verdict
-from scenthound.lab.studies.pictures import Table
-from scenthound.lab.studies.settings_file import read_settings
-from scenthound.report.studies import folder as study_folder
-from scenthound.report.studies.folder import study_into
-from scenthound.report.studies.place import FINDINGS_FILE, study_place, write_results
+from scenthound.experiments.findings import Verdict
+from scenthound.experiments.study.settings import read_settings
+from scenthound.experiments.study.tables import Table
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.ui.reports import study_folder
+from scenthound.ui.reports.study_files import FINDINGS_FILE, study_place, write_results
+from scenthound.ui.reports.study_folder import study_into
 
 FILES = {
     "findings.json",
@@ -113,7 +113,7 @@ def test_findings_are_written_last_and_removed_before_anything_changes(run, tmp_
         if place.name == "study.json":
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("scenthound.report.studies.place.write_whole", stopped)
+    monkeypatch.setattr("scenthound.ui.reports.study_files.write_whole", stopped)
     with pytest.raises(KeyboardInterrupt):
         run()
     assert not (tmp_path / "out" / FINDINGS_FILE).exists()

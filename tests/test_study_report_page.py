@@ -7,14 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from made_study import made_arm, made_finding, made_study
-from scenthound.lab.findings import Finding, Verdict
-from scenthound.lab.studies.pictures import Panel, Picture, Table
-from scenthound.report.page.html import page_html
-from scenthound.report.page.values import Chart, Page, Section, TableBlock
-from scenthound.report.studies.about import study_page
-from scenthound.report.studies.charts import ERRORS_TOLD, picture_section, section_title, win_losses
-from scenthound.report.studies.page import StudyPage, page_of
-from scenthound.report.studies.table_blocks import table_block
+from scenthound.experiments.findings import Finding, Verdict
+from scenthound.experiments.study.tables import Panel, Picture, Table
+from scenthound.ui.document import Chart, Page, Section, TableBlock
+from scenthound.ui.html import page_html
+from scenthound.ui.reports.study import StudyPage, page_of, table_block
+from scenthound.ui.reports.study_about import ERRORS_TOLD, picture_section, section_title, study_page, win_losses
 
 VOID = {"meta"}
 

@@ -3,8 +3,7 @@
 import pytest
 
 from scenthound.errors import BadInput, UnknownName
-from scenthound.lab.studies.settings import STUDIES, fitting_pages
-from scenthound.lab.studies.settings_file import parse_settings, preset_text, read_settings
+from scenthound.experiments.study.settings import STUDIES, fitting_pages, parse_settings, preset_text, read_settings
 from scenthound.metrics.base import METRICS
 from scenthound.strategies.base import STRATEGIES
 

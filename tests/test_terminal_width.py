@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from scenthound.cli import tables, wrapped
+from scenthound.cli import tables
+from scenthound.cli import terminal as wrapped
 from scenthound.cli.crawl_tables import print_commands, print_facts
 from scenthound.cli.tables import print_metrics, print_table
-from scenthound.lab.closed_world import ClosedWorldReport
-from scenthound.lab.evaluate import Evaluation, StrategyResult
-from scenthound.lab.statistics import MeanCurve
+from scenthound.experiments.closed_world import ClosedWorldReport
+from scenthound.experiments.evaluate import Evaluation, StrategyResult
+from scenthound.experiments.statistics import MeanCurve
 
 NARROW = 80
 

@@ -11,10 +11,10 @@ import pytest
 
 from evolution_web import N, record_topical, url, write_topical
 from scenthound.errors import BadInput
-from scenthound.lab.thresholds import scoring
-from scenthound.lab.thresholds.choice import Goal
-from scenthound.lab.thresholds.scoring import PageScorer, ScoredBy
-from scenthound.lab.thresholds.suggestion import suggest_threshold
+from scenthound.experiments.threshold import labels as scoring
+from scenthound.experiments.threshold.curve import Goal
+from scenthound.experiments.threshold.labels import PageScorer, ScoredBy
+from scenthound.experiments.threshold.suggestion import suggest_threshold
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import read_topics, write_topics
 

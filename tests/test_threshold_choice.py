@@ -9,9 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.errors import BadInput, BadParameter
-from scenthound.lab.thresholds.choice import Goal, choose_threshold
-from scenthound.lab.thresholds.curve import LabelledScores, thresholds_of, wilson, worth_of
-from scenthound.lab.thresholds.drawing import drawn_by_score
+from scenthound.experiments.threshold.curve import (
+    Goal,
+    LabelledScores,
+    choose_threshold,
+    thresholds_of,
+    wilson,
+    worth_of,
+)
+from scenthound.experiments.threshold.labels import drawn_by_score
 
 
 def labelled(scores, labels, weights=None):

@@ -6,7 +6,7 @@ import gzip
 import pytest
 
 from scenthound.errors import BadInput
-from scenthound.lab.thresholds.labels import PageToLabel, read_labels, write_pages_to_label
+from scenthound.experiments.threshold.labels import PageToLabel, read_labels, write_pages_to_label
 
 
 def labels_of(tmp_path, text, name="labels.csv"):

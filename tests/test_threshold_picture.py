@@ -11,7 +11,7 @@ def test_a_picture_that_cannot_be_written_is_told_with_what_to_do(scenthound, tm
     def refused(*_):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr("scenthound.report.threshold_figure.draw_threshold", refused)
+    monkeypatch.setattr("scenthound.ui.figures.draw_threshold", refused)
     code, _, err = scenthound("threshold", labels, "--out", tmp_path / "curve.svg")
     assert code == 2
     assert "curve.svg cannot be written: Permission denied; check the folder, or choose another --out." in err

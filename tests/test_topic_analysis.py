@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ring_web import topic as ring_topic
-from scenthound.drivers.simulated_web import ShownLinks
 from scenthound.errors import BadInput, UnknownName
-from scenthound.lab.shown_graph import page_graph
-from scenthound.lab.starts import Start
-from scenthound.lab.topic_analysis import (
+from scenthound.experiments.bounds import page_graph
+from scenthound.experiments.starts import Start
+from scenthound.experiments.topic_analysis import (
     FEATURES,
     TopicFeatures,
     against_field,
@@ -22,6 +21,7 @@ from scenthound.lab.topic_analysis import (
     topic_features,
 )
 from scenthound.model import Topic
+from scenthound.simulator.web import ShownLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.testing import SyntheticWeb
 from scenthound.text.vectors import TermRows

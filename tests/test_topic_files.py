@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from scenthound.errors import BadInput, BadTopic, Failure, ScenthoundError
 from scenthound.model import Topic
-from scenthound.topics.files import read_topics, write_topics
-from scenthound.topics.paths import MAX_LEVELS, parent_path, path_words
+from scenthound.topics.files import MAX_LEVELS, parent_path, path_words, read_topics, write_topics
 
 SUFFIXES = [".toml", ".jsonl", ".toml.gz", ".toml.zst", ".jsonl.gz", ".jsonl.zst"]
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.model import Topic
-from scenthound.topics.directory import Directory, Tree, odp_tree, topic_tree
-from scenthound.topics.from_directory import chosen_topics, leaf_topics, level_topics
-from scenthound.topics.paths import parent_path
+from scenthound.topics.directory import Directory, Tree, chosen_topics, leaf_topics, level_topics, odp_tree, topic_tree
+from scenthound.topics.files import parent_path
 from scenthound.topics.select import categories_at_level, leaves_by_walks, leaves_in_order
 
 NAMES = st.sampled_from(["A", "B", "C", "World"])

@@ -8,17 +8,15 @@ import pytest
 
 from record_files import nothing_but
 from scenthound.errors import BadInput, BadParameter, UnknownName
-from scenthound.lab.realism import realism
+from scenthound.experiments.realism import realism
 from scenthound.model import IntArray
+from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
-from scenthound.store.raw_page import RawPage
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.testing import TopicalWeb, topical_web
-from scenthound.testing.topical import vocabulary
-from scenthound.testing.topical.pages import pages_of
-from scenthound.testing.topical.settings import BOUNDS
-from scenthound.testing.topical.tickets import UNPAIRED, paired, row_of
-from scenthound.text.words import stems_of
+from scenthound.testing import topical_text as vocabulary
+from scenthound.testing.topical_graph import BOUNDS, UNPAIRED, pages_of, paired, row_of
+from scenthound.text.tokenizer import stems_of
 from scenthound.topics.files import read_topics
 
 SMALL = {"pages": 600, "links_per_page": 8, "words_per_page": 12, "topics": 6, "pages_per_host": 40, "seed": 3}

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from ring_web import topic
-from scenthound.drivers.ended import Ended
-from scenthound.drivers.simulated_crawl import Crawl
 from scenthound.errors import BadInput
-from scenthound.lab.experiment import Experiment
-from scenthound.lab.starts import Start
-from scenthound.lab.studies import code_digests
-from scenthound.lab.studies.trace_cache import CrawlName, Ground, TraceCache, crawl_names
+from scenthound.experiments.experiment import Experiment
+from scenthound.experiments.starts import Start
+from scenthound.experiments.study import crawls as code_digests
+from scenthound.experiments.study.crawls import CrawlName, Ground, TraceCache, crawl_names
+from scenthound.reasons import Ended
+from scenthound.simulator.web import Crawl
 from scenthound.strategies.base import STRATEGIES
 
 START = Start("balloon", 0, (0, 2), (4, 6))
@@ -79,7 +79,7 @@ def test_other_code_gives_another_name():
 
 
 def test_the_code_digest_changes_with_the_code(monkeypatch, tmp_path):
-    room = tmp_path / "drivers" / "deep"
+    room = tmp_path / "simulator" / "deep"
     room.mkdir(parents=True)
     for other in code_digests.DECIDING_ROOMS:
         (tmp_path / other).mkdir(exist_ok=True)

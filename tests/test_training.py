@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from ring_web import N, experiment, runs, topic, url
 from scenthound.errors import BadTopic
-from scenthound.lab.planning import plan
-from scenthound.lab.starts import Start, Starts, Task
-from scenthound.lab.training import NegativePool
+from scenthound.experiments.experiment import plan
+from scenthound.experiments.starts import NegativePool, Start, Starts, Task
 from scenthound.store.recorded_web import RecordedWeb
 
 
@@ -116,8 +115,7 @@ def test_as_published_any_page_of_the_topic_trains_and_the_start_is_the_same(web
 
 
 def test_no_more_pages_train_than_in_the_study(web, monkeypatch):
-    for place in ("training", "starts"):
-        monkeypatch.setattr(f"scenthound.lab.{place}.WANG2009_POSITIVES", 6)
+    monkeypatch.setattr("scenthound.experiments.starts.WANG2009_POSITIVES", 6)
     assert len(Starts(web, as_published=True).draw(topic(), 0).training) == 6
     assert len(Starts(web).draw(topic(), 0).training) == 6
     start = Starts(web, n_start=4, n_train=9).draw(topic(), 0)

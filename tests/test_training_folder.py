@@ -3,9 +3,9 @@
 import pytest
 
 from scenthound.errors import BadInput
-from scenthound.lab.training_folder import read_training
+from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
-from scenthound.store.raw_page import RawPage
+from scenthound.store.training_folder import read_training
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.reasons import Reason
-from scenthound.web.trap_signs import DEEPEST, trap_sign
-from scenthound.web.traps import MOST_FAMILIES, TrapCosts
+from scenthound.web.traps import DEEPEST, MOST_FAMILIES, TrapCosts, trap_sign
 from scenthound.web.urls import host_of
 from shared_pages import urls_of
 

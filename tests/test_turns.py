@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from frontier_changes import MANY, change
 from scenthound.errors import BrokenContract
-from scenthound.frontier.bounded import BoundedFrontier
+from scenthound.frontier.base import PriorityFrontier, Taken, Turns
 from scenthound.frontier.plain import PlainFrontier
-from scenthound.frontier.priority import PriorityFrontier, Taken, Turns
+from scenthound.frontier.priority import BoundedFrontier
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.infospiders import InfoSpiders
@@ -31,7 +31,7 @@ def plain():
 
 def compiled():
     pytest.importorskip("numba")
-    from scenthound.frontier.compiled import CompiledFrontier
+    from scenthound.frontier.compiled_frontier import CompiledFrontier
 
     return CompiledFrontier(7)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from scenthound.errors import BrokenContract
 from scenthound.frontier import url_index, url_table
-from scenthound.frontier.found_urls import NEW, FoundUrls
+from scenthound.frontier.url_index import NEW, FoundUrls
 from scenthound.frontier.url_table import UrlTable
 from scenthound.web.urls import host_of
 

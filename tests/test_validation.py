@@ -12,21 +12,18 @@ import numpy as np
 import pytest
 
 from ring_web import N, topic
-from scenthound.drivers.modes import parse_mode
-from scenthound.drivers.scores import scores_for
-from scenthound.drivers.simulate import simulate
 from scenthound.errors import BadParameter, BadTopic, BrokenContract
-from scenthound.lab.starts import Start
-from scenthound.lab.validating.settings import SeedSet, fitting_budgets
-from scenthound.lab.validating.topics import (
-    TopicsWanted,
-)
-from scenthound.lab.validating.validation import prepared, validate
+from scenthound.experiments.starts import Start
+from scenthound.experiments.validate.settings import SeedSet, TopicsWanted, fitting_budgets
+from scenthound.experiments.validate.validation import prepared, validate
 from scenthound.relevance.cosine import Cosine
-from scenthound.report.validations.folder import validate_into
+from scenthound.simulator.modes import parse_mode
+from scenthound.simulator.scores import scores_for
+from scenthound.simulator.simulator import simulate
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import write_topics
+from scenthound.ui.reports.validation_folder import validate_into
 from validation_wishes import MODE, PUBLISHED, rank_file, wished
 
 
@@ -228,7 +225,7 @@ def test_the_command_crawls_without_compiled_code_when_told_to(
         plain.append(settings["plain"])
         return simulate(*given, **settings)
 
-    monkeypatch.setattr("scenthound.lab.validating.crawls.simulate", watched_crawl)
+    monkeypatch.setattr("scenthound.experiments.validate.crawls.simulate", watched_crawl)
     tables = []
     for more in ((), ("--plain",)):
         strategy, out = ("--strategy", PUBLISHED, "--topic", "balloon"), tmp_path / f"out{len(more)}"
@@ -277,7 +274,7 @@ def test_the_python_example_of_the_guide_runs(web_path, topics_file, tmp_path, m
         fitting = replace(settings, n_large=6, n_small=2, n_seeds=1, budgets=(8, 16), relevance="cosine")
         return validate_into(out, web, topics, fitting, workers=1)
 
-    monkeypatch.setattr("scenthound.report.validations.folder.validate_into", on_a_small_web)
+    monkeypatch.setattr("scenthound.ui.reports.validation_folder.validate_into", on_a_small_web)
     monkeypatch.chdir(tmp_path)
     runpy.run_path("example.py", run_name="__main__")
     assert (tmp_path / "validation" / "findings.json").exists()

@@ -8,13 +8,12 @@ import pytest
 
 from ring_web import topic
 from scenthound.errors import BadInput
-from scenthound.lab.validating.measurements import SEED_SETS
-from scenthound.lab.validating.topics import TopicsWanted
-from scenthound.report.page.html import page_html
-from scenthound.report.validations.folder import validate_into
-from scenthound.report.validations.page import validation_page
-from scenthound.report.validations.told import read_validation
+from scenthound.experiments.validate.crawls import SEED_SETS
+from scenthound.experiments.validate.settings import TopicsWanted
 from scenthound.topics.files import write_topics
+from scenthound.ui.html import page_html
+from scenthound.ui.reports.validation import read_validation, validation_page
+from scenthound.ui.reports.validation_folder import validate_into
 from validation_wishes import PUBLISHED, wished
 
 
@@ -22,7 +21,7 @@ from validation_wishes import PUBLISHED, wished
 def undrawn():
     """Pictures take longer than all else, and the page has none of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("scenthound.report.validations.folder.draw_validation", lambda *_: [])
+        patch.setattr("scenthound.ui.reports.validation_folder.draw_validation", lambda *_: [])
         yield
 
 

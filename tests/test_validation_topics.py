@@ -4,8 +4,8 @@ import pytest
 
 from ring_web import topic, url
 from scenthound.errors import BadInput, BadTopic, UnknownName
-from scenthound.lab.starts import Starts
-from scenthound.lab.validating.topics import (
+from scenthound.experiments.starts import Starts
+from scenthound.experiments.validate.settings import (
     Record,
     TopicsWanted,
     chosen_topics,
@@ -13,7 +13,7 @@ from scenthound.lab.validating.topics import (
     trained_on,
     untrained_notes,
 )
-from scenthound.lab.validating.validation import prepared
+from scenthound.experiments.validate.validation import prepared
 from scenthound.store.recorded_web import RecordedWeb
 from validation_wishes import PUBLISHED, rank_file, wished
 

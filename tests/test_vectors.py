@@ -143,7 +143,7 @@ NUMBERS = [0, 1, 2, 65, 2**16 - 1, 2**16, 2**17 - 2, 2**17 - 1, 2**17, 2**20 + 1
 @given(st.lists(st.lists(st.sampled_from(NUMBERS)), max_size=5))
 def test_compiled_or_not_the_norm_is_the_same_page_after_page(pages):
     pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
-    from scenthound.text.compiled_counts import WordCounts
+    from scenthound.text.compiled import WordCounts
 
     counts = WordCounts()
     for page in pages:

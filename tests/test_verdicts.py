@@ -4,19 +4,18 @@ import numpy as np
 import pytest
 
 from ring_web import topic
-from scenthound.lab.findings import Verdict
-from scenthound.lab.validating.evolved_weights import (
+from scenthound.experiments.findings import Verdict
+from scenthound.experiments.validate.crawls import MEASURES, Measurements
+from scenthound.experiments.validate.settings import ValidationSettings
+from scenthound.experiments.validate.validation import (
     OF_THE_STUDY,
     EvolvedRules,
     SearchSize,
     evolved_rules,
+    findings,
     weight_claims,
 )
-from scenthound.lab.validating.measurements import Measurements
-from scenthound.lab.validating.measures import MEASURES
-from scenthound.lab.validating.settings import ValidationSettings
-from scenthound.lab.validating.verdicts import findings
-from scenthound.strategies.parts.rank_rules import SCORE_NAMES, RankRules
+from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 
 YES, NO, OPEN = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED
 N_SEEDS = 6

@@ -8,17 +8,16 @@ from time import sleep
 import pytest
 
 from live_site import live_site, started
-from scenthound.drivers.ended import Ended
-from scenthound.drivers.live.asked_hosts import MOST_TOLD, AskedHost, AskedHosts
-from scenthound.drivers.live.hosts import Hosts
-from scenthound.drivers.live.moments import Moments
-from scenthound.drivers.live.status import CrawlStatus
+from scenthound.crawler.host_statistics import MOST_TOLD, AskedHost, AskedHosts
+from scenthound.crawler.plan import RunGoals
+from scenthound.crawler.state import State, crawl_state
+from scenthound.crawler.status import CrawlStatus, Moments
+from scenthound.crawler.tasks import Hosts
 from scenthound.errors import BadInput
-from scenthound.frontier.politeness import HostAnswer, Politeness, PolitenessRules
+from scenthound.frontier.politeness import Politeness
+from scenthound.frontier.politeness_rules import HostAnswer, PolitenessRules
 from scenthound.frontier.url_table import UrlTable
-from scenthound.lab.crawl_state import State, crawl_state
-from scenthound.lab.run_goals import RunGoals
-from scenthound.reasons import Reason
+from scenthound.reasons import Ended, Reason
 from scenthound.store.crawl_folder import DATABASE_FILE
 from scenthound.store.crawl_rows import GuideRow, MomentRow, RunRow
 from scenthound.store.crawl_store import CrawlStore

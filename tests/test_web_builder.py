@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 
 from recorded_pages import terms_of, three_pages
 from scenthound.errors import BadInput
-from scenthound.store import batch_maker
-from scenthound.store.batch_maker import BatchMaker
+from scenthound.store import batches as batch_maker
+from scenthound.store.batches import BatchMaker, RawPage, RawRedirect
 from scenthound.store.builder import WebBuilder, web_of
 from scenthound.store.columns import FileColumns, MemoryColumns
 from scenthound.store.layout import LAYOUT
-from scenthound.store.raw_page import RawPage, RawRedirect
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.text.words import WordScanner
+from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import MAX_LINKS, MAX_PAGE_BYTES
 
 

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from scenthound.files import opened
 from scenthound.model import IntArray, LongArray
 from scenthound.text import word_lookup
-from scenthound.text.stop_words import STOP_WORDS
+from scenthound.text.tokenizer import STOP, STOP_WORDS, WordScanner, plain_words, stems_of
 from scenthound.text.word_table import ABSENT, HashArray, WordTable
-from scenthound.text.words import STOP, WordScanner, plain_words, stems_of
 
 # Characters where lower case, letters and digits have their surprises, among common ones.
 ODD = (

@@ -7,14 +7,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from scenthound.drivers.compiled.crawls import compiled_crawl
-from scenthound.drivers.modes import parse_mode
-from scenthound.drivers.simulate import simulate
-from scenthound.drivers.simulated_web import ShownLinks
+from scenthound.simulator.compiled.driver import compiled_crawl
+from scenthound.simulator.modes import parse_mode
+from scenthound.simulator.simulator import simulate
+from scenthound.simulator.web import ShownLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
-from scenthound.strategies.parts.rank_rules import RankRules
 from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_rules import RankRules
 from scenthound.testing import SyntheticWeb
 
 #: Few scores make many ties; they include the threshold of the rank function and both ends.

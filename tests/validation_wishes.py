@@ -2,7 +2,7 @@
 
 import json
 
-from scenthound.lab.validating.settings import ValidationSettings
+from scenthound.experiments.validate.settings import ValidationSettings
 
 MODE = "roulette:size=4,refill_at=2"
 PUBLISHED = "rank_function:preset=johnson2003"

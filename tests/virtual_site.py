@@ -9,23 +9,22 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from scenthound.drivers.ended import Ended
-from scenthound.drivers.live.crawl import RawAnswer
-from scenthound.drivers.live.orders import Kind, Order
-from scenthound.drivers.live.virtual import VirtualRun
+from scenthound.crawler.assembly import CrawlParts
+from scenthound.crawler.live_crawl import RawAnswer
+from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.replay import VirtualRun
+from scenthound.crawler.start import take_up
+from scenthound.crawler.tasks import Kind, Order
 from scenthound.frontier.politeness_rules import PolitenessRules
-from scenthound.lab.crawl import take_up
-from scenthound.lab.crawl_parts import CrawlParts
-from scenthound.lab.crawl_plan import CrawlPlan
 from scenthound.model import Topic
-from scenthound.reasons import Reason
+from scenthound.reasons import Ended, Reason
+from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.store.raw_page import RawPage
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.web.dns import Resolved
 from scenthound.web.fetch import NotFetched, Response
-from scenthound.web.resolve import Resolved
 from scenthound.web.urls import host_of
 
 WORDS = ("sea", "wave", "harbour", "ship", "anchor", "sail", "wind", "storm", "island", "coast", "tide", "reef", "rope")

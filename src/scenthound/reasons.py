@@ -62,3 +62,16 @@ class Reason(StrEnum):
 
 #: Reasons by their codes.
 REASONS = {reason.value: reason for reason in Reason}
+
+
+# Why a crawl came to its end, simulated or live.
+
+
+class Ended(StrEnum):
+    """Said to people as it stands."""
+
+    BUDGET = "page budget reached"
+    FRONTIER = "frontier empty"
+    TIME = "time is up"
+    HARVEST = "harvest below the floor"
+    STOPPED = "stopped by the user"

@@ -6,15 +6,11 @@ import typer
 
 from scenthound.cli.compare import compare
 from scenthound.cli.crawl import crawl
-from scenthound.cli.dashboard import dashboard
 from scenthound.cli.demo import demo
 from scenthound.cli.evolve import evolve
-from scenthound.cli.laboratory import evaluate, record, simulate
-from scenthound.cli.plugins import metrics, relevance_models, strategies
-from scenthound.cli.report import report
-from scenthound.cli.stored import explain, export
+from scenthound.cli.inspect import dashboard, explain, export, metrics, relevance_models, report, strategies
+from scenthound.cli.laboratory import evaluate, record, simulate, synthesize
 from scenthound.cli.study import study
-from scenthound.cli.synthesize import synthesize
 from scenthound.cli.threshold import threshold
 from scenthound.cli.topics import topics_app
 from scenthound.cli.validate import validate

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from scenthound.cli.progress import shown
-from scenthound.cli.shared_options import (
+from scenthound.cli.options import (
     AsJson,
     ClosedWorld,
     FollowNofollow,
@@ -16,8 +15,9 @@ from scenthound.cli.shared_options import (
     TopicsFile,
     Workers,
 )
+from scenthound.cli.terminal import shown
 from scenthound.errors import printable
-from scenthound.report.json_text import json_text
+from scenthound.ui.formats import json_text
 
 
 def compare(
@@ -99,11 +99,10 @@ def compare(
 
     scenthound compare --web web --topics topics.jsonl --topic balloons --strategy best_n_first --sweep n=1,16,256
     """
-    from scenthound.lab.comparing.contestants import parse_sweep
-    from scenthound.lab.comparing.settings import ComparisonSettings
-    from scenthound.lab.topic_choice import TopicChoice
-    from scenthound.report.comparisons.files import as_json as plain_values
-    from scenthound.report.comparisons.folder import compare_into
+    from scenthound.experiments.compare.settings import ComparisonSettings, parse_sweep
+    from scenthound.experiments.starts import TopicChoice
+    from scenthound.ui.reports.comparison_files import as_json as plain_values
+    from scenthound.ui.reports.comparison_folder import compare_into
 
     settings = ComparisonSettings(
         strategies=tuple(strategy or ()),

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 import typer
 
 from scenthound.cli.tables import print_table
-from scenthound.cli.wrapped import columns, filled_command, say
+from scenthound.cli.terminal import columns, filled_command, say
 from scenthound.errors import printable
-from scenthound.lab.comparing.reading import row_name
-from scenthound.lab.statistics import PairedSample, spread_told
-from scenthound.report.comparisons.files import MARKS, READING, as_json
-from scenthound.report.comparisons.told import told_comparison
-from scenthound.report.comparisons.words import answer_lines, bounds_told
-from scenthound.report.number_words import interval_told, mean_told, number_told, percent_told
+from scenthound.experiments.compare.ranking import row_name
+from scenthound.experiments.statistics import PairedSample, spread_told
+from scenthound.ui.formats import interval_told, mean_told, number_told, percent_told
+from scenthound.ui.reports.comparison import answer_lines, bounds_told
+from scenthound.ui.reports.comparison_files import MARKS, READING, as_json
+from scenthound.ui.reports.comparison_results import told_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scenthound.lab.comparing.comparison import StrategyComparison
-    from scenthound.lab.comparing.ranking import Placed
-    from scenthound.lab.statistics import Effect
+    from scenthound.experiments.compare.comparison import StrategyComparison
+    from scenthound.experiments.compare.ranking import Placed
+    from scenthound.experiments.statistics import Effect
 
 
 #: In a narrower terminal names take several lines.

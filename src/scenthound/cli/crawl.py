@@ -14,8 +14,8 @@ from scenthound.cli import crawl_options as options
 from scenthound.errors import WrongUse, printable
 
 if TYPE_CHECKING:
+    from scenthound.crawler.plan import CrawlPlan
     from scenthound.frontier.politeness_rules import PolitenessRules
-    from scenthound.lab.crawl_plan import CrawlPlan
     from scenthound.web.fetch import FetchLimits
 
 #: A name for the folder of a crawl that is not told one is no longer than this.
@@ -73,9 +73,8 @@ def crawl(
     scenthound crawl --resume balloons
     """
     from scenthound.cli.crawl_run import Wishes, go_on_with, start
-    from scenthound.lab.crawl_plan import AGENT, DEFAULT_STRATEGY, CrawlPlan
-    from scenthound.lab.crawl_topic import ChosenTopic
-    from scenthound.web.resolve import read_hosts
+    from scenthound.crawler.plan import AGENT, DEFAULT_STRATEGY, ChosenTopic, CrawlPlan
+    from scenthound.web.dns import read_hosts
 
     wishes = Wishes(pages, seconds_of(time), min_harvest, log_json, as_json)
     if resume is not None:
@@ -148,7 +147,7 @@ def _politeness(delay_s: float, pages_per_host: int | None, pages_per_domain: in
 
 def _limits(as_studies: bool, timeout_s: float | None, page_bytes: int | None) -> FetchLimits:
     """What is told by itself counts more than the rules of the studies."""
-    from scenthound.lab.crawl_plan import STUDY_LIMITS
+    from scenthound.crawler.plan import STUDY_LIMITS
     from scenthound.web.fetch import FetchLimits
 
     limits = STUDY_LIMITS if as_studies else FetchLimits()
@@ -160,7 +159,7 @@ def _limits(as_studies: bool, timeout_s: float | None, page_bytes: int | None) -
 
 def _recording(place: Path) -> str:
     """Where the recorded web is, be it of its own or of a crawl, whose pages are recorded now if need be."""
-    from scenthound.cli.progress import shown
+    from scenthound.cli.terminal import shown
     from scenthound.store.crawl_web import open_web
 
     with shown("recording") as progress:
@@ -178,7 +177,7 @@ def _recommend_contact(plan: CrawlPlan) -> None:
 
 def _note_guide(plan: CrawlPlan) -> None:
     """Say so if a strategy that was chosen crawls by another guide than its own. The default one was chosen for it."""
-    from scenthound.lab.crawl_parts import guide_of
+    from scenthound.crawler.assembly import guide_of
     from scenthound.strategies.base import STRATEGIES
     from scenthound.strategies.rank_function import RankFunction
 

@@ -9,22 +9,21 @@ from typing import TYPE_CHECKING
 import typer
 
 from scenthound.cli import INTERRUPTED
-from scenthound.cli.crawl_progress import print_event, watcher
+from scenthound.cli.crawl_output import print_event, summary_values, watcher
 from scenthound.cli.crawl_tables import print_summary
-from scenthound.cli.crawl_words import summary_values
-from scenthound.drivers.ended import Ended
-from scenthound.lab.crawl import RunOptions
-from scenthound.lab.crawl import crawl as crawl_live
-from scenthound.lab.crawl import resume as resume_crawl
-from scenthound.lab.crawl_plan import CrawlPlan
-from scenthound.report.json_text import json_text
+from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.start import RunOptions
+from scenthound.crawler.start import crawl as crawl_live
+from scenthound.crawler.start import resume as resume_crawl
+from scenthound.reasons import Ended
 from scenthound.store.crawl_folder import CrawlAbout
+from scenthound.ui.formats import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from scenthound.lab.crawl import CrawlSummary
+    from scenthound.crawler.start import CrawlSummary
 
 
 @dataclass(frozen=True, slots=True)

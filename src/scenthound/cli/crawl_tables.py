@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import shutil
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from scenthound.cli import crawl_words as words
-from scenthound.cli import wrapped
+from scenthound.cli import crawl_output as words
+from scenthound.cli import terminal as wrapped
+from scenthound.cli.crawl_output import counted
 from scenthound.cli.tables import print_table
-from scenthound.cli.wrapped import filled, filled_command, say
-from scenthound.drivers.ended import Ended
+from scenthound.cli.terminal import filled, filled_command, say
+from scenthound.crawler.explain import Fate
 from scenthound.errors import printable
-from scenthound.reasons import Reason
+from scenthound.reasons import Ended, Reason
+from scenthound.store.archive import file_name
+from scenthound.store.crawl_folder import ARCHIVE_FOLDER
 
 if TYPE_CHECKING:
-    from scenthound.lab.crawl import CrawlSummary
+    from scenthound.crawler.start import CrawlSummary
 
 NAME = "scenthound"
 #: Of lines that go to a file.
@@ -111,3 +116,140 @@ def _print_next(summary: CrawlSummary) -> None:
         commands[f"{scenthound} simulate --web {folder} ..."] = "other strategies on the pages it got"
     typer.echo("Next:")
     print_commands(commands)
+
+
+# What `scenthound explain` prints.
+
+if TYPE_CHECKING:
+    from scenthound.crawler.explain import Explanation, Parent
+    from scenthound.store.crawl_rows import NotTakenRow, Place, VisitRow
+
+MOST_ANCHOR_LETTERS = 60
+
+
+def print_explanation(told: Explanation) -> None:
+    typer.echo(printable(told.url))
+    if told.visit is not None:
+        _print_visit(told, told.visit)
+    elif told.not_taken is not None:
+        _print_not_taken(told.not_taken)
+    elif told.fate is Fate.WAITING:
+        typer.echo("Neither taken nor given up: it still waits, or was on its way when the crawl stopped.")
+    else:
+        typer.echo("Unknown: no link that may be followed leads to it from a visited page, and it is no seed.")
+        if told.nearest is not None:
+            typer.echo(f"The nearest that the crawl knows: {printable(told.nearest)}")
+        return
+    _print_parents(told)
+
+
+def _print_visit(told: Explanation, visit: VisitRow) -> None:
+    typer.echo(f"Taken: visit {visit.visit:,}, counted from 0, on {_moment(visit.time_s)}.")
+    facts = {
+        "title": printable(visit.title, 200) or "none",
+        "relevance": f"{visit.relevance:.4f}",
+        "asked for": f"after {counted(visit.rank, 'other page', 'other pages')}, when {visit.waiting:,} waited",
+        **_figures(visit),
+        "answer": f"{visit.status}, {visit.content_bytes:,} bytes{', cut off' if visit.truncated else ''}",
+        "links": f"{len(visit.links):,}",
+        "stored in": _place(visit.place),
+    }
+    if told.asked_url not in (None, visit.url):
+        facts["redirect"] = f"asked for as {printable(told.asked_url)}, which led to {printable(visit.url)}"
+    if visit.noindex:
+        facts["noindex"] = "it asks not to be indexed; exports leave it out unless told"
+    print_facts(facts)
+
+
+def _print_not_taken(row: NotTakenRow) -> None:
+    typer.echo(f"Not taken: {row.reason.told} ({row.reason}), decided on {_moment(row.time_s)}.")
+    facts = {}
+    if row.status is not None:
+        facts["status"] = str(row.status)
+    if row.detail:
+        facts["detail"] = printable(row.detail, 500)
+    print_facts(facts)
+
+
+def _print_parents(told: Explanation) -> None:
+    if told.is_seed:
+        typer.echo("The crawl started from it.")
+    if not told.parents:
+        typer.echo("No link that may be followed leads to it from a visited page.")
+        return
+    shown = "" if told.n_parents == len(told.parents) else f"; the first {len(told.parents)}"
+    print_table(
+        f"Visited pages that link to it, as they were found: {told.n_parents:,}{shown}",
+        ["page", "anchor", "visit", "relevance", "link's context", "link's anchor"],
+        [_parent_row(parent) for parent in told.parents],
+        n_words=2,
+    )
+
+
+def _parent_row(parent: Parent) -> list[str]:
+    anchor = "(in a sitemap or recording)" if parent.anchor is None else parent.anchor or "(no text)"
+    figures = (parent.relevance, parent.context_relevance, parent.anchor_relevance)
+    return [
+        parent.url,
+        printable(anchor, MOST_ANCHOR_LETTERS),
+        f"{parent.visit:,}",
+        *("-" if figure is None else f"{figure:.4f}" for figure in figures),
+    ]
+
+
+def _figures(visit: VisitRow) -> dict[str, str]:
+    """Those that the strategy told. A seed comes before all other pages, so its score is endless, and so is the regret
+    of a page that was taken while a seed had to wait."""
+    told = {"score": (visit.score, "seed"), "regret": (visit.regret, "a seed had to wait")}
+    return {
+        name: f"{value:.4f}" if math.isfinite(value) else endless
+        for name, (value, endless) in told.items()
+        if value is not None
+    }
+
+
+def _place(place: Place | None) -> str:
+    if place is None:
+        return "the recording that it was read from"
+    return f"{ARCHIVE_FOLDER}/{file_name(place.file)}, {place.length:,} bytes from byte {place.offset:,} on"
+
+
+def _moment(time_s: float) -> str:
+    return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def explanation_values(told: Explanation) -> dict[str, Any]:
+    """Plain values for programs."""
+    return {
+        "url": told.url,
+        "fate": told.fate.value,
+        "asked_url": told.asked_url,
+        "is_seed": told.is_seed,
+        "visit": None if told.visit is None else _visit_values(told.visit),
+        "not_taken": None if told.not_taken is None else _not_taken_values(told.not_taken),
+        "parents": [{name: getattr(parent, name) for name in parent.__slots__} for parent in told.parents],
+        "n_parents": told.n_parents,
+        "nearest": told.nearest,
+    }
+
+
+def _visit_values(visit: VisitRow) -> dict[str, Any]:
+    names = ("visit", "url", "status", "time_s", "title", "relevance", "score", "regret", "rank", "waiting")
+    place = visit.place
+    return {
+        **{name: getattr(visit, name) for name in (*names, "content_bytes", "noindex", "truncated")},
+        "n_links": len(visit.links),
+        "archive": None
+        if place is None
+        else {"file": f"{ARCHIVE_FOLDER}/{file_name(place.file)}", "offset": place.offset, "length": place.length},
+    }
+
+
+def _not_taken_values(row: NotTakenRow) -> dict[str, Any]:
+    return {
+        "reason": row.reason.value,
+        "told": row.reason.told,
+        "detail": row.detail,
+        "status": row.status,
+        "time_s": row.time_s,
+    }

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenthound.cli.progress import shown
-from scenthound.cli.wrapped import say
+from scenthound.cli.terminal import say, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scenthound.lab.crawl_running import Watch
-    from scenthound.lab.demo import DemoResult
-    from scenthound.lab.demo_crawl import DemoCrawl
-    from scenthound.lab.evaluate import Evaluation
+    from scenthound.crawler.start import Watch
+    from scenthound.experiments.demo.run import DemoCrawl, DemoResult
+    from scenthound.experiments.evaluate import Evaluation
 
 #: More than the demo web has are of no use.
 MOST_PAGES = 10_000
@@ -33,7 +31,7 @@ def demo(
     scenthound demo --out demo
     """
     from scenthound.cli import INTERRUPTED
-    from scenthound.lab.demo import Demo
+    from scenthound.experiments.demo.run import Demo
 
     result = Demo(out, say=say, shown=shown, watched=_watched).make(page_budget=pages)
     if result.evaluation is None:
@@ -45,8 +43,8 @@ def demo(
 @contextmanager
 def _watched(title: str) -> Iterator[Watch]:
     """The display of a live crawl on a terminal. The demo's crawls are too short for lines in a log."""
-    from scenthound.cli.crawl_progress import LiveDisplay
-    from scenthound.lab.crawl import unwatched
+    from scenthound.cli.crawl_output import LiveDisplay
+    from scenthound.crawler.start import unwatched
 
     if not sys.stderr.isatty():
         yield unwatched
@@ -58,9 +56,9 @@ def _watched(title: str) -> Iterator[Watch]:
 def _report(result: DemoResult, evaluation: Evaluation, out: Path) -> None:
     from scenthound.cli.crawl_tables import print_commands, print_facts
     from scenthound.cli.tables import print_metrics
-    from scenthound.lab.crawl_plan import DEFAULT_STRATEGY
-    from scenthound.report.curves import draw_curves
-    from scenthound.report.evaluation_files import write_evaluation
+    from scenthound.crawler.plan import DEFAULT_STRATEGY
+    from scenthound.ui.evaluation_files import write_evaluation
+    from scenthound.ui.figures import draw_curves
 
     write_evaluation(evaluation, out)
     picture = out / "curves.png"
@@ -88,7 +86,7 @@ def _report(result: DemoResult, evaluation: Evaluation, out: Path) -> None:
 
 def _reports(crawl: DemoCrawl, out: Path) -> dict[str, str]:
     """Written for the simulated crawls, and for one of the live ones; told by their places."""
-    from scenthound.report.reports import write_report
+    from scenthound.ui.reports import write_report
 
     with shown("reporting") as progress:
         run = write_report([out / "run"], force=True, progress=progress)

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import typer
 
 from scenthound.cli import evolve_options as options
-from scenthound.cli.shared_options import AsJson, Force, Workers
+from scenthound.cli.options import AsJson, Force, Workers
 from scenthound.errors import Failure, WrongUse, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scenthound.lab.evolving.evolution import Evolution
-    from scenthound.lab.evolving.run import Watch
-    from scenthound.lab.topic_choice import TopicChoice
+    from scenthound.experiments.evolve.evolution import Evolution
+    from scenthound.experiments.evolve.run import Watch
+    from scenthound.experiments.starts import TopicChoice
 
 
 def evolve(
@@ -60,11 +60,11 @@ def evolve(
 
     scenthound evolve --resume search
     """
-    from scenthound.lab.evolving.evolution import evolve as search_rules
-    from scenthound.lab.evolving.evolution import go_on
-    from scenthound.lab.evolving.search_folder import check_new
-    from scenthound.lab.evolving.settings import parse_scores
-    from scenthound.lab.topic_choice import TopicChoice, parse_task
+    from scenthound.experiments.evolve.evolution import evolve as search_rules
+    from scenthound.experiments.evolve.evolution import go_on
+    from scenthound.experiments.evolve.folder import check_new
+    from scenthound.experiments.evolve.settings import parse_scores
+    from scenthound.experiments.starts import TopicChoice, parse_task
 
     if resume is not None:
         folder = resume
@@ -126,7 +126,7 @@ def _refuse_what_is_kept(context: typer.Context, folder: Path) -> None:
 
 def _record_crawl(web: Path) -> None:
     """Record the pages of a crawl, if it is one, and say what it lacks."""
-    from scenthound.cli.progress import shown
+    from scenthound.cli.terminal import shown
     from scenthound.store.crawl_web import open_web, pages_elsewhere
 
     elsewhere = pages_elsewhere(web)
@@ -153,8 +153,7 @@ def _note_topics(choice: TopicChoice) -> None:
 
 
 def _run(folder: Path, as_json: bool, run: Callable[[Watch], Evolution]) -> None:
-    from scenthound.cli.evolve_progress import watched
-    from scenthound.cli.evolve_tables import print_evolution
+    from scenthound.cli.evolve_output import print_evolution, watched
 
     began_s = monotonic()
     try:
@@ -177,6 +176,6 @@ def _how_to_go_on(folder: Path) -> str:
 
 
 def _can_go_on(folder: Path) -> bool:
-    from scenthound.lab.evolving.search_folder import is_search_folder
+    from scenthound.experiments.evolve.folder import is_search_folder
 
     return is_search_folder(folder)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenthound.cli.progress import shown
-from scenthound.cli.shared_options import AsJson, Workers
+from scenthound.cli.options import AsJson, Workers
+from scenthound.cli.terminal import shown
 from scenthound.errors import BadParameter
 
 if TYPE_CHECKING:
-    from scenthound.lab.studies.finished import FinishedStudy
-    from scenthound.lab.studies.settings import StudySettings
+    from scenthound.experiments.study.settings import StudySettings
+    from scenthound.experiments.study.study import FinishedStudy
     from scenthound.model import Progress
 
 #: The study that is a search, and has no arms.
@@ -64,11 +64,11 @@ def study(
 
     scenthound study pant2002 --web web --topics topics.jsonl --out pant2002
     """
-    from scenthound.lab.studies.settings_file import preset_text, read_settings
+    from scenthound.experiments.study.settings import preset_text, read_settings
 
     chosen = read_settings(name, settings).scaled(pages, topics_max, seeds)
     if show_settings:
-        from scenthound.report.studies.settings_text import settings_toml
+        from scenthound.ui.reports.study_files import settings_toml
 
         is_as_shipped = chosen == read_settings(name)
         # The file as it is shipped has comments.
@@ -94,19 +94,19 @@ def _run(
     progress: Progress,
 ) -> FinishedStudy:
     if settings.study != SEARCH_STUDY:
-        from scenthound.report.studies.folder import study_into
+        from scenthound.ui.reports.study_folder import study_into
 
         return study_into(out, settings, web, topics, cache=cache, workers=workers, progress=progress)
     if cache is not None:
         raise BadParameter(f"{SEARCH_STUDY} keeps what it crawled in --out: leave --cache out.")
-    from scenthound.report.studies.johnson2003_folder import johnson2003_into
+    from scenthound.ui.reports.johnson2003 import johnson2003_into
 
     return johnson2003_into(out, settings, web, topics, workers=workers, progress=progress)
 
 
 def _print(done: FinishedStudy, out: Path, as_json: bool) -> None:
     if as_json:
-        from scenthound.report.studies.place import FINDINGS_FILE
+        from scenthound.ui.reports.study_files import FINDINGS_FILE
 
         typer.echo((out / FINDINGS_FILE).read_text(encoding="utf-8"), nl=False)
         return

@@ -7,23 +7,16 @@ from typing import TYPE_CHECKING
 import typer
 
 from scenthound.cli.tables import print_table
-from scenthound.cli.wrapped import say
+from scenthound.cli.terminal import say
 from scenthound.errors import printable
-from scenthound.report.studies.about import verdict_lines
-from scenthound.report.studies.words import (
-    deciding_claim,
-    effect_told,
-    interval_told,
-    p_told,
-    protocol_told,
-    side_by_side,
-)
+from scenthound.ui.reports.study import deciding_claim, effect_told, interval_told, p_told, protocol_told, side_by_side
+from scenthound.ui.reports.study_about import verdict_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from scenthound.lab.findings import Finding
-    from scenthound.lab.studies.finished import FinishedStudy
+    from scenthound.experiments.findings import Finding
+    from scenthound.experiments.study.study import FinishedStudy
 
 HEADS = ["finding", "says", "protocol", "verdict", "effect", "95 % interval", "corrected p"]
 PROTOCOL = HEADS.index("protocol")

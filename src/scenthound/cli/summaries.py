@@ -10,16 +10,16 @@ import typer
 from scenthound.cli.tables import print_table
 from scenthound.errors import BrokenContract
 from scenthound.registry import written
-from scenthound.report.json_text import json_text
+from scenthound.ui.formats import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from scenthound.lab.simulation import Simulation
+    from scenthound.experiments.simulation import Simulation
     from scenthound.registry import Registry
-    from scenthound.store.exports.kind import ExportSummary
-    from scenthound.store.summary import RecordSummary
+    from scenthound.store.export_pages import ExportSummary
+    from scenthound.store.record import RecordSummary
 
 
 def print_record(summary: RecordSummary, out: Path, as_json: bool) -> None:

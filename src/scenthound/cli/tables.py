@@ -10,15 +10,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from scenthound.cli.wrapped import say
+from scenthound.cli.terminal import say
 from scenthound.errors import printable
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
 
-    from scenthound.lab.closed_world import ClosedWorldReport, Interval
-    from scenthound.lab.evaluate import Evaluation, RunningTime, StrategyResult
-    from scenthound.lab.statistics import MeanCurve
+    from scenthound.experiments.closed_world import ClosedWorldReport, Interval
+    from scenthound.experiments.evaluate import Evaluation, RunningTime, StrategyResult
+    from scenthound.experiments.statistics import MeanCurve
 
 
 #: Longer words, which are URLs, may be broken.

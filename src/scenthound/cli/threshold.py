@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from scenthound.cli.progress import shown
-from scenthound.cli.shared_options import AsJson
+from scenthound.cli.options import AsJson
+from scenthound.cli.terminal import shown
 from scenthound.errors import BadInput, WrongUse, printable
 
 PAGES = "What scores the labelled pages"
@@ -74,10 +74,10 @@ def threshold(
     scenthound threshold labels.csv --web web --topics topics.jsonl --topic chess --relevance svm --out curve.svg
     """
     from scenthound.cli.threshold_tables import print_drawn, print_suggestion
-    from scenthound.lab.thresholds.choice import Goal
-    from scenthound.lab.thresholds.scoring import ScoredBy
-    from scenthound.lab.thresholds.suggestion import draw_pages_to_label, suggest_threshold
-    from scenthound.report.threshold_figure import check_figure, draw_threshold
+    from scenthound.experiments.threshold.curve import Goal
+    from scenthound.experiments.threshold.labels import ScoredBy
+    from scenthound.experiments.threshold.suggestion import draw_pages_to_label, suggest_threshold
+    from scenthound.ui.figures import check_figure, draw_threshold
 
     if topics is None and (topic or relevance or train_from or cross_validate):
         raise WrongUse("--topic, --relevance, --train-from and --cross-validate need --topics.")

@@ -11,15 +11,14 @@ import typer
 from scenthound.cli.crawl_tables import print_commands
 from scenthound.cli.summaries import counted
 from scenthound.cli.tables import print_table
-from scenthound.cli.wrapped import say
-from scenthound.report.json_text import json_text
+from scenthound.cli.terminal import say
+from scenthound.ui.formats import json_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from scenthound.lab.thresholds.choice import Choice
-    from scenthound.lab.thresholds.curve import Measured, ThresholdRow
-    from scenthound.lab.thresholds.suggestion import Suggestion
+    from scenthound.experiments.threshold.curve import Choice, Measured, ThresholdRow
+    from scenthound.experiments.threshold.suggestion import Suggestion
 
 #: A table of more is read by nobody.
 MOST_ROWS = 24

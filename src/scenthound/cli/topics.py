@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenthound.errors import BadInput
-from scenthound.report.json_text import json_text
+from scenthound.ui.formats import json_text
 
 if TYPE_CHECKING:
-    from scenthound.topics.rules import Chosen
+    from scenthound.topics.select import Chosen
 
 topics_app = typer.Typer(
     help="List topics, select them by the rules of the studies, import them from Open Directory RDF.",
@@ -73,7 +73,7 @@ def select_topics(
 
     scenthound topics select topics.jsonl --rule level --count 30 --out thirty.jsonl
     """
-    from scenthound.topics.rules import Rule, Wish, choose_from_file
+    from scenthound.topics.select import Rule, Wish, choose_from_file
 
     _check_free(out, force)
     _write(choose_from_file(file, Wish(Rule.named(rule), count, seed, min_links)), out)
@@ -94,7 +94,7 @@ def import_topics(
 
     scenthound topics import --structure structure.rdf.u8.gz --content content.rdf.u8.gz --rule walks --out topics.jsonl
     """
-    from scenthound.topics.rules import Rule, Wish, choose_from_odp
+    from scenthound.topics.select import Rule, Wish, choose_from_odp
 
     _check_free(out, force)
     wish = Wish(Rule.named(rule), count, seed, min_links)

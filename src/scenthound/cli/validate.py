@@ -5,16 +5,8 @@ from typing import Annotated
 
 import typer
 
-from scenthound.cli.progress import shown
-from scenthound.cli.shared_options import (
-    AsJson,
-    ClosedWorld,
-    FollowNofollow,
-    Force,
-    RecordedWebFolder,
-    TopicsFile,
-    Workers,
-)
+from scenthound.cli.options import AsJson, ClosedWorld, FollowNofollow, Force, RecordedWebFolder, TopicsFile, Workers
+from scenthound.cli.terminal import shown
 
 
 def validate(
@@ -82,10 +74,8 @@ def validate(
 
     scenthound validate --web web --topics topics.jsonl --strategy evolved:file=evolved.toml --unseen-max 9 --out out
     """
-    from scenthound.lab.validating.settings import JOHNSON2003_BUDGETS, ValidationSettings
-    from scenthound.lab.validating.topics import TopicsWanted
-    from scenthound.report.validations.files import FINDINGS_FILE
-    from scenthound.report.validations.folder import validate_into
+    from scenthound.experiments.validate.settings import JOHNSON2003_BUDGETS, TopicsWanted, ValidationSettings
+    from scenthound.ui.reports.validation_folder import FINDINGS_FILE, validate_into
 
     wished = ValidationSettings(
         strategies=tuple(strategy),

@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 import typer
 
 from scenthound.cli.tables import print_table
-from scenthound.cli.wrapped import say
-from scenthound.lab.statistics import spread_told
-from scenthound.lab.validating.measurements import SEED_SETS
-from scenthound.lab.validating.measures import MEASURES
-from scenthound.report.validations.files import READING
+from scenthound.cli.terminal import say
+from scenthound.experiments.statistics import spread_told
+from scenthound.experiments.validate.crawls import MEASURES, SEED_SETS
+from scenthound.ui.reports.validation_folder import READING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from scenthound.lab.statistics import Effect, PairedSample
-    from scenthound.lab.validating.validation import Validation
-    from scenthound.lab.validating.verdicts import ValidatedFinding
+    from scenthound.experiments.statistics import Effect, PairedSample
+    from scenthound.experiments.validate.validation import ValidatedFinding, Validation
 
 #: What the second table shows, under heads that are short enough for a column.
 OTHER_MEASURES = {

@@ -19,11 +19,23 @@ from math import inf, nan
 
 import numpy as np
 
-from scenthound.frontier.base import NO_HOST, FrontierState, PriorityFrontier, Taken, not_a_number, regret
-from scenthound.frontier.keys import BLOCK_BITS, LAST_IN_BLOCK, TieKeys, tie_keys
-from scenthound.frontier.passing_over import take_ready
-from scenthound.frontier.rules import COMBINED, Rule
-from scenthound.frontier.turns import Ready, Turns
+from scenthound.frontier.base import (
+    BLOCK_BITS,
+    COMBINED,
+    LAST_IN_BLOCK,
+    NO_HOST,
+    FrontierState,
+    PriorityFrontier,
+    Ready,
+    Rule,
+    Taken,
+    TieKeys,
+    Turns,
+    not_a_number,
+    regret,
+    take_ready,
+    tie_keys,
+)
 from scenthound.model import FloatArray, IntArray
 
 #: (score negated, tie-breaking key, page, host): heapq keeps the smallest first.

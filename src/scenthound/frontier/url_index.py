@@ -4,8 +4,12 @@ It is a hash table with linear probing in which a larger hash wants a later slot
 in the order of their slots, and a larger table is made by one sort instead of an insertion for each.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
+
+from scenthound.model import BoolArray, IntArray
 
 #: An entry has the hash in its upper half and the number plus 1 in the lower; 0 is a free slot.
 HALF_BITS = 32
@@ -70,3 +74,27 @@ class UrlIndex:
             # Behind the last slot comes the first.
             self.slots[next(slot for slot in range(n_slots) if not self.slots[slot])] = entry
         return int(slots[-1]) + 1
+
+
+# URLs of which a table has some already: those are numbers, and only the others are text.
+
+#: Stands for the number of a URL that has none.
+NEW = -1
+
+
+@dataclass(frozen=True, slots=True)
+class FoundUrls:
+    """URLs in order: where `numbers` are `NEW`, the next of `new` is meant."""
+
+    numbers: IntArray
+    new: list[str]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def kept(self, is_kept: BoolArray) -> "FoundUrls":
+        new = [url for url, kept in zip(self.new, is_kept[self.numbers == NEW].tolist(), strict=True) if kept]
+        return FoundUrls(self.numbers[is_kept], new)
+
+    def followed_by(self, urls: list[str]) -> "FoundUrls":
+        return FoundUrls(np.append(self.numbers, np.full(len(urls), NEW, np.int32)), self.new + urls)

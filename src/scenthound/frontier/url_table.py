@@ -18,18 +18,82 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from secrets import randbits
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from scenthound.errors import BrokenContract
-from scenthound.frontier.found_urls import NEW, FoundUrls
-from scenthound.frontier.growing import Growing
-from scenthound.frontier.url_index import HALF_BITS, LOWER_HALF, UrlIndex, number_of
+from scenthound.frontier.url_index import HALF_BITS, LOWER_HALF, NEW, FoundUrls, UrlIndex, number_of
 from scenthound.model import IntArray, LongArray
 
+# Arrays of numbers that grow at their end, and may be looked at by compiled code meanwhile.
+#
+# A `bytearray` or an `array` cannot grow while anybody holds a view of it, and who holds one is not always known:
+# numba keeps what it was called with for a while when it had to compile. Here whoever looks keeps what was there.
+
+#: When an array is full, it gets an eighth more room, and a little.
+ROOM_PER_NUMBER = 8
+LEAST_ROOM = 64
+
+Number = TypeVar("Number", bound=np.integer[Any])
+
+
+class Growing(Generic[Number]):
+    """Numbers of one type."""
+
+    def __init__(self, of: type[Number]) -> None:
+        self._length = 0
+        self._use(np.zeros(LEAST_ROOM, of))
+
+    def _use(self, numbers: npt.NDArray[Number]) -> None:
+        self._numbers = numbers
+        # Through a memoryview single numbers come as Python integers, several times as fast as from numpy.
+        self._view = numbers.data
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, place: int) -> int:
+        """The number at a place that is filled."""
+        number: int = self._view[place]
+        return number
+
+    def append(self, number: int) -> None:
+        if self._length == len(self._view):
+            self._grow(1)
+        self._view[self._length] = number
+        self._length += 1
+
+    def extend(self, content: bytes) -> None:
+        """Only for bytes."""
+        end = self._length + len(content)
+        if end > len(self._view):
+            self._grow(len(content))
+        self._view[self._length : end] = content
+        self._length = end
+
+    def between(self, start: int, end: int) -> bytes:
+        """The bytes of the numbers from one place to another."""
+        return bytes(self._view[start:end])
+
+    def filled(self) -> npt.NDArray[Number]:
+        """All numbers so far. What is added later may or may not show behind them."""
+        return self._numbers[: self._length]
+
+    def _grow(self, n_more: int) -> None:
+        numbers = np.zeros(self._length + self._length // ROOM_PER_NUMBER + n_more + LEAST_ROOM, self._numbers.dtype)
+        numbers[: self._length] = self._numbers[: self._length]
+        self._use(numbers)
+
+    @property
+    def nbytes(self) -> int:
+        """Room to grow included."""
+        return self._numbers.nbytes
+
+
 if TYPE_CHECKING:
-    from scenthound.frontier.compiled_siphash import Key
+    from scenthound.frontier.compiled_urls import Key
 
 #: Ends are kept in four bytes, modulo this.
 END_LIMIT = 1 << 32
@@ -226,7 +290,7 @@ def _split(url: str) -> tuple[str, bytes]:
 
 def _compiled_hash() -> tuple["Key", Callable[[str], int]]:
     """A key, and the hash that compiled code gives to a URL under it."""
-    from scenthound.frontier.compiled_siphash import Key, siphash_of
+    from scenthound.frontier.compiled_urls import Key, siphash_of
 
     key = Key(np.uint64(randbits(64)), np.uint64(randbits(64)))
     return key, lambda url: int(siphash_of(np.frombuffer(_encoded(url), np.uint8), key)) & LOWER_HALF

@@ -13,6 +13,7 @@ not-a-number everywhere, and the topic is left out of that metric's means.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
@@ -20,8 +21,7 @@ import numpy as np
 
 from scenthound.errors import BadParameter
 from scenthound.model import BoolArray, FloatArray, IntArray, Trace
-from scenthound.registry import Choice, Registry
-from scenthound.registry.parameters import parameters_of
+from scenthound.registry import Choice, Registry, parameters_of
 from scenthound.text.vectors import TermRows
 
 
@@ -163,3 +163,67 @@ def parse_metric(text: str) -> Metric | Point:
     if not step.isdecimal():
         raise BadParameter(f"{text!r}: after the @ stands a number of pages, as in {name}@1000.")
     return metric @ int(step)
+
+
+# The area under another metric's curve up to t, divided by t: the mean of its values so far.
+#
+# It rewards who is good from early on, where the value at the end alone does not tell how it was reached.
+
+
+class Area(Metric):
+    """The mean of a metric's values after 1, 2, ... t pages."""
+
+    name = "area"
+    summary = "area under the curve of another metric, divided by the number of pages"
+    only_if_asked = True
+
+    def __init__(self, of: str = "target_recall") -> None:
+        self._metric = METRICS.make(of)
+        self.of = str(self._metric)
+        self.needs = self._metric.needs
+        self.lower_is_better = self._metric.lower_is_better
+
+    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
+        return mean_so_far(np.asarray(self._metric.curve(trace, judgement, n_steps), dtype=np.float64))
+
+
+# Facts about a pool that are known beforehand: for tests, and for judgements that need none.
+
+_NONE: FloatArray = np.zeros(0)
+_NO_PAGES: IntArray = np.zeros(0, np.int32)
+_NO_VECTORS = PoolVectors(TermRows(np.zeros(1, np.int64), _NO_PAGES, _NO_PAGES), _NONE, _NO_PAGES)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenFacts:
+    """A `PoolFacts` of these values; what is not given is not known."""
+
+    similarities: FloatArray = field(default_factory=lambda: _NONE)
+    lexical_ranks: FloatArray = field(default_factory=lambda: _NONE)
+    printed_ranks: FloatArray = field(default_factory=lambda: _NONE)
+    linkage_ranks: FloatArray = field(default_factory=lambda: _NONE)
+    accepted: Mapping[str, BoolArray] = field(default_factory=dict)
+    host_numbers: IntArray = field(default_factory=lambda: _NO_PAGES)
+    seed_host_numbers: IntArray = field(default_factory=lambda: _NO_PAGES)
+    weighted: PoolVectors = _NO_VECTORS
+
+    def similarity(self) -> FloatArray:
+        return self.similarities
+
+    def lexical_rank(self, *, as_printed: bool = False) -> FloatArray:
+        return self.printed_ranks if as_printed else self.lexical_ranks
+
+    def linkage_rank(self) -> FloatArray:
+        return self.linkage_ranks
+
+    def accepted_by(self, judge: str) -> BoolArray | None:
+        return self.accepted.get(judge)
+
+    def hosts(self) -> IntArray:
+        return self.host_numbers
+
+    def seed_hosts(self) -> IntArray:
+        return self.seed_host_numbers
+
+    def vectors(self) -> PoolVectors:
+        return self.weighted

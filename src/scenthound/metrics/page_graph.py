@@ -8,10 +8,11 @@ Rules
 """
 
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 
-from scenthound.model import IntArray, LongArray
+from scenthound.model import BoolArray, IntArray, LongArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +59,83 @@ class PageGraph:
         places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + counts, counts)
         targets: IntArray = self.target[places]
         return targets
+
+
+# How many links lie between the seeds of a crawl and its pages (johnson2003, Figures 9 and 10).
+#
+# The distance of a page is the length of the shortest way to it from any seed over the whole recorded web, along the
+# links that crawls are shown. So it is a fact about the page and the seeds, the same for every crawler, and not the
+# way that a crawl happened to take. A page that no way leads to has no distance and is left out.
+
+#: Stands for the distance of a page that no way leads to.
+UNREACHED = -1
+
+
+def distances_from(graph: PageGraph, seeds: IntArray) -> IntArray:
+    """The distance of every page, in rounds: all pages one link further at once."""
+    distance = np.full(graph.n_pages, UNREACHED, dtype=np.int32)
+    last_place = np.zeros(graph.n_pages, dtype=np.int64)
+    reached, links_away = seeds, 0
+    while len(reached):
+        distance[reached] = links_away
+        found = graph.targets_of(reached)
+        found = found[distance[found] == UNREACHED]
+        # Each page once, without sorting: where it stands last among those found.
+        places = np.arange(len(found))
+        last_place[found] = places
+        reached = found[last_place[found] == places]
+        links_away += 1
+    return distance
+
+
+@dataclass(frozen=True, slots=True)
+class DistanceHistogram:
+    """How many pages lie at each distance: `counts[d]` at d links from the seeds."""
+
+    counts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, distances: IntArray) -> "DistanceHistogram":
+        return cls(tuple(np.bincount(distances[distances != UNREACHED]).tolist()))
+
+    @property
+    def mean(self) -> float:
+        """Not-a-number where there is no page."""
+        total = sum(self.counts)
+        return sum(links * count for links, count in enumerate(self.counts)) / total if total else nan
+
+    @property
+    def maximum(self) -> float:
+        """Not-a-number where there is no page."""
+        return float(len(self.counts) - 1) if self.counts else nan
+
+
+# Cohesiveness: how many links the pages of a crawl have into its community (johnson2003 Eq. 13).
+#
+# For a set G of pages it is the sum over p in G of |L(p) & C|, divided by |G|. The community C holds the seeds and
+# the downloaded pages that the classifier says yes to, as in the study's rank function. Community cohesiveness has G
+# = C, overall cohesiveness has G = all pages downloaded. A crawl that ended early is judged by the pages it got: this
+# is a property of a set of pages, and no share of a budget.
+
+
+@dataclass(frozen=True, slots=True)
+class Cohesiveness:
+    """Of one crawl; not-a-number for a set without pages."""
+
+    community: float
+    overall: float
+
+
+def cohesiveness_of(graph: PageGraph, seeds: IntArray, pages: IntArray, is_good: BoolArray) -> Cohesiveness:
+    """Of a crawl that got these pages, of which those are good."""
+    in_community = np.zeros(graph.n_pages, dtype=np.bool_)
+    in_community[seeds] = True
+    in_community[pages[is_good]] = True
+    community = np.flatnonzero(in_community).astype(np.int32)
+    return Cohesiveness(_mean_links(graph, community, in_community), _mean_links(graph, pages, in_community))
+
+
+def _mean_links(graph: PageGraph, group: IntArray, in_community: BoolArray) -> float:
+    if not len(group):
+        return nan
+    return int(np.count_nonzero(in_community[graph.targets_of(group)])) / len(group)

@@ -9,10 +9,15 @@ Rules
   that every page has, whose logarithm is 0.
 """
 
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
 import numpy as np
 
-from scenthound.model import FloatArray, IntArray
-from scenthound.text.vectors import TermRows, atc_weights, cosines
+from scenthound.metrics.base import Judgement, Metric, PoolVectors, mean_so_far, padded, undefined
+from scenthound.model import FloatArray, IntArray, Trace
+from scenthound.registry import Bounds
+from scenthound.text.vectors import TermRows, atc_weights, cosines, tf_idf_weights
 
 DECIMALS = 12
 
@@ -60,3 +65,115 @@ def shared_ranks(score: FloatArray, then_by: FloatArray | None = None) -> FloatA
     # The places of a run are runs[i] + 1 to runs[i + 1].
     ranks[order] = np.repeat((runs[:-1] + runs[1:] + 1) / 2, np.diff(runs))
     return ranks
+
+
+# Mean rank, the dynamic scheme (menczer2001 section 4.2, pant2002 Table 2): how good the pages visited so far are.
+#
+# The mean over the pages visited up to t of their rank in the pool, which is all pages that any crawler visited for
+# the topic; 1 is the best rank, so low values are good. `metrics/ranks` says how pages are ranked. A page that a
+# crawl did not get counts with the rank one below the last of the pool.
+
+#: `lexical_as_printed` is the lexical rank by the formula as menczer2001 prints it.
+RankedBy = Literal["lexical", "linkage", "lexical_as_printed"]
+NEEDS = "a description (for linkage: keywords) with words of the web"
+
+
+class Rank(Metric):
+    """Mean rank of the first t pages; low is good."""
+
+    name = "rank"
+    summary = "mean rank of the visited pages among all pages that any crawler visited for the topic"
+    needs = NEEDS
+    lower_is_better = True
+
+    def __init__(self, by: RankedBy = "lexical") -> None:
+        self.by: RankedBy = by
+
+    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
+        ranks = ranks_by(judgement, self.by)
+        if not len(ranks):
+            return undefined(n_steps)
+        return mean_so_far(padded(ranks[judgement.places(trace)], n_steps, of_nothing=len(ranks) + 1))
+
+
+def ranks_by(judgement: Judgement, by: RankedBy) -> FloatArray:
+    """The rank of each page of the pool; empty where there is nothing to rank by."""
+    if by == "linkage":
+        return judgement.facts.linkage_rank()
+    return judgement.facts.lexical_rank(as_printed=by == "lexical_as_printed")
+
+
+# Coverage, the static scheme (pant2002 Table 2): the share of the best pages of the pool that a crawler visited.
+#
+# The best N are those of the N first ranks. Where pages of equal rank stand across that border, the places that are
+# left are shared among them: each counts in part, as it would on average if the tie were broken at random. A pool of
+# fewer than N pages is covered when all of them are visited.
+
+
+class Coverage(Metric):
+    """The share of the `top` best pages of the pool that are among the first t pages."""
+
+    name = "coverage"
+    summary = "share of the best pages that any crawler visited for the topic which have been visited"
+    needs = NEEDS
+
+    def __init__(self, by: RankedBy = "lexical", top: Annotated[int, Bounds(1)] = 100) -> None:
+        self.by: RankedBy = by
+        self.top = top
+
+    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
+        ranks = ranks_by(judgement, self.by)
+        if not len(ranks):
+            return undefined(n_steps)
+        counts = _counts_among(ranks, self.top)[judgement.places(trace)]
+        return np.cumsum(padded(counts, n_steps)) / min(self.top, len(ranks))
+
+
+def coverage_over(trace: Trace, judgement: Judgement, by: RankedBy, tops: Sequence[int]) -> FloatArray:
+    """The coverage of the whole crawl for each number of best pages: the curves of pant2002, Figures 2 and 3."""
+    ranks = ranks_by(judgement, by)
+    if not len(ranks):
+        return undefined(len(tops))
+    is_visited = np.zeros(len(ranks))
+    is_visited[judgement.places(trace)] = 1.0
+    _, group, sizes = np.unique(ranks, return_inverse=True, return_counts=True)
+    last_places = np.concatenate(([0], np.cumsum(sizes)))
+    n_found = np.concatenate(([0.0], np.cumsum(np.bincount(group, weights=is_visited))))
+    # Within a group of equal ranks each place is worth the same share of what was found of it: a straight line.
+    found: FloatArray = np.interp(tops, last_places, n_found)
+    return found / np.minimum(tops, len(ranks))
+
+
+def _counts_among(ranks: FloatArray, top: int) -> FloatArray:
+    """How much of each page counts among the best: 1, 0, or in part where a tie stands across the border."""
+    _, group, sizes = np.unique(ranks, return_inverse=True, return_counts=True)
+    places_before = np.cumsum(sizes) - sizes
+    counts: FloatArray = np.clip((top - places_before) / sizes, 0.0, 1.0)[group]
+    return counts
+
+
+# Mean topic similarity (menczer2001 section 4.3): how close the visited pages stay to the topic in vector space.
+#
+# The mean over the pages visited up to t of the cosine between page and description, both weighted `f * (1 +
+# ln(|S|/n))` with S the pool: all pages that any crawler visited for the topic.
+
+
+class MeanSimilarity(Metric):
+    """Mean cosine to the topic's description among the first t pages."""
+
+    name = "mean_similarity"
+    summary = "mean tf*idf cosine between the visited pages and the topic's description"
+    needs = "a description with words of the web"
+
+    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
+        similarity = judgement.facts.similarity()
+        if not len(similarity):
+            return undefined(n_steps)
+        return mean_so_far(padded(similarity[judgement.places(trace)], n_steps))
+
+
+def similarities(pool: PoolVectors, description: TermRows) -> FloatArray:
+    """The cosine of each page of the pool with the description. Description words that no page of the pool has
+    weigh nothing, as their inverse document frequency is not defined."""
+    of_description = tf_idf_weights(description, pool.document_frequency, len(pool.rows))
+    return cosines(pool.rows, pool.weights, description, of_description, pool.n_words)

@@ -6,10 +6,9 @@ import numpy as np
 
 from scenthound.errors import BadTopic
 from scenthound.model import FloatArray, IntArray, Topic
-from scenthound.relevance.base import Training, WordIndex
-from scenthound.relevance.windows import bounded_ends
+from scenthound.relevance.base import Training, WordIndex, bounded_ends
+from scenthound.text.tokenizer import stems_of
 from scenthound.text.vectors import count_windows, tf_weights, total_weight
-from scenthound.text.words import stems_of
 
 
 class Cosine:

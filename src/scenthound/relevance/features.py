@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scenthound.model import BoolArray, FloatArray, IntArray
-from scenthound.relevance.base import Training
-from scenthound.relevance.windows import bounded_ends
+from scenthound.relevance.base import Training, bounded_ends
 from scenthound.text.vectors import TermRows, count_windows
 
 #: What stands for every word that is no feature, as 0 does for stop words; counting leaves it out.

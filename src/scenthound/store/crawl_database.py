@@ -9,20 +9,152 @@ Rules
   has lost commits is not opened.
 """
 
+import os
 import sqlite3
 import zlib
-from contextlib import closing
-from dataclasses import dataclass, field
+from contextlib import closing, suppress
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from isal import isal_zlib
 
 from scenthound.errors import BadInput, printable
-from scenthound.store.acknowledged import Acknowledged, check_none_lost, last_noted, note_of
+from scenthound.files import regular_bytes
 from scenthound.store.archive import ArchiveEnd
-from scenthound.store.crawl_rows import NotTakenRow, RobotsRow, VisitRow
-from scenthound.store.visit_arrays import joined_arrays
-from scenthound.store.watch_tables import WATCH_SCHEMA, WatchBatch, add_tables, insert
+from scenthound.store.crawl_rows import GuideRow, MomentRow, NotTakenRow, RobotsRow, RunRow, VisitRow, joined_arrays
+
+# How many commits of a crawl were acknowledged, noted beside its database, so that it cannot lose some in silence.
+#
+# Commits are numbered. After a kill the last of them stand in the database's log alone, and without its log, or with
+# a damaged one, the database opens as if nothing was amiss, in the state of an earlier commit.
+#
+# Rules
+# - A number is noted when its commit is on the disk: then a kill, or a power cut, can leave a note that is behind the
+#   database, never one that is ahead of it.
+# - The note is no part of a commit. Where it cannot be written the commit stands, and a loss might not be seen.
+# - Whoever compares reads the note first: what a running crawl commits meanwhile is then no loss.
+
+NOTE_FILE = "acknowledged"
+_WIDTH = 19
+#: Neither through a link nor into a pipe, which would wait for a reader.
+_NOTHING_ELSE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+#: A note is shorter.
+_MOST_BYTES = 1_000
+
+
+class Acknowledged:
+    """Notes numbers of commits in a file, which is made if it is not there."""
+
+    def __init__(self, path: Path, last: int) -> None:
+        self._handle: int | None = None
+        with suppress(OSError):
+            self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | _NOTHING_ELSE, 0o644)
+        self.note(last)
+
+    def note(self, commit: int) -> None:
+        if self._handle is not None:
+            # Always of one length, so that a full disk takes it too.
+            with suppress(OSError):
+                os.pwrite(self._handle, b"%*d\n" % (_WIDTH, commit), 0)
+
+    def close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+def note_of(database: Path) -> Path:
+    return database.with_name(NOTE_FILE)
+
+
+def check_none_lost(database: Path, noted: int, last: int) -> None:
+    """BadInput if a later commit was noted than the last one in the database."""
+    if noted > last:
+        raise BadInput(
+            f"{printable(database)} has lost {noted - last:,} of {noted:,} commits: {database.name}-wal was deleted or "
+            f"damaged, or the file is an older one. Bring back the whole folder from a copy, or delete "
+            f"{printable(note_of(database))} to go on without what they held."
+        )
+
+
+def last_noted(path: Path) -> int:
+    """The number in the note; 0 if there is none, as in a crawl that an earlier Scenthound made."""
+    try:
+        return int(regular_bytes(path, _MOST_BYTES))
+    except (OSError, ValueError):
+        return 0
+
+
+# What a crawl notes for those who watch it: its runs, how it was doing at moments, how it is doing now, its guides.
+#
+# Rules
+# - They are written in the commits of the crawl, so they never tell of a page that is not on the disk.
+# - Nothing depends on them: a crawl of an older version has no such tables, and gets them when it is resumed.
+
+WATCH_SCHEMA = """
+CREATE TABLE IF NOT EXISTS run (
+    run INTEGER PRIMARY KEY, began_s REAL, n_pages_before INTEGER, process INTEGER, version TEXT, ended_s REAL,
+    ended TEXT);
+CREATE TABLE IF NOT EXISTS moment (
+    number INTEGER PRIMARY KEY, time_s REAL, run INTEGER, pages INTEGER, page_budget INTEGER, harvest REAL,
+    harvest_of_late REAL, regret REAL, frontier INTEGER, in_flight INTEGER, hosts_active INTEGER,
+    hosts_resting INTEGER, hosts_ready INTEGER, hosts_retired INTEGER, not_taken INTEGER, paused INTEGER);
+CREATE TABLE IF NOT EXISTS status (one INTEGER PRIMARY KEY CHECK (one = 1), text BLOB);
+CREATE TABLE IF NOT EXISTS guide (
+    number INTEGER PRIMARY KEY, visit INTEGER, time_s REAL, relevance TEXT, folder TEXT, n_positive INTEGER,
+    n_negative INTEGER);
+"""
+
+
+@dataclass(slots=True)
+class WatchBatch:
+    """What is noted in one commit. Of several rows for one run, and of several statuses, the last one stays."""
+
+    runs: list[RunRow] = field(default_factory=list)
+    moments: list[MomentRow] = field(default_factory=list)
+    guides: list[GuideRow] = field(default_factory=list)
+    status: bytes | None = None  #: as JSON
+
+
+def has_tables(connection: sqlite3.Connection) -> bool:
+    sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('run', 'moment', 'status', 'guide')"
+    return bool(connection.execute(sql).fetchone()[0] == 4)
+
+
+def add_tables(connection: sqlite3.Connection) -> None:
+    """To the database of an older version."""
+    if not has_tables(connection):
+        connection.executescript(f"BEGIN IMMEDIATE; {WATCH_SCHEMA} COMMIT;")
+
+
+def insert(connection: sqlite3.Connection, batch: WatchBatch) -> None:
+    many = connection.executemany
+    if batch.runs:
+        many("INSERT OR REPLACE INTO run VALUES (?, ?, ?, ?, ?, ?, ?)", map(astuple, batch.runs))
+    if batch.moments:
+        marks = ", ".join("?" * 15)
+        many(f"INSERT INTO moment VALUES (NULL, {marks})", map(astuple, batch.moments))
+    if batch.guides:
+        many("INSERT INTO guide VALUES (NULL, ?, ?, ?, ?, ?, ?)", map(astuple, batch.guides))
+    if batch.status is not None:
+        connection.execute("INSERT OR REPLACE INTO status VALUES (1, ?)", (batch.status,))
+
+
+def run_row(values: tuple[Any, ...]) -> RunRow:
+    return RunRow(*values)
+
+
+def moment_row(values: tuple[Any, ...]) -> MomentRow:
+    """Without its number."""
+    row = MomentRow(*values)
+    return replace(row, paused=bool(row.paused))
+
+
+def guide_row(values: tuple[Any, ...]) -> GuideRow:
+    """Without its number."""
+    return GuideRow(*values)
+
 
 SCHEMA = """
 CREATE TABLE archive_end (one INTEGER PRIMARY KEY CHECK (one = 1), file INTEGER, offset INTEGER, last_record INTEGER);

@@ -24,8 +24,7 @@ from scenthound.store.archive import ArchiveBatch, ArchiveWriter, check_whole, c
 from scenthound.store.crawl_database import CrawlBatch, CrawlDatabase
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, ArchiveSettings, CrawlAbout, is_crawl
 from scenthound.store.crawl_rows import GuideRow, MomentRow, NotTakenRow, Place, RobotsRow, RunRow, VisitRow
-from scenthound.store.folder import new_folder
-from scenthound.store.folder_lock import locked_unless_taken
+from scenthound.store.folder import locked_unless_taken, new_folder
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.fetch import Response
 

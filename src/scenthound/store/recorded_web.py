@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from scenthound.errors import BadInput, printable
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
+from scenthound.store.columns import ByteArray, TextTable, offsets_of
 from scenthound.store.layout import Arrays, content_fingerprint, problem_with, read_about, read_arrays
-from scenthound.store.text_table import ByteArray, TextTable, offsets_of
 from scenthound.web.urls import canonical, fingerprint
 
 

@@ -7,9 +7,9 @@ Rules
 
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import orjson
@@ -18,11 +18,23 @@ from scenthound.errors import BadInput, printable
 from scenthound.model import IntArray
 from scenthound.reasons import REASONS, Reason
 from scenthound.store.archive import ArchiveEnd, ArchiveReader
-from scenthound.store.crawl_database import held_by_another, is_busy, reading_connection, unpacked
+from scenthound.store.crawl_database import (
+    NOINDEX,
+    TRUNCATED,
+    guide_row,
+    has_tables,
+    held_by_another,
+    is_busy,
+    moment_row,
+    reading_connection,
+    run_row,
+    unpacked,
+)
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout
 from scenthound.store.crawl_rows import (
     CrawlCounts,
     GuideRow,
+    JoinedArrays,
     MomentRow,
     NotTakenRow,
     Place,
@@ -30,9 +42,40 @@ from scenthound.store.crawl_rows import (
     RunRow,
     VisitRow,
 )
-from scenthound.store.stored_rows import not_taken_row, visit_row
-from scenthound.store.visit_arrays import JoinedArrays
-from scenthound.store.watch_tables import guide_row, has_tables, moment_row, run_row
+
+# Rows of the database of a crawl, made into the values that they were.
+
+
+def not_taken_row(values: tuple[Any, ...]) -> NotTakenRow:
+    page, url, reason, detail, time_s, status = values
+    return NotTakenRow(page, url, REASONS[reason], detail, time_s, status)
+
+
+def visit_row(values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRow:
+    visit, page, url, status, time_s, relevance, title, content_bytes, simhash, *place = values[:12]
+    score, regret, rank, waiting, flags = values[12:]
+    return VisitRow(
+        visit=visit,
+        page=page,
+        url=url,
+        status=status,
+        time_s=time_s,
+        relevance=relevance,
+        title=title,
+        content_bytes=content_bytes,
+        simhash=simhash,
+        links=arrays.links(visit),
+        place=None if place[0] is None else Place(*place),
+        score=score,
+        regret=regret,
+        rank=rank,
+        waiting=waiting,
+        predicted=arrays.predicted(visit),
+        anchors=arrays.anchors(visit),
+        noindex=bool(flags & NOINDEX),
+        truncated=bool(flags & TRUNCATED),
+    )
+
 
 Reader = TypeVar("Reader", bound="StoredCrawl")
 
@@ -242,3 +285,64 @@ class StoredCrawl:
     def _one(self, sql: str, *values: object) -> Any:
         found = self._all(sql, *values)
         return found[0] if found else None
+
+
+# The pages of a crawl in lists, as people leaf through them: some at a time, by visit or by relevance.
+#
+# Rules
+# - Every list is bounded, and asks for no more than it answers with; what has to look through all visits says so.
+# - The rules of `stored_crawl` hold: no question stays open between two answers.
+
+ListOrder = Literal["latest", "first", "best", "worst"]
+
+_SCHEMES = ("http://", "https://")
+_BY_RELEVANCE = {"best": "relevance DESC, visit", "worst": "relevance, visit"}
+
+
+class PageLists(StoredCrawl):
+    """A stored crawl that can be leafed through."""
+
+    def listed(self, order: ListOrder, limit: int, start: int = 0, host: str = "") -> list[VisitRow]:
+        """Pages in an order. By visit, `start` is the visit after the last one shown ("first") or the last one shown
+        ("latest", where 0 begins at the end); by relevance it is how many were shown, and all visits are looked at."""
+        is_of_host, values = _of_host(host)
+        if order in _BY_RELEVANCE:
+            sql = f"SELECT visit FROM visit WHERE {is_of_host} ORDER BY {_BY_RELEVANCE[order]} LIMIT ? OFFSET ?"
+            found = self._all(sql, *values, limit, start)
+        elif order == "first":
+            sql = f"SELECT visit FROM visit WHERE visit >= ? AND {is_of_host} ORDER BY visit LIMIT ?"
+            found = self._all(sql, start, *values, limit)
+        else:
+            sql = f"SELECT visit FROM visit WHERE visit < ? AND {is_of_host} ORDER BY visit DESC LIMIT ?"
+            found = self._all(sql, start or self.n_visits(), *values, limit)
+        return self.visits_numbered(visit for (visit,) in found)
+
+    def visits_numbered(self, numbers: Iterable[int]) -> list[VisitRow]:
+        """The visits of these numbers, in their order; those that are not there are left out."""
+        rows, arrays = [], None
+        for number in numbers:
+            values = self._one("SELECT * FROM visit WHERE visit = ?", number)
+            if arrays is None or not arrays.first <= number < arrays.end:
+                arrays = self._arrays_with(number)
+            if values is not None and arrays is not None:
+                rows.append(self._visit_row(values, arrays))
+        return rows
+
+    def refused(self, limit: int, start: int = 0, reason: Reason | None = None) -> list[NotTakenRow]:
+        """Pages that were not taken, from page number `start` on; for one reason it may look through all of them."""
+        if reason is None:
+            found = self._all("SELECT * FROM not_taken WHERE page >= ? ORDER BY page LIMIT ?", start, limit)
+        else:
+            sql = "SELECT * FROM not_taken WHERE page >= ? AND reason = ? ORDER BY page LIMIT ?"
+            found = self._all(sql, start, reason.value, limit)
+        return list(map(not_taken_row, found))
+
+
+def _of_host(host: str) -> tuple[str, list[str]]:
+    """A condition on the address of a visit, with its values. In a canonical one `/` or a port follows the host."""
+    if not host:
+        return "true", []
+    beginnings = [f"{scheme}{host.lower()}{sign}" for scheme in _SCHEMES for sign in "/:"]
+    return f"({' OR '.join('substr(url, 1, length(?)) = ?' for _ in beginnings)})", [
+        value for beginning in beginnings for value in (beginning, beginning)
+    ]

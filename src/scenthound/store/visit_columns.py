@@ -14,8 +14,8 @@ import numpy as np
 
 from scenthound.model import FloatArray
 from scenthound.reasons import REASONS, Reason
+from scenthound.store.crawl_rows import JoinedArrays
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.store.visit_arrays import JoinedArrays
 
 NumberColumn = Literal["page", "time_s", "relevance", "score", "regret", "waiting"]
 

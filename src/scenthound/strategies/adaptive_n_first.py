@@ -21,12 +21,12 @@ from random import Random
 from typing import Annotated, Any, ClassVar
 
 from scenthound.errors import BadParameter
-from scenthound.frontier.priority import Taken, Turns
+from scenthound.frontier.base import Taken, Turns
 from scenthound.model import Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import Presets, SeenWeb, State
 from scenthound.strategies.best_n_first import BestNFirst, FoundAgain
-from scenthound.strategies.parts.frontier_based import Buffer, RoundSize
+from scenthound.strategies.frontier_strategy import Buffer, RoundSize
 
 #: Two means are the same if they differ by less than this share.
 SAME = 1e-9

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar, Literal, Protocol, Self
 
-from scenthound.frontier.priority import Ready
+from scenthound.frontier.base import Ready
 from scenthound.model import IntArray, Links, Seed, Visit
 from scenthound.registry import Registry, Value, all_arguments, check_arguments
 

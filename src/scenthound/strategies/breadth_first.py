@@ -12,7 +12,7 @@ import numpy as np
 
 from scenthound.model import IntArray, Seed, Visit
 from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
-from scenthound.strategies.parts.frontier_based import Buffer, FrontierStrategy, seed_arrays
+from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, seed_arrays
 
 
 class BreadthFirst(FrontierStrategy):

@@ -9,7 +9,7 @@ from typing import ClassVar
 from scenthound.errors import BadParameter, printable
 from scenthound.registry import Choice
 from scenthound.strategies.base import STRATEGIES, Presets
-from scenthound.strategies.parts.frontier_based import Buffer, RoundSize
+from scenthound.strategies.frontier_strategy import Buffer, RoundSize
 from scenthound.strategies.rank_file import read_rank_file
 from scenthound.strategies.rank_function import RankFunction
 

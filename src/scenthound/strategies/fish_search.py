@@ -26,8 +26,8 @@ import numpy as np
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import MemoryBound, SeenWeb, State
-from scenthound.strategies.parts.frontier_based import Buffer, FrontierStrategy, RoundSize, first_places, seed_arrays
-from scenthound.strategies.parts.per_url import per_url, restored, saved, with_room
+from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize, first_places, seed_arrays
+from scenthound.strategies.per_url import per_url, restored, saved, with_room
 
 #: How many irrelevant pages in a row the search goes through.
 Depth = Annotated[int, Bounds(0, 1000)]

@@ -22,10 +22,10 @@ import numpy as np
 from scenthound.model import IntArray
 from scenthound.registry import Bounds
 from scenthound.strategies.base import Presets
+from scenthound.strategies.cash import WAITS
+from scenthound.strategies.frontier_strategy import RoundSize
 from scenthound.strategies.otie import Flatness, Otie, Rounds, Strength, WhenHopeless
-from scenthound.strategies.parts.cash import WAITS
-from scenthound.strategies.parts.frontier_based import RoundSize
-from scenthound.strategies.parts.prediction import PageWeight, Window
+from scenthound.strategies.per_url import PageWeight, Window
 
 
 class HubOtie(Otie):

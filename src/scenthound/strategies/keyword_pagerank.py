@@ -13,9 +13,8 @@ import numpy as np
 
 from scenthound.model import FloatArray, IntArray, Visit
 from scenthound.strategies.base import Presets, SeenWeb
-from scenthound.strategies.pagerank import BufferedPages, Every, Gamma, PageRankGuided, Tolerance
-from scenthound.strategies.parts.frontier_based import Buffer, RoundSize
-from scenthound.strategies.parts.local_pagerank import Norm, PageRankFormula
+from scenthound.strategies.frontier_strategy import Buffer, RoundSize
+from scenthound.strategies.pagerank import BufferedPages, Every, Gamma, Norm, PageRankFormula, PageRankGuided, Tolerance
 from scenthound.text.vectors import occurrences
 
 

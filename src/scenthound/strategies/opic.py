@@ -16,9 +16,9 @@ import numpy as np
 
 from scenthound.model import FloatArray, Visit
 from scenthound.strategies.base import Presets, SeenWeb, State
-from scenthound.strategies.parts.cash import CashStrategy
-from scenthound.strategies.parts.frontier_based import RoundSize, first_places
-from scenthound.strategies.parts.per_url import per_url, restored, saved, with_room
+from scenthound.strategies.cash import CashStrategy
+from scenthound.strategies.frontier_strategy import RoundSize, first_places
+from scenthound.strategies.per_url import per_url, restored, saved, with_room
 
 
 class Opic(CashStrategy):

@@ -19,19 +19,19 @@ import numpy as np
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds, Value
 from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
-from scenthound.strategies.parts.cash_score import CashScore
-from scenthound.strategies.parts.extra_scores import (
+from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize, first_places
+from scenthound.strategies.rank_rules import BYTES_PER_DISTANCE, SCORE_NAMES, STUDY_SCORES, RankRules, RuleChoice
+from scenthound.strategies.rank_scores import (
     CONTEXT_WORDS,
     AnchorScore,
+    CashScore,
     ContextScore,
     Download,
     ExtraScore,
     HostSuccess,
+    HubOver,
+    RankScores,
 )
-from scenthound.strategies.parts.frontier_based import Buffer, FrontierStrategy, RoundSize, first_places
-from scenthound.strategies.parts.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules
-from scenthound.strategies.parts.rank_scores import HubOver, RankScores
-from scenthound.strategies.parts.rule_choice import BYTES_PER_DISTANCE, RuleChoice
 
 #: Weights are divided by their sum.
 Weight = Annotated[float, Bounds(0, 1_000_000)]

@@ -27,9 +27,8 @@ from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import MemoryBound, SeenWeb, State
 from scenthound.strategies.fish_search import Depth, DepthBoundSearch, Threshold
-from scenthound.strategies.parts.frontier_based import Buffer, RoundSize, best_of_repeats
-from scenthound.strategies.parts.per_url import per_url, restored, saved, with_room
-from scenthound.strategies.parts.prediction import Window
+from scenthound.strategies.frontier_strategy import Buffer, RoundSize, best_of_repeats
+from scenthound.strategies.per_url import Window, per_url, restored, saved, with_room
 
 #: A weight or a decay factor.
 Share = Annotated[float, Bounds(0, 1)]

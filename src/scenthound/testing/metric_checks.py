@@ -6,11 +6,10 @@ from random import Random
 import numpy as np
 
 from scenthound.errors import BrokenContract
-from scenthound.metrics.base import Judgement, Metric, PoolVectors
-from scenthound.metrics.given_facts import GivenFacts
+from scenthound.metrics.base import GivenFacts, Judgement, Metric, PoolVectors
 from scenthound.metrics.ranks import shared_ranks
 from scenthound.model import BoolArray, FloatArray, IntArray, Trace
-from scenthound.registry.parameters import parameters_of
+from scenthound.registry import parameters_of
 from scenthound.text.vectors import TermRows
 
 N_TRACES = 20

@@ -3,19 +3,59 @@
 `check_strategy(lambda: MyStrategy(n=3))` raises `BrokenContract` with the rule that was broken, or returns.
 """
 
+import gc
+import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from random import Random
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
 
-from scenthound.drivers.simulated_web import NotGot, SimulatedWeb
-from scenthound.drivers.telling import Telling
+import numpy as np
+
 from scenthound.errors import BrokenContract
 from scenthound.model import Visit
+from scenthound.simulator.scores import Telling
+from scenthound.simulator.web import NotGot, SimulatedWeb
 from scenthound.strategies.base import Strategy
-from scenthound.testing.memory import bytes_held
 from scenthound.testing.synthetic_web import WORDS, SyntheticWeb
+
+# How many bytes an object holds, with all that hangs on it.
+
+#: Shared by everybody, so held by nobody.
+_SHARED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
+
+
+def bytes_held(root: object, *, besides: Iterable[object] = ()) -> int:
+    """The bytes of `root` and of everything that can be reached from it, each object once; what is reached only through
+    `besides`, code, modules and classes, attributes of classes included, do not count."""
+    seen = {id(other) for other in besides}
+    waiting: list[Any] = [root]
+    total = 0
+    while waiting:
+        item = waiting.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        if not isinstance(item, _SHARED):
+            # The size of an array is that of the numbers it owns; what a view looks at, its base owns.
+            total += sys.getsizeof(item)
+        waiting += _held_by(item)
+    return total
+
+
+def _held_by(item: Any) -> Iterable[Any]:
+    if isinstance(item, np.ndarray):
+        return [item.base, *(item.ravel().tolist() if item.dtype.hasobject else ())]
+    if isinstance(item, FunctionType):
+        # Its code is everybody's, but what it has closed over is its own.
+        return item.__closure__ or ()
+    if isinstance(item, BuiltinFunctionType | MethodType):
+        return [item.__self__]
+    return () if isinstance(item, _SHARED) else gc.get_referents(item)
+
 
 Factory = Callable[[], Strategy]
 

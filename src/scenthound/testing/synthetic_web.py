@@ -12,14 +12,13 @@ from urllib.parse import quote
 
 import numpy as np
 
-from scenthound.drivers.scores import Scores
-from scenthound.drivers.simulate import simulate
-from scenthound.drivers.telling import TopicWords
 from scenthound.model import FloatArray
+from scenthound.simulator.scores import Scores, TopicWords
+from scenthound.simulator.simulator import simulate
+from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
-from scenthound.store.raw_page import RawPage
 from scenthound.strategies.base import Strategy
-from scenthound.text.words import stems_of
+from scenthound.text.tokenizer import stems_of
 
 MARKED_LINK = re.compile(r"\[(\w+)\]")
 #: What the pages of random webs are about.

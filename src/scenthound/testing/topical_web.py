@@ -8,6 +8,7 @@ give the same bytes. `topics.jsonl` in the folder is what `scenthound simulate` 
 pieces; what is held for all pages at once takes some 200 bytes a page.
 """
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,24 +16,127 @@ from typing import Any
 import numpy as np
 
 from scenthound.errors import Failure, printable
-from scenthound.model import FloatArray, IntArray, LongArray, Progress, silent
-from scenthound.store.batch import terms_of
-from scenthound.store.columns import FileColumns
+from scenthound.model import FloatArray, IntArray, LongArray, Progress, Topic, silent
+from scenthound.store.batches import terms_of
+from scenthound.store.columns import Columns, FileColumns, offsets_of, packed
 from scenthound.store.folder import new_folder
 from scenthound.store.layout import LAYOUT, content_fingerprint, write_about
+from scenthound.store.record import RecordSummary
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.store.summary import RecordSummary
-from scenthound.store.text_table import offsets_of, packed
-from scenthound.testing.topical.addresses import Addresses
-from scenthound.testing.topical.links import LinkDraw, PieceLinks
-from scenthound.testing.topical.pages import NO_SECOND, Pages, pages_of
-from scenthound.testing.topical.settings import TopicalWeb
-from scenthound.testing.topical.streams import PIECE
-from scenthound.testing.topical.titles import Titles
-from scenthound.testing.topical.topics import topic_id, topics_of
-from scenthound.testing.topical.vocabulary import Vocabulary
-from scenthound.testing.topical.words import PieceWords, WordDraw
+from scenthound.testing.topical_graph import (
+    NO_SECOND,
+    PIECE,
+    LinkDraw,
+    Pages,
+    Part,
+    PieceLinks,
+    TopicalWeb,
+    generator,
+    pages_of,
+)
+from scenthound.testing.topical_text import PieceWords, Titles, Vocabulary, WordDraw
 from scenthound.topics.files import write_topics
+from scenthound.web.urls import fingerprint
+
+# The URLs of a topical web: of pages, of aliases, and of what is linked to and not recorded.
+#
+# Every host is a domain of its own. Half of the dead URLs are on the host that first named them, the others on hosts
+# of which nothing is recorded, a few on each.
+
+DEAD_PER_HOST = 8
+
+
+def host_name(host: int) -> str:
+    return f"site{host}.test"
+
+
+def page_url(host: int, page: int) -> str:
+    return f"http://site{host}.test/page{page}"
+
+
+class Addresses:
+    """Writes URLs into columns, number after number."""
+
+    def __init__(self, columns: Columns, n_hosts: int) -> None:
+        self._columns, self._n_hosts = columns, n_hosts
+        self._lengths: list[IntArray] = []
+        self._keys: list[np.ndarray[tuple[int], np.dtype[np.uint64]]] = []
+        self._outside: list[str] = []
+
+    def add_pages(self, host: IntArray) -> None:
+        for first in range(0, len(host), PIECE):
+            hosts = host[first : first + PIECE]
+            self._add([page_url(of, first + i) for i, of in enumerate(hosts.tolist())], hosts)
+
+    def add_aliases(self, page: LongArray, host: IntArray) -> None:
+        hosts = host[page]
+        self._add(
+            [f"http://site{of}.test/moved{p}" for of, p in zip(hosts.tolist(), page.tolist(), strict=True)], hosts
+        )
+
+    def add_dead(self, source_host: IntArray) -> None:
+        """Dead URLs, by the host of the page that first named each."""
+        dead = np.arange(len(source_host), dtype=np.int32)
+        hosts = np.where(dead % 2, source_host, self._n_hosts + dead // (2 * DEAD_PER_HOST)).astype(np.int32)
+        self._outside = [f"outside{i}.test" for i in range(int(hosts.max(initial=-1)) + 1 - self._n_hosts)]
+        names = (host_name(of) if of < self._n_hosts else f"outside{of - self._n_hosts}.test" for of in hosts.tolist())
+        for first in range(0, len(dead), PIECE):
+            piece = hosts[first : first + PIECE]
+            self._add([f"http://{next(names)}/gone{first + i}" for i in range(len(piece))], piece)
+
+    def finish(self) -> None:
+        columns = self._columns
+        columns.append("url_offset", offsets_of(np.concatenate(self._lengths)))
+        key = np.concatenate(self._keys)
+        order = np.argsort(key)
+        columns.append("fingerprint_key", key[order])
+        columns.append("fingerprint_url", order)
+        text, offset = packed(self._host_names())
+        columns.append("host_text", text)
+        columns.append("host_offset", offset)
+
+    def _host_names(self) -> Iterator[str]:
+        yield from map(host_name, range(self._n_hosts))
+        yield from self._outside
+
+    def _add(self, urls: list[str], host: IntArray) -> None:
+        self._columns.append("url_text", np.frombuffer("".join(urls).encode(), np.uint8))
+        self._columns.append("url_host", host)
+        self._lengths.append(np.fromiter(map(len, urls), np.int32, len(urls)))
+        self._keys.append(np.fromiter(map(fingerprint, urls), np.uint64, len(urls)))
+
+
+# The topics of a topical web as a topic file has them: ids, keywords, descriptions, examples.
+
+N_KEYWORDS = 5
+N_DESCRIBING = 30
+#: Enough for the large seed set of johnson2003, and for targets beside it.
+MOST_EXAMPLES = 500
+
+
+def topic_id(topic: int) -> str:
+    """What the pages of a topic are labelled with."""
+    return f"topic{topic}"
+
+
+def topics_of(web: TopicalWeb, pages: Pages, vocabulary: Vocabulary) -> list[Topic]:
+    """The topics that are the first of some page, by number. Examples are drawn from these pages."""
+    rng = generator(web.seed, Part.EXAMPLES)
+    order = np.argsort(pages.topic, kind="stable")
+    own = np.split(order, np.searchsorted(pages.topic[order], np.arange(1, web.topics + 1)))
+    return [_topic(topic, own[topic], pages, vocabulary, rng) for topic in range(web.topics) if len(own[topic])]
+
+
+def _topic(topic: int, own: LongArray, pages: Pages, vocabulary: Vocabulary, rng: np.random.Generator) -> Topic:
+    examples = np.sort(rng.choice(own, min(MOST_EXAMPLES, len(own)), replace=False)).tolist()
+    return Topic(
+        id=topic_id(topic),
+        keywords=tuple(vocabulary.frequent(topic, N_KEYWORDS)),
+        path=f"Top/{vocabulary.frequent(topic, 1)[0]}",
+        description=" ".join(vocabulary.frequent(topic, N_DESCRIBING)),
+        examples=tuple(page_url(int(pages.host[page]), page) for page in examples),
+    )
+
 
 TOPICS_FILE = "topics.jsonl"
 

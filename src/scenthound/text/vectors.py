@@ -16,7 +16,7 @@ from scenthound.compiling import is_loaded
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
 
 if TYPE_CHECKING:
-    from scenthound.text.compiled_counts import WordCounts
+    from scenthound.text.compiled import WordCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def word_norm(words: IntArray) -> float:
 
 @cache
 def _word_counts() -> "WordCounts":
-    from scenthound.text.compiled_counts import WordCounts
+    from scenthound.text.compiled import WordCounts
 
     return WordCounts()
 
@@ -96,7 +96,7 @@ def total_weight(words: IntArray, weights: FloatArray) -> float:
     """The sum of the weights of all words of a page, which are whole numbers; the last weight is that of all words that
     the others are not for."""
     if is_loaded():
-        from scenthound.text.compiled_counts import total_weight as compiled_total_weight
+        from scenthound.text.compiled import total_weight as compiled_total_weight
 
         return compiled_total_weight(words, weights)
     return plain_total_weight(words, weights)

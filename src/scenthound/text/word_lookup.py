@@ -100,7 +100,7 @@ class WordLookup:
         self._table.put(hashes, np.fromiter(number_of_hash.values(), np.int32, len(number_of_hash)))
 
     def _find_compiled(self, codes: Codes, cuts: LongArray) -> tuple[Found, IntArray]:
-        from scenthound.text.compiled_lookup import find_words
+        from scenthound.text.compiled import find_words
 
         edges, hashes, numbers, n_unknown, places = find_words(codes, cuts, *self.known())
         return Found(edges, hashes, numbers, n_unknown), places

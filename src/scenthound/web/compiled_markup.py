@@ -6,9 +6,7 @@ Importing this file needs numba (the extra `fast`).
 import numpy as np
 
 from scenthound.compiling import compiled_inline
-from scenthound.web.compiled_bytes import eight_at, leading_letters, lowered, n_bytes, place_of
-from scenthound.web.compiled_characters import is_letter
-from scenthound.web.compiled_page import (
+from scenthound.web.compiled_bytes import (
     ALT,
     APOSTROPHE,
     ATTRIBUTES,
@@ -37,7 +35,13 @@ from scenthound.web.compiled_page import (
     TAB,
     Bytes,
     Page,
+    eight_at,
     first_slot,
+    is_letter,
+    leading_letters,
+    lowered,
+    n_bytes,
+    place_of,
 )
 
 _first_slot = compiled_inline(first_slot)

@@ -9,21 +9,207 @@ Rules
 
 import asyncio
 import resource
+import select
+from asyncio import AbstractEventLoop, Handle, TimerHandle
 from collections import deque
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
 
 import certifi
 import pycurl
 
 from scenthound.errors import BadParameter, printable
-from scenthound.web.addresses import same_address
-from scenthound.web.curl_handle import CurlHandle, CurlSettings, OnDone
-from scenthound.web.curl_sockets import watch_sockets
-from scenthound.web.curl_timer import CurlTimer
+from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, OnDone
+from scenthound.web.dns import same_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
-from scenthound.web.header_deadlines import HeaderDeadlines
-from scenthound.web.host_pins import HostPins
+
+# The sockets of libcurl in an event loop: which of them it waits for, and the calls when they are ready.
+#
+# On Linux all of them are in one epoll set of their own, and the loop watches only that: a socket is then taken in
+# and out by one call of the system instead of by the loop's books, and one turn of the loop serves all that are
+# ready. Elsewhere the loop watches each.
+
+#: Called with the sockets that are ready and how (CSELECT_IN, CSELECT_OUT, or both).
+OnReady = Callable[[list[tuple[int, int]]], None]
+
+_EVENTS_AT_A_TIME = 1_024
+_NOTHING = (pycurl.POLL_REMOVE, pycurl.POLL_NONE)
+#: What libcurl waits for, as epoll has it (EPOLLIN is 1, EPOLLOUT 4).
+_EPOLL = {pycurl.POLL_IN: 1, pycurl.POLL_OUT: 4, pycurl.POLL_INOUT: 5}
+
+
+class SocketWatch(Protocol):
+    """Told by libcurl what it waits for, tells when it is there."""
+
+    def on_wish(self, wish: int, fd: int, multi: object, data: object) -> None:
+        """The socket callback of libcurl: POLL_IN, POLL_OUT, POLL_INOUT or POLL_REMOVE."""
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+
+
+def watch_sockets(loop: AbstractEventLoop, on_ready: OnReady) -> SocketWatch:
+    """A watch that calls back from the loop."""
+    return EpollWatch(loop, on_ready) if hasattr(select, "epoll") else LoopWatch(loop, on_ready)
+
+
+class EpollWatch:
+    """One epoll set for all sockets."""
+
+    def __init__(self, loop: AbstractEventLoop, on_ready: OnReady) -> None:
+        self._loop = loop
+        self._on_ready = on_ready
+        self._epoll = select.epoll()
+        self._watched: set[int] = set()
+        loop.add_reader(self._epoll.fileno(), self._poll)
+
+    def on_wish(self, wish: int, fd: int, multi: object, data: object) -> None:
+        if wish in _NOTHING:
+            if fd in self._watched:
+                self._watched.remove(fd)
+                self._epoll.unregister(fd)
+        elif fd in self._watched:
+            self._epoll.modify(fd, _EPOLL[wish])
+        else:
+            self._watched.add(fd)
+            self._epoll.register(fd, _EPOLL[wish])
+
+    def close(self) -> None:
+        self._loop.remove_reader(self._epoll.fileno())
+        self._epoll.close()
+
+    def _poll(self) -> None:
+        self._on_ready([(fd, _cselect(event)) for fd, event in self._epoll.poll(0, _EVENTS_AT_A_TIME)])
+
+
+def _cselect(event: int) -> int:
+    """What an event of epoll is to libcurl, which finds out about errors and hang-ups by reading and writing."""
+    readable = event & ~select.EPOLLOUT != 0
+    writable = event & (select.EPOLLOUT | select.EPOLLERR | select.EPOLLHUP) != 0
+    return (pycurl.CSELECT_IN if readable else 0) | (pycurl.CSELECT_OUT if writable else 0)
+
+
+class LoopWatch:
+    """The loop's own readers and writers, one of each for a socket."""
+
+    def __init__(self, loop: AbstractEventLoop, on_ready: OnReady) -> None:
+        self._loop = loop
+        self._on_ready = on_ready
+        self._watched: dict[int, int] = {}
+
+    def on_wish(self, wish: int, fd: int, multi: object, data: object) -> None:
+        wanted = 0 if wish in _NOTHING else wish
+        had = self._watched.pop(fd, 0)
+        if wanted:
+            self._watched[fd] = wanted
+        self._change(fd, had, wanted)
+
+    def close(self) -> None:
+        for fd, wish in self._watched.items():
+            self._change(fd, wish, 0)
+        self._watched.clear()
+
+    def _change(self, fd: int, had: int, wanted: int) -> None:
+        if wanted & ~had & pycurl.POLL_IN:
+            self._loop.add_reader(fd, self._on_ready, [(fd, pycurl.CSELECT_IN)])
+        if wanted & ~had & pycurl.POLL_OUT:
+            self._loop.add_writer(fd, self._on_ready, [(fd, pycurl.CSELECT_OUT)])
+        if had & ~wanted & pycurl.POLL_IN:
+            self._loop.remove_reader(fd)
+        if had & ~wanted & pycurl.POLL_OUT:
+            self._loop.remove_writer(fd)
+
+
+# libcurl's one timer on an asyncio loop.
+#
+# libcurl sets it anew with every transfer that begins or ends, mostly to later than before. A call of the loop that
+# comes too early does no harm, so one that is already on its way is kept unless an earlier one is wanted.
+
+
+class CurlTimer:
+    """Calls `on_due` from the loop, never from `set_ms`, when the time that libcurl asked for has come."""
+
+    def __init__(self, loop: AbstractEventLoop, on_due: Callable[[], None]) -> None:
+        self._loop = loop
+        self._on_due = on_due
+        self._call: Handle | None = None
+        self._call_at_s = 0.0
+        self._due_at_s: float | None = None
+
+    def set_ms(self, delay_ms: int) -> None:
+        """The timer callback of libcurl: -1 for no timer, 0 for at once."""
+        if delay_ms < 0:
+            self._due_at_s = None
+            return
+        self._due_at_s = self._loop.time() + delay_ms / 1000 if delay_ms else 0.0
+        self._arm(self._due_at_s)
+
+    def close(self) -> None:
+        if self._call is not None:
+            self._call.cancel()
+
+    def _arm(self, due_at_s: float) -> None:
+        if self._call is not None:
+            if self._call_at_s <= due_at_s:
+                return
+            self._call.cancel()
+        self._call_at_s = due_at_s
+        self._call = self._loop.call_at(due_at_s, self._fire) if due_at_s else self._loop.call_soon(self._fire)
+
+    def _fire(self) -> None:
+        self._call = None
+        due_at_s = self._due_at_s
+        if due_at_s is None:
+            return
+        if due_at_s > self._loop.time():
+            self._arm(due_at_s)
+            return
+        self._due_at_s = None
+        self._on_due()
+
+
+# Who must have sent all headers by when: libcurl has no such limit of its own.
+#
+# All have the same time, so deadlines come in the order in which requests start, and one call of the loop, for the
+# oldest request that still waits, serves all.
+
+
+class HeaderDeadlines:
+    """Calls `on_late` for a handle whose headers have not ended in time."""
+
+    def __init__(self, loop: AbstractEventLoop, headers_s: float, on_late: Callable[[CurlHandle], None]) -> None:
+        self._loop = loop
+        self._headers_s = headers_s
+        self._on_late = on_late
+        self._waiting: deque[tuple[float, CurlHandle, int]] = deque()
+        self._call: TimerHandle | None = None
+
+    def add(self, handle: CurlHandle, turn: int) -> None:
+        """A request has started on a handle."""
+        deadline_s = self._loop.time() + self._headers_s
+        self._waiting.append((deadline_s, handle, turn))
+        if self._call is None:
+            self._call = self._loop.call_at(deadline_s, self._check)
+
+    def close(self) -> None:
+        self._waiting.clear()
+        if self._call is not None:
+            self._call.cancel()
+
+    def _check(self) -> None:
+        self._call = None
+        waiting = self._waiting
+        while waiting:
+            deadline_s, handle, turn = waiting[0]
+            waits = handle.waits_for_headers(turn)
+            if waits and deadline_s > self._loop.time():
+                break
+            waiting.popleft()
+            if waits:
+                self._on_late(handle)
+        if waiting and self._call is None:
+            self._call = self._loop.call_at(waiting[0][0], self._check)
+
 
 #: Connections that may wait to be used again, if the system allows a process twice as many files.
 KEPT_CONNECTIONS = 4_096

@@ -14,11 +14,105 @@ import pycurl
 
 from scenthound.errors import printable
 from scenthound.reasons import Reason
-from scenthound.web.addresses import is_public, same_address
-from scenthound.web.curl_errors import reason_of
+from scenthound.web.dns import is_public, same_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
-from scenthound.web.host_pins import place_of
 from scenthound.web.reception import Reception
+
+# What libcurl's error codes mean to a crawl: a table.
+#
+# Time-outs are not in it, because their one code says nothing of what was waited for; codes that are not listed are
+# answers that broke off in a way nobody foresaw.
+
+# Codes that pycurl has no name for.
+_HTTP2_STREAM = 92
+_TOO_LARGE = 100
+
+REASONS: dict[int, Reason] = {
+    # No connection. An address that libcurl cannot read, though our URL library could, is one nobody can connect to.
+    pycurl.E_URL_MALFORMAT: Reason.CONNECT_FAILED,
+    pycurl.E_COULDNT_RESOLVE_PROXY: Reason.CONNECT_FAILED,
+    pycurl.E_COULDNT_CONNECT: Reason.CONNECT_FAILED,
+    pycurl.E_INTERFACE_FAILED: Reason.CONNECT_FAILED,
+    pycurl.E_OUT_OF_MEMORY: Reason.CONNECT_FAILED,
+    # A name without addresses: libcurl is not let look it up.
+    pycurl.E_COULDNT_RESOLVE_HOST: Reason.DNS_FAILED,
+    pycurl.E_ABORTED_BY_CALLBACK: Reason.DNS_FAILED,
+    # No trust.
+    pycurl.E_SSL_CONNECT_ERROR: Reason.TLS_FAILED,
+    pycurl.E_PEER_FAILED_VERIFICATION: Reason.TLS_FAILED,
+    pycurl.E_SSL_CERTPROBLEM: Reason.TLS_FAILED,
+    pycurl.E_SSL_CIPHER: Reason.TLS_FAILED,
+    pycurl.E_SSL_ENGINE_INITFAILED: Reason.TLS_FAILED,
+    pycurl.E_SSL_CACERT_BADFILE: Reason.TLS_FAILED,
+    pycurl.E_SSL_SHUTDOWN_FAILED: Reason.TLS_FAILED,
+    pycurl.E_SSL_CRL_BADFILE: Reason.TLS_FAILED,
+    pycurl.E_SSL_ISSUER_ERROR: Reason.TLS_FAILED,
+    pycurl.E_SSL_INVALIDCERTSTATUS: Reason.TLS_FAILED,
+    pycurl.E_USE_SSL_FAILED: Reason.TLS_FAILED,
+    # A broken answer. A body without a head (HTTP/0.9) is an unsupported protocol to libcurl.
+    pycurl.E_UNSUPPORTED_PROTOCOL: Reason.BROKEN_RESPONSE,
+    pycurl.E_FTP_WEIRD_SERVER_REPLY: Reason.BROKEN_RESPONSE,
+    pycurl.E_HTTP2: Reason.BROKEN_RESPONSE,
+    _HTTP2_STREAM: Reason.BROKEN_RESPONSE,
+    pycurl.E_PARTIAL_FILE: Reason.BROKEN_RESPONSE,
+    pycurl.E_GOT_NOTHING: Reason.BROKEN_RESPONSE,
+    pycurl.E_SEND_ERROR: Reason.BROKEN_RESPONSE,
+    pycurl.E_RECV_ERROR: Reason.BROKEN_RESPONSE,
+    pycurl.E_BAD_CONTENT_ENCODING: Reason.BROKEN_RESPONSE,
+    # libcurl's own bound on headers, which counts if it is the narrower one.
+    _TOO_LARGE: Reason.HEADERS_TOO_LARGE,
+}
+
+
+def reason_of(code: int) -> Reason:
+    """The reason behind an error code other than that of a time-out."""
+    return REASONS.get(code, Reason.BROKEN_RESPONSE)
+
+
+# Which addresses libcurl is told for which hosts (CURLOPT_RESOLVE), so that it connects to those and looks up
+# nothing.
+#
+# What libcurl is told stays in its cache of names until it is told to drop it, and it walks through all of that cache
+# whenever a transfer ends. So a host is pinned with its request, and dropped again with the first request that starts
+# after its last one has ended: there are hardly more pins than transfers.
+
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+
+
+class HostPins:
+    """Makes the lists for CURLOPT_RESOLVE. Every `pin` is followed by one `release`."""
+
+    def __init__(self) -> None:
+        self._users: dict[str, int] = {}
+        self._to_drop: list[str] = []
+
+    def pin(self, place: str, addresses: tuple[str, ...]) -> list[str]:
+        """What libcurl must be told before a request to a place ("host:port")."""
+        self._users[place] = self._users.get(place, 0) + 1
+        news, self._to_drop = self._to_drop, []
+        if addresses:
+            news.append(f"{place}:{','.join(map(_bracketed, addresses))}")
+        return news
+
+    def release(self, place: str) -> None:
+        """A request has ended."""
+        self._users[place] -= 1
+        if not self._users[place]:
+            del self._users[place]
+            self._to_drop.append(f"-{place}")
+
+
+def place_of(url: str) -> str:
+    """Host and port of a canonical URL."""
+    scheme, _, authority, *_ = url.split("/", 3)
+    authority = authority.rpartition("@")[2]
+    has_port = authority.rfind(":") > authority.rfind("]")
+    return authority if has_port else f"{authority}:{_DEFAULT_PORTS[scheme[:-1]]}"
+
+
+def _bracketed(address: str) -> str:
+    return f"[{address}]" if ":" in address else address
+
 
 #: A page of usual size is read from its socket in one go.
 _BUFFER_BYTES = 131_072

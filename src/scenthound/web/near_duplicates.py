@@ -54,7 +54,7 @@ _MOST_IN_A_BYTE = 255
 def fingerprint_of(words: IntArray, least_words: int = LEAST_WORDS) -> int | None:
     """The fingerprint of a page, from the numbers of its words in order, 0 for stop words; None if it has too few."""
     if is_loaded():
-        from scenthound.text.compiled_counts import simhash
+        from scenthound.text.compiled import simhash
 
         fingerprint, n_words = simhash(words, MOST_WORDS, _FACTORS)
         return fingerprint if n_words >= least_words else None

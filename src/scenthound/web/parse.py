@@ -7,17 +7,19 @@ Rules
 - Whatever the page, `0 <= start <= end <= len(words)`, and starts never go down.
 """
 
+import re
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
-from scenthound.frontier.found_urls import FoundUrls
+from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import BoolArray, IntArray
-from scenthound.text.words import WordScanner
+from scenthound.text.tokenizer import WordScanner
 from scenthound.web.decode import decode_html
-from scenthound.web.html import read_html
-from scenthound.web.page_content import PageContent, WrittenLinks
+from scenthound.web.html import HtmlContent, PageContent, WrittenLinks, read_html
 from scenthound.web.urls import canonical, resolve
 
 MAX_PAGE_BYTES = 2_000_000
@@ -130,3 +132,80 @@ def _spans(places: IntArray, opens: BoolArray | None) -> tuple[IntArray, IntArra
         else:
             end[open_links.pop()] = place
     return places[opens], end
+
+
+# The text of a page as a reader sees it: to be searched, shown, and learnt from by people and classifiers.
+#
+# Rules
+# - The title is the first line, whether it is empty or not; then come the lines of the page, white space joined and
+#   empty lines left out.
+# - Control characters and those that turn the direction of writing are no text. Nor are lone surrogates, which no
+#   file and no database takes.
+# - Of a page the first `MOST_HTML_CHARACTERS` are read, and of its text the first `MOST_TEXT_CHARACTERS` are kept. So
+#   the worst page costs bounded time and memory. A page that cannot be read has no text.
+
+MOST_HTML_CHARACTERS = 500_000
+MOST_TEXT_CHARACTERS = 200_000
+
+_NO_TEXT = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")
+
+
+def readable_text(html: str) -> str:
+    """Title and text of a page; empty if it cannot be read."""
+    text = ""
+    # Whatever a page does to the parser, who asks for its text goes on.
+    with suppress(Exception):
+        text = _clean(read_html(html[:MOST_HTML_CHARACTERS], MAX_LINKS).text)
+    title, _, body = text.partition("\n")
+    lines = [joined for line in body.split("\n") if (joined := " ".join(line.split()))]
+    return "\n".join([" ".join(title.split()), *lines])[:MOST_TEXT_CHARACTERS]
+
+
+def _clean(text: str) -> str:
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode()
+    return _NO_TEXT.sub(" ", text)
+
+
+# The links of a page with the words they are made of, as a reader sees them: for people who ask why a page was found.
+#
+# A crawl itself goes by stems (`parse`); here the text stays as it was written, white space joined.
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A link. `text` is empty if it is made of nothing that can be read."""
+
+    url: str
+    text: str
+    nofollow: bool
+
+
+def anchors_of(html: str, url: str) -> Iterator[Anchor]:
+    """The links of the page at `url`, in page order; those that lead nowhere a crawler can go are left out."""
+    content = read_html(html[:MAX_PAGE_BYTES], MAX_LINKS)
+    base_url = (resolve(url, content.base_reference) if content.base_reference is not None else None) or url
+    spans = _anchors_spans(content)
+    for place, (reference, relation) in enumerate(zip(content.references, content.relations, strict=True)):
+        target = resolve(base_url, reference)
+        if target is not None:
+            start, end = spans.get(place, (0, 0))
+            text = "".join(sign if sign.isprintable() else " " for sign in content.text[start:end])
+            yield Anchor(target, " ".join(text.split()), "nofollow" in (relation or "").lower().split())
+
+
+def _anchors_spans(content: HtmlContent) -> dict[int, tuple[int, int]]:
+    """Where each link stands in the text; links may hold each other."""
+    in_turn = [True, False] * (len(content.edges) // 2)
+    opens = in_turn if content.opens is None else list(content.opens)
+    spans: dict[int, tuple[int, int]] = {}
+    open_links: list[tuple[int, int]] = []
+    n_links = 0
+    for edge, is_open in zip(content.edges, opens, strict=False):
+        if is_open:
+            open_links.append((n_links, edge))
+            n_links += 1
+        elif open_links:
+            link, start = open_links.pop()
+            spans[link] = start, edge
+    return spans

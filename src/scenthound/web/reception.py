@@ -13,8 +13,8 @@ import time
 from scenthound.errors import printable
 from scenthound.reasons import Reason
 from scenthound.web.content_coding import BodyDecoder, codings_of
+from scenthound.web.decode import is_html_type, looks_like_html, type_of
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response, header_values
-from scenthound.web.html_type import is_html_type, looks_like_html, type_of
 
 STOP = -1
 _EMPTY_LINES = (b"\r\n", b"\n")

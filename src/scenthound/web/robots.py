@@ -11,13 +11,141 @@ Rules
 - A URL to ask about is canonical (`web/urls.py`). /robots.txt itself may always be fetched.
 """
 
+import functools
 import re
 import string
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Self
 
-from scenthound.web.robots_patterns import ALLOW, DISALLOW, pattern_index
+# Which rule of a robots.txt decides over a path (RFC 9309, 2.2.2 and 2.2.3): the most specific, in bounded time.
+#
+# Rules
+# - Rules arrive as lines of text, `+pattern` for Allow and `-pattern` for Disallow: that is all that is kept of a
+#   host. What is needed to look a path up quickly is made from the text when it is asked for, and kept for the hosts
+#   lately asked about; hosts with the same rules share it.
+# - A rule's rank is twice the length of its pattern as written, and one more for Allow: the highest rank of the
+#   matching rules decides, so that the longest wins and Allow wins ties. No rule at all ranks `NO_RULE`, an Allow of
+#   length 0.
+# - Patterns without wildcards are prefixes, found by bisection. The others are tried from the highest rank down, each
+#   in time linear in the path: a star takes the leftmost place that fits, which never has to be taken back.
+# - Once the patterns with wildcards have `MOST_PIECES` between their stars, a further Disallow ends before its first
+#   star and a further Allow is dropped: time stays bounded, and no crawler is let in that the file keeps out.
+
+NO_RULE = 1
+ALLOW, DISALLOW = "+", "-"
+#: Real files have up to about a thousand.
+MOST_PIECES = 2_500
+
+_INDEXES_KEPT = 8_192
+
+
+@dataclass(frozen=True, slots=True)
+class Wildcard:
+    """A pattern with stars or an end: `pieces` in this order, the first at the start, the last at the end if `ends`.
+
+    `probe` is the longest piece: a path without it needs no closer look.
+    """
+
+    rank: int
+    probe: str
+    pieces: tuple[str, ...]
+    ends: bool
+
+    def matches(self, path: str) -> bool:
+        first, *others = self.pieces
+        if not path.startswith(first):
+            return False
+        last = others.pop() if self.ends and others else None
+        place = len(first)
+        for piece in others:
+            found = path.find(piece, place)
+            if found < 0:
+                return False
+            place = found + len(piece)
+        if last is not None:
+            return path.endswith(last) and len(path) - len(last) >= place
+        return not self.ends or len(path) == place
+
+
+@dataclass(frozen=True, slots=True)
+class PatternIndex:
+    """All rules of one agent. `prefixes` are sorted; `shorter` is the place of the longest other prefix that each
+    starts with, or -1, and `ranks` the highest rank of the prefix and all shorter ones that it starts with."""
+
+    prefixes: list[str]
+    shorter: list[int]
+    ranks: list[int]
+    wildcards: tuple[Wildcard, ...]
+
+    def rank(self, path: str) -> int:
+        """The rank of the rule that decides over a path: odd if it may be fetched."""
+        highest = NO_RULE
+        # What lies between a prefix of the path and the path itself, in sorted order, starts with that prefix too.
+        place = bisect_right(self.prefixes, path) - 1
+        while place >= 0:
+            if path.startswith(self.prefixes[place]):
+                highest = self.ranks[place]
+                break
+            place = self.shorter[place]
+        for wildcard in self.wildcards:
+            if wildcard.rank <= highest:
+                break
+            if wildcard.probe in path and wildcard.matches(path):
+                return wildcard.rank
+        return highest
+
+
+@functools.lru_cache(_INDEXES_KEPT)
+def pattern_index(text: str) -> PatternIndex:
+    """What finds the rule for a path among the rules of a text."""
+    prefix_ranks: dict[str, int] = {}
+    wildcards: list[Wildcard] = []
+    pieces_left = MOST_PIECES
+    for line in text.split("\n") if text else ():
+        sign, pattern = line[0], line[1:]
+        rank = 2 * len(pattern) + (sign == ALLOW)
+        prefix, is_prefix = _prefix(pattern)
+        pieces_left -= 0 if is_prefix else 1 + pattern.count("*")
+        if not is_prefix and pieces_left >= 0:
+            wildcards.append(_wildcard(pattern, rank))
+        elif is_prefix or sign == DISALLOW:
+            prefix_ranks[prefix] = max(rank, prefix_ranks.get(prefix, 0))
+    wildcards.sort(key=lambda wildcard: -wildcard.rank)
+    return PatternIndex(*_chained(prefix_ranks), tuple(wildcards))
+
+
+def _prefix(pattern: str) -> tuple[str, bool]:
+    """The pattern up to its first star, and whether that is all it says."""
+    prefix, star, rest = pattern.partition("*")
+    if star:
+        return prefix, not rest.strip("*")
+    return (pattern[:-1], False) if pattern.endswith("$") else (pattern, True)
+
+
+def _wildcard(pattern: str, rank: int) -> Wildcard:
+    ends = pattern.endswith("$")
+    # Any other dollar is itself, and is looked for as the path spells it.
+    first, *others = (pattern[:-1] if ends else pattern).split("*")
+    # An end behind a star is the end of whatever is there.
+    ends = ends and not (others and not others[-1])
+    pieces = (first, *filter(None, others))
+    return Wildcard(rank, max(pieces, key=len), pieces, ends)
+
+
+def _chained(prefix_ranks: dict[str, int]) -> tuple[list[str], list[int], list[int]]:
+    prefixes = sorted(prefix_ranks)
+    shorter: list[int] = []
+    ranks: list[int] = []
+    for place, prefix in enumerate(prefixes):
+        above = place - 1
+        while above >= 0 and not prefix.startswith(prefixes[above]):
+            above = shorter[above]
+        shorter.append(above)
+        ranks.append(max(prefix_ranks[prefix], ranks[above] if above >= 0 else 0))
+    return prefixes, shorter, ranks
+
 
 READ_BYTES = 500 * 1024
 #: Just below eight times the longest URL.
@@ -184,3 +312,35 @@ def _longer(delay_s: float | None, value: bytes) -> float | None:
     """The longer of two delays, the second as written; what is no number of seconds says nothing."""
     given_s = float(value) if _SECONDS.fullmatch(value) else None
     return given_s if delay_s is None else max(delay_s, given_s or 0.0)
+
+
+# What a page's X-Robots-Tag headers ask of one crawler: not to index the page, not to follow its links.
+#
+# Rules
+# - A value is a list of wishes. It may start with the name of the crawler that it speaks to (`otherbot: noindex`);
+#   without a name it speaks to all. `none` is both wishes.
+# - Wishes that have values themselves (`max-snippet: 10`, `unavailable_after: 25 Jun 2030 15:00:00 PST`) are no
+#   names.
+# - Like meta elements, headers add up: what one of them forbids, no other allows.
+
+_WITH_VALUES = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+
+
+def header_wishes(values: Iterable[str], agent: str) -> tuple[bool, bool]:
+    """(noindex, nofollow) of all the values of a page's X-Robots-Tag headers, for an agent."""
+    wishes = {wish for value in values for wish in _wishes(value, product_token(agent))}
+    return not wishes.isdisjoint(("noindex", "none")), not wishes.isdisjoint(("nofollow", "none"))
+
+
+def _wishes(value: str, token: str) -> set[str]:
+    """The wishes of one header that are for the agent; a name holds until the next, for joined headers."""
+    wishes: set[str] = set()
+    is_meant = True
+    for part in value.lower().split(","):
+        name, colon, rest = (text.strip() for text in part.partition(":"))
+        if colon and name not in _WITH_VALUES:
+            is_meant = name in ("*", "robots") or product_token(name) == token
+            name = rest
+        if is_meant:
+            wishes.add(name)
+    return wishes

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from scenthound.files import beginning_of
 from scenthound.store.crawl_folder import names_crawl
-from scenthound.store.sources.chunk import Source
 from scenthound.store.sources.crawl import CrawlSource
-from scenthound.store.sources.jsonl import JsonLinesFile
-from scenthound.store.sources.parquet import ParquetRows
+from scenthound.store.sources.files import JsonLinesFile, ParquetRows
+from scenthound.store.sources.records import Source
 from scenthound.store.sources.warc import WarcFile
 
 WARC_BEGINNINGS = (b"WARC/", b"filedesc://")

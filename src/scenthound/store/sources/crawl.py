@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scenthound.store.archive import ArchiveEnd
-from scenthound.store.raw_page import RawPage, RawRecord, RawRedirect, Skipped
-from scenthound.store.sources.chunk import CHUNK_BYTES, CHUNK_RECORDS, ReadOptions
-from scenthound.store.sources.fields import reason_not_wanted
-from scenthound.store.sources.http_body import charset_of, unpacked_body
+from scenthound.store.batches import RawPage, RawRecord, RawRedirect, Skipped
+from scenthound.store.sources.records import CHUNK_BYTES, CHUNK_RECORDS, ReadOptions, reason_not_wanted
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.store.warc_format import WarcRecord
+from scenthound.store.warc_format import WarcRecord, charset_of, unpacked_body
 from scenthound.web.fetch import header_values
 
 READ_FROM_RECORDING = "page that the crawl read from a recording"

@@ -14,10 +14,9 @@ from typing import Any
 
 from scenthound.errors import printable
 from scenthound.files import DAMAGE, OpenedFile, opened
-from scenthound.store.raw_page import RawPage, RawRecord, RawRedirect, Skipped
-from scenthound.store.sources.chunk import CHUNK_BYTES, CHUNK_RECORDS, ReadOptions
-from scenthound.store.sources.fields import reason_not_wanted
-from scenthound.store.sources.http_body import body_of, charset_of, encoding_of, is_readable
+from scenthound.store.batches import RawPage, RawRecord, RawRedirect, Skipped
+from scenthound.store.sources.records import CHUNK_BYTES, CHUNK_RECORDS, ReadOptions, reason_not_wanted
+from scenthound.store.warc_format import body_of, charset_of, encoding_of, is_readable
 
 HTML_TYPES = {"text/html", "application/xhtml+xml"}
 REDIRECTS = {"301", "302", "303", "307", "308"}

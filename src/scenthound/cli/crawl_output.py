@@ -1,0 +1,305 @@
+"""How a live crawl is watched: a display on a terminal, a plain line now and then otherwise, or JSON for programs.
+
+Displays and lines go to standard error. JSON lines go to standard output, because who asks for them wants to read them;
+errors stay where they are.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from contextlib import AbstractContextManager
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Protocol
+
+from scenthound.errors import printable
+from scenthound.ui.formats import json_text
+
+# A live crawl in words and figures, as people and as programs are told of it.
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scenthound.crawler.start import CrawlSummary
+    from scenthound.crawler.status import CrawlStatus
+    from scenthound.reasons import Reason
+
+#: Reasons named while a crawl runs; the summary has all of them.
+REASONS_SHOWN = 3
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """1 page, 2,000 pages."""
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def clock_time(seconds: float) -> str:
+    """1:05, or 2:01:05 from an hour on."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def speed(status: CrawlStatus) -> str:
+    return f"{status.pages_per_s:,.1f} pages/s"
+
+
+def pages_of_budget(status: CrawlStatus) -> str:
+    return f"{status.n_pages:,} of {counted(status.page_budget, 'page', 'pages')}"
+
+
+def hosts(status: CrawlStatus) -> str:
+    retired = f", {status.hosts_retired:,} retired" if status.hosts_retired else ""
+    return f"{status.hosts_active:,} active, {status.hosts_resting:,} resting{retired}"
+
+
+def hosts_met(status: CrawlStatus) -> str:
+    """Over all runs of the crawl."""
+    n_hosts = status.hosts_active + status.hosts_resting + status.hosts_ready + status.hosts_retired
+    retired = f", {status.hosts_retired:,} of them retired" if status.hosts_retired else ""
+    return f"{n_hosts:,}{retired}"
+
+
+def harvest(status: CrawlStatus) -> str:
+    return f"{status.harvest:.3f}, of late {status.harvest_of_late:.3f}"
+
+
+def regret(status: CrawlStatus) -> str:
+    return "not known" if status.regret is None or not math.isfinite(status.regret) else f"{status.regret:.4f}"
+
+
+def seconds_left(status: CrawlStatus, time_s: float | None) -> float | None:
+    """Until the page budget is reached or the time is up, whichever comes first."""
+    until_time = [] if time_s is None else [max(0.0, time_s - status.seconds)]
+    until_budget = [] if status.seconds_left is None else [status.seconds_left]
+    return min((*until_time, *until_budget), default=None)
+
+
+def time_left(status: CrawlStatus, time_s: float | None) -> str:
+    """Empty while it cannot be told."""
+    seconds = seconds_left(status, time_s)
+    return "" if seconds is None else f"{clock_time(seconds)} left"
+
+
+def most_frequent(reasons: Mapping[Reason, int]) -> list[tuple[Reason, int]]:
+    return sorted(reasons.items(), key=lambda counted: (-counted[1], counted[0]))
+
+
+def not_taken(status: CrawlStatus) -> str:
+    counted = most_frequent(status.reasons)
+    named = [f"{reason} {count:,}" for reason, count in counted[:REASONS_SHOWN]]
+    n_others = sum(count for _, count in counted[REASONS_SHOWN:])
+    others = [f"others {n_others:,}"] if n_others else []
+    return f"{status.n_not_taken:,}" + (f": {', '.join((*named, *others))}" if named else "")
+
+
+def ending_text(status: CrawlStatus) -> str:
+    """What a crawl that is about to end still waits for, or that it is paused; nothing while it goes on."""
+    from scenthound.reasons import Ended
+
+    if status.paused and status.ending is None:
+        finishing = f": finishing {status.in_flight:,} in flight" if status.in_flight else ""
+        return f"paused from the dashboard{finishing}; Ctrl-C stops"
+    if status.ending is None or not status.in_flight:
+        return ""
+    finishing = f"{status.ending}: finishing {status.in_flight:,} in flight"
+    return f"{finishing}; Ctrl-C again stops now" if status.ending is Ended.STOPPED else finishing
+
+
+def status_values(status: CrawlStatus, time_s: float | None) -> dict[str, Any]:
+    """Plain values for programs; docs/crawling.md lists them."""
+    left_s = seconds_left(status, time_s)
+    return {
+        "pages": status.n_pages,
+        "page_budget": status.page_budget,
+        "seconds": round(status.seconds, 3),
+        "seconds_left": None if left_s is None else round(left_s, 1),
+        "pages_per_s": round(status.pages_per_s, 3),
+        "harvest": status.harvest,
+        "harvest_of_late": status.harvest_of_late,
+        "regret": status.regret,
+        "frontier": status.frontier,
+        "in_flight": status.in_flight,
+        "hosts_active": status.hosts_active,
+        "hosts_resting": status.hosts_resting,
+        "hosts_ready": status.hosts_ready,
+        "hosts_retired": status.hosts_retired,
+        "not_taken": status.n_not_taken,
+        "reasons": {reason.value: count for reason, count in most_frequent(status.reasons)},
+        "ending": status.ending and status.ending.name.lower(),
+        "paused": status.paused,
+    }
+
+
+def summary_values(summary: CrawlSummary) -> dict[str, Any]:
+    """What a crawl came to, for programs."""
+    values = status_values(summary.status, None)
+    del values["ending"], values["seconds_left"], values["in_flight"], values["paused"]
+    reasons = {reason.value: count for reason, count in most_frequent(summary.reasons)}
+    return {"folder": str(summary.folder), "ended": summary.ended.name.lower(), **values, "reasons": reasons}
+
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from scenthound.crawler.status import CrawlStatus
+
+SECONDS_BETWEEN_LINES = 5.0
+SECONDS_BETWEEN_JSON = 1.0
+
+
+class CrawlWatcher(AbstractContextManager["CrawlWatcher"], Protocol):
+    """Is told how a crawl is doing, from `with` to its end."""
+
+    def progress(self, share: float, said: str) -> None:
+        """How much of an earlier run has been taken up."""
+
+    def watch(self, status: CrawlStatus) -> None:
+        """How the crawl is doing; told twice a second."""
+
+
+def watcher(title: str, time_s: float | None, *, log_json: bool) -> CrawlWatcher:
+    """`time_s` is the time that the run has."""
+    if log_json:
+        return JsonLines(time_s)
+    return LiveDisplay(title, time_s) if sys.stderr.isatty() else PlainLines(time_s)
+
+
+class LiveDisplay:
+    """A few lines at the bottom of the terminal that are written anew each time."""
+
+    def __init__(self, title: str, time_s: float | None) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._title = printable(title)
+        self._time_s = time_s
+        self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
+
+    def __enter__(self) -> LiveDisplay:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def progress(self, share: float, said: str) -> None:
+        self._show(_bar_line(f"taking up {self._title}", share, [("", printable(said))]))
+
+    def watch(self, status: CrawlStatus) -> None:
+        self._show(_display(self._title, status, self._time_s))
+
+    def _show(self, what: RenderableType) -> None:
+        self._live.update(what, refresh=True)
+
+
+def _display(title: str, status: CrawlStatus, time_s: float | None) -> RenderableType:
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    pages = f"{pages_of_budget(status)}"
+    said = [("bold", pages), ("green", speed(status)), ("cyan", time_left(status, time_s))]
+    head = _bar_line(title, status.n_pages / status.page_budget, said)
+    facts = Table.grid(padding=(0, 2))
+    rows = {
+        "harvest": harvest(status),
+        "regret": regret(status),
+        "frontier": f"{status.frontier:,} waiting, {status.in_flight:,} in flight",
+        "hosts": hosts(status),
+        "not taken": not_taken(status),
+    }
+    for name, told in rows.items():
+        facts.add_row(Text(name, "dim", no_wrap=True), Text(told, overflow="ellipsis", no_wrap=True))
+    ending = ending_text(status)
+    return Group(head, facts, *([Text(ending, "bold yellow")] if ending else []))
+
+
+def _bar_line(title: str, share: float, said: list[tuple[str, str]]) -> RenderableType:
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    line = Table.grid(padding=(0, 2))
+    bar = ProgressBar(total=1.0, completed=min(1.0, share), width=24)
+    line.add_row(Text(title, "bold", no_wrap=True), bar, *(Text(text, style, no_wrap=True) for style, text in said))
+    return line
+
+
+class PlainLines:
+    """For log files: often enough to see life, seldom enough to read; a crawl that is to end says so at once."""
+
+    def __init__(self, time_s: float | None) -> None:
+        self._time_s = time_s
+        self._last_s = monotonic()
+        self._said = ""
+
+    def __enter__(self) -> PlainLines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return
+
+    def progress(self, share: float, said: str) -> None:
+        if self._is_due():
+            self._say(f"taking up: {share:4.0%}  {printable(said)}")
+
+    def watch(self, status: CrawlStatus) -> None:
+        said = ending_text(status)
+        if said and not self._said:
+            self._say(said)
+        elif self._is_due():
+            self._say(self._line(status))
+        self._said = said
+
+    def _line(self, status: CrawlStatus) -> str:
+        left = time_left(status, self._time_s)
+        return (
+            f"{pages_of_budget(status)}, {speed(status)}{left and f', {left}'}; "
+            f"harvest {harvest(status)}; "
+            f"frontier {status.frontier:,}; hosts {hosts(status)}; regret {regret(status)}; "
+            f"not taken {not_taken(status)}"
+        )
+
+    def _is_due(self) -> bool:
+        return monotonic() - self._last_s >= SECONDS_BETWEEN_LINES
+
+    def _say(self, line: str) -> None:
+        self._last_s = monotonic()
+        print(line, file=sys.stderr, flush=True)
+
+
+class JsonLines:
+    """One object a line, `event` first."""
+
+    def __init__(self, time_s: float | None) -> None:
+        self._time_s = time_s
+        self._last_s = -SECONDS_BETWEEN_JSON
+        self._was_ending = False
+
+    def __enter__(self) -> JsonLines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return
+
+    def progress(self, share: float, said: str) -> None:
+        if self._is_due():
+            self._say("taking-up", {"share": round(share, 4)})
+
+    def watch(self, status: CrawlStatus) -> None:
+        is_ending = status.ending is not None
+        if self._is_due() or is_ending != self._was_ending:
+            self._say("status", status_values(status, self._time_s))
+        self._was_ending = is_ending
+
+    def _is_due(self) -> bool:
+        return monotonic() - self._last_s >= SECONDS_BETWEEN_JSON
+
+    def _say(self, event: str, values: dict[str, Any]) -> None:
+        self._last_s = monotonic()
+        print_event(event, values)
+
+
+def print_event(event: str, values: dict[str, Any]) -> None:
+    print(json_text({"event": event, **values}), flush=True)

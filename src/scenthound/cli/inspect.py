@@ -1,0 +1,160 @@
+"""`scenthound explain` and `scenthound export`: what the folder of a crawl tells, and gives."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scenthound.cli.options import AsJson
+from scenthound.errors import printable
+from scenthound.ui.formats import json_text
+
+CrawlFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, finished or not.")]
+
+
+def explain(
+    folder: CrawlFolder,
+    url: Annotated[str, typer.Argument(metavar="URL", help="A page that was taken, or was not.")],
+    as_json: AsJson = False,
+) -> None:
+    """Tell why a crawl took a page, or why it did not.
+
+    scenthound explain balloons https://example.org/balloons/history.html
+    """
+    from scenthound.cli.crawl_tables import explanation_values, print_explanation
+    from scenthound.crawler.explain import explain as explain_url
+
+    told = explain_url(folder, url)
+    if as_json:
+        typer.echo(json_text(explanation_values(told), indent=1))
+    else:
+        print_explanation(told)
+
+
+def export(
+    folder: CrawlFolder,
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND",
+            help="jsonl or parquet: the pages with their HTML. warc: all answers. cdxj: an index of the archive.",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="File to write; for jsonl .gz and .zst compress, for warc .gz.")
+    ],
+    include_noindex: Annotated[
+        bool, typer.Option("--include-noindex", help="Write pages that ask not to be indexed, too.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the pages of a crawl to a file for other programs.
+
+    scenthound export balloons --to jsonl --out balloons.jsonl.zst
+    """
+    from scenthound.cli.summaries import print_export
+    from scenthound.cli.terminal import shown
+    from scenthound.store.exports import export as write_export
+
+    with shown("exporting") as progress:
+        summary = write_export(folder, to, out, include_noindex=include_noindex, force=force, progress=progress)
+    print_export(summary, to, out, as_json)
+
+
+# `scenthound report`: one page to look at, of a crawl or an experiment.
+
+
+def report(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIR",
+            help="The folder of a crawl, run, comparison, study, search or validation; or those of several crawls.",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File to write.", show_default="DIR/report.html; crawls.html for several"),
+    ] = None,
+    open_it: Annotated[bool, typer.Option("--open", help="Show it in the web browser.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file even if it is no report.")] = False,
+) -> None:
+    """Write a report: one HTML file that needs no network, for you or for others to look at.
+
+    scenthound report balloons
+
+    scenthound report balloons balloons-best-first --out both.html
+    """
+    from scenthound.cli.terminal import shown
+    from scenthound.ui.reports import write_report
+
+    with shown("reporting") as progress:
+        written = write_report(folders, out, force=force, progress=progress)
+    typer.echo(f"Report: {printable(written.file)} ({written.n_bytes / 1000:,.0f} KB)")
+    if open_it:
+        import webbrowser
+
+        if not webbrowser.open(written.file.resolve().as_uri()):
+            typer.echo("No web browser could be started: open the file in one.", err=True)
+
+
+# `scenthound dashboard`: watch crawls and look at experiments in the browser.
+
+
+def dashboard(
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="DIR", help="Crawls, experiments, or folders that hold some.", show_default="."),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(metavar="PORT", help="Where to listen on this machine.", show_default="8787, or the next free"),
+    ] = None,
+    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = False,
+) -> None:
+    """Show crawls and experiments, running or finished, as a page on this machine.
+
+    scenthound dashboard balloons
+
+    scenthound dashboard --open
+    """
+    from scenthound.ui.dashboard.server import serve
+
+    serve(folders or [], port, _say, open_browser=open_browser)
+
+
+def _say(address: str) -> None:
+    typer.echo(f"The dashboard is at {address}")
+    typer.echo("Only this machine can reach it. Who has the whole address can steer crawls. Ctrl-C ends it.")
+
+
+# `scenthound strategies`, `metrics` and `relevance`: what is installed, plug-ins included.
+
+Names = Annotated[
+    list[str] | None, typer.Argument(metavar="[NAME]...", help="Tell all about these, ranges and presets.")
+]
+
+
+def strategies(names: Names = None, as_json: AsJson = False) -> None:
+    """List the installed strategies with their parameters and defaults."""
+    from scenthound.cli.summaries import print_plugins, strategy_facts
+    from scenthound.strategies.base import STRATEGIES
+
+    print_plugins(STRATEGIES, names or [], as_json, strategy_facts)
+
+
+def metrics(names: Names = None, as_json: AsJson = False) -> None:
+    """List the installed metrics."""
+    from scenthound.cli.summaries import print_plugins
+    from scenthound.metrics.base import METRICS
+
+    print_plugins(METRICS, names or [], as_json)
+
+
+def relevance_models(names: Names = None, as_json: AsJson = False) -> None:
+    """List the installed relevance models: what scores pages while a crawl runs."""
+    from scenthound.cli.summaries import print_plugins
+    from scenthound.relevance.base import RELEVANCE
+
+    print_plugins(RELEVANCE, names or [], as_json)

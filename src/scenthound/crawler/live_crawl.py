@@ -1,0 +1,241 @@
+"""A live crawl between its engine, its reader and its folder: every answer is read, decided, and kept.
+
+Rules
+- A visit counts as done when it is committed: its record in the archive and its row, with the journal, on the disk.
+- Whatever was answered is archived once, in the order in which the engine took it up.
+- Nothing here waits: who runs the crawl carries out its orders and brings the answers, on whatever clock.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from threading import Lock
+from typing import NamedTuple
+
+from scenthound.crawler.engine import Engine, Visited
+from scenthound.crawler.host_statistics import AskedHosts, Harvest
+from scenthound.crawler.journal import WrittenJournal
+from scenthound.crawler.page_sources import RecordedPages
+from scenthound.crawler.reader import PageFacts, PageGuards, Read, Reader
+from scenthound.crawler.tasks import Found, Kind, Order, Refused, RobotsFound
+from scenthound.reasons import Reason
+from scenthound.store.crawl_rows import NotTakenRow, Place, RobotsRow, VisitRow
+from scenthound.store.crawl_store import Commit, CrawlStore
+from scenthound.text.tokenizer import WordScanner
+from scenthound.web.dns import Resolved
+from scenthound.web.fetch import NotFetched, Response
+
+# Answers that were taken up, on their way into the archive and the rows of a crawl.
+#
+# They wait for each other: to archive many in a row costs less than to archive each when it comes, because what the
+# compressor works with is then still in the processor's cache: 40 us of 670 for a page, where this was tried. Whoever
+# commits lets them be kept first.
+
+#: In rows, of pages with few words.
+NO_SIMHASH = 0
+#: Rows have signed numbers.
+SIMHASHES = 1 << 64
+#: So many answers, or so many bytes of them, encoded and decoded, wait at most.
+MOST_WAITING = 64
+MOST_BYTES = 8_000_000
+
+
+class TakenAnswer(NamedTuple):
+    """An answer, what was read in it, and the visit that the engine made of it."""
+
+    time_s: float
+    order: Order
+    read: Read
+    response: Response | None
+    visited: Visited | None
+
+
+class Keeper:
+    """Keeps answers in the order in which they were taken up."""
+
+    def __init__(self, store: CrawlStore, n_rows: int) -> None:
+        self._store = store
+        self._waiting: list[TakenAnswer] = []
+        self._n_bytes = 0
+        self.n_rows = n_rows  #: visits that have a row
+
+    def add(self, taken: TakenAnswer) -> None:
+        self._waiting.append(taken)
+        if taken.response is not None:
+            self._n_bytes += len(taken.response.body) + len(taken.response.content)
+        if len(self._waiting) >= MOST_WAITING or self._n_bytes >= MOST_BYTES:
+            self.keep()
+
+    def keep(self) -> None:
+        """Archive all that wait, and make their rows."""
+        waiting, self._waiting, self._n_bytes = self._waiting, [], 0
+        places = [self._archived(taken) for taken in waiting]
+        for taken, place in zip(waiting, places, strict=True):
+            self._make_row(taken, place)
+
+    def _archived(self, taken: TakenAnswer) -> Place | None:
+        return None if taken.response is None else self._store.archive_response(taken.response, taken.time_s)
+
+    def _make_row(self, taken: TakenAnswer, place: Place | None) -> None:
+        facts, answer = taken.read.facts, taken.read.answer
+        if taken.visited is not None and facts is not None:
+            self._store.add_visit(_visit_row(taken.visited, facts, taken.time_s, place))
+            self.n_rows += 1
+        elif isinstance(answer, RobotsFound):
+            self._store.add_robots(RobotsRow(taken.order.url, taken.time_s, answer.status, answer.body))
+
+
+def simhash_of(row: VisitRow) -> int | None:
+    return None if row.simhash == NO_SIMHASH else row.simhash % SIMHASHES
+
+
+def _signed(simhash: int) -> int:
+    return simhash - SIMHASHES if simhash >= SIMHASHES // 2 else simhash
+
+
+def _visit_row(visited: Visited, facts: PageFacts, now_s: float, place: Place | None) -> VisitRow:
+    job, got = visited.job, visited.got
+    return VisitRow(
+        visit=visited.n_visit,
+        page=job.page,
+        url=got.url,
+        status=facts.status,
+        time_s=now_s,
+        relevance=got.relevance,
+        title=facts.title,
+        content_bytes=facts.content_bytes,
+        simhash=_signed(facts.simhash or NO_SIMHASH),
+        links=visited.links,
+        place=place,
+        score=job.score,
+        regret=job.regret,
+        rank=job.rank,
+        waiting=job.n_waiting,
+        predicted=got.predicted,
+        anchors=got.anchors,
+        noindex=facts.noindex,
+        truncated=facts.truncated,
+    )
+
+
+#: What an order may be answered with, before it is read.
+RawAnswer = Response | NotFetched | Resolved
+
+
+class LiveCrawl:
+    """One crawl, from its first turn or from where it was taken up."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        reader: Reader,
+        *,
+        guards: PageGuards,
+        store: CrawlStore,
+        scanner: WordScanner,
+        recorded: RecordedPages | None = None,
+    ) -> None:
+        self.engine = engine
+        self.harvest = Harvest()
+        self.asked_hosts = AskedHosts(engine.hosts, engine.politeness)
+        self.reasons: dict[Reason, int] = {}
+        self._reader = reader
+        self._guards = guards
+        self._store = store
+        self._scanner = scanner
+        self._recorded = recorded
+        self._journal = WrittenJournal()
+        self._commits: deque[tuple[int, Commit]] = deque()
+        self._writing = Lock()
+        engine.web.store_visit = self.store_visit
+        counts = store.counts()
+        self._keeper = Keeper(store, counts.visits)
+        self.n_acknowledged = counts.visits  #: visits that are on the disk
+        self._n_urls_kept, self._n_stems_kept = counts.urls, counts.stems
+
+    def begin_journal(self) -> None:
+        """From here on the engine's inputs are news."""
+        self.engine.journal = self._journal
+
+    def turn(self, now_s: float, room: int, page_budget: int) -> list[Order]:
+        """What to do now."""
+        orders = self.engine.turn(now_s, room, page_budget)
+        self._note_dropped(now_s)
+        return orders
+
+    def answered(
+        self, clock: Callable[[], float], order: Order, raw: RawAnswer | None, on_taken: Callable[[], None]
+    ) -> None:
+        """Read an answer, and let the engine take it up, now or when its page is parsed. None answers orders for
+        recorded pages."""
+        if isinstance(raw, Resolved):
+            self._take(clock(), order, Read(Found(raw.addresses)), None)
+        elif order.kind is Kind.RECORDED and self._recorded is not None:
+            self._take(clock(), order, self._recorded.read(order), None)
+        elif raw is not None:
+            response = raw if isinstance(raw, Response) else None
+
+            def read(made: Read) -> None:
+                self._take(clock(), order, made, response)
+                on_taken()
+
+            self._reader.read(order, raw, clock(), read)
+            return
+        on_taken()
+
+    def _take(self, now_s: float, order: Order, read: Read, response: Response | None) -> None:
+        visited = self.engine.answered(now_s, order.number, read.answer)
+        self.asked_hosts.answered(order.url)
+        self._keeper.add(TakenAnswer(now_s, order, read, response, visited))
+        if visited is not None and read.facts is not None:
+            self.asked_hosts.took_page(visited.got.url)
+            self._note_page(visited.job.page, visited.got.relevance, visited.job.regret, read.facts.simhash or None)
+        elif isinstance(read.answer, Refused):
+            self.note_refusal(order, read.answer)
+        self._note_dropped(now_s)
+
+    def note_visit(self, row: VisitRow) -> None:
+        """What a visit changes beside the engine, when a crawl is taken up."""
+        self.asked_hosts.took_page(row.url)
+        self._note_page(row.page, row.relevance, row.regret, simhash_of(row))
+
+    def _note_page(self, page: int, relevance: float, regret: float | None, simhash: int | None) -> None:
+        self.harvest.add(relevance, regret)
+        self._guards.note_page(page, simhash)
+
+    def note_refusal(self, order: Order, refused: Refused) -> None:
+        if refused.fingerprint is not None:
+            self._guards.note_error_page(order, refused.fingerprint)
+
+    def _note_dropped(self, now_s: float) -> None:
+        for dropped in self.engine.take_dropped():
+            self.reasons[dropped.reason] = self.reasons.get(dropped.reason, 0) + 1
+            self._store.add_not_taken(
+                NotTakenRow(dropped.page, dropped.url, dropped.reason, dropped.detail, now_s, dropped.status)
+            )
+
+    def begin_commit(self) -> None:
+        """Let all that came up to now be acknowledged next, the journal with it."""
+        self._keeper.keep()
+        table, stems = self.engine.web.table, self._scanner.stems
+        self._store.add_urls([table.url(number) for number in range(self._n_urls_kept, len(table))])
+        self._store.add_stems(stems[self._n_stems_kept :])
+        self._n_urls_kept, self._n_stems_kept = len(table), len(stems)
+        self._store.add_event_bytes(self._journal.take())
+        self._commits.append((self._keeper.n_rows, self._store.take()))
+
+    def write_commits(self) -> None:
+        """Put the commits that were begun on the disk, in their order; in whatever thread."""
+        with self._writing:
+            while self._commits:
+                n_visits, commit = self._commits.popleft()
+                self._store.write(commit)
+                self.n_acknowledged = n_visits
+
+    def commit(self) -> None:
+        self.begin_commit()
+        self.write_commits()
+
+    def store_visit(self, visit: int) -> None:
+        """See to it that a visit can be read back."""
+        if visit >= self.n_acknowledged:
+            self.commit()

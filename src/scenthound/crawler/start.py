@@ -1,0 +1,225 @@
+"""A live crawl from a plan to its end: made in a folder, or taken up where its folder says it stood."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from random import Random
+
+from scenthound.crawler.assembly import CrawlParts, check, pinned
+from scenthound.crawler.control import Obedience, WishReader, note_guide, with_guide
+from scenthound.crawler.plan import CrawlPlan, RunGoals
+from scenthound.crawler.replay import Replay, TakenUp
+from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
+from scenthound.crawler.status import CrawlStatus, Moments
+from scenthound.errors import BadInput, printable
+from scenthound.model import Progress, silent
+from scenthound.reasons import Ended, Reason
+from scenthound.store.crawl_folder import ArchiveSettings
+from scenthound.store.crawl_rows import RunRow
+from scenthound.store.crawl_store import CrawlStore
+from scenthound.web.curl_fetcher import CurlFetcher
+from scenthound.web.dns import SystemResolver, system_lookup
+
+# One run of a live crawl on this machine: its clock, its connections, its signals, and what it notes of itself.
+
+Watch = Callable[[CrawlStatus], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """What a run is made of."""
+
+    parts: CrawlParts
+    plan: CrawlPlan
+    guided: CrawlPlan  #: the plan with the guide that was trained anew, if one was
+    goals: RunGoals
+    store: CrawlStore
+    stands: TakenUp
+    limits: RunLimits
+    watch: Watch
+    obey_signals: bool
+
+
+def run_to_end(running: Running) -> tuple[Ended, CrawlStatus]:
+    """Why it ended, and how it was doing then."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        return runner.run(_run(running))
+
+
+async def _run(running: Running) -> tuple[Ended, CrawlStatus]:
+    parts, plan, store = running.parts, running.plan, running.store
+    resolver = SystemResolver(
+        asyncio.get_running_loop(), plan.hosts, lookup=_nowhere if plan.only_hosts else system_lookup
+    )
+    clock = EpochClock(running.stands.now_s)
+    if running.stands.n_events:
+        parts.crawl.engine.resume(clock())
+    row, moments = _begun(running, clock())
+    last: list[CrawlStatus] = []
+
+    def watch(status: CrawlStatus) -> None:
+        last[:] = [status]
+        running.watch(status)
+        obedience.look()
+
+    run = LiveRun(parts.crawl, _fetcher(plan), resolver, running.limits, clock=clock, watch=watch, moments=moments)
+    wishes = WishReader(store.folder, row.run)
+    obedience = Obedience(run, parts, plan, store, wishes=wishes, moments=moments, clock=clock)
+    with _signals_to(run.stop) if running.obey_signals else _nothing():
+        try:
+            ended = await run.run()
+        finally:
+            resolver.close()
+    store.note_run(replace(row, ended_s=clock(), ended=ended.value))
+    store.commit()
+    return ended, last[-1]
+
+
+def _begun(running: Running, now_s: float) -> tuple[RunRow, Moments]:
+    """The run is noted before anything is fetched: should it die, it is known to have lived."""
+    store = running.store
+    runs = store.runs()
+    row = RunRow(len(runs) + 1, now_s, store.counts().visits, os.getpid(), version("scenthound"))
+    began_s = {run.run: run.began_s for run in runs}
+    lasted_s = {moment.run: moment.time_s - began_s.get(moment.run, moment.time_s) for _, moment in store.moments()}
+    store.note_run(row)
+    note_guide(store, running.guided, running.goals, row.n_pages_before, now_s)
+    store.commit()
+    return row, Moments(store, row.run, sum(lasted_s.values()))
+
+
+def _fetcher(plan: CrawlPlan) -> CurlFetcher:
+    return CurlFetcher(
+        plan.limits,
+        user_agent=plan.user_agent,
+        from_address=_mail_address(plan),
+        allow_private=plan.allow_private,
+        also_allowed=plan.also_allowed,
+        ca_file=plan.ca_file,
+    )
+
+
+def _nowhere(_host: str) -> tuple[str, ...]:
+    """The addresses of a host that the plan does not know: nobody is asked for them."""
+    return ()
+
+
+def _mail_address(plan: CrawlPlan) -> str | None:
+    """For the header `From`, if the contact is one."""
+    return plan.contact if "@" in plan.contact and "/" not in plan.contact else None
+
+
+@contextmanager
+def _signals_to(stop: Callable[[], None]) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    endings = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    for ending in endings:
+        loop.add_signal_handler(ending, stop)
+    try:
+        yield
+    finally:
+        for ending in endings:
+            loop.remove_signal_handler(ending)
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop's where it is installed."""
+    if sys.platform == "win32":
+        return None
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def unwatched(_status: CrawlStatus) -> None:
+    """Nobody looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How this run of a crawl ends and is watched. Budget and floor are kept for later runs that are told none."""
+
+    page_budget: int | None = None  #: other than the plan's
+    time_s: float | None = None
+    harvest_floor: float | None = None
+    commit_s: float = 1.0
+    watch: Watch = unwatched
+    watch_s: float = 0.5
+    progress: Progress = silent  #: of taking up what was done before
+    obey_signals: bool = False  #: let Ctrl-C and SIGTERM end the crawl in good order
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSummary:
+    """What a crawl came to, all its runs together; `seconds` and the speed are those of the last run."""
+
+    folder: Path
+    ended: Ended
+    status: CrawlStatus
+    page_budget: int
+    reasons: dict[Reason, int]
+    n_recorded: int = 0  #: pages that were read from a recording, and are not in the crawl's archive
+    recording: str | None = None  #: where that is
+
+
+def crawl(plan: CrawlPlan, folder: Path, options: RunOptions | None = None, *, force: bool = False) -> CrawlSummary:
+    """Crawl into a new folder. `force` replaces an earlier crawl there."""
+    options = options or RunOptions()
+    goals = RunGoals(options.page_budget, options.harvest_floor)
+    archive = ArchiveSettings(plan.user_agent, software=plan.user_agent.split(" ")[0])
+    plan = pinned(plan)
+    check(plan)
+    with closing(CrawlStore.create(folder, plan.as_settings(), archive, force=force)) as store:
+        return _crawl_run(plan, store, options, goals)
+
+
+def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
+    """Go on with a crawl, however it was stopped. What the options leave open is as the last run was told."""
+    with closing(CrawlStore.open(folder)) as store:
+        options = options or RunOptions()
+        goals = RunGoals.read(folder).updated(page_budget=options.page_budget, harvest_floor=options.harvest_floor)
+        return _crawl_run(CrawlPlan.from_settings(store.about.settings), store, options, goals)
+
+
+def _crawl_run(plan: CrawlPlan, store: CrawlStore, options: RunOptions, goals: RunGoals) -> CrawlSummary:
+    guided = with_guide(plan, store.folder, goals)
+    with closing(CrawlParts(guided, store)) as parts:
+        if goals != RunGoals():
+            goals.write(store.folder)
+        stands = take_up(parts, plan, store, options.progress)
+        page_budget = goals.page_budget or plan.page_budget
+        limits = RunLimits(page_budget, options.time_s, goals.harvest_floor, options.commit_s, options.watch_s)
+        running = Running(parts, plan, guided, goals, store, stands, limits, options.watch, options.obey_signals)
+        ended, status = run_to_end(running)
+        return CrawlSummary(
+            store.folder, ended, status, status.page_budget, store.reasons(), store.n_recorded(), plan.web
+        )
+
+
+def take_up(parts: CrawlParts, plan: CrawlPlan, store: CrawlStore, progress: Progress = silent) -> TakenUp:
+    """Start the crawl, and tell it what its folder holds."""
+    crawl = parts.crawl
+    crawl.engine.start(plan.seeds, Random(plan.random_seed))
+    try:
+        stands = Replay(crawl.engine, store, crawl.note_visit, crawl.note_refusal).run(progress)
+    except (TypeError, ValueError, LookupError) as reason:
+        raise BadInput(
+            f"{printable(store.folder)} cannot be taken up: its journal does not fit its rows, or not this strategy "
+            f"({type(reason).__name__}: {printable(reason, 100)}). Bring back the folder from a copy."
+        ) from reason
+    crawl.reasons.update(store.reasons())
+    crawl.begin_journal()
+    return stands

@@ -1,0 +1,96 @@
+"""How a stored crawl stands: is somebody crawling, and if not, how did it end?"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from scenthound.crawler.plan import RunGoals
+from scenthound.errors import BadInput
+from scenthound.reasons import Ended
+from scenthound.store.crawl_folder import ARCHIVE_FOLDER
+from scenthound.store.crawl_rows import RunRow
+from scenthound.store.folder import is_taken
+from scenthound.store.stored_crawl import StoredCrawl
+
+
+class State(StrEnum):
+    """Said to people as it stands."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    ENDING = "ending"
+    ENDED = "ended"
+    STOPPED = "stopped"  #: by a person; it can go on
+    DIED = "died"  #: its process is gone, and did not say why
+    NOT_BEGUN = "not begun"
+
+
+#: The states of a crawl that a process is at work on.
+ALIVE = frozenset({State.RUNNING, State.PAUSED, State.ENDING})
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlState:
+    """`run` is the latest one, `ended` why it ended, `status` how the crawl was doing at its last commit. `page_budget`
+    is that of the run at work, or of the next one, and is what the status says, too."""
+
+    state: State
+    ended: Ended | None = None
+    run: RunRow | None = None
+    status: dict[str, Any] | None = None
+    n_pages: int = 0
+    page_budget: int | None = None
+
+    @property
+    def is_alive(self) -> bool:
+        return self.state in ALIVE
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether to resume it would do something."""
+        return not self.is_alive and self.ended is not Ended.FRONTIER
+
+
+def crawl_state(crawl: StoredCrawl) -> CrawlState:
+    # First of all: a crawl that ends meanwhile is then told of as running, and not as one that died.
+    is_alive = is_taken(crawl.folder / ARCHIVE_FOLDER)
+    runs, status = crawl.runs(), crawl.status()
+    run = runs[-1] if runs else None
+    n_pages, page_budget = crawl.n_visits(), _page_budget(crawl)
+    if is_alive and status is not None and run is not None and status.get("run") == run.run:
+        page_budget = status["page_budget"]
+    if status is not None:
+        status = {**status, "page_budget": page_budget}
+    state, ended = _alive(run, status) if is_alive else _at_rest(run, n_pages, page_budget)
+    return CrawlState(state, ended, run, status, n_pages, page_budget)
+
+
+def _page_budget(crawl: StoredCrawl) -> int | None:
+    """Of the next run, if it is told none."""
+    planned = crawl.about.settings.get("page_budget")
+    with suppress(BadInput):
+        planned = RunGoals.read(crawl.folder).page_budget or planned
+    return planned if isinstance(planned, int) else None
+
+
+def _alive(run: RunRow | None, status: dict[str, Any] | None) -> tuple[State, None]:
+    """Of an earlier run the status says nothing."""
+    if run is None or status is None or status.get("run") != run.run:
+        return State.RUNNING, None
+    if status.get("ending"):
+        return State.ENDING, None
+    return (State.PAUSED if status.get("paused") else State.RUNNING), None
+
+
+def _at_rest(run: RunRow | None, n_pages: int, page_budget: int | None) -> tuple[State, Ended | None]:
+    if run is None:
+        # Older versions do not say how a crawl ended; one that has the pages it was to take reached its budget.
+        if page_budget is not None and n_pages >= page_budget:
+            return State.ENDED, Ended.BUDGET
+        return (State.STOPPED if n_pages else State.NOT_BEGUN), None
+    if run.ended is None:
+        return State.DIED, None
+    # A later version may have further words for it.
+    ended = Ended(run.ended) if run.ended in set(Ended) else None
+    return (State.STOPPED if ended is Ended.STOPPED else State.ENDED), ended

@@ -1,0 +1,210 @@
+"""How often crawls wanted a page that the recording lacks, and how much that can have changed.
+
+A simulated crawl drops such a page and goes on, so it costs nothing of the budget. Had the page been there, it would
+have been visited, and might have been relevant or not.
+
+The one rule: a missing page that was asked for takes a place in the budget. Where the budget is spent, each pushes one
+visited page out, and which one is not known; but no seed, for those are asked for before anything is found. So of a
+crawl with a budget of B that visited V pages, R of them relevant, S of these among its seeds, and asked for M that were
+missing:
+- precision lies between max(S, R - max(0, V + M - B)) / B, if all missing pages are irrelevant and push relevant ones
+  out, and min(B, R + M) / B, if all are relevant and push others out. Pages that a crawl did not get count, as always.
+- recall, with K relevant pages in the recording, is at most (R + m) / (K + m) with m = min(M, B - R), because missing
+  pages that are relevant are also more to find. It is at least what is left of R for certain, divided by K and all
+  pages that other strategies from the same start found missing: those may be relevant, and not be found by this one.
+
+Where a strategy or a mode mixes seeds with other pages, S has only seeds that were visited before the first other page.
+
+Numbers of several crawls of one topic are averaged first, then topics. The order of two strategies is safe if their
+intervals have no point in common. What the missing pages would have led to is not known, and no bound can tell it.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import isnan, nan
+
+import numpy as np
+
+from scenthound.experiments.runs import RunFolder
+from scenthound.experiments.starts import known_relevant
+from scenthound.model import IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class MissedCounts:
+    """What one crawl got, and what it wanted and did not get."""
+
+    strategy: str
+    topic: str
+    n_pages: int
+    n_missing: int
+    n_relevant: int  #: of the pages got
+    n_known: int  #: relevant pages in the recording
+    seed: int = 0
+    n_relevant_seeds: int = 0  #: of the relevant pages got, those that nothing can push out
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A value as it was measured, and between what it can lie. Not-a-number if it cannot be measured."""
+
+    measured: float
+    low: float
+    high: float
+
+    def is_apart_from(self, other: "Interval") -> bool:
+        return self.low > other.high or other.low > self.high
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyGap:
+    """One strategy: pages wanted and missing for each page visited, and what that leaves of its measures."""
+
+    strategy: str
+    missing_per_page: float
+    n_crawls: int
+    precision: Interval
+    recall: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Two strategies, the better one first, and whether missing pages cannot have turned them round: in the mean over
+    topics, and for how many topics by themselves."""
+
+    measure: str
+    better: str
+    worse: str
+    is_safe: bool
+    n_topics_safe: int
+    n_topics: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedWorldReport:
+    page_budget: int
+    gaps: tuple[StrategyGap, ...]
+    orders: tuple[Order, ...]
+
+
+#: The intervals of one measure: by strategy and topic.
+Intervals = dict[str, dict[str, Interval]]
+
+
+def precision_interval(counts: MissedCounts, page_budget: int) -> Interval:
+    highest = min(page_budget, counts.n_relevant + counts.n_missing)
+    kept = _kept(counts, page_budget)
+    return Interval(counts.n_relevant / page_budget, kept / page_budget, highest / page_budget)
+
+
+def recall_interval(counts: MissedCounts, page_budget: int, n_missed_by_others: int) -> Interval:
+    """`n_missed_by_others` are the pages that other strategies from the same start found missing."""
+    if not counts.n_known:
+        return Interval(nan, nan, nan)
+    n_more = max(0, min(counts.n_missing, page_budget - counts.n_relevant))
+    return Interval(
+        counts.n_relevant / counts.n_known,
+        _kept(counts, page_budget) / (counts.n_known + n_missed_by_others),
+        (counts.n_relevant + n_more) / (counts.n_known + n_more),
+    )
+
+
+def _kept(counts: MissedCounts, page_budget: int) -> int:
+    """The relevant pages that are left, if as many as possible were pushed out."""
+    n_pushed_out = max(0, counts.n_pages + counts.n_missing - page_budget)
+    return max(counts.n_relevant_seeds, counts.n_relevant - n_pushed_out)
+
+
+def closed_world_report(crawls: Sequence[MissedCounts], page_budget: int) -> ClosedWorldReport:
+    """All strategies, in the order in which they first come up, and every two of them."""
+    precision = _by_strategy((each, precision_interval(each, page_budget)) for each in crawls)
+    missed = _missed_from_start(crawls)
+    recall = _by_strategy(
+        (each, recall_interval(each, page_budget, missed[each.topic, each.seed] - each.n_missing)) for each in crawls
+    )
+    gaps = tuple(_gap(strategy, crawls, precision, recall) for strategy in precision)
+    orders = [*_orders("precision", precision), *_orders("recall", recall)]
+    return ClosedWorldReport(page_budget, gaps, tuple(orders))
+
+
+def missed_counts(run: RunFolder) -> list[MissedCounts]:
+    """What a run folder says of its crawls."""
+    relevant = {topic.id: known_relevant(run.web, topic) for topic in run.topics()}
+    seeds = {(start.topic, start.seed): np.array(start.seeds, np.int32) for start in run.starts()}
+    # Crawls that nobody noted, as the demo adds live ones, missed pages for reasons of their own.
+    notes = {(note.topic, note.strategy, note.seed): note for note in run.crawls()}
+    return [
+        MissedCounts(
+            strategy=note.strategy,
+            topic=note.topic,
+            n_pages=note.pages,
+            n_missing=note.not_recorded,
+            n_relevant=int(np.isin(trace.pages, relevant[note.topic]).sum()),
+            n_known=len(relevant[note.topic]),
+            seed=note.seed,
+            n_relevant_seeds=relevant_seeds(
+                trace.pages, seeds.get((note.topic, note.seed), np.zeros(0, np.int32)), relevant[note.topic]
+            ),
+        )
+        for trace in run.traces()
+        if (note := notes.get((trace.topic, trace.strategy, trace.seed))) is not None
+    ]
+
+
+def relevant_seeds(visited: IntArray, seeds: IntArray, relevant: IntArray) -> int:
+    """The relevant pages among the seeds that a crawl visited before all other pages."""
+    is_seed = np.isin(visited, seeds)
+    n_first = len(visited) if is_seed.all() else int(is_seed.argmin())
+    return int(np.isin(visited[:n_first], relevant).sum())
+
+
+def _missed_from_start(crawls: Sequence[MissedCounts]) -> Counter[tuple[str, int]]:
+    """The missing pages that all crawls from a start asked for, at most: some may be the same."""
+    missed: Counter[tuple[str, int]] = Counter()
+    for each in crawls:
+        missed[each.topic, each.seed] += each.n_missing
+    return missed
+
+
+def _by_strategy(of_crawls: Iterable[tuple[MissedCounts, Interval]]) -> Intervals:
+    """Means over the crawls of each strategy and topic."""
+    gathered: dict[str, dict[str, list[Interval]]] = defaultdict(lambda: defaultdict(list))
+    for crawl, interval in of_crawls:
+        gathered[crawl.strategy][crawl.topic].append(interval)
+    return {
+        strategy: {topic: _mean(intervals) for topic, intervals in topics.items()}
+        for strategy, topics in gathered.items()
+    }
+
+
+def _mean(intervals: Iterable[Interval]) -> Interval:
+    """The interval of a mean is the mean of the intervals; topics without a value are left out."""
+    rows = np.array([(each.measured, each.low, each.high) for each in intervals if not isnan(each.measured)])
+    return Interval(*rows.mean(axis=0).tolist()) if len(rows) else Interval(nan, nan, nan)
+
+
+def _gap(strategy: str, crawls: Sequence[MissedCounts], precision: Intervals, recall: Intervals) -> StrategyGap:
+    own = [each for each in crawls if each.strategy == strategy]
+    n_pages = sum(each.n_pages for each in own)
+    return StrategyGap(
+        strategy=strategy,
+        missing_per_page=sum(each.n_missing for each in own) / n_pages if n_pages else nan,
+        n_crawls=len(own),
+        precision=_mean(precision[strategy].values()),
+        recall=_mean(recall[strategy].values()),
+    )
+
+
+def _orders(measure: str, intervals: Intervals) -> Iterable[Order]:
+    for pair in combinations(intervals, 2):
+        shared = [topic for topic in intervals[pair[0]] if all(_is_measured(intervals[name], topic) for name in pair)]
+        means = {name: _mean(intervals[name][topic] for topic in shared) for name in pair}
+        better, worse = sorted(pair, key=lambda name: -means[name].measured)
+        n_safe = sum(intervals[better][topic].is_apart_from(intervals[worse][topic]) for topic in shared)
+        yield Order(measure, better, worse, means[better].is_apart_from(means[worse]), n_safe, len(shared))
+
+
+def _is_measured(intervals: dict[str, Interval], topic: str) -> bool:
+    return topic in intervals and not isnan(intervals[topic].measured)

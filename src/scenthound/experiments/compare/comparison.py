@@ -1,0 +1,156 @@
+"""A comparison from files to a ranking: crawl, measure, rank, and say what must be known to read it.
+
+The CPU time of a strategy is that of one crawl of at most 200 pages from the first start, by plain code in this
+process: compiled crawls are not timed, and crawls side by side disturb each other.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from scenthound.experiments.compare.live_command import (
+    CANNOT_BE_NAMED,
+    GuidePages,
+    guide_note,
+    guide_pages,
+    live_command,
+)
+from scenthound.experiments.compare.measures import (
+    Measurements,
+    check_metric,
+    crawled,
+    gathered,
+    measure_starts,
+    part_of,
+)
+from scenthound.experiments.compare.ranking import (
+    HeldOut,
+    Placed,
+    TopicsWon,
+    held_out,
+    ranking_of,
+    reading_notes,
+    topics_won,
+    what_it_is_about,
+)
+from scenthound.experiments.compare.settings import ComparisonSettings, Contestant, Prepared, prepared
+from scenthound.experiments.experiment import Experiment
+from scenthound.experiments.starts import TopicChoice
+from scenthound.experiments.statistics.samples import scipy_stats
+from scenthound.experiments.study.crawls import KeptCrawls, crawl_all
+from scenthound.model import Progress, silent
+from scenthound.store.crawl_web import open_web
+
+#: Pages of the crawl that CPU time is taken from.
+TIMED_PAGES = 200
+#: What part of the whole work is done after each step, for progress.
+CRAWLED, TIMED = 0.75, 0.85
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyComparison:
+    """What a comparison came to. `contestants` and `measured` are in one order; the ranking has those of them that are
+    no twin of another, and `held_out` is in its order."""
+
+    settings: ComparisonSettings
+    experiment: Experiment
+    web_fingerprint: str
+    topics_file: Path
+    by: str
+    lower_is_better: bool
+    contestants: tuple[Contestant, ...]
+    measured: Measurements
+    ranking: tuple[Placed, ...]
+    cpu_us: dict[str, float]  #: per page, by contestant
+    held_out: HeldOut | None
+    topics_won: TopicsWon | None  #: by the winner; None if topics are not the observations, or nobody else is there
+    says: str  #: what the observations are, and so what the answer is about
+    notes: tuple[str, ...]
+    command: str  #: starts the winner live; empty if no command line can
+    command_note: str  #: what must be known of it; mostly nothing
+    guide_pages: GuidePages | None  #: that the winner's guide learnt from, if it learnt from the web
+    n_made: int  #: crawls that were not kept from an earlier run
+
+    @property
+    def winner(self) -> Placed:
+        return self.ranking[0]
+
+    def chosen_share(self, placed: Placed) -> float:
+        """In how many halvings of the observations it was chosen."""
+        return self.held_out.chosen[placed.place - 1] if self.held_out else float("nan")
+
+
+def compare_strategies(
+    web: Path,
+    topics: TopicChoice,
+    settings: ComparisonSettings,
+    cache: Path,
+    *,
+    learnt_from: Path | None = None,
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> StrategyComparison:
+    """Which strategy is best for the topics. Crawls are kept in the folder `cache`, and found there again. `web` is a
+    recorded web, or a live crawl, whose pages are then recorded first. `learnt_from` is the folder that `guide_pages`
+    will be written to, for the command to name; None if they will not."""
+    scipy_stats()  # What the tests need, and is not installed, is said before any work is done.
+    recorded = open_web(web, progress)
+    wished = prepared(recorded, topics, settings)
+    check_metric(wished, recorded)
+    crawling = part_of(progress, 0.0, CRAWLED)
+    may_leave_out = not settings.strategies
+    ready, n_made = crawled(wished, cache, may_leave_out=may_leave_out, workers=workers, progress=crawling)
+    cpu_us = _timed(ready, cache, part_of(progress, CRAWLED, TIMED))
+    starts = measure_starts(ready, cache, workers=workers, progress=part_of(progress, TIMED, 1.0))
+    topic_ids = [topic.id for topic in ready.experiment.topics]
+    measured = gathered(starts, topic_ids, ready.experiment.n_seeds, ready.point)
+    return _told(ready, settings, topics.file, measured, learnt_from=learnt_from, cpu_us=cpu_us, n_made=n_made)
+
+
+def _told(
+    ready: Prepared,
+    settings: ComparisonSettings,
+    topics_file: Path,
+    measured: Measurements,
+    *,
+    learnt_from: Path | None,
+    cpu_us: dict[str, float],
+    n_made: int,
+) -> StrategyComparison:
+    """Rank what was measured, and say what there is to say."""
+    experiment, is_low = ready.experiment, ready.point.metric.lower_is_better
+    ranking = ranking_of(measured, ready.contestants, lower_is_better=is_low)
+    winner, first_topic = ranking[0].contestant.spec, measured.topics[0]
+    command = live_command(topics_file, first_topic, winner, experiment, learnt_from)
+    in_order = [ready.contestants.index(placed.contestant) for placed in ranking]
+    return StrategyComparison(
+        settings=settings,
+        experiment=experiment,
+        web_fingerprint=ready.ground.web_fingerprint,
+        topics_file=topics_file,
+        by=str(ready.point),
+        lower_is_better=is_low,
+        contestants=ready.contestants,
+        measured=measured,
+        ranking=ranking,
+        cpu_us=cpu_us,
+        held_out=held_out(measured.observations[in_order], lower_is_better=is_low),
+        topics_won=topics_won(measured, in_order, lower_is_better=is_low),
+        says=what_it_is_about(measured),
+        notes=(*ready.notes, *reading_notes(ready, measured, ranking)),
+        command=command,
+        command_note=guide_note(winner, experiment, learnt_from) if command else CANNOT_BE_NAMED,
+        guide_pages=guide_pages(ready, first_topic, winner),
+        n_made=n_made,
+    )
+
+
+def _timed(ready: Prepared, cache: Path, progress: Progress) -> dict[str, float]:
+    """CPU time per page, by contestant."""
+    short = replace(ready.experiment, plain=True, n_seeds=1, page_budget=min(TIMED_PAGES, ready.experiment.page_budget))
+    first = ready.planned[0]
+    for _ in crawl_all(short, ready.ground, [first], cache, workers=1):
+        progress(1.0, "CPU time measured")
+    crawls = KeptCrawls(short, ready.ground, cache).of(*first)
+    return {each.trace.strategy: float(np.mean(each.crawl.cpu_us)) for each in crawls if len(each.crawl.cpu_us)}

@@ -1,0 +1,368 @@
+"""The crawls of a comparison, measured: a piece of work is one start with a crawl by every contestant.
+
+Measured are the metric that decides, precision and recall after the same number of pages, and what the bounds of that
+metric are where it is about known pages: a crawler that knows nothing, and one that knows all. Of that metric and its
+bounds the way there is kept too, at a few places (`mean_curves`) and with as many digits as a picture shows.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+
+from scenthound.errors import BadTopic, BrokenContract, Peeked, printable
+from scenthound.experiments.bounds import greedy_oracle, mean_curve, page_graph, random_bound
+from scenthound.experiments.compare.settings import Prepared
+from scenthound.experiments.experiment import Experiment
+from scenthound.experiments.pool import TopicJudge, checked_curve, crawled_page_rank, curve_steps
+from scenthound.experiments.starts import Start
+from scenthound.experiments.statistics import LEAST_TOPICS, PairedSample
+from scenthound.experiments.study.crawls import KeptCrawl, KeptCrawls, crawl_all
+from scenthound.metrics.base import Judgement, Metric, Point
+from scenthound.metrics.retrieval import Precision, Recall
+from scenthound.model import BoolArray, FloatArray, IntArray, Progress, Topic, Trace, silent
+from scenthound.processes import in_order, processors
+from scenthound.simulator.web import ShownLinks
+from scenthound.store.recorded_web import RecordedWeb
+
+# How the metric that decides grew with the pages: for each contestant a mean curve with its standard error.
+#
+# Rules
+# - Curves end where the metric decides, and are kept at some sixty places.
+# - Means and errors are over the observations, as those of the ranking are: random starts, or topics from five on.
+# - The bounds have curves too, where the metric has bounds; else theirs are not-a-number.
+
+#: A curve is kept at so many evenly spaced places: more than an eye can tell apart on a page.
+PLACES = 60
+
+
+def kept_steps(last_step: int) -> IntArray:
+    """The numbers of pages at which curves are kept, the first and the last among them."""
+    return curve_steps(last_step, n_points=PLACES)
+
+
+@dataclass(frozen=True, slots=True)
+class MeanCurves:
+    """`mean` and `standard_error` are by contestant and place; the bounds by place."""
+
+    steps: IntArray
+    mean: FloatArray
+    standard_error: FloatArray
+    random: FloatArray
+    oracle: FloatArray
+
+    @classmethod
+    def of(cls, steps: IntArray, curves: FloatArray, random: FloatArray, oracle: FloatArray) -> "MeanCurves":
+        """From `curves[contestant, topic, seed, place]` and bounds by topic, seed and place."""
+        means, errors = zip(*map(_mean_and_error, curves), strict=True)
+        return cls(steps, np.array(means), np.array(errors), _mean_and_error(random)[0], _mean_and_error(oracle)[0])
+
+
+def _mean_and_error(curves: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """At each place, of curves by topic and seed."""
+    samples = [PairedSample(curves[..., place].astype(np.float64)) for place in range(curves.shape[-1])]
+    return np.array([each.mean for each in samples]), np.array([each.standard_error for each in samples])
+
+
+#: The metrics that known pages decide, so that they have bounds; or the area under their curves.
+BOUNDED = ("precision", "recall", "target_recall")
+#: Crawls that the lower bound is the mean of.
+RANDOM_CRAWLS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredStart:
+    """By contestant, of the crawls from one start; and the bounds, not-a-number where there are none. Curves are at
+    the `kept_steps`, those of contestants by contestant and place; their last value is the one that decides."""
+
+    value: FloatArray
+    curves: FloatArray
+    precision: FloatArray
+    recall: FloatArray
+    n_pages: IntArray
+    n_missing: IntArray
+    digests: tuple[str, ...]  #: of the pages in their order: crawls that are alike have the same
+    random: FloatArray
+    oracle: FloatArray
+
+
+def measure_starts(
+    ready: Prepared, cache_folder: Path, *, workers: int | None = None, progress: Progress = silent
+) -> list[MeasuredStart]:
+    """Measure crawls that are in the cache, in the order of the starts."""
+    n_starts = len(ready.planned)
+    make = partial(ComparingBench, ready, cache_folder)
+    done: list[MeasuredStart] = []
+    with closing(in_order(make, ready.planned, min(workers or processors(), n_starts))) as pieces:
+        for piece in pieces:
+            done.append(piece)
+            progress(len(done) / n_starts, f"{len(done):,} of {n_starts:,} starts judged")
+    return done
+
+
+class ComparingBench:
+    """Where starts are measured, in one process."""
+
+    def __init__(self, ready: Prepared, cache_folder: Path) -> None:
+        experiment = ready.experiment
+        self._ready = ready
+        self._point = ready.point
+        self._kept_places = kept_steps(ready.point.step) - 1
+        self._web = RecordedWeb.open(experiment.web)
+        self._kept = KeptCrawls(experiment, ready.ground, cache_folder)
+        self._shown = ShownLinks(
+            self._web, closed_world=experiment.closed_world, obey_nofollow=experiment.obey_nofollow
+        )
+        self._graph = page_graph(self._web, self._shown)
+        self._starts = [*(start for _, start in ready.planned), *ready.other_starts]
+        self._page_rank = cache(lambda: crawled_page_rank(self._graph, self._all_traces()))
+        self._judge: tuple[str, TopicJudge] | None = None
+
+    def __call__(self, planned: tuple[Topic, Start]) -> MeasuredStart:
+        topic, start = planned
+        judgement = self._judge_of(topic).judgement(start, self._starts)
+        crawls = self._kept.of(topic, start)
+        random, oracle = self._bounds(start, judgement)
+        deciding = self._curves(self._point.metric, crawls, judgement)
+        return MeasuredStart(
+            value=deciding[:, -1],
+            curves=self._kept_of(deciding),
+            precision=self._curves(Precision(), crawls, judgement)[:, -1],
+            recall=self._curves(Recall(), crawls, judgement)[:, -1],
+            n_pages=np.array([len(each.crawl.pages) for each in crawls], np.int32),
+            n_missing=np.array([each.crawl.n_missing for each in crawls], np.int32),
+            digests=tuple(hashlib.sha256(each.crawl.pages.tobytes()).hexdigest() for each in crawls),
+            random=random,
+            oracle=oracle,
+        )
+
+    def _judge_of(self, topic: Topic) -> TopicJudge:
+        """Judges need all crawls of a topic, and starts come topic by topic."""
+        if self._judge is None or self._judge[0] != topic.id:
+            traces = [
+                kept.trace
+                for planned in self._ready.planned
+                if planned[0].id == topic.id
+                for kept in self._kept.of(*planned)
+            ]
+            self._judge = topic.id, TopicJudge(self._web, topic, traces, page_rank=self._page_rank)
+        return self._judge[1]
+
+    def _all_traces(self) -> Iterator[Trace]:
+        return (kept.trace for planned in self._ready.planned for kept in self._kept.of(*planned))
+
+    def _curves(self, metric: Metric, crawls: list[KeptCrawl], judgement: Judgement) -> FloatArray:
+        return np.array([checked_curve(metric, each.trace, judgement, self._point.step) for each in crawls])
+
+    def _kept_of(self, curves: FloatArray) -> FloatArray:
+        return curves[..., self._kept_places].astype(np.float32)
+
+    def _bounds(self, start: Start, judgement: Judgement) -> tuple[FloatArray, FloatArray]:
+        """The curves of who knows nothing, and of who knows all."""
+        metric, step = self._point.metric, self._point.step
+        about = getattr(metric, "of", metric.name)
+        wanted = judgement.targets if about == "target_recall" else judgement.relevant
+        if about not in BOUNDED or not len(wanted):
+            nothing = np.full(len(self._kept_places), np.nan)
+            return nothing, nothing
+        lowest = random_bound(self._web, self._shown, start, wanted, page_budget=step, n_crawls=RANDOM_CRAWLS)
+        highest = greedy_oracle(self._graph, start, wanted, page_budget=step)
+        return (
+            mean_curve(metric, lowest, judgement, step)[self._kept_places],
+            metric.curve(highest, judgement, step)[self._kept_places],
+        )
+
+
+# The crawls of a comparison; who fails where no strategy was named is left out, and a note says why.
+#
+# All strategies crawl together. If one of them fails, which only a plug-in does, each goes on alone: crawls that were
+# made are kept, so little is done twice, and whoever fails is found wherever in a crawl that happens.
+
+#: What a strategy that does not keep its contract comes to.
+FAILURES = (BrokenContract, Peeked)
+
+
+def crawled(
+    ready: Prepared, cache: Path, *, may_leave_out: bool, workers: int | None, progress: Progress
+) -> tuple[Prepared, int]:
+    """Make the crawls that are not kept: who took part to the end, and how many crawls were made."""
+    onward = _onward(progress)
+    try:
+        return ready, _n_made(ready, ready.experiment, cache, workers, onward)
+    except FAILURES:
+        if not may_leave_out:
+            raise
+    return _each_alone(ready, cache, workers, onward)
+
+
+def _each_alone(ready: Prepared, cache: Path, workers: int | None, progress: Progress) -> tuple[Prepared, int]:
+    strategies, n_made = ready.experiment.strategies, 0
+    failed: dict[str, BrokenContract | Peeked] = {}
+    for place, strategy in enumerate(strategies):
+        alone = replace(ready.experiment, strategies=(strategy,))
+        part = part_of(progress, place / len(strategies), (place + 1) / len(strategies))
+        try:
+            n_made += _n_made(ready, alone, cache, workers, part)
+        except FAILURES as reason:
+            failed[strategy] = reason
+    if len(failed) == len(strategies):
+        raise next(iter(failed.values()))
+    return _without(ready, failed), n_made
+
+
+def _without(ready: Prepared, failed: dict[str, BrokenContract | Peeked]) -> Prepared:
+    able = tuple(strategy for strategy in ready.experiment.strategies if strategy not in failed)
+    return replace(
+        ready,
+        experiment=replace(ready.experiment, strategies=able),
+        contestants=tuple(each for each in ready.contestants if each.spec in able),
+        notes=(*ready.notes, *(f"Left out: {name}. {printable(reason)}" for name, reason in failed.items())),
+    )
+
+
+def _n_made(ready: Prepared, experiment: Experiment, cache: Path, workers: int | None, progress: Progress) -> int:
+    pieces = crawl_all(experiment, ready.ground, list(ready.planned), cache, workers=workers, progress=progress)
+    return sum(piece.n_made for piece in pieces)
+
+
+def part_of(progress: Progress, first: float, last: float) -> Progress:
+    """The progress of a part of the work, as that of the whole."""
+
+    def told(share: float, words: str) -> None:
+        progress(first + share * (last - first), words)
+
+    return told
+
+
+def _onward(progress: Progress) -> Progress:
+    """Progress that does not go back when work begins anew."""
+    reached = 0.0
+
+    def told(share: float, words: str) -> None:
+        nonlocal reached
+        reached = max(reached, share)
+        progress(reached, words)
+
+    return told
+
+
+# Whether the metric that decides has a value for the topics: found out before the first crawl, by judging start
+# pages.
+#
+# A metric without a value for a topic has none anywhere on its curve, so a crawl of the start pages alone will tell.
+
+
+def check_metric(ready: Prepared, web: RecordedWeb) -> None:
+    """BadTopic if the metric has no value for any topic."""
+    first_starts = [(topic, start) for topic, start in ready.planned if start.seed == 0]
+    if not any(_has_value(ready, web, *planned) for planned in first_starts):
+        raise no_value(ready.point, [topic.id for topic, _ in first_starts])
+
+
+def _has_value(ready: Prepared, web: RecordedWeb, topic: Topic, start: Start) -> bool:
+    pages = np.array(start.seeds, np.int32)
+    trace = Trace(topic.id, "start pages", start.seed, pages, np.zeros(len(pages)))
+    # Which PageRank pages have does not matter, but that there is one.
+    judge = TopicJudge(web, topic, [trace], page_rank=np.ones(web.n_pages))
+    starts = [*(planned for _, planned in ready.planned), *ready.other_starts]
+    curve = checked_curve(ready.point.metric, trace, judge.judgement(start, starts), len(pages))
+    return not np.isnan(curve).any()
+
+
+def no_value(point: Point, topics: Sequence[str]) -> BadTopic:
+    """The metric cannot be computed: what it needs, and what can be done."""
+    where = f"topic {topics[0]!r}" if len(topics) == 1 else f"any of the {len(topics)} topics"
+    needs = f", which needs {point.metric.needs}" if point.metric.needs else ""
+    judges = "set some aside with --judge N, or " if "harvest" in str(point.metric) else ""
+    return BadTopic(
+        f"There is no {point.metric} for {where}{needs}: {judges}decide --by another metric; `scenthound metrics` "
+        "lists them."
+    )
+
+
+# What was measured in a comparison, as arrays by contestant, topic and random seed, and what the observations are.
+#
+# Rules
+# - With fewer than five topics the observations are random starts: seed k of every topic, averaged over topics. From
+#   five topics on they are topics, each the mean of its starts (`statistics.PairedSample` has the same rule for
+#   intervals).
+# - A topic for which the metric has no value, for any contestant or start, is left out.
+# - Strategies that crawled the same pages in the same order from every start are one strategy under several names.
+
+
+@dataclass(frozen=True, slots=True)
+class Measurements:
+    """`values[contestant, topic, seed]` of the deciding metric, and the others alike; `topics` names those that have
+    values, and `lacking` those left out. Bounds are by topic and seed, `curves` tell how the metric came to be."""
+
+    topics: tuple[str, ...]
+    lacking: tuple[str, ...]
+    values: FloatArray
+    precision: FloatArray
+    recall: FloatArray
+    n_pages: FloatArray
+    n_missing: FloatArray
+    random: FloatArray
+    oracle: FloatArray
+    curves: MeanCurves
+    twin_of: tuple[int, ...]  #: the first contestant with the same crawls; most are their own
+
+    @property
+    def over_topics(self) -> bool:
+        """Whether topics, and not their starts, are the observations."""
+        return len(self.topics) >= LEAST_TOPICS
+
+    @property
+    def observations(self) -> FloatArray:
+        """By contestant and observation."""
+        means: FloatArray = self.values.mean(axis=2 if self.over_topics else 1)
+        return means
+
+    def twins(self, contestant: int) -> list[int]:
+        """The others with the same crawls."""
+        return [other for other, first in enumerate(self.twin_of) if first == contestant != other]
+
+
+def gathered(starts: Sequence[MeasuredStart], topics: Sequence[str], n_seeds: int, point: Point) -> Measurements:
+    """From starts in the order of topics and seeds."""
+    values = _by_topic(starts, "value", topics, n_seeds)
+    is_known: BoolArray = np.array([bool(np.isfinite(values[:, place]).all()) for place in range(len(topics))])
+    if not is_known.any():
+        raise no_value(point, topics)
+    by_topic = {
+        name: _by_topic(starts, name, topics, n_seeds)[:, is_known]
+        for name in ("precision", "recall", "n_pages", "n_missing")
+    }
+    bounds = {name: _by_start(starts, name, n_seeds)[is_known] for name in ("random", "oracle")}
+    curves = np.stack([start.curves for start in starts], axis=1)
+    curves = curves.reshape(len(curves), len(topics), n_seeds, -1)[:, is_known]
+    return Measurements(
+        topics=tuple(topic for topic, has_value in zip(topics, is_known, strict=True) if has_value),
+        lacking=tuple(topic for topic, has_value in zip(topics, is_known, strict=True) if not has_value),
+        values=values[:, is_known],
+        **by_topic,
+        **{name: curve[..., -1] for name, curve in bounds.items()},
+        curves=MeanCurves.of(kept_steps(point.step), curves, **bounds),
+        twin_of=_twins([start.digests for start in starts]),
+    )
+
+
+def _by_start(starts: Sequence[MeasuredStart], name: str, n_seeds: int) -> FloatArray:
+    """By topic, seed and place, from one curve for each start."""
+    stacked: FloatArray = np.stack([getattr(start, name) for start in starts])
+    return stacked.reshape(-1, n_seeds, stacked.shape[-1])
+
+
+def _by_topic(starts: Sequence[MeasuredStart], name: str, topics: Sequence[str], n_seeds: int) -> FloatArray:
+    """By contestant, topic and seed, from one array by contestant for each start."""
+    stacked: FloatArray = np.stack([getattr(start, name) for start in starts], axis=1).astype(np.float64)
+    return stacked.reshape(len(stacked), len(topics), n_seeds)
+
+
+def _twins(digests: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+    first: dict[tuple[str, ...], int] = {}
+    return tuple(first.setdefault(crawls, place) for place, crawls in enumerate(zip(*digests, strict=True)))

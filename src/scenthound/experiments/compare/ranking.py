@@ -1,0 +1,291 @@
+"""The contestants in the order of the metric, each held against the best.
+
+Rules
+- Differences are to the best, in pairs: crawls from the same start. Their intervals are 95 % BCa bootstrap intervals.
+- p is of sign flips, two-sided, because who is best was seen first; Holm's correction is over all others.
+- A difference of less than a twentieth of the best mean is of no account. That it is smaller is shown by an
+  equivalence test, corrected in the same way.
+- Contestants that crawled the same pages in the same order are one: the first of them is ranked and tested, once, and
+  the others stand beside it. Two names for one strategy, or a value of a sweep that changes nothing, are no more tests.
+- A mark says what is sure. A small difference that is certain is still small, so equivalence goes first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import ceil, log2, nan
+
+import numpy as np
+
+from scenthound.errors import printable
+from scenthound.experiments.compare.measures import Measurements
+from scenthound.experiments.compare.settings import Contestant, Prepared
+from scenthound.experiments.statistics import (
+    LEAST_TOPICS,
+    Effect,
+    PairedSample,
+    differences_of,
+    equivalence,
+    holm,
+    sign_flip_p,
+    wins_ties_losses,
+)
+from scenthound.experiments.statistics.tests import ALPHA
+from scenthound.experiments.topic_analysis import against_field
+from scenthound.metrics.measures import share_of_gap_closed
+from scenthound.model import FloatArray
+from scenthound.registry import written
+
+#: Of the best mean: a smaller difference is of no account.
+MARGIN_SHARE = 0.05
+
+
+class Mark(StrEnum):
+    """What is sure of a contestant, beside the best."""
+
+    BEST = ""
+    WORSE = "*"
+    ALIKE = "≈"
+    UNCLEAR = "?"
+
+
+#: Signs in the files of earlier versions.
+_EARLIER = {"~": Mark.ALIKE, "=": Mark.UNCLEAR}
+
+
+def mark_of(sign: str) -> str:
+    """The sign that a file has, as it is written today."""
+    return _EARLIER.get(sign, sign)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One contestant. `difference` is to the best, in units of the metric (None of the best itself); what cannot be
+    computed is not-a-number."""
+
+    place: int
+    contestant: Contestant
+    mean: float
+    standard_error: float
+    difference: Effect | None
+    p: float
+    p_corrected: float
+    p_alike: float  #: of the equivalence test, corrected
+    mark: Mark
+    precision: float
+    recall: float
+    gap_closed: float  #: of the gap between the bounds
+    missing_per_page: float  #: pages wanted that the recording lacks, for each page visited
+    also: tuple[Contestant, ...] = ()  #: others with the same crawls
+
+
+def ranking_of(
+    measured: Measurements, contestants: Sequence[Contestant], *, lower_is_better: bool
+) -> tuple[Placed, ...]:
+    """The best first; equals in the order given."""
+    sign = -1.0 if lower_is_better else 1.0
+    means = sign * measured.values.mean(axis=(1, 2))
+    order = sorted(dict.fromkeys(measured.twin_of), key=lambda contestant: -means[contestant])
+    tests = _Tests(measured, order)
+    bounds = sign * float(measured.random.mean()), sign * float(measured.oracle.mean())
+    return tuple(
+        Placed(
+            place=place + 1,
+            contestant=contestants[contestant],
+            mean=float(measured.values[contestant].mean()),
+            standard_error=PairedSample(measured.values[contestant]).standard_error,
+            difference=tests.effects[place],
+            p=tests.p[place],
+            p_corrected=tests.p_corrected[place],
+            p_alike=tests.p_alike[place],
+            mark=_mark(place, tests.p_corrected[place], tests.p_alike[place]),
+            precision=float(measured.precision[contestant].mean()),
+            recall=float(measured.recall[contestant].mean()),
+            gap_closed=share_of_gap_closed(float(means[contestant]), *bounds),
+            missing_per_page=_missing_per_page(measured, contestant),
+            also=tuple(contestants[other] for other in measured.twins(contestant)),
+        )
+        for place, contestant in enumerate(order)
+    )
+
+
+class _Tests:
+    """All others against the best, in the order of the ranking; the best itself is no test."""
+
+    def __init__(self, measured: Measurements, order: Sequence[int]) -> None:
+        best, *others = order
+        observed = measured.observations
+        margin = MARGIN_SHARE * abs(float(measured.values[best].mean()))
+        samples = [PairedSample(measured.values[other] - measured.values[best]) for other in others]
+        differences = [differences_of(observed[other], observed[best]) for other in others]
+        p = np.array([nan, *(_p(each) for each in differences)])
+        p_alike = np.array([nan, *(_p_alike(each, margin) for each in differences)])
+        self.effects: list[Effect | None] = [None, *(sample.effect() for sample in samples)]
+        self.p: list[float] = p.tolist()
+        self.p_corrected: list[float] = holm(p).tolist()
+        self.p_alike: list[float] = holm(p_alike).tolist()
+
+
+def _p(differences: FloatArray) -> float:
+    return sign_flip_p(differences) if len(differences) > 1 else nan
+
+
+def _p_alike(differences: FloatArray, margin: float) -> float:
+    return equivalence(differences, margin).p if margin > 0 else nan
+
+
+def _mark(place: int, p_corrected: float, p_alike: float) -> Mark:
+    if not place:
+        return Mark.BEST
+    if p_alike < ALPHA:
+        return Mark.ALIKE
+    return Mark.WORSE if p_corrected < ALPHA else Mark.UNCLEAR
+
+
+def _missing_per_page(measured: Measurements, contestant: int) -> float:
+    n_pages = int(measured.n_pages[contestant].sum())
+    return float(measured.n_missing[contestant].sum()) / n_pages if n_pages else nan
+
+
+def observations_needed(n_contestants: int) -> int:
+    """Of fewer observations even a difference that is the same in all of them cannot pass: all signs alike come up
+    by chance in 2 of 2^n ways, and Holm multiplies that by the number of tests."""
+    return 1 + ceil(log2(max(1, n_contestants - 1) / ALPHA))
+
+
+# How good the best is on other starts than those it was chosen by.
+#
+# Of many strategies that are equally good one is best by chance, so the mean of the best flatters it. What choosing
+# is worth is seen when one half of the observations chooses and the other half measures. Which half is which is a
+# matter of chance too, so it is done many times, and the mean is told. Half as many observations choose worse than
+# all of them, so what is told is a little too low rather than too high.
+
+N_HALVINGS = 1000
+#: Fewer observations leave no half that could choose.
+LEAST_OBSERVATIONS = 4
+#: The same numbers have the same halves in every run.
+HALVING_SEED = 0
+#: Means that differ by rounding only are equal.
+DECIMALS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """`mean` is that of whoever one half chose, in the other half; `chosen` has for each contestant the share of
+    halvings in which it was the one."""
+
+    mean: float
+    chosen: tuple[float, ...]
+
+
+def held_out(observations: FloatArray, *, lower_is_better: bool) -> HeldOut | None:
+    """By contestant and observation; None if there are too few of them. Equals share a halving."""
+    n_observed = observations.shape[1]
+    if n_observed < LEAST_OBSERVATIONS:
+        return None
+    rng = np.random.default_rng(HALVING_SEED)
+    n_choosing = n_observed // 2
+    chooses = rng.permuted(np.tile(np.arange(n_observed) < n_choosing, (N_HALVINGS, 1)), axis=1).T.astype(np.float64)
+    sign = -1.0 if lower_is_better else 1.0
+    seen = np.round(sign * (observations @ chooses) / n_choosing, DECIMALS)
+    unseen = observations @ (1 - chooses) / (n_observed - n_choosing)
+    is_best = seen == seen.max(axis=0)
+    shares = is_best / is_best.sum(axis=0)
+    return HeldOut(float((shares * unseen).sum(axis=0).mean()), tuple(shares.mean(axis=1).tolist()))
+
+
+# On how many topics the best in the mean is the best: it wins a topic where it beats all others.
+
+
+@dataclass(frozen=True, slots=True)
+class TopicsWon:
+    """Topics on which one has more than the best of the others, as much, and less."""
+
+    wins: int
+    ties: int
+    losses: int
+
+
+def topics_won(measured: Measurements, in_order: Sequence[int], *, lower_is_better: bool) -> TopicsWon | None:
+    """By the first of these contestants against the field of the others; None if topics are not the observations."""
+    if not measured.over_topics or len(in_order) < 2:
+        return None
+    sign = -1.0 if lower_is_better else 1.0
+    values = {str(place): sign * measured.observations[place] for place in in_order}
+    return TopicsWon(*wins_ties_losses(against_field(values, str(in_order[0]))))
+
+
+# What must be known to read a comparison: what it is about, and where it cannot say anything.
+
+
+def what_it_is_about(measured: Measurements) -> str:
+    """What was observed, and what the answer may be taken for."""
+    n_topics, n_seeds = measured.values.shape[1:]
+    starts = f"{n_seeds} random starts" if n_seeds > 1 else "one random start"
+    if measured.over_topics:
+        each = f"the mean of {starts}" if n_seeds > 1 else f"with {starts}"
+        return (
+            f"The observations are {n_topics} topics, each {each}: this says which strategy to take for topics like "
+            "these."
+        )
+    if n_topics == 1:
+        return (
+            f"Observed was one topic from {starts}: this says which strategy to take for {measured.topics[0]!r} from "
+            "starts like these, and nothing about other topics."
+        )
+    return (
+        f"Observed were {n_topics} topics from {starts} each: this says which strategy to take for these topics, and "
+        f"nothing about others; with {LEAST_TOPICS} topics or more it would."
+    )
+
+
+def reading_notes(ready: Prepared, measured: Measurements, ranking: Sequence[Placed]) -> list[str]:
+    """Topics left out, strategies that are one, and tests that cannot show anything."""
+    return [
+        *_lacking_notes(ready, measured.lacking),
+        *_twin_notes(ranking),
+        *_test_notes(measured, len(ranking)),
+    ]
+
+
+def _lacking_notes(ready: Prepared, lacking: tuple[str, ...]) -> list[str]:
+    if not lacking:
+        return []
+    named = f"Topics without {ready.point.metric} are left out: {', '.join(map(printable, lacking))}."
+    return [f"{named} It needs {ready.point.metric.needs}." if ready.point.metric.needs else named]
+
+
+def _twin_notes(ranking: Sequence[Placed]) -> list[str]:
+    """Of strategies under several names; values of a sweep that change nothing stand in the row that they share."""
+    return [
+        f"{printable(other.spec)} crawled the same pages in the same order as {printable(placed.contestant.spec)}."
+        for placed in ranking
+        for other in placed.also
+        if not other.swept
+    ]
+
+
+def row_name(placed: Placed) -> str:
+    """A row of the ranking, with the other values of a sweep that came to the same crawls: `... (also 256, 1024)`."""
+    values = [_value_told(placed, other) for other in placed.also if other.swept]
+    return f"{placed.contestant.spec} (also {', '.join(values)})" if values else placed.contestant.spec
+
+
+def _value_told(placed: Placed, other: Contestant) -> str:
+    """The value alone, unless the strategy is another one or several parameters are swept."""
+    is_plain = other.base == placed.contestant.base and len(other.swept) == 1
+    return written(other.swept[0]) if is_plain else other.spec
+
+
+def _test_notes(measured: Measurements, n_ranked: int) -> list[str]:
+    """Where too little was observed for any difference to be sure."""
+    n_observed, needed = measured.observations.shape[1], observations_needed(n_ranked)
+    if n_ranked < 2 or n_observed >= needed:
+        return []
+    more = "topics" if measured.over_topics else "starts, with --seeds"
+    if n_observed == 1:
+        return [f"One start shows no spread, so nothing can be said of significance: take at least {needed} {more}."]
+    return [
+        f"With {n_observed} observations no difference among {n_ranked} strategies can be shown by a test, however "
+        f"large it is: take at least {needed} {more}."
+    ]

@@ -1,0 +1,359 @@
+"""A comparison made ready: topics chosen, a page budget that fits the web, contestants listed, starts drawn.
+
+Where no strategy was named, those that cannot be made or cannot crawl for the topics are left out, and a note says why.
+A strategy that was named must be able to.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+
+from scenthound.errors import BadParameter, BrokenContract, ScenthoundError, UnknownName, WrongUse, printable
+from scenthound.experiments.experiment import Experiment, plan
+from scenthound.experiments.starts import (
+    DEFAULT_START,
+    ChosenTopics,
+    Start,
+    Starts,
+    Task,
+    TopicChoice,
+    check_start,
+    choose_topics,
+    parse_task,
+)
+from scenthound.experiments.statistics import LEAST_TOPICS
+from scenthound.experiments.study.arms import can_start
+from scenthound.experiments.study.crawls import Ground
+from scenthound.experiments.study.settings import fitting_pages
+from scenthound.metrics.base import Metric, Point, parse_metric
+from scenthound.model import Topic
+from scenthound.registry import Value, written
+from scenthound.simulator.modes import SEQUENTIAL
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import STRATEGIES
+from scenthound.topics.files import read_topics
+
+# How long the crawls of a comparison are: no longer than half of the web, and longer than what they start from.
+
+
+def budget_notes(wanted: int, pages: int, n_pages: int) -> list[str]:
+    """That crawls are shorter than was wished for."""
+    if pages == wanted:
+        return []
+    return [
+        f"The web has {n_pages:,} pages. A crawl that takes most of it says little about a strategy, so crawls have "
+        f"{pages:,} pages, half of the web, and not {wanted:,}."
+    ]
+
+
+def check_length(start: Start, point: Point, pages: int, n_pages: int) -> None:
+    """Refuse crawls of `pages` pages that are measured before they have left their seeds, and say what would help."""
+    n_seeds = len(start.seeds)
+    if n_seeds < point.step:
+        return
+    ways = ["a smaller --start"] if n_seeds > 1 else []
+    if point.step < pages:
+        ways.append("a larger number after the @ of --by")
+    elif fitting_pages(pages + 1, n_pages) > pages:
+        ways.append("larger --pages")
+    advice = f"give {', or '.join(ways)}" if ways else f"take a web of more than {n_pages:,} pages"
+    told = f"{n_seeds:,} pages" if n_seeds > 1 else "1 page"
+    raise BadParameter(
+        f"Crawls for topic {start.topic!r} start from {told} and are measured after {point.step:,}, when they have "
+        f"found nothing yet: {advice}."
+    )
+
+
+# Who takes part in a comparison: strategies as they are named, or with every value of parameters that are swept.
+#
+# Rules
+# - A sweep is written `parameter=value,value,...`. Several sweeps make a grid: every value with every other.
+# - Every strategy that is swept must have the parameter, and must not have it set already.
+# - A strategy that wants to know the page budget (`max_pages`) is told that of the comparison, unless it is set.
+
+#: More would take hours, and a table of them would be read by nobody.
+MOST_CONTESTANTS = 200
+#: The parameter that stands for the page budget of the crawl.
+PAGE_BUDGET = "max_pages"
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A parameter and the values that it is tried with, as a person wrote them."""
+
+    parameter: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """One strategy with its parameters. `base` is the strategy that was named, `swept` has the value of each sweep."""
+
+    spec: str
+    base: str
+    swept: tuple[Value, ...] = ()
+
+
+def parse_sweep(text: str) -> Sweep:
+    """Read `parameter=value,value,...`."""
+    name, equals, rest = (piece.strip() for piece in text.partition("="))
+    values = tuple(dict.fromkeys(filter(None, (value.strip() for value in rest.split(",")))))
+    if not equals or not name or not values:
+        raise BadParameter(
+            f"--sweep {printable(text)!r} should be written parameter=value,value, as buffer=64,256,1024."
+        )
+    return Sweep(name, values)
+
+
+def contestants_of(strategies: Sequence[str], sweeps: Sequence[Sweep], page_budget: int) -> tuple[Contestant, ...]:
+    """All of them, each once: of those that come to the same, the first."""
+    _check_sweeps(strategies, sweeps)
+    n_wanted = len(strategies)
+    for sweep in sweeps:
+        n_wanted *= len(sweep.values)
+    if n_wanted > MOST_CONTESTANTS:
+        raise BadParameter(
+            f"That makes {n_wanted:,} strategies to compare, and {MOST_CONTESTANTS} is the most: "
+            "sweep fewer values, or name fewer strategies."
+        )
+    made = [each for strategy in strategies for each in _grid(strategy, sweeps, page_budget)]
+    distinct = set(STRATEGIES.distinct(each.spec for each in made))
+    kept: dict[str, Contestant] = {}
+    for each in made:
+        if each.spec in distinct:
+            kept.setdefault(each.spec, each)
+    return tuple(kept.values())
+
+
+def _check_sweeps(strategies: Sequence[str], sweeps: Sequence[Sweep]) -> None:
+    names = [sweep.parameter for sweep in sweeps]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadParameter(f"--sweep {name} is given twice; write all its values in one: {name}=value,value.")
+    if sweeps and not strategies:
+        having = [known for known in STRATEGIES.names() if all(name in STRATEGIES.parameters(known) for name in names)]
+        raise BadParameter(
+            f"--sweep {names[0]} needs --strategy: name what to sweep it on. These have "
+            f"{' and '.join(names)}: {', '.join(having) or 'none'}."
+        )
+
+
+def _grid(strategy: str, sweeps: Sequence[Sweep], page_budget: int) -> Iterable[Contestant]:
+    base = STRATEGIES.parse(strategy)
+    known = STRATEGIES.parameters(base.name)
+    for sweep in sweeps:
+        if sweep.parameter not in known:
+            raise UnknownName.among(f"parameter of {base.name}", sweep.parameter, known)
+        if sweep.parameter in dict(base.parameters):
+            raise BadParameter(
+                f"{printable(strategy)} has {sweep.parameter} set, and --sweep sets it too: take it out of one of them."
+            )
+    for written_values in product(*(sweep.values for sweep in sweeps)):
+        swept = {
+            sweep.parameter: known[sweep.parameter].parse(value, base.name)
+            for sweep, value in zip(sweeps, written_values, strict=True)
+        }
+        spec = _spelled(strategy, swept)
+        yield Contestant(_with_page_budget(spec, page_budget), str(base), tuple(swept.values()))
+
+
+def _spelled(strategy: str, values: dict[str, Value]) -> str:
+    """The strategy with more parameters, in its one spelling."""
+    separator = "," if ":" in strategy else ":"
+    more = ",".join(f"{name}={written(value)}" for name, value in values.items())
+    return str(STRATEGIES.parse(f"{strategy}{separator}{more}" if more else strategy))
+
+
+def _with_page_budget(spec: str, page_budget: int) -> str:
+    choice = STRATEGIES.parse(spec)
+    wants = PAGE_BUDGET in STRATEGIES.parameters(choice.name) and PAGE_BUDGET not in STRATEGIES.values(choice)
+    return _spelled(spec, {PAGE_BUDGET: page_budget}) if wants else spec
+
+
+# What a comparison is to be: who takes part, for how long, from what starts, and what decides.
+
+#: Random starts of each topic, unless told: enough to tell fifteen strategies apart.
+DEFAULT_SEEDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonSettings:
+    """No strategies named are all that are installed. `by` is a metric, or one after some pages (`precision@500`).
+    `n_seeds` None is ten for a few topics; from five topics on, which are then the observations, ten shared out among
+    them. The other fields are those of an `Experiment`."""
+
+    strategies: tuple[str, ...] = ()
+    sweeps: tuple[Sweep, ...] = ()
+    by: str = "target_recall"
+    page_budget: int = 2000
+    n_seeds: int | None = None
+    task: str = Task.EXAMPLES
+    n_start: int = DEFAULT_START
+    relevance: str | None = None
+    n_train: int = 0
+    n_judge: int = 0
+    train_from: Path | None = None
+    mode: str = str(SEQUENTIAL)
+    closed_world: bool = False
+    obey_nofollow: bool = True
+
+    def seeds_for(self, n_topics: int) -> int:
+        """The random starts of each topic."""
+        if self.n_seeds is not None:
+            return self.n_seeds
+        return DEFAULT_SEEDS if n_topics < LEAST_TOPICS else max(1, DEFAULT_SEEDS // n_topics)
+
+
+def deciding_point(by: str, page_budget: int) -> Point:
+    """The metric that decides, after the pages named with it or at the end of the crawls."""
+    parsed: Metric | Point = parse_metric(by)
+    if not isinstance(parsed, Point):
+        return parsed @ page_budget
+    if parsed.step > page_budget:
+        raise BadParameter(f"--by {by}: the crawls have {page_budget:,} pages; choose a smaller number after the @.")
+    return parsed
+
+
+#: As many topics are named to who has to choose one.
+SHOWN_TOPICS = 10
+#: What tells that a strategy cannot take part.
+REFUSALS = (WrongUse, BrokenContract)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All that the crawls need. `other_starts` are those of the other topics, for judges that learn from them."""
+
+    experiment: Experiment
+    ground: Ground
+    contestants: tuple[Contestant, ...]
+    point: Point
+    planned: tuple[tuple[Topic, Start], ...]
+    other_starts: tuple[Start, ...]
+    notes: tuple[str, ...]
+
+
+def prepared(web: RecordedWeb, topics: TopicChoice, settings: ComparisonSettings) -> Prepared:
+    """Everything checked before the first crawl."""
+    _check_choice(topics)
+    check_start(settings.n_start, web)
+    starts = Starts(web, parse_task(settings.task), settings.n_start, n_judge=settings.n_judge)
+    chosen = choose_topics(topics, starts)
+    _check_only_topic(topics, chosen, starts)
+    pages = fitting_pages(settings.page_budget, web.n_pages)
+    point = deciding_point(settings.by, pages)
+    usable, unusable = ([*settings.strategies], []) if settings.strategies or settings.sweeps else _installed()
+    entrants = contestants_of(usable, settings.sweeps, pages)
+    wished = Experiment(
+        web=(web.path or Path()).resolve(),
+        topics=chosen.topics,
+        strategies=tuple(each.spec for each in entrants),
+        page_budget=pages,
+        n_seeds=settings.seeds_for(len(chosen.topics)),
+        task=parse_task(settings.task),
+        n_start=settings.n_start,
+        closed_world=settings.closed_world,
+        obey_nofollow=settings.obey_nofollow,
+        relevance=settings.relevance,
+        n_train=settings.n_train,
+        n_judge=settings.n_judge,
+        train_from=settings.train_from.resolve() if settings.train_from else None,
+        other_topics=chosen.others,
+        mode=settings.mode,
+    )
+    experiment, planned, left_out = _planned(wished, web, may_leave_out=not settings.strategies)
+    for _, start in planned:
+        check_length(start, point, pages, web.n_pages)
+    return Prepared(
+        experiment=experiment,
+        ground=Ground.of(web.fingerprint, experiment.train_from),
+        contestants=tuple(each for each in entrants if each.spec in experiment.strategies),
+        point=point,
+        planned=tuple(planned),
+        other_starts=_other_starts(point.metric, experiment, starts),
+        notes=(
+            *budget_notes(settings.page_budget, pages, web.n_pages),
+            *_skipped_notes(chosen.skipped),
+            *unusable,
+            *left_out,
+        ),
+    )
+
+
+def _installed() -> tuple[list[str], list[str]]:
+    """Every strategy that can be made, and a note on each of the others."""
+    usable, notes = [], []
+    for name in STRATEGIES.names():
+        try:
+            STRATEGIES.make(name)
+            usable.append(name)
+        except ScenthoundError as reason:
+            notes.append(f"Left out: {printable(name)}. {printable(reason)}")
+    return usable, notes
+
+
+def _check_only_topic(topics: TopicChoice, chosen: ChosenTopics, starts: Starts) -> None:
+    """BadTopic if no crawl can start for the one topic there is: it cannot be skipped, as one of several can."""
+    if len(chosen.topics) == 1 and (topics.ids or not chosen.others):
+        starts.draw(chosen.topics[0], 0)
+
+
+def _check_choice(topics: TopicChoice) -> None:
+    if topics.ids or topics.most is not None:
+        return
+    listed = [topic.id for topic in read_topics(topics.file)]
+    if len(listed) > 1:
+        some = ", ".join(map(printable, listed[:SHOWN_TOPICS]))
+        raise WrongUse(
+            f"{printable(topics.file)} has {len(listed):,} topics: choose one with --topic, for example {some}; "
+            "or several, or the first so many with --topics-max."
+        )
+
+
+def _skipped_notes(skipped: Mapping[str, str]) -> list[str]:
+    if not skipped:
+        return []
+    return [f"No crawl can start for these topics, which are left out: {', '.join(map(printable, skipped))}."]
+
+
+Planned = list[tuple[Topic, Start]]
+
+
+def _planned(wished: Experiment, web: RecordedWeb, *, may_leave_out: bool) -> tuple[Experiment, Planned, list[str]]:
+    """The starts of all topics; if need be without the strategies that cannot crawl for them, which are noted."""
+    try:
+        return wished, plan(wished, web), []
+    except REFUSALS:
+        if not may_leave_out:
+            raise
+    refused = {
+        strategy: _refusal(replace(wished, strategies=(strategy,), n_seeds=1), web) for strategy in wished.strategies
+    }
+    able = tuple(strategy for strategy, reason in refused.items() if not reason)
+    if not able:
+        return wished, plan(wished, web), []
+    experiment = replace(wished, strategies=able)
+    unable: dict[str, list[str]] = {}
+    for strategy, reason in refused.items():
+        if reason:
+            unable.setdefault(reason, []).append(strategy)
+    notes = [f"Left out: {', '.join(strategies)}. {reason}" for reason, strategies in unable.items()]
+    return experiment, plan(experiment, web), notes
+
+
+def _refusal(alone: Experiment, web: RecordedWeb) -> str:
+    """Why one strategy cannot crawl; empty if it can."""
+    try:
+        plan(alone, web)
+    except REFUSALS as reason:
+        return printable(reason)
+    return ""
+
+
+def _other_starts(metric: Metric, experiment: Experiment, starts: Starts) -> tuple[Start, ...]:
+    """To draw the starts of all other topics takes a while, and only the classifiers of menczer2001 learn from them."""
+    if "classified" not in str(metric):
+        return ()
+    startable = [topic for topic in experiment.other_topics if can_start(starts, topic)]
+    return tuple(starts.draw(topic, seed) for topic in startable for seed in range(experiment.n_seeds))

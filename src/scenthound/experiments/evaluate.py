@@ -1,0 +1,196 @@
+"""Judge the crawls of an experiment: curves with standard errors over topics.
+
+Rules
+- Who names no metric gets all that are installed with their default parameters, but for those that say `only_if_asked`:
+  classifiers that have to be trained, and curves made of other curves.
+- PageRank, which linkage ranks need, is of all pages that all crawls of the run got. It is computed when a metric first
+  asks for it, from links that may be followed.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+
+from scenthound.errors import BadInput, BadParameter
+from scenthound.experiments.bounds import page_graph
+from scenthound.experiments.closed_world import ClosedWorldReport, closed_world_report, missed_counts
+from scenthound.experiments.pool import TopicJudge, checked_curve, crawled_page_rank, curve_steps
+from scenthound.experiments.runs import CrawlNote, RunFolder
+from scenthound.experiments.starts import Start
+from scenthound.experiments.statistics import MeanCurve, mean_over_topics
+from scenthound.metrics.base import METRICS, Judgement, Metric, Point, parse_metric
+from scenthound.model import FloatArray, IntArray, Progress, Trace, silent
+from scenthound.simulator.modes import SEQUENTIAL
+from scenthound.simulator.web import ShownLinks
+
+#: Where tables show a curve: those from a twentieth of the page budget on, and the budget's end.
+CHECKPOINTS = (25, 50, 100, 500, 1000, 5000, 10_000, 50_000, 100_000)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTime:
+    """How long crawls took in simulated time: the mean of topic means. One topic has no standard error
+    (not-a-number)."""
+
+    mean_s: float
+    standard_error_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyResult:
+    """All that was measured of one strategy."""
+
+    strategy: str
+    curves: dict[str, MeanCurve]
+    cpu_us_per_page: float  #: not-a-number if it was not measured for every page
+    pages_per_crawl: float
+    n_crawls: int
+    running_time: RunningTime | None = None  #: where the mode has a clock
+    #: By metric: the values of every topic (row) at every checkpoint (column), random seeds averaged; not-a-number for
+    #: a topic that has none.
+    by_topic: dict[str, FloatArray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The judgement of an experiment."""
+
+    page_budget: int
+    checkpoints: tuple[int, ...]
+    metrics: tuple[str, ...]
+    results: tuple[StrategyResult, ...]
+    closed_world: ClosedWorldReport
+    mode: str = str(SEQUENTIAL)
+    lower_is_better: frozenset[str] = frozenset()  #: metrics whose low values are good ones
+    needs: dict[str, str] = field(default_factory=dict)  #: what a topic must have for a metric, where it says so
+    topics: tuple[str, ...] = ()
+
+    @property
+    def undefined(self) -> tuple[str, ...]:
+        """The metrics that have no value for any strategy and topic."""
+        return tuple(name for name in self.metrics if not any(each.curves[name].n_topics for each in self.results))
+
+
+def chosen_metrics(names: Sequence[str] | None = None) -> tuple[list[Metric], list[int]]:
+    """The metrics of these names, or those for who names none, and the steps named with them: `precision@1000`."""
+    parsed = [parse_metric(name) for name in names or default_metrics()]
+    metrics = {str(metric): metric for metric in (one.metric if isinstance(one, Point) else one for one in parsed)}
+    return list(metrics.values()), [one.step for one in parsed if isinstance(one, Point)]
+
+
+def default_metrics() -> list[str]:
+    """All that are installed, but for those that are computed only if asked for."""
+    return [name for name in METRICS.names() if not getattr(METRICS.factory(name), "only_if_asked", False)]
+
+
+def evaluate(
+    run: RunFolder, metrics: Sequence[Metric], checkpoints: Sequence[int] = (), progress: Progress = silent
+) -> Evaluation:
+    """Every metric for every strategy, topic after topic, because judges need all crawls of a topic at once.
+
+    Tables show the checkpoints, or a choice of them that suits the page budget, and the budget's end.
+    """
+    marks = _checkpoints(checkpoints, run.page_budget)
+    tally = _Tally(metrics, curve_steps(run.page_budget, marks))
+    topics = {topic.id: topic for topic in run.topics()}
+    starts = {(start.topic, start.seed): start for start in run.starts()}
+    page_rank = cache(lambda: _page_rank(run))
+    for note in run.crawls():
+        tally.add_time(note)
+    for done, (topic_id, traces) in enumerate(_by_topic(run.traces()), 1):
+        if topic_id not in topics:
+            raise BadInput(f"{run.path} has crawls for {topic_id!r}, but no such topic; simulate again.")
+        judge = TopicJudge(run.web, topics[topic_id], traces, page_rank=page_rank)
+        for trace in traces:
+            start = starts.get((topic_id, trace.seed), Start(topic_id, trace.seed, (), ()))
+            tally.add(trace, judge.judgement(start, starts.values()))
+        progress(done / len(topics), f"{done:,} of {len(topics):,} topics judged")
+    results = tuple(tally.result(strategy, tuple(topics), marks) for strategy in run.strategies)
+    return Evaluation(
+        page_budget=run.page_budget,
+        checkpoints=marks,
+        metrics=tuple(map(str, metrics)),
+        results=results,
+        closed_world=closed_world_report(missed_counts(run), run.page_budget),
+        mode=run.mode,
+        lower_is_better=frozenset(str(metric) for metric in metrics if metric.lower_is_better),
+        needs={str(metric): metric.needs for metric in metrics if metric.needs},
+        topics=tuple(topics),
+    )
+
+
+def _page_rank(run: RunFolder) -> FloatArray:
+    return crawled_page_rank(page_graph(run.web, ShownLinks(run.web)), run.traces())
+
+
+class _Tally:
+    """Gathers curves and costs as the traces come by."""
+
+    def __init__(self, metrics: Sequence[Metric], steps: IntArray) -> None:
+        self._metrics = metrics
+        self._steps = steps
+        self._curves: dict[tuple[str, str], dict[str, list[FloatArray]]] = defaultdict(lambda: defaultdict(list))
+        self._cpu_us: dict[str, list[FloatArray]] = defaultdict(list)
+        self._running_s: dict[str, dict[str, list[FloatArray]]] = defaultdict(lambda: defaultdict(list))
+
+    def add_time(self, note: CrawlNote) -> None:
+        if note.running_s is not None:
+            self._running_s[note.strategy][note.topic].append(np.array([note.running_s]))
+
+    def add(self, trace: Trace, judgement: Judgement) -> None:
+        self._cpu_us[trace.strategy].append(trace.cpu_us)
+        for metric in self._metrics:
+            curve = checked_curve(metric, trace, judgement, int(self._steps[-1]))
+            self._curves[trace.strategy, str(metric)][trace.topic].append(curve[self._steps - 1])
+
+    def result(self, strategy: str, topics: Sequence[str], checkpoints: Sequence[int]) -> StrategyResult:
+        costs = self._cpu_us[strategy]
+        n_pages = sum(map(len, costs))
+        return StrategyResult(
+            strategy=strategy,
+            curves={str(m): mean_over_topics(self._steps, self._curves[strategy, str(m)]) for m in self._metrics},
+            cpu_us_per_page=float(sum(cost.sum() for cost in costs)) / max(n_pages, 1),
+            pages_per_crawl=n_pages / max(len(costs), 1),
+            n_crawls=len(costs),
+            running_time=self._running_time(strategy),
+            by_topic={
+                str(m): self._by_topic(self._curves[strategy, str(m)], topics, checkpoints) for m in self._metrics
+            },
+        )
+
+    def _by_topic(
+        self, curves: dict[str, list[FloatArray]], topics: Sequence[str], checkpoints: Sequence[int]
+    ) -> FloatArray:
+        places = np.searchsorted(self._steps, checkpoints)
+        return np.array(
+            [mean_over_topics(self._steps, {topic: curves.get(topic, [])}).mean[places] for topic in topics]
+        )
+
+    def _running_time(self, strategy: str) -> RunningTime | None:
+        if not self._running_s[strategy]:
+            return None
+        time = mean_over_topics(np.ones(1, np.int32), self._running_s[strategy])
+        return RunningTime(float(time.mean[0]), float(time.standard_error[0]))
+
+
+def _checkpoints(wanted: Sequence[int], page_budget: int) -> tuple[int, ...]:
+    for step in wanted:
+        if not 1 <= step <= page_budget:
+            raise BadParameter(f"The crawls have pages 1 to {page_budget:,}; there is no value after {step:,}.")
+    chosen = set(wanted or (step for step in CHECKPOINTS if page_budget / 20 <= step < page_budget))
+    return tuple(sorted(chosen | {page_budget}))
+
+
+def _by_topic(traces: Iterator[Trace]) -> Iterator[tuple[str, list[Trace]]]:
+    """Runs write topic after topic, so one topic's traces are held at a time."""
+    held: list[Trace] = []
+    for trace in traces:
+        if held and trace.topic != held[0].topic:
+            yield held[0].topic, held
+            held = []
+        held.append(trace)
+    if held:
+        yield held[0].topic, held

@@ -1,0 +1,185 @@
+"""Where individuals are evaluated, in one process: the crawls of a rank function, and what they are worth.
+
+The web, the links that crawls are shown and the scores of pages are made once and kept for all individuals. The sums go
+from left to right, so that a fitness is the same wherever it is computed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from scenthound.errors import BrokenContract, printable
+from scenthound.experiments.bounds import page_graph
+from scenthound.experiments.evolve.settings import STRATEGY, Aim, EvolutionSettings
+from scenthound.experiments.experiment import guides_for, random_seed_of
+from scenthound.experiments.starts import Start
+from scenthound.metrics.page_graph import PageGraph, distances_from
+from scenthound.model import IntArray, Topic
+from scenthound.simulator.modes import parse_mode
+from scenthound.simulator.scores import PageScores, TopicWords
+from scenthound.simulator.simulator import simulate
+from scenthound.simulator.web import Crawl, ShownLinks
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.rank_file import RankFile, read_rank_file, topic_ids
+from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_rules import RankRules
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What an individual is worth, and what each crawl of each topic was."""
+
+    fitness: float
+    crawls: tuple[tuple[float, ...], ...]
+    n_visits: int
+
+    @classmethod
+    def of(cls, crawls: tuple[tuple[float, ...], ...], n_visits: int) -> "Evaluation":
+        """The mean over topics of the mean over each topic's crawls."""
+        return cls(_mean([_mean(topic) for topic in crawls]), crawls, n_visits)
+
+
+def _mean(values: list[float] | tuple[float, ...]) -> float:
+    # Not `sum`, which since Python 3.12 adds floats up in a way of its own.
+    return reduce(add, values) / len(values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """All that the crawls from one start have in common."""
+
+    start: Start
+    scores: PageScores
+    words: TopicWords
+    aim: Aim
+
+
+class Evaluator:
+    """Evaluates the rules of individuals. `planned` has the start of each topic, or one for each crawl of each."""
+
+    def __init__(self, settings: EvolutionSettings, planned: list[tuple[Topic, Start]]) -> None:
+        experiment = settings.experiment
+        self._settings = settings
+        self._fitness = settings.measured_by
+        self._mode = parse_mode(experiment.mode)
+        self._web = RecordedWeb.open(experiment.web)
+        self._shown = ShownLinks(
+            self._web, closed_world=experiment.closed_world, obey_nofollow=experiment.obey_nofollow
+        )
+        self._guides = guides_for(experiment, self._web)
+        self._topics = [
+            [self._ground(topic, start) for topic, start in planned if topic.id == topic_id]
+            for topic_id in dict.fromkeys(topic.id for topic, _ in planned)
+        ]
+
+    def _ground(self, topic: Topic, start: Start) -> _Ground:
+        scores = self._guides.scores(STRATEGY, topic, start)
+        aim = Aim(
+            self._settings.experiment.page_budget,
+            self._settings.threshold,
+            self._web.url_host[: self._web.n_pages],  # the number of a page is the number of its URL
+            start.seeds,
+            start.targets,
+            self._distance(start),
+        )
+        return _Ground(start, scores, TopicWords.of(topic, self._web), aim)
+
+    def _distance(self, start: Start) -> IntArray:
+        if not self._fitness.measures("distance"):
+            return np.zeros(0, np.int32)
+        return distances_from(self._graph, np.array(start.seeds, np.int32))
+
+    @cached_property
+    def _graph(self) -> PageGraph:
+        return page_graph(self._web, self._shown)
+
+    def __call__(self, rules: RankRules) -> Evaluation:
+        """Crawl for every topic as often as the settings say, and measure."""
+        n_visits = 0
+        topics = []
+        for grounds in self._topics:
+            crawls = []
+            for number in range(self._settings.n_crawls):
+                ground = grounds[min(number, len(grounds) - 1)]
+                crawl = self._checked_crawl(rules, ground, number)
+                crawls.append(self._fitness(crawl, ground.aim))
+                n_visits += len(crawl.pages)
+            topics.append(tuple(crawls))
+        return Evaluation.of(tuple(topics), n_visits)
+
+    def _checked_crawl(self, rules: RankRules, ground: _Ground, number: int) -> Crawl:
+        who = f"Relevance model {self._guides.guide_of[STRATEGY]} or the rank function"
+        with BrokenContract.told_as(f"{who} failed on topic {ground.start.topic!r}"):
+            return self._crawl(rules, ground, number)
+
+    def _crawl(self, rules: RankRules, ground: _Ground, number: int) -> Crawl:
+        experiment = self._settings.experiment
+        return simulate(
+            self._web,
+            RankFunction.of(rules, threshold=self._settings.threshold),
+            ground.start.seeds,
+            ground.scores,
+            # As a simulation with random seed `number` has it.
+            rng=Random(random_seed_of(replace(ground.start, seed=number))),
+            page_budget=experiment.page_budget,
+            shown=self._shown,
+            topic=ground.words,
+            mode=self._mode,
+            plain=experiment.plain,
+        )
+
+
+# Earlier winners that take part in a search: which of them have a place, their weights, and what they had seen.
+#
+# Rules
+# - The first population has so many places; winners that come later are left out, and leave nothing behind.
+# - A winner brings what it was searched for into the result, and what its own winners brought: no such topic is
+#   unseen.
+# - A winner with one rule has the same weights in every rule of a search that splits them.
+
+
+@dataclass(frozen=True, slots=True)
+class Seeding:
+    """The winners that are taken, by their weights, and the topics that they were searched for."""
+
+    winners: tuple[tuple[float, ...], ...]
+    topics: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, files: Sequence[Path], settings: EvolutionSettings) -> "Seeding":
+        """The rank files that a search is seeded with; each is checked, also if it is left out."""
+        read = [(file, read_rank_file(file)) for file in files]
+        weights = tuple(settings.weights_of(each.rules, printable(file)) for file, each in read)
+        n_places = settings.method.population
+        topics = [topic for file, each in read[:n_places] for topic in topics_seen(each, file)]
+        notes = (*_left_out(len(read), n_places), *_repeated(read[:n_places], settings))
+        return cls(weights[:n_places], tuple(dict.fromkeys(topics)), notes)
+
+
+def topics_seen(rank_file: RankFile, file: Path) -> list[str]:
+    """The topics that a search saw by its training record, be it through its winners: none, if a person wrote it."""
+    return [topic for key in ("topics", "seeded_topics") for topic in topic_ids(rank_file.training, key, file)]
+
+
+def _left_out(n_winners: int, n_places: int) -> list[str]:
+    if n_winners <= n_places:
+        return []
+    return [
+        f"Of {n_winners:,} earlier winners the first {n_places:,} take part and {n_winners - n_places:,} are left out, "
+        "because the population has no more places; give a larger one by --search NAME:population=N."
+    ]
+
+
+def _repeated(read: Sequence[tuple[Path, RankFile]], settings: EvolutionSettings) -> list[str]:
+    n_rules = settings.rule_split.n_rules
+    return [
+        f"{printable(file)} has one rule, so its weights stand in all {n_rules} rules of the search."
+        for file, each in read
+        if len(each.rules.weights) < n_rules
+    ]

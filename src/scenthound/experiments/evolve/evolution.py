@@ -1,0 +1,231 @@
+"""From files to evolved rank rules: the topics chosen, the starts drawn, the search run, the best individual compared.
+
+`settings` says what decides a search, `search_folder` what it leaves, `evaluation` how individuals are evaluated, `run`
+how they are asked for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from scenthound.errors import BadTopic
+from scenthound.experiments.evolve.evaluation import Evaluator, Seeding
+from scenthound.experiments.evolve.folder import RESULT_FILE, TOPICS_FILE, SearchFolder, check_new
+from scenthound.experiments.evolve.run import EvolutionRun, EvolutionStatus, Watch
+from scenthound.experiments.evolve.settings import (
+    DEFAULT_CRAWLS,
+    DEFAULT_FITNESS,
+    DEFAULT_MODE,
+    DEFAULT_PAGES,
+    DEFAULT_SEARCH,
+    STRATEGY,
+    EvolutionSettings,
+)
+from scenthound.experiments.experiment import Experiment, plan
+from scenthound.experiments.search.base import Summary
+from scenthound.experiments.starts import (
+    DEFAULT_START,
+    Start,
+    Starts,
+    Task,
+    TopicChoice,
+    check_seeds,
+    check_start,
+    choose_topics,
+)
+from scenthound.model import Progress, Topic, silent
+from scenthound.processes import Crew, processors
+from scenthound.store.crawl_web import open_web
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import STRATEGIES
+from scenthound.strategies.evolved import choice_of
+from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_rules import STUDY_SCORES, RankRules
+
+#: What a result stands beside.
+COMPARED_WITH = (f"{STRATEGY}:preset=best_first", f"{STRATEGY}:preset=johnson2003")
+
+
+def unwatched(_status: EvolutionStatus) -> None:
+    """The watch of a search that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A rank function and its fitness on the crawls of a search."""
+
+    name: str
+    rules: RankRules
+    fitness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evolution:
+    """What a search came to."""
+
+    folder: Path
+    result: Path
+    topics: Path  #: a file that has them
+    settings: EvolutionSettings
+    pages_wanted: int  #: the page budget asked for; that of the crawls is no larger than the web
+    summary: Summary
+    best: Compared
+    others: tuple[Compared, ...]
+    n_distinct: int  #: individuals that differ; the search asked for some of them more than once
+    n_evaluated: int  #: individuals that crawls were made for: those that differ, or all that were asked for
+    n_visits: int
+    n_visits_now: int  #: of this run, without those of an earlier one that it went on with
+    skipped_topics: tuple[str, ...] = ()  #: why each was left out
+    notes: tuple[str, ...] = ()  #: what became of earlier winners, where it may surprise
+
+
+def evolve(
+    web: Path,
+    topics: TopicChoice,
+    out: Path,
+    *,
+    search: str = DEFAULT_SEARCH,
+    fitness: str = DEFAULT_FITNESS,
+    n_crawls: int = DEFAULT_CRAWLS,
+    page_budget: int = DEFAULT_PAGES,
+    n_start: int = DEFAULT_START,
+    same_start: bool = True,
+    mode: str = DEFAULT_MODE,
+    seed: int = 0,
+    scores: Sequence[str] = STUDY_SCORES,
+    split: str = "nothing",
+    threshold: float = 0.5,
+    seed_with: Sequence[Path] = (),
+    reevaluate: bool = False,
+    task: Task = Task.EXAMPLES,
+    closed_world: bool = False,
+    obey_nofollow: bool = True,
+    relevance: str | None = None,
+    n_train: int = 0,
+    train_from: Path | None = None,
+    as_published: bool = False,
+    plain: bool = False,
+    workers: int | None = None,
+    force: bool = False,
+    watch: Watch = unwatched,
+    progress: Progress = silent,
+) -> Evolution:
+    """Search for the rank rules that crawl best for the chosen topics, and leave them in the folder `out`.
+
+    `web` is a recorded web, or a live crawl, whose pages are then recorded first. `seed_with` are rank files whose
+    rules take part from the beginning. `EvolutionSettings` and `Experiment` tell what the other settings mean.
+    """
+    check_new(out, force)
+    choice_of(out / RESULT_FILE)
+    recorded = open_web(web, progress)
+    check_start(n_start, recorded)
+    chosen = choose_topics(topics, Starts(recorded, task, n_start))
+    settings = EvolutionSettings(
+        Experiment(
+            # Of a crawl that goes on all processes see the same pages.
+            web=(recorded.path or web).resolve(),
+            topics=chosen.topics,
+            strategies=(STRATEGY,),
+            # No crawl gets more pages than there are, and none is judged by pages that do not exist.
+            page_budget=min(page_budget, recorded.n_pages),
+            task=task,
+            n_start=n_start,
+            closed_world=closed_world,
+            obey_nofollow=obey_nofollow,
+            relevance=relevance,
+            n_train=n_train,
+            as_published=as_published,
+            train_from=train_from and train_from.resolve(),
+            other_topics=chosen.others,
+            mode=mode,
+            plain=plain,
+        ),
+        search=search,
+        fitness=fitness,
+        n_crawls=n_crawls,
+        same_start=same_start,
+        seed=seed,
+        scores=tuple(scores),
+        split=split,
+        threshold=threshold,
+        reevaluate=reevaluate,
+    )
+    seeding = Seeding.of(seed_with, settings)
+    settings = replace(settings, winners=seeding.winners, seeded_topics=seeding.topics)
+    settings.new_search()  # What is wrong with it, be it a library that is missing, is said before any work is done.
+    planned = _planned(settings, recorded)
+    with SearchFolder.new(out, settings, recorded, force) as folder:
+        run = EvolutionRun(settings, recorded.fingerprint, folder, watch)
+        _finish(run, planned, workers)
+        done = _evolution(run, topics.file)
+    skipped = tuple(chosen.skipped.values())
+    return replace(done, pages_wanted=page_budget, skipped_topics=skipped, notes=seeding.notes)
+
+
+def go_on(folder: Path, *, web: Path | None = None, workers: int | None = None, watch: Watch = unwatched) -> Evolution:
+    """Go on with the search in a folder, however it ended, to what it would have come to unbroken.
+
+    One that was finished only tells its result.
+    """
+    choice_of(folder / RESULT_FILE)
+    with SearchFolder.open(folder) as held:
+        settings, recorded = held.settings(web)
+        run = EvolutionRun(settings, recorded.fingerprint, held, watch)
+        run.catch_up()
+        if not _is_finished(run):
+            _finish(run, _planned(settings, recorded), workers)
+        return _evolution(run, folder / TOPICS_FILE)
+
+
+def _planned(settings: EvolutionSettings, web: RecordedWeb) -> list[tuple[Topic, Start]]:
+    planned = plan(settings.experiment, web)
+    for _, start in planned:
+        check_seeds(start, settings.experiment.page_budget, "--start")
+    if settings.measured_by.measures("target_recall"):
+        for topic, start in planned:
+            if not start.targets:
+                raise BadTopic(
+                    f"Topic {topic.id!r} has no target left to find, so target_recall says nothing of its crawls: "
+                    "give it more examples, or start from fewer."
+                )
+    return planned
+
+
+def _is_finished(run: EvolutionRun) -> bool:
+    return run.search.done and all(name in run.folder.compared() for name in COMPARED_WITH)
+
+
+def _finish(run: EvolutionRun, planned: list[tuple[Topic, Start]], workers: int | None) -> None:
+    """Search to the end, and evaluate what the best is compared with."""
+    n_workers = min(workers or processors(), run.settings.method.population)
+    with Crew(partial(Evaluator, run.settings, planned), n_workers) as crew:
+        run.finish(crew)
+        evaluated = crew.in_order([_rules_of(name) for name in COMPARED_WITH])
+        run.folder.write_compared(
+            {name: evaluation.fitness for name, evaluation in zip(COMPARED_WITH, evaluated, strict=True)}
+        )
+
+
+def _evolution(run: EvolutionRun, topics: Path) -> Evolution:
+    compared = run.folder.compared()
+    return Evolution(
+        folder=run.folder.path,
+        result=run.folder.result,
+        topics=topics,
+        settings=run.settings,
+        pages_wanted=run.settings.experiment.page_budget,
+        summary=run.search.summary(),
+        best=Compared("evolved", run.best_rules(), run.best.fitness),
+        others=tuple(Compared(name, _rules_of(name), compared[name]) for name in COMPARED_WITH),
+        n_distinct=run.n_distinct,
+        n_evaluated=run.n_evaluated_in_all,
+        n_visits=run.n_visits_in_all,
+        n_visits_now=run.n_visits,
+    )
+
+
+def _rules_of(strategy: str) -> RankRules:
+    made = STRATEGIES.make(strategy)
+    assert isinstance(made, RankFunction)
+    return made.rules

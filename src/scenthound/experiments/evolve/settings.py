@@ -1,0 +1,310 @@
+"""What decides a search for rank rules, and nothing else does: settings that survive JSON.
+
+Rules
+- The crawls are those of an `Experiment`, which draws starts and trains guides as a simulation does. Crawl k of an
+  evaluation has the randomness of random seed k, the same for all individuals, so that these are compared in pairs.
+- `same_start`: all crawls start from the pages drawn with seed 0, as in the study (johnson2003 section 3); else crawl
+  k starts from those drawn with seed k.
+- An individual has a weight for each of `scores` and each rule; the other scores weigh nothing.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from scenthound.errors import BadInput, BadParameter, UnknownName, printable
+from scenthound.experiments.experiment import MOST_SEEDS, Experiment
+from scenthound.experiments.search.base import Method, Search
+from scenthound.experiments.search.methods import parse_search
+from scenthound.experiments.starts import Task
+from scenthound.metrics.measures import fitness as share_of_good
+from scenthound.model import IntArray, Topic
+from scenthound.simulator.web import Crawl
+from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules, SplitBy, SumReader
+
+# How good a crawl is for a search: measures between 0 and 1, and weighted sums of them, that print as they parse.
+#
+# harvest         good pages / page budget: the fitness of johnson2003 (section 2.1)
+# new_hosts       hosts with a good page that are not the host of any seed / page budget
+# distance        d / (d + 1), d the mean link distance of the good pages from the seeds (`metrics/link_distance`)
+# target_recall   targets of the start that were visited / targets
+#
+# A page is good if the guide's relevance is at least the threshold; seeds are pages like others. Pages that a crawl
+# did not get are not good, and they count in every page budget (the one rule of `metrics/base`). The last three
+# reward exploration. A distance is the shortest way there is and not the way that a crawl went, so that detours do
+# not pay; but alone it rewards a single good page far away, and should stand beside another: `0.7*harvest +
+# 0.3*distance`. Targets are held out: no guide learnt from them.
+
+#: The fitness of the study.
+DEFAULT_FITNESS = "harvest"
+#: A weight that is larger is a slip of the finger.
+MOST_WEIGHT = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What the crawls from one start are measured by. Arrays are by page of the recorded web."""
+
+    page_budget: int
+    threshold: float
+    host: IntArray
+    seeds: tuple[int, ...]
+    targets: tuple[int, ...]
+    distance: IntArray  #: from the seeds; empty unless it is asked for
+
+    def good_pages(self, crawl: Crawl) -> IntArray:
+        return crawl.pages[crawl.relevance >= self.threshold]
+
+
+def _harvest(crawl: Crawl, aim: Aim) -> float:
+    return share_of_good(crawl.relevance, aim.threshold, aim.page_budget)
+
+
+def _new_hosts(crawl: Crawl, aim: Aim) -> float:
+    hosts = np.unique(aim.host[aim.good_pages(crawl)])
+    n_new = int(np.count_nonzero(~np.isin(hosts, aim.host[list(aim.seeds)])))
+    return n_new / aim.page_budget
+
+
+def _distance(crawl: Crawl, aim: Aim) -> float:
+    good = aim.good_pages(crawl)
+    total = int(aim.distance[good].sum())
+    # With d = total / n this is d / (d + 1), and 0 without a good page.
+    return total / max(total + len(good), 1)
+
+
+def _target_recall(crawl: Crawl, aim: Aim) -> float:
+    return int(np.count_nonzero(np.isin(crawl.pages, aim.targets))) / len(aim.targets)
+
+
+MEASURES: Mapping[str, Callable[[Crawl, Aim], float]] = {
+    "harvest": _harvest,
+    "new_hosts": _new_hosts,
+    "distance": _distance,
+    "target_recall": _target_recall,
+}
+_SUM = SumReader("fitness", "measure", tuple(MEASURES), "0.7*harvest + 0.3*target_recall")
+
+
+@dataclass(frozen=True, slots=True)
+class Fitness:
+    """A weighted sum of measures: `0.7*harvest + 0.3*target_recall`. A weight of 1 is not written."""
+
+    terms: tuple[tuple[float, str], ...]
+
+    def __call__(self, crawl: Crawl, aim: Aim) -> float:
+        total = 0.0
+        for weight, measure in self.terms:
+            total += weight * MEASURES[measure](crawl, aim)
+        return total
+
+    def __str__(self) -> str:
+        return " + ".join(measure if weight == 1 else f"{weight!r}*{measure}" for weight, measure in self.terms)
+
+    def measures(self, measure: str) -> bool:
+        return any(measure == named for _, named in self.terms)
+
+
+def parse_fitness(text: str) -> Fitness:
+    """Read `measure`, `weight*measure`, or several of them with + between."""
+    weights = _SUM.weights_of(text)
+    for measure, weight in weights.items():
+        if not 0 < weight <= MOST_WEIGHT:
+            raise BadParameter(
+                f"Fitness {printable(text, 80)!r}: the weight {weight:g} of {measure} has to be more than 0 and at "
+                f"most {MOST_WEIGHT:,}."
+            )
+    return Fitness(tuple((weight, measure) for measure, weight in weights.items()))
+
+
+# How the rules of an individual share out URLs: `nothing`, `distance:2,4` or `phase:1000`; prints as it parses.
+#
+# `distance:2,4` has three rules: for URLs up to 2 links from the seeds, up to 4, and beyond. `phase:1000` has two:
+# for ranks renewed before page 1,000 of a crawl, and from there on.
+
+#: More rules than this would need more crawls than any search has.
+MOST_RULES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSplit:
+    """By what URLs are shared out, and where each rule but the last ends."""
+
+    by: SplitBy = "nothing"
+    bounds: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.by == "nothing") == bool(self.bounds):
+            raise BadParameter(f"Split {self}: write distance:2,4 or phase:1000, or nothing.")
+        if self.n_rules > MOST_RULES:
+            raise BadParameter(f"Split {self} has {self.n_rules} rules; at most {MOST_RULES} can be searched for.")
+        RankRules(((1.0,) * len(SCORE_NAMES),) * self.n_rules, self.by, self.bounds)  # refuses bounds that do not rise
+
+    @property
+    def n_rules(self) -> int:
+        return len(self.bounds) + 1
+
+    def __str__(self) -> str:
+        return f"{self.by}:{','.join(map(str, self.bounds))}" if self.bounds else self.by
+
+
+def parse_split(text: str) -> RuleSplit:
+    """Read `nothing`, or `distance` or `phase` with its bounds."""
+    name, _, bounds = text.strip().partition(":")
+    for by in get_args(SplitBy):
+        if by == name.strip():
+            return RuleSplit(by, tuple(_bound(bound, text) for bound in filter(None, bounds.split(","))))
+    raise UnknownName.among("way to split rules", printable(name, 40), get_args(SplitBy))
+
+
+def _bound(bound: str, text: str) -> int:
+    if not bound.strip().isdecimal() or len(bound) > 12:
+        raise BadParameter(
+            f"Split {printable(text, 80)!r}: {printable(bound, 20)!r} is no whole number; write distance:2,4 or "
+            "phase:1000."
+        )
+    return int(bound)
+
+
+DEFAULT_SEARCH = "johnson2003"
+#: Of the study: the mean of three crawls of 10,000 pages, drawn from a current list.
+DEFAULT_CRAWLS = 3
+DEFAULT_PAGES = 10_000
+DEFAULT_MODE = "roulette"
+#: What the crawls are planned as; every individual has its guide.
+STRATEGY = "rank_function"
+#: Names for whole sets of scores.
+SCORE_SETS: Mapping[str, tuple[str, ...]] = {"nine": STUDY_SCORES, "all": SCORE_NAMES}
+
+
+@dataclass(frozen=True, slots=True)
+class EvolutionSettings:
+    """`search`, `fitness` and `split` are written as they are parsed. `winners` are the rules of earlier searches, a
+    weight for each score and rule, that take part in the first population, and `seeded_topics` what those were searched
+    for, so that these are not unseen either. `reevaluate` crawls for every individual
+    asked for, as the study did, even if the same genes were evaluated before: fitness follows from them, so that only
+    the work is more."""
+
+    experiment: Experiment
+    search: str = DEFAULT_SEARCH
+    fitness: str = DEFAULT_FITNESS
+    n_crawls: int = DEFAULT_CRAWLS
+    same_start: bool = True
+    seed: int = 0
+    scores: tuple[str, ...] = STUDY_SCORES
+    split: str = "nothing"
+    threshold: float = 0.5
+    winners: tuple[tuple[float, ...], ...] = ()
+    seeded_topics: tuple[str, ...] = ()
+    reevaluate: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.n_crawls <= MOST_SEEDS:
+            raise BadParameter(f"crawls is {self.n_crawls}; it must be at least 1 and at most {MOST_SEEDS:,}.")
+        if not 0 < self.threshold < 1:
+            raise BadParameter(f"threshold is {self.threshold}; it must be more than 0 and less than 1.")
+        n_seeds = 1 if self.same_start else self.n_crawls
+        own = {
+            "search": str(parse_search(self.search)),
+            "fitness": str(parse_fitness(self.fitness)),
+            "split": str(parse_split(self.split)),
+            "scores": _in_order(self.scores),
+            "experiment": replace(self.experiment, strategies=(STRATEGY,), n_seeds=n_seeds),
+        }
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def method(self) -> Method:
+        return parse_search(self.search)
+
+    @property
+    def measured_by(self) -> Fitness:
+        return parse_fitness(self.fitness)
+
+    @property
+    def rule_split(self) -> RuleSplit:
+        return parse_split(self.split)
+
+    def new_search(self) -> Search:
+        """The search, before its first question."""
+        n_rules = self.rule_split.n_rules
+        return self.method.search(len(self.scores) * n_rules, seed=self.seed, seeds=self.winners, n_rules=n_rules)
+
+    def rules_of(self, weights: Sequence[float]) -> RankRules:
+        """The rules of an individual: its weights, those of the first rule first."""
+        size = len(self.scores)
+        rows = (weights[first : first + size] for first in range(0, len(weights), size))
+        by_name = (dict(zip(self.scores, row, strict=True)) for row in rows)
+        split = self.rule_split
+        weighed = tuple(tuple(row.get(name, 0.0) for name in SCORE_NAMES) for row in by_name)
+        return RankRules(weighed, split.by, split.bounds)
+
+    def weights_of(self, rules: RankRules, owner: str) -> tuple[float, ...]:
+        """The weights of rules from elsewhere as those of an individual. One rule stands for all of them."""
+        left_out = [name for name in SCORE_NAMES if rules.weighs(name) and name not in self.scores]
+        if left_out:
+            raise BadParameter(f"{owner} weighs {', '.join(left_out)}, which this search does not: widen its --scores.")
+        given = RuleSplit(rules.split_by, rules.bounds)
+        if given.n_rules > 1 and given != self.rule_split:
+            raise BadParameter(
+                f"{owner} has rules split by {given}, and this search by {self.split}, so that they would be for other "
+                f"URLs: give --split {given}, or leave it out."
+            )
+        rows = rules.weights * self.rule_split.n_rules if given.n_rules == 1 else rules.weights
+        return tuple(row[SCORE_NAMES.index(name)] for row in rows for name in self.scores)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values that `from_json` makes the same settings of, given the same topics."""
+        crawls = asdict(self.experiment)
+        crawls["topics"] = [topic.id for topic in self.experiment.topics]
+        del crawls["other_topics"], crawls["strategies"], crawls["n_seeds"]
+        crawls["web"] = str(self.experiment.web)
+        crawls["train_from"] = None if self.experiment.train_from is None else str(self.experiment.train_from)
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "experiment"}
+        return {**own, "crawls_of": crawls}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any], topics: Iterable[Topic], web: Path) -> "EvolutionSettings":
+        """`web` is where the recorded web is now."""
+        try:
+            own = dict(values)
+            crawls = own.pop("crawls_of")
+            ids = crawls["topics"]
+            listed = {topic.id: topic for topic in topics}
+            experiment = Experiment(
+                **{
+                    **crawls,
+                    "web": web,
+                    "topics": tuple(listed.pop(topic_id) for topic_id in ids),
+                    "other_topics": tuple(listed.values()),
+                    "strategies": (STRATEGY,),
+                    "task": Task(crawls["task"]),
+                    "train_from": crawls["train_from"] and Path(crawls["train_from"]),
+                }
+            )
+            own["scores"] = tuple(own["scores"])
+            own["winners"] = tuple(map(tuple, own["winners"]))
+            own["seeded_topics"] = tuple(own["seeded_topics"])
+            return cls(experiment, **own)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BadInput(f"The settings of the search cannot be read ({error}): begin a new one.") from None
+
+
+def parse_scores(text: str) -> tuple[str, ...]:
+    """`nine`, `all`, or names of scores with commas between."""
+    if text in SCORE_SETS:
+        return SCORE_SETS[text]
+    return tuple(name.strip().lower() for name in text.split(","))
+
+
+def _in_order(scores: Sequence[str]) -> tuple[str, ...]:
+    for name in scores:
+        if name not in SCORE_NAMES:
+            raise UnknownName.among("score of the rank function", name, (*SCORE_NAMES, *SCORE_SETS))
+    if not scores:
+        raise BadParameter("No score is named for a search to weigh; --scores nine has those of the study.")
+    return tuple(name for name in SCORE_NAMES if name in scores)

@@ -1,0 +1,125 @@
+"""Menczer, Pant, Ruiz, Srinivasan: Evaluating topic-driven web crawlers, SIGIR 2001. Findings H1 to H4.
+
+Our readings of the paper's words
+- The points of its tests, 100, 500 and 1,000 pages, are a tenth, a half and all of the page budget.
+- "Equivalent" (BestFirst and InfoSpiders after a tenth) is a mean rank within a twentieth of BestFirst's.
+- "Narrows late": PageRank is less far behind BestFirst at the end than after a half of the pages.
+- Of a page's links PageRank records only those to other domains. On a web of a single domain there are none, so all
+  are recorded there.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from scenthound.experiments.findings import Finding, PendingClaim, finding_of, is_about_equal, is_more
+from scenthound.experiments.statistics import aligned_differences
+from scenthound.experiments.study.measured import ArmMeasurements, arm_named
+from scenthound.experiments.study.tables import (
+    Panel,
+    Picture,
+    Table,
+    beyond_tables,
+    cost_tables,
+    end_table,
+    overlap_table,
+    t_test_table,
+)
+
+BEST, SPIDERS, PAGERANK = "BestFirst", "InfoSpiders", "PageRank"
+#: Of the classifiers, with the names that the paper's Figure 5 gives them.
+CLASSIFIERS = {"rocchio": "Rocchio", "widrow_hoff": "Widrow-Hoff", "exponentiated_gradient": "Exponentiated Gradient"}
+POINTS = (0.1, 0.5, 1.0)
+EARLY, MIDDLE, END = POINTS
+#: Mean ranks this near, as a share of BestFirst's, are taken for the same.
+NEAR = 0.05
+RANK, SIMILARITY = "rank:by=lexical", "mean_similarity"
+
+
+def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
+    """All four."""
+    arm = arms[0]
+    yield finding_of("H1", "BestFirst > InfoSpiders > PageRank under each classifier", "", _classified(arm))
+    yield finding_of(
+        "H2",
+        "mean lexical rank: at a tenth BestFirst about InfoSpiders, both better than PageRank; later BestFirst better "
+        "than InfoSpiders, InfoSpiders than PageRank",
+        "",
+        _ranked(arm),
+    )
+    yield finding_of("H3", "mean similarity: the same order, from early on", "", _similar(arm))
+    yield finding_of("H4", "mean lexical rank: PageRank's distance narrows late", "", _narrowing(arm))
+
+
+def _in_order(arm: ArmMeasurements, measure: str, step: int, words: str) -> Iterator[PendingClaim]:
+    for one, other in ((BEST, SPIDERS), (SPIDERS, PAGERANK)):
+        yield is_more(f"{words}: {one} better than {other}", arm.better(measure, one, other, step))
+
+
+def _classified(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+    for judge, name in CLASSIFIERS.items():
+        yield from _in_order(arm, f"classified:by={judge}", arm.page_budget, name)
+
+
+def _ranked(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+    early = arm.step(EARLY)
+    margin = NEAR * float(np.nanmean(arm.of(RANK).at(early)[arm.place(BEST)]))
+    told = f"after {early:,} pages"
+    near = arm.better(RANK, BEST, SPIDERS, early)
+    yield is_about_equal(f"{told}: BestFirst and InfoSpiders within {margin:,.0f} ranks", near, margin)
+    for crawler in (BEST, SPIDERS):
+        yield is_more(f"{told}: {crawler} better than PageRank", arm.better(RANK, crawler, PAGERANK, early))
+    for share in (MIDDLE, END):
+        yield from _in_order(arm, RANK, arm.step(share), f"after {arm.step(share):,} pages")
+
+
+def _similar(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+    for share in POINTS:
+        yield from _in_order(arm, SIMILARITY, arm.step(share), f"after {arm.step(share):,} pages")
+
+
+def _narrowing(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+    middle = arm.better(RANK, BEST, PAGERANK, arm.step(MIDDLE))
+    end = arm.better(RANK, BEST, PAGERANK, arm.step(END))
+    yield is_more(
+        f"PageRank is further behind BestFirst after {arm.step(MIDDLE):,} pages than at the end",
+        aligned_differences(middle, end),
+    )
+
+
+def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:
+    """Figures 5 to 7 of the paper, and exact recall."""
+    arm = arms[0].settings.name
+    bars = Panel(
+        "",
+        arm,
+        tuple(f"classified:by={judge}" for judge in CLASSIFIERS),
+        "share of pages classified positive",
+        kind="bars",
+        crawlers=(PAGERANK, SPIDERS, BEST),
+        measure_names=tuple(CLASSIFIERS.values()),
+    )
+    yield Picture("figure-5", "Assessment of crawlers by classifiers", (bars,))
+    ranks = Panel("", arm, (RANK,), "mean SMART rank (low is good)")
+    yield Picture("figure-6", "Assessment of crawlers by SMART ranks", (ranks,))
+    similarity = Panel("", arm, (SIMILARITY,), "mean similarity to the topic")
+    yield Picture("figure-7", "Assessment of crawlers by mean similarity between topics and pages", (similarity,))
+    recall = Panel("", arm, ("recall",), "share of the relevant pages found", with_bounds=True)
+    yield Picture("recall", "Exact recall of the known relevant pages, between random and the greedy oracle", (recall,))
+
+
+def tables(arms: Sequence[ArmMeasurements]) -> Iterator[Table]:
+    """Values at the end, the paper's t-tests, cost, and what all studies show."""
+    arm = arms[0]
+    heads = {f"classified:by={judge}": name for judge, name in CLASSIFIERS.items()}
+    heads |= {RANK: "mean SMART rank", SIMILARITY: "mean similarity", "precision": "precision", "recall": "recall"}
+    heads |= {"area:of=recall": "area under recall"}
+    heads |= {"target_recall": "target recall", "novelty": "novelty", "new_relevant_hosts": "new relevant hosts"}
+    yield end_table(arm, heads)
+    yield t_test_table(arm, RANK, "mean SMART rank", POINTS)
+    yield t_test_table(arm, SIMILARITY, "mean similarity", POINTS)
+    for judge, name in CLASSIFIERS.items():
+        yield t_test_table(arm, f"classified:by={judge}", f"pages classified positive by {name}", (END,))
+    yield from cost_tables(arm)
+    yield from beyond_tables([arm], BEST, SPIDERS, "target_recall")
+    yield overlap_table(arm_named(arms, "halves"))

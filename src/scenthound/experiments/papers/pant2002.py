@@ -1,0 +1,157 @@
+"""Pant, Srinivasan, Menczer: Exploration versus exploitation in topic driven crawlers, 2002. Findings H5 to H10.
+
+Task 1 starts from examples, task 2 from their neighbours. Static: the share of the pool's n best pages that a crawler
+visited, by lexical and by linkage rank. Dynamic: the mean rank of the pages visited so far, where low is good.
+
+Our readings of the paper's words
+- A static comparison is of the mean over all n of the figure.
+- "Throughout" is after a tenth, a quarter, a half and all of the pages; "early" is after a tenth.
+- "The others between": the mean of BFS16, BFS64 and BFS128.
+- "The gap grows as n shrinks": it is larger in the mean over n up to an eightieth of the page budget (25 of 2,000) than
+  over n from a fifth of it on.
+- "Recovers": how much worse it is shrinks from early to the end.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from scenthound.experiments.findings import Finding, PendingClaim, finding_of, is_more
+from scenthound.experiments.statistics import aligned_differences
+from scenthound.experiments.study.measured import ArmMeasurements, arm_named
+from scenthound.experiments.study.tables import (
+    PAGES_VISITED,
+    Panel,
+    Picture,
+    Table,
+    beyond_tables,
+    cost_tables,
+    end_table,
+)
+from scenthound.model import FloatArray
+
+TASK_1, TASK_2, COST = "task 1", "task 2", "cost"
+GREEDY, EXPLORING, BLIND = "BFS1", "BFS256", "Breadth-First"
+BETWEEN = ("BFS16", "BFS64", "BFS128")
+RANKS = ("lexical", "linkage")
+EARLY, THROUGHOUT = 0.1, (0.1, 0.25, 0.5, 1.0)
+FEW_TOP, MANY_TOP = 1 / 80, 1 / 5
+
+
+def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
+    """All six."""
+    one, two = arm_named(arms, TASK_1), arm_named(arms, TASK_2)
+    yield finding_of("H5", "task 1, static: BFS256 > BFS1, the others between", "", _in_order(one))
+    yield finding_of("H6", "task 1, static: the gap grows as n shrinks", "", _growing_gap(one))
+    yield finding_of("H7", "task 1, dynamic lexical: BFS256 better throughout", "", _throughout(one))
+    yield finding_of("H8", "task 1, dynamic linkage: BFS256 worse early, recovers", "", _penalty(one, "linkage"))
+    yield finding_of("H9", "task 2: BFS256 > BFS1 > Breadth-First, early penalty", "", _task_2(two))
+    yield finding_of("H10", "task 2, example recall: BFS256 > BFS1 > Breadth-First", "", _recall(two))
+
+
+def _coverage(arm: ArmMeasurements, rank: str, crawler: str) -> FloatArray:
+    """By topic, the mean share over all n."""
+    values: FloatArray = arm.of(f"coverage:by={rank}").values[arm.place(crawler)].mean(axis=-1)
+    return values
+
+
+def _in_order(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+    for rank in RANKS:
+        greedy, exploring = _coverage(arm, rank, GREEDY), _coverage(arm, rank, EXPLORING)
+        between = np.mean([_coverage(arm, rank, crawler) for crawler in BETWEEN], axis=0)
+        yield is_more(f"{rank}: BFS256 covers more than BFS1", aligned_differences(exploring, greedy))
+        told = f"{rank}: BFS256 covers more than the others in the mean"
+        yield is_more(told, aligned_differences(exploring, between))
+        yield is_more(f"{rank}: the others in the mean cover more than BFS1", aligned_differences(between, greedy))
+
+
+def _growing_gap(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+    for rank in RANKS:
+        measured = arm.of(f"coverage:by={rank}")
+        gap = measured.values[arm.place(EXPLORING)] - measured.values[arm.place(GREEDY)]
+        # Whatever sizes the settings name, the first and the last of them are compared.
+        few = max(round(FEW_TOP * arm.page_budget), int(measured.x[0]))
+        many = min(round(MANY_TOP * arm.page_budget), int(measured.x[-1]))
+        narrow, wide = gap[:, measured.x <= few].mean(axis=1), gap[:, measured.x >= many].mean(axis=1)
+        shrinking = aligned_differences(narrow, wide)
+        yield is_more(f"{rank}: the gap at n up to {few} is larger than at n from {many} on", shrinking)
+
+
+def _throughout(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+    for share in THROUGHOUT:
+        step = arm.step(share)
+        better = arm.better("rank:by=lexical", EXPLORING, GREEDY, step)
+        yield is_more(f"after {step:,} pages BFS256 has the better mean rank", better)
+
+
+def _penalty(arm: ArmMeasurements, rank: str) -> Iterator[PendingClaim]:
+    early = arm.better(f"rank:by={rank}", GREEDY, EXPLORING, arm.step(EARLY))
+    end = arm.better(f"rank:by={rank}", GREEDY, EXPLORING)
+    yield is_more(f"{rank}: after {arm.step(EARLY):,} pages BFS1 has the better mean rank", early)
+    yield is_more(f"{rank}: how much worse BFS256 is shrinks from there to the end", aligned_differences(early, end))
+
+
+def _task_2(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+    for rank in RANKS:
+        blind, greedy, exploring = (_coverage(arm, rank, crawler) for crawler in (BLIND, GREEDY, EXPLORING))
+        yield is_more(f"{rank}: BFS256 covers more than BFS1", aligned_differences(exploring, greedy))
+        yield is_more(f"{rank}: BFS1 covers more than Breadth-First", aligned_differences(greedy, blind))
+        yield from _penalty(arm, rank)
+
+
+def _recall(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+    yield is_more("BFS256 finds more examples than BFS1", arm.better("target_recall", EXPLORING, GREEDY))
+    yield is_more("BFS1 finds more examples than Breadth-First", arm.better("target_recall", GREEDY, BLIND))
+
+
+def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:
+    """Figures 2 to 4 of the paper, and the same for all crawlers."""
+    yield Picture("figure-2", "Task 1: static and dynamic evaluation", _panels(TASK_1, (GREEDY, EXPLORING)))
+    yield Picture("figure-3", "Task 2: static and dynamic evaluation", _panels(TASK_2, (GREEDY, EXPLORING, BLIND)))
+    recall = Panel("", TASK_2, ("target_recall",), "share of the examples found", crawlers=(GREEDY, EXPLORING, BLIND))
+    yield Picture("figure-4", "Task 2: average recall of the examples", (recall,))
+    yield Picture("all-task-1", "Task 1: all crawlers", _panels(TASK_1, ()))
+    yield Picture("all-task-2", "Task 2: all crawlers", _panels(TASK_2, ()))
+    bounded = tuple(
+        Panel(name, name, ("recall",), "share of the relevant pages found", with_bounds=True)
+        for name in (TASK_1, TASK_2)
+    )
+    yield Picture("recall", "Exact recall of the known relevant pages, between random and the greedy oracle", bounded)
+
+
+def _panels(arm: str, crawlers: tuple[str, ...]) -> tuple[Panel, ...]:
+    panels = []
+    for rank in RANKS:
+        static = f"coverage:by={rank}"
+        panels.append(
+            Panel(f"static, {rank}", arm, (static,), "share of them visited", "number of top pages", crawlers=crawlers)
+        )
+        panels.append(
+            Panel(
+                f"dynamic, {rank}",
+                arm,
+                (f"rank:by={rank}",),
+                "mean rank (low is good)",
+                PAGES_VISITED,
+                crawlers=crawlers,
+            )
+        )
+    return tuple(panels)
+
+
+def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
+    """Values at the end, cost, and what all studies show."""
+    for name in (TASK_1, TASK_2):
+        measures = {
+            "coverage:by=lexical": "lexical coverage",
+            "coverage:by=linkage": "linkage coverage",
+            "rank:by=lexical": "mean lexical rank",
+            "rank:by=linkage": "mean linkage rank",
+            "target_recall": "example recall",
+            "precision": "precision",
+            "recall": "recall",
+            "area:of=recall": "area under recall",
+        }
+        yield end_table(arm_named(arms, name), measures)
+    yield from cost_tables(arm_named(arms, COST))
+    yield from beyond_tables([arm_named(arms, TASK_1), arm_named(arms, TASK_2)], GREEDY, EXPLORING, "target_recall")

@@ -1,0 +1,223 @@
+"""What is known of the crawls for a topic, found out once and only when a metric asks.
+
+Rules
+- The pool is the union of all crawls that the judge is given. Document frequencies are those of the pool.
+- Descriptions judge, keywords are counted, labels tell what is relevant; no crawl is told of any of it.
+- PageRank is of the pages that all crawlers got for all topics (pant2002 section 4.2): `crawled_page_rank`. Without it
+  there are no linkage ranks.
+- The classifiers of menczer2001 learn the seeds of a start against those of the other topics' starts with the same
+  random seed; topics that share a seed page with it are left out. Those of wang2009 learn the pages that the start has
+  set aside for judges. Without positives or negatives there is no judge.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from scenthound.errors import BrokenContract
+from scenthound.experiments.starts import Start, known_relevant
+from scenthound.metrics.base import Judgement, Metric, PoolVectors
+from scenthound.metrics.page_graph import PageGraph
+from scenthound.metrics.pagerank import pagerank
+from scenthound.metrics.ranks import lexical_ranks, linkage_ranks, similarities
+from scenthound.model import BoolArray, FloatArray, IntArray, Topic, Trace
+from scenthound.relevance.classifiers import LINEAR_JUDGES, VOTING_JUDGES, Labelled, trained_judge, vote
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.text.tokenizer import stems_of
+from scenthound.text.vectors import TermRows, count_words, tf_idf_weights
+
+VOTE = "vote"
+
+#: One value for each page of the web, not-a-number for pages that were not crawled; or what finds them when asked.
+PageRank = FloatArray | Callable[[], FloatArray]
+
+
+def crawled_page_rank(graph: PageGraph, traces: Iterable[Trace]) -> FloatArray:
+    """The PageRank of every page that one of the crawls got, over the links among those."""
+    is_crawled = np.zeros(graph.n_pages, np.bool_)
+    for trace in traces:
+        is_crawled[trace.pages] = True
+    return page_rank_among(graph, np.flatnonzero(is_crawled).astype(np.int32))
+
+
+def page_rank_among(graph: PageGraph, pages: IntArray) -> FloatArray:
+    """The PageRank of these pages, each given once, over the links among them; not-a-number for all others."""
+    ranks = np.full(graph.n_pages, np.nan)
+    ranks[pages] = pagerank(graph.among(pages))
+    return ranks
+
+
+class TopicJudge:
+    """Judges the crawls of one topic. `traces` are all of them, whatever they start from."""
+
+    def __init__(
+        self, web: RecordedWeb, topic: Topic, traces: Sequence[Trace], *, page_rank: PageRank | None = None
+    ) -> None:
+        self._relevant = known_relevant(web, topic)
+        self._pool = Pool(web, topic, pages_of(traces), page_rank)
+        self._known: dict[Start, Judgement] = {}
+
+    def judgement(self, start: Start, starts: Iterable[Start] = ()) -> Judgement:
+        """Of the crawls from a start. `starts` are those of all topics, for classifiers to learn others from."""
+        if start not in self._known:
+            self._known[start] = Judgement(
+                relevant=self._relevant,
+                targets=_ascending(start.targets),
+                seeds=_ascending(start.seeds),
+                pool=self._pool.pages,
+                facts=StartFacts(self._pool, start, tuple(starts)),
+                # As published, targets train too, and are to be found all the same.
+                taught=_ascending(set(start.training).difference(start.targets)),
+            )
+        return self._known[start]
+
+
+def pages_of(traces: Sequence[Trace]) -> IntArray:
+    """The pool: every page that one of the crawls got, ascending."""
+    return np.unique(np.concatenate([np.zeros(0, np.int32), *(trace.pages for trace in traces)]))
+
+
+def _ascending(pages: Iterable[int]) -> IntArray:
+    return np.array(sorted(set(pages)), dtype=np.int32)
+
+
+class Pool:
+    """What does not depend on where crawls started."""
+
+    def __init__(self, web: RecordedWeb, topic: Topic, pages: IntArray, page_rank: PageRank | None) -> None:
+        self.web = web
+        self.pages = pages
+        self._topic = topic
+        self._page_rank = page_rank
+
+    @cached_property
+    def rows(self) -> TermRows:
+        return self.rows_of(self.pages)
+
+    def rows_of(self, pages: IntArray) -> TermRows:
+        return TermRows(self.web.term_offset, self.web.term, self.web.term_count).take(pages)
+
+    @cached_property
+    def hosts(self) -> IntArray:
+        """None where the whole web is one host: it has no others to be found."""
+        of_page = self.web.url_host[: self.web.n_pages]
+        return of_page[self.pages] if np.any(of_page != of_page[:1]) else self.pages[:0]
+
+    @cached_property
+    def vectors(self) -> PoolVectors:
+        weights = tf_idf_weights(self.rows, self._document_frequency, len(self.rows))
+        return PoolVectors(self.rows, weights, self._document_frequency)
+
+    @cached_property
+    def _document_frequency(self) -> IntArray:
+        return self.rows.document_frequency(self.web.n_words)
+
+    @cached_property
+    def similarity(self) -> FloatArray:
+        return similarities(self.vectors, self._description) if len(self._description.term) else np.zeros(0)
+
+    @cached_property
+    def lexical_rank(self) -> FloatArray:
+        return self._lexical_ranks(as_printed=False)
+
+    @cached_property
+    def printed_rank(self) -> FloatArray:
+        return self._lexical_ranks(as_printed=True)
+
+    def _lexical_ranks(self, *, as_printed: bool) -> FloatArray:
+        if not len(self._description.term):
+            return np.zeros(0)
+        return lexical_ranks(self.rows, self._description, self._document_frequency, as_printed=as_printed)
+
+    @cached_property
+    def linkage_rank(self) -> FloatArray:
+        keywords = self.web.find_words(stems_of(" ".join(self._topic.keywords)))
+        if self._page_rank is None or not len(keywords):
+            return np.zeros(0)
+        page_rank = self._page_rank() if callable(self._page_rank) else self._page_rank
+        return linkage_ranks(self.rows, keywords, page_rank[self.pages], self.web.n_words)
+
+    @cached_property
+    def _description(self) -> TermRows:
+        return count_words(self.web.find_words(stems_of(self._topic.description)))
+
+
+class StartFacts:
+    """The `PoolFacts` of crawls from one start."""
+
+    def __init__(self, pool: Pool, start: Start, starts: Sequence[Start]) -> None:
+        self._pool = pool
+        self._start = start
+        self._starts = starts
+        self._accepted: dict[str, BoolArray | None] = {}
+
+    def similarity(self) -> FloatArray:
+        return self._pool.similarity
+
+    def lexical_rank(self, *, as_printed: bool = False) -> FloatArray:
+        return self._pool.printed_rank if as_printed else self._pool.lexical_rank
+
+    def linkage_rank(self) -> FloatArray:
+        return self._pool.linkage_rank
+
+    def hosts(self) -> IntArray:
+        return self._pool.hosts
+
+    def seed_hosts(self) -> IntArray:
+        return self._pool.web.url_host[_ascending(self._start.seeds)]
+
+    def vectors(self) -> PoolVectors:
+        return self._pool.vectors
+
+    def accepted_by(self, judge: str) -> BoolArray | None:
+        if judge not in self._accepted:
+            self._accepted[judge] = self._voted() if judge == VOTE else self._judged(judge)
+        return self._accepted[judge]
+
+    def _voted(self) -> BoolArray | None:
+        opinions = [opinion for opinion in map(self.accepted_by, VOTING_JUDGES) if opinion is not None]
+        return vote(opinions) if len(opinions) == len(VOTING_JUDGES) else None
+
+    def _judged(self, judge: str) -> BoolArray | None:
+        start = self._start
+        positives, negatives = start.judging, start.judging_negatives
+        if judge in LINEAR_JUDGES:
+            positives, negatives = start.seeds, other_seeds(start, self._starts)
+        if not positives or not negatives:
+            return None
+        rows = self._pool.rows_of(np.array([*positives, *negatives], dtype=np.int32))
+        is_positive = np.arange(len(rows)) < len(positives)
+        labelled = Labelled(rows, is_positive, self._pool.web.n_words)
+        return trained_judge(judge, labelled).accepts(self._pool.rows)
+
+
+def other_seeds(start: Start, starts: Iterable[Start]) -> tuple[int, ...]:
+    """The seeds of the other topics' starts with the same random seed, each once, without topics that share one."""
+    own = set(start.seeds)
+    others = (other for other in starts if other.seed == start.seed and other.topic != start.topic)
+    return tuple(dict.fromkeys(page for other in others if own.isdisjoint(other.seeds) for page in other.seeds))
+
+
+# The curves of metrics as the lab takes them: checked against the contract, at as many places as a picture shows.
+
+#: A curve is kept at this many evenly spaced steps, unless told.
+CURVE_POINTS = 200
+
+
+def curve_steps(page_budget: int, also: Iterable[int] = (), n_points: int = CURVE_POINTS) -> IntArray:
+    """The steps at which curves are kept, the first and the last page among them."""
+    even = np.linspace(1, page_budget, min(n_points, page_budget)).round().astype(np.int32)
+    return np.union1d(even, np.array([*also], dtype=np.int32)).astype(np.int32)
+
+
+def checked_curve(metric: Metric, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
+    """A metric's curve, or one line on how it failed."""
+    try:
+        curve = np.asarray(metric.curve(trace, judgement, n_steps), dtype=np.float64)
+    except Exception as error:
+        told = f"The metric {metric} failed on topic {trace.topic!r} (leave it out, or mend it)"
+        raise BrokenContract.by(error, told) from error
+    if curve.shape != (n_steps,) or np.isinf(curve).any():
+        raise BrokenContract(f"The metric {metric} should give {n_steps} finite values; leave it out.")
+    return curve

@@ -1,0 +1,323 @@
+"""Where each crawl of an experiment starts, what it should find and what it may learn from: both tasks of pant2002.
+
+Starts depend on the topic and on the random seed only, so that all strategies start alike and can be compared in pairs.
+Training pages are drawn last: without any set aside, seeds and targets are what they are without training.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from scenthound.errors import BadInput, BadParameter, BadTopic, UnknownName, printable
+from scenthound.model import IntArray, Topic
+from scenthound.relevance.base import Training
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.topics.files import read_topics
+from scenthound.topics.split import InLinks, neighbours, split_examples
+
+# The pages that a guide classifier learns a topic from (wang2009, "Techniques for content analysis").
+#
+# Rules
+# - Positives are the crawl's seeds, as far as they are examples of the topic: every crawler is given those, so that
+#   all know the same. More examples can be set aside; they are then neither seeds nor targets. Half of the targets
+#   stay.
+# - As published, positives are drawn from all pages of the topic, targets included. The default (SPEC section 3, R)
+#   is that targets never train: a crawl should not find what its guide has learnt by heart.
+# - At most 75 positives and, for each, two negatives, which are the study's numbers. Negatives are examples of other
+#   topics that are no page of this one; fewer, if there are fewer. Labels are for judges and are not looked at.
+# - Judges that train learn from pages set aside for them alone, so that no guide is judged by what it was taught.
+#   What can be spared is shared out so that guide, which has the seeds too, and judges learn from equally many.
+# - Pages come in page order, so that training does not depend on the order in which they were drawn or named.
+
+WANG2009_POSITIVES = 75
+WANG2009_NEGATIVES_PER_POSITIVE = 2
+
+
+def seed_positives(examples: Collection[int], seeds: Collection[int], rng: Random) -> tuple[int, ...]:
+    """The seeds that are examples, or as many of them as the study trains on."""
+    known = sorted(set(examples) & set(seeds))
+    return tuple(sorted(rng.sample(known, min(WANG2009_POSITIVES, len(known)))))
+
+
+def set_aside(candidates: Collection[int], targets: Collection[int], n_pages: int, rng: Random) -> tuple[int, ...]:
+    """So many of the candidates, or as many as can be spared: half of the targets, drawn by lot, stay."""
+    kept = rng.sample(sorted(targets), (len(targets) + 1) // 2)
+    spare = sorted(set(candidates).difference(kept))
+    return tuple(sorted(rng.sample(spare, min(n_pages, len(spare)))))
+
+
+def shared_out(
+    spare: Collection[int], n_guide: int, n_judge: int, n_seeds: int, rng: Random
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The pages set aside for the guide, which has some seeds already, and those for the judges."""
+    n_even = (len(spare) + n_seeds + 1) // 2
+    least = len(spare) - n_guide
+    n_judging = min(n_judge, len(spare), max(n_even, least))
+    judging = set(rng.sample(sorted(spare), n_judging)) if n_judging else set()
+    return tuple(sorted(set(spare) - judging)), tuple(sorted(judging))
+
+
+def published_positives(pages: Collection[int], rng: Random) -> tuple[int, ...]:
+    """Any pages of the topic, also those that crawls should find."""
+    return tuple(sorted(rng.sample(sorted(set(pages)), min(WANG2009_POSITIVES, len(set(pages))))))
+
+
+class NegativePool:
+    """The example pages of all topics, to draw one topic's negatives from."""
+
+    def __init__(self, example_pages: Iterable[int]) -> None:
+        self._pages = sorted(set(example_pages))
+
+    def draw(self, n_positives: int, barred: Collection[int], rng: Random) -> tuple[int, ...]:
+        """Two for each positive, none of them barred."""
+        wanted = WANG2009_NEGATIVES_PER_POSITIVE * n_positives
+        # So many that enough are left when all that are barred turn out to be among them.
+        drawn = rng.sample(self._pages, min(wanted + len(barred), len(self._pages)))
+        return tuple(sorted([page for page in drawn if page not in barred][:wanted]))
+
+
+def check_training(web: RecordedWeb, topic_id: str, positives: Collection[int], negatives: Collection[int]) -> None:
+    """Refuse what no classifier can learn from."""
+    if not _have_words(web, positives):
+        raise BadTopic(
+            f"Topic {topic_id!r} gives a classifier nothing to learn from: none of its start pages is an example with "
+            "words, and no such example was set aside; set some aside with --train, or name pages with --train-from."
+        )
+    if not _have_words(web, negatives):
+        raise BadTopic(
+            f"Topic {topic_id!r} gives a classifier no page of other topics to learn from; add topics with other "
+            "examples to its file, or name pages with --train-from."
+        )
+
+
+def _have_words(web: RecordedWeb, pages: Collection[int]) -> bool:
+    return bool(np.any(web.page_norm[list(pages)] > 0))
+
+
+def training_of(web: RecordedWeb, positives: Iterable[int], negatives: Iterable[int]) -> Training:
+    """The words of recorded pages."""
+    return Training(tuple(map(web.words_alone, positives)), tuple(map(web.words_alone, negatives)))
+
+
+#: So many pages a crawl starts from, or all that its topic has if they are fewer.
+DEFAULT_START = 10
+
+
+class Task(StrEnum):
+    """What the crawls start from."""
+
+    EXAMPLES = "examples"
+    NEIGHBOURS = "neighbours"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One beginning: recorded pages to start from, to find, and for guides that train to learn from."""
+
+    topic: str
+    seed: int
+    seeds: tuple[int, ...]
+    targets: tuple[int, ...]
+    training: tuple[int, ...] = ()  #: pages of the topic
+    negatives: tuple[int, ...] = ()  #: pages of other topics; drawn only where a guide trains on them
+    judging: tuple[int, ...] = ()  #: pages of the topic that judges learn from, and no guide
+    judging_negatives: tuple[int, ...] = ()  #: pages of other topics for the same
+
+
+def check_start(n_start: int, web: RecordedWeb) -> None:
+    """Refuse more start pages than there are pages. The default, which nobody asked for, serves webs of any size."""
+    if n_start > max(web.n_pages, DEFAULT_START):
+        raise BadParameter(f"start is {n_start:,}, and the web has {web.n_pages:,} pages: start from fewer.")
+
+
+def check_seeds(start: Start, shortest: int, option: str) -> None:
+    """Refuse crawls that would be over before they have left their seeds, whose number an option gives."""
+    n_seeds = len(start.seeds)
+    if n_seeds >= shortest:
+        raise BadParameter(
+            f"Crawls for topic {start.topic!r} start from {n_seeds:,} pages, and the shortest ends after {shortest:,}: "
+            f"give a smaller {option}, or larger --pages."
+        )
+
+
+class Starts:
+    """Draws the starts of topics on one recorded web. `n_train` examples are set aside for guides to learn from and
+    `n_judge` for judges; `as_published` lets any page of the topic train both, targets included; without `trains`, none
+    trains a guide."""
+
+    def __init__(
+        self,
+        web: RecordedWeb,
+        task: Task = Task.EXAMPLES,
+        n_start: int = DEFAULT_START,
+        *,
+        n_train: int = 0,
+        n_judge: int = 0,
+        as_published: bool = False,
+        trains: bool = True,
+    ) -> None:
+        self._web = web
+        self._task = task
+        self._n_start = n_start
+        self._n_train = n_train
+        self._n_judge = n_judge
+        self._as_published = as_published
+        self._trains = trains
+        self._known_pages: dict[str, int | None] = {}
+
+    def draw(self, topic: Topic, seed: int) -> Start:
+        rng = Random(f"start/{seed}/{topic.id}")
+        recorded = self.as_recorded(topic)
+        start = self._around(recorded, seed, rng) if self._task is Task.NEIGHBOURS else self._among(recorded, seed, rng)
+        return self._with_training(start, recorded, rng) if self._trains or self._n_judge else start
+
+    def example_pages(self, topic: Topic) -> tuple[int, ...]:
+        """The recorded pages that a topic gives as its examples."""
+        return self._pages(topic.examples)
+
+    def own_pages(self, topic: Topic) -> set[int]:
+        """Every recorded page that a topic names."""
+        return {*self._pages((*topic.examples, *topic.seeds, *topic.targets, *topic.description_from))}
+
+    def as_recorded(self, topic: Topic) -> Topic:
+        """The topic with its pages under the addresses they were recorded at, so that a page and its alias are one."""
+        return replace(
+            topic,
+            examples=self._addresses(topic.examples),
+            seeds=self._addresses(topic.seeds),
+            targets=self._addresses(topic.targets),
+            description_from=self._addresses(topic.description_from),
+        )
+
+    def missing(self, topic: Topic) -> list[str]:
+        """The examples and targets of a topic that are not in the web, and so take no part."""
+        return [url for url in dict.fromkeys((*topic.examples, *topic.targets)) if not self._is_recorded(url)]
+
+    def _addresses(self, urls: Sequence[str]) -> tuple[str, ...]:
+        pages = ((url, self._page_of(url)) for url in urls)
+        return tuple(dict.fromkeys(url if page is None else self._web.url(page) for url, page in pages))
+
+    def _page_of(self, url: str) -> int | None:
+        """As the web says, remembered: every seed asks for the same pages again."""
+        if url not in self._known_pages:
+            self._known_pages[url] = self._web.page_of(url)
+        return self._known_pages[url]
+
+    def _is_recorded(self, url: str) -> bool:
+        return self._page_of(url) is not None
+
+    def _pages(self, urls: Sequence[str]) -> tuple[int, ...]:
+        found = (self._page_of(url) for url in urls)
+        return tuple(dict.fromkeys(page for page in found if page is not None))
+
+    def _among(self, topic: Topic, seed: int, rng: Random) -> Start:
+        """Task 1 of pant2002: start from some examples, and find the others."""
+        split = split_examples(topic, self._is_recorded, rng, self._n_start)
+        return Start(topic.id, seed, self._pages(split.seeds), self._pages(split.targets))
+
+    def _around(self, topic: Topic, seed: int, rng: Random) -> Start:
+        """Task 2 of pant2002: start two links before the examples, and find those."""
+        examples = self._pages(topic.examples)
+        if not examples:
+            raise BadTopic(
+                f"Topic {topic.id!r} has no example in the recorded web whose neighbours could be found; "
+                "add examples that are in it."
+            )
+        ids = np.array(examples, dtype=np.int32)
+        seeds = neighbours(topic.id, ids, self._inlinks, rng, n_neighbours=self._n_start).tolist()
+        wanted = self._pages(topic.targets) if topic.targets else examples
+        barred = {*seeds, *self._pages(topic.description_from)}
+        targets = tuple(page for page in wanted if page not in barred)
+        if topic.targets and not targets:
+            raise BadTopic(f"No target of topic {topic.id!r} can be found in the recorded web; name other targets.")
+        return Start(topic.id, seed, tuple(seeds), targets)
+
+    def _with_training(self, start: Start, topic: Topic, rng: Random) -> Start:
+        examples, named_targets = set(self._pages(topic.examples)), set(self._pages(topic.targets))
+        if self._as_published:
+            anything = published_positives(examples | named_targets, rng)
+            return replace(start, training=anything, judging=anything if self._n_judge else ())
+        positives = seed_positives(examples, start.seeds, rng)
+        n_more = min(self._n_train, WANG2009_POSITIVES - len(positives)) if self._trains else 0
+        # Targets that a topic names are what it wants found, so they are not taken.
+        spare = set_aside(examples.difference(start.seeds, named_targets), start.targets, n_more + self._n_judge, rng)
+        more, judging = shared_out(spare, n_more, self._n_judge, len(positives), rng)
+        targets = tuple(page for page in start.targets if page not in spare)
+        training = tuple(sorted((*positives, *more))) if self._trains else ()
+        return replace(start, targets=targets, training=training, judging=judging)
+
+    @cached_property
+    def _inlinks(self) -> InLinks:
+        return InLinks(*self._web.inlinks())
+
+
+def known_relevant(web: RecordedWeb, topic: Topic) -> IntArray:
+    """The pages known to belong to a topic, for judges: labelled with its id, or its examples and targets. A seed that
+    is neither may be a mere hub."""
+    named = [web.page_of(url) for url in (*topic.examples, *topic.targets)]
+    pages = np.array([page for page in named if page is not None], dtype=np.int32)
+    return np.union1d(web.labelled(topic.id), pages).astype(np.int32)
+
+
+# Which topics of a file are crawled for: those named, the first so many, those that a crawl can start for; and from
+# where.
+
+
+@dataclass(frozen=True, slots=True)
+class TopicChoice:
+    """A topic file and which of its topics to take."""
+
+    file: Path
+    ids: tuple[str, ...] = ()
+    most: int | None = None
+    skip_missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenTopics:
+    """The topics to crawl for, the others of their file, and those left out because no crawl can start for them, with
+    the reason."""
+
+    topics: tuple[Topic, ...]
+    others: tuple[Topic, ...]
+    skipped: Mapping[str, str]
+
+
+def choose_topics(choice: TopicChoice, starts: Starts) -> ChosenTopics:
+    """Read the file and choose."""
+    listed = {topic.id: topic for topic in read_topics(choice.file)}
+    for wanted in choice.ids:
+        if wanted not in listed:
+            raise UnknownName.among("topic", wanted, listed, printable(choice.file))
+    named = [listed[wanted] for wanted in dict.fromkeys(choice.ids)] if choice.ids else list(listed.values())
+    skipped = _without_start(named, starts) if choice.skip_missing else {}
+    taken = [topic for topic in named if topic.id not in skipped]
+    if not taken:
+        first = next(iter(skipped.values()))
+        raise BadInput(f"No crawl can start for any of the {len(skipped)} topics of {choice.file}; the first: {first}")
+    topics = tuple(taken[: choice.most])
+    ids = {topic.id for topic in topics}
+    return ChosenTopics(topics, tuple(topic for topic in listed.values() if topic.id not in ids), skipped)
+
+
+def _without_start(topics: list[Topic], starts: Starts) -> dict[str, str]:
+    reasons = {}
+    for topic in topics:
+        try:
+            starts.draw(topic, 0)
+        except BadTopic as reason:
+            reasons[topic.id] = str(reason)
+    return reasons
+
+
+def parse_task(name: str) -> Task:
+    """What crawls start from, by its name."""
+    try:
+        return Task(name)
+    except ValueError:
+        raise UnknownName.among("task", name, [task.value for task in Task]) from None

@@ -1,0 +1,339 @@
+"""What the figures and tables of a study show; `report` draws and writes them.
+
+A picture has the number of its figure in the paper, and panels with the paper's axes. Those that the paper lacks are
+named for what they show.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import inf, isnan
+from typing import Literal
+
+import numpy as np
+
+from scenthound.experiments.closed_world import Interval, closed_world_report
+from scenthound.experiments.statistics import Alternative, compare_pairs, paired_t, sign_flip_p, standard_error
+from scenthound.experiments.study.measured import FOUND_PERCENT, ArmMeasurements
+from scenthound.experiments.topic_analysis import TopicAnalysis, analyse_topics
+from scenthound.metrics.measures import share_of_gap_closed
+from scenthound.model import FloatArray
+
+PAGES_VISITED = "pages visited"
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Curves of one measure, or bars of several at their last place, which may have names; `crawlers` none shows
+    all."""
+
+    title: str
+    arm: str
+    measures: tuple[str, ...]
+    y_label: str
+    x_label: str = PAGES_VISITED
+    kind: Literal["curves", "bars"] = "curves"
+    crawlers: tuple[str, ...] = ()
+    with_bounds: bool = False
+    measure_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure: `name` is its file's."""
+
+    name: str
+    caption: str
+    panels: tuple[Panel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under heads; `note` says what the figures are."""
+
+    name: str
+    caption: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+# Figures in the cells of tables, and names for files.
+
+
+def file_name(words: str) -> str:
+    """A name for a file, from words for people."""
+    return "-".join("".join(letter if letter.isalnum() else " " for letter in words.lower()).split())
+
+
+def shown(value: float, digits: int = 3) -> str:
+    """A figure, or a dash where there is none."""
+    return "-" if isnan(value) else f"{value:,.{digits}f}"
+
+
+def mean_and_error(values: FloatArray, digits: int = 3) -> str:
+    """Over topics, those without a value left out."""
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return "-"
+    error = f" ± {standard_error(known):,.{digits}f}" if len(known) > 1 else ""
+    return f"{known.mean():,.{digits}f}{error}"
+
+
+def p_shown(p: float) -> str:
+    if isnan(p):
+        return "-"
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+# Tables that the papers have: values at the end of the crawls, tests as published, cost.
+
+
+def end_table(arm: ArmMeasurements, measures: Mapping[str, str]) -> Table:
+    """Every crawler after all pages; the static scheme in the mean over all n. `measures` have their heads."""
+    there = {name: head for name, head in measures.items() if name in arm.measured}
+    rows = tuple(
+        (label, *(mean_and_error(_end(arm, name, place), 1 if "rank" in name else 3) for name in there))
+        for place, label in enumerate(arm.labels)
+    )
+    return Table(
+        name=f"end-{file_name(arm.settings.name)}",
+        caption=f"{arm.settings.name}: after {arm.page_budget:,} pages",
+        heads=("crawler", *there.values()),
+        rows=rows,
+        note=f"Mean ± standard error over {len(arm.topics)} topics.{_reading(there)}",
+    )
+
+
+def _reading(measures: Iterable[str]) -> str:
+    static = any(name.startswith("coverage") for name in measures)
+    ranked = any(name.startswith("rank") for name in measures)
+    return f"{' Coverage is the mean over all n.' if static else ''}{' Low ranks are good.' if ranked else ''}"
+
+
+def _end(arm: ArmMeasurements, measure: str, place: int) -> FloatArray:
+    """By topic."""
+    values = arm.of(measure).values[place]
+    end: FloatArray = values.mean(axis=-1) if measure.startswith("coverage") else values[:, -1]
+    return end
+
+
+def t_test_table(
+    arm: ArmMeasurements, measure: str, head: str, shares: Sequence[float], *, one_tailed: bool = False
+) -> Table:
+    """Paired t-tests between all crawlers, as published, beside the test that asks for no normal distribution. Where
+    they are one-tailed, those named later in the settings, which a study is about, are held against earlier ones."""
+    labels = arm.labels[::-1] if one_tailed else arm.labels
+    alternative: Alternative = "greater" if one_tailed else "two-sided"
+    rows = [
+        _test_row(arm, measure, pair, arm.step(share), alternative)
+        for share in shares
+        for pair in combinations(labels, 2)
+    ]
+    tails = "one-sided: that the first is better" if one_tailed else "two-sided"
+    heads = ("pages", "crawlers", "better by", "t", "p of t", "p of sign flips", "Hedges' d_z", "wins / ties / losses")
+    return Table(
+        name=f"t-tests-{file_name(head)}",
+        caption=f"{head}: paired tests between crawlers",
+        heads=heads,
+        rows=tuple(rows),
+        note=f"How much better the first crawler is, in the mean over topics. As published, p are {tails}, and not "
+        "corrected.",
+    )
+
+
+def _test_row(
+    arm: ArmMeasurements, measure: str, pair: tuple[str, str], step: int, alternative: Alternative
+) -> tuple[str, ...]:
+    better = arm.better(measure, *pair, step)
+    compared, tested = compare_pairs(better, np.zeros(len(better))), paired_t(better, alternative)
+    return (
+        f"{step:,}",
+        " - ".join(pair),
+        shown(compared.mean_difference),
+        shown(tested.t, 2),
+        p_shown(tested.p),
+        p_shown(sign_flip_p(better[~np.isnan(better)], alternative)),
+        shown(compared.d_z, 2),
+        f"{compared.wins} / {compared.ties} / {compared.losses}",
+    )
+
+
+def cost_tables(arm: ArmMeasurements) -> Iterator[Table]:
+    """CPU time per page without fetching, and what it buys; nothing where it was not measured."""
+    cost = arm.of("cpu_us").values[:, :, 0]
+    if np.isnan(cost).all():
+        return
+    found, bought = arm.of("target_recall").values[:, :, -1], arm.of("target_recall_per_cpu_s").values[:, :, 0]
+    rows = tuple(
+        (label, mean_and_error(cost[place], 1), mean_and_error(found[place]), mean_and_error(bought[place], 2))
+        for place, label in enumerate(arm.labels)
+    )
+    yield Table(
+        name=f"cost-{file_name(arm.settings.name)}",
+        caption=f"{arm.settings.name}: CPU time of crawlers, fetching left out",
+        heads=("crawler", "CPU µs per page", "target recall", "target recall per CPU second"),
+        rows=rows,
+        note=f"Mean ± standard error over {len(arm.topics)} topics, {arm.page_budget:,} pages each.",
+    )
+
+
+# Tables beyond the papers, which all studies have: the gap between the bounds, search lengths, agreement of judges,
+# overlap of crawls, missing pages, and what sets topics apart.
+
+
+def beyond_tables(arms: Sequence[ArmMeasurements], one: str, other: str, measure: str) -> Iterator[Table]:
+    """For each arm: the gap closed, search lengths, agreement of judges, missing pages, and how two crawlers differ
+    from topic to topic."""
+    for arm in arms:
+        if arm.bounds:
+            yield gap_table(arm)
+        yield from search_length_table(arm)
+        yield from agreement_table(arm)
+        yield closed_world_table(arm)
+        yield from topics_tables(arm, one, other, measure)
+
+
+def search_length_table(arm: ArmMeasurements) -> Iterator[Table]:
+    """How many pages it takes to find a share of what is relevant; nothing where that is not known."""
+    if arm.search_lengths is None:
+        return
+    rows = []
+    for label, by_topic in zip(arm.labels, arm.search_lengths, strict=True):
+        lengths = by_topic[~np.isnan(by_topic).any(axis=1)]
+        cells = [(_middle(column), int(np.isfinite(column).sum())) for column in lengths.T]
+        rows.append((label, *(f"{middle}, {n} of {len(lengths)}" for middle, n in cells)))
+    yield Table(
+        name=f"search-length-{file_name(arm.settings.name)}",
+        caption=f"{arm.settings.name}: pages until a share of the relevant pages is found",
+        heads=("crawler", *(f"{percent} %" for percent in FOUND_PERCENT)),
+        rows=tuple(rows),
+        note=f"Median over topics, and for how many of them it was reached within {arm.page_budget:,} pages. Seeds do "
+        "not count.",
+    )
+
+
+def _middle(lengths: FloatArray) -> str:
+    """The median; those that were never reached are longer than all others."""
+    in_order = np.sort(lengths)
+    half = in_order[(len(in_order) - 1) // 2 :][: 2 - len(in_order) % 2]
+    return f"{half.mean():,.0f}" if len(half) and np.isfinite(half).all() else "more"
+
+
+def overlap_table(arm: ArmMeasurements) -> Table:
+    """How far crawls from disjoint halves of the seeds come to the same pages."""
+    shared = {name: arm.measured[name] for name in ("shared_pages", "shared_hosts") if name in arm.measured}
+    rows = tuple(
+        (label, *(mean_and_error(measured.values[place][:, -1]) for measured in shared.values()))
+        for place, label in enumerate(arm.labels)
+    )
+    return Table(
+        name=f"overlap-{file_name(arm.settings.name)}",
+        caption="Crawls from disjoint halves of the seeds: what they have in common",
+        heads=("crawler", *(name.removeprefix("shared_") for name in shared)),
+        rows=rows,
+        note=f"Jaccard coefficient after {arm.page_budget:,} pages, mean ± standard error over {len(arm.topics)} "
+        "topics.",
+    )
+
+
+def agreement_table(arm: ArmMeasurements) -> Iterator[Table]:
+    """How far judges agree; nothing where none judged."""
+    if arm.agreement:
+        yield Table(
+            name=f"judges-{file_name(arm.settings.name)}",
+            caption=f"{arm.settings.name}: how far judges agree",
+            heads=("judges", "kappa"),
+            rows=tuple((names, mean_and_error(kappas, 2)) for names, kappas in arm.agreement.items()),
+            note=f"On the pages that any crawler visited; mean ± standard error over {len(arm.topics)} topics. 1: they "
+            "always agree, 0: as often as by chance.",
+        )
+
+
+def gap_table(arm: ArmMeasurements) -> Table:
+    """How far each crawler comes from chance to the greedy oracle."""
+    heads = ["crawler"]
+    columns: list[list[str]] = [[*arm.labels, "random", "greedy oracle"]]
+    for name, bounds in arm.bounds.items():
+        low, high = bounds.values[0][:, -1], bounds.values[1][:, -1]
+        values = arm.of(name).values[:, :, -1]
+        closed = [np.array([share_of_gap_closed(*each) for each in zip(row, low, high, strict=True)]) for row in values]
+        heads += [name.replace("_", " "), "share of the gap"]
+        columns.append([*map(mean_and_error, values), mean_and_error(low), mean_and_error(high)])
+        columns.append([*map(mean_and_error, closed), "0", "1"])
+    return Table(
+        name=f"gap-{file_name(arm.settings.name)}",
+        caption=f"{arm.settings.name}: between chance and knowing everything",
+        heads=tuple(heads),
+        rows=tuple(zip(*columns, strict=True)),
+        note=f"Mean ± standard error over {len(arm.topics)} topics after {arm.page_budget:,} pages; of the share of "
+        "the gap, over those where there is one. The oracle is greedy, so it is no strict bound.",
+    )
+
+
+def closed_world_table(arm: ArmMeasurements) -> Table:
+    """How often each crawler wanted a page that the recording lacks, and what that can have changed."""
+    report = closed_world_report(arm.missed, arm.page_budget)
+    rows = tuple(
+        (gap.strategy, shown(gap.missing_per_page), _interval(gap.precision), _interval(gap.recall))
+        for gap in report.gaps
+    )
+    safe = {
+        measure: sum(order.is_safe for order in report.orders if order.measure == measure)
+        for measure in ("precision", "recall")
+    }
+    n_pairs = len(report.orders) // 2
+    pairs = "the one pair" if n_pairs == 1 else f"{n_pairs} pairs"
+    return Table(
+        name=f"missing-pages-{file_name(arm.settings.name)}",
+        caption=f"{arm.settings.name}: pages wanted that the recording lacks",
+        heads=("crawler", "missing per page", "precision: measured, and between", "recall: measured, and between"),
+        rows=rows,
+        note=f"Of {pairs} of crawlers {safe['precision']} cannot have been turned round by missing pages in precision, "
+        f"and {safe['recall']} in recall. Seeds count as found here.",
+    )
+
+
+def _interval(interval: Interval) -> str:
+    return f"{shown(interval.measured)}, {shown(interval.low)} to {shown(interval.high)}"
+
+
+def topics_tables(arm: ArmMeasurements, one: str, other: str, measure: str) -> Iterator[Table]:
+    """Wins and losses of one crawler over another, and what they go along with; and the same for the crawler that is
+    best in the mean, against the best of all others on each topic."""
+    values = _by_crawler(arm, measure)
+    told = f"{measure.replace('_', ' ')} at the end"
+    pair = analyse_topics(values, arm.features, one, other)
+    yield _topics_table(arm, pair, "", f"for which topics is {one} better than {other}?", told)
+    best = max(values, key=lambda label: _mean(values[label]))
+    if len(values) > 2:
+        field = analyse_topics(values, arm.features, best)
+        question = f"for which topics is {best}, the best in the mean, better than all others?"
+        yield _topics_table(arm, field, "-field", question, f"{told}, against the best of the others on each topic")
+
+
+def _by_crawler(arm: ArmMeasurements, measure: str) -> dict[str, FloatArray]:
+    """One number for each topic, at the end; more is better."""
+    measured = arm.of(measure)
+    values = measured.at(int(measured.x[-1]))
+    return dict(zip(arm.labels, -values if measured.lower_is_better else values, strict=True))
+
+
+def _mean(values: FloatArray) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else -inf
+
+
+def _topics_table(arm: ArmMeasurements, found: TopicAnalysis, ending: str, question: str, told: str) -> Table:
+    rows = tuple(
+        (each.feature, shown(each.rho, 2), p_shown(each.p), p_shown(each.p_corrected), str(each.n_topics))
+        for each in found.correlations
+    )
+    return Table(
+        name=f"topics{ending}-{file_name(arm.settings.name)}",
+        caption=f"{arm.settings.name}: {question}",
+        heads=("feature of a topic", "Spearman's rho", "p", "corrected p", "topics"),
+        rows=rows,
+        note=f"{told}: wins / ties / losses of {found.strategy} are {found.wins} / {found.ties} / {found.losses}. A "
+        f"positive rho: the larger the feature, the more {found.strategy} is ahead.",
+    )

@@ -1,0 +1,171 @@
+"""Which topics a strategy wins and loses, and what about a topic goes with that.
+
+Rules
+- One number per topic and strategy: crawls of a topic from several seeds are averaged before they come here. More is
+  better; who has a measure of which less is better turns its sign.
+- A strategy against the field is held against the best of the others on each topic: it wins where it beats them all.
+- A feature that cannot be measured for a topic is not-a-number, and the topic is left out of what is said of it.
+- Correlations are Spearman's, by ranks, so that neither long tails nor logarithms matter. Their p-values are corrected
+  after Holm, over all features. They say what goes together, and not why.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import nan
+
+import numpy as np
+
+from scenthound.errors import BadInput, UnknownName
+from scenthound.experiments.starts import Start, known_relevant
+from scenthound.experiments.statistics import LEAST_TOPICS, aligned_differences, holm, wins_ties_losses
+from scenthound.experiments.statistics.samples import scipy_stats
+from scenthound.metrics.page_graph import UNREACHED, PageGraph, distances_from
+from scenthound.model import FloatArray, IntArray, Topic
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.text.vectors import TermRows, tf_idf_weights
+
+
+@dataclass(frozen=True, slots=True)
+class TopicFeatures:
+    """What a topic is like in a recorded web; its relevant pages are those known to belong to it."""
+
+    topic: str
+    size: float  #: relevant pages
+    heterogeneity: float  #: 1 - mean cosine of two relevant pages, words weighed f * (1 + ln(|S|/n)) over those pages
+    popularity: float  #: mean of ln(1 + other pages that link to it) over the relevant pages
+    distance: float  #: mean links from the seeds to the targets that can be reached
+    density: float  #: share of all ordered pairs of relevant pages with a link between them
+
+
+FEATURES = tuple(field.name for field in fields(TopicFeatures) if field.name != "topic")
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """How a feature goes with differences. Without an answer (not-a-number) if there are too few topics, or if all of
+    them are alike."""
+
+    feature: str
+    rho: float
+    p: float
+    p_corrected: float
+    n_topics: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicAnalysis:
+    """A strategy against another one, or against the field (`other` is None): the difference on each topic, on how many
+    it won, and what goes with that."""
+
+    strategy: str
+    other: str | None
+    differences: FloatArray
+    wins: int
+    ties: int
+    losses: int
+    correlations: tuple[Correlation, ...]
+
+
+def analyse_topics(
+    values: Mapping[str, FloatArray], features: Sequence[TopicFeatures], strategy: str, other: str | None = None
+) -> TopicAnalysis:
+    """`values` has one number per topic of each strategy, in the order of `features`."""
+    differences = against_field(values, strategy) if other is None else against(values, strategy, other)
+    correlations = tuple(explain_differences(differences, features))
+    return TopicAnalysis(strategy, other, differences, *wins_ties_losses(differences), correlations)
+
+
+def against(values: Mapping[str, FloatArray], strategy: str, other: str) -> FloatArray:
+    """How much more one strategy has than another, topic by topic; rounding counts as no difference."""
+    return aligned_differences(_values_of(values, strategy), _values_of(values, other))
+
+
+def against_field(values: Mapping[str, FloatArray], strategy: str) -> FloatArray:
+    """How much more one strategy has than the best of the others, topic by topic."""
+    others = [_values_of(values, name) for name in values if name != strategy]
+    if not others:
+        raise BadInput(f"There is no strategy beside {strategy} to hold it against; name at least two.")
+    return aligned_differences(_values_of(values, strategy), np.fmax.reduce(others))
+
+
+def _values_of(values: Mapping[str, FloatArray], strategy: str) -> FloatArray:
+    if strategy not in values:
+        raise UnknownName.among("strategy", strategy, values)
+    return values[strategy]
+
+
+def topic_features(web: RecordedWeb, graph: PageGraph, topic: Topic, start: Start) -> TopicFeatures:
+    """Measure a topic. `graph` has the links that crawls are shown; the distance is that of one start."""
+    relevant = known_relevant(web, topic)
+    return TopicFeatures(
+        topic=topic.id,
+        size=float(len(relevant)),
+        heterogeneity=heterogeneity(TermRows(web.term_offset, web.term, web.term_count).take(relevant), web.n_words),
+        popularity=_popularity(graph, relevant),
+        distance=_distance(graph, start),
+        density=_density(graph, relevant),
+    )
+
+
+def heterogeneity(rows: TermRows, n_words: int) -> float:
+    """1 - mean cosine over all pairs of documents. Documents without words are left out; fewer than two have none."""
+    n_documents = int((np.diff(rows.offset) > 0).sum())
+    if n_documents < 2:
+        return nan
+    weights = tf_idf_weights(rows, rows.document_frequency(n_words), len(rows))
+    norms = np.sqrt(rows.row_sums(weights * weights))
+    # Of vectors of length 1, the cosines of all pairs add up to what the square of their sum has beside the lengths.
+    of_length_1 = weights / np.repeat(norms, np.diff(rows.offset))
+    total = np.bincount(rows.term, of_length_1)
+    mean_cosine = (float(total @ total) - n_documents) / (n_documents * (n_documents - 1))
+    return 1 - mean_cosine
+
+
+def _popularity(graph: PageGraph, relevant: IntArray) -> float:
+    if not len(relevant):
+        return nan
+    from_others = graph.target[graph.target != _sources(graph)]
+    n_parents = np.bincount(from_others, minlength=graph.n_pages)
+    return float(np.log1p(n_parents[relevant]).mean())
+
+
+def _distance(graph: PageGraph, start: Start) -> float:
+    distances = distances_from(graph, np.array(start.seeds, np.int32))[np.array(start.targets, np.int32)]
+    reached = distances[distances != UNREACHED]
+    return float(reached.mean()) if len(reached) else nan
+
+
+def _density(graph: PageGraph, relevant: IntArray) -> float:
+    if len(relevant) < 2:
+        return nan
+    inside = graph.among(relevant)
+    n_links = int((inside.target != _sources(inside)).sum())
+    return n_links / (len(relevant) * (len(relevant) - 1))
+
+
+def _sources(graph: PageGraph) -> IntArray:
+    """The page that each link stands on."""
+    return np.repeat(np.arange(graph.n_pages, dtype=np.int32), np.diff(graph.offset))
+
+
+def explain_differences(differences: FloatArray, features: Sequence[TopicFeatures]) -> list[Correlation]:
+    """How each feature goes with the differences, one for each topic in the order of `features`."""
+    if len(differences) != len(features):
+        raise BadInput(f"There are {len(differences)} differences and the features of {len(features)} topics.")
+    columns = {name: np.array([getattr(each, name) for each in features], np.float64) for name in FEATURES}
+    found = {name: _spearman(differences, column) for name, column in columns.items()}
+    corrected = holm(np.array([p for _, p, _ in found.values()]))
+    return [
+        Correlation(name, rho, p, float(p_corrected), n_topics)
+        for (name, (rho, p, n_topics)), p_corrected in zip(found.items(), corrected, strict=True)
+    ]
+
+
+def _spearman(differences: FloatArray, feature: FloatArray) -> tuple[float, float, int]:
+    """Correlation, p-value and number of topics."""
+    is_known = ~np.isnan(differences) & ~np.isnan(feature)
+    ours, theirs = differences[is_known], feature[is_known]
+    if len(ours) < LEAST_TOPICS or np.ptp(ours) == 0 or np.ptp(theirs) == 0:
+        return nan, nan, len(ours)
+    rho, p = scipy_stats().spearmanr(ours, theirs)
+    return float(rho), float(p), len(ours)

@@ -1,0 +1,302 @@
+"""What a validation is made of: strategies and the one they are held against, topics, seed sets, budgets (johnson2003
+section 3).
+
+Rules
+- The large seed set is as many examples of a topic as `n_large`, or half of them where there are fewer than twice as
+  many; the others are held out. It is drawn once for a topic, and the guide learns from it and from nothing else.
+- The small one is a random part of the large one, another for each random seed; its share is `n_small / n_large`.
+- Longer crawls contain shorter ones, because neither strategy nor mode knows the page budget: one is made and cut.
+- Where the longest crawl would take more than half of the web, all budgets shrink in proportion, so that it takes half:
+  the more of a web a crawl takes, the less it says about the order it came in, and one that takes it all says nothing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+from scenthound.errors import BadParameter, BadTopic, UnknownName, printable
+from scenthound.experiments.experiment import MOST_SEEDS, Experiment
+from scenthound.experiments.starts import Start, Starts, check_start
+from scenthound.model import Topic
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import STRATEGIES
+from scenthound.strategies.rank_file import read_rank_file, topic_ids
+
+#: Best-First in the study is the rank function that goes by the direct parents alone.
+BEST_FIRST = "rank_function:preset=best_first"
+JOHNSON2003_BUDGETS = (10_000, 20_000, 30_000)
+
+
+class SeedSet(StrEnum):
+    """Which of the two seed sets a crawl starts from."""
+
+    LARGE = "large"
+    SMALL = "small"
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationSettings:
+    """Everything that decides the measurements. `trained` are the topics that the strategies were evolved on, `unseen`
+    those that no search saw; `other_topics` only lend their examples to guides. A page is good from the relevance
+    `threshold` upwards. `plain` lets no compiled code crawl; it decides nothing."""
+
+    strategies: tuple[str, ...]
+    trained: tuple[Topic, ...] = ()
+    unseen: tuple[Topic, ...] = ()
+    against: str = BEST_FIRST
+    budgets: tuple[int, ...] = JOHNSON2003_BUDGETS
+    n_large: int = 250
+    n_small: int = 50
+    n_seeds: int = 15
+    mode: str = "roulette"
+    relevance: str = "svm"
+    threshold: float = 0.5
+    closed_world: bool = False
+    obey_nofollow: bool = True
+    plain: bool = False
+    other_topics: tuple[Topic, ...] = ()
+
+    def __post_init__(self) -> None:
+        against, *strategies = STRATEGIES.distinct((self.against, *self.strategies))
+        if not strategies:
+            raise BadParameter(f"There is no strategy to hold against {against}; name one with --strategy.")
+        object.__setattr__(self, "against", against)
+        object.__setattr__(self, "strategies", tuple(strategies))
+        if not self.budgets or self.budgets[0] < 1 or any(low >= high for low, high in pairwise(self.budgets)):
+            budgets = ", ".join(map(str, self.budgets)) or "none"
+            raise BadParameter(f"The page budgets are {budgets}; they must rise, from 1 on.")
+        if not 1 <= self.n_seeds <= MOST_SEEDS:
+            raise BadParameter(f"seeds is {self.n_seeds}; it must be at least 1 and at most {MOST_SEEDS:,}.")
+        if not 1 <= self.n_small < self.n_large:
+            raise BadParameter(
+                f"--small {self.n_small} and --large {self.n_large}: the small seed set must have at least 1 page, and "
+                "fewer than the large one."
+            )
+        if not 0 < self.threshold < 1:
+            raise BadParameter(f"The threshold is {self.threshold}; it must be more than 0 and less than 1.")
+
+    @property
+    def topics(self) -> tuple[Topic, ...]:
+        return (*self.trained, *self.unseen)
+
+    def groups(self) -> dict[str, range]:
+        """The groups of topics that there are: the places of their topics, by what the strategies are to them."""
+        n_trained = len(self.trained)
+        groups = {"trained on": range(n_trained), "unseen": range(n_trained, len(self.topics))}
+        return {name: topics for name, topics in groups.items() if topics}
+
+    @property
+    def all_strategies(self) -> tuple[str, ...]:
+        """The one that the others are held against comes first."""
+        return (self.against, *self.strategies)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Short names of all strategies: specs with parameters and paths are too long for tables and pictures."""
+        return ("base", *(f"S{number}" for number in range(1, len(self.strategies) + 1)))
+
+    def experiment(self, web: RecordedWeb) -> Experiment:
+        """The crawls from the large seed set at the largest budget, from which all others follow."""
+        return Experiment(
+            # A web in memory lies nowhere; nothing here opens one by its place.
+            web=web.path or Path(),
+            topics=self.topics,
+            strategies=self.all_strategies,
+            page_budget=self.budgets[-1],
+            n_start=self.n_large,
+            closed_world=self.closed_world,
+            obey_nofollow=self.obey_nofollow,
+            relevance=self.relevance,
+            other_topics=self.other_topics,
+            mode=self.mode,
+            plain=self.plain,
+        )
+
+    def seeds_of(self, large: Start, seed_set: SeedSet, seed: int) -> tuple[int, ...]:
+        """The pages that the crawls with this random seed start from, in the order of the large set."""
+        if seed_set is SeedSet.LARGE:
+            return large.seeds
+        n_drawn = max(1, round(len(large.seeds) * self.n_small / self.n_large))
+        drawn = set(Random(f"small/{seed}/{large.topic}").sample(large.seeds, n_drawn))
+        return tuple(page for page in large.seeds if page in drawn)
+
+
+def fitting_budgets(wanted: tuple[int, ...], n_pages: int) -> tuple[int, ...]:
+    """The page budgets, or smaller ones in the same proportion if the longest is more than half of the web."""
+    if not wanted or 2 * wanted[-1] <= n_pages:
+        return wanted
+    fitting = tuple(budget * n_pages // (2 * wanted[-1]) for budget in wanted)
+    if fitting[0] < 1 or any(low >= high for low, high in pairwise(fitting)):
+        raise BadParameter(
+            f"The web has {n_pages:,} pages, too few for crawls of {len(wanted)} lengths; give smaller --pages."
+        )
+    return fitting
+
+
+def check_large(settings: ValidationSettings, web: RecordedWeb) -> None:
+    """Refuse a large seed set of more pages than there are."""
+    try:
+        check_start(settings.n_large, web)
+    except BadParameter as reason:
+        raise BadParameter(f"{reason} Give a smaller --large.") from None
+
+
+# Which topics a validation is on: those that the strategies were evolved on, and those that no search ever saw.
+#
+# Rules
+# - What a search saw stands in the training record of its file (`evolved:file=...`): the topics that it was trained
+#   on, and those of earlier winners that it began with. A topic in any of these records is never called unseen, and
+#   one that none was trained on is not called trained on.
+# - A record knows topics by their ids. Of a file from another web, and of topics that the topic file lacks, a note
+#   says that more cannot be told.
+# - Topics trained on are those of all records together. Of a strategy that was not trained on all of them, a note
+#   says so.
+# - Topics drawn by lot share no example with those trained on, and a crawl can start for each of them. Of a topic
+#   that was named and does share examples, it is said how many.
+
+
+@dataclass(frozen=True, slots=True)
+class TopicsWanted:
+    """What was asked for: topics of a file by their ids, and so many drawn by lot from the others."""
+
+    file: Path
+    trained: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
+    most_unseen: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicsTaken:
+    """What came of it; `others` are all other topics of the file."""
+
+    trained: tuple[Topic, ...]
+    unseen: tuple[Topic, ...]
+    others: tuple[Topic, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What the file of an evolved strategy says of its search; nothing, if a person wrote it."""
+
+    topics: tuple[str, ...] = ()
+    seeded_topics: tuple[str, ...] = ()  #: of the earlier winners that the search began with
+    web_fingerprint: str | None = None
+
+
+#: By strategy.
+Records = Mapping[str, Record]
+
+
+def trained_on(strategies: Iterable[str]) -> dict[str, Record]:
+    """The training record of each evolved strategy."""
+    records = {}
+    for text in strategies:
+        choice = STRATEGIES.parse(text)
+        file = STRATEGIES.values(choice).get("file") if choice.name == "evolved" else None
+        if isinstance(file, str):
+            training = read_rank_file(file).training
+            web = training.get("web_fingerprint")
+            records[str(choice)] = Record(
+                topic_ids(training, "topics", file),
+                topic_ids(training, "seeded_topics", file),
+                web if isinstance(web, str) else None,
+            )
+    return records
+
+
+def record_notes(records: Records, listed: Mapping[str, Topic], web_fingerprint: str) -> list[str]:
+    """What the records leave open about which topics are unseen."""
+    notes = []
+    for strategy, record in records.items():
+        if record.web_fingerprint not in (None, web_fingerprint):
+            notes.append(f"{strategy} was evolved on another web: topics of the same id are taken for the same topics.")
+        missing = [topic_id for topic_id in (*record.topics, *record.seeded_topics) if topic_id not in listed]
+        if missing:
+            told = ", ".join(map(repr, missing))
+            notes.append(f"{strategy} saw topics that the file lacks ({told}); unseen ones may share pages with them.")
+    return notes
+
+
+def chosen_topics(wanted: TopicsWanted, listed: Mapping[str, Topic], records: Records, starts: Starts) -> TopicsTaken:
+    """The topics of a validation. Those trained on are the records', unless they are named."""
+    for topic_id in (*wanted.trained, *wanted.unseen):
+        if topic_id not in listed:
+            raise UnknownName.among("topic", topic_id, listed, printable(wanted.file))
+    recorded = dict.fromkeys(topic_id for record in records.values() for topic_id in record.topics)
+    trained = tuple(dict.fromkeys(wanted.trained)) or tuple(topic_id for topic_id in recorded if topic_id in listed)
+    _check_trained(trained, records)
+    _check_unseen(wanted.unseen, trained, records)
+    seen = {*trained, *recorded, *(topic_id for record in records.values() for topic_id in record.seeded_topics)}
+    seen_pages = {page for topic_id in seen if topic_id in listed for page in starts.example_pages(listed[topic_id])}
+    unseen = list(dict.fromkeys(wanted.unseen))
+    if wanted.most_unseen is not None:
+        free = [topic for topic in listed.values() if topic.id not in seen and topic.id not in unseen]
+        unseen += _drawn([topic for topic in free if _is_fresh(topic, seen_pages, starts)], wanted.most_unseen)
+    taken = {*trained, *unseen}
+    if not taken:
+        raise BadTopic("There is no topic to validate on: name some with --topic, --unseen or --unseen-max.")
+    return TopicsTaken(
+        tuple(listed[topic_id] for topic_id in trained),
+        tuple(listed[topic_id] for topic_id in unseen),
+        tuple(topic for topic_id, topic in listed.items() if topic_id not in taken),
+        tuple(_overlaps([listed[topic_id] for topic_id in unseen], seen_pages, starts)),
+    )
+
+
+def untrained_notes(strategies: Iterable[str], trained: Sequence[str], records: Records) -> list[str]:
+    """Which strategies were not trained on topics that others were; nothing is known of it if no record names any."""
+    if not any(record.topics for record in records.values()):
+        return []
+    notes = []
+    for strategy in strategies:
+        strange = [topic_id for topic_id in trained if topic_id not in records.get(strategy, Record()).topics]
+        if strange:
+            topics = f"topic{'s' if len(strange) > 1 else ''} {', '.join(map(repr, strange))}"
+            notes.append(f"{strategy} was not trained on {topics}: what it does there is no training performance.")
+    return notes
+
+
+def _check_trained(trained: Iterable[str], records: Records) -> None:
+    recorded = {topic_id for record in records.values() for topic_id in record.topics}
+    for topic_id in trained:
+        if recorded and topic_id not in recorded:
+            raise BadTopic(
+                f"Topic {topic_id!r} is none that the strategies were trained on ({', '.join(sorted(recorded))}); "
+                "name it with --unseen."
+            )
+
+
+def _check_unseen(unseen: Iterable[str], trained: Iterable[str], records: Records) -> None:
+    for topic_id in unseen:
+        for strategy, record in records.items():
+            if topic_id in record.topics:
+                raise BadTopic(f"Topic {topic_id!r} is not unseen: {strategy} was trained on it; name it with --topic.")
+            if topic_id in record.seeded_topics:
+                raise BadTopic(f"Topic {topic_id!r} is not unseen: {strategy} began with winners trained on it.")
+        if topic_id in trained:
+            raise BadTopic(f"Topic {topic_id!r} cannot be trained on and unseen; name it once.")
+
+
+def _is_fresh(topic: Topic, seen_pages: set[int], starts: Starts) -> bool:
+    try:
+        starts.draw(topic, 0)
+    except BadTopic:
+        return False
+    return seen_pages.isdisjoint(starts.example_pages(topic))
+
+
+def _drawn(topics: list[Topic], most: int) -> list[str]:
+    """By lot, and the same ones every time."""
+    drawn = set(Random("unseen").sample([topic.id for topic in topics], min(most, len(topics))))
+    return [topic.id for topic in topics if topic.id in drawn]
+
+
+def _overlaps(unseen: Iterable[Topic], seen_pages: set[int], starts: Starts) -> Iterable[str]:
+    for topic in unseen:
+        n_shared = len(seen_pages.intersection(starts.example_pages(topic)))
+        if n_shared:
+            yield f"Topic {topic.id!r} is called unseen, but shares {n_shared:,} examples with topics trained on."

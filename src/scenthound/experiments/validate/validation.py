@@ -1,0 +1,325 @@
+"""Validation of evolved strategies, paired with Best-First, on topics trained on and unseen (johnson2003 section 3).
+
+From files to measurements and verdicts; `report/validations/folder` writes them down.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from scenthound.errors import ScenthoundError
+from scenthound.experiments.experiment import plan
+from scenthound.experiments.findings import (
+    Claim,
+    Finding,
+    PendingClaim,
+    Verdict,
+    decided_claims,
+    is_less,
+    is_more,
+    is_not_more,
+)
+from scenthound.experiments.search.methods import parse_search
+from scenthound.experiments.starts import Start, Starts, check_seeds
+from scenthound.experiments.statistics import PairedSample
+from scenthound.experiments.validate.crawls import SEED_SETS, Measurements, measured_rounds
+from scenthound.experiments.validate.settings import (
+    TopicsWanted,
+    ValidationSettings,
+    check_large,
+    chosen_topics,
+    fitting_budgets,
+    record_notes,
+    trained_on,
+    untrained_notes,
+)
+from scenthound.model import Progress, silent
+from scenthound.store.crawl_web import open_web
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import STRATEGIES
+from scenthound.strategies.evolved import Evolved
+from scenthound.strategies.rank_file import read_rank_file
+from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
+from scenthound.topics.files import read_topics
+
+# H17 of johnson2003: which scores weigh most in rank rules that a search came to.
+#
+# Rules
+# - COMM_OUT > PARENT_1 > COMM_IN, and "far above" HUB and AUTHORITY: at least twice the larger of the two.
+# - The weights are of one search. They have no interval, and another search may end elsewhere; every verdict says so.
+# - A search that is smaller than the study's, by individuals, generations or crawls of each individual, may have
+#   ended anywhere: there is no verdict. Nor is there one on a file that does not tell how it was searched.
+
+#: Our reading of "far above".
+FAR_ABOVE = 2.0
+#: The scores that H17 is about, and what it says of them.
+H17_SCORES = ("comm_out", "parent_1", "comm_in", "hub", "authority")
+H17_SAYS = (
+    "COMM_OUT weighs more than PARENT_1, PARENT_1 more than COMM_IN, and each at least twice as much as HUB and as "
+    "AUTHORITY"
+)
+ONE_SEARCH = "The weights are of one search and have no interval"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSize:
+    """How much a search tried; one that was broken off has only the generations that it came to."""
+
+    individuals: int
+    generations: int
+    crawls: int  #: of each individual, for each topic
+
+    def is_as_large_as(self, other: "SearchSize") -> bool:
+        return (
+            self.individuals >= other.individuals
+            and self.generations >= other.generations
+            and self.crawls >= other.crawls
+        )
+
+
+#: johnson2003 section 3.
+OF_THE_STUDY = SearchSize(individuals=50, generations=50, crawls=3)
+
+
+@dataclass(frozen=True, slots=True)
+class EvolvedRules:
+    """What a search came to; `size` is None if nobody knows."""
+
+    rules: RankRules
+    size: SearchSize | None
+
+
+def evolved_rules(strategy: str) -> EvolvedRules | None:
+    """The rules of a strategy that was evolved; None for others."""
+    choice, made = STRATEGIES.parse(strategy), STRATEGIES.make(strategy)
+    if choice.name != "evolved" or not isinstance(made, RankFunction):
+        return None
+    file = STRATEGIES.values(choice).get("file")
+    # Without a file it is the individual that the study's own search came to.
+    return EvolvedRules(made.rules, _search_size(file) if isinstance(file, str) else OF_THE_STUDY)
+
+
+def _search_size(file: str) -> SearchSize | None:
+    """As the training record of a file has it, which is free to have anything."""
+    found = read_rank_file(file)
+    search, crawls = found.training.get("search"), found.training.get("crawls")
+    if not isinstance(search, str) or not isinstance(crawls, int):
+        return None
+    try:
+        method = parse_search(search)
+    except ScenthoundError:
+        return None
+    generations = found.history[-1].generation if found.history else method.generations
+    return SearchSize(method.population, generations, crawls)
+
+
+def weight_claims(evolved: EvolvedRules) -> Iterator[Claim]:
+    """H17, for each of the rules."""
+    weights = evolved.rules.weights
+    for number, row in enumerate(weights, 1):
+        weight = dict(zip(SCORE_NAMES, row, strict=True))
+        verdict, why = _ruling(weight, evolved.size)
+        which = f"rule {number}: " if len(weights) > 1 else ""
+        found = ", ".join(f"{name.upper()} {weight[name]:.3f}" for name in H17_SCORES)
+        yield Claim(f"{which}{H17_SAYS}; found {found}", None, verdict, why)
+
+
+def _ruling(weight: dict[str, float], size: SearchSize | None) -> tuple[Verdict, str]:
+    if size is None:
+        why = "and the file does not tell how large the search was: too little for a verdict"
+        return Verdict.UNDECIDED, f"{ONE_SEARCH}, {why}."
+    if not size.is_as_large_as(OF_THE_STUDY):
+        why = f"one of {_told(size)}, and the study's was of {_told(OF_THE_STUDY)}: too small for a verdict"
+        return Verdict.UNDECIDED, f"{ONE_SEARCH}, {why}."
+    if _is_as_found(weight):
+        return Verdict.REPRODUCED, f"{ONE_SEARCH}; they are in this order."
+    return Verdict.NOT_REPRODUCED, f"{ONE_SEARCH}; they are not in this order."
+
+
+def _is_as_found(weight: dict[str, float]) -> bool:
+    comm_out, parent_1, comm_in = weight["comm_out"], weight["parent_1"], weight["comm_in"]
+    return comm_out > parent_1 > comm_in > 0 and comm_in >= FAR_ABOVE * max(weight["hub"], weight["authority"])
+
+
+def _told(size: SearchSize) -> str:
+    crawls = f"{size.crawls} crawl{'s' if size.crawls != 1 else ''} of each"
+    return f"{size.individuals} individuals, {size.generations} generations and {crawls}"
+
+
+# What a validation says of the findings of johnson2003 (SPEC section 7, H17 to H20).
+#
+# A finding is made of claims, which `lab/findings` decides. Each claim is a difference to Best-First, the mean over
+# both seed sets. With fewer than five topics intervals and tests are over random seeds, from five topics on they are
+# over topics.
+#
+# Readings of ours
+# - H17: in `evolved_weights`.
+# - H18: higher fitness at every budget but the largest, and at the largest on dense topics only. A topic is dense if
+#   a larger share of the web's pages is good than for the median topic of the validation; with one topic that stays
+#   open.
+# - H19: more cohesive, as a community and overall, in the mean over budgets.
+# - H20: a smaller mean distance from the seeds at the largest budget.
+
+PROTOCOL = "johnson2003"
+#: What each finding says of evolved strategies.
+SAYS = {
+    "H17": "evolved weights: COMM_OUT above PARENT_1 above COMM_IN, far above HUB and AUTHORITY",
+    "H18": "more good pages than Best-First, in the longest crawls on dense topics only",
+    "H19": "more cohesive crawls than Best-First",
+    "H20": "crawls that stay closer to the seeds than Best-First",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ValidatedFinding(Finding):
+    """A finding of the study, put to one strategy on one group of topics (empty: on none)."""
+
+    strategy: str
+    topics: str
+
+
+def findings(settings: ValidationSettings, measurements: Measurements) -> list[ValidatedFinding]:
+    """Every finding, for every strategy and for topics trained on and unseen."""
+    found: list[ValidatedFinding] = []
+    for place, strategy in enumerate(settings.strategies, 1):
+        evolved = evolved_rules(strategy)
+        if evolved is not None:
+            found.append(_finding("H17", strategy, "", weight_claims(evolved)))
+        for name, topics in settings.groups().items():
+            group = _Group(settings, measurements, place, topics)
+            claims = {"H18": group.fitness(), "H19": group.cohesiveness(), "H20": group.distance()}
+            found += [_finding(finding, strategy, name, made) for finding, made in claims.items()]
+    return found
+
+
+def _finding(name: str, strategy: str, topics: str, claims: Iterator[PendingClaim | Claim]) -> ValidatedFinding:
+    return ValidatedFinding(name, SAYS[name], PROTOCOL, decided_claims(list(claims)), strategy, topics)
+
+
+class _Group:
+    """The claims about one strategy on one group of topics."""
+
+    def __init__(
+        self, settings: ValidationSettings, measurements: Measurements, strategy: int, topics: Sequence[int]
+    ) -> None:
+        self._budgets = settings.budgets
+        self._n_topics = len(settings.topics)
+        self._measurements = measurements
+        self._strategy = strategy
+        self._topics = topics
+
+    def fitness(self) -> Iterator[PendingClaim | Claim]:
+        for place, budget in enumerate(self._budgets[:-1]):
+            yield is_more(f"higher fitness at {budget:,} pages", self._sample("fitness", self._topics, [place]))
+        yield from self._fitness_at_the_end()
+
+    def _fitness_at_the_end(self) -> Iterator[PendingClaim | Claim]:
+        place = len(self._budgets) - 1
+        at = f"fitness at {self._budgets[-1]:,} pages"
+        if self._n_topics == 1:
+            effect = self._sample("fitness", self._topics, [place]).effect()
+            why = "One topic alone has no other to be denser than."
+            yield Claim(f"{at}: is this topic dense or not?", effect, Verdict.UNDECIDED, why)
+            return
+        is_dense = self._measurements.is_dense
+        dense = [topic for topic in self._topics if is_dense[topic]]
+        others = [topic for topic in self._topics if not is_dense[topic]]
+        if dense:
+            yield is_more(f"higher {at} on dense topics", self._sample("fitness", dense, [place]))
+        if others:
+            yield is_not_more(f"no higher {at} on others", self._sample("fitness", others, [place]))
+
+    def cohesiveness(self) -> Iterator[PendingClaim | Claim]:
+        for kind in ("community", "overall"):
+            sample = self._sample(f"{kind}_cohesiveness", self._topics, range(len(self._budgets)))
+            yield is_more(f"higher {kind} cohesiveness", sample)
+
+    def distance(self) -> Iterator[PendingClaim | Claim]:
+        sample = self._sample("mean_distance", self._topics, [len(self._budgets) - 1])
+        yield is_less(f"smaller mean distance at {self._budgets[-1]:,} pages", sample)
+
+    def _sample(self, measure: str, topics: Sequence[int], budgets: Sequence[int]) -> PairedSample:
+        return self._measurements.difference(measure, self._strategy, topics, budgets, SEED_SETS)
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What a validation came to. `starts` are the large seed sets, in the order of the topics."""
+
+    settings: ValidationSettings
+    web: Path
+    web_fingerprint: str
+    n_pages: int
+    starts: tuple[Start, ...]
+    measurements: Measurements
+    findings: tuple[ValidatedFinding, ...]
+    notes: tuple[str, ...]
+
+
+def prepared(
+    web: Path, wanted: TopicsWanted, wished: ValidationSettings, progress: Progress = silent
+) -> tuple[RecordedWeb, ValidationSettings, tuple[str, ...]]:
+    """The web, the settings with its topics and with budgets that fit it, and what there is to say about that.
+
+    `wished` has no topics yet. `web` is a recorded web, or a live crawl, whose pages are then recorded first.
+    """
+    recorded = open_web(web, progress)
+    check_large(wished, recorded)
+    listed = {topic.id: topic for topic in read_topics(wanted.file)}
+    records = trained_on(wished.all_strategies)
+    taken = chosen_topics(wanted, listed, records, Starts(recorded, n_start=wished.n_large))
+    budgets = fitting_budgets(wished.budgets, recorded.n_pages)
+    settings = replace(wished, trained=taken.trained, unseen=taken.unseen, other_topics=taken.others, budgets=budgets)
+    trained = [topic.id for topic in taken.trained]
+    of_records = (
+        *record_notes(records, listed, recorded.fingerprint),
+        *untrained_notes(wished.strategies, trained, records),
+    )
+    return recorded, settings, (*_notes(wished, budgets, recorded.n_pages), *of_records, *taken.notes)
+
+
+def _notes(wished: ValidationSettings, budgets: tuple[int, ...], n_pages: int) -> list[str]:
+    notes = []
+    if budgets != wished.budgets:
+        shown = ", ".join(f"{budget:,}" for budget in budgets)
+        notes.append(
+            f"The web has {n_pages:,} pages, of which the longest crawl may take half, so crawls of {shown} pages "
+            "stand for those asked for."
+        )
+    for strategy in wished.strategies:
+        made = STRATEGIES.make(strategy)
+        if isinstance(made, RankFunction) and made.threshold != wished.threshold:
+            notes.append(
+                f"{strategy} calls pages good from a relevance of {made.threshold} on; it is judged by those from "
+                f"{wished.threshold} on."
+            )
+        if made.guide != wished.relevance and isinstance(made, Evolved):
+            notes.append(f"{strategy} was evolved with the guide {made.guide}; here {wished.relevance} guides it.")
+    return notes
+
+
+def validate(
+    recorded: RecordedWeb,
+    settings: ValidationSettings,
+    *,
+    notes: tuple[str, ...] = (),
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> Validation:
+    """Make all crawls, measure them, and put the findings of the study to the test."""
+    planned = plan(settings.experiment(recorded), recorded)
+    for _, start in planned:
+        check_seeds(start, settings.budgets[0], "--large")
+    rounds = measured_rounds(recorded, settings, planned, workers=workers, progress=progress)
+    measurements = Measurements.of(settings, rounds)
+    return Validation(
+        settings=settings,
+        web=(recorded.path or Path()).resolve(),
+        web_fingerprint=recorded.fingerprint,
+        n_pages=recorded.n_pages,
+        starts=tuple(start for _, start in planned),
+        measurements=measurements,
+        findings=tuple(findings(settings, measurements)),
+        notes=notes,
+    )

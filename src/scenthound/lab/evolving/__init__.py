@@ -1,1 +1,0 @@
-"""Searches for a rank function: fitness of simulated crawls in, a better formula out."""

@@ -1,0 +1,115 @@
+"""A neural net of one hidden layer as a judge: the NN of wang2009, "classical three-layer feed-forward network".
+
+Rules
+- Four hidden units, a learning rate of 0.3 and at most 500 epochs, as in the study; units are logistic, and errors are
+  propagated back in small groups of pages. Vectors are those of Eq. 4, on the words of the highest chi-square.
+- 30 % of the pages of either class are set aside. Training ends when for 20 epochs the net has not got better on them,
+  and the net is taken that was best. (How long to wait the study does not say; it is Weka's number.)
+- Where a class has fewer than 4 pages, none are set aside, as they would be wanting or alone on one side. Training then
+  ends when for 20 epochs the loss on all pages has not fallen.
+- Weights begin at random, and pages are shuffled, by a fixed seed of its own.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from scenthound.errors import MissingExtra
+from scenthound.model import BoolArray, FloatArray
+from scenthound.registry import Bounds
+from scenthound.relevance.classifiers.base import JudgeKind, Labelled
+from scenthound.relevance.classifiers.support_vectors import WANG2009_WORDS
+from scenthound.relevance.features import Features, Presence
+from scenthound.text.vectors import TermRows
+
+TRAINING_SEED = 0
+#: Of either class; with fewer, 30 % of a class may be no page at all.
+LEAST_TO_VALIDATE = 4
+#: An improvement counts from so much on.
+TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class NeuralNet(JudgeKind):
+    """`words` of the highest chi-square, `hidden` units, pages in a `group` between two steps, and when to stop."""
+
+    name: ClassVar[str] = "neural_net"
+    summary: ClassVar[str] = "neural net of four hidden units, trained until it does no better on pages set aside"
+
+    words: Annotated[int, Bounds(1)] = WANG2009_WORDS
+    normalize: bool = False
+    hidden: Annotated[int, Bounds(1, 1000)] = 4
+    rate: Annotated[float, Bounds(0, 10, above=True)] = 0.3
+    epochs: Annotated[int, Bounds(1)] = 500
+    validation: Annotated[float, Bounds(0.1, 0.5)] = 0.3
+    patience: Annotated[int, Bounds(1)] = 20
+    group: Annotated[int, Bounds(1)] = 16
+
+    def trained(self, labelled: Labelled) -> "NetJudge":
+        presence = Presence.counted_in(labelled.rows, labelled.is_positive, labelled.n_words)
+        features = Features.strongest_in(presence, labelled.n_words, self.words, normalize=self.normalize)
+        net = self._learnt(features, labelled)
+        (into, out), (bias_into, bias_out) = net.coefs_, net.intercepts_
+        return NetJudge(features, into, bias_into, out[:, 0], float(bias_out[0]))
+
+    def _learnt(self, features: Features, labelled: Labelled) -> Any:
+        try:
+            from scipy.sparse import csr_matrix
+            from sklearn.exceptions import ConvergenceWarning
+        except ImportError:
+            raise MissingExtra.named("learn", "The judge neural_net") from None
+        rows, values = features.row_vectors(labelled.rows)
+        pages = csr_matrix((values, rows.term, rows.offset), shape=(len(rows), len(features.idf)))
+        with warnings.catch_warnings():
+            # To stop after the last epoch is what the study did.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return self._net(labelled.is_positive).fit(pages, labelled.is_positive)
+
+    def _net(self, is_positive: BoolArray) -> Any:
+        from sklearn.neural_network import MLPClassifier
+
+        n_positives, n_pages = int(is_positive.sum()), len(is_positive)
+        validates = min(n_positives, n_pages - n_positives) >= LEAST_TO_VALIDATE
+        n_learnt = n_pages - int(np.ceil(self.validation * n_pages)) if validates else n_pages
+        return MLPClassifier(
+            hidden_layer_sizes=(self.hidden,),
+            activation="logistic",
+            solver="sgd",
+            alpha=0.0,
+            batch_size=min(self.group, n_learnt),
+            learning_rate_init=self.rate,
+            max_iter=self.epochs,
+            momentum=0.0,
+            early_stopping=validates,
+            validation_fraction=self.validation,
+            n_iter_no_change=self.patience,
+            tol=TOLERANCE,
+            random_state=TRAINING_SEED,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NetJudge:
+    """A trained net: the weights into the hidden units, by feature number, and those out of them."""
+
+    features: Features
+    into: FloatArray
+    bias_into: FloatArray
+    out: FloatArray
+    bias_out: float
+
+    def accepts(self, pages: TermRows) -> BoolArray:
+        """Whether the logistic unit at the end is more than half excited."""
+        rows, values = self.features.row_vectors(pages)
+        sums = [rows.row_sums(values * unit[rows.term]) for unit in self.into.T]
+        hidden = _logistic(np.stack(sums, axis=1) + self.bias_into)
+        accepted: BoolArray = hidden @ self.out + self.bias_out > 0
+        return accepted
+
+
+def _logistic(x: FloatArray) -> FloatArray:
+    # Of the logarithm of the sum none overflows, however far out x lies.
+    excited: FloatArray = np.exp(-np.logaddexp(0.0, -x))
+    return excited

@@ -1,0 +1,55 @@
+"""The support vector machine as a judge (wang2009): the machine of the guide, with its verdict at the margin.
+
+Features, weights and machine are those of `relevance/svm`, so that where both learn from the same pages, as the study
+has it, the guide is one of its own judges. A verdict needs no probability: the sign of the margin decides. `normalize`
+brings vectors to length 1, as it does for the guide.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from scenthound.model import BoolArray, FloatArray
+from scenthound.registry import Bounds
+from scenthound.relevance.classifiers.base import JudgeKind, Labelled
+from scenthound.relevance.features import Features, Presence
+from scenthound.relevance.svm import LinearMachine
+from scenthound.text.vectors import TermRows
+
+#: wang2009: "we selected the best 2000 words".
+WANG2009_WORDS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class SupportVectors(JudgeKind):
+    """`words` of the highest chi-square, `cost` of a page on the wrong side of the margin (C)."""
+
+    name: ClassVar[str] = "svm"
+    summary: ClassVar[str] = "linear support vector machine, pages on the topic's side of its plane being accepted"
+
+    words: Annotated[int, Bounds(1)] = WANG2009_WORDS
+    cost: Annotated[float, Bounds(1e-6, 1e6)] = 1.0
+    normalize: bool = True
+
+    def trained(self, labelled: Labelled) -> "PlaneJudge":
+        presence = Presence.counted_in(labelled.rows, labelled.is_positive, labelled.n_words)
+        features = Features.strongest_in(presence, labelled.n_words, self.words, normalize=self.normalize)
+        rows, values = features.row_vectors(labelled.rows)
+        solver = LinearMachine(self.cost, "The judge svm")
+        pages = solver.matrix(values, rows.term, rows.offset, len(features.idf))
+        return PlaneJudge(features, *solver.plane(pages, labelled.is_positive))
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneJudge:
+    """A trained machine: the weight of each feature, by its number, and a bias."""
+
+    features: Features
+    plane: FloatArray
+    bias: float
+
+    def margins(self, pages: TermRows) -> FloatArray:
+        rows, values = self.features.row_vectors(pages)
+        return rows.row_sums(values * self.plane[rows.term]) + self.bias
+
+    def accepts(self, pages: TermRows) -> BoolArray:
+        return self.margins(pages) > 0

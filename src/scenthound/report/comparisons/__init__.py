@@ -1,1 +1,0 @@
-"""What a comparison leaves behind: its folder, files, figures and page."""

@@ -1,1 +1,0 @@
-"""Reports of live crawls: of one, and of several side by side."""

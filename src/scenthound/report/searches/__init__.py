@@ -1,1 +1,0 @@
-"""The page of a search for weights, finished or on its way."""

@@ -1,1 +1,0 @@
-"""What a study leaves behind: its folder, files, figures and page."""

@@ -1,0 +1,199 @@
+"""A whole simulated crawl by compiled code, if there is any for its strategy and its mode.
+
+The compiled loop runs until something is wanting that only Python has: the score of a page, or room. It is brought, and
+the loop goes on where it stood.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from scenthound import compiling
+from scenthound.frontier.base import KEY_BITS
+from scenthound.model import FloatArray, IntArray
+from scenthound.reasons import Ended
+from scenthound.simulator.compiled import records as places
+from scenthound.simulator.compiled.plans import Plan, plan_for
+from scenthound.simulator.compiled.records import Crawling, Given, Stop
+from scenthound.simulator.compiled.workspace import Workspace, workspace_of
+from scenthound.simulator.modes import Mode, Roulette, Sequential
+from scenthound.simulator.scores import Scores
+from scenthound.simulator.web import Crawl, ShownLinks
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import Strategy
+
+# Scores in arrays, where compiled code can look them up; what nobody asked for yet is asked for when it is wanted.
+#
+# They go by the `Scores` that they are of, and go when those do.
+
+
+class KnownScores:
+    """The scores of one topic by one model: of pages, and of links by window."""
+
+    def __init__(self, web: RecordedWeb) -> None:
+        self._link_offset = web.link_offset
+        self.relevance: FloatArray = np.full(web.n_pages, np.nan)
+        self._link_scores: dict[tuple[int | None, bool], Given] = {}
+
+    def given(self, plan: Plan) -> Given:
+        """The arrays that a strategy looks at."""
+        key = plan.context_words, plan.wants_anchors
+        if key not in self._link_scores:
+            n_links = int(self._link_offset[-1])
+            self._link_scores[key] = Given(
+                self.relevance,
+                np.empty(n_links if plan.context_words is not None else 0),
+                np.empty(n_links if plan.wants_anchors else 0),
+                np.zeros(len(self.relevance), np.uint8),
+            )
+        return self._link_scores[key]
+
+    def learn_page(self, scores: Scores, page: int) -> None:
+        self.relevance[page] = scores.page(page)
+
+    def learn_pages(self, scores: Scores, pages: IntArray) -> FloatArray:
+        """The relevance of all these pages."""
+        for page in pages[np.isnan(self.relevance[pages])].tolist():
+            self.learn_page(scores, page)
+        return self.relevance[pages]
+
+    def learn_links(self, scores: Scores, plan: Plan, page: int) -> None:
+        given = self.given(plan)
+        links = slice(int(self._link_offset[page]), int(self._link_offset[page + 1]))
+        if plan.context_words is not None:
+            given.contexts[links] = scores.contexts(page, plan.context_words)
+        if plan.wants_anchors:
+            given.anchors[links] = scores.anchors(page)
+        given.has_links[page] = 1
+
+
+_KNOWN: "WeakKeyDictionary[Scores, KnownScores]" = WeakKeyDictionary()
+
+
+def known_scores(scores: Scores, web: RecordedWeb) -> KnownScores:
+    """What is known of these scores so far; nothing, if they are of a kind that nobody can keep a note on."""
+    try:
+        if scores not in _KNOWN:
+            _KNOWN[scores] = KnownScores(web)
+        return _KNOWN[scores]
+    except TypeError:
+        return KnownScores(web)
+
+
+def compiled_crawl(
+    web: RecordedWeb,
+    strategy: Strategy,
+    seeds: Sequence[int],
+    scores: Scores,
+    *,
+    rng: Random,
+    page_budget: int,
+    shown: ShownLinks,
+    mode: Mode,
+) -> Crawl | None:
+    """What `drivers.simulate.simulate` answers with; None if the crawl must go the plain way."""
+    plan = plan_for(strategy) if _can_follow(web, seeds, page_budget, mode) else None
+    if plan is None or not compiling.can_compile():
+        return None
+    space = workspace_of(web, shown)
+    # One crawl at a time: another one, of another thread or started by a score, goes the plain way.
+    if not space.lock.acquire(blocking=False):
+        return None
+    try:
+        crawl = space.begin(plan, mode, page_budget)
+        return _crawled(_Running(space, plan, crawl, known_scores(scores, web), scores), seeds, rng)
+    finally:
+        space.lock.release()
+
+
+def _can_follow(web: RecordedWeb, seeds: Sequence[int], page_budget: int, mode: Mode) -> bool:
+    """Whether the crawl begins, and begins in the web; if not, the plain way says what is wrong."""
+    starts = len(seeds) > 0 and page_budget >= 0 and all(0 <= seed < web.n_urls for seed in seeds)
+    return starts and type(mode) in (Sequential, Roulette)
+
+
+def _crawled(running: "_Running", seeds: Sequence[int], rng: Random) -> Crawl:
+    try:
+        running.start(np.array(list(dict.fromkeys(seeds)), np.int32), rng)
+        return running.told(running.end())
+    finally:
+        running.wipe()
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A crawl that goes on."""
+
+    space: Workspace
+    plan: Plan
+    crawl: Crawling
+    known: KnownScores
+    scores: Scores
+
+    def start(self, seeds: IntArray, rng: Random) -> None:
+        from scenthound.simulator.compiled.compiled_crawl import start, start_by_rank
+
+        space = self.space
+        space.make_room_for(len(seeds))
+        # Drawn in the order of the plain crawl: what the frontier draws for the seeds, then the wheel's salt.
+        salt = np.array([0 if len(self.crawl.line_keys) else rng.getrandbits(KEY_BITS)], np.uint64)
+        self._take_over(rng)
+        if space.by_rank:
+            start_by_rank(self.crawl, space.queue, space.cash, space.ranking, seeds, salt)
+        else:
+            start(self.crawl, space.queue, space.rich, space.cash, seeds, salt)
+        self._hand_back(rng)
+        if self.crawl.numbers[places.LIST_SIZE]:
+            self.crawl.wheel_salt[0] = rng.getrandbits(KEY_BITS)
+        self._take_over(rng)
+
+    def _take_over(self, rng: Random) -> None:
+        """Let compiled code draw on from where the generator stands."""
+        if len(self.crawl.twister):
+            self.crawl.twister[:] = rng.getstate()[1]
+
+    def _hand_back(self, rng: Random) -> None:
+        if len(self.crawl.twister):
+            version, _, gauss = rng.getstate()
+            rng.setstate((version, tuple(self.crawl.twister.tolist()), gauss))
+
+    def end(self) -> Stop:
+        """Crawl to the end; how it came."""
+        from scenthound.simulator.compiled.compiled_crawl import crawl_on, crawl_on_by_rank
+
+        space, given = self.space, self.known.given(self.plan)
+        go_on = crawl_on_by_rank if space.by_rank else crawl_on
+        while True:
+            stop = Stop(go_on(space.web, given, self.crawl, space.queue, space.rich, space.cash, space.ranking))
+            if stop is Stop.WANTS_ROOM:
+                space.grow_queues(int(self.crawl.numbers[places.MOST_LINKS]))
+            elif stop is Stop.WANTS_RELEVANCE:
+                self.known.learn_page(self.scores, self._pending_page())
+            elif stop is Stop.WANTS_LINK_SCORES:
+                self.known.learn_links(self.scores, self.plan, self._pending_page())
+            else:
+                return stop
+
+    def _pending_page(self) -> int:
+        return int(self.space.web.url_page[self.crawl.numbers[places.PENDING]])
+
+    def told(self, stop: Stop) -> Crawl:
+        numbers = self.crawl.numbers
+        pages = self.crawl.visits[: numbers[places.N_VISITED]].copy()
+        return Crawl(
+            pages=pages,
+            relevance=self.known.learn_pages(self.scores, pages),
+            cpu_us=np.full(len(pages), np.nan),
+            ended=Ended.BUDGET if stop is Stop.BUDGET else Ended.FRONTIER,
+            n_missing=int(numbers[places.N_MISSING]),
+            n_repeated=int(numbers[places.N_REPEATED]),
+        )
+
+    def wipe(self) -> None:
+        """Leave nothing behind, also if a score could not be had."""
+        from scenthound.simulator.compiled.compiled_queue import wipe
+
+        wipe(self.space.web, self.crawl, self.space.queue, self.space.ranking.hosts)

@@ -1,0 +1,154 @@
+"""Who links to whom, as far as the downloaded pages tell: the sets L(p) and P(u) of johnson2003, section 2.2.
+
+Every downloaded page's links are kept, one after the other in the order of the downloads; and each link knows the
+earlier link to the same URL, so that a URL's parents are found by going back from its latest link.
+"""
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
+from scenthound.strategies.per_url import grown
+
+#: No download, no link.
+NONE = -1
+
+
+class KnownLinks:
+    """`n_downloaded` pages and their `n_links` links."""
+
+    def __init__(self) -> None:
+        self.n_downloaded = 0
+        self.n_links = 0
+        # By URL: the number of its download, and its latest link.
+        self._turn = np.zeros(0, np.int32)
+        self._latest = np.zeros(0, np.int32)
+        # By download: its page, and where its links start; one more start than downloads.
+        self._page = np.zeros(0, np.int32)
+        self._start = np.zeros(1, np.int64)
+        # By link: where it leads, and the earlier link to the same URL.
+        self._target = np.zeros(0, np.int32)
+        self._earlier = np.zeros(0, np.int32)
+
+    def reach(self, n_urls: int) -> None:
+        """Have room for URLs with numbers below `n_urls`."""
+        self._turn = grown(self._turn, n_urls, NONE)
+        self._latest = grown(self._latest, n_urls, NONE)
+
+    def add(self, page: int, links: IntArray) -> None:
+        """Learn of a page that was downloaded; none of its links stands twice."""
+        first, last = self.n_links, self.n_links + len(links)
+        self._page = grown(self._page, self.n_downloaded + 1, NONE)
+        self._start = grown(self._start, self.n_downloaded + 2, 0)
+        self._target, self._earlier = grown(self._target, last, NONE), grown(self._earlier, last, NONE)
+        self._target[first:last] = links
+        self._earlier[first:last] = self._latest[links]
+        self._latest[links] = np.arange(first, last)
+        self._turn[page] = self.n_downloaded
+        self._page[self.n_downloaded] = page
+        self._start[self.n_downloaded + 1] = last
+        self.n_downloaded, self.n_links = self.n_downloaded + 1, last
+
+    def downloaded(self, pages: IntArray) -> BoolArray:
+        """Which of the pages were downloaded."""
+        downloaded: BoolArray = self._turn[pages] != NONE
+        return downloaded
+
+    def out_links(self, pages: IntArray) -> tuple[LongArray, IntArray]:
+        """All links of some downloaded pages: for each, which of the pages it is on, and where it leads."""
+        turns = self._turn[pages]
+        first = self._start[turns]
+        n_links = self._start[turns + 1] - first
+        on_page = np.repeat(np.arange(len(pages)), n_links)
+        n_before = np.cumsum(n_links) - n_links
+        place = np.arange(len(on_page)) + (first - n_before)[on_page]
+        return on_page, self._target[place]
+
+    def parents(self, page: int) -> IntArray:
+        """P(u): the downloaded pages with a link to this one."""
+        links = []
+        link = self._latest.item(page)
+        while link != NONE:
+            links.append(link)
+            link = self._earlier.item(link)
+        # Links stand in the order of downloads, so the page a link is on is the last that starts no later.
+        turns = np.searchsorted(self._start[: self.n_downloaded + 1], np.array(links, np.int64), side="right") - 1
+        return self._page[turns]
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "pages": self._page[: self.n_downloaded].tolist(),
+            "starts": self._start[: self.n_downloaded + 1].tolist(),
+            "targets": self._target[: self.n_links].tolist(),
+        }
+
+
+# The scores of parents, grandparents and so on of every URL seen (johnson2003 Eq. 9-12).
+#
+# Generation k of u is made of the generations k - 1 of its parents (Eq. 10), so its highest score is the highest of
+# theirs, and so is its lowest. Both are kept for each URL and each generation, generation 0 being the page itself.
+# They only ever widen. When generation k of a downloaded page does, generation k + 1 of the pages it links to may,
+# and nothing else: what a download changes is found by going once through the generations, from parents to children.
+
+#: How many generations of parents are looked at (johnson2003 section 3.1).
+N_GENERATIONS = 5
+#: Both are kept as values that rise: the lowest score with its sign turned.
+HIGHEST, LOWEST = 0, 1
+
+
+class Generations:
+    """The highest and the lowest score of each generation of each URL, -inf where it has no members."""
+
+    def __init__(self, known: KnownLinks) -> None:
+        self._known = known
+        self._extremes = np.zeros((0, 1 + N_GENERATIONS, 2))
+
+    def reach(self, n_urls: int) -> None:
+        """Have room for URLs with numbers below `n_urls`."""
+        self._extremes = grown(self._extremes, n_urls, -inf)
+
+    def add(self, page: int, score: float, links: IntArray) -> None:
+        """Learn the score of a page that was downloaded, whose links are known."""
+        self._extremes[page, 0] = score, -score
+        before, told = self._extremes[links, 1:], self._extremes[page, :-1]
+        # What downloaded pages got from it, they hand on in turn.
+        downloaded = self._known.downloaded(links)
+        wider: BoolArray = np.logical_or.reduce(told > before[downloaded], axis=2)
+        self._extremes[links, 1:] = np.maximum(before, told)
+        if wider.any():
+            self._cascade(links[downloaded], wider)
+
+    def _cascade(self, pages: IntArray, wider: BoolArray) -> None:
+        """Hand on what widened of downloaded pages: of `wider`, a row is a page and a column a generation."""
+        widened = pages[:0]
+        for generation in range(1, N_GENERATIONS):
+            now = pages[wider[:, generation - 1]]
+            widened = np.unique(np.concatenate((now, widened))) if len(widened) else now
+            if len(widened):
+                widened = self._hand_on(generation, widened)
+
+    def _hand_on(self, generation: int, pages: IntArray) -> IntArray:
+        """Widen the next generation of the pages' children; answers with the downloaded ones among those it widened."""
+        on_page, children = self._known.out_links(pages)
+        told = self._extremes[pages, generation][on_page]
+        wider = (told > self._extremes[children, generation + 1]).any(axis=1)
+        children = children[wider]
+        np.maximum.at(self._extremes[:, generation + 1], children, told[wider])
+        downloaded: IntArray = children[self._known.downloaded(children)]
+        return downloaded
+
+    def score(self, page: int) -> float:
+        """The score of a downloaded page."""
+        return float(self._extremes[page, 0, HIGHEST])
+
+    def parent_scores(self, pages: IntArray) -> FloatArray:
+        """PARENT_1 to PARENT_5 of each page."""
+        extremes = self._extremes[pages, 1:]
+        highest, lowest = extremes[..., HIGHEST], -extremes[..., LOWEST]
+        # If all are negative, the one of largest magnitude is the lowest (Eq. 11); else it is the highest, whether all
+        # are of one sign (Eq. 11) or not (Eq. 12).
+        scores = np.where(highest >= 0, highest, lowest)
+        scores[np.isinf(scores)] = 0.0
+        return scores

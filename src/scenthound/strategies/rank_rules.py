@@ -1,0 +1,211 @@
+"""The rules that ranks go by: for each a weight of every score, and which URLs or which part of a crawl it is for.
+
+A row of weights is divided by its sum, from left to right; one that sums to 1 but for rounding stays as it is, so that
+rules made of the weights of rules are the same rules. With several rows, `bounds` say where each but the last ends:
+
+- `distance`: rule i is for URLs at most `bounds[i]` links from the seeds, as far as is known when they are ranked.
+- `phase`: rule i is for ranks renewed while fewer than `bounds[i]` pages were downloaded, the one at hand included.
+
+The last rule is for all others. That rules may differ so is a wish of johnson2003 (section 5); how is our design.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from math import inf
+from typing import Any, Literal
+
+import numpy as np
+
+from scenthound.errors import BadParameter, UnknownName, printable
+from scenthound.model import IntArray, LongArray
+from scenthound.strategies.known_links import N_GENERATIONS
+from scenthound.strategies.per_url import per_url, restored, saved, with_room
+
+#: The scores of the study, in the order of its Table 1.
+STUDY_SCORES = ("hub", "authority", "comm_in", "comm_out", *(f"parent_{k + 1}" for k in range(N_GENERATIONS)))
+#: All scores; they are also the names of their weights.
+SCORE_NAMES = (*STUDY_SCORES, "anchor", "context", "host_success", "cash")
+
+#: By what it is decided which rule is for a URL.
+SplitBy = Literal["nothing", "distance", "phase"]
+Weights = tuple[float, ...]
+
+#: Weights that sum to 1 but for this are normalised.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class RankRules:
+    """One row of weights per rule, in the order of `SCORE_NAMES`; each sums to 1. A single rule is split by nothing."""
+
+    weights: tuple[Weights, ...]
+    split_by: SplitBy = "nothing"
+    bounds: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", tuple(normalised(row) for row in self.weights))
+        object.__setattr__(self, "bounds", tuple(map(int, self.bounds)))
+        self._check_bounds()
+        if len(self.weights) == 1:
+            object.__setattr__(self, "split_by", "nothing")
+
+    def _check_bounds(self) -> None:
+        if self.split_by not in ("nothing", "distance", "phase"):
+            raise BadParameter(f"Rank rules split by {self.split_by!r}; they can by nothing, distance or phase.")
+        n_bounds = len(self.weights) - 1
+        if n_bounds < 0 or len(self.bounds) != n_bounds:
+            raise BadParameter(
+                f"{len(self.weights)} rank rules have {len(self.bounds)} bounds between them; give at least one rule, "
+                "and one bound fewer than there are rules."
+            )
+        if n_bounds and self.split_by == "nothing":
+            raise BadParameter(f"{len(self.weights)} rank rules need to be split by distance or phase.")
+        least = 1 if self.split_by == "phase" else 0
+        if any(low >= high for low, high in pairwise((least - 1, *self.bounds))):
+            bounds = ", ".join(map(str, self.bounds))
+            raise BadParameter(f"The bounds of rank rules are {bounds}; they must rise, from {least} on.")
+
+    def weighs(self, score: str) -> bool:
+        """Whether any rule goes by this score."""
+        column = SCORE_NAMES.index(score)
+        return any(row[column] > 0 for row in self.weights)
+
+
+def normalised(weights: Weights) -> Weights:
+    """The weights divided by their sum; BadParameter for those that rank nothing."""
+    if len(weights) != len(SCORE_NAMES):
+        raise BadParameter(
+            f"A rank rule has {len(weights)} weights; give {len(SCORE_NAMES)}: {', '.join(SCORE_NAMES)}."
+        )
+    row = tuple(map(float, weights))
+    for name, weight in zip(SCORE_NAMES, row, strict=True):
+        if not 0 <= weight < inf:
+            raise BadParameter(f"The weight {name} of a rank rule is {weight}; it must be a number from 0 on.")
+    *_, total = accumulate(row)  # `sum` is not plain addition in every version of Python
+    if not 0 < total < inf:
+        raise BadParameter(f"Of the weights {', '.join(SCORE_NAMES)} one must be more than 0, and their sum finite.")
+    return row if abs(total - 1) <= ROUNDING else tuple(weight / total for weight in row)
+
+
+# Weighted sums of named terms, as a person writes them: `0.7*harvest + 0.3*distance`.
+#
+# Rules
+# - Terms stand in any order, names in any case, `harvest` for `1*harvest`.
+# - No name stands twice. What a weight may be, whoever uses the sum decides.
+
+_TERM = re.compile(r"(?:([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*\*\s*)?([A-Za-z_]\w*)", re.ASCII)
+#: A plus, but not that of a number such as 1e+3.
+_BETWEEN_TERMS = re.compile(r"(?<![\d.][eE])\+")
+
+
+@dataclass(frozen=True, slots=True)
+class SumReader:
+    """Reads sums of one kind: what they are called, what their terms are called, which there are, and an example."""
+
+    kind: str
+    term: str
+    names: tuple[str, ...]
+    example: str
+
+    def weights_of(self, text: str) -> dict[str, float]:
+        """The weight of each name in a sum, in the order in which they stand there."""
+        found: dict[str, float] = {}
+        for term in _BETWEEN_TERMS.split(text):
+            name, weight = self._read(term.strip())
+            if name in found:
+                raise BadParameter(f"The {self.term} {name} stands twice in a {self.kind}; add up its weights.")
+            found[name] = weight
+        return found
+
+    def _read(self, term: str) -> tuple[str, float]:
+        read = _TERM.fullmatch(term)
+        if read is None:
+            raise BadParameter(
+                f"{printable(term, 60)!r} is no term of a {self.kind}; write weight*{self.term}, as in {self.example}."
+            )
+        spelled = {name.lower(): name for name in self.names}
+        if read[2].lower() not in spelled:
+            raise UnknownName.among(self.term, printable(read[2], 60), self.names)
+        return spelled[read[2].lower()], float(read[1] or 1)
+
+
+# A row of weights as a formula that a person can read and write: `0.3127*COMM_OUT + 0.2506*PARENT_1`.
+#
+# Rules
+# - The largest weight stands first, equal ones in the order of `SCORE_NAMES`; weights of 0 are left out.
+# - Weights are written with four decimals; one too small for that with its first digit, so that it is still there.
+# - Read is what a person would write (`weighted_sum`), with weights that sum to what they will.
+
+DECIMALS = 4
+#: By how much a weight in a formula may be off.
+ROUNDED = 0.5 * 10**-DECIMALS
+
+_FORMULA = SumReader("formula", "score", tuple(name.upper() for name in SCORE_NAMES), "0.5*COMM_OUT + 0.5*PARENT_1")
+
+
+def formula_of(weights: Weights) -> str:
+    """The formula of a row of weights, in the order of `SCORE_NAMES`."""
+    largest_first = sorted(zip(SCORE_NAMES, weights, strict=True), key=lambda term: -term[1])
+    return " + ".join(f"{_written(weight)}*{name.upper()}" for name, weight in largest_first if weight > 0)
+
+
+def _written(weight: float) -> str:
+    return f"{weight:.{DECIMALS}f}" if weight >= ROUNDED else f"{weight:.1g}"
+
+
+def weights_of(formula: str) -> Weights:
+    """The weights of a formula as they stand there, in the order of `SCORE_NAMES`."""
+    found = _FORMULA.weights_of(formula)
+    return tuple(found.get(name.upper(), 0.0) for name in SCORE_NAMES)
+
+
+# Which rule of a rank function is for which URL: by its distance from the seeds, or by how far the crawl has come.
+#
+# The distance of a URL is known from its parents: seeds are at 0, and a downloaded page's links are at most one
+# further than the page. When a page turns out to be closer than it was known to be, its links hear of it only from
+# another parent (R): what a page told is not told again.
+
+#: The distance of a URL that was not seen; one more still fits into 32 bits.
+UNREACHED = (1 << 31) - 2
+
+#: A distance takes 4 bytes, in an array that may be twice as long as needed.
+BYTES_PER_DISTANCE = 8
+
+
+class RuleChoice:
+    """Keeps distances only for rules that are split by them."""
+
+    def __init__(self, rules: RankRules) -> None:
+        self._by_distance = rules.split_by == "distance"
+        self._by_phase = rules.split_by == "phase"
+        self._bounds = np.array(rules.bounds, np.int64)
+        self._n_downloaded = 0
+        self._distance = per_url(UNREACHED, np.int32)
+
+    def begin(self, seeds: Sequence[int]) -> None:
+        if self._by_distance:
+            pages = np.array(seeds, np.int32)
+            self._distance = with_room(self._distance, pages, UNREACHED)
+            self._distance[pages] = 0
+
+    def add(self, page: int, links: IntArray) -> None:
+        """Learn of a page that was downloaded; none of its links stands twice."""
+        self._n_downloaded += 1
+        if self._by_distance:
+            self._distance = with_room(self._distance, links, UNREACHED)
+            self._distance[links] = np.minimum(self._distance[links], self._distance[page] + 1)
+
+    def rule_of(self, pages: IntArray) -> LongArray | int:
+        """The number of the rule for each of the pages, or of the one for all."""
+        if self._by_distance:
+            return np.searchsorted(self._bounds, self._distance[pages], side="left")
+        return int(np.searchsorted(self._bounds, self._n_downloaded, side="right")) if self._by_phase else 0
+
+    def state(self) -> dict[str, Any]:
+        return {"downloaded": self._n_downloaded, "distance": saved(self._distance, UNREACHED)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._n_downloaded = state["downloaded"]
+        self._distance = restored(state["distance"], UNREACHED, np.int32)

@@ -1,0 +1,268 @@
+"""Words of a text: cut, stop words marked, the others Porter-stemmed and numbered.
+
+Rules
+- A word is a maximal run of Unicode letters and digits in the lower-cased text.
+- Stop words, and words of more than `MAX_WORD_CHARACTERS`, keep their place in the stream as `STOP`, so that word
+  positions stay true.
+- Numbers are given to stems in order of first appearance, from 1.
+
+`WordScanner.scan` works on whole pages and `plain_words` word by word; both say the same.
+"""
+
+import functools
+import itertools
+import re
+import secrets
+import string
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import Stemmer
+
+from scenthound.model import IntArray, LongArray
+from scenthound.text.word_lookup import Bytes, Found, Known, WordLookup
+from scenthound.text.word_table import MAX_WORD_CHARACTERS
+
+# The English words that carry grammar and no subject, by grammatical class.
+#
+# Rules: a stop word is compared after lower-casing and before stemming, and as the word scanner cuts it: at every
+# character that is no letter and no digit, so that "don't" is "don" and "t".
+
+_ARTICLES_AND_DETERMINERS = """
+a an the this that these those each every either neither some any no none all both half such another other others
+same own many much more most few fewer several enough less least lot lots various certain
+"""
+
+_PRONOUNS = """
+i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers
+herself it its itself they them their theirs themselves one ones who whom whose which what whoever whomever
+whichever whatever somebody someone something anybody anyone anything nobody nothing everybody everyone everything
+"""
+
+_PREPOSITIONS = """
+about above across after against along alongside amid among amongst around as at before behind below beneath beside
+besides between beyond by despite down during except for from in inside into like near of off on onto out
+outside over past per since than through throughout till to toward towards under underneath unlike until
+unto up upon via versus vs with within without
+"""
+
+_CONJUNCTIONS = """
+and or nor but yet so if unless although though because while whilst whereas whether once
+"""
+
+_AUXILIARIES = """
+am is are was were be been being have has had having do does did doing done can could may might must shall should
+will would ought need cannot let lets
+"""
+
+_COMMON_VERBS = """
+get gets getting got gotten go goes going gone went come comes coming came make makes making made take takes taking
+took taken put puts say says saying said see sees seen seem seems seemed seeming become becomes became becoming keep
+keeps kept give gives given gave use used uses using
+"""
+
+_ADVERBS_OF_PLACE_AND_TIME = """
+here there where when why how now then ever never always often sometimes usually already still again soon later
+today hence thereby therein thereof thereafter whereby wherein
+wherever whenever somewhere anywhere nowhere everywhere elsewhere ago afterwards beforehand meanwhile
+"""
+
+_ADVERBS_OF_DEGREE_AND_LINKING = """
+not too very quite rather almost nearly just only even also else indeed perhaps maybe however therefore thus
+otherwise moreover furthermore nevertheless nonetheless instead anyway somehow somewhat really actually simply well
+away back together apart further
+"""
+
+_NUMERALS_AND_ORDER = """
+two three four five six seven eight nine ten first second third last next former latter
+"""
+
+_SMALL_TALK_AND_ABBREVIATIONS = """
+yes ok eg ie etc et al viz cf
+"""
+
+# What is left of "isn't", "we'll", "they've" when the apostrophe parts them.
+_PIECES_OF_CONTRACTIONS = """
+ain aren couldn didn doesn don hadn hasn haven isn mightn mustn needn shan shouldn wasn weren won wouldn ll re ve
+"""
+
+STOP_WORDS = frozenset(
+    " ".join(
+        (
+            _ARTICLES_AND_DETERMINERS,
+            _PRONOUNS,
+            _PREPOSITIONS,
+            _CONJUNCTIONS,
+            _AUXILIARIES,
+            _COMMON_VERBS,
+            _ADVERBS_OF_PLACE_AND_TIME,
+            _ADVERBS_OF_DEGREE_AND_LINKING,
+            _NUMERALS_AND_ORDER,
+            _SMALL_TALK_AND_ABBREVIATIONS,
+            _PIECES_OF_CONTRACTIONS,
+            # A letter alone is an initial, a list mark or the end of a contraction.
+            " ".join(string.ascii_lowercase),
+        )
+    ).split()
+)
+
+
+STOP = 0
+
+_WORD = re.compile(r"[^\W_]+")
+_SEPARATOR = re.compile(r"[\W_]")
+#: Longer texts are scanned in pieces of about this many characters, which keeps the arrays in the cache.
+_PIECE_CHARACTERS = 1 << 16
+_SALT_BITS = 63
+#: The two characters whose lower case is not a matter of one character alone.
+_CAPITAL_SIGMA, _CAPITAL_DOTTED_I = "\u03a3", "\u0130"
+_NO_CUTS: LongArray = np.zeros(0, np.int64)
+
+
+def plain_words(text: str) -> list[str]:
+    """The stem of every word in order, "" for stop words."""
+    stem = _stemmer().stemWord
+    return [
+        "" if word in STOP_WORDS or len(word) > MAX_WORD_CHARACTERS else stem(word)
+        for word in _WORD.findall(text.lower())
+    ]
+
+
+def stems_of(text: str) -> list[str]:
+    """The stem of every word in order, stop words left out."""
+    return [stem for stem in plain_words(text) if stem]
+
+
+class WordScanner:
+    """Turns texts into arrays of stem numbers, with a vocabulary that grows as it reads.
+
+    `stems[number]` is the stem; `stems[STOP]` is "". The salt is an unpredictable one unless it is handed in.
+    """
+
+    def __init__(self, salt: int | None = None) -> None:
+        self.stems: list[str] = [""]
+        self._number_of_stem: dict[str, int] = {"": STOP}
+        self._stem = _stemmer().stemWord
+        self._lookup = WordLookup(secrets.randbits(_SALT_BITS) if salt is None else salt, STOP)
+
+    def add_stems(self, stems: Sequence[str]) -> IntArray:
+        """The number of each stem; those never seen get the next ones, so a saved vocabulary comes back as it was."""
+        return np.fromiter(map(self._number_of, stems), np.int32, len(stems))
+
+    def scan(self, text: str) -> IntArray:
+        """The number of every word in order."""
+        return self.scan_cut(text, _NO_CUTS)[0]
+
+    def scan_cut(self, text: str, cuts: LongArray) -> tuple[IntArray, IntArray]:
+        """The number of every word in order, and how many words stand before each cut.
+
+        A cut is a place between two characters, 0 to the length of the text, that parts words. They are ascending."""
+        if _CAPITAL_SIGMA in text or _CAPITAL_DOTTED_I in text:
+            text, cuts = _lowered(text, cuts)
+        if len(text) <= _PIECE_CHARACTERS:
+            return self._scan_piece(text, cuts)
+        return self._scan_pieces(text, cuts)
+
+    def expect_much(self) -> None:
+        """There will be much to read: use compiled code from the beginning, if there is numba."""
+        self._lookup.expect_much()
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it scans with compiled code, so that others may read texts for it with such code too."""
+        return self._lookup.is_compiled
+
+    def known(self) -> Known:
+        """What compiled code looks words up with, until more words are learned."""
+        return self._lookup.known()
+
+    def learned(self, text: Bytes, found: Found) -> IntArray:
+        """The number of every word that was found with what is known in a text in UTF-8, after learning the others."""
+        if found.n_unknown:
+            encoded = text.tobytes()
+            self._learn(found, [encoded[start:end].decode() for start, end in found.unknown_spans()])
+        return found.numbers
+
+    def _scan_pieces(self, text: str, cuts: LongArray) -> tuple[IntArray, IntArray]:
+        numbers: list[IntArray] = []
+        places: list[IntArray] = []
+        words_before = 0
+        for start, end in _pieces(text):
+            # The last piece has the cuts at its end too.
+            first, last = np.searchsorted(cuts, (start, end if end < len(text) else end + 1))
+            numbers_here, places_here = self._scan_piece(text[start:end], cuts[first:last] - start)
+            numbers.append(numbers_here)
+            places.append(places_here + np.int32(words_before))
+            words_before += len(numbers_here)
+        return np.concatenate(numbers), np.concatenate(places)
+
+    def _scan_piece(self, text: str, cuts: LongArray) -> tuple[IntArray, IntArray]:
+        found, places = self._lookup.find(text, cuts)
+        if found.n_unknown:
+            self._learn(found, [text[start:end] for start, end in found.unknown_spans()])
+        return found.numbers, places
+
+    def _learn(self, found: Found, words: list[str]) -> None:
+        """Number the words that the look-up did not know; it does from now on."""
+        unknown = found.unknown()
+        hashes = found.hashes[unknown].tolist()
+        number_of: dict[int, int] = {}
+        for word_hash, word in zip(hashes, words, strict=True):
+            if word_hash not in number_of:
+                number_of[word_hash] = self._number(word.lower())
+        self._lookup.keep(number_of)
+        found.numbers[unknown] = [number_of[word_hash] for word_hash in hashes]
+
+    def _number(self, word: str) -> int:
+        if word in STOP_WORDS:
+            return STOP
+        return self._number_of(self._stem(word))
+
+    def _number_of(self, stem: str) -> int:
+        number = self._number_of_stem.setdefault(stem, len(self.stems))
+        if number == len(self.stems):
+            self.stems.append(stem)
+        return number
+
+
+@functools.cache
+def _stemmer() -> Stemmer.Stemmer:
+    # Without its cache: the scanner asks for a word once, and the cache costs more than stemming.
+    return Stemmer.Stemmer("porter", 0)
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """Starts and ends of pieces that are cut after separators, so that no word is parted."""
+    start = 0
+    while len(text) - start > _PIECE_CHARACTERS:
+        separator = _SEPARATOR.search(text, start + _PIECE_CHARACTERS)
+        end = separator.end() if separator else len(text)
+        yield start, end
+        start = end
+    yield start, len(text)
+
+
+def _lowered(text: str, cuts: LongArray) -> tuple[str, LongArray]:
+    """The text in lower case, and where the cuts are in it: what they part is lowered apart, and may get longer."""
+    bounds = [0, *cuts.tolist(), len(text)]
+    parts = [text[start:end].lower() for start, end in itertools.pairwise(bounds)]
+    return "".join(parts), np.cumsum([len(part) for part in parts[:-1]], dtype=np.int64)
+
+
+# The vocabulary of a crawl that runs: it grows with every page, and every word that is asked for has a number.
+
+
+class LiveWords:
+    """The words of a scanner as an index. Words of topics and of training pages are taken into the vocabulary before
+    any page was read, so that pages which have them later can be told by them."""
+
+    def __init__(self, scanner: WordScanner) -> None:
+        self._scanner = scanner
+
+    def find_words(self, stems: list[str]) -> IntArray:
+        """The number of each stem; a new one is numbered."""
+        return self._scanner.add_stems(stems)
+
+    @property
+    def n_words(self) -> int:
+        return len(self._scanner.stems)

@@ -1,0 +1,289 @@
+"""All that a page about a crawl tells of it, read from its folder in one go."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from heapq import nsmallest
+from pathlib import Path
+from uuid import UUID
+
+import numpy as np
+
+from scenthound.crawler.assembly import guide_of
+from scenthound.crawler.plan import CrawlPlan, RunGoals
+from scenthound.crawler.state import CrawlState, crawl_state
+from scenthound.errors import ScenthoundError
+from scenthound.model import FloatArray
+from scenthound.store.crawl_rows import GuideRow, RunRow
+from scenthound.store.layout import AnyArray
+from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.store.visit_columns import RefusedExamples, VisitColumns, VisitLine
+from scenthound.strategies.base import STRATEGIES
+from scenthound.ui.crawl_curves import CrawlCurves, Pause, crawl_curves, shown_curves, working_time
+from scenthound.ui.link_graph import CrawlGraph, crawl_graph
+from scenthound.web.urls import host_of
+
+# Who scored the pages of a crawl: the guide it began with, then those that were trained anew.
+#
+# Rules
+# - Scores of two guides have no common scale. A guide that learnt from other pages is another guide, whatever its
+#   name.
+# - Harvests of two crawls can be compared if they were `scored_by` the same. Of crawls whose guide was trained anew
+#   that is never so, unless one is a copy of the other.
+
+_DIGEST_LETTERS = 32
+#: The guide of a strategy that is not installed.
+_OWN = "the strategy's own"
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """A guide and the visits that it scored: the first, and the one behind the last."""
+
+    model: str
+    first: int
+    end: int
+    is_trained_anew: bool
+
+    @property
+    def n_pages(self) -> int:
+        return self.end - self.first
+
+
+def scorers_of(guide: str, guides: Sequence[GuideRow], n_pages: int) -> tuple[Scorer, ...]:
+    """Those that scored a page, in their order; `guide` is the one that the crawl began with."""
+    firsts = [0, *(min(row.visit, n_pages) for row in guides)]
+    ends = [*firsts[1:], n_pages]
+    models = [guide, *(row.relevance for row in guides)]
+    all_of_them = [
+        Scorer(model, first, end, place > 0)
+        for place, (model, first, end) in enumerate(zip(models, firsts, ends, strict=True))
+    ]
+    return tuple(each for each in all_of_them if each.n_pages > 0)
+
+
+def guide_name(plan: CrawlPlan) -> str:
+    """The model that scored pages when the crawl began. A strategy or model that is not installed here cannot be asked
+    which that is."""
+    try:
+        return guide_of(plan, STRATEGIES.make(plan.strategy))
+    except ScenthoundError:
+        return plan.relevance or _OWN
+
+
+def scored_by(plan: CrawlPlan, crawl_id: UUID, guides: Sequence[GuideRow]) -> str:
+    """A short name for the topic and all that scored for it."""
+    topic, guide = plan.topic, guide_name(plan)
+    learnt_from = plan.train_digest or plan.train_from
+    judged = [topic.id, topic.keywords, topic.description, guide, plan.strategy if guide == _OWN else "", learnt_from]
+    later = [str(crawl_id), *map(astuple, guides)] if guides else []
+    return hashlib.sha256(json.dumps([judged, later]).encode()).hexdigest()[:_DIGEST_LETTERS]
+
+
+# Which hosts a crawl has most pages of, counted a few visits at a time, so that a large crawl holds nobody up.
+#
+# Rules
+# - A tally is of one crawl. It keeps one entry for each host, and no page.
+# - A host is what `web/urls.host_of` says. That is asked once for each origin, since pages come by the thousand from
+#   one.
+
+#: No scheme is longer, so the slash that ends an origin stands behind it.
+_AFTER_SCHEME = len("https://")
+
+
+@dataclass(frozen=True, slots=True)
+class HostPages:
+    """A host, how many pages of it were taken, and their mean relevance."""
+
+    host: str
+    pages: int
+    mean_relevance: float
+
+
+class HostTally:
+    """Begins empty. `read_on` until it says that it knows all, and again when the crawl has gone on."""
+
+    def __init__(self) -> None:
+        self._crawl_id: UUID | None = None
+        self._forget()
+
+    @property
+    def n_hosts(self) -> int:
+        return len(self._hosts)
+
+    @property
+    def share_read(self) -> float:
+        """Of the visits that there were when it was last told to read on."""
+        return self.n_read / self._n_visits if self._n_visits else 1.0
+
+    def read_on(self, crawl: StoredCrawl, most_visits: int = 100_000) -> bool:
+        """Count further visits, so many at most. True if all that the crawl has by now are counted."""
+        if crawl.about.crawl_id != self._crawl_id:
+            self._forget()
+            self._crawl_id = crawl.about.crawl_id
+        with VisitColumns.beside(crawl) as columns:
+            self._n_visits = columns.n_visits()
+            end = min(self._n_visits, self.n_read + most_visits)
+            for piece in columns.addresses(end, first=self.n_read):
+                self._count(piece)
+        return self.n_read == self._n_visits
+
+    def top(self, count: int) -> list[HostPages]:
+        """The hosts of most pages; of equals in order of their names."""
+        first = nsmallest(count, self._hosts.items(), key=lambda item: (-self._pages[item[1]], item[0]))
+        return [
+            HostPages(host, int(self._pages[number]), float(self._relevance[number] / self._pages[number]))
+            for host, number in first
+        ]
+
+    def _forget(self) -> None:
+        self.n_read = 0
+        self._n_visits = 0
+        self._hosts: dict[str, int] = {}
+        self._host_of_origin: dict[str, int] = {}
+        self._pages: AnyArray = np.zeros(0, np.int64)
+        self._relevance: AnyArray = np.zeros(0)
+
+    def _count(self, piece: list[tuple[str, float]]) -> None:
+        known, number_of = self._host_of_origin, self._number_of
+        numbers = np.empty(len(piece), np.int64)
+        for place, (url, _) in enumerate(piece):
+            origin = url[: url.find("/", _AFTER_SCHEME)]
+            number = known.get(origin)
+            numbers[place] = number_of(origin) if number is None else number
+        relevance = np.array([relevance for _, relevance in piece])
+        self._pages = _added(self._pages, np.bincount(numbers, minlength=self.n_hosts))
+        self._relevance = _added(self._relevance, np.bincount(numbers, relevance, minlength=self.n_hosts))
+        self.n_read += len(piece)
+
+    def _number_of(self, origin: str) -> int:
+        number = self._hosts.setdefault(host_of(f"{origin}/"), len(self._hosts))
+        self._host_of_origin[origin] = number
+        return number
+
+
+def _added(before: AnyArray, more: AnyArray) -> AnyArray:
+    """The sum of two rows of numbers, of which the second may be longer."""
+    total = more.copy()
+    total[: len(before)] += before
+    return total
+
+
+MOST_LISTED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlOverview:
+    """`relevance` and `regrets` are those of every page, in order of the visits; what is not known is not-a-number.
+    `guide` is the model that scored at first, and `guides` are those that were trained while the crawl ran."""
+
+    folder: Path
+    crawl_id: str
+    user_agent: str
+    plan: CrawlPlan
+    goals: RunGoals
+    guide: str
+    state: CrawlState
+    runs: tuple[RunRow, ...]
+    guides: tuple[GuideRow, ...]
+    scored_by: str  #: crawls that were scored alike have the same
+    curves: CrawlCurves
+    seconds: float  #: that the crawl was at work, all runs together, without pauses
+    pauses: tuple[Pause, ...]
+    relevance: FloatArray
+    regrets: FloatArray
+    began_s: float | None
+    last_s: float | None  #: when the last page was taken
+    best: tuple[VisitLine, ...]
+    latest: tuple[VisitLine, ...]
+    hosts: tuple[HostPages, ...]
+    n_hosts: int
+    refused: tuple[RefusedExamples, ...]
+    graph: CrawlGraph
+
+    @property
+    def n_pages(self) -> int:
+        return len(self.relevance)
+
+    @property
+    def page_budget(self) -> int:
+        return self.goals.page_budget or self.plan.page_budget
+
+    @property
+    def scorers(self) -> tuple[Scorer, ...]:
+        """The guides that scored a page, in their order."""
+        return scorers_of(self.guide, self.guides, self.n_pages)
+
+    @property
+    def n_waiting(self) -> int:
+        """Pages found and not asked for. Of an older version's crawl that is known of its last visit only."""
+        if self.state.status is not None and isinstance(said := self.state.status.get("frontier"), int):
+            return said
+        return int(self.curves.frontier[-1]) if len(self.curves) else 0
+
+    @property
+    def n_refused(self) -> int:
+        return sum(each.n_pages for each in self.refused)
+
+    @property
+    def name(self) -> str:
+        return self.folder.resolve().name
+
+
+def overview_of(folder: str | Path) -> CrawlOverview:
+    """Of a crawl, running or not; BadInput if the folder is none that can be read."""
+    place = Path(folder)
+    with VisitColumns.open(place) as crawl:
+        plan = CrawlPlan.from_settings(crawl.about.settings)
+        state, runs, guides = crawl_state(crawl), crawl.runs(), crawl.guides()
+        n_pages = crawl.n_visits()
+        time_s, relevance, regrets = crawl.numbers(("time_s", "relevance", "regret"), n_pages)
+        hosts = _all_hosts(crawl)
+        curves, seconds = _curves(crawl, state)
+        return CrawlOverview(
+            folder=place,
+            crawl_id=str(crawl.about.crawl_id),
+            user_agent=crawl.about.archive.user_agent,
+            plan=plan,
+            goals=RunGoals.read(place),
+            guide=guide_name(plan),
+            state=state,
+            runs=tuple(runs),
+            guides=tuple(guides),
+            scored_by=scored_by(plan, crawl.about.crawl_id, guides),
+            curves=curves,
+            seconds=seconds,
+            pauses=_pauses(crawl, runs, curves),
+            relevance=relevance,
+            regrets=regrets,
+            began_s=runs[0].began_s if runs and not runs[0].n_pages_before else next(iter(time_s.tolist()), None),
+            last_s=float(time_s.max()) if n_pages else None,
+            best=tuple(crawl.best(MOST_LISTED)),
+            latest=tuple(crawl.latest(MOST_LISTED)),
+            hosts=tuple(hosts.top(MOST_LISTED)),
+            n_hosts=hosts.n_hosts,
+            refused=tuple(crawl.refused()),
+            graph=crawl_graph(crawl),
+        )
+
+
+def _curves(crawl: StoredCrawl, state: CrawlState) -> tuple[CrawlCurves, float]:
+    """The curves to draw, and how long the crawl was at work: longer than until its last page, maybe."""
+    curves, drawn = crawl_curves(crawl), shown_curves(crawl, is_alive=state.is_alive)
+    return drawn, max((float(each.seconds[-1]) for each in (curves, drawn) if len(each)), default=0.0)
+
+
+def _pauses(crawl: VisitColumns, runs: list[RunRow], curves: CrawlCurves) -> tuple[Pause, ...]:
+    """Behind the time of what an older version crawled, which noted no runs."""
+    found = working_time(crawl, runs, [moment for _, moment in crawl.moments()]).pauses
+    n_before = runs[0].n_pages_before if runs else 0
+    before_s = float(np.interp(n_before, curves.pages, curves.seconds)) if n_before and len(curves) else 0.0
+    return tuple(Pause(before_s + pause.after_s, pause.lasted_s) for pause in found)
+
+
+def _all_hosts(crawl: StoredCrawl) -> HostTally:
+    tally = HostTally()
+    while not tally.read_on(crawl):
+        continue
+    return tally

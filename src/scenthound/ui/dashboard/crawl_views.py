@@ -1,0 +1,287 @@
+"""A stored crawl as the API tells of it: how it stands, its settings, its curves.
+
+Rules
+- Nothing here counts or looks through visits, so a crawl of a million pages costs what one of ten does.
+- What a crawl of an older version does not say is null, or empty.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from scenthound.crawler.explain import Explanation as Explained
+from scenthound.crawler.explain import Fate
+from scenthound.crawler.plan import CrawlPlan, RunGoals
+from scenthound.crawler.state import CrawlState, State, crawl_state
+from scenthound.errors import BadInput, ScenthoundError, UnknownName
+from scenthound.experiments.labels import Labels
+from scenthound.reasons import REASONS, Ended
+from scenthound.store.crawl_rows import NotTakenRow, VisitRow
+from scenthound.store.stored_crawl import PageLists
+from scenthound.ui.crawl_curves import CrawlCurves
+from scenthound.ui.crawl_overview import guide_name, scored_by
+from scenthound.ui.dashboard.folders import FoundFolder
+from scenthound.ui.dashboard.queries import PagesOf, RefusedOf
+from scenthound.ui.dashboard.responses import (
+    AskedHost,
+    Crawl,
+    Curves,
+    Explanation,
+    Fact,
+    Guide,
+    LinkingPage,
+    Pages,
+    ReasonCount,
+    RefusedPage,
+    RefusedPages,
+    Status,
+    TakenPage,
+)
+from scenthound.ui.reports.crawl_settings import settings_facts
+from scenthound.ui.reports.crawl_text import resume_command, small
+
+_ENDED_WORDS = {
+    Ended.BUDGET: "It reached its page budget.",
+    Ended.FRONTIER: "No page was left to be taken.",
+    Ended.TIME: "Its time was up.",
+    Ended.HARVEST: "Its pages had become too little relevant.",
+    Ended.STOPPED: "It was stopped.",
+}
+
+
+def crawl_answer(found: FoundFolder, crawl: PageLists) -> Crawl:
+    stands = crawl_state(crawl)
+    settings = crawl.about.settings
+    topic, plan = topic_of(settings), _plan(settings)
+    guides = crawl.guides()
+    return Crawl(
+        id=found.id,
+        name=found.path.name,
+        path=str(found.path),
+        topic=str(topic.get("id", "")),
+        keywords=tuple(map(str, topic.get("keywords", ()))),
+        strategy=str(settings.get("strategy", "")),
+        guide=f"{guides[-1].relevance}, trained anew" if guides else guide_name(plan) if plan else "unknown",
+        scored_by=scored_by(plan, crawl.about.crawl_id, guides) if plan else str(crawl.about.crawl_id),
+        state=stands.state.value,
+        ended=_ended(stands),
+        resume_command=resume_command(found.path, stands) if stands.can_go_on else None,
+        status=None if stands.status is None else status_answer(stands.status),
+        guides=tuple(
+            Guide(guide.visit, guide.time_s, guide.relevance, guide.n_positive, guide.n_negative) for guide in guides
+        ),
+        n_labels=len(labels_of(crawl)),
+        settings=_settings(plan, crawl) if plan else (),
+    )
+
+
+def labels_of(crawl: PageLists) -> dict[int, bool]:
+    """Visit to label. A file of labels that cannot be read keeps nobody from seeing the crawl; who labels is told."""
+    try:
+        return Labels.of(crawl).by_visit()
+    except BadInput:
+        return {}
+
+
+def topic_of(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    topic = settings.get("topic")
+    return topic if isinstance(topic, Mapping) else {}
+
+
+def status_answer(told: Mapping[str, Any]) -> Status:
+    """From what the crawl wrote at its last commit."""
+    reasons = sorted(told["reasons"].items(), key=lambda counted: (-counted[1], counted[0]))
+    return Status(
+        **{name: told[name] for name in _STATUS_NAMES},
+        regret=finite(told["regret"]),
+        reasons=tuple(ReasonCount(code, reason_told(code), pages) for code, pages in reasons),
+        asked_hosts=tuple(AskedHost(*host) for host in told["asked_hosts"]),
+        problem=str(told.get("problem", "")),
+    )
+
+
+_STATUS_NAMES = tuple(name for name in Status.__slots__ if name not in ("regret", "reasons", "asked_hosts", "problem"))
+
+
+def curves_answer(curves: CrawlCurves, start: int = 0) -> Curves:
+    """From point `start` on."""
+    columns: dict[str, Any] = {
+        name: tuple(map(_whole if name in _COUNTED else finite, getattr(curves, name)[start:].tolist()))
+        for name in Curves.__slots__
+    }
+    return Curves(**columns)
+
+
+#: Counts that are not known of all crawls.
+_COUNTED = frozenset({"hosts_active", "hosts_resting", "hosts_ready", "hosts_retired", "not_taken"})
+
+
+def _whole(number: float) -> int | None:
+    return int(number) if math.isfinite(number) else None
+
+
+def reason_told(code: str) -> str:
+    reason = REASONS.get(code)
+    return code if reason is None else reason.told
+
+
+def finite(number: float | None) -> float | None:
+    """A seed's score is endless, which JSON has no word for."""
+    return number if number is not None and math.isfinite(number) else None
+
+
+def _plan(settings: Mapping[str, Any]) -> CrawlPlan | None:
+    """None if the settings are not those of this version."""
+    try:
+        return CrawlPlan.from_settings(settings)
+    except ScenthoundError:
+        return None
+
+
+def _settings(plan: CrawlPlan, crawl: PageLists) -> tuple[Fact, ...]:
+    try:
+        goals = RunGoals.read(crawl.folder)
+    except BadInput:
+        # The next run will complain; who only looks need not.
+        goals = RunGoals()
+    return tuple(Fact(name, value) for name, value in settings_facts(plan, goals, guide_name(plan)))
+
+
+def _ended(stands: CrawlState) -> str | None:
+    if stands.ended is not None:
+        return _ENDED_WORDS[stands.ended]
+    if stands.state is State.DIED:
+        return "Its process is gone and did not say why. All pages it took are on the disk."
+    return None
+
+
+# The pages of a crawl as the API tells of them: lists, one page, those that were not taken, and why in sentences.
+
+#: Visit to label.
+Labelled = Mapping[int, bool]
+
+
+def taken_page(
+    row: VisitRow, crawl: PageLists, labels: Labelled, seeds: Collection[str], excerpt: str | None = None
+) -> TakenPage:
+    return TakenPage(
+        visit=row.visit,
+        url=row.url,
+        title=row.title,
+        time_s=row.time_s,
+        relevance=row.relevance,
+        score=finite(row.score),
+        regret=finite(row.regret),
+        rank=row.rank,
+        waiting=row.waiting,
+        status=row.status,
+        content_bytes=row.content_bytes,
+        links=len(row.links),
+        # A seed may have led elsewhere; then the address that was asked for tells.
+        is_seed=row.url in seeds or (row.page < len(seeds) and crawl.url_of(row.page) in seeds),
+        label=labels.get(row.visit),
+        excerpt=excerpt,
+    )
+
+
+def taken_pages(rows: Sequence[VisitRow], crawl: PageLists, labels: Labelled) -> tuple[TakenPage, ...]:
+    seeds = seeds_of(crawl)
+    return tuple(taken_page(row, crawl, labels, seeds) for row in rows)
+
+
+def seeds_of(crawl: PageLists) -> frozenset[str]:
+    return frozenset(map(str, crawl.about.settings.get("seeds", ())))
+
+
+def listed_pages(crawl: PageLists, asked: PagesOf, labels: Labelled) -> Pages:
+    """A page more than is asked for shows whether there are more."""
+    rows = crawl.listed(asked.order, asked.limit + 1, asked.start, asked.host)
+    shown = rows[: asked.limit]
+    following = _following(asked, shown) if len(rows) > asked.limit else None
+    return Pages(taken_pages(shown, crawl, labels), following, None if asked.host else crawl.n_visits(), None)
+
+
+def _following(asked: PagesOf, shown: Sequence[VisitRow]) -> int:
+    if asked.order == "latest":
+        return shown[-1].visit
+    return shown[-1].visit + 1 if asked.order == "first" else asked.start + len(shown)
+
+
+def refused_pages(crawl: PageLists, asked: RefusedOf) -> RefusedPages:
+    if asked.reason and asked.reason not in REASONS:
+        raise UnknownName.among("reason", asked.reason, REASONS)
+    rows = crawl.refused(asked.limit + 1, asked.start, REASONS[asked.reason] if asked.reason else None)
+    following = rows[asked.limit].page if len(rows) > asked.limit else None
+    return RefusedPages(tuple(map(refused_page, rows[: asked.limit])), following)
+
+
+def refused_page(row: NotTakenRow) -> RefusedPage:
+    return RefusedPage(row.url, row.reason.value, row.reason.told, row.detail, row.time_s, row.status)
+
+
+def explanation(told: Explained, crawl: PageLists, labels: Labelled, text: str | None) -> Explanation:
+    row = told.visit
+    return Explanation(
+        url=told.url,
+        fate=told.fate.value,
+        says=tuple(_sentences(told)),
+        is_seed=told.is_seed,
+        page=None if row is None else taken_page(row, crawl, labels, seeds_of(crawl)),
+        refused=None if told.not_taken is None else refused_page(told.not_taken),
+        parents=tuple(LinkingPage(**{name: getattr(each, name) for name in each.__slots__}) for each in told.parents),
+        n_parents=told.n_parents,
+        nearest=told.nearest,
+        text=text,
+    )
+
+
+def _sentences(told: Explained) -> list[str]:
+    if told.visit is not None:
+        return [*_taken(told, told.visit), *_found_from(told)]
+    if told.not_taken is not None:
+        return [
+            f"It was not taken: {told.not_taken.reason.told}. That was decided on {_moment(told.not_taken.time_s)}.",
+            *_found_from(told),
+        ]
+    if told.fate is Fate.WAITING:
+        return [
+            "It was neither taken nor given up: it still waits, or was on its way when the crawl stopped.",
+            *_found_from(told),
+        ]
+    unknown = "The crawl does not know it: no link that may be followed leads to it from a visited page."
+    return [unknown, f"The nearest address that the crawl knows is {told.nearest}."] if told.nearest else [unknown]
+
+
+def _taken(told: Explained, row: VisitRow) -> list[str]:
+    says = [f"It was taken as visit {row.visit:,}, counted from 0, on {_moment(row.time_s)}."]
+    asked = f"The strategy asked for it after {row.rank:,} other {'page' if row.rank == 1 else 'pages'}"
+    waiting = "no page" if not row.waiting else "1 page" if row.waiting == 1 else f"{row.waiting:,} pages"
+    score, regret = finite(row.score), finite(row.regret)
+    with_score = "" if score is None else f", with a score of {small(score)}"
+    says.append(f"{asked}, when {waiting} waited{with_score}.")
+    if row.regret is not None and regret is None:
+        says.append("A seed had to wait because its host rested.")
+    elif regret:
+        says.append(f"A page with a score higher by {small(regret)} had to wait, because its host rested.")
+    says.append(f"It turned out to have a relevance of {small(row.relevance)}.")
+    if told.asked_url not in (None, row.url):
+        says.append(f"It was asked for as {told.asked_url}, which led here.")
+    if row.noindex:
+        says.append("It asks not to be indexed; exports leave it out unless told.")
+    return says
+
+
+def _found_from(told: Explained) -> list[str]:
+    says = ["The crawl started from it."] if told.is_seed else []
+    if told.n_parents == 1:
+        says.append("One visited page links to it.")
+    elif told.n_parents:
+        says.append(f"{told.n_parents:,} visited pages link to it.")
+    elif not told.is_seed:
+        says.append("No visited page links to it.")
+    return says
+
+
+def _moment(time_s: float) -> str:
+    return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d at %H:%M:%S UTC")
