@@ -26,7 +26,7 @@ from scenthound.simulator.compiled.driver import known_scores
 from scenthound.simulator.modes import parse_mode
 from scenthound.simulator.scores import scores_for
 from scenthound.simulator.simulator import simulate
-from scenthound.simulator.web import Crawl, ShownLinks
+from scenthound.simulator.web import Crawl, VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.testing import topical_web
@@ -82,8 +82,8 @@ class _Scores(DrawnScores):
         starts = Starts(web)
         positives = starts.example_pages(topics[0])[:WANG2009_POSITIVES]
         negatives = [page for topic in topics[1:] for page in starts.example_pages(topic)[:5]]
-        guide = scores_for(topics[0], LinearSvm(), web, training_of(web, positives, negatives))
-        self._relevance = [guide.page(page) for page in range(web.n_pages)]
+        relevance_model = scores_for(topics[0], LinearSvm(), web, training_of(web, positives, negatives))
+        self._relevance = [relevance_model.page(page) for page in range(web.n_pages)]
         known = known_scores(self, web)
         known.learn_pages(self, np.arange(web.n_pages, dtype=np.int32))
 
@@ -96,7 +96,7 @@ class _Bench:
 
     def __init__(self, web: RecordedWeb, topics: list[Topic]) -> None:
         self._web = web
-        self._shown = ShownLinks(web)
+        self._shown = VisibleLinks(web)
         self._seeds = web.labelled(topics[0].id)[:N_SEEDS].tolist()
         self._scores = _Scores(web, topics)
         self.share_of_good = self._scores.share_of_good()

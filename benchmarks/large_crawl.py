@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from scenthound.crawler.plan import CrawlPlan
-from scenthound.crawler.status import CrawlStatus, Moments
+from scenthound.crawler.plan import CrawlSettings
+from scenthound.crawler.status import CrawlStatus, SampleRecorder
 from scenthound.model import FloatArray, IntArray, Topic
-from scenthound.reasons import Ended, Reason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_folder import ArchiveSettings
-from scenthound.store.crawl_rows import NotTakenRow, Place, RunRow, VisitRow
+from scenthound.store.crawl_rows import ArchiveLocation, RunRecord, SkippedRecord, VisitRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.fetch import Response
 
@@ -33,32 +33,38 @@ NOT_TAKEN_PER_PAGE = 0.3
 N_ARCHIVED = 1_000
 BEGAN_S = 1_780_000_000.0
 _SEED = 20_260_214
-_REASONS = (Reason.CLIENT_ERROR, Reason.NEAR_DUPLICATE, Reason.NOT_HTML, Reason.ROBOTS, Reason.CONNECT_TIMEOUT)
+_REASONS = (
+    SkipReason.CLIENT_ERROR,
+    SkipReason.NEAR_DUPLICATE,
+    SkipReason.NOT_HTML,
+    SkipReason.ROBOTS,
+    SkipReason.CONNECT_TIMEOUT,
+)
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
 
 def write_large_crawl(folder: Path, n_pages: int) -> None:
     """A crawl of so many pages, which reached its budget, in a new folder."""
-    plan = CrawlPlan(Topic("ballooning", ("hot air balloon", "ballooning")), (_url(0),), page_budget=n_pages)
+    plan = CrawlSettings(Topic("ballooning", ("hot air balloon", "ballooning")), (_url(0),), page_budget=n_pages)
     with CrawlStore.create(folder, plan.as_settings(), ArchiveSettings("Scenthound/1.0")) as store:
-        store.note_run(RunRow(1, BEGAN_S, 0, os.getpid(), version("scenthound")))
+        store.note_run(RunRecord(1, BEGAN_S, 0, os.getpid(), version("scenthound")))
         places = [store.archive_response(_answer(number), BEGAN_S) for number in range(N_ARCHIVED)]
         _Writing(store, places, n_pages).write()
         ended_s = _time_s(n_pages)
-        store.note_run(RunRow(1, BEGAN_S, 0, os.getpid(), version("scenthound"), ended_s, Ended.BUDGET.value))
+        store.note_run(RunRecord(1, BEGAN_S, 0, os.getpid(), version("scenthound"), ended_s, EndReason.BUDGET.value))
         store.commit()
 
 
 class _Writing:
     """A second of the crawl after the other: what it took and what it did not, a moment, a commit."""
 
-    def __init__(self, store: CrawlStore, places: list[Place], n_pages: int) -> None:
+    def __init__(self, store: CrawlStore, places: list[ArchiveLocation], n_pages: int) -> None:
         self._store = store
         self._places = places
         self._n_pages = n_pages
         self._rng = np.random.default_rng(_SEED)
-        self._moments = Moments(store)
-        self._reasons: Counter[Reason] = Counter()
+        self._samples = SampleRecorder(store)
+        self._reasons: Counter[SkipReason] = Counter()
         self._relevance = 0.0
 
     def write(self) -> None:
@@ -68,7 +74,7 @@ class _Writing:
             self._add_visits(visits, relevance)
             self._add_not_taken(visits)
             self._relevance += float(relevance.sum())
-            self._note_moment(visits.stop, float(relevance[-200:].mean()))
+            self._record_sample(visits.stop, float(relevance[-200:].mean()))
             self._store.commit()
 
     def _add_visits(self, visits: range, relevance: FloatArray) -> None:
@@ -82,28 +88,28 @@ class _Writing:
         """Of the URLs after those of the first pages of this second."""
         for visit in visits[: int(NOT_TAKEN_PER_PAGE * len(visits))]:
             page, reason = URLS_PER_PAGE * visit + 1, _REASONS[visit % len(_REASONS)]
-            self._store.add_not_taken(NotTakenRow(page, _url(page), reason, "", _time_s(visit)))
+            self._store.add_skipped(SkippedRecord(page, _url(page), reason, "", _time_s(visit)))
             self._reasons[reason] += 1
 
-    def _note_moment(self, n_pages: int, of_late: float) -> None:
+    def _record_sample(self, n_pages: int, recent: float) -> None:
         status = CrawlStatus(
             n_pages=n_pages,
             page_budget=self._n_pages,
             seconds=n_pages / PAGES_PER_S,
             pages_per_s=PAGES_PER_S,
             harvest=self._relevance / n_pages,
-            harvest_of_late=of_late,
+            recent_harvest=recent,
             frontier=(URLS_PER_PAGE - 1) * n_pages,
             in_flight=16,
             hosts_active=16,
-            hosts_resting=200,
+            hosts_waiting=200,
             hosts_ready=30,
-            hosts_retired=12,
+            hosts_disabled=12,
             regret=0.01,
-            n_not_taken=self._reasons.total(),
+            n_skipped=self._reasons.total(),
             reasons=dict(self._reasons),
         )
-        self._moments.note(status, _time_s(n_pages), [], is_last=n_pages == self._n_pages)
+        self._samples.note(status, _time_s(n_pages), [], is_last=n_pages == self._n_pages)
 
 
 def _url(page: int) -> str:
@@ -118,9 +124,9 @@ def _answer(number: int) -> Response:
     return Response(_url(number), 200, _HEAD, body, body, False, "192.0.2.1", 0.1)
 
 
-def _visit(visit: int, links: IntArray, relevance: float, place: Place) -> VisitRow:
+def _visit(visit: int, links: IntArray, relevance: float, place: ArchiveLocation) -> VisitRecord:
     page = URLS_PER_PAGE * visit
-    return VisitRow(
+    return VisitRecord(
         visit=visit,
         page=page,
         url=_url(page),

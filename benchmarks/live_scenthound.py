@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.live_crawl import Work
-from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.start import RunOptions, crawl, resume
 from scenthound.crawler.status import CrawlStatus
 from scenthound.frontier.politeness_rules import PolitenessRules
@@ -33,8 +33,8 @@ def main() -> None:
     print_line(summary.status, ended=summary.ended, reasons=reasons)
 
 
-def _plan(work: Work) -> CrawlPlan:
-    return CrawlPlan(
+def _plan(work: Work) -> CrawlSettings:
+    return CrawlSettings(
         topic=Topic("benchmark", tuple(work.keywords)),
         seeds=tuple(work.seeds),
         strategy=work.strategy,

@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks import live_scenthound
 from scenthound.crawler.control import WishReader
-from scenthound.crawler.status import CrawlStatus, Moments
+from scenthound.crawler.status import CrawlStatus, SampleRecorder
 
 
 class _Stopwatch:
@@ -32,7 +32,7 @@ def main() -> None:
     def with_notes(status: CrawlStatus, **further: object) -> None:
         print_line(status, **further, notes_cpu_s=notes.cpu_s)
 
-    Moments.note = notes.around(Moments.note)  # type: ignore[method-assign]
+    SampleRecorder.note = notes.around(SampleRecorder.note)  # type: ignore[method-assign]
     WishReader.news = notes.around(WishReader.news)  # type: ignore[method-assign]
     live_scenthound.print_line = with_notes
     live_scenthound.main()

@@ -8,7 +8,7 @@ from scenthound.experiments.starts import Starts
 from scenthound.relevance.cosine import Cosine
 from scenthound.simulator.scores import PageScores
 from scenthound.simulator.simulator import simulate
-from scenthound.simulator.web import ShownLinks
+from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import read_topics
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _measure(choice: str, web: RecordedWeb, jobs: list[tuple[tuple[int, ...], PageScores]]) -> None:
-    shown = ShownLinks(web)
+    shown = VisibleLinks(web)
 
     def crawl_all() -> tuple[float, int, int]:
         before_s = process_time()

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import orjson
 
-from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.plan import CrawlSettings
 from scenthound.model import Topic
-from scenthound.reasons import Reason
-from scenthound.store.crawl_rows import MomentRow, NotTakenRow, RunRow
+from scenthound.reasons import SkipReason
+from scenthound.store.crawl_rows import RunRecord, Sample, SkippedRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
@@ -26,10 +26,10 @@ HOST = f"127.0.0.1:{PORT}"
 RELEVANCE = (0.5, 0.9, 0.1, 0.7)
 
 
-def plan(**changes: Any) -> CrawlPlan:
+def plan(**changes: Any) -> CrawlSettings:
     topic = Topic("ballooning", ("hot air balloon",))
     values: dict[str, Any] = {"topic": topic, "seeds": ("http://a.test/",), "strategy": "best_first", "page_budget": 10}
-    return CrawlPlan(**{**values, **changes})
+    return CrawlSettings(**{**values, **changes})
 
 
 def status_values(pages: int, **changes: Any) -> dict[str, Any]:
@@ -43,46 +43,46 @@ def status_values(pages: int, **changes: Any) -> dict[str, Any]:
         "page_budget": 10,
         "pages_per_s": 1.5,
         "harvest": 0.5,
-        "harvest_of_late": 0.4,
+        "recent_harvest": 0.4,
         "regret": 0.25,
         "frontier": 7,
         "in_flight": 2,
         "hosts_active": 1,
-        "hosts_resting": 3,
+        "hosts_waiting": 3,
         "hosts_ready": 4,
-        "hosts_retired": 5,
-        "not_taken": 3,
+        "hosts_disabled": 5,
+        "skipped": 3,
         "reasons": {"robots": 1, "not-html": 2},
-        "asked_hosts": [["a.test", "resting", 0.8, 3], ["b.test", "ready", None, 1]],
+        "host_statistics": [["a.test", "resting", 0.8, 3], ["b.test", "ready", None, 1]],
         "paused": False,
         "ending": None,
         "problem": "",
     } | changes
 
 
-def moment(pages: int, seconds: float, run: int = 1, **changes: Any) -> MomentRow:
+def sample(pages: int, seconds: float, run: int = 1, **changes: Any) -> Sample:
     values: dict[str, Any] = {
         "time_s": NOON_S + seconds,
         "run": run,
         "pages": pages,
         "page_budget": 10,
         "harvest": 0.5,
-        "harvest_of_late": 0.4,
+        "recent_harvest": 0.4,
         "regret": None,
         "frontier": 7,
         "in_flight": 2,
         "hosts_active": 1,
-        "hosts_resting": 3,
+        "hosts_waiting": 3,
         "hosts_ready": 4,
-        "hosts_retired": 5,
-        "not_taken": 3,
+        "hosts_disabled": 5,
+        "skipped": 3,
         "paused": False,
     }
-    return MomentRow(**{**values, **changes})
+    return Sample(**{**values, **changes})
 
 
-def run_row(run: int = 1, began_s: float = NOON_S, **changes: Any) -> RunRow:
-    return RunRow(run, began_s, 0, 4_000_000, "0.6.0", **changes)
+def run_row(run: int = 1, began_s: float = NOON_S, **changes: Any) -> RunRecord:
+    return RunRecord(run, began_s, 0, 4_000_000, "0.6.0", **changes)
 
 
 def begin_crawl(folder: Path, **changes: Any) -> CrawlStore:
@@ -99,9 +99,9 @@ def begin_crawl(folder: Path, **changes: Any) -> CrawlStore:
     ):
         html = f"<title>Page {number}</title><p>balloon number {number} <a href=/balloons>flights</a>"
         store_page(store, number, url, html, links=np.array(links[number], np.int32), relevance=RELEVANCE[number])
-    store.add_not_taken(NotTakenRow(4, "http://c.test/", Reason.ROBOTS, "Disallow: /", NOON_S + 4))
+    store.add_skipped(SkippedRecord(4, "http://c.test/", SkipReason.ROBOTS, "Disallow: /", NOON_S + 4))
     for pages in range(1, 5):
-        store.add_moment(moment(pages, float(pages)))
+        store.add_sample(sample(pages, float(pages)))
     store.set_status(orjson.dumps(status_values(4)))
     store.commit()
     return store

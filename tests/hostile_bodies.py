@@ -8,7 +8,7 @@ import brotli
 
 from hostile_cases import PAGE_TAKEN, case
 from hostile_wire import PAGE, Wire
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -63,7 +63,7 @@ async def _nested_codings(wire: Wire) -> None:
     await wire.answer(body, Content_Encoding="gzip, br, zstd")
 
 
-@case("hundred-codings", "gzip a hundred times over", Reason.BAD_CODING)
+@case("hundred-codings", "gzip a hundred times over", SkipReason.BAD_CONTENT_ENCODING)
 async def _hundred_codings(wire: Wire) -> None:
     await wire.answer(gzip.compress(PAGE), Content_Encoding=", ".join(["gzip"] * 100))
 
@@ -73,17 +73,17 @@ async def _unknown_coding(wire: Wire) -> None:
     await wire.answer(Content_Encoding="utf-8")
 
 
-@case("lying-coding", "says gzip and is plain", Reason.BAD_CODING)
+@case("lying-coding", "says gzip and is plain", SkipReason.BAD_CONTENT_ENCODING)
 async def _lying_coding(wire: Wire) -> None:
     await wire.answer(LONG_PAGE, Content_Encoding="gzip")
 
 
-@case("wrong-coding", "says br and is gzip", Reason.BAD_CODING)
+@case("wrong-coding", "says br and is gzip", SkipReason.BAD_CONTENT_ENCODING)
 async def _wrong_coding(wire: Wire) -> None:
     await wire.answer(gzip.compress(LONG_PAGE), Content_Encoding="br")
 
 
-@case("corrupt-gzip", "gzip with a byte changed in the middle", Reason.BAD_CODING)
+@case("corrupt-gzip", "gzip with a byte changed in the middle", SkipReason.BAD_CONTENT_ENCODING)
 async def _corrupt_gzip(wire: Wire) -> None:
     packed = bytearray(gzip.compress(LONG_PAGE))
     packed[-8] ^= 0xFF
@@ -100,44 +100,44 @@ async def _empty_gzip(wire: Wire) -> None:
     await wire.answer(b"", Content_Encoding="gzip")
 
 
-@case("gzip-bomb", "a bomb in gzip", Reason.COMPRESSION_BOMB)
+@case("gzip-bomb", "a bomb in gzip", SkipReason.COMPRESSION_BOMB)
 async def _gzip_bomb(wire: Wire) -> None:
     await wire.answer(GZIP_BOMB, Content_Encoding="gzip")
 
 
-@case("deflate-bomb", "a bomb in deflate", Reason.COMPRESSION_BOMB)
+@case("deflate-bomb", "a bomb in deflate", SkipReason.COMPRESSION_BOMB)
 async def _deflate_bomb(wire: Wire) -> None:
     await wire.answer(DEFLATE_BOMB, Content_Encoding="deflate")
 
 
-@case("br-bomb", "a bomb in br", Reason.COMPRESSION_BOMB)
+@case("br-bomb", "a bomb in br", SkipReason.COMPRESSION_BOMB)
 async def _br_bomb(wire: Wire) -> None:
     await wire.answer(BR_BOMB, Content_Encoding="br")
 
 
-@case("zstd-bomb", "a bomb in zstd", Reason.COMPRESSION_BOMB)
+@case("zstd-bomb", "a bomb in zstd", SkipReason.COMPRESSION_BOMB)
 async def _zstd_bomb(wire: Wire) -> None:
     await wire.answer(ZSTD_BOMB, Content_Encoding="zstd")
 
 
-@case("bomb-in-a-bomb", "a bomb in gzip, in gzip", Reason.COMPRESSION_BOMB)
+@case("bomb-in-a-bomb", "a bomb in gzip, in gzip", SkipReason.COMPRESSION_BOMB)
 async def _bomb_in_a_bomb(wire: Wire) -> None:
     await wire.answer(gzip.compress(GZIP_BOMB), Content_Encoding="gzip, gzip")
 
 
-@case("endless-empty-gzip", "members of gzip with nothing in them, without end", Reason.BAD_CODING)
+@case("endless-empty-gzip", "members of gzip with nothing in them, without end", SkipReason.BAD_CONTENT_ENCODING)
 async def _endless_empty_gzip(wire: Wire) -> None:
     await wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n")
     await wire.flood(gzip.compress(b"") * 500)
 
 
-@case("huge-zstd-window", "zstd that wants a window of 2 GB", Reason.BAD_CODING)
+@case("huge-zstd-window", "zstd that wants a window of 2 GB", SkipReason.BAD_CONTENT_ENCODING)
 async def _huge_zstd_window(wire: Wire) -> None:
     # Frame header: no content size, no checksum, window descriptor 21 << 3 for 2^31 bytes (RFC 8878, 3.1.1.1.2).
     await wire.answer(b"\x28\xb5\x2f\xfd\x00\xa8" + bytes(100), Content_Encoding="zstd")
 
 
-@case("image", "an image", Reason.NOT_HTML)
+@case("image", "an image", SkipReason.NOT_HTML)
 async def _image(wire: Wire) -> None:
     await wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n")
     await wire.flood(b"\x89PNG" * 10_000)
@@ -148,7 +148,7 @@ async def _no_type(wire: Wire) -> None:
     await wire.send(f"HTTP/1.1 200 OK\r\nContent-Length: {len(PAGE)}\r\n\r\n".encode() + PAGE)
 
 
-@case("no-type-binary", "bytes without a type", Reason.NOT_HTML)
+@case("no-type-binary", "bytes without a type", SkipReason.NOT_HTML)
 async def _no_type_binary(wire: Wire) -> None:
     await wire.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1024\r\n\r\n" + bytes(range(256)) * 4)
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from hostile_wire import Wire
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 
 PAGE_TAKEN = "page"
 HOST = "hostile.test"
@@ -23,8 +23,8 @@ class HostileCase:
 
     name: str
     told: str
-    fetched: Reason | str
-    crawled: Reason | str
+    fetched: SkipReason | str
+    crawled: SkipReason | str
     answer: Answer
     path: str
     host: str = HOST
@@ -42,9 +42,9 @@ _REGISTERED: list[HostileCase] = []
 def case(
     name: str,
     told: str,
-    fetched: Reason | str,
+    fetched: SkipReason | str,
     *,
-    crawled: Reason | str | None = None,
+    crawled: SkipReason | str | None = None,
     host: str = HOST,
     path: str | None = None,
     listener: str = "plain",

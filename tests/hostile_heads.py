@@ -5,33 +5,33 @@ import asyncio
 from hostile_cases import PAGE_TAKEN, case
 from hostile_http import OK
 from hostile_wire import PAGE, Wire, answer_bytes
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 
 
-@case("header-bomb", "header lines without end", Reason.HEADERS_TOO_LARGE)
+@case("header-bomb", "header lines without end", SkipReason.HEADERS_TOO_LARGE)
 async def _header_bomb(wire: Wire) -> None:
     await wire.send(OK)
     await wire.flood(b"X-Bomb: " + b"b" * 200 + b"\r\n")
 
 
-@case("long-header", "one header line without end", Reason.HEADERS_TOO_LARGE)
+@case("long-header", "one header line without end", SkipReason.HEADERS_TOO_LARGE)
 async def _long_header(wire: Wire) -> None:
     await wire.send(OK + b"X-Long: ")
     await wire.flood(b"l" * 50_000)
 
 
-@case("cookie-bomb", "thousands of cookies", Reason.HEADERS_TOO_LARGE)
+@case("cookie-bomb", "thousands of cookies", SkipReason.HEADERS_TOO_LARGE)
 async def _cookie_bomb(wire: Wire) -> None:
     await wire.send(OK)
     await wire.flood(b"Set-Cookie: name=" + b"c" * 4_000 + b"; Path=/; Max-Age=9999999\r\n", 20_000_000)
 
 
-@case("endless-interim", "100 Continue without end", Reason.HEADERS_TOO_LARGE)
+@case("endless-interim", "100 Continue without end", SkipReason.HEADERS_TOO_LARGE)
 async def _endless_interim(wire: Wire) -> None:
     await wire.flood(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
 
 
-@case("slow-interim", "103 Early Hints now and then, without end", Reason.HEADERS_TIMEOUT)
+@case("slow-interim", "103 Early Hints now and then, without end", SkipReason.HEADERS_TIMEOUT)
 async def _slow_interim(wire: Wire) -> None:
     for _ in range(1_000):
         await wire.send(b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n")
@@ -43,50 +43,50 @@ async def _a_few_interim(wire: Wire) -> None:
     await wire.send(b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n" * 3 + answer_bytes())
 
 
-@case("switching-protocols", "101 to a protocol nobody asked for", Reason.BROKEN_RESPONSE)
+@case("switching-protocols", "101 to a protocol nobody asked for", SkipReason.PROTOCOL_ERROR)
 async def _switching_protocols(wire: Wire) -> None:
     await wire.send(
         b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n\x81\x05hello"
     )
 
 
-@case("http-0.9", "a page without a head", Reason.BROKEN_RESPONSE)
+@case("http-0.9", "a page without a head", SkipReason.PROTOCOL_ERROR)
 async def _http_0_9(wire: Wire) -> None:
     await wire.send(PAGE)
 
 
-@case("garbage", "bytes that are no HTTP", Reason.BROKEN_RESPONSE)
+@case("garbage", "bytes that are no HTTP", SkipReason.PROTOCOL_ERROR)
 async def _garbage(wire: Wire) -> None:
     await wire.send(bytes(range(256)) * 4)
 
 
-@case("endless-garbage", "bytes that are no HTTP, without end", Reason.BROKEN_RESPONSE)
+@case("endless-garbage", "bytes that are no HTTP, without end", SkipReason.PROTOCOL_ERROR)
 async def _endless_garbage(wire: Wire) -> None:
     await wire.flood(bytes(range(255, -1, -1)) * 40)
 
 
-@case("huge-status-line", "a status line without end", Reason.HEADERS_TOO_LARGE)
+@case("huge-status-line", "a status line without end", SkipReason.HEADERS_TOO_LARGE)
 async def _huge_status_line(wire: Wire) -> None:
     await wire.send(b"HTTP/1.1 200 ")
     await wire.flood(b"O" * 50_000)
 
 
-@case("odd-status", "a status of 999", PAGE_TAKEN, crawled=Reason.ODD_STATUS)
+@case("odd-status", "a status of 999", PAGE_TAKEN, crawled=SkipReason.UNEXPECTED_STATUS)
 async def _odd_status(wire: Wire) -> None:
     await wire.answer(status="999 Request denied")
 
 
-@case("no-status", "a status line without a number", Reason.BROKEN_RESPONSE)
+@case("no-status", "a status line without a number", SkipReason.PROTOCOL_ERROR)
 async def _no_status(wire: Wire) -> None:
     await wire.send(b"HTTP/1.1 OK\r\nContent-Type: text/html\r\n\r\n" + PAGE)
 
 
-@case("future-version", "HTTP/9.9", Reason.BROKEN_RESPONSE)
+@case("future-version", "HTTP/9.9", SkipReason.PROTOCOL_ERROR)
 async def _future_version(wire: Wire) -> None:
     await wire.send(b"HTTP/9.9 200 OK\r\nContent-Type: text/html\r\n\r\n" + PAGE)
 
 
-@case("nul-in-header", "a NUL in a header", Reason.BROKEN_RESPONSE)
+@case("nul-in-header", "a NUL in a header", SkipReason.PROTOCOL_ERROR)
 async def _nul_in_header(wire: Wire) -> None:
     await wire.send(OK + b"X-Nul: a\0b\r\nContent-Length: 5\r\n\r\nhello")
 
@@ -101,6 +101,6 @@ async def _folded_header(wire: Wire) -> None:
     await wire.send(OK + f"X-Folded: one\r\n two\r\nContent-Length: {len(PAGE)}\r\n\r\n".encode() + PAGE)
 
 
-@case("no-colon-header", "a header line without a colon", Reason.BROKEN_RESPONSE)
+@case("no-colon-header", "a header line without a colon", SkipReason.PROTOCOL_ERROR)
 async def _no_colon_header(wire: Wire) -> None:
     await wire.send(OK + b"this is no header\r\nContent-Length: 5\r\n\r\nhello")

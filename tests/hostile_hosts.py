@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from hostile_cases import HOST, PAGE_TAKEN, Answer, case
 from hostile_wire import PAGE, Wire, answer_bytes
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 
 #: Where a redirect must never lead.
 FORBIDDEN_TARGETS = {
@@ -30,40 +30,40 @@ PRIVATE_TARGETS = {
 }
 
 
-def _redirect_case(name: str, target: str, told: str, crawled: Reason) -> None:
+def _redirect_case(name: str, target: str, told: str, crawled: SkipReason) -> None:
     @case(f"redirect-{name}", f"a redirect to {told}", PAGE_TAKEN, crawled=crawled)
     async def _redirect(wire: Wire) -> None:
         await wire.answer(b"", "302 Found", Location=target)
 
 
 for _name, _target in FORBIDDEN_TARGETS.items():
-    _redirect_case(_name, _target, repr(_target), Reason.REDIRECT_FORBIDDEN)
+    _redirect_case(_name, _target, repr(_target), SkipReason.REDIRECT_FORBIDDEN)
 for _name, _target in PRIVATE_TARGETS.items():
-    _redirect_case(_name, _target, _target, Reason.ADDRESS_FORBIDDEN)
+    _redirect_case(_name, _target, _target, SkipReason.ADDRESS_FORBIDDEN)
 
 
-@case("redirect-loop", "a redirect to itself", PAGE_TAKEN, crawled=Reason.REDIRECT_LOOP)
+@case("redirect-loop", "a redirect to itself", PAGE_TAKEN, crawled=SkipReason.REDIRECT_LOOP)
 async def _redirect_loop(wire: Wire) -> None:
     await wire.answer(b"", "301 Moved Permanently", Location="/redirect-loop")
 
 
-@case("redirect-circle", "a redirect to one that redirects back", PAGE_TAKEN, crawled=Reason.REDIRECT_LOOP)
+@case("redirect-circle", "a redirect to one that redirects back", PAGE_TAKEN, crawled=SkipReason.REDIRECT_LOOP)
 async def _redirect_circle(wire: Wire) -> None:
     await wire.answer(b"", "302 Found", Location="/redirect-circle-back")
 
 
-@case("redirect-circle-back", "the other half of the circle", PAGE_TAKEN, crawled=Reason.REDIRECT_LOOP)
+@case("redirect-circle-back", "the other half of the circle", PAGE_TAKEN, crawled=SkipReason.REDIRECT_LOOP)
 async def _redirect_circle_back(wire: Wire) -> None:
     await wire.answer(b"", "302 Found", Location="/redirect-circle")
 
 
-@case("redirect-chain", "redirects to ever new addresses", PAGE_TAKEN, crawled=Reason.REDIRECT_LOOP)
+@case("redirect-chain", "redirects to ever new addresses", PAGE_TAKEN, crawled=SkipReason.REDIRECT_LOOP)
 async def _redirect_chain(wire: Wire) -> None:
     step = int(wire.path.partition("?")[2] or 0)
     await wire.answer(b"", "302 Found", Location=f"/redirect-chain?{step + 1}")
 
 
-@case("redirect-without-location", "302 without Location", PAGE_TAKEN, crawled=Reason.REDIRECT_FORBIDDEN)
+@case("redirect-without-location", "302 without Location", PAGE_TAKEN, crawled=SkipReason.REDIRECT_FORBIDDEN)
 async def _redirect_without_location(wire: Wire) -> None:
     await wire.answer(b"", "302 Found")
 
@@ -74,12 +74,12 @@ async def _redirect_bomb(wire: Wire) -> None:
     await wire.flood(b"redirect" * 5_000)
 
 
-@case("not-found", "404", PAGE_TAKEN, crawled=Reason.CLIENT_ERROR)
+@case("not-found", "404", PAGE_TAKEN, crawled=SkipReason.CLIENT_ERROR)
 async def _not_found(wire: Wire) -> None:
     await wire.answer(status="404 Not Found")
 
 
-@case("server-error", "500", PAGE_TAKEN, crawled=Reason.SERVER_ERROR)
+@case("server-error", "500", PAGE_TAKEN, crawled=SkipReason.SERVER_ERROR)
 async def _server_error(wire: Wire) -> None:
     await wire.answer(status="500 Internal Server Error")
 
@@ -87,7 +87,7 @@ async def _server_error(wire: Wire) -> None:
 def _storm_case(name: str, status: str, retry_after: str | None) -> None:
     host = f"{name}.{HOST}"
 
-    @case(name, f"{status} for every request", PAGE_TAKEN, crawled=Reason.RATE_LIMITED, host=host, path="/storm")
+    @case(name, f"{status} for every request", PAGE_TAKEN, crawled=SkipReason.RATE_LIMITED, host=host, path="/storm")
     async def _storm(wire: Wire) -> None:
         headers = {} if retry_after is None else {"Retry_After": retry_after}
         await wire.answer(status=status, **headers)
@@ -100,11 +100,15 @@ _storm_case("storm-503", "503 Service Unavailable", "Fri, 31 Dec 1999 23:59:59 G
 _storm_case("storm-503-garbage", "503 Service Unavailable", "soon")
 
 
-def _robots_case(name: str, told: str, fetched: Reason | str, crawled: Reason | str) -> Callable[[Answer], Answer]:
+def _robots_case(
+    name: str, told: str, fetched: SkipReason | str, crawled: SkipReason | str
+) -> Callable[[Answer], Answer]:
     return case(name, told, fetched, crawled=crawled, host=f"{name}.{HOST}", path="/robots.txt", html_only=False)
 
 
-@_robots_case("robots-slow", "a robots.txt of one byte at a time", Reason.BODY_TIMEOUT, Reason.ROBOTS_UNREACHABLE)
+@_robots_case(
+    "robots-slow", "a robots.txt of one byte at a time", SkipReason.BODY_TIMEOUT, SkipReason.ROBOTS_UNREACHABLE
+)
 async def _robots_slow(wire: Wire) -> None:
     await wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
     await wire.trickle(b"User-agent: *\nDisallow: /\n" * 1_000)
@@ -121,7 +125,7 @@ async def _robots_html(wire: Wire) -> None:
     await wire.answer()
 
 
-@_robots_case("robots-5xx", "a robots.txt that fails with 500", PAGE_TAKEN, Reason.ROBOTS_UNREACHABLE)
+@_robots_case("robots-5xx", "a robots.txt that fails with 500", PAGE_TAKEN, SkipReason.ROBOTS_UNREACHABLE)
 async def _robots_5xx(wire: Wire) -> None:
     await wire.answer(status="500 Internal Server Error")
 
@@ -131,7 +135,9 @@ async def _robots_loop(wire: Wire) -> None:
     await wire.answer(b"", "302 Found", Location="/robots.txt")
 
 
-@_robots_case("robots-never", "a robots.txt that never comes", Reason.HEADERS_TIMEOUT, Reason.ROBOTS_UNREACHABLE)
+@_robots_case(
+    "robots-never", "a robots.txt that never comes", SkipReason.HEADERS_TIMEOUT, SkipReason.ROBOTS_UNREACHABLE
+)
 async def _robots_never(wire: Wire) -> None:
     await wire.hold()
 
@@ -159,7 +165,7 @@ async def _answers_first(wire: Wire) -> None:
     await asyncio.sleep(0.2)
 
 
-@case("ssh", "an SSH server", Reason.BROKEN_RESPONSE, crawled=Reason.ROBOTS_UNREACHABLE, listener="ssh")
+@case("ssh", "an SSH server", SkipReason.PROTOCOL_ERROR, crawled=SkipReason.ROBOTS_UNREACHABLE, listener="ssh")
 async def _ssh(wire: Wire) -> None:
     await wire.send(b"SSH-2.0-OpenSSH_9.2p1\r\n")
     await wire.hold()
@@ -168,44 +174,44 @@ async def _ssh(wire: Wire) -> None:
 @case(
     "closes-on-connect",
     "a connection that is closed as soon as it is there",
-    Reason.BROKEN_RESPONSE,
-    crawled=Reason.ROBOTS_UNREACHABLE,
+    SkipReason.PROTOCOL_ERROR,
+    crawled=SkipReason.ROBOTS_UNREACHABLE,
     listener="closing",
 )
 async def _closes_on_connect(wire: Wire) -> None:
     wire.writer.close()
 
 
-@case("nobody-there", "a port that nobody listens on", Reason.CONNECT_FAILED, listener="closed")
+@case("nobody-there", "a port that nobody listens on", SkipReason.CONNECT_FAILED, listener="closed")
 async def _nobody_there(wire: Wire) -> None:
     raise AssertionError("nobody listens there")
 
 
-@case("never-accepts", "a queue of connections that is full", Reason.CONNECT_TIMEOUT, listener="full")
+@case("never-accepts", "a queue of connections that is full", SkipReason.CONNECT_TIMEOUT, listener="full")
 async def _never_accepts(wire: Wire) -> None:
     raise AssertionError("nobody accepts there")
 
 
-def _name_case(name: str, told: str, fetched: Reason) -> None:
+def _name_case(name: str, told: str, fetched: SkipReason) -> None:
     @case(name, told, fetched, listener="name", host=f"{name}.invalid", path="/page")
     async def _unreachable(wire: Wire) -> None:
         raise AssertionError("no address, no connection")
 
 
-_name_case("dns-no-such-host", "a name that does not exist", Reason.DNS_NOT_FOUND)
-_name_case("dns-fails", "a name server that fails", Reason.DNS_FAILED)
-_name_case("dns-slow", "a name server that does not answer in time", Reason.DNS_FAILED)
+_name_case("dns-no-such-host", "a name that does not exist", SkipReason.DNS_NOT_FOUND)
+_name_case("dns-fails", "a name server that fails", SkipReason.DNS_FAILED)
+_name_case("dns-slow", "a name server that does not answer in time", SkipReason.DNS_FAILED)
 
 
-def _tls_case(name: str, told: str, fetched: Reason | str, host: str = HOST) -> None:
+def _tls_case(name: str, told: str, fetched: SkipReason | str, host: str = HOST) -> None:
     @case(name, told, fetched, listener=name, host=host, path="/page")
     async def _tls(wire: Wire) -> None:
         await wire.answer(PAGE)
 
 
 _tls_case("tls", "an honest host", PAGE_TAKEN)
-_tls_case("tls-self-signed", "a certificate that nobody vouches for", Reason.TLS_FAILED)
-_tls_case("tls-expired", "a certificate of long ago", Reason.TLS_FAILED)
-_tls_case("tls-other-host", "the certificate of another host", Reason.TLS_FAILED)
-_tls_case("tls-plain", "HTTP where TLS was asked for", Reason.TLS_FAILED)
-_tls_case("tls-silent", "a host that never says hello", Reason.CONNECT_TIMEOUT)
+_tls_case("tls-self-signed", "a certificate that nobody vouches for", SkipReason.TLS_FAILED)
+_tls_case("tls-expired", "a certificate of long ago", SkipReason.TLS_FAILED)
+_tls_case("tls-other-host", "the certificate of another host", SkipReason.TLS_FAILED)
+_tls_case("tls-plain", "HTTP where TLS was asked for", SkipReason.TLS_FAILED)
+_tls_case("tls-silent", "a host that never says hello", SkipReason.CONNECT_TIMEOUT)

@@ -4,7 +4,7 @@ import asyncio
 
 from hostile_cases import PAGE_TAKEN, case
 from hostile_wire import PAGE, Wire, answer_bytes
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -15,17 +15,17 @@ async def _page(wire: Wire) -> None:
     await wire.answer()
 
 
-@case("never-answers", "takes the request and says nothing", Reason.HEADERS_TIMEOUT)
+@case("never-answers", "takes the request and says nothing", SkipReason.HEADERS_TIMEOUT)
 async def _never_answers(wire: Wire) -> None:
     await wire.hold()
 
 
-@case("slow-headers", "headers of one byte at a time, each in time", Reason.HEADERS_TIMEOUT)
+@case("slow-headers", "headers of one byte at a time, each in time", SkipReason.HEADERS_TIMEOUT)
 async def _slow_headers(wire: Wire) -> None:
     await wire.trickle(OK + b"X-More: no end\r\n" * 1_000)
 
 
-@case("slow-header-lines", "one whole header line at a time, without end", Reason.HEADERS_TIMEOUT)
+@case("slow-header-lines", "one whole header line at a time, without end", SkipReason.HEADERS_TIMEOUT)
 async def _slow_header_lines(wire: Wire) -> None:
     await wire.send(OK)
     for number in range(1_000):
@@ -33,13 +33,13 @@ async def _slow_header_lines(wire: Wire) -> None:
         await asyncio.sleep(wire.pace_s)
 
 
-@case("slow-body", "one byte of the body at a time", Reason.BODY_TIMEOUT)
+@case("slow-body", "one byte of the body at a time", SkipReason.BODY_TIMEOUT)
 async def _slow_body(wire: Wire) -> None:
     await wire.send(OK + b"Content-Length: 100000\r\n\r\n")
     await wire.trickle(b"x" * 100_000)
 
 
-@case("stalled-body", "half of the body, and then nothing", Reason.BODY_TIMEOUT)
+@case("stalled-body", "half of the body, and then nothing", SkipReason.BODY_TIMEOUT)
 async def _stalled_body(wire: Wire) -> None:
     await wire.send(OK + f"Content-Length: {2 * len(PAGE)}\r\n\r\n".encode() + PAGE)
     await wire.hold()
@@ -63,7 +63,7 @@ async def _endless_tiny_chunks(wire: Wire) -> None:
     await wire.flood(b"1\r\nx\r\n" * 10_000)
 
 
-@case("short-body", "fewer bytes than Content-Length says", Reason.BROKEN_RESPONSE)
+@case("short-body", "fewer bytes than Content-Length says", SkipReason.PROTOCOL_ERROR)
 async def _short_body(wire: Wire) -> None:
     await wire.send(OK + f"Content-Length: {len(PAGE) + 1}\r\n\r\n".encode() + PAGE)
 
@@ -73,7 +73,7 @@ async def _long_body(wire: Wire) -> None:
     await wire.send(answer_bytes() + b"HTTP/1.1 200 OK\r\n\r\nanother answer")
 
 
-@case("huge-content-length", "a length of 10^18 and then a stall", Reason.BODY_TIMEOUT)
+@case("huge-content-length", "a length of 10^18 and then a stall", SkipReason.BODY_TIMEOUT)
 async def _huge_content_length(wire: Wire) -> None:
     await wire.send(OK + b"Content-Length: 1000000000000000000\r\n\r\n" + PAGE)
     await wire.hold()
@@ -84,17 +84,17 @@ async def _overflowing_content_length(wire: Wire) -> None:
     await wire.send(OK + b"Content-Length: " + b"9" * 40 + b"\r\n\r\n" + PAGE)
 
 
-@case("negative-content-length", "Content-Length: -1", Reason.BROKEN_RESPONSE)
+@case("negative-content-length", "Content-Length: -1", SkipReason.PROTOCOL_ERROR)
 async def _negative_content_length(wire: Wire) -> None:
     await wire.send(OK + b"Content-Length: -1\r\n\r\n" + PAGE)
 
 
-@case("garbage-content-length", "Content-Length: many", Reason.BROKEN_RESPONSE)
+@case("garbage-content-length", "Content-Length: many", SkipReason.PROTOCOL_ERROR)
 async def _garbage_content_length(wire: Wire) -> None:
     await wire.send(OK + b"Content-Length: many\r\n\r\n" + PAGE)
 
 
-@case("two-content-lengths", "two lengths that do not agree", Reason.BROKEN_RESPONSE)
+@case("two-content-lengths", "two lengths that do not agree", SkipReason.PROTOCOL_ERROR)
 async def _two_content_lengths(wire: Wire) -> None:
     await wire.send(OK + f"Content-Length: 5\r\nContent-Length: {len(PAGE)}\r\n\r\n".encode() + PAGE)
 
@@ -105,61 +105,61 @@ async def _length_and_chunks(wire: Wire) -> None:
     await wire.send(OK + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk)
 
 
-@case("bad-chunk-size", "a chunk whose size is no number", Reason.BROKEN_RESPONSE)
+@case("bad-chunk-size", "a chunk whose size is no number", SkipReason.PROTOCOL_ERROR)
 async def _bad_chunk_size(wire: Wire) -> None:
     await wire.send(CHUNKED + b"zz\r\n" + PAGE + b"\r\n0\r\n\r\n")
 
 
-@case("huge-chunk-size", "a chunk whose size no integer holds", Reason.BROKEN_RESPONSE)
+@case("huge-chunk-size", "a chunk whose size no integer holds", SkipReason.PROTOCOL_ERROR)
 async def _huge_chunk_size(wire: Wire) -> None:
     await wire.send(CHUNKED + b"f" * 30 + b"\r\n" + PAGE)
 
 
-@case("chunk-without-end", "a chunk that goes on where its end should be", Reason.BROKEN_RESPONSE)
+@case("chunk-without-end", "a chunk that goes on where its end should be", SkipReason.PROTOCOL_ERROR)
 async def _chunk_without_end(wire: Wire) -> None:
     await wire.send(CHUNKED + b"5\r\nhelloworld\r\n0\r\n\r\n")
 
 
-@case("cut-chunks", "the connection ends before the last chunk", Reason.BROKEN_RESPONSE)
+@case("cut-chunks", "the connection ends before the last chunk", SkipReason.PROTOCOL_ERROR)
 async def _cut_chunks(wire: Wire) -> None:
     await wire.send(CHUNKED + f"{len(PAGE):x}\r\n".encode() + PAGE + b"\r\n")
 
 
-@case("endless-chunk-extension", "a chunk extension without end: it ends with the time", Reason.BODY_TIMEOUT)
+@case("endless-chunk-extension", "a chunk extension without end: it ends with the time", SkipReason.BODY_TIMEOUT)
 async def _endless_chunk_extension(wire: Wire) -> None:
     await wire.send(CHUNKED + b"5;")
     await wire.flood(b"a" * 50_000, pause_s=wire.pace_s)
 
 
-@case("trailer-bomb", "trailers without end", Reason.HEADERS_TOO_LARGE)
+@case("trailer-bomb", "trailers without end", SkipReason.HEADERS_TOO_LARGE)
 async def _trailer_bomb(wire: Wire) -> None:
     await wire.send(CHUNKED + b"5\r\nhello\r\n0\r\n")
     await wire.flood(b"X-Trailer: " + b"t" * 1_000 + b"\r\n")
 
 
-@case("reset-at-once", "the connection is reset before any answer", Reason.BROKEN_RESPONSE)
+@case("reset-at-once", "the connection is reset before any answer", SkipReason.PROTOCOL_ERROR)
 async def _reset_at_once(wire: Wire) -> None:
     await wire.reset()
 
 
-@case("closed-at-once", "the connection is closed before any answer", Reason.BROKEN_RESPONSE)
+@case("closed-at-once", "the connection is closed before any answer", SkipReason.PROTOCOL_ERROR)
 async def _closed_at_once(wire: Wire) -> None:
     wire.writer.close()
 
 
-@case("reset-in-body", "the connection is reset in the middle of a body without length", Reason.BROKEN_RESPONSE)
+@case("reset-in-body", "the connection is reset in the middle of a body without length", SkipReason.PROTOCOL_ERROR)
 async def _reset_in_body(wire: Wire) -> None:
     await wire.send(OK + b"\r\n" + PAGE)
     await asyncio.sleep(0.05)
     await wire.reset()
 
 
-@case("close-at", "closes the connection after as many bytes as the query says, here none", Reason.BROKEN_RESPONSE)
+@case("close-at", "closes the connection after as many bytes as the query says, here none", SkipReason.PROTOCOL_ERROR)
 async def _close_at(wire: Wire) -> None:
     await wire.send(answer_bytes()[: _offset(wire)])
 
 
-@case("reset-at", "resets the connection after as many bytes as the query says, here none", Reason.BROKEN_RESPONSE)
+@case("reset-at", "resets the connection after as many bytes as the query says, here none", SkipReason.PROTOCOL_ERROR)
 async def _reset_at(wire: Wire) -> None:
     await wire.send(answer_bytes()[: _offset(wire)])
     await wire.reset()
@@ -169,6 +169,6 @@ def _offset(wire: Wire) -> int:
     return int(wire.path.partition("?")[2] or 0)
 
 
-@case("headers-only", "the connection is closed within the headers", Reason.BROKEN_RESPONSE)
+@case("headers-only", "the connection is closed within the headers", SkipReason.PROTOCOL_ERROR)
 async def _headers_only(wire: Wire) -> None:
     await wire.send(OK)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.plan import CrawlSettings
 from scenthound.experiments.labels import Labels
 from scenthound.model import Topic
 from scenthound.store.stored_crawl import StoredCrawl
@@ -22,7 +22,7 @@ def text_of(number: int) -> str:
 
 def labelled_crawl(folder: Path, relevance: Any = lambda number: 0.5, **settings: Any) -> Path:
     """The first page is the seed. `relevance` tells what the crawl gave each page."""
-    plan = CrawlPlan(TOPIC, (SEED,), **settings)
+    plan = CrawlSettings(TOPIC, (SEED,), **settings)
     with new_crawl(folder, **plan.as_settings()) as store:
         store.add_urls([f"http://a.test/{number}" for number in range(N_PAGES)])
         for number in range(N_PAGES):

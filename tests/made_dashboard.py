@@ -19,7 +19,6 @@ from starlette.requests import Request
 from scenthound.ui.dashboard.app import Assets
 from scenthound.ui.dashboard.problems import as_json
 from scenthound.ui.dashboard.responses import (
-    AskedHost,
     Crawl,
     Curves,
     Experiment,
@@ -27,6 +26,7 @@ from scenthound.ui.dashboard.responses import (
     Fact,
     Folder,
     Folders,
+    HostStatistics,
     Labels,
     LinkingPage,
     Live,
@@ -50,12 +50,12 @@ NOON_S = 1_769_860_800.0
 
 
 def status(**changes: Any) -> Status:
-    hosts = AskedHost(HOSTILE, "resting", 2.4, 3), AskedHost("b.test", "in process", None, 9)
+    hosts = HostStatistics(HOSTILE, "resting", 2.4, 3), HostStatistics("b.test", "in process", None, 9)
     reasons = (ReasonCount("robots", "robots.txt asks to stay away", 2), ReasonCount("not-html", "no HTML", 5))
     values = Status(
         time_s=NOON_S, seconds=90.0, seconds_left=300.0, pages=1_234, page_budget=2_000, pages_per_s=4.2,
-        harvest=0.4123, harvest_of_late=0.38, regret=0.0213, frontier=9_876, in_flight=2, hosts_active=2,
-        hosts_resting=1, hosts_ready=0, hosts_retired=0, not_taken=7, reasons=reasons, asked_hosts=hosts,
+        harvest=0.4123, recent_harvest=0.38, regret=0.0213, frontier=9_876, in_flight=2, hosts_active=2,
+        hosts_waiting=1, hosts_ready=0, hosts_disabled=0, skipped=7, reasons=reasons, host_statistics=hosts,
         problem=HOSTILE,
     )  # fmt: skip
     return replace(values, **changes)
@@ -63,8 +63,10 @@ def status(**changes: Any) -> Status:
 
 def crawl(name: str = "balloons", **changes: Any) -> Crawl:
     values = Crawl(
-        id=name, name=name, path=f"/data/{name}", topic=HOSTILE, keywords=(HOSTILE,), strategy="otie", guide="cosine",
-        scored_by="cosine for balloons", state="running", ended=None, resume_command=None, status=status(), guides=(),
+        id=name, name=name, path=f"/data/{name}", topic=HOSTILE, keywords=(HOSTILE,), strategy="otie",
+        relevance_model="cosine",
+        scored_by="cosine for balloons", state="running", ended=None, resume_command=None, status=status(),
+        relevance_models=(),
         n_labels=0, settings=(Fact("Seeds", HOSTILE_URL),),
     )  # fmt: skip
     return replace(values, **changes)
@@ -74,7 +76,7 @@ def curves(*pages: int, harvest: float = 0.5) -> Curves:
     """A moment for each number of pages, one a second."""
     n = len(pages)
     ones, nothing = (1,) * n, (None,) * n
-    seconds = tuple(float(moment + 1) for moment in range(n))
+    seconds = tuple(float(sample + 1) for sample in range(n))
     return Curves(seconds, pages, (harvest,) * n, (0.25,) * n, nothing, nothing, ones, ones, ones, ones, ones, ones)
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.plan import CrawlSettings
 from scenthound.model import Topic
-from scenthound.store.crawl_rows import MomentRow, RunRow
+from scenthound.store.crawl_rows import RunRecord, Sample
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.ui.document import Block, Chart, Page, TableBlock
 from stored_crawls import NOON_S, new_crawl, visit
@@ -17,8 +17,8 @@ SEEDS = ("http://a.test/0", "http://b.test/1")
 TOPIC = Topic("ballooning", ("hot air balloon", "ballooning"))
 
 
-def plan(**changes: Any) -> CrawlPlan:
-    return CrawlPlan(**{"topic": TOPIC, "seeds": SEEDS, **changes})
+def plan(**changes: Any) -> CrawlSettings:
+    return CrawlSettings(**{"topic": TOPIC, "seeds": SEEDS, **changes})
 
 
 def planned_crawl(folder: Path, **changes: Any) -> CrawlStore:
@@ -58,29 +58,29 @@ def table(page: Page, name: str) -> TableBlock:
     return next(block for block in blocks_of(page) if isinstance(block, TableBlock) and block.name == name)
 
 
-def a_run(number: int = 1, began_s: float = 0.0, **changes: Any) -> RunRow:
+def a_run(number: int = 1, began_s: float = 0.0, **changes: Any) -> RunRecord:
     """`began_s` is counted from noon."""
     values: dict[str, Any] = {"n_pages_before": 0, "process": 1, "version": "1.0", **changes}
     if values.get("ended_s") is not None:
         values["ended_s"] += NOON_S
-    return RunRow(run=number, began_s=NOON_S + began_s, **values)
+    return RunRecord(run=number, began_s=NOON_S + began_s, **values)
 
 
-def a_moment(time_s: float, pages: int, run: int = 1, **changes: Any) -> MomentRow:
+def a_moment(time_s: float, pages: int, run: int = 1, **changes: Any) -> Sample:
     """`time_s` is counted from noon."""
     values: dict[str, Any] = {
         "page_budget": 100,
         "harvest": 0.5,
-        "harvest_of_late": 0.25,
+        "recent_harvest": 0.25,
         "regret": None,
         "frontier": 7,
         "in_flight": 2,
         "hosts_active": 1,
-        "hosts_resting": 2,
+        "hosts_waiting": 2,
         "hosts_ready": 3,
-        "hosts_retired": 4,
-        "not_taken": 5,
+        "hosts_disabled": 4,
+        "skipped": 5,
         "paused": False,
         **changes,
     }
-    return MomentRow(time_s=NOON_S + time_s, run=run, pages=pages, **values)
+    return Sample(time_s=NOON_S + time_s, run=run, pages=pages, **values)

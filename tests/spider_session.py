@@ -2,7 +2,7 @@
 
 from random import Random
 
-from scenthound.simulator.scores import Telling
+from scenthound.simulator.scores import Observation
 from scenthound.simulator.web import NotGot, SimulatedWeb
 from scenthound.strategies.infospiders import InfoSpiders
 from scenthound.testing import SyntheticWeb
@@ -13,7 +13,7 @@ class Session:
 
     def __init__(self, strategy, web, seeds, *, rng=None, topic=None):
         self.strategy, self.web = strategy, web
-        self.window = SimulatedWeb(web.recorded, Telling.to(strategy, web.scores(), topic or web.topic))
+        self.window = SimulatedWeb(web.recorded, Observation.to(strategy, web.scores(), topic or web.topic))
         starts = self.window.seeds([web.names.index(name) for name in seeds])
         strategy.start(starts, rng or Random(0), self.window.seen)
 

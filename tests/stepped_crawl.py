@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from scenthound.model import Visit
-from scenthound.simulator.scores import Telling
+from scenthound.simulator.scores import Observation
 from scenthound.simulator.web import NotGot, SimulatedWeb
 from scenthound.strategies.base import Strategy
 from scenthound.testing import SyntheticWeb
@@ -17,7 +17,7 @@ class SteppedCrawl:
     def __init__(self, strategy: Strategy, web: SyntheticWeb, seeds: Sequence[str] | None = None, seed: int = 0):
         self.strategy = strategy
         self.web = web
-        self.window = SimulatedWeb(web.recorded, Telling.to(strategy, web.scores(), web.topic))
+        self.window = SimulatedWeb(web.recorded, Observation.to(strategy, web.scores(), web.topic))
         self.visits: list[Visit] = []
         self.trace: list[str] = []
         self.dropped: list[int] = []

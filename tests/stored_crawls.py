@@ -7,7 +7,7 @@ from uuid import UUID
 import numpy as np
 
 from scenthound.store.crawl_folder import ArchiveSettings
-from scenthound.store.crawl_rows import Place, VisitRow
+from scenthound.store.crawl_rows import ArchiveLocation, VisitRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.fetch import Response
 
@@ -34,7 +34,7 @@ def redirect(url: str, target: str) -> Response:
     return response(url, b"", status=301, headers=(f"Location: {target}",))
 
 
-def visit(number: int = 0, **changes: Any) -> VisitRow:
+def visit(number: int = 0, **changes: Any) -> VisitRecord:
     """The visit of a page with the number of the visit."""
     values: dict[str, Any] = {
         "visit": number,
@@ -49,7 +49,7 @@ def visit(number: int = 0, **changes: Any) -> VisitRow:
         "links": np.array([], np.int32),
         "place": None,
     }
-    return VisitRow(**{**values, **changes})
+    return VisitRecord(**{**values, **changes})
 
 
 def new_crawl(folder: Path, most_file_bytes: int = 1 << 30, **settings: Any) -> CrawlStore:
@@ -57,7 +57,7 @@ def new_crawl(folder: Path, most_file_bytes: int = 1 << 30, **settings: Any) -> 
     return CrawlStore.create(folder, settings, archive, crawl_id=CRAWL_ID)
 
 
-def add_page(store: CrawlStore, number: int, answer: Response, **changes: Any) -> Place:
+def add_page(store: CrawlStore, number: int, answer: Response, **changes: Any) -> ArchiveLocation:
     """Archive an answer and visit it."""
     place = store.archive_response(answer, NOON_S + number)
     store.add_visit(visit(number, url=answer.url, place=place, content_bytes=len(answer.content), **changes))

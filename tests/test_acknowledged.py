@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.store.archive import file_name
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
@@ -63,7 +63,7 @@ def test_without_its_log_a_killed_crawl_does_not_go_on_and_nothing_is_cut(tmp_pa
     before = contents(folder)
     for opened in (CrawlStore, StoredCrawl, CrawlStore):
         with pytest.raises(
-            BadInput, match=r"has lost 5 of 5 commits: crawl\.sqlite-wal was deleted or damaged"
+            InvalidInput, match=r"has lost 5 of 5 commits: crawl\.sqlite-wal was deleted or damaged"
         ) as told:
             opened.open(folder)
     assert "\n" not in str(told.value)
@@ -85,7 +85,7 @@ def test_with_a_damaged_log_a_crawl_does_not_go_on_and_the_log_stays(tmp_path: P
         log[half + FRAME_BYTES // 2] ^= 1
     log_of(folder).write_bytes(log)
     before = contents(folder)
-    with pytest.raises(BadInput, match=r"has lost [1-5] of 5 commits"):
+    with pytest.raises(InvalidInput, match=r"has lost [1-5] of 5 commits"):
         CrawlStore.open(folder)
     assert contents(folder) == before
 
@@ -100,14 +100,14 @@ def test_an_older_database_beside_a_newer_archive_is_noticed(tmp_path: Path) -> 
         add_page(store, 1, response("http://a.test/1"))
         store.commit()
     shutil.copy(tmp_path / "copy", folder / "crawl.sqlite")
-    with pytest.raises(BadInput, match="has lost 1 of 2 commits"):
+    with pytest.raises(InvalidInput, match="has lost 1 of 2 commits"):
         CrawlStore.open(folder)
 
 
 def test_who_deletes_the_note_goes_on_without_what_was_lost(tmp_path: Path) -> None:
     folder = killed_crawl(tmp_path)
     log_of(folder).unlink()
-    with pytest.raises(BadInput, match=r"or delete .*acknowledged to go on without what they held"):
+    with pytest.raises(InvalidInput, match=r"or delete .*acknowledged to go on without what they held"):
         CrawlStore.open(folder)
     (folder / "acknowledged").unlink()
     assert n_visits_when_resumed(folder) == 0

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 from scenthound.strategies.adaptive_n_first import AdaptiveNFirst
 from scenthound.strategies.best_n_first import BestNFirst
 from scenthound.testing import SyntheticWeb, check_strategy, visited
@@ -126,7 +126,7 @@ def test_a_round_is_made_of_the_pages_told_of_since_the_last_one_was_taken():
 
 @pytest.mark.parametrize("wrong", [{"least": 2}, {"start_n": 300}, {"least": 5, "start_n": 4}])
 def test_bounds_that_cross_are_refused_in_one_line(wrong):
-    with pytest.raises(BadParameter, match=r"^adaptive_n_first: .*ascending order\.$"):
+    with pytest.raises(InvalidParameter, match=r"^adaptive_n_first: .*ascending order\.$"):
         AdaptiveNFirst(**wrong)
 
 

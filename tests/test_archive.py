@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.store.archive import ArchiveEnd, ArchiveReader, ArchiveWriter, check_whole, cut_back, file_name
-from scenthound.store.crawl_rows import Place
+from scenthound.store.crawl_rows import ArchiveLocation
 from scenthound.store.warc_format import record_of, response_record, unpacked
 from scenthound.web.fetch import Response
 from stored_crawls import CRAWL_ID, NOON_S, redirect, response
@@ -20,7 +20,9 @@ from stored_crawls import CRAWL_ID, NOON_S, redirect, response
 FIELDS = b"software: Scenthound\r\n"
 
 
-def written(folder: Path, *answers: Response, most_file_bytes: int = 1 << 30) -> tuple[list[Place], ArchiveEnd]:
+def written(
+    folder: Path, *answers: Response, most_file_bytes: int = 1 << 30
+) -> tuple[list[ArchiveLocation], ArchiveEnd]:
     folder.mkdir(exist_ok=True)
     writer = ArchiveWriter(folder, CRAWL_ID, FIELDS, ArchiveEnd(), most_file_bytes)
     places = [writer.add(answer, NOON_S) for answer in answers]
@@ -203,9 +205,9 @@ def test_a_damaged_archive_is_told_with_the_place_of_the_damage(tmp_path: Path) 
     content[places[1].offset + 40] ^= 0xFF
     path.write_bytes(content)
     where = re.escape(f"{path}, byte {places[1].offset:,}")
-    with pytest.raises(BadInput, match=where):
+    with pytest.raises(InvalidInput, match=where):
         check_whole(tmp_path, end)
-    with ArchiveReader(tmp_path) as archive, pytest.raises(BadInput, match=where):
+    with ArchiveReader(tmp_path) as archive, pytest.raises(InvalidInput, match=where):
         list(archive.records(end))
 
 
@@ -213,10 +215,10 @@ def test_a_file_that_is_missing_or_too_short_is_told(tmp_path: Path) -> None:
     places, end = written(tmp_path, response(), response(), most_file_bytes=1)
     last = tmp_path / file_name(1)
     last.write_bytes(last.read_bytes()[:-1])
-    with pytest.raises(BadInput, match=r"scenthound-00001\.warc\.gz is missing or cut off"):
+    with pytest.raises(InvalidInput, match=r"scenthound-00001\.warc\.gz is missing or cut off"):
         check_whole(tmp_path, end)
-    with ArchiveReader(tmp_path) as archive, pytest.raises(BadInput, match="ends before byte"):
+    with ArchiveReader(tmp_path) as archive, pytest.raises(InvalidInput, match="ends before byte"):
         archive.record(places[1])
     (tmp_path / file_name(0)).unlink()
-    with pytest.raises(BadInput, match=r"scenthound-00000\.warc\.gz is missing or cut off"):
+    with pytest.raises(InvalidInput, match=r"scenthound-00000\.warc\.gz is missing or cut off"):
         check_whole(tmp_path, end)

@@ -20,7 +20,7 @@ from scenthound.experiments.bounds import (
 from scenthound.experiments.starts import Start
 from scenthound.metrics.base import Metric, mean_so_far, padded
 from scenthound.simulator.simulator import simulate
-from scenthound.simulator.web import ShownLinks
+from scenthound.simulator.web import VisibleLinks
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.breadth_first import BreadthFirst
@@ -36,13 +36,13 @@ def start_of(web, *seeds, seed=0):
 
 
 def oracle(web, wanted, seeds="a", pages=1000):
-    graph = page_graph(web.recorded, ShownLinks(web.recorded))
+    graph = page_graph(web.recorded, VisibleLinks(web.recorded))
     trace = greedy_oracle(graph, start_of(web, *seeds), numbers(web, wanted), page_budget=pages)
     return "".join(web.names[page] for page in trace.pages)
 
 
 def at_random(web, seeds="a", pages=1000, n_crawls=400):
-    shown = ShownLinks(web.recorded)
+    shown = VisibleLinks(web.recorded)
     nothing = np.zeros(0, np.int32)
     traces = random_bound(web.recorded, shown, start_of(web, *seeds), nothing, page_budget=pages, n_crawls=n_crawls)
     return ["".join(web.names[page] for page in trace.pages) for trace in traces]
@@ -53,15 +53,15 @@ class Found(Metric):
 
     name, summary = "found", "share of wanted pages"
 
-    def curve(self, trace, judgement, n_steps):
-        return mean_so_far(padded(np.isin(trace.pages, judgement), n_steps))
+    def curve(self, trace, ground_truth, n_steps):
+        return mean_so_far(padded(np.isin(trace.pages, ground_truth), n_steps))
 
 
 def test_on_a_star_random_is_what_counting_says():
     # The hub a links to b, c, d, e; only b is wanted. Of 3 pages the hub is one and two leaves of four are the others:
     # b is among them in one crawl of two. All wanted pages found per page visited: (1/2) / 3 = 1/6.
     web = SyntheticWeb({"a": "bcde"})
-    shown, wanted = ShownLinks(web.recorded), numbers(web, "b")
+    shown, wanted = VisibleLinks(web.recorded), numbers(web, "b")
     traces = random_bound(web.recorded, shown, start_of(web, "a"), wanted, page_budget=3, n_crawls=600)
     curve = mean_curve(Found(), traces, wanted, 3)
     assert curve[0] == 0
@@ -137,7 +137,7 @@ def test_a_crawl_of_the_oracle_ends_at_its_budget():
 
 def test_the_relevance_in_a_trace_is_whether_a_page_is_wanted():
     web = SyntheticWeb({"a": "bc"})
-    graph = page_graph(web.recorded, ShownLinks(web.recorded))
+    graph = page_graph(web.recorded, VisibleLinks(web.recorded))
     trace = greedy_oracle(graph, start_of(web, "a", seed=3), numbers(web, "c"), page_budget=9)
     assert trace.relevance.tolist() == [0, 1, 0]
     assert (trace.topic, trace.seed, trace.strategy) == ("sea", 3, GREEDY_ORACLE)
@@ -161,7 +161,7 @@ def pages_until_first(web, pages, wanted):
 def test_no_crawl_comes_to_its_first_wanted_page_sooner(web, seed):
     rng = Random(seed)
     wanted = np.array(rng.sample(range(1, len(web.names)), 2), np.int32)
-    shown = ShownLinks(web.recorded)
+    shown = VisibleLinks(web.recorded)
     best = greedy_oracle(page_graph(web.recorded, shown), start_of(web, "p0"), wanted, page_budget=99).pages
     assert len(set(best.tolist())) == len(best)
     for strategy in (BreadthFirst(), BestFirst()):
@@ -176,7 +176,7 @@ def test_no_crawl_comes_to_its_first_wanted_page_sooner(web, seed):
 def test_where_wanted_pages_hang_together_no_crawl_has_more_of_them(web, seed):
     """Wanted are pages that a walk from the seed over wanted pages reaches, so each visit can be one of them."""
     rng = Random(seed)
-    graph = page_graph(web.recorded, ShownLinks(web.recorded))
+    graph = page_graph(web.recorded, VisibleLinks(web.recorded))
     wanted = {0}
     for _ in range(4):
         wanted |= set(rng.sample(sorted(set(graph.targets_of(np.array(sorted(wanted))).tolist())), 1) if wanted else [])

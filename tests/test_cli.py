@@ -110,7 +110,7 @@ def test_plug_ins_are_listed_with_their_parameters(command, scenthound):
             "words": [],
         }
         assert names["rank_function"]["presets"]["best_first"]["parent_1"] == 1
-        assert (names["otie"]["guide"], names["otie"]["bytes_per_link_seen"]) == ("svm", 0)
+        assert (names["otie"]["relevance_model"], names["otie"]["bytes_per_link_seen"]) == ("svm", 0)
 
 
 def test_all_about_one_strategy_is_told_with_ranges_and_presets(scenthound):

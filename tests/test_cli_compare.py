@@ -27,8 +27,8 @@ def comparing(scenthound, place):
         named = [word for strategy in strategies for word in ("--strategy", strategy)]
         files = ("--web", place / "web", "--topics", place / "topics.jsonl")
         small = ("--pages", "40", "--start", "3", "--workers", "1")
-        guide = () if "--relevance" in more else ("--relevance", "cosine")
-        return scenthound("compare", *files, *small, *guide, *named, *more)
+        relevance_model = () if "--relevance" in more else ("--relevance", "cosine")
+        return scenthound("compare", *files, *small, *relevance_model, *named, *more)
 
     return call
 

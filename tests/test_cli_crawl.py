@@ -11,7 +11,7 @@ from live_site import N_PAGES, LiveSite, live_site
 from scenthound.cli import crawl_output as crawl_progress
 from scenthound.cli.crawl import seconds_of
 from scenthound.cli.crawl_tables import program
-from scenthound.errors import WrongUse
+from scenthound.errors import UsageError
 from scenthound.store.stored_crawl import StoredCrawl
 
 Call = Callable[..., tuple[int, str, str]]
@@ -260,5 +260,5 @@ def test_spans_of_time_are_read_as_people_write_them(span: str, seconds: float) 
 
 @pytest.mark.parametrize("span", ["", "m", "0", "-1", "nan", "inf", "1w", "1h30m"])
 def test_what_is_no_span_of_time_is_refused(span: str) -> None:
-    with pytest.raises(WrongUse, match="no span of time"):
+    with pytest.raises(UsageError, match="no span of time"):
         seconds_of(span)

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from live_site import N_PAGES, LiveSite, live_site, started
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.store.stored_crawl import StoredCrawl
 
 Call = Callable[..., tuple[int, str, str]]
@@ -30,7 +30,7 @@ def n_stored(folder: Path) -> int:
     try:
         with StoredCrawl.open(folder) as crawl:
             return crawl.counts().visits
-    except BadInput:
+    except InvalidInput:
         return 0
 
 

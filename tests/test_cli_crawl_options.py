@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scenthound.cli import crawl_run
-from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.start import RunOptions
 from scenthound.frontier.politeness_rules import PolitenessRules
 from scenthound.model import Topic
@@ -20,7 +20,7 @@ SEED = "https://a.test/"
 class Caught(Exception):
     """The crawl would have begun."""
 
-    def __init__(self, plan: CrawlPlan, folder: Path, options: RunOptions, force: bool) -> None:
+    def __init__(self, plan: CrawlSettings, folder: Path, options: RunOptions, force: bool) -> None:
         super().__init__()
         self.plan, self.folder, self.options, self.force = plan, folder, options, force
 
@@ -29,7 +29,7 @@ class Caught(Exception):
 def planned(monkeypatch: pytest.MonkeyPatch, scenthound: Call) -> Callable[..., Caught]:
     """What the command would crawl, were it let."""
 
-    def crawl(plan: CrawlPlan, folder: Path, options: RunOptions, *, force: bool) -> Any:
+    def crawl(plan: CrawlSettings, folder: Path, options: RunOptions, *, force: bool) -> Any:
         raise Caught(plan, folder, options, force)
 
     monkeypatch.setattr(crawl_run, "crawl_live", crawl)
@@ -44,7 +44,7 @@ def planned(monkeypatch: pytest.MonkeyPatch, scenthound: Call) -> Callable[..., 
 
 def test_without_options_the_plan_is_the_default_one(planned: Callable[..., Caught]) -> None:
     caught = planned()
-    assert caught.plan == CrawlPlan(Topic("hot air", ("hot air",)), (SEED,))
+    assert caught.plan == CrawlSettings(Topic("hot air", ("hot air",)), (SEED,))
     assert (caught.folder, caught.force) == (Path("crawl-hot-air"), False)
     assert caught.options.obey_signals
 
@@ -60,7 +60,7 @@ CHOICES = {
     "--delay": ([2.5], {"politeness": PolitenessRules(delay_s=2.5)}),
     "--pages-per-host": ([9], {"politeness": PolitenessRules(pages_per_host=9)}),
     "--pages-per-domain": ([9], {"politeness": PolitenessRules(pages_per_domain=9)}),
-    "--follow-nofollow": ([], {"obey_nofollow": False}),
+    "--follow-nofollow": ([], {"respect_nofollow": False}),
     "--connections": ([5], {"connections": 5}),
     "--timeout": ([4], {"limits": FetchLimits(connect_s=4, headers_s=4, total_s=4)}),
     "--page-bytes": ([1000], {"limits": FetchLimits(body_bytes=1000)}),
@@ -77,7 +77,7 @@ CHOICES = {
 @pytest.mark.parametrize("option", CHOICES)
 def test_each_option_changes_its_part_of_the_plan_and_nothing_else(option: str, planned: Callable[..., Caught]) -> None:
     values, changes = CHOICES[option]
-    assert planned(option, *values).plan == CrawlPlan(Topic("hot air", ("hot air",)), (SEED,), **changes)
+    assert planned(option, *values).plan == CrawlSettings(Topic("hot air", ("hot air",)), (SEED,), **changes)
 
 
 def test_what_is_told_by_itself_counts_more_than_the_rules_of_the_studies(planned: Callable[..., Caught]) -> None:
@@ -107,8 +107,8 @@ def test_a_contact_is_recommended_for_crawls_of_the_public_web(
     assert capsys.readouterr().err.count("Note: no --contact.") == notes
 
 
-def rank_file(folder: Path, guide: str) -> str:
-    (folder / "evolved.toml").write_text(f'formula = "PARENT_1"\nguide = "{guide}"\nthreshold = 0.25\n')
+def rank_file(folder: Path, relevance_model: str) -> str:
+    (folder / "evolved.toml").write_text(f'formula = "PARENT_1"\nguide = "{relevance_model}"\nthreshold = 0.25\n')
     return f"evolved:file={folder / 'evolved.toml'}"
 
 

@@ -20,7 +20,7 @@ from scenthound.experiments.evolve.run import EvolutionStatus
 from scenthound.experiments.evolve.settings import MEASURES
 from scenthound.experiments.search.base import Summary
 from scenthound.experiments.search.methods import METHODS
-from scenthound.processes import Crew
+from scenthound.processes import WorkerPool
 from scenthound.strategies.rank_file import read_rank_file
 
 SMALL = [
@@ -190,7 +190,9 @@ class Dies:
 
 
 def test_workers_that_die_again_and_again_end_the_search_with_one_line(evolving, tmp_path, monkeypatch):
-    monkeypatch.setattr("scenthound.experiments.evolve.evolution.Crew", lambda _make, n_workers: Crew(Dies, n_workers))
+    monkeypatch.setattr(
+        "scenthound.experiments.evolve.evolution.WorkerPool", lambda _make, n_workers: WorkerPool(Dies, n_workers)
+    )
     code, _, err = evolving("--workers", 2)
     assert code == 1
     assert "A worker process died, and so did 3 more" in err
@@ -303,7 +305,7 @@ def test_the_whole_search_tells_what_was_asked_for_and_what_that_cost(evolving, 
 def test_a_search_that_is_finished_tells_its_result_at_once(evolving, scenthound, tmp_path, monkeypatch):
     assert evolving()[0] == 0
     monkeypatch.setattr(
-        "scenthound.experiments.evolve.evolution.Crew", lambda *_: pytest.fail("nothing is to be crawled")
+        "scenthound.experiments.evolve.evolution.WorkerPool", lambda *_: pytest.fail("nothing is to be crawled")
     )
     monkeypatch.setattr(
         "scenthound.experiments.evolve.evolution.plan", lambda *_: pytest.fail("nothing is to be planned")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scenthound.experiments.bounds import page_graph
 from scenthound.metrics.measures import fitness
 from scenthound.metrics.page_graph import PageGraph, cohesiveness_of
-from scenthound.simulator.web import ShownLinks
+from scenthound.simulator.web import VisibleLinks
 from scenthound.testing import SyntheticWeb
 
 
@@ -46,7 +46,7 @@ def test_a_web_of_no_pages_has_no_links():
 def test_the_graph_has_the_links_that_crawls_are_shown_with_redirects_followed():
     # a links to b twice, once by its old address; the dead page leads nowhere.
     web = SyntheticWeb({"a": ["b", "old", "dead"], "b": ["a"]}, fails=["dead"], redirects={"old": "b"})
-    assert links_of(page_graph(web.recorded, ShownLinks(web.recorded))) == [[1], [0]]
+    assert links_of(page_graph(web.recorded, VisibleLinks(web.recorded))) == [[1], [0]]
 
 
 #: 0 -> 1, 2, 3;  1 -> 0, 2;  2 -> 3;  3 -> 0, 3;  4 -> 0, 1, 2, 3

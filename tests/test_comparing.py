@@ -13,8 +13,8 @@ from typer.main import get_command
 
 from ring_web import topic
 from scenthound.cli.app import app
-from scenthound.errors import BadParameter, UnknownName
-from scenthound.experiments.compare.live_command import guide_note, live_command, spelled
+from scenthound.errors import InvalidParameter, UnknownName
+from scenthound.experiments.compare.live_command import live_command, spelled, training_note
 from scenthound.experiments.compare.measures import MeanCurves, Measurements
 from scenthound.experiments.compare.ranking import (
     Mark,
@@ -68,18 +68,18 @@ def test_a_strategy_that_wants_the_page_budget_is_told_it_unless_it_is_set():
 def test_sweeps_that_make_no_sense_are_refused_in_one_line():
     with pytest.raises(UnknownName, match=r"No parameter of opic 'buffer'\. Known: n, seeds_first\."):
         specs(["best_first", "opic"], "buffer=8")
-    with pytest.raises(BadParameter, match="best_first:buffer=8 has buffer set, and --sweep sets it too"):
+    with pytest.raises(InvalidParameter, match="best_first:buffer=8 has buffer set, and --sweep sets it too"):
         specs(["best_first:buffer=8"], "buffer=16")
-    with pytest.raises(BadParameter, match="--sweep buffer is given twice"):
+    with pytest.raises(InvalidParameter, match="--sweep buffer is given twice"):
         specs(["best_first"], "buffer=16", "buffer=8")
-    with pytest.raises(BadParameter, match="buffer=0 is out of range"):
+    with pytest.raises(InvalidParameter, match="buffer=0 is out of range"):
         specs(["best_first"], "buffer=0,8")
-    with pytest.raises(BadParameter, match=r"needs --strategy.* have hub and hub_over: rank_function\."):
+    with pytest.raises(InvalidParameter, match=r"needs --strategy.* have hub and hub_over: rank_function\."):
         specs([], "hub=1,2", "hub_over=mean")
-    with pytest.raises(BadParameter, match="makes 210 strategies to compare, and 200 is the most"):
+    with pytest.raises(InvalidParameter, match="makes 210 strategies to compare, and 200 is the most"):
         specs(["best_n_first"], f"n={','.join(map(str, range(1, 15)))}", f"buffer={','.join(map(str, range(15)))}")
     for text in ("buffer", "=3", "buffer=", "buffer=,"):
-        with pytest.raises(BadParameter, match="should be written parameter=value,value"):
+        with pytest.raises(InvalidParameter, match="should be written parameter=value,value"):
             parse_sweep(text)
 
 
@@ -92,7 +92,7 @@ def test_starts_are_ten_until_topics_are_the_observations():
 def test_the_metric_decides_at_the_end_or_after_the_pages_named():
     assert str(deciding_point("target_recall", 60)) == "target_recall@60"
     assert str(deciding_point("precision@50", 60)) == "precision@50"
-    with pytest.raises(BadParameter, match="the crawls have 60 pages"):
+    with pytest.raises(InvalidParameter, match="the crawls have 60 pages"):
         deciding_point("precision@61", 60)
 
 
@@ -230,7 +230,7 @@ def test_the_live_command_is_quoted_and_has_options_that_crawl_knows():
         strategies=("best_first:buffer=8",),
         page_budget=70,
         relevance="svm",
-        obey_nofollow=False,
+        respect_nofollow=False,
         train_from=Path("my pages"),
     )
     words = shlex.split(live_command(Path("my topics.toml"), "hot air; balloons", "best_first:buffer=8", experiment))
@@ -248,10 +248,10 @@ def test_a_guide_that_learnt_from_the_web_is_taught_from_a_folder_live():
     plain = an_experiment()
     command = live_command(Path("t"), "a", "otie", plain, Path("out/training"))
     assert "--strategy otie --relevance svm --train-from out/training --pages" in command
-    assert "Those of the first start are in out/training" in guide_note("otie", plain, Path("out/training"))
+    assert "Those of the first start are in out/training" in training_note("otie", plain, Path("out/training"))
     # Without a folder a person has to put pages somewhere.
     assert "--relevance svm --train-from DIR --pages" in live_command(Path("t"), "a", "otie", plain)
-    assert "put pages of the topic into DIR/positive" in guide_note("otie", plain)
+    assert "put pages of the topic into DIR/positive" in training_note("otie", plain)
 
 
 def test_a_guide_that_did_not_learn_from_the_web_needs_no_word():
@@ -260,7 +260,7 @@ def test_a_guide_that_did_not_learn_from_the_web_needs_no_word():
         ("otie", an_experiment(relevance="cosine")),
         ("otie", an_experiment(train_from=Path("pages"))),
     ):
-        assert guide_note(strategy, experiment, Path("out")) == ""
+        assert training_note(strategy, experiment, Path("out")) == ""
         assert "out" not in shlex.split(live_command(Path("t"), "a", strategy, experiment, Path("out")))
     assert "--relevance svm --train-from pages" in live_command(
         Path("t"), "a", "otie", an_experiment(train_from=Path("pages")), Path("out")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evolution_web import WORDS, record_topical, url, write_topical
-from scenthound.errors import BadInput, BadParameter, BadTopic, UnknownName, WrongUse
+from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, UnknownName, UsageError
 from scenthound.experiments.bounds import greedy_oracle, page_graph
 from scenthound.experiments.compare.comparison import StrategyComparison, compare_strategies
 from scenthound.experiments.compare.ranking import Mark, row_name
@@ -20,7 +20,7 @@ from scenthound.experiments.starts import Start, TopicChoice, training_of
 from scenthound.metrics.retrieval import Precision
 from scenthound.model import Topic
 from scenthound.simulator.scores import WebWords
-from scenthound.simulator.web import ShownLinks
+from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.training_folder import read_training
 from scenthound.topics.files import write_topics
@@ -81,7 +81,7 @@ def test_who_knows_all_is_after_the_targets_if_these_decide(compare, place, tmp_
     write_topics(tmp_path / "some.jsonl", [some])
     done = compare(replace(SMALL, n_seeds=1, page_budget=8), ids=(), topics=tmp_path / "some.jsonl")
     web = RecordedWeb.open(place / "web")
-    graph = page_graph(web, ShownLinks(web, closed_world=False, obey_nofollow=True))
+    graph = page_graph(web, VisibleLinks(web, closed_world=False, respect_nofollow=True))
     ((_, start),) = plan(done.experiment, web)
     oracle = greedy_oracle(graph, start, np.array(sorted(start.targets), np.int32), page_budget=8)
     assert done.measured.oracle.item() == np.isin(start.targets, oracle.pages).mean() == 1
@@ -135,7 +135,7 @@ def test_who_cannot_crawl_for_the_topic_is_left_out_unless_it_was_named(compare,
     assert any(
         note.startswith("Left out: evolved, hub_otie, link_context, otie, rank_function.") for note in done.notes
     )
-    with pytest.raises(BadTopic, match="goes by the words of its keywords"):
+    with pytest.raises(InvalidTopic, match="goes by the words of its keywords"):
         compare(replace(settings, strategies=("infospiders",)), ids=(), topics=tmp_path / "one.jsonl")
 
 
@@ -170,9 +170,9 @@ def test_a_metric_without_a_value_is_refused_before_the_first_crawl(compare, pla
         tmp_path / "bare.jsonl", [Topic("bare", ("balloon",), examples=tuple(url(i) for i in range(0, 60, 3)))]
     )
     for by in ("mean_similarity", "rank"):
-        with pytest.raises(BadTopic, match=f"There is no {by} for topic 'bare', which needs a description"):
+        with pytest.raises(InvalidTopic, match=f"There is no {by} for topic 'bare', which needs a description"):
             compare(replace(SMALL, by=by), ids=(), topics=tmp_path / "bare.jsonl", cache=tmp_path / "none")
-    with pytest.raises(BadTopic, match="set some aside with --judge N"):
+    with pytest.raises(InvalidTopic, match="set some aside with --judge N"):
         compare(replace(SMALL, by="harvest"), cache=tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
@@ -188,7 +188,7 @@ def test_a_topic_without_the_metric_is_left_out_and_named(compare, tmp_path):
 
 
 def test_what_cannot_be_compared_is_said_in_one_line(compare):
-    with pytest.raises(WrongUse, match="has 3 topics: choose one with --topic, for example balloon, train, garden"):
+    with pytest.raises(UsageError, match="has 3 topics: choose one with --topic, for example balloon, train, garden"):
         compare(ids=())
     with pytest.raises(UnknownName, match="Did you mean 'balloon'"):
         compare(ids=("baloon",))
@@ -196,7 +196,7 @@ def test_what_cannot_be_compared_is_said_in_one_line(compare):
 
 def test_crawls_that_end_at_their_start_are_refused_with_what_would_help(compare, place):
     def advice(**settings) -> str:
-        with pytest.raises(BadParameter, match="found nothing yet: ") as told:
+        with pytest.raises(InvalidParameter, match="found nothing yet: ") as told:
             compare(replace(SMALL, **settings))
         return str(told.value).rpartition("found nothing yet: ")[2]
 
@@ -209,7 +209,7 @@ def test_crawls_that_end_at_their_start_are_refused_with_what_would_help(compare
 
 
 def test_a_web_too_small_for_any_crawl_is_told():
-    with pytest.raises(BadParameter, match=r"start from 1 page and .*: take a web of more than 3 pages"):
+    with pytest.raises(InvalidParameter, match=r"start from 1 page and .*: take a web of more than 3 pages"):
         check_length(Start("balloon", 0, (0,), (1,)), Precision() @ 1, pages=1, n_pages=3)
 
 
@@ -218,12 +218,12 @@ def test_only_one_of_several_topics_can_be_skipped(compare, place, tmp_path):
     write_topics(tmp_path / "one.jsonl", gone[:1])
     write_topics(tmp_path / "two.jsonl", gone)
     for ids, file in (((), "one.jsonl"), (("gone",), "one.jsonl"), (("gone",), "two.jsonl")):
-        with pytest.raises(BadTopic, match="'gone' has no example in the recorded web") as told:
+        with pytest.raises(InvalidTopic, match="'gone' has no example in the recorded web") as told:
             compare(ids=ids, topics=tmp_path / file)
         assert "--skip-missing" not in str(told.value)
     several = TopicChoice(tmp_path / "two.jsonl", most=1), TopicChoice(tmp_path / "two.jsonl", ("gone", "lost"))
     for choice in several:
-        with pytest.raises(BadTopic, match="with --skip-missing"):
+        with pytest.raises(InvalidTopic, match="with --skip-missing"):
             compare_strategies(place / "web", choice, SMALL, tmp_path / "none", workers=1)
 
 
@@ -338,7 +338,7 @@ def test_a_folder_is_written_and_taken_up_again_and_what_is_not_ours_is_left_alo
     # There is no sweep any more, so its pictures would tell of another comparison.
     assert not {"sweep.svg", "sweep.png"} & {entry.name for entry in out.iterdir()}
     (out / "letter.txt").write_text("mine")
-    with pytest.raises(BadInput, match=r"something else in it than a comparison, letter\.txt for one"):
+    with pytest.raises(InvalidInput, match=r"something else in it than a comparison, letter\.txt for one"):
         compare_into(out, place / "web", choice, plain, workers=1)
 
 

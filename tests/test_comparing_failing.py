@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 
 from evolution_web import record_topical, write_topical
-from scenthound.errors import BrokenContract, Peeked
+from scenthound.errors import LeakageError, PluginError
 from scenthound.experiments.compare.comparison import compare_strategies
 from scenthound.experiments.compare.settings import ComparisonSettings
 from scenthound.experiments.starts import TopicChoice
@@ -52,7 +52,7 @@ class Peeks(BreadthFirst):
     summary = "Reaches for what it cannot know."
 
     def tell(self, visit):
-        raise Peeked("It reached for the answer.")
+        raise LeakageError("It reached for the answer.")
 
 
 class CannotBeMade(BreadthFirst):
@@ -64,7 +64,7 @@ class CannotBeMade(BreadthFirst):
 
 class NeedsNoSuchGuide(BreadthFirst):
     summary = "Names a guide that nobody has."
-    guide = "oracle_of_delphi"
+    relevance_model = "oracle_of_delphi"
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def test_the_others_are_ranked_as_if_it_had_not_been_there(installed, place, tmp
 def test_who_fails_and_was_named_ends_the_comparison(installed, place, tmp_path):
     for kind in ("FailsAtOnce", "FailsLate", "CannotBeMade"):
         installed(odd=kind)
-        with pytest.raises(BrokenContract, match="odd"):
+        with pytest.raises(PluginError, match="odd"):
             compared(place, tmp_path, replace(ALL, strategies=("best_first", "odd")))
 
 
@@ -135,7 +135,7 @@ def test_where_all_fail_the_first_error_is_told(installed, place, tmp_path, monk
     installed(odd="FailsLate", worse="FailsAtOnce")
     only = {name: STRATEGIES._found[name] for name in ("odd", "worse")}
     monkeypatch.setattr(STRATEGIES, "_found", only)
-    with pytest.raises(BrokenContract, match=r"Strategy odd .* too late"):
+    with pytest.raises(PluginError, match=r"Strategy odd .* too late"):
         compared(place, tmp_path)
 
 

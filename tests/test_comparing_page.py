@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evolution_web import record_topical, write_topical
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.experiments.compare.measures import PLACES, MeanCurves, kept_steps
 from scenthound.experiments.compare.settings import ComparisonSettings, Sweep
 from scenthound.experiments.starts import TopicChoice
@@ -284,11 +284,11 @@ def test_hostile_names_are_harmless(values):
 )
 def test_what_is_no_comparison_is_told_in_one_line(tmp_path, content, says):
     (tmp_path / "comparison.json").write_text(content)
-    with pytest.raises(BadInput, match=says) as told:
+    with pytest.raises(InvalidInput, match=says) as told:
         read_comparison(tmp_path)
     assert "\n" not in str(told.value)
 
 
 def test_an_empty_folder_is_no_comparison(tmp_path):
-    with pytest.raises(BadInput, match="make one with"):
+    with pytest.raises(InvalidInput, match="make one with"):
         read_comparison(tmp_path)

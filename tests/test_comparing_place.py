@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evolution_web import record_topical, write_topical
-from scenthound.errors import BadInput, UnknownName
+from scenthound.errors import InvalidInput, UnknownName
 from scenthound.experiments.compare.settings import ComparisonSettings
 from scenthound.experiments.starts import TopicChoice
 from scenthound.ui.reports import comparison_folder
@@ -19,7 +19,7 @@ SMALL = ComparisonSettings(("best_first", "breadth_first"), page_budget=10, n_se
 
 
 def refusal(out: Path, **more) -> str:
-    with pytest.raises(BadInput) as told, comparison_place(out, **more):
+    with pytest.raises(InvalidInput) as told, comparison_place(out, **more):
         raise AssertionError("the work began")
     message = str(told.value)
     assert "--out" in message
@@ -132,7 +132,7 @@ def test_while_files_are_replaced_no_ranking_says_that_they_belong_together(web,
     def noted(path, content):
         written.append((path.name, (out / "comparison.json").exists()))
 
-    monkeypatch.setattr(comparison_folder, "write_whole", noted)
+    monkeypatch.setattr(comparison_folder, "write_atomic", noted)
     compare_into(out, web / "web", choice, SMALL, workers=1)
     assert written[-1] == ("comparison.json", False)
     assert not any(is_there for _, is_there in written)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenthound.reasons import Ended
+from scenthound.reasons import EndReason
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.rank_file import RankFile, rank_file_text
 from scenthound.strategies.rank_function import RankFunction
@@ -63,7 +63,9 @@ def test_both_rank_alike_by_any_rules(seed, split_by, bounds):
 
 def test_both_follow_a_rank_file_alike(tmp_path, small_webs):
     rules = RankRules(ROWS[1:], "phase", (9,))
-    (tmp_path / "best.toml").write_text(rank_file_text(RankFile(rules, guide="svm", threshold=0.4, hub_over="max")))
+    (tmp_path / "best.toml").write_text(
+        rank_file_text(RankFile(rules, relevance_model="svm", threshold=0.4, hub_over="max"))
+    )
     for mode in MODES:
         small_webs[3].assert_same(f"evolved:file={tmp_path / 'best.toml'}", mode)
 
@@ -94,7 +96,7 @@ def test_both_crawl_a_web_of_almost_nothing_alike(links, strategy):
     web = SyntheticWeb(links, fails=["b"])
     for mode in MODES:
         crawl = ground_of(web.recorded).assert_same(strategy, mode)
-        assert crawl.ended is Ended.FRONTIER
+        assert crawl.ended is EndReason.FRONTIER
 
 
 @each(SOME)
@@ -122,10 +124,10 @@ def test_both_crawl_from_repeated_seeds_and_from_seeds_that_are_not_recorded_ali
 @pytest.mark.parametrize("page_budget", [0, 1, 10**12])
 def test_a_budget_of_nothing_and_one_of_more_than_the_web_end_alike(small_webs, strategy, page_budget):
     crawl = small_webs[2].assert_same(strategy, page_budget=page_budget)
-    assert crawl.ended is (Ended.BUDGET if page_budget < 2 else Ended.FRONTIER)
+    assert crawl.ended is (EndReason.BUDGET if page_budget < 2 else EndReason.FRONTIER)
 
 
-@pytest.mark.parametrize("rules", [{"closed_world": True}, {"obey_nofollow": False}, {}])
+@pytest.mark.parametrize("rules", [{"closed_world": True}, {"respect_nofollow": False}, {}])
 @each(SOME)
 def test_both_see_the_links_that_are_shown_alike(rules, strategy):
     arrays = dict(SyntheticWeb.random(Random(6), 120, 6).recorded.arrays)

@@ -8,7 +8,7 @@ import pytest
 
 from scenthound import compiling
 from scenthound.simulator.simulator import simulate
-from scenthound.simulator.web import ShownLinks
+from scenthound.simulator.web import VisibleLinks
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.breadth_first import BreadthFirst
@@ -54,7 +54,7 @@ def test_scores_are_asked_for_visited_pages_only_and_once(ground, strategy):
     made = STRATEGIES.make(strategy) if isinstance(strategy, str) else strategy()
     crawl = fresh.compiled(strategy, MODES[2], page_budget=30)
     assert sorted(fresh.scores.asked_of("page")) == sorted(crawl.pages.tolist())
-    for what, is_wanted in (("contexts", made.context_words is not None), ("anchors", made.wants_anchors)):
+    for what, is_wanted in (("contexts", made.context_words is not None), ("anchors", made.needs_anchors)):
         assert sorted(fresh.scores.asked_of(what)) == (sorted(crawl.pages.tolist()) if is_wanted else [])
     n_asked = len(fresh.scores.asked)
     again = fresh.compiled(strategy, MODES[2], page_budget=30)
@@ -150,7 +150,7 @@ def test_without_a_budget_nothing_is_visited_either_way(plain):
 
 def test_a_crawl_that_a_score_starts_does_not_disturb_the_one_that_asked():
     web = SyntheticWeb.random(Random(5), 80, 5)
-    shown, given = ShownLinks(web.recorded), web.scores()
+    shown, given = VisibleLinks(web.recorded), web.scores()
 
     class Crawling:
         """Scores that crawl the same web, by the same links, whenever they are asked."""

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.web.content_coding import FLOOR_BYTES, STEP_BYTES, BodyDecoder, Decoded, codings_of, decode_all
 
 if sys.version_info >= (3, 14):
@@ -115,7 +115,7 @@ def test_no_bytes_at_all_are_an_empty_body(coding: str) -> None:
 @pytest.mark.parametrize("coding", PACK)
 @given(noise=st.binary(min_size=1, max_size=300))
 def test_noise_never_raises(coding: str, noise: bytes) -> None:
-    assert decode_all(noise, (coding,), MOST).fault in (None, Reason.BAD_CODING)
+    assert decode_all(noise, (coding,), MOST).fault in (None, SkipReason.BAD_CONTENT_ENCODING)
 
 
 @pytest.mark.parametrize("coding", PACK)
@@ -127,7 +127,7 @@ def test_changed_bytes_are_found_or_harmless(coding: str) -> None:
         changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
         decoded = decode_all(bytes(changed), (coding,), MOST)
         assert len(decoded.content) <= MOST
-        assert decoded.fault in (None, Reason.BAD_CODING)
+        assert decoded.fault in (None, SkipReason.BAD_CONTENT_ENCODING)
 
 
 @pytest.mark.parametrize("coding", PACK)
@@ -146,14 +146,14 @@ def test_a_bomb_costs_no_more_than_the_limit(coding: str) -> None:
     decoded = decode_all(bomb, (coding,), MOST)
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert decoded.fault is Reason.COMPRESSION_BOMB
+    assert decoded.fault is SkipReason.COMPRESSION_BOMB
     assert len(decoded.content) <= FLOOR_BYTES
     assert peak_bytes < 2 * MOST
 
 
 @pytest.mark.parametrize("coding", PACK)
 def test_a_bomb_is_one_also_where_the_limit_is_small(coding: str) -> None:
-    assert decode_all(QUICK_BOMBS[coding], (coding,), 100_000).fault is Reason.COMPRESSION_BOMB
+    assert decode_all(QUICK_BOMBS[coding], (coding,), 100_000).fault is SkipReason.COMPRESSION_BOMB
 
 
 def test_a_small_page_that_compresses_well_is_no_bomb() -> None:
@@ -168,15 +168,15 @@ def test_a_stage_in_the_middle_cannot_swell_unseen() -> None:
     # The inner stream ends at once; all that follows it, 40 MB, would be unpacked only to be passed over.
     inner = gzip.compress(b"small") + bytes(40_000_000)
     decoded = decode_all(gzip.compress(inner), ("gzip", "gzip"), MOST)
-    assert decoded.fault is Reason.COMPRESSION_BOMB
+    assert decoded.fault is SkipReason.COMPRESSION_BOMB
 
 
 def test_streams_of_nothing_are_bounded() -> None:
-    assert decode_all(gzip.compress(b"") * 2_000, ("gzip",), MOST).fault is Reason.BAD_CODING
+    assert decode_all(gzip.compress(b"") * 2_000, ("gzip",), MOST).fault is SkipReason.BAD_CONTENT_ENCODING
 
 
 def test_too_many_codings_are_not_tried() -> None:
-    assert decode_all(b"anything", ("gzip",) * 6, MOST).fault is Reason.BAD_CODING
+    assert decode_all(b"anything", ("gzip",) * 6, MOST).fault is SkipReason.BAD_CONTENT_ENCODING
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_bodies_packed_by_others_are_read(shared: Path, name: str, codings: str)
 @pytest.mark.parametrize("coding", PACK)
 def test_bombs_made_by_others_are_known_for_what_they_are(shared: Path, coding: str) -> None:
     body = (shared / "suites" / "compressed" / f"bomb-{coding}.bin").read_bytes()
-    assert decode_all(body, (coding,), MOST).fault is Reason.COMPRESSION_BOMB
+    assert decode_all(body, (coding,), MOST).fault is SkipReason.COMPRESSION_BOMB
 
 
 def test_both_kinds_of_deflate_made_by_others_are_read(shared: Path) -> None:

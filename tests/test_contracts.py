@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scenthound.errors import BrokenContract, Peeked
+from scenthound.errors import LeakageError, PluginError
 from scenthound.metrics.retrieval import Precision
 from scenthound.strategies.base import MemoryBound
 from scenthound.strategies.best_n_first import BestFirst
@@ -160,7 +160,7 @@ class SharesItsState(BestFirst):
 
 class GivesUpOnDeadLinks(BreadthFirst):
     def drop(self, page):
-        raise BrokenContract("A dead link must not stop a strategy.")
+        raise PluginError("A dead link must not stop a strategy.")
 
 
 class WantsPredictions(BreadthFirst):
@@ -211,7 +211,7 @@ class Peeks(BreadthFirst):
     ],
 )
 def test_a_strategy_that_breaks_a_rule_is_told_which(strategy, says):
-    with pytest.raises(BrokenContract, match=says):
+    with pytest.raises(PluginError, match=says):
         check_strategy(strategy)
 
 
@@ -220,50 +220,50 @@ def test_a_strategy_may_keep_the_links_that_it_says_it_keeps():
 
 
 def test_a_strategy_that_peeks_is_caught():
-    with pytest.raises(Peeked):
+    with pytest.raises(LeakageError):
         check_strategy(Peeks)
 
 
 class SeesTheFuture(Precision):
-    def curve(self, trace, judgement, n_steps):
-        return np.full(n_steps, super().curve(trace, judgement, max(len(trace), 1))[-1])
+    def curve(self, trace, ground_truth, n_steps):
+        return np.full(n_steps, super().curve(trace, ground_truth, max(len(trace), 1))[-1])
 
 
 class TooShort(Precision):
-    def curve(self, trace, judgement, n_steps):
-        return super().curve(trace, judgement, n_steps)[1:]
+    def curve(self, trace, ground_truth, n_steps):
+        return super().curve(trace, ground_truth, n_steps)[1:]
 
 
 class StopsWithTheCrawl(Precision):
-    def curve(self, trace, judgement, n_steps):
-        return super().curve(trace, judgement, min(n_steps, len(trace)))
+    def curve(self, trace, ground_truth, n_steps):
+        return super().curve(trace, ground_truth, min(n_steps, len(trace)))
 
 
 class Meddles(Precision):
-    def curve(self, trace, judgement, n_steps):
-        answer = super().curve(trace, judgement, n_steps)
-        judgement.targets[:] = 0
+    def curve(self, trace, ground_truth, n_steps):
+        answer = super().curve(trace, ground_truth, n_steps)
+        ground_truth.targets[:] = 0
         return answer
 
 
 class Whims(Precision):
     whim = 0.0
 
-    def curve(self, trace, judgement, n_steps):
+    def curve(self, trace, ground_truth, n_steps):
         Whims.whim += 1
-        return super().curve(trace, judgement, n_steps) + Whims.whim
+        return super().curve(trace, ground_truth, n_steps) + Whims.whim
 
 
 class HalfDefined(Precision):
-    def curve(self, trace, judgement, n_steps):
-        answer = super().curve(trace, judgement, n_steps)
-        if not len(judgement.targets):
+    def curve(self, trace, ground_truth, n_steps):
+        answer = super().curve(trace, ground_truth, n_steps)
+        if not len(ground_truth.targets):
             answer[: n_steps // 2] = 0
         return answer
 
 
 class Undecided(Precision):
-    def curve(self, trace, judgement, n_steps):
+    def curve(self, trace, ground_truth, n_steps):
         return np.full(n_steps, np.nan)
 
 
@@ -280,5 +280,5 @@ class Undecided(Precision):
     ],
 )
 def test_a_metric_that_breaks_a_rule_is_told_which(metric, says):
-    with pytest.raises(BrokenContract, match=says):
+    with pytest.raises(PluginError, match=says):
         check_metric(metric())

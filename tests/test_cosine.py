@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadTopic
+from scenthound.errors import InvalidTopic
 from scenthound.model import Topic
 from scenthound.relevance.base import MAX_WINDOW_WORDS, bounded_ends
 from scenthound.relevance.cosine import Cosine
@@ -72,9 +72,9 @@ def test_a_page_without_links_has_no_contexts():
 
 
 def test_a_topic_of_stop_words_is_refused():
-    with pytest.raises(BadTopic, match=r"'t': its keywords have no word but stop words and single letters"):
+    with pytest.raises(InvalidTopic, match=r"'t': its keywords have no word but stop words and single letters"):
         relevance("the", "of")
-    with pytest.raises(BadTopic, match=r"'t': its description has no word but stop words"):
+    with pytest.raises(InvalidTopic, match=r"'t': its description has no word but stop words"):
         relevance("balloon", by_description=True)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from overview_crawls import SEEDS, plan
 from scenthound.command_line import in_lines
-from scenthound.crawler.command import repeat_command
-from scenthound.crawler.plan import STUDY_LIMITS, CrawlPlan, RunGoals
+from scenthound.crawler.command import reproduce_command
+from scenthound.crawler.plan import STUDY_LIMITS, CrawlSettings, StopConditions
 from scenthound.frontier.politeness_rules import PolitenessRules
 from scenthound.model import Topic
 
@@ -24,7 +24,7 @@ PLANS = {
         "random_seed": 7,
         "contact": "me@example.org",
         "agent": "Hound",
-        "obey_nofollow": False,
+        "respect_nofollow": False,
         "sitemaps": True,
         "traps": False,
         "near_duplicates": False,
@@ -48,11 +48,11 @@ PLANS = {
 def test_the_command_makes_the_plan_again(
     name: str, tmp_path: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[tuple[CrawlPlan, Path]] = []
+    made: list[tuple[CrawlSettings, Path]] = []
     monkeypatch.setattr("scenthound.cli.crawl_run.start", lambda plan, out, *_, **__: made.append((plan, out)))
     monkeypatch.chdir(tmp_path)
     wanted = plan(**PLANS[name])
-    repeat = repeat_command(wanted, RunGoals(page_budget=77), "again")
+    repeat = reproduce_command(wanted, StopConditions(page_budget=77), "again")
     for file, text in repeat.files:
         Path(file).write_text(text, encoding="utf-8")
     program, *words = shlex.split(in_lines(repeat.line).replace("\\\n", " "))
@@ -63,7 +63,7 @@ def test_the_command_makes_the_plan_again(
 
 
 def test_options_that_are_as_usual_are_left_out() -> None:
-    line = repeat_command(plan(), RunGoals(), "again").line
+    line = reproduce_command(plan(), StopConditions(), "again").line
     assert line == (
         "scenthound crawl --topic ballooning --keywords 'hot air balloon' --keywords ballooning "
         f"--seed {SEEDS[0]} --seed {SEEDS[1]} --pages 1000 --out again"
@@ -72,7 +72,7 @@ def test_options_that_are_as_usual_are_left_out() -> None:
 
 def test_what_no_option_says_is_named() -> None:
     odd = plan(tries=9, random_seed="0:ballooning", politeness=PolitenessRules(delay_factor=2.0))
-    assert repeat_command(odd, RunGoals(), "again").unsaid == (
+    assert reproduce_command(odd, StopConditions(), "again").unsaid == (
         "tries=9",
         "random_seed='0:ballooning'",
         "delay_factor=2.0",
@@ -81,7 +81,7 @@ def test_what_no_option_says_is_named() -> None:
 
 def test_files_may_be_elsewhere() -> None:
     odd = plan(topic=Topic("ballooning", ("balloon",), description="Flights"), hosts={"a.test": "127.0.0.1"})
-    repeat = repeat_command(odd, RunGoals(), "again", Path("my files"))
+    repeat = reproduce_command(odd, StopConditions(), "again", Path("my files"))
     words = shlex.split(repeat.line)
     assert (words[2], words[words.index("--hosts") + 1]) == ("my files/topic.jsonl", "my files/hosts")
     assert [name for name, _ in repeat.files] == ["topic.jsonl", "hosts"]

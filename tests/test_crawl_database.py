@@ -12,17 +12,24 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from scenthound.errors import BadInput
-from scenthound.reasons import Reason
+from scenthound.errors import InvalidInput
+from scenthound.reasons import SkipReason
 from scenthound.store.crawl_database import CrawlBatch, CrawlDatabase, packed, unpacked
-from scenthound.store.crawl_rows import JoinedArrays, NotTakenRow, Place, RobotsRow, VisitRow, joined_arrays
+from scenthound.store.crawl_rows import (
+    ArchiveLocation,
+    JoinedArrays,
+    RobotsRecord,
+    SkippedRecord,
+    VisitRecord,
+    joined_arrays,
+)
 from scenthound.store.stored_crawl import StoredCrawl
 from stored_crawls import NOON_S, new_crawl, visit
 
 
-def same(left: VisitRow, right: VisitRow) -> bool:
+def same(left: VisitRecord, right: VisitRecord) -> bool:
     """Equal in every field; arrays by value."""
-    for name in VisitRow.__slots__:
+    for name in VisitRecord.__slots__:
         one, other = getattr(left, name), getattr(right, name)
         if not (np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other):
             return False
@@ -41,7 +48,7 @@ def test_a_visit_comes_back_in_every_field(tmp_path: Path) -> None:
         title="Café \x00 \U0001f415",
         simhash=-(2**63),
         links=numbers(1, 2, 2**31 - 1),
-        place=Place(3, 2**40, 17),
+        place=ArchiveLocation(3, 2**40, 17),
         score=0.1,
         regret=float("inf"),
         predicted=np.array([0.1, -0.0, 1e-300]),
@@ -64,12 +71,12 @@ def test_a_visit_comes_back_in_every_field(tmp_path: Path) -> None:
 def test_numbers_out_of_arrays_are_stored_as_numbers(tmp_path: Path) -> None:
     with new_crawl(tmp_path / "crawl") as store:
         store.add_visit(visit(0, page=np.int32(5), simhash=np.int64(-3), relevance=np.float64(0.25)))
-        store.add_not_taken(NotTakenRow(np.int32(6), "http://a.test/", Reason.ROBOTS, "", NOON_S))
+        store.add_skipped(SkippedRecord(np.int32(6), "http://a.test/", SkipReason.ROBOTS, "", NOON_S))
         store.commit()
         found = store.visit_of_page(5)
         assert found is not None
         assert (found.simhash, found.relevance) == (-3, 0.25)
-        assert store.not_taken_of_page(6) is not None
+        assert store.skipped_page(6) is not None
 
 
 def test_visits_of_many_commits_are_one_list_and_can_be_read_from_any_on(tmp_path: Path) -> None:
@@ -106,30 +113,30 @@ def test_parents_are_the_visits_whose_links_hold_the_page(tmp_path: Path) -> Non
 
 def test_of_a_page_not_taken_the_last_reason_stays_and_reasons_are_counted(tmp_path: Path) -> None:
     rows = [
-        NotTakenRow(3, "http://a.test/3", Reason.SERVER_ERROR, "503", NOON_S, 503),
-        NotTakenRow(1, "http://a.test/1", Reason.ROBOTS, "", NOON_S),
-        NotTakenRow(2, "http://a.test/2", Reason.ROBOTS, "\udcff", NOON_S),
-        NotTakenRow(3, "http://a.test/3", Reason.RATE_LIMITED, "429", NOON_S + 1, 429),
+        SkippedRecord(3, "http://a.test/3", SkipReason.SERVER_ERROR, "503", NOON_S, 503),
+        SkippedRecord(1, "http://a.test/1", SkipReason.ROBOTS, "", NOON_S),
+        SkippedRecord(2, "http://a.test/2", SkipReason.ROBOTS, "\udcff", NOON_S),
+        SkippedRecord(3, "http://a.test/3", SkipReason.RATE_LIMITED, "429", NOON_S + 1, 429),
     ]
     with new_crawl(tmp_path / "crawl") as store:
         for row in rows:
-            store.add_not_taken(row)
+            store.add_skipped(row)
         store.commit()
-        found = list(store.not_taken())
+        found = list(store.skipped())
         assert [row.page for row in found] == [1, 2, 3]
         assert found[0] == rows[1]
-        assert found[2] == store.not_taken_of_page(3) == rows[3]
-        assert list(store.reasons().items()) == [(Reason.ROBOTS, 2), (Reason.RATE_LIMITED, 1)]
-        assert store.not_taken_of_page(4) is None
-        assert store.counts().not_taken == 3
+        assert found[2] == store.skipped_page(3) == rows[3]
+        assert list(store.reasons().items()) == [(SkipReason.ROBOTS, 2), (SkipReason.RATE_LIMITED, 1)]
+        assert store.skipped_page(4) is None
+        assert store.counts().skipped == 3
 
 
 def test_strings_robots_and_events_come_back_in_order_whatever_the_commits(tmp_path: Path) -> None:
     urls = [f"http://a.test/{'long-' * 20}{i}" for i in range(250)]
     stems = ["dog", "", "\udc80", "café"]
     robots = [
-        RobotsRow("http://a.test", NOON_S, 200, b"User-agent: *\n" * 50),
-        RobotsRow("http://b.test", 0.5, None, b""),
+        RobotsRecord("http://a.test", NOON_S, 200, b"User-agent: *\n" * 50),
+        RobotsRecord("http://b.test", 0.5, None, b""),
     ]
     with new_crawl(tmp_path / "crawl") as store:
         for start in range(250):
@@ -200,12 +207,12 @@ def test_what_is_no_database_of_a_crawl_is_told_in_one_line(tmp_path: Path) -> N
     folder = tmp_path / "crawl"
     new_crawl(folder).close()
     (folder / "crawl.sqlite").write_bytes(b"no database at all, but long enough to be looked at")
-    with pytest.raises(BadInput, match=r"crawl\.sqlite cannot be used: file is not a database"):
+    with pytest.raises(InvalidInput, match=r"crawl\.sqlite cannot be used: file is not a database"):
         StoredCrawl.open(folder)
     (folder / "crawl.sqlite").unlink()
-    with pytest.raises(BadInput, match=r"crawl\.sqlite cannot be used"):
+    with pytest.raises(InvalidInput, match=r"crawl\.sqlite cannot be used"):
         StoredCrawl.open(folder)
-    with pytest.raises(BadInput, match=r"crawl\.sqlite cannot be used"):
+    with pytest.raises(InvalidInput, match=r"crawl\.sqlite cannot be used"):
         CrawlDatabase(folder / "crawl.sqlite")
     assert not (folder / "crawl.sqlite").exists()
 

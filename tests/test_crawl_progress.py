@@ -15,11 +15,11 @@ from scenthound.cli.crawl_output import (
     _display,
     clock_time,
     ending_text,
-    not_taken,
     seconds_left,
+    skipped,
 )
 from scenthound.crawler.status import CrawlStatus
-from scenthound.reasons import Ended, Reason
+from scenthound.reasons import EndReason, SkipReason
 
 STATUS = CrawlStatus(
     n_pages=250,
@@ -27,16 +27,22 @@ STATUS = CrawlStatus(
     seconds=50.0,
     pages_per_s=5.0,
     harvest=0.25,
-    harvest_of_late=0.125,
+    recent_harvest=0.125,
     frontier=12_345,
     in_flight=7,
     hosts_active=7,
-    hosts_resting=30,
+    hosts_waiting=30,
     hosts_ready=3,
-    hosts_retired=2,
+    hosts_disabled=2,
     regret=0.0625,
-    n_not_taken=18,
-    reasons={Reason.ROBOTS: 3, Reason.NOT_HTML: 9, Reason.CLIENT_ERROR: 4, Reason.SOFT_404: 1, Reason.TRAP_PATH: 1},
+    n_skipped=18,
+    reasons={
+        SkipReason.ROBOTS: 3,
+        SkipReason.NOT_HTML: 9,
+        SkipReason.CLIENT_ERROR: 4,
+        SkipReason.SOFT_404: 1,
+        SkipReason.TRAP_PATH: 1,
+    },
 )
 
 
@@ -68,10 +74,10 @@ def test_the_display_has_as_many_lines_on_a_narrow_terminal(width: int) -> None:
 
 def test_a_crawl_that_is_to_end_says_what_it_waits_for() -> None:
     assert ending_text(STATUS) == ""
-    stopped = replace(STATUS, ending=Ended.STOPPED)
+    stopped = replace(STATUS, ending=EndReason.STOPPED)
     assert ending_text(stopped) == "stopped by the user: finishing 7 in flight; Ctrl-C again stops now"
     assert shown(stopped)[-1] == ending_text(stopped)
-    assert ending_text(replace(STATUS, ending=Ended.TIME)) == "time is up: finishing 7 in flight"
+    assert ending_text(replace(STATUS, ending=EndReason.TIME)) == "time is up: finishing 7 in flight"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +103,7 @@ def test_spans_are_told_as_a_clock_does(seconds: float, told: str) -> None:
 
 
 def test_without_reasons_nothing_is_named() -> None:
-    assert not_taken(replace(STATUS, reasons={}, n_not_taken=0)) == "0"
+    assert skipped(replace(STATUS, reasons={}, n_skipped=0)) == "0"
 
 
 def test_plain_lines_are_seldom_but_an_end_is_told_at_once(
@@ -110,8 +116,8 @@ def test_plain_lines_are_seldom_but_an_end_is_told_at_once(
             now_s = moment_s
             lines.watch(STATUS)
         now_s = 106.0
-        lines.watch(replace(STATUS, ending=Ended.STOPPED))
-        lines.watch(replace(STATUS, ending=Ended.STOPPED))
+        lines.watch(replace(STATUS, ending=EndReason.STOPPED))
+        lines.watch(replace(STATUS, ending=EndReason.STOPPED))
     first, second = capsys.readouterr().err.splitlines()
     assert first == (
         "250 of 1,000 pages, 5.0 pages/s, 2:30 left; harvest 0.250, of late 0.125; frontier 12,345; "
@@ -131,7 +137,7 @@ def test_json_lines_come_once_a_second_and_when_the_crawl_is_to_end(
             now_s = moment_s
             lines.watch(STATUS)
         now_s = 101.5
-        lines.watch(replace(STATUS, ending=Ended.TIME))
+        lines.watch(replace(STATUS, ending=EndReason.TIME))
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [event["ending"] for event in events] == [None, None, "time"]
     assert events[0]["reasons"] == {"not-html": 9, "client-error": 4, "robots": 3, "soft-404": 1, "trap-path": 1}

@@ -7,8 +7,8 @@ import pytest
 
 from overview_crawls import SEEDS, a_moment, a_run, add_visits, blocks_of, chart, planned_crawl, table
 from scenthound.model import Topic
-from scenthound.reasons import Reason
-from scenthound.store.crawl_rows import NotTakenRow
+from scenthound.reasons import SkipReason
+from scenthound.store.crawl_rows import SkippedRecord
 from scenthound.ui.document import Chart, LinkGraph, Page, Verbatim
 from scenthound.ui.html import page_html
 from scenthound.ui.reports.crawl import crawl_page, histogram, time_unit
@@ -26,11 +26,11 @@ def ended(tmp_path: Path) -> Path:
     folder = tmp_path / "crawl"
     with planned_crawl(folder, page_budget=100) as store:
         add_visits(store, [0.8] * 10 + [0.5] * 80 + [0.2] * 10, {0: [2, 4], 1: [3]}, regret=0.125)
-        for page, reason in ((100, Reason.ROBOTS), (101, Reason.NOT_HTML), (102, Reason.ROBOTS)):
-            store.add_not_taken(NotTakenRow(page, f"http://a.test/{page}", reason, "", NOON_S))
+        for page, reason in ((100, SkipReason.ROBOTS), (101, SkipReason.NOT_HTML), (102, SkipReason.ROBOTS)):
+            store.add_skipped(SkippedRecord(page, f"http://a.test/{page}", reason, "", NOON_S))
         store.note_run(a_run(1, 0.0, ended_s=50.0, ended="page budget reached"))
         for second in range(51):
-            store.add_moment(a_moment(second, 2 * second, regret=0.125))
+            store.add_sample(a_moment(second, 2 * second, regret=0.125))
         store.commit()
     return folder
 
@@ -143,7 +143,7 @@ def test_a_crawl_of_an_older_version_is_shown_by_its_visits(tmp_path: Path) -> N
 
 def test_a_crawl_without_pages_has_a_report_that_says_so(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
-        store.add_not_taken(NotTakenRow(0, SEEDS[0], Reason.DNS_NOT_FOUND, "", NOON_S))
+        store.add_skipped(SkippedRecord(0, SEEDS[0], SkipReason.DNS_NOT_FOUND, "", NOON_S))
         store.commit()
     page = crawl_page(tmp_path / "crawl")
     assert "It has taken no page." in page.summary[0]

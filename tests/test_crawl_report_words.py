@@ -9,8 +9,8 @@ import pytest
 
 from asked_dashboard import status_values
 from overview_crawls import a_moment, a_run, add_visits, blocks_of, chart, planned_crawl, table
-from scenthound.crawler.plan import RunGoals
-from scenthound.store.crawl_rows import GuideRow
+from scenthound.crawler.plan import StopConditions
+from scenthound.store.crawl_rows import RelevanceRecord
 from scenthound.ui.document import LinkGraph, Page
 from scenthound.ui.reports.crawl import crawl_page
 from scenthound.ui.reports.crawls import crawls_page
@@ -36,8 +36,8 @@ def test_the_time_between_runs_of_a_short_crawl_is_left_out(tmp_path: Path) -> N
             store.add_visit(visit(number, time_s=NOON_S + seconds))
         store.note_run(a_run(1, 0.0, ended_s=5.0, ended="stopped"))
         store.note_run(a_run(2, 1800.0, n_pages_before=2, ended_s=1806.0, ended="stopped"))
-        for moment in (a_moment(0, 0), a_moment(5, 2), a_moment(1800, 2, run=2), a_moment(1806, 4, run=2)):
-            store.add_moment(moment)
+        for sample in (a_moment(0, 0), a_moment(5, 2), a_moment(1800, 2, run=2), a_moment(1806, 4, run=2)):
+            store.add_sample(sample)
         store.commit()
     page = crawl_page(tmp_path / "crawl")
     assert chart(page, "pages").series[0].x.tolist() == [1, 4, 6, 9]
@@ -51,7 +51,7 @@ def test_pauses_are_left_out_and_marked(tmp_path: Path) -> None:
         store.note_run(a_run(1, 0.0, ended_s=90.0, ended="stopped"))
         for second in range(91):
             is_paused = 30 <= second <= 60
-            store.add_moment(a_moment(second, min(second, max(30, second - 30)), paused=is_paused))
+            store.add_sample(a_moment(second, min(second, max(30, second - 30)), paused=is_paused))
         store.commit()
     page = crawl_page(tmp_path / "crawl")
     assert "in 1 min (30 s of pauses left out), 1.0 pages a second." in said(page)
@@ -66,7 +66,7 @@ def test_what_an_older_version_crawled_comes_before_the_runs_and_their_pauses(tm
             store.add_visit(visit(number, time_s=NOON_S + seconds))
         store.note_run(a_run(1, 100.0, n_pages_before=2, ended_s=125.0, ended="stopped"))
         for second, is_paused in ((102, True), (120, True), (121, False), (125, False)):
-            store.add_moment(a_moment(second, 3, paused=is_paused))
+            store.add_sample(a_moment(second, 3, paused=is_paused))
         store.commit()
     pages = chart(crawl_page(tmp_path / "crawl"), "pages")
     # 7 s by the older version; then 2 s until the pause, and 5 s after it.
@@ -112,7 +112,7 @@ def test_pages_that_all_passed_a_seed_have_no_mean(tmp_path: Path) -> None:
 def test_a_budget_below_the_pages_taken_is_no_whole_that_they_are_of(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl", page_budget=100) as store:
         add_visits(store, [0.5] * 7)
-    RunGoals(page_budget=5).write(tmp_path / "crawl")
+    StopConditions(page_budget=5).write(tmp_path / "crawl")
     assert "It took 7 pages (its page budget is 5 by now) from 2 hosts" in said(crawl_page(tmp_path / "crawl"))
 
 
@@ -121,7 +121,7 @@ def retrained(tmp_path: Path) -> Path:
     """Sixty pages of 0.25 by the cosine, then forty of 0.75 by a guide that was trained anew."""
     with planned_crawl(tmp_path / "retrained") as store:
         add_visits(store, [0.25] * 60 + [0.75] * 40)
-        store.add_guide(GuideRow(60, NOON_S, "svm", "guides/1", 5, 7))
+        store.add_relevance_model(RelevanceRecord(60, NOON_S, "svm", "relevance_models/1", 5, 7))
         store.commit()
     return tmp_path / "retrained"
 
@@ -148,7 +148,7 @@ def test_wherever_relevances_of_two_guides_stand_together_it_is_said(retrained: 
 def test_a_guide_that_has_scored_nothing_yet_changes_no_figure(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.25] * 10)
-        store.add_guide(GuideRow(10, NOON_S, "svm", "guides/1", 5, 7))
+        store.add_relevance_model(RelevanceRecord(10, NOON_S, "svm", "relevance_models/1", 5, 7))
         store.commit()
     page = crawl_page(tmp_path / "crawl")
     assert "cosine scores how relevant a page is." in said(page)

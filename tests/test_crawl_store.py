@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from scenthound.errors import BadInput, Failure
+from scenthound.errors import Failure, InvalidInput
 from scenthound.store.archive import file_name
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
@@ -98,13 +98,13 @@ def urls_in_archive(folder: Path) -> list[str]:
 def test_after_kills_at_any_moment_all_that_was_acknowledged_is_there_and_the_crawl_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     new_crawl(folder, most_file_bytes=300_000).close()
-    moments = random.Random(4)
+    samples = random.Random(4)
     acknowledged = 0
     for _ in range(KILLS):
         with program(CRAWLER, str(folder)) as crawler:
             assert crawler.stdout is not None
             crawler.stdout.readline()
-            threading.Timer(moments.uniform(0.0, 0.1), crawler.kill).start()
+            threading.Timer(samples.uniform(0.0, 0.1), crawler.kill).start()
             said = crawler.stdout.read().split("\n")
         # The last line may have been cut off by the kill.
         acknowledged = max(acknowledged, *(int(line) for line in said[:-1] if line), 0)
@@ -151,10 +151,10 @@ def test_a_crawl_whose_archive_lost_what_was_acknowledged_does_not_go_on(tmp_pat
         store.commit()
     archive = folder / "archive" / file_name(0)
     archive.write_bytes(archive.read_bytes()[:-1])
-    with pytest.raises(BadInput, match="missing or cut off"):
+    with pytest.raises(InvalidInput, match="missing or cut off"):
         CrawlStore.open(folder)
     # Nothing stays locked after that.
-    with pytest.raises(BadInput, match="missing or cut off"):
+    with pytest.raises(InvalidInput, match="missing or cut off"):
         CrawlStore.open(folder)
 
 
@@ -179,9 +179,9 @@ def test_a_commit_may_be_written_in_another_thread_while_more_is_added(tmp_path:
 def test_one_process_at_a_time_may_write_and_the_next_one_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with new_crawl(folder):
-        with pytest.raises(BadInput, match=r"Another process is writing to .*crawl: wait until it has ended\."):
+        with pytest.raises(InvalidInput, match=r"Another process is writing to .*crawl: wait until it has ended\."):
             CrawlStore.open(folder)
-        with pytest.raises(BadInput, match="Another process is writing"):
+        with pytest.raises(InvalidInput, match="Another process is writing"):
             CrawlStore.create(folder, {}, ArchiveSettings(AGENT), force=True)
         StoredCrawl.open(folder).close()
     CrawlStore.open(folder).close()
@@ -193,12 +193,12 @@ def test_a_folder_that_is_there_is_replaced_only_when_told_and_only_if_it_is_a_c
         store.add_visit(visit(0))
         store.commit()
         assert store.about.settings == {"seeds": 3}
-    with pytest.raises(BadInput, match="exists already"):
+    with pytest.raises(InvalidInput, match="exists already"):
         CrawlStore.create(folder, {}, ArchiveSettings(AGENT))
     with CrawlStore.create(folder, {"seeds": 4}, ArchiveSettings(AGENT), force=True) as store:
         assert (store.counts().visits, store.about.settings) == (0, {"seeds": 4})
     (tmp_path / "mine").mkdir()
-    with pytest.raises(BadInput, match="holds something else"):
+    with pytest.raises(InvalidInput, match="holds something else"):
         CrawlStore.create(tmp_path / "mine", {}, ArchiveSettings(AGENT), force=True)
 
 
@@ -216,7 +216,7 @@ def test_a_folder_that_is_no_crawl_is_told_in_one_line(tmp_path: Path, about: by
     if about is not None:
         (tmp_path / "crawl.json").write_bytes(about)
     for kind in (StoredCrawl, CrawlStore):
-        with pytest.raises(BadInput, match=told) as raised:
+        with pytest.raises(InvalidInput, match=told) as raised:
             kind.open(tmp_path)
         assert "\n" not in str(raised.value)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.experiments.runs import RunFolder
 from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import TopicChoice
@@ -55,7 +55,7 @@ def test_a_web_that_was_recorded_and_one_of_a_crawl_are_opened_alike(tmp_path: P
     record([folder], tmp_path / "web")
     assert urls_of(open_web(tmp_path / "web")) == urls_of(open_web(folder)) == PAGES
     assert open_web(tmp_path / "web").fingerprint == open_web(folder).fingerprint
-    with pytest.raises(BadInput, match="There is no recorded web"):
+    with pytest.raises(InvalidInput, match="There is no recorded web"):
         open_web(tmp_path / "nothing")
 
 
@@ -117,7 +117,7 @@ def test_the_address_that_was_asked_for_is_an_alias_even_if_no_redirect_was_arch
 
 def test_a_crawl_without_a_page_is_no_web_and_says_so(tmp_path: Path) -> None:
     new_crawl(tmp_path / "crawl").close()
-    with pytest.raises(BadInput, match="holds no page"):
+    with pytest.raises(InvalidInput, match="holds no page"):
         web_of_crawl(tmp_path / "crawl")
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from asked_dashboard import RELEVANCE, Asker, begin_crawl, ended_crawl, store_page
-from scenthound.crawler.plan import RunGoals
-from scenthound.store.crawl_rows import GuideRow
+from scenthound.crawler.plan import StopConditions
+from scenthound.store.crawl_rows import RelevanceRecord
 from scenthound.store.stored_crawl import PageLists
 from stored_crawls import NOON_S, new_crawl, small_crawl
 
@@ -31,13 +31,13 @@ def visits(answer: Any) -> list[int]:
 def test_a_crawl_tells_what_it_is_and_how_it_stands(asker: Asker) -> None:
     crawl = asker.get(CRAWL).json
     assert (crawl["topic"], crawl["keywords"]) == ("ballooning", ["hot air balloon"])
-    assert (crawl["strategy"], crawl["guide"], crawl["state"]) == ("best_first", "cosine", "ended")
+    assert (crawl["strategy"], crawl["relevance_model"], crawl["state"]) == ("best_first", "cosine", "ended")
     assert crawl["ended"] == "It reached its page budget."
     status = crawl["status"]
     assert (status["pages"], status["page_budget"], status["regret"]) == (4, 10, 0.25)
     assert [(each["reason"], each["pages"]) for each in status["reasons"]] == [("not-html", 2), ("robots", 1)]
     assert status["reasons"][1]["told"] == "robots.txt asks to stay away"
-    assert status["asked_hosts"][0] == {"host": "a.test", "state": "resting", "rests_s": 0.8, "pages": 3}
+    assert status["host_statistics"][0] == {"host": "a.test", "state": "resting", "rests_s": 0.8, "pages": 3}
 
 
 def test_its_settings_are_readable_facts(asker: Asker) -> None:
@@ -54,7 +54,7 @@ def test_a_crawl_that_has_the_pages_of_its_budget_is_resumed_with_a_larger_one(
     tmp_path: Path, budget: int, more: list[str]
 ) -> None:
     folder = ended_crawl(tmp_path / "it's; a crawl")
-    RunGoals(page_budget=budget).write(folder)
+    StopConditions(page_budget=budget).write(folder)
     asker = Asker(folder)
     crawl = asker.get("/api/crawls/it-s-a-crawl").json
     assert shlex.split(crawl["resume_command"]) == ["scenthound", "crawl", "--resume", str(folder), *more]
@@ -79,9 +79,9 @@ def test_curves_are_those_of_its_moments_and_of_its_visits_when_a_short_crawl_is
         assert (curves["seconds"], curves["pages"]) == ([1, 2, 3, 4], [1, 2, 3, 4])
         assert curves["pages_per_s"] == [None, 1, 1, 1]
         assert curves["regret"] == [None] * 4
-        assert (str(curves["not_taken"]), str(curves["hosts_retired"])) == ("[3, 3, 3, 3]", "[5, 5, 5, 5]")
+        assert (str(curves["skipped"]), str(curves["hosts_disabled"])) == ("[3, 3, 3, 3]", "[5, 5, 5, 5]")
     curves = asker.get(f"{CRAWL}/curves").json
-    assert (curves["seconds"], curves["pages"], curves["not_taken"]) == ([0, 1, 2, 3], [1, 2, 3, 4], [None] * 4)
+    assert (curves["seconds"], curves["pages"], curves["skipped"]) == ([0, 1, 2, 3], [1, 2, 3, 4], [None] * 4)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_crawls_that_were_scored_alike_say_so_and_others_do_not(tmp_path: Path) 
     }.items():
         ended_crawl(tmp_path / name, **changes)
     with begin_crawl(tmp_path / "retrained") as store:
-        store.add_guide(GuideRow(2, NOON_S, "svm", "guides/1", 3, 3))
+        store.add_relevance_model(RelevanceRecord(2, NOON_S, "svm", "relevance_models/1", 3, 3))
         store.commit()
     asker = Asker(tmp_path)
     ids = {folder["name"]: folder["id"] for folder in asker.get("/api/folders").json["folders"]}
@@ -210,7 +210,7 @@ def test_a_crawl_of_an_older_version_is_shown_without_what_it_does_not_say(tmp_p
     assert (crawl["topic"], crawl["status"], crawl["settings"], crawl["state"]) == ("", None, [], "stopped")
     curves = asker.get(f"{CRAWL}/curves").json
     assert curves["pages"] == [1, 2, 3]
-    for name in ("hosts_active", "hosts_resting", "hosts_ready", "hosts_retired", "not_taken"):
+    for name in ("hosts_active", "hosts_waiting", "hosts_ready", "hosts_disabled", "skipped"):
         assert curves[name] == [None] * 3
     assert visits(asker.get(f"{CRAWL}/pages")) == [2, 1, 0]
 

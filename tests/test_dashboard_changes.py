@@ -9,8 +9,8 @@ import pytest
 
 from asked_dashboard import Answer, Asker, begin_crawl, ended_crawl
 from scenthound.crawler.control import CrawlWishes
-from scenthound.crawler.plan import RunGoals
-from scenthound.errors import WrongUse
+from scenthound.crawler.plan import StopConditions
+from scenthound.errors import UsageError
 from scenthound.experiments.labels import LABELS_FILE
 from scenthound.store.folder import locked
 from scenthound.ui.dashboard.problems import TooBusy, Workers
@@ -45,7 +45,7 @@ def test_a_crawl_that_is_not_running_cannot_be_steered(tmp_path: Path, asker: As
 def test_its_page_budget_is_for_the_next_run(tmp_path: Path, asker: Asker) -> None:
     ended_crawl(tmp_path / "crawl")
     assert "next run" in asker.post(f"{CRAWL}/budget", {"pages": 55}).json["says"]
-    assert RunGoals.read(tmp_path / "crawl").page_budget == 55
+    assert StopConditions.read(tmp_path / "crawl").page_budget == 55
 
 
 def test_asking_changes_nothing(tmp_path: Path, asker: Asker) -> None:
@@ -108,7 +108,7 @@ def test_a_guide_is_trained_once_at_a_time(tmp_path: Path, asker: Asker, monkeyp
 
     def trains(_folder: Path) -> NoReturn:
         answers.append(Asker.post(other, f"{CRAWL}/retrain"))
-        raise WrongUse("It cannot be trained.")
+        raise UsageError("It cannot be trained.")
 
     other = Asker(tmp_path / "crawl")
     other.dashboard = asker.dashboard

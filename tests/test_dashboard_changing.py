@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from browsers import watched
 from made_dashboard import TOKEN, MadeDashboard, crawl, curves, live, shipped_pages, status, taken
-from scenthound.ui.dashboard.responses import Done, GuideQuality, Labels, Problem, Retrained
+from scenthound.ui.dashboard.responses import Done, Labels, ModelQuality, Problem, Retrained
 
 EVENTS = "/api/crawls/balloons/events"
 
@@ -26,9 +26,9 @@ def made(watched_page: Page, address: str) -> MadeDashboard:
 @pytest.mark.parametrize("taken_up", [True, False])
 def test_retraining_tells_what_came_of_it_and_how_to_crawl_by_it(made: MadeDashboard, taken_up: bool) -> None:
     made.answers["/api/crawls/balloons/labels"] = Labels((taken(3, label=True),), 4, 4, None)
-    quality = GuideQuality(0.5, 0.875, 4, 4)
+    quality = ModelQuality(0.5, 0.875, 4, 4)
     says, command = "The guide is trained.", "scenthound crawl --train 'a b'"
-    made.answers["/api/crawls/balloons/retrain"] = Retrained(quality, taken_up, "guides/1", command, says)
+    made.answers["/api/crawls/balloons/retrain"] = Retrained(quality, taken_up, "relevance_models/1", command, says)
     made.open("/crawls/balloons/pages")
     made.page.get_by_role("button", name="Retrain the guide").click()
     training = made.page.locator(".training")

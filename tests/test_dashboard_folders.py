@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from asked_dashboard import Asker, ended_crawl
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.store.crawl_folder import ABOUT_FILE, DATABASE_FILE
 from scenthound.ui.dashboard import folders as folders_module
 from scenthound.ui.dashboard.folders import LOOKED_EVERY_S, FolderBook
@@ -156,5 +156,5 @@ def test_an_unknown_id_names_the_nearest(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_read_is_refused_with_its_problem(tmp_path: Path) -> None:
     book = FolderBook([told(tmp_path / "crawl", "{", "crawl.json")], Clock())
-    with pytest.raises(BadInput, match=r"crawl\.json"):
+    with pytest.raises(InvalidInput, match=r"crawl\.json"):
         book.crawl("crawl")

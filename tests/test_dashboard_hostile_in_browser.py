@@ -44,7 +44,7 @@ LOADING = """(address) => new Promise((done) => {
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndReason:
     """A crawl with a hostile name; `notes` is no crawl, `newer` one that this version cannot read."""
 
     board: Dashboard
@@ -55,7 +55,7 @@ class Ended:
 
 
 @pytest.fixture(scope="module")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EndReason]:
     place = tmp_path_factory.mktemp("dashboard")
     folder, notes = place / "crawls", place / "notes"
     (folder / "newer").mkdir(parents=True)
@@ -70,11 +70,11 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
     ):
         assert crawling.wait(20) == 0
         wait_for(lambda: len(board.get("/api/folders")["folders"]) == 3, "the folders")
-        yield Ended(board, site)
+        yield EndReason(board, site)
         assert "Traceback" not in board.said.read_text()
 
 
-def test_a_page_says_why_it_was_chosen(watched_page: Page, ended: Ended, screenshots: Path) -> None:
+def test_a_page_says_why_it_was_chosen(watched_page: Page, ended: EndReason, screenshots: Path) -> None:
     watched_page.goto(ended.page("pages"))
     watched_page.locator("li.page a.title").first.click()
     panel = watched_page.locator("aside.panel")
@@ -88,14 +88,14 @@ def test_a_page_says_why_it_was_chosen(watched_page: Page, ended: Ended, screens
     expect(panel).to_be_hidden()
 
 
-def test_an_address_that_was_not_taken_says_why(watched_page: Page, ended: Ended) -> None:
+def test_an_address_that_was_not_taken_says_why(watched_page: Page, ended: EndReason) -> None:
     watched_page.goto(ended.page())
     watched_page.get_by_label("What became of an address?").fill(ended.site.url(N_PAGES))
     watched_page.get_by_role("button", name="Explain").click()
     expect(watched_page.locator("aside.panel .sentences")).to_contain_text("the host has no such page")
 
 
-def test_a_label_stays_and_can_be_taken_away(watched_page: Page, ended: Ended) -> None:
+def test_a_label_stays_and_can_be_taken_away(watched_page: Page, ended: EndReason) -> None:
     watched_page.goto(ended.page("pages"))
     row = watched_page.locator("li.page").first
     row.get_by_role("button", name="Relevant", exact=True).click()
@@ -108,7 +108,7 @@ def test_a_label_stays_and_can_be_taken_away(watched_page: Page, ended: Ended) -
     wait_for(lambda: not ended.board.crawl(HOSTILE_NAME, "labels")["pages"], "no label")
 
 
-def test_words_of_pages_are_found(watched_page: Page, ended: Ended) -> None:
+def test_words_of_pages_are_found(watched_page: Page, ended: EndReason) -> None:
     watched_page.goto(ended.page("pages"))
     watched_page.get_by_label("Search").fill("word17x3")
     found = watched_page.locator("li.page")
@@ -116,7 +116,7 @@ def test_words_of_pages_are_found(watched_page: Page, ended: Ended) -> None:
     expect(found).to_contain_text("Page 17")
 
 
-def test_hostile_titles_are_shown_as_text(watched_page: Page, ended: Ended, screenshots: Path) -> None:
+def test_hostile_titles_are_shown_as_text(watched_page: Page, ended: EndReason, screenshots: Path) -> None:
     watched_page.goto(ended.page("pages").replace("#", "?order=first#"))
     titles = watched_page.locator("li.page a.title")
     expect(titles.nth(5)).to_be_visible()
@@ -133,7 +133,7 @@ def test_hostile_titles_are_shown_as_text(watched_page: Page, ended: Ended, scre
     nothing_was_run(watched_page)
 
 
-def test_hostile_titles_do_nothing_in_the_overview_and_in_the_report(watched_page: Page, ended: Ended) -> None:
+def test_hostile_titles_do_nothing_in_the_overview_and_in_the_report(watched_page: Page, ended: EndReason) -> None:
     path = ended.board.path_of(HOSTILE_NAME)
     for address in (ended.board.page(path), ended.board.address + path.replace("/crawls", "/report")):
         watched_page.goto(address)
@@ -144,7 +144,9 @@ def test_hostile_titles_do_nothing_in_the_overview_and_in_the_report(watched_pag
     assert "window.hacked" in watched_page.content()
 
 
-def test_what_is_no_crawl_or_a_newer_one_is_told_in_words(browser: Browser, ended: Ended, screenshots: Path) -> None:
+def test_what_is_no_crawl_or_a_newer_one_is_told_in_words(
+    browser: Browser, ended: EndReason, screenshots: Path
+) -> None:
     with watched(browser, "Failed to load resource") as page:
         page.goto(ended.board.page("/"))
         unreadable = page.get_by_role("region", name="Not readable")
@@ -158,7 +160,7 @@ def test_what_is_no_crawl_or_a_newer_one_is_told_in_words(browser: Browser, ende
             assert "Traceback" not in page.content()
 
 
-def test_without_the_token_nothing_can_be_changed(browser: Browser, ended: Ended, screenshots: Path) -> None:
+def test_without_the_token_nothing_can_be_changed(browser: Browser, ended: EndReason, screenshots: Path) -> None:
     labels = ended.board.path_of(HOSTILE_NAME, "labels")
     with watched(browser, "status of 403") as page:
         page.goto(ended.board.address + ended.board.path_of(HOSTILE_NAME, "pages"))
@@ -173,7 +175,7 @@ def test_without_the_token_nothing_can_be_changed(browser: Browser, ended: Ended
     assert ended.board.get(f"/api{labels}")["pages"] == []
 
 
-def test_a_page_of_another_site_learns_and_changes_nothing(browser: Browser, ended: Ended) -> None:
+def test_a_page_of_another_site_learns_and_changes_nothing(browser: Browser, ended: EndReason) -> None:
     elsewhere = StaticServer(lambda _host, _path: StaticPage(b"<!doctype html><title>elsewhere</title>"))
     labels = f"/api{ended.board.path_of(HOSTILE_NAME, 'labels')}"
     with elsewhere, watched(browser, "CORS", "Failed to load resource", "ERR_") as page:
@@ -190,7 +192,7 @@ def test_a_page_of_another_site_learns_and_changes_nothing(browser: Browser, end
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
-def test_a_phone_shows_all_of_it(browser: Browser, ended: Ended, screenshots: Path, colours: str) -> None:
+def test_a_phone_shows_all_of_it(browser: Browser, ended: EndReason, screenshots: Path, colours: str) -> None:
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "color_scheme": colours}
     with watched(browser, **phone) as page:
         page.goto(ended.page())

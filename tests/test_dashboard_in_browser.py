@@ -105,8 +105,8 @@ def test_a_running_crawl_goes_by_a_guide_that_was_trained_on_labels(
     watched_page.get_by_role("button", name="Retrain the guide").click()
     expect(watched_page.locator(".training")).to_contain_text("Quality after", timeout=20_000)
     watched_page.screenshot(path=screenshots / "dashboard-labels.png")
-    guides = wait_for(lambda: crawls.board.crawl("balloons")["guides"], "the new guide")
-    assert (guides[0]["n_positive"] >= 4, guides[0]["n_negative"]) == (True, 4)
+    relevance_models = wait_for(lambda: crawls.board.crawl("balloons")["relevance_models"], "the new guide")
+    assert (relevance_models[0]["n_positive"] >= 4, relevance_models[0]["n_negative"]) == (True, 4)
 
 
 def test_two_crawls_are_compared(watched_page: Page, crawls: Crawls, screenshots: Path) -> None:

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from asked_dashboard import Asker, ended_crawl, search
-from scenthound.experiments.retraining import GuideQuality, Retraining
+from scenthound.experiments.retraining import ModelQuality, Retraining
 from scenthound.ui.dashboard.openapi import openapi
 from scenthound.ui.dashboard.routes import ENDPOINTS
 
@@ -74,8 +74,8 @@ def test_questions_are_answered_as_described(asker: Asker, endpoint: Any) -> Non
 @pytest.mark.parametrize("endpoint", [each for each in ENDPOINTS if each.method == "POST"], ids=lambda each: each.name)
 def test_changes_are_answered_as_described(asker: Asker, endpoint: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scenthound.crawler.control._wish", lambda *_: None)
-    quality = GuideQuality(area_before=0.5, area_after=None, n_positive=3, n_negative=4)
-    done = Retraining(quality, "guides/1", taken_up=True, command="scenthound crawl", says="It was trained.")
+    quality = ModelQuality(area_before=0.5, area_after=None, n_positive=3, n_negative=4)
+    done = Retraining(quality, "relevance_models/1", taken_up=True, command="scenthound crawl", says="It was trained.")
     monkeypatch.setattr("scenthound.experiments.retraining.retrain", lambda _folder: done)
     answer = asker.post(endpoint.path.replace("{id}", "crawl"), BODIES.get(endpoint.path.rpartition("/")[2]))
     assert answer.status == 200, answer.text

@@ -133,11 +133,11 @@ def test_the_numbers_of_a_crawl_are_told(made: MadeDashboard) -> None:
     expect(made.page.locator("#number-pages")).to_have_text("1,234")
     told = {
         "harvest": "0.412",
-        "of_late": "0.380",
+        "recent": "0.380",
         "speed": "4.20",
         "left": "5 min",
         "frontier": "9,876",
-        "not_taken": "7",
+        "skipped": "7",
     }
     for name, text in told.items():
         expect(made.page.locator(f"#number-{name}")).to_have_text(text)
@@ -151,12 +151,12 @@ def test_a_crawl_of_an_old_version_tells_what_its_curves_know(made: MadeDashboar
     old = crawl(
         status=None, state="ended", ended="It reached its page budget.", resume_command="scenthound crawl --resume x"
     )
-    unknown = replace(curves(10, 1_020), not_taken=(None, None))
+    unknown = replace(curves(10, 1_020), skipped=(None, None))
     made.answers |= {"/api/crawls/balloons": old, "/api/crawls/balloons/events": live(old, unknown)}
     made.open("/crawls/balloons")
     expect(made.page.locator("#number-pages")).to_have_text("1,020")
     expect(made.page.locator("#number-harvest")).to_have_text("0.500")
-    expect(made.page.locator("#number-not_taken")).to_have_text(NONE)
+    expect(made.page.locator("#number-skipped")).to_have_text(NONE)
     expect(made.page.locator(".going-on")).to_contain_text("It reached its page budget.")
     expect(made.page.get_by_role("button", name="Pause")).to_be_disabled()
 

@@ -11,8 +11,8 @@ import numpy as np
 import orjson
 import pytest
 
-from asked_dashboard import HOST, Asker, begin_crawl, ended_crawl, moment, run_row, scope, status_values, store_page
-from scenthound.errors import BadInput
+from asked_dashboard import HOST, Asker, begin_crawl, ended_crawl, run_row, sample, scope, status_values, store_page
+from scenthound.errors import InvalidInput
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.ui.dashboard import events as event_stream
 from scenthound.ui.dashboard import events as watching
@@ -47,7 +47,7 @@ def go_on(store: CrawlStore, pages: int, seconds: float, run: int = 1) -> None:
     """The crawl takes a page and commits."""
     store.add_urls([f"http://a.test/new{pages}"])
     store_page(store, pages - 1, f"http://a.test/new{pages}", "new", links=np.zeros(0, np.int32))
-    store.add_moment(moment(pages, seconds, run))
+    store.add_sample(sample(pages, seconds, run))
     store.set_status(orjson.dumps(status_values(pages)))
     store.commit()
 
@@ -188,7 +188,7 @@ def test_pauses_are_left_out_as_in_the_whole_curve(tmp_path: Path) -> None:
     with begin_crawl(tmp_path / "crawl") as store:
         assert reader.read(whole=True, look=False).whole is not None
         for seconds, is_paused in ((5.0, True), (6.0, True), (95.0, True), (96.0, False)):
-            store.add_moment(moment(4, seconds, paused=is_paused))
+            store.add_sample(sample(4, seconds, paused=is_paused))
         store.commit()
         read = reader.read(whole=False, look=False).news
         assert read is not None
@@ -204,7 +204,7 @@ def test_a_crawl_in_the_place_of_another_is_not_taken_for_it(tmp_path: Path) -> 
     reader.read(whole=True, look=False)
     (tmp_path / "crawl").rename(tmp_path / "old")
     ended_crawl(tmp_path / "crawl")
-    with pytest.raises(BadInput, match="replaced"):
+    with pytest.raises(InvalidInput, match="replaced"):
         reader.read(whole=False, look=True)
     reader.close()
 

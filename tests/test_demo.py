@@ -10,7 +10,7 @@ from scenthound.crawler.plan import DEFAULT_STRATEGY
 from scenthound.experiments.demo import run as demo_module
 from scenthound.experiments.demo.run import MARK, Demo, Manner
 from scenthound.experiments.demo.web import load_demo_topics, write_demo_pages
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.store.stored_crawl import StoredCrawl
 
 Call = Callable[..., tuple[int, str, str]]
@@ -92,5 +92,5 @@ def test_the_demo_looks_up_no_name_but_its_own(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("socket.getaddrinfo", note)
     result = Demo(tmp_path / "demo", say=lambda _: None, shown=unseen, watched=unseen).make(page_budget=12)
     # The dozen pages link to modules that are not among them, on hosts that nobody serves.
-    assert all(crawl.summary.reasons[Reason.DNS_NOT_FOUND] > 0 for crawl in result.crawls)
+    assert all(crawl.summary.reasons[SkipReason.DNS_NOT_FOUND] > 0 for crawl in result.crawls)
     assert asked == []

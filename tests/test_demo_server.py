@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.experiments.demo import server as demo_server
 from scenthound.experiments.demo.render import demo_url
 from scenthound.experiments.demo.server import DemoServer, at_demo_port
@@ -121,6 +121,6 @@ def test_a_file_that_is_no_demo_web_is_told_in_one_line(tmp_path: Path, content:
     file = tmp_path / "pages.jsonl"
     if content is not None:
         file.write_text(content)
-    with pytest.raises(BadInput, match=r"Cannot read the demo web from .*: write it there again") as told:
+    with pytest.raises(InvalidInput, match=r"Cannot read the demo web from .*: write it there again") as told:
         DemoServer(file)
     assert "\n" not in str(told.value)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.experiments.demo import web as demo_web
 from scenthound.experiments.demo.render import demo_url
 from scenthound.experiments.demo.web import LEFT_OUT, DemoPages, demo_modules, load_demo_topics, write_demo_pages
@@ -124,7 +124,7 @@ def test_progress_goes_up_to_the_end(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="cannot be written"):
+    with pytest.raises(InvalidInput, match="cannot be written"):
         write_demo_pages(tmp_path / "nowhere" / "pages.jsonl", modules=["keyword"])
 
 

@@ -11,7 +11,7 @@ from scenthound.cli.crawl_output import status_values, summary_values
 from scenthound.crawler.start import CrawlSummary
 from scenthound.crawler.status import CrawlStatus
 from scenthound.files import compressed_as
-from scenthound.reasons import Ended, Reason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.simulator.modes import MODES
 from scenthound.store.record import record
 from scenthound.strategies.base import STRATEGIES
@@ -29,8 +29,8 @@ def test_the_table_of_strategies_lists_what_is_installed():
 
 
 def test_the_guide_to_strategies_tells_every_parameter_default_and_preset():
-    guide = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
-    parts = re.split(r"^### `(\w+)`$", guide, flags=re.MULTILINE)
+    relevance_model = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
+    parts = re.split(r"^### `(\w+)`$", relevance_model, flags=re.MULTILINE)
     told = dict(zip(parts[1::2], parts[2::2], strict=True))
     assert sorted(told) == STRATEGIES.names()
     for name, text in told.items():
@@ -76,12 +76,12 @@ def table_below(heading: str) -> list[tuple[str, str]]:
 
 
 def test_the_guide_to_crawling_lists_every_reason():
-    assert table_below("Why a page was not taken") == [(reason.value, reason.told) for reason in Reason]
+    assert table_below("Why a page was not taken") == [(reason.value, reason.told) for reason in SkipReason]
 
 
 def test_the_guide_to_crawling_lists_every_field_of_the_json_lines():
     status = CrawlStatus(0, 1, *[0.0] * 4, *[0] * 6, None, 0, {})
-    values = {**status_values(status, None), **summary_values(CrawlSummary(ROOT, Ended.BUDGET, status, 1, {}))}
+    values = {**status_values(status, None), **summary_values(CrawlSummary(ROOT, EndReason.BUDGET, status, 1, {}))}
     assert sorted(name for name, _ in table_below("Progress")) == sorted(values)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from ring_web import simulated, url
 from scenthound.cli.tables import print_evaluation
-from scenthound.errors import BadParameter, BrokenContract
+from scenthound.errors import InvalidParameter, PluginError
 from scenthound.experiments.evaluate import chosen_metrics, default_metrics, evaluate
 from scenthound.experiments.experiment import Experiment
 from scenthound.experiments.runs import RunFolder
@@ -63,7 +63,7 @@ def judged(tmp_path, traces, topics, starts, pages, *, cpu_us=2.0, times_s=None,
     from scenthound.experiments.experiment import Run
     from scenthound.experiments.runs import write_run
     from scenthound.experiments.starts import Start
-    from scenthound.reasons import Ended
+    from scenthound.reasons import EndReason
     from scenthound.simulator.web import Crawl
 
     with (tmp_path / "pages.jsonl").open("w") as file:
@@ -81,7 +81,7 @@ def judged(tmp_path, traces, topics, starts, pages, *, cpu_us=2.0, times_s=None,
     def crawl(key, visited):
         n = len(visited)
         time_s = np.linspace(0, times_s[key], n) if times_s and n else None
-        return Crawl(np.array(visited, np.int32), np.zeros(n), np.full(n, cpu_us), Ended.FRONTIER, 0, 0, time_s)
+        return Crawl(np.array(visited, np.int32), np.zeros(n), np.full(n, cpu_us), EndReason.FRONTIER, 0, 0, time_s)
 
     done = [Run(begun[key[0], key[2]], key[1], crawl(key, visited)) for key, visited in traces.items()]
     (tmp_path / "run").mkdir()
@@ -236,7 +236,7 @@ def test_simulated_running_times_are_averaged_over_seeds_and_then_topics(tmp_pat
 
 def test_steps_that_no_crawl_has_are_refused(web_path, topics_file, tmp_path):
     simulated(web_path, topics_file, tmp_path / "run")
-    with pytest.raises(BadParameter, match="no value after 21"):
+    with pytest.raises(InvalidParameter, match="no value after 21"):
         evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics()[0], [21])
 
 
@@ -247,12 +247,12 @@ def test_a_metric_may_be_named_with_its_step():
 
 
 class Fails(Precision):
-    def curve(self, trace, judgement, n_steps):
-        return judgement["missing"]
+    def curve(self, trace, ground_truth, n_steps):
+        return ground_truth["missing"]
 
 
 class TooLong(Precision):
-    def curve(self, trace, judgement, n_steps):
+    def curve(self, trace, ground_truth, n_steps):
         return np.zeros(n_steps + 1)
 
 
@@ -261,7 +261,7 @@ class TooLong(Precision):
 )
 def test_a_metric_that_fails_is_named_in_one_line(web_path, topics_file, tmp_path, metric, says):
     simulated(web_path, topics_file, tmp_path / "run")
-    with pytest.raises(BrokenContract, match=says) as broken:
+    with pytest.raises(PluginError, match=says) as broken:
         evaluate(RunFolder.open(tmp_path / "run"), [metric])
     assert "leave it out" in str(broken.value)
     assert "\n" not in str(broken.value)

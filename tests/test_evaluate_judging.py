@@ -9,7 +9,7 @@ from scenthound.experiments.pool import TopicJudge, crawled_page_rank, other_see
 from scenthound.experiments.starts import Start
 from scenthound.metrics.base import PoolFacts, parse_metric
 from scenthound.model import Topic, Trace
-from scenthound.simulator.web import ShownLinks
+from scenthound.simulator.web import VisibleLinks
 from scenthound.testing import SyntheticWeb
 
 TEXTS = {
@@ -40,27 +40,27 @@ def judge(topic=TOPIC, **options):
 
 
 def facts(topic=TOPIC, start=START, starts=(), **options) -> PoolFacts:
-    return judge(topic, **options).judgement(start, starts).facts
+    return judge(topic, **options).ground_truth(start, starts).facts
 
 
 def page_rank():
-    return crawled_page_rank(page_graph(WEB.recorded, ShownLinks(WEB.recorded)), TRACES)
+    return crawled_page_rank(page_graph(WEB.recorded, VisibleLinks(WEB.recorded)), TRACES)
 
 
 def test_the_pool_is_the_union_of_all_crawls_and_relevant_is_what_the_topic_names():
-    judgement = judge().judgement(START)
-    assert judgement.pool.tolist() == sorted((A, B, C, E))
-    assert judgement.relevant.tolist() == sorted((A, B))
-    assert (judgement.seeds.tolist(), judgement.targets.tolist()) == ([A], [B])
-    assert judgement.places(trace(E, A)).tolist() == [judgement.pool.tolist().index(page) for page in (E, A)]
+    ground_truth = judge().ground_truth(START)
+    assert ground_truth.pool.tolist() == sorted((A, B, C, E))
+    assert ground_truth.relevant.tolist() == sorted((A, B))
+    assert (ground_truth.seeds.tolist(), ground_truth.targets.tolist()) == ([A], [B])
+    assert ground_truth.places(trace(E, A)).tolist() == [ground_truth.pool.tolist().index(page) for page in (E, A)]
 
 
 def test_starts_of_one_topic_have_their_own_seeds_and_share_what_is_known_of_the_pool():
     both = judge()
-    one, other = both.judgement(START), both.judgement(Start("t", 1, (B,), (A,)))
+    one, other = both.ground_truth(START), both.ground_truth(Start("t", 1, (B,), (A,)))
     assert (one.seeds.tolist(), other.seeds.tolist()) == ([A], [B])
     assert one.facts.similarity() is other.facts.similarity()
-    assert both.judgement(START) is one
+    assert both.ground_truth(START) is one
 
 
 def test_the_page_that_is_the_description_ranks_first_and_those_without_its_words_last():
@@ -77,7 +77,7 @@ def test_the_formula_as_printed_ranks_otherwise():
     texts = {"a": "race balloon", "b": "balloon train train", "c": "race train balloon balloon", "d": "station " * 6}
     web = SyntheticWeb(dict.fromkeys("abcd", ()), texts=texts)
     topic = Topic("t", ("balloon",), description="Balloon")
-    known = TopicJudge(web.recorded, topic, [trace(0, 1, 2, 3)]).judgement(START).facts
+    known = TopicJudge(web.recorded, topic, [trace(0, 1, 2, 3)]).ground_truth(START).facts
     assert known.lexical_rank().tolist() == [1, 3, 2, 4]
     assert known.lexical_rank(as_printed=True).tolist() == [1, 2, 3, 4]
 
@@ -121,8 +121,8 @@ def test_nothing_is_found_out_before_it_is_asked_for(monkeypatch):
 
     for name in ("similarities", "lexical_ranks", "linkage_ranks", "trained_judge"):
         monkeypatch.setattr(module, name, refuse)
-    judgement = judge(page_rank=refuse).judgement(START, (START, OTHER))
-    assert parse_metric("precision").curve(TRACES[0], judgement, 3) == pytest.approx([1, 1, 2 / 3])
+    ground_truth = judge(page_rank=refuse).ground_truth(START, (START, OTHER))
+    assert parse_metric("precision").curve(TRACES[0], ground_truth, 3) == pytest.approx([1, 1, 2 / 3])
 
 
 def test_hosts_are_those_of_the_pages_and_of_all_seeds():
@@ -135,9 +135,9 @@ def test_hosts_are_those_of_the_pages_and_of_all_seeds():
 
 def test_a_web_of_one_host_has_no_hosts_to_be_found():
     web = SyntheticWeb(LINKS, texts=TEXTS)
-    judgement = TopicJudge(web.recorded, TOPIC, TRACES).judgement(START)
-    assert len(judgement.facts.hosts()) == 0
-    assert np.isnan(parse_metric("new_relevant_hosts").curve(TRACES[0], judgement, 3)).all()
+    ground_truth = TopicJudge(web.recorded, TOPIC, TRACES).ground_truth(START)
+    assert len(ground_truth.facts.hosts()) == 0
+    assert np.isnan(parse_metric("new_relevant_hosts").curve(TRACES[0], ground_truth, 3)).all()
 
 
 def test_other_seeds_are_those_of_topics_that_share_none_under_the_same_random_seed():
@@ -184,7 +184,7 @@ def test_voters_learn_what_was_set_aside_for_them_and_two_of_three_decide(monkey
 
 
 def test_topics_whose_crawls_got_no_page_have_an_empty_pool():
-    judgement = TopicJudge(WEB.recorded, TOPIC, [trace()], page_rank=page_rank).judgement(START)
+    ground_truth = TopicJudge(WEB.recorded, TOPIC, [trace()], page_rank=page_rank).ground_truth(START)
     for name in ("rank", "coverage", "mean_similarity", "novelty", "new_relevant_hosts", "rank:by=linkage"):
-        assert np.isnan(parse_metric(name).curve(trace(), judgement, 3)).all()
-    assert parse_metric("precision").curve(trace(), judgement, 2).tolist() == [0, 0]
+        assert np.isnan(parse_metric(name).curve(trace(), ground_truth, 3)).all()
+    assert parse_metric("precision").curve(trace(), ground_truth, 2).tolist() == [0, 0]

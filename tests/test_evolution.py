@@ -9,17 +9,17 @@ import pyarrow.parquet
 import pytest
 
 from evolution_web import SMALL, record_topical, small_search, write_topical
-from scenthound.errors import BadInput, BadParameter, BadTopic, UnknownName
+from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, UnknownName
 from scenthound.experiments.evolve.evaluation import Evaluation, Evaluator
 from scenthound.experiments.evolve.evolution import Evolution, evolve, go_on
 from scenthound.experiments.evolve.folder import LOG_FILE, RESULT_FILE, SearchFolder
-from scenthound.experiments.experiment import guides_for, plan
+from scenthound.experiments.experiment import plan, relevance_models_for
 from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import TopicChoice
 from scenthound.experiments.starts import TopicChoice as SimulatedTopics
 from scenthound.simulator.modes import parse_mode
 from scenthound.simulator.simulator import simulate
-from scenthound.simulator.web import ShownLinks
+from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.rank_file import read_rank_file
 from scenthound.strategies.rank_function import RankFunction
@@ -41,7 +41,7 @@ def done(topical, tmp_path_factory) -> Evolution:
 def test_a_search_leaves_the_best_rules_and_how_they_were_found(topical, done):
     written = read_rank_file(done.folder / RESULT_FILE)
     assert written.rules == done.best.rules
-    assert written.guide == "cosine"
+    assert written.relevance_model == "cosine"
     assert [row.evaluations for row in written.history] == [4, 8, 12, 16]
     assert [row.generation for row in written.history] == [0, 1, 2, 3]
     assert written.history[-1].best == done.best.fitness == written.training["best_fitness"]
@@ -81,10 +81,10 @@ def test_crawl_k_has_the_randomness_of_random_seed_k_and_the_start_of_seed_0(top
             web,
             RankFunction.of(done.best.rules),
             start.seeds,
-            guides_for(experiment, web).scores("rank_function", topic, start),
+            relevance_models_for(experiment, web).scores("rank_function", topic, start),
             rng=Random(f"crawl/{k}/balloon"),
             page_budget=40,
-            shown=ShownLinks(web),
+            shown=VisibleLinks(web),
             mode=parse_mode("roulette:size=6,refill_at=3"),
         )
         worth.append((crawl.relevance >= 0.5).sum() / 40)
@@ -190,22 +190,22 @@ def test_topics_that_no_crawl_can_start_for_are_left_out_when_told_to(topical, t
     done = evolve(web, choice, tmp_path / "search", **SMALL)
     assert [topic.id for topic in done.settings.experiment.topics] == ["balloon"]
     assert "'sea'" in done.skipped_topics[0]
-    with pytest.raises(BadTopic, match="has no example in the recorded web"):
+    with pytest.raises(InvalidTopic, match="has no example in the recorded web"):
         evolve(web, replace(choice, skip_missing=False), tmp_path / "other", **SMALL)
 
 
 @pytest.mark.parametrize(
     ("settings", "kind", "said"),
     [
-        ({"n_start": 241}, BadParameter, "start is 241, and the web has 240 pages"),
-        ({"page_budget": 0}, BadParameter, "pages is 0"),
-        ({"page_budget": 3}, BadParameter, "'balloon' start from 3 pages, and the shortest ends after 3"),
-        ({"page_budget": 4, "n_start": 9}, BadParameter, "give a smaller --start, or larger --pages"),
-        ({"search": "johnson2003:population=1"}, BadParameter, "population=1"),
+        ({"n_start": 241}, InvalidParameter, "start is 241, and the web has 240 pages"),
+        ({"page_budget": 0}, InvalidParameter, "pages is 0"),
+        ({"page_budget": 3}, InvalidParameter, "'balloon' start from 3 pages, and the shortest ends after 3"),
+        ({"page_budget": 4, "n_start": 9}, InvalidParameter, "give a smaller --start, or larger --pages"),
+        ({"search": "johnson2003:population=1"}, InvalidParameter, "population=1"),
         ({"search": "jonson2003"}, UnknownName, "Did you mean 'johnson2003'"),
         ({"mode": "rulette"}, UnknownName, "Did you mean 'roulette'"),
         ({"relevance": "svn"}, UnknownName, "Did you mean 'svm'"),
-        ({"seed_with": [Path("nowhere.toml")]}, BadInput, "nowhere.toml"),
+        ({"seed_with": [Path("nowhere.toml")]}, InvalidInput, "nowhere.toml"),
     ],
 )
 def test_bad_input_is_refused_before_a_folder_is_made(topical, tmp_path, settings, kind, said):
@@ -226,12 +226,12 @@ def test_target_recall_without_targets_is_refused(topical, tmp_path):
     topics = tmp_path / "topics.jsonl"
     topics.write_text('{"id": "balloon", "keywords": ["balloon"], "seeds": ["http://host0.test/0"]}\n')
     small_search(web, topics, tmp_path / "harvest")
-    with pytest.raises(BadTopic, match="has no target left to find"):
+    with pytest.raises(InvalidTopic, match="has no target left to find"):
         small_search(web, topics, tmp_path / "search", fitness="target_recall")
 
 
 def test_a_folder_whose_name_no_strategy_could_be_given_is_refused(topical, tmp_path):
-    with pytest.raises(BadParameter, match="cannot be written as evolved:file="):
+    with pytest.raises(InvalidParameter, match="cannot be written as evolved:file="):
         small_search(*topical, tmp_path / "a,b")
-    with pytest.raises(BadParameter, match="cannot be written as evolved:file="):
+    with pytest.raises(InvalidParameter, match="cannot be written as evolved:file="):
         go_on(tmp_path / "a,b")

@@ -13,7 +13,7 @@ import pytest
 
 from evolution_web import record_topical, small_search, write_topical
 from ring_web import record_ring
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.experiments.evolve.evolution import go_on
 from scenthound.experiments.evolve.folder import ABOUT_FILE, COMPARED_FILE, LOG_FILE, RESULT_FILE, SearchFolder
 from scenthound.experiments.evolve.run import EvolutionStatus
@@ -179,7 +179,7 @@ def test_a_second_process_is_refused(topical, tmp_path):
                 lambda: go_on(tmp_path / "search"),
                 lambda: small_search(*topical, tmp_path / "search", force=True),
             ):
-                with pytest.raises(BadInput) as refused:
+                with pytest.raises(InvalidInput) as refused:
                     attempt()
                 said.append(str(refused.value))
 
@@ -189,7 +189,7 @@ def test_a_second_process_is_refused(topical, tmp_path):
 
 def test_a_folder_is_replaced_only_when_told_to(topical, search):
     with pytest.raises(
-        BadInput, match=r"exists already and holds a search: go on with it by --resume .*, or .*--force"
+        InvalidInput, match=r"exists already and holds a search: go on with it by --resume .*, or .*--force"
     ):
         small_search(*topical, search)
     small_search(*topical, search, seed=4, force=True)
@@ -199,14 +199,14 @@ def test_a_folder_is_replaced_only_when_told_to(topical, search):
 def test_what_is_no_search_is_never_replaced(topical, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
-    with pytest.raises(BadInput, match="so it stays"):
+    with pytest.raises(InvalidInput, match="so it stays"):
         small_search(*topical, tmp_path / "mine", force=True)
-    with pytest.raises(BadInput, match="is not the folder of a search"):
+    with pytest.raises(InvalidInput, match="is not the folder of a search"):
         go_on(tmp_path / "mine")
 
 
 def test_a_search_of_another_web_is_refused(search, tmp_path):
-    with pytest.raises(BadInput, match="belongs to another web"):
+    with pytest.raises(InvalidInput, match="belongs to another web"):
         go_on(search, web=record_ring(tmp_path), workers=1)
 
 
@@ -217,7 +217,7 @@ def test_a_search_finds_its_web_when_both_are_moved(topical, tmp_path):
     there.rename(here)
     assert go_on(here / "search", workers=1).n_visits_now == 0
     (here / "web").rename(here / "elsewhere")
-    with pytest.raises(BadInput, match="name --web"):
+    with pytest.raises(InvalidInput, match="name --web"):
         go_on(here / "search", workers=1)
     assert go_on(here / "search", web=here / "elsewhere", workers=1).n_visits_now == 0
 
@@ -226,7 +226,7 @@ def test_a_search_whose_settings_were_changed_is_refused(search):
     about = json.loads((search / ABOUT_FILE).read_text())
     about["settings"]["seed"] = 5
     (search / ABOUT_FILE).write_text(json.dumps(about))
-    with pytest.raises(BadInput, match="went another way"):
+    with pytest.raises(InvalidInput, match="went another way"):
         go_on(search, workers=1)
 
 
@@ -240,7 +240,7 @@ def test_a_search_goes_on_though_another_machine_drew_its_last_digits_otherwise(
     if goes_on:
         assert go_on(tmp_path / "search", workers=1).best == done.best
     else:
-        with pytest.raises(BadInput, match="went another way"):
+        with pytest.raises(InvalidInput, match="went another way"):
             go_on(tmp_path / "search", workers=1)
 
 
@@ -257,7 +257,7 @@ def test_a_search_goes_on_though_another_machine_drew_its_last_digits_otherwise(
 def test_a_folder_that_cannot_be_read_is_refused_in_one_line(search, topical, change, said):
     about = json.loads((search / ABOUT_FILE).read_text())
     (search / ABOUT_FILE).write_text(json.dumps(about | change))
-    with pytest.raises(BadInput) as refused:
+    with pytest.raises(InvalidInput) as refused:
         go_on(search, web=topical[0], workers=1)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -265,7 +265,7 @@ def test_a_folder_that_cannot_be_read_is_refused_in_one_line(search, topical, ch
 
 def test_settings_that_are_nested_without_end_are_refused(search):
     (search / ABOUT_FILE).write_text("[" * 100_000)
-    with pytest.raises(BadInput, match="is not the folder of a search"):
+    with pytest.raises(InvalidInput, match="is not the folder of a search"):
         go_on(search, workers=1)
 
 
@@ -278,7 +278,7 @@ def test_training_pages_that_were_changed_are_noticed(topical, tmp_path):
     small_search(*topical, tmp_path / "search", **settings)
     assert go_on(tmp_path / "search", workers=1).n_visits_now == 0
     (tmp_path / "pages" / "positive" / "0.txt").write_text("garden")
-    with pytest.raises(BadInput, match="were changed since the search began"):
+    with pytest.raises(InvalidInput, match="were changed since the search began"):
         go_on(tmp_path / "search", workers=1)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evolution_web import record_topical, small_search, write_topical
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.experiments.evolve.evaluation import Evaluation
 from scenthound.experiments.evolve.evolution import go_on
 from scenthound.experiments.evolve.folder import LOG_FILE, RESULT_FILE, Logged, append_to_log, read_log
@@ -46,7 +46,7 @@ def write_lines(folder: Path, lines: list[dict[str, Any]]) -> None:
 def refusal(folder: Path) -> str:
     """What a search that is gone on with says; the result stays as it was."""
     before = (folder / RESULT_FILE).read_bytes()
-    with pytest.raises(BadInput) as refused:
+    with pytest.raises(InvalidInput) as refused:
         go_on(folder, workers=1)
     assert (folder / RESULT_FILE).read_bytes() == before
     said = str(refused.value)
@@ -105,7 +105,7 @@ BAD_LINES = [
 def test_a_line_that_no_search_writes_is_refused_by_its_number(tmp_path, line):
     log = tmp_path / LOG_FILE
     log.write_bytes(json.dumps(GOOD).encode() + b"\n" + line + b"\n")
-    with pytest.raises(BadInput) as refused:
+    with pytest.raises(InvalidInput) as refused:
         read_log(log)
     assert str(refused.value).startswith(f"{log}, line 2: damaged, ")
     assert "delete this line and all after it" in str(refused.value)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evolution_web import record_topical, small_search, write_topical
-from scenthound.errors import BadInput, BadParameter
+from scenthound.errors import InvalidInput, InvalidParameter
 from scenthound.experiments.evolve.evolution import go_on
 from scenthound.strategies.rank_file import RankFile, rank_file_text, read_rank_file
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
@@ -75,7 +75,7 @@ def test_winners_that_all_have_a_place_need_no_note(topical, tmp_path):
 )
 def test_a_winner_whose_rules_are_split_otherwise_is_refused(topical, tmp_path, own, split):
     file = winner(tmp_path / "earlier.toml", RankRules((HUB, AUTHORITY), *own))
-    with pytest.raises(BadParameter) as refused:
+    with pytest.raises(InvalidParameter) as refused:
         small_search(*topical, tmp_path / "search", seed_with=[file], split=split, **TINY)
     its = f"{own[0]}:{own[1][0]}"
     assert f"{file} has rules split by {its}, and this search by {split}" in str(refused.value)
@@ -103,6 +103,6 @@ def test_a_winner_with_one_rule_stands_in_all_rules_and_a_note_says_so(topical, 
 @pytest.mark.parametrize("value", ["balloon", [1]])
 def test_a_training_record_that_names_no_topics_is_refused(topical, tmp_path, key, value):
     file = winner(tmp_path / "earlier.toml", **{key: value})
-    with pytest.raises(BadInput, match=f"`{key}` in its training record is no list of ids"):
+    with pytest.raises(InvalidInput, match=f"`{key}` in its training record is no list of ids"):
         small_search(*topical, tmp_path / "search", seed_with=[file], **TINY)
     assert not (tmp_path / "search").exists()

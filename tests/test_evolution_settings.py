@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ring_web import topic
-from scenthound.errors import BadInput, BadParameter, UnknownName
+from scenthound.errors import InvalidInput, InvalidParameter, UnknownName
 from scenthound.experiments.evolve.settings import MOST_RULES, EvolutionSettings, parse_scores, parse_split
 from scenthound.experiments.experiment import Experiment
 from scenthound.experiments.starts import Task
@@ -50,13 +50,15 @@ def test_an_earlier_winner_takes_part_in_the_first_population():
 
 def test_a_winner_that_weighs_what_the_search_does_not_is_refused():
     settings = EvolutionSettings(EXPERIMENT)
-    with pytest.raises(BadParameter, match=r"one\.toml weighs anchor, which this search does not"):
+    with pytest.raises(InvalidParameter, match=r"one\.toml weighs anchor, which this search does not"):
         settings.weights_of(RankRules((row(anchor=1),)), "one.toml")
 
 
 def test_a_winner_whose_rules_are_split_otherwise_is_refused():
     settings = EvolutionSettings(EXPERIMENT, split="distance:1,2")
-    with pytest.raises(BadParameter, match=r"two\.toml has rules split by distance:1, and this search by distance:1,2"):
+    with pytest.raises(
+        InvalidParameter, match=r"two\.toml has rules split by distance:1, and this search by distance:1,2"
+    ):
         settings.weights_of(RankRules((row(hub=1), row(hub=1)), "distance", (1,)), "two.toml")
 
 
@@ -102,7 +104,7 @@ def test_settings_survive_json(settings):
 
 @pytest.mark.parametrize("damage", [{}, {"crawls_of": {}}, {"crawls_of": None}])
 def test_settings_that_are_damaged_are_refused(damage):
-    with pytest.raises(BadInput, match="cannot be read"):
+    with pytest.raises(InvalidInput, match="cannot be read"):
         EvolutionSettings.from_json(damage, [topic()], Path("web"))
 
 
@@ -117,7 +119,7 @@ def test_settings_that_are_damaged_are_refused(damage):
     ],
 )
 def test_bad_settings_are_refused_in_one_line(settings, said):
-    with pytest.raises(BadParameter) as refused:
+    with pytest.raises(InvalidParameter) as refused:
         EvolutionSettings(EXPERIMENT, **settings)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -158,5 +160,5 @@ def test_a_split_prints_as_it_parses(text):
     ],
 )
 def test_a_split_that_makes_no_sense_is_refused(text):
-    with pytest.raises((BadParameter, UnknownName)):
+    with pytest.raises((InvalidParameter, UnknownName)):
         parse_split(text)

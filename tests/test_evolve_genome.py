@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 from scenthound.experiments.search.base import Beginning, bits_of, genes_of, nearest_genes, scaled, weights_of
 
 GENES = st.lists(st.integers(0, 127), min_size=1, max_size=39).map(tuple)
@@ -77,6 +77,6 @@ def test_of_more_winners_than_places_the_first_are_taken():
     ],
 )
 def test_what_no_search_can_begin_with_is_refused_in_one_line(arguments, says):
-    with pytest.raises(BadParameter, match=says) as caught:
+    with pytest.raises(InvalidParameter, match=says) as caught:
         Beginning(*arguments)
     assert "\n" not in str(caught.value)

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from scenthound.errors import BadParameter, UnknownName
+from scenthound.errors import InvalidParameter, UnknownName
 from scenthound.experiments.search.genetic import Chc, Johnson2003
 from scenthound.experiments.search.methods import METHODS, Cma, parse_search
 
@@ -46,20 +46,28 @@ def test_all_methods_say_what_they_are():
         ("chc:mutation=0.1", UnknownName, "No parameter of chc 'mutation'"),
         (
             "johnson2003:population=1",
-            BadParameter,
+            InvalidParameter,
             "population=1 is too small, because an individual needs another one",
         ),
-        ("johnson2003:population=0", BadParameter, "population=0 is out of range; it must be at least 1"),
-        ("chc:population=1", BadParameter, "population=1 is too small"),
-        ("chc:population=7", BadParameter, "population=7 leaves one individual without a mate.*give an even number"),
-        ("chc:population=60,evaluations=59", BadParameter, "evaluations=59 do not suffice for the first population"),
-        ("chc:divergence=0", BadParameter, "divergence=0.0 is out of range"),
-        ("cma:population=3", BadParameter, "cma: population=3 is too small, .*give at least 4"),
-        ("cma:sigma=0", BadParameter, "sigma=0.0 is out of range"),
-        ("johnson2003:generations=0", BadParameter, "generations=0 is out of range; it must be at least 1"),
-        ("johnson2003:crossover=1.1", BadParameter, "crossover=1.1 is out of range; it must be 0 to 1"),
-        ("johnson2003:mutation=-0.1", BadParameter, "mutation=-0.1 is out of range"),
-        ("johnson2003:mutation=nan", BadParameter, "mutation=nan is out of range"),
+        ("johnson2003:population=0", InvalidParameter, "population=0 is out of range; it must be at least 1"),
+        ("chc:population=1", InvalidParameter, "population=1 is too small"),
+        (
+            "chc:population=7",
+            InvalidParameter,
+            "population=7 leaves one individual without a mate.*give an even number",
+        ),
+        (
+            "chc:population=60,evaluations=59",
+            InvalidParameter,
+            "evaluations=59 do not suffice for the first population",
+        ),
+        ("chc:divergence=0", InvalidParameter, "divergence=0.0 is out of range"),
+        ("cma:population=3", InvalidParameter, "cma: population=3 is too small, .*give at least 4"),
+        ("cma:sigma=0", InvalidParameter, "sigma=0.0 is out of range"),
+        ("johnson2003:generations=0", InvalidParameter, "generations=0 is out of range; it must be at least 1"),
+        ("johnson2003:crossover=1.1", InvalidParameter, "crossover=1.1 is out of range; it must be 0 to 1"),
+        ("johnson2003:mutation=-0.1", InvalidParameter, "mutation=-0.1 is out of range"),
+        ("johnson2003:mutation=nan", InvalidParameter, "mutation=nan is out of range"),
     ],
 )
 def test_a_bad_method_is_refused_with_the_culprit_and_the_next_step(text, error, says):
@@ -80,7 +88,7 @@ def test_a_bad_method_is_refused_with_the_culprit_and_the_next_step(text, error,
     ],
 )
 def test_methods_made_in_python_are_checked_alike(make):
-    with pytest.raises(BadParameter):
+    with pytest.raises(InvalidParameter):
         make()
 
 

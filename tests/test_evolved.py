@@ -9,8 +9,8 @@ import pytest
 
 from live_site import LiveSite, live_site
 from scenthound.crawler.assembly import pinned
-from scenthound.crawler.plan import CrawlPlan
-from scenthound.errors import BadParameter, WrongUse
+from scenthound.crawler.plan import CrawlSettings
+from scenthound.errors import InvalidParameter, UsageError
 from scenthound.model import Topic
 from scenthound.store.crawl_folder import CrawlAbout
 from scenthound.strategies.base import STRATEGIES
@@ -27,7 +27,7 @@ HUBS = RankRules((tuple(float(name in ("hub", "anchor")) for name in SCORE_NAMES
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     place = tmp_path / "best.toml"
-    place.write_text(rank_file_text(RankFile(HUBS, guide="cosine", threshold=0.3, hub_over="max")))
+    place.write_text(rank_file_text(RankFile(HUBS, relevance_model="cosine", threshold=0.3, hub_over="max")))
     return place
 
 
@@ -35,8 +35,8 @@ def test_all_that_decides_comes_from_the_file(file: Path) -> None:
     strategy = STRATEGIES.make(f"evolved:file={file},n=3")
     assert isinstance(strategy, RankFunction)
     assert strategy.rules == HUBS
-    assert (strategy.guide, strategy.threshold, strategy.hub_over) == ("cosine", 0.3, "max")
-    assert strategy.wants_anchors
+    assert (strategy.relevance_model, strategy.threshold, strategy.hub_over) == ("cosine", 0.3, "max")
+    assert strategy.needs_anchors
 
 
 def test_it_crawls_as_the_rank_function_with_these_rules(file: Path) -> None:
@@ -49,9 +49,9 @@ def test_it_crawls_as_the_rank_function_with_these_rules(file: Path) -> None:
 def test_what_is_not_in_the_file_is_as_in_the_rank_function(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('formula = "PARENT_1"')
     mine, other = Evolved(file=str(tmp_path / "mine.toml")), RankFunction(**RankFunction.presets["best_first"])
-    assert (mine.rules, mine.guide, mine.threshold, mine.hub_over) == (
+    assert (mine.rules, mine.relevance_model, mine.threshold, mine.hub_over) == (
         other.rules,
-        other.guide,
+        other.relevance_model,
         other.threshold,
         other.hub_over,
     )
@@ -74,14 +74,14 @@ def test_a_path_that_can_be_written_leads_to_its_file(tmp_path: Path, name: str)
 
 @pytest.mark.parametrize("name", ["a,b.toml", "blank ", "none"])
 def test_a_path_that_cannot_be_written_is_refused(name: str) -> None:
-    with pytest.raises(BadParameter, match=r"cannot be written as evolved:file=\.\.\..* rename or move the file"):
+    with pytest.raises(InvalidParameter, match=r"cannot be written as evolved:file=\.\.\..* rename or move the file"):
         choice_of(Path(name))
 
 
 def test_the_list_of_strategies_has_it(scenthound: Call) -> None:
     _, out, _ = scenthound("strategies", "evolved", "--json")
     (described,) = json.loads(out)
-    assert described["guide"] == "svm"
+    assert described["relevance_model"] == "svm"
 
 
 def test_a_bad_file_costs_one_line(scenthound: Call, tmp_path: Path) -> None:
@@ -135,19 +135,19 @@ def test_a_live_crawl_goes_on_only_with_the_file_it_began_with(
     assert scenthound("crawl", "--resume", tmp_path / "out", "--pages", 6)[0] == 0
 
 
-def plan(strategy: str) -> CrawlPlan:
-    return CrawlPlan(Topic("balloons", ("balloon",)), ("http://a.test/",), strategy=strategy)
+def plan(strategy: str) -> CrawlSettings:
+    return CrawlSettings(Topic("balloons", ("balloon",)), ("http://a.test/",), strategy=strategy)
 
 
 def test_a_file_whose_full_path_cannot_be_kept_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a,b").mkdir()
     (tmp_path / "a,b" / "best.toml").write_text('formula = "HUB"')
     monkeypatch.chdir(tmp_path / "a,b")
-    with pytest.raises(WrongUse, match="which evolved reads, cannot be kept as a parameter"):
+    with pytest.raises(UsageError, match="which evolved reads, cannot be kept as a parameter"):
         pinned(plan("evolved:file=best.toml"))
 
 
 def test_a_strategy_without_a_file_keeps_its_name() -> None:
     for strategy in ("evolved", "otie:n=3", "evolved:file=none"):
         assert pinned(plan(strategy)) == plan(strategy)
-    assert CrawlPlan.from_settings(plan("otie").as_settings()) == plan("otie")
+    assert CrawlSettings.from_settings(plan("otie").as_settings()) == plan("otie")

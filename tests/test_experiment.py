@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from ring_web import experiment, runs, simulated, topic, url
-from scenthound.errors import BadParameter, BadTopic, BrokenContract
+from scenthound.errors import InvalidParameter, InvalidTopic, PluginError
 from scenthound.experiments.experiment import FEW_VISITS, Experiment
 from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import TopicChoice
@@ -65,7 +65,7 @@ def test_a_mode_is_kept_in_its_one_spelling(web_path):
 
 def test_a_topic_without_a_page_in_the_web_is_refused_or_skipped(web_path, tmp_path):
     write_topics(tmp_path / "topics.jsonl", [topic("balloon"), topic("lost", examples=("http://gone.test/",))])
-    with pytest.raises(BadTopic, match="'lost' has no example in the recorded web"):
+    with pytest.raises(InvalidTopic, match="'lost' has no example in the recorded web"):
         simulated(web_path, tmp_path / "topics.jsonl", tmp_path / "run")
     done = simulate_topics(
         web_path,
@@ -83,7 +83,7 @@ def test_a_topic_without_a_page_in_the_web_is_refused_or_skipped(web_path, tmp_p
 def test_more_start_pages_than_the_web_has_are_refused(web_path, topics_file, tmp_path):
     n_pages = RecordedWeb.open(web_path).n_pages
     with pytest.raises(
-        BadParameter, match=rf"start is {n_pages + 1}, and the web has {n_pages} pages: start from fewer"
+        InvalidParameter, match=rf"start is {n_pages + 1}, and the web has {n_pages} pages: start from fewer"
     ):
         simulated(web_path, topics_file, tmp_path / "run", n_start=n_pages + 1)
     assert not (tmp_path / "run").exists()
@@ -152,12 +152,12 @@ def test_the_rules_of_the_web_reach_the_crawls(tmp_path):
         return len(each.crawl.pages), each.crawl.n_missing
 
     assert crawled() == (2, 1)
-    assert crawled(obey_nofollow=False) == (3, 1)
+    assert crawled(respect_nofollow=False) == (3, 1)
     assert crawled(closed_world=True) == (2, 0)
 
 
 def test_a_budget_beyond_all_measure_is_refused(web_path):
-    with pytest.raises(BadParameter, match="pages is 3000000000"):
+    with pytest.raises(InvalidParameter, match="pages is 3000000000"):
         experiment(web_path, page_budget=3_000_000_000)
 
 
@@ -169,5 +169,5 @@ class Stumbles(BreadthFirst):
 def test_a_strategy_that_fails_is_named_with_the_place_in_one_line(web_path, monkeypatch):
     settings = experiment(web_path, strategies=("breadth_first",), n_seeds=2)
     monkeypatch.setattr("scenthound.strategies.breadth_first.BreadthFirst.tell", Stumbles.tell)
-    with pytest.raises(BrokenContract, match=r"breadth_first .*failed on topic 'balloon': ValueError at .*: no way"):
+    with pytest.raises(PluginError, match=r"breadth_first .*failed on topic 'balloon': ValueError at .*: no way"):
         runs(settings, web_path, workers=1)

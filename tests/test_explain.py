@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from scenthound.crawler.explain import MOST_PARENTS, Fate, explain
-from scenthound.errors import WrongUse
-from scenthound.reasons import Reason
-from scenthound.store.crawl_rows import NotTakenRow
+from scenthound.errors import UsageError
+from scenthound.reasons import SkipReason
+from scenthound.store.crawl_rows import SkippedRecord
 from stored_crawls import NOON_S, add_page, new_crawl, redirect, response
 
 Call = Callable[..., tuple[int, str, str]]
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     """HOME, the seed, links to OLD, which led to DOGS; to SECRET, which robots.txt barred; and to CATS, which waits.
     DOGS links to CATS, too. So does a sitemap, told with DOGS, to SECRET."""
     place = tmp_path / "crawl"
-    with new_crawl(place, seeds=[HOME], obey_nofollow=True) as store:
+    with new_crawl(place, seeds=[HOME], respect_nofollow=True) as store:
         store.add_urls([HOME, OLD, SECRET, CATS])
         add_page(
             store,
@@ -44,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
         store.archive_response(redirect(OLD, "/dogs"), NOON_S)
         links = np.array([3, 2], np.int32)
         add_page(store, 1, response(DOGS, b"<a href=/cats></a>"), links=links, relevance=0.9, score=0.7, regret=0.1)
-        store.add_not_taken(NotTakenRow(2, SECRET, Reason.ROBOTS, "", NOON_S + 2))
+        store.add_skipped(SkippedRecord(2, SECRET, SkipReason.ROBOTS, "", NOON_S + 2))
         store.commit()
     return place
 
@@ -73,8 +73,8 @@ def test_a_page_is_found_by_the_address_that_it_was_asked_for_or_that_it_ended_a
 def test_a_page_that_was_not_taken_is_told_with_its_reason(folder: Path) -> None:
     told = explain(folder, SECRET)
     assert told.fate is Fate.NOT_TAKEN
-    assert told.not_taken is not None
-    assert told.not_taken.reason is Reason.ROBOTS
+    assert told.skipped is not None
+    assert told.skipped.reason is SkipReason.ROBOTS
     # An image has no text; DOGS itself has no such link, so a sitemap told it.
     assert [(parent.url, parent.anchor) for parent in told.parents] == [(HOME, ""), (DOGS, None)]
 
@@ -101,7 +101,7 @@ def test_an_unknown_address_is_answered_with_the_nearest_known_one(folder: Path)
 
 
 def test_what_is_no_address_is_refused(folder: Path) -> None:
-    with pytest.raises(WrongUse, match="is no URL"):
+    with pytest.raises(UsageError, match="is no URL"):
         explain(folder, "ftp://a.test/")
 
 
@@ -142,7 +142,7 @@ def test_programs_are_told_in_json(folder: Path, scenthound: Call) -> None:
     assert told["parents"][0]["anchor"] == "the old dogs"
     assert (told["visit"]["score"], told["visit"]["regret"]) == (0.7, 0.1)
     told = json.loads(scenthound("explain", folder, SECRET, "--json")[1])
-    assert (told["not_taken"]["reason"], told["visit"]) == ("robots", None)
+    assert (told["skipped"]["reason"], told["visit"]) == ("robots", None)
 
 
 def refuse(word: str) -> None:
@@ -159,7 +159,7 @@ def test_the_endless_score_of_a_seed_is_null_for_programs_and_a_word_for_people(
 
 
 def test_links_that_may_not_be_followed_are_not_said_to_be_missing(tmp_path: Path, scenthound: Call) -> None:
-    with new_crawl(tmp_path / "crawl", seeds=[HOME], obey_nofollow=True) as store:
+    with new_crawl(tmp_path / "crawl", seeds=[HOME], respect_nofollow=True) as store:
         store.add_urls([HOME])
         add_page(store, 0, response(HOME, b"<a href=/cats rel=nofollow>cats</a>"))
         store.commit()
@@ -171,7 +171,7 @@ def test_what_a_page_nearly_repeats_is_told(tmp_path: Path, scenthound: Call) ->
     with new_crawl(tmp_path / "crawl") as store:
         store.add_urls([HOME, CATS])
         add_page(store, 0, response(HOME))
-        store.add_not_taken(NotTakenRow(1, CATS, Reason.NEAR_DUPLICATE, f"like {HOME}", NOON_S))
+        store.add_skipped(SkippedRecord(1, CATS, SkipReason.NEAR_DUPLICATE, f"like {HOME}", NOON_S))
         store.commit()
     out = scenthound("explain", tmp_path / "crawl", CATS)[1]
     assert re.search(rf"^  detail +like {HOME}$", out, re.MULTILINE)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from scenthound.errors import BadInput, Failure, UnknownName, WrongUse
+from scenthound.errors import Failure, InvalidInput, UnknownName, UsageError
 from scenthound.files import opened
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.exports import export, surt
@@ -107,7 +107,7 @@ def test_packed_pages_are_unpacked_and_those_of_a_recording_have_no_html(tmp_pat
     [("warc", "a.warc.zst"), ("parquet", "a.parquet.gz"), ("cdxj", "a.cdxj.gz"), ("jsonl", "a.jsonl.BZ2")],
 )
 def test_a_name_that_promises_what_is_not_kept_is_refused(crawl: Path, tmp_path: Path, kind: str, name: str) -> None:
-    with pytest.raises(WrongUse, match=f"a {kind} export is compressed"):
+    with pytest.raises(UsageError, match=f"a {kind} export is compressed"):
         export(crawl, kind, tmp_path / name)
     assert not list(tmp_path.iterdir())
 
@@ -254,15 +254,15 @@ def test_any_address_has_a_key_of_one_word(path: str) -> None:
 def test_what_exists_is_replaced_only_when_told(crawl: Path, tmp_path: Path) -> None:
     out = tmp_path / "pages.jsonl"
     out.write_text("mine")
-    with pytest.raises(BadInput, match="exists already"):
+    with pytest.raises(InvalidInput, match="exists already"):
         export(crawl, "jsonl", out)
     assert out.read_text() == "mine"
     export(crawl, "jsonl", out, force=True)
     assert len(lines_of(out)) == 2
     (tmp_path / "folder").mkdir()
-    with pytest.raises(BadInput, match="holds something else"):
+    with pytest.raises(InvalidInput, match="holds something else"):
         export(crawl, "jsonl", tmp_path / "folder", force=True)
-    with pytest.raises(BadInput, match="cannot be made"):
+    with pytest.raises(InvalidInput, match="cannot be made"):
         export(crawl, "jsonl", tmp_path / "missing" / "pages.jsonl")
 
 

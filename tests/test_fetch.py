@@ -7,8 +7,8 @@ import pytest
 from fetching import LIMITS, fetched
 from hostile_wire import PAGE, answer_bytes
 from page_server import ADDRESS, PageServer, not_fetched, page, page_server, response, with_server
-from scenthound.errors import BadParameter
-from scenthound.reasons import Reason
+from scenthound.errors import InvalidParameter
+from scenthound.reasons import SkipReason
 from scenthound.web import curl_fetcher
 from scenthound.web.curl_fetcher import CurlFetcher, EpollWatch, LoopWatch
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
@@ -145,7 +145,7 @@ def test_a_host_that_goes_silent_on_a_kept_connection_is_late_with_its_headers()
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         response(await fetched(fetcher, page(server)))
         answer = not_fetched(await fetched(fetcher, page(server, "/silent")))
-        assert answer.reason is Reason.HEADERS_TIMEOUT
+        assert answer.reason is SkipReason.HEADERS_TIMEOUT
         assert LIMITS.headers_s <= answer.elapsed_s < 1
 
     with_server(use, lambda path: b"" if path == "/silent" else answer_bytes(), LIMITS)
@@ -213,24 +213,24 @@ def test_a_user_agent_that_is_no_header_is_refused(agent: str) -> None:
     async def make() -> None:
         CurlFetcher(LIMITS, user_agent=agent)
 
-    with pytest.raises(BadParameter, match="cannot be sent as a header"):
+    with pytest.raises(InvalidParameter, match="cannot be sent as a header"):
         asyncio.run(make())
 
 
 @pytest.mark.parametrize("name", ["connect_s", "headers_s", "total_s"])
 @pytest.mark.parametrize("value", [0.0, -1.0, float("inf"), float("nan")])
 def test_times_that_never_end_or_never_begin_are_refused(name: str, value: float) -> None:
-    with pytest.raises(BadParameter, match=rf"^{name} is {value}; it has to be more than 0, and finite\.$"):
+    with pytest.raises(InvalidParameter, match=rf"^{name} is {value}; it has to be more than 0, and finite\.$"):
         FetchLimits(**{name: value})
 
 
 @pytest.mark.parametrize(("name", "value"), [("body_bytes", 0), ("header_bytes", -5), ("expansion", 0.5)])
 def test_sizes_that_let_nothing_through_are_refused(name: str, value: float) -> None:
-    with pytest.raises(BadParameter, match=rf"^{name} is {value}; it has to be 1 or more\.$"):
+    with pytest.raises(InvalidParameter, match=rf"^{name} is {value}; it has to be 1 or more\.$"):
         FetchLimits(**{name: value})
 
 
 def test_limits_may_be_as_tight_as_one() -> None:
     assert FetchLimits(connect_s=0.001, body_bytes=1, header_bytes=1, expansion=1.0).body_bytes == 1
-    with pytest.raises(BadParameter, match="expansion is nan"):
+    with pytest.raises(InvalidParameter, match="expansion is nan"):
         FetchLimits(expansion=float("nan"))

@@ -5,7 +5,7 @@ import pytest
 from fetching import LIMITS, fetched
 from hostile_wire import PAGE
 from page_server import ADDRESS, PageServer, not_fetched, page, response, with_server
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.web import curl_fetcher
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.curl_handle import HostPins
@@ -43,8 +43,8 @@ def test_of_several_addresses_one_that_answers_is_enough() -> None:
 def test_a_name_that_moves_is_followed_and_one_without_addresses_is_not_looked_up() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         url = server.url("/", "localhost")
-        assert not_fetched(await fetched(fetcher, Request(url, ()))).reason is Reason.DNS_FAILED
-        assert not_fetched(await fetched(fetcher, Request(url, ("127.0.0.2",)))).reason is Reason.CONNECT_FAILED
+        assert not_fetched(await fetched(fetcher, Request(url, ()))).reason is SkipReason.DNS_FAILED
+        assert not_fetched(await fetched(fetcher, Request(url, ("127.0.0.2",)))).reason is SkipReason.CONNECT_FAILED
         assert response(await fetched(fetcher, Request(url, ("127.0.0.1",)))).address == "127.0.0.1"
 
     with_server(use)
@@ -74,7 +74,7 @@ def test_a_host_that_is_an_address_is_that_address() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         # Nobody listens on 127.0.0.2, and the request does not allow 127.0.0.1.
         answer = not_fetched(await fetched(fetcher, Request(server.url(), ("127.0.0.2",))))
-        assert answer.reason in (Reason.CONNECT_FAILED, Reason.ADDRESS_FORBIDDEN)
+        assert answer.reason in (SkipReason.CONNECT_FAILED, SkipReason.ADDRESS_FORBIDDEN)
         assert server.connections == []
 
     with_server(use)
@@ -84,7 +84,7 @@ def test_private_addresses_are_refused_unless_allowed() -> None:
     async def use(_: CurlFetcher, server: PageServer) -> None:
         strict = CurlFetcher(LIMITS, user_agent="test")
         answer = not_fetched(await fetched(strict, Request(server.url("/", "public.test"), ("127.0.0.1",))))
-        assert answer.reason is Reason.ADDRESS_FORBIDDEN
+        assert answer.reason is SkipReason.ADDRESS_FORBIDDEN
         assert "127.0.0.1" in answer.detail
         assert server.connections == []
         strict.close()

@@ -10,7 +10,7 @@ import pytest
 from fetching import LIMITS, fetched
 from hostile_wire import PAGE, answer_bytes
 from page_server import ADDRESS, PageServer, not_fetched, page, response, with_server
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.fetch import NotFetched, Response
 
@@ -66,7 +66,7 @@ def test_the_limit_is_on_the_decoded_body_and_the_body_is_kept_as_sent() -> None
 def test_other_types_are_taken_where_they_are_asked_for() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         answer = not_fetched(await fetched(fetcher, page(server)))
-        assert (answer.reason, answer.detail) == (Reason.NOT_HTML, "Content-Type: text/plain")
+        assert (answer.reason, answer.detail) == (SkipReason.NOT_HTML, "Content-Type: text/plain")
         assert response(await fetched(fetcher, page(server, html_only=False))).content == b"words"
 
     with_server(use, lambda path: answer_bytes(b"words", Content_Type="text/plain"))
@@ -100,7 +100,7 @@ def test_answers_with_bytes_changed_at_random_are_pages_or_have_a_reason() -> No
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         answers = await asyncio.gather(*(fetched(fetcher, page(server, f"/{number}")) for number in range(300)))
         reasons = Counter(answer.reason for answer in answers if isinstance(answer, NotFetched))
-        assert Reason.BROKEN_RESPONSE in reasons
+        assert SkipReason.PROTOCOL_ERROR in reasons
         assert len(answers) == 300
 
     with_server(use, changed, LIMITS)

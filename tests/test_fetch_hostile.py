@@ -12,14 +12,14 @@ from hostile_cases import PAGE_TAKEN, HostileCase
 from hostile_hosts import PRIVATE_TARGETS
 from hostile_server import ADDRESS, CASES, HostileSite, hostile_site
 from hostile_wire import PAGE, answer_bytes
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.web.fetch import NotFetched, Request, Response
 from scenthound.web.urls import canonical
 
 #: Ten times what may come: the server is in this process, too, with its answers and what waits to be sent.
 MOST_MEMORY_BYTES = 10_000_000
 
-LATE = (Reason.CONNECT_TIMEOUT, Reason.HEADERS_TIMEOUT, Reason.BODY_TIMEOUT)
+LATE = (SkipReason.CONNECT_TIMEOUT, SkipReason.HEADERS_TIMEOUT, SkipReason.BODY_TIMEOUT)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_an_answer_cut_at_any_byte_is_broken_whether_closed_or_reset(site: Hosti
 
     *cut, whole = asyncio.run(fetch_all())
     assert len(cut) == 2 * len(answer_bytes())
-    assert [answer.reason for answer in cut if isinstance(answer, NotFetched)] == [Reason.BROKEN_RESPONSE] * len(cut)
+    assert [answer.reason for answer in cut if isinstance(answer, NotFetched)] == [SkipReason.PROTOCOL_ERROR] * len(cut)
     assert isinstance(whole, Response)
     assert whole.content == PAGE
 
@@ -80,7 +80,7 @@ def test_no_spelling_of_a_private_address_is_connected_to(site: HostileSite, tar
 
     answer = asyncio.run(fetch())
     assert isinstance(answer, NotFetched)
-    assert answer.reason is Reason.ADDRESS_FORBIDDEN
+    assert answer.reason is SkipReason.ADDRESS_FORBIDDEN
 
 
 def test_fifty_bombs_at_once_cost_no_more_than_their_limits(site: HostileSite) -> None:
@@ -98,5 +98,5 @@ def test_fifty_bombs_at_once_cost_no_more_than_their_limits(site: HostileSite) -
     tracemalloc.stop()
     # Each may hold a megabyte; what they would come to is a thousand.
     assert peak_bytes < 60_000_000
-    assert {answer.reason for answer in answers if isinstance(answer, NotFetched)} == {Reason.COMPRESSION_BOMB}
+    assert {answer.reason for answer in answers if isinstance(answer, NotFetched)} == {SkipReason.COMPRESSION_BOMB}
     assert not any(isinstance(answer, Response) for answer in answers)

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadInput, Failure, printable
-from scenthound.files import DAMAGE, beginning_of, compressed_as, opened, regular_bytes, write_whole
+from scenthound.errors import Failure, InvalidInput, printable
+from scenthound.files import DAMAGE, beginning_of, compressed_as, opened, regular_bytes, write_atomic
 
 
 @pytest.mark.parametrize("name", ["words", "words.gz", "words.zst"])
@@ -59,7 +59,7 @@ def test_only_regular_files_are_opened_and_others_refused_by_name(tmp_path: Path
     os.mkfifo(tmp_path / "pipe")
     wrong = {"missing": "No such file", "pipe": "a pipe or a device", "": "is a folder", "\x1b[2J": r"\\x1b\[2J"}
     for name, words in wrong.items():
-        with pytest.raises(BadInput, match=words) as refused, opened(tmp_path / name):
+        with pytest.raises(InvalidInput, match=words) as refused, opened(tmp_path / name):
             pass
         assert str(refused.value).isprintable()
         assert str(tmp_path) in str(refused.value)
@@ -67,7 +67,7 @@ def test_only_regular_files_are_opened_and_others_refused_by_name(tmp_path: Path
 
 def test_a_written_file_has_the_usual_rights_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
     (tmp_path / "usual").touch()
-    write_whole(tmp_path / "words", b"dogs")
+    write_atomic(tmp_path / "words", b"dogs")
     assert (tmp_path / "words").read_bytes() == b"dogs"
     assert (tmp_path / "words").stat().st_mode == (tmp_path / "usual").stat().st_mode
     assert {path.name for path in tmp_path.iterdir()} == {"usual", "words"}
@@ -77,7 +77,7 @@ def test_a_replaced_file_keeps_its_rights_and_links_to_it(tmp_path: Path) -> Non
     (tmp_path / "secret").write_bytes(b"old")
     (tmp_path / "secret").chmod(0o600)
     (tmp_path / "link").symlink_to("secret")
-    write_whole(tmp_path / "link", b"new")
+    write_atomic(tmp_path / "link", b"new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "secret").read_bytes() == b"new"
     assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
@@ -90,7 +90,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_part(tmp_path: Path, monk
     (tmp_path / "words").write_bytes(b"old")
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(Failure, match="words cannot be written: No space left on device"):
-        write_whole(tmp_path / "words", b"new")
+        write_atomic(tmp_path / "words", b"new")
     assert (tmp_path / "words").read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["words"]
 
@@ -100,11 +100,11 @@ def test_a_link_is_refused_where_somebody_else_may_have_laid_it(tmp_path: Path) 
     for target in ("theirs", "nowhere"):
         (tmp_path / "link").unlink(missing_ok=True)
         (tmp_path / "link").symlink_to(target)
-        with pytest.raises(BadInput, match="is a link"):
-            write_whole(tmp_path / "link", b"new", follow_link=False)
+        with pytest.raises(InvalidInput, match="is a link"):
+            write_atomic(tmp_path / "link", b"new", follow_link=False)
     assert (tmp_path / "theirs").read_bytes() == b"precious"
     assert {path.name for path in tmp_path.iterdir()} == {"theirs", "link"}
-    write_whole(tmp_path / "theirs", b"new", follow_link=False)
+    write_atomic(tmp_path / "theirs", b"new", follow_link=False)
     assert (tmp_path / "theirs").read_bytes() == b"new"
 
 
@@ -122,8 +122,8 @@ def test_a_file_is_read_as_it_stands_up_to_a_bound_and_nothing_else_is_waited_fo
 def test_folders_pipes_and_devices_are_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe", tmp_path / "missing" / "words"):
-        with pytest.raises(BadInput):
-            write_whole(path, b"dogs")
+        with pytest.raises(InvalidInput):
+            write_atomic(path, b"dogs")
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 

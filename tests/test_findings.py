@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 from scenthound.experiments.findings import (
     Claim,
     Verdict,
@@ -317,7 +317,7 @@ def test_what_was_not_tested_stands_as_it_is_and_corrects_nothing():
 
 
 def test_a_margin_must_be_one():
-    with pytest.raises(BadParameter, match="margin"):
+    with pytest.raises(InvalidParameter, match="margin"):
         is_about_equal("", MORE, 0.0)
 
 

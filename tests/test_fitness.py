@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadParameter, UnknownName
+from scenthound.errors import InvalidParameter, UnknownName
 from scenthound.experiments.evolve.settings import MEASURES, Aim, Fitness, parse_fitness
-from scenthound.reasons import Ended
+from scenthound.reasons import EndReason
 from scenthound.simulator.web import Crawl
 
 #: Ten pages on five hosts, two pages each; page 9 cannot be reached from the seeds 0 and 1.
@@ -22,7 +22,7 @@ AIM = Aim(
 
 
 def crawl(pages: list[int], relevance: list[float]) -> Crawl:
-    return Crawl(np.array(pages, np.int32), np.array(relevance), np.zeros(len(pages)), Ended.FRONTIER, 0, 0)
+    return Crawl(np.array(pages, np.int32), np.array(relevance), np.zeros(len(pages)), EndReason.FRONTIER, 0, 0)
 
 
 #: Good are the pages 0, 2, 3, 4 and 6; the crawl got six of its eight pages.
@@ -92,17 +92,17 @@ def test_what_is_printed_is_read_back(weights):
     ("text", "kind", "said"),
     [
         ("harvist", UnknownName, "Did you mean 'harvest'"),
-        ("", BadParameter, "'' is no term of a fitness; write weight*measure, as in 0.7*harvest"),
-        ("harvest +", BadParameter, "'' is no term of a fitness"),
-        ("harvest - distance", BadParameter, "'harvest - distance' is no term of a fitness"),
-        ("0*harvest", BadParameter, "the weight 0 of harvest has to be more than 0"),
-        ("-1*harvest", BadParameter, "the weight -1 of harvest has to be more than 0"),
-        ("nan*harvest", BadParameter, "'nan*harvest' is no term of a fitness"),
-        ("much*harvest", BadParameter, "'much*harvest' is no term of a fitness"),
-        ("1e7*harvest", BadParameter, "at most 1,000,000"),
+        ("", InvalidParameter, "'' is no term of a fitness; write weight*measure, as in 0.7*harvest"),
+        ("harvest +", InvalidParameter, "'' is no term of a fitness"),
+        ("harvest - distance", InvalidParameter, "'harvest - distance' is no term of a fitness"),
+        ("0*harvest", InvalidParameter, "the weight 0 of harvest has to be more than 0"),
+        ("-1*harvest", InvalidParameter, "the weight -1 of harvest has to be more than 0"),
+        ("nan*harvest", InvalidParameter, "'nan*harvest' is no term of a fitness"),
+        ("much*harvest", InvalidParameter, "'much*harvest' is no term of a fitness"),
+        ("1e7*harvest", InvalidParameter, "at most 1,000,000"),
         (
             "0.5*harvest + 0.5*harvest",
-            BadParameter,
+            InvalidParameter,
             "The measure harvest stands twice in a fitness; add up its weights",
         ),
     ],

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound import compiling
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.frontier import priority as unbounded
 from scenthound.frontier.base import NO_HOST, Taken, Turns, tie_keys
 from scenthound.frontier.plain import PlainFrontier
@@ -202,7 +202,7 @@ def test_no_two_pages_share_a_key(salt):
 def test_numbers_below_zero_are_refused_where_they_would_be_places_in_memory():
     _, compiled = both()
     for page, host in ((-1, 0), (0, -1)):
-        with pytest.raises(BrokenContract, match="numbers begin at 0"):
+        with pytest.raises(PluginError, match="numbers begin at 0"):
             compiled.raise_all(*arrays([5, page], [0, host], [1.0, 1.0]))
     assert compiled.waiting().tolist() == [5]
 

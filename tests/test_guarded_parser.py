@@ -11,8 +11,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from scenthound.errors import BrokenContract
-from scenthound.reasons import Reason
+from scenthound.errors import PluginError
+from scenthound.reasons import SkipReason
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web import parser_process as guarded_parser
 from scenthound.web.parse import parse_html
@@ -107,7 +107,7 @@ def test_a_parser_goes_from_one_way_of_working_to_the_other_and_from_loop_to_loo
 
     async def both_at_once():
         parser.start(PAGES[0], URL, None, pages.append)
-        with pytest.raises(BrokenContract, match="while another is parsed"):
+        with pytest.raises(PluginError, match="while another is parsed"):
             parser.parse_now(PAGES[0], URL, None)
 
     run(both_at_once())
@@ -137,13 +137,13 @@ def test_a_page_that_takes_too_long_is_given_up_and_the_next_are_parsed(make_par
         return told + await answers(parser, [PAGES[0]])
 
     told = run(slow_and_others(), loop_kind)
-    assert [answer for _, answer in told[1:3]] == [Reason.PARSE_TIMEOUT] * 2
+    assert [answer for _, answer in told[1:3]] == [SkipReason.PARSE_TIMEOUT] * 2
     assert told[3][1].title == "Balloons"
 
 
 def test_the_twin_without_a_loop_gives_slow_pages_up_too(make_parser):
     parser = make_parser(timeout_s=0.01, inline_bytes=10)
-    assert parser.parse_now(SLOW, URL, None) == Reason.PARSE_TIMEOUT
+    assert parser.parse_now(SLOW, URL, None) == SkipReason.PARSE_TIMEOUT
     parser._timeout_s = 30.0
     assert parser.parse_now(PAGES[0], URL, None).title == "Balloons"
 
@@ -163,7 +163,7 @@ def test_a_page_that_the_process_dies_of_has_failed_and_the_next_are_parsed(make
         parser._process._process.kill()
 
     first, second, third = (answer for _, answer in run(deaths()))
-    assert first == Reason.PARSE_FAILED
+    assert first == SkipReason.PARSE_FAILED
     assert second.noindex
     assert len(third.words) == 60_000
 
@@ -172,7 +172,7 @@ def test_the_twin_survives_the_death_of_the_process(make_parser):
     parser = make_parser(inline_bytes=10)
     assert parser.parse_now(PAGES[0], URL, None).title == "Balloons"
     os.kill(parser._process._process.pid, signal.SIGKILL)
-    assert parser.parse_now(PAGES[0], URL, None) == Reason.PARSE_FAILED
+    assert parser.parse_now(PAGES[0], URL, None) == SkipReason.PARSE_FAILED
     assert parser.parse_now(PAGES[0], URL, None).title == "Balloons"
 
 
@@ -181,11 +181,11 @@ def test_an_error_in_parsing_is_a_page_that_failed(make_parser, monkeypatch):
         raise RecursionError
 
     monkeypatch.setattr(guarded_parser, "parse_html", broken)
-    assert make_parser().parse_now(b"<p>", URL, None) == Reason.PARSE_FAILED
+    assert make_parser().parse_now(b"<p>", URL, None) == SkipReason.PARSE_FAILED
     # There an address that is none will do, for the process is out of a test's reach.
-    assert _parsed(PageToParse(b"<p>", None, None, "", 1.0)) == Reason.PARSE_FAILED
+    assert _parsed(PageToParse(b"<p>", None, None, "", 1.0)) == SkipReason.PARSE_FAILED
     parser = make_parser(inline_bytes=-1)
-    assert parser.parse_now(b"<p>", None, None) == Reason.PARSE_FAILED
+    assert parser.parse_now(b"<p>", None, None) == SkipReason.PARSE_FAILED
     assert parser.parse_now(b"<title>next", URL, None).title == "next"
 
 
@@ -193,8 +193,8 @@ def test_a_process_that_cannot_be_started_costs_its_page_only(make_parser, monke
     parser = make_parser(inline_bytes=10)
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", "/nowhere/python")
-        assert [answer for _, answer in run(answers(parser, PAGES[:2]))] == [Reason.PARSE_FAILED] * 2
-        assert parser.parse_now(PAGES[0], URL, None) == Reason.PARSE_FAILED
+        assert [answer for _, answer in run(answers(parser, PAGES[:2]))] == [SkipReason.PARSE_FAILED] * 2
+        assert parser.parse_now(PAGES[0], URL, None) == SkipReason.PARSE_FAILED
     assert parser.parse_now(PAGES[0], URL, None).title == "Balloons"
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ring_web import experiment, runs, topic
-from scenthound.errors import BadInput, BadParameter, BadTopic, BrokenContract, MissingExtra, UnknownName
-from scenthound.experiments.experiment import guides_for, plan
+from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, MissingExtra, PluginError, UnknownName
+from scenthound.experiments.experiment import plan, relevance_models_for
 from scenthound.relevance.cosine import Cosine
 from scenthound.relevance.svm import LinearSvm
 from scenthound.store.recorded_web import RecordedWeb
@@ -26,11 +26,11 @@ def folder_of(place, positive="balloon", negative="train"):
 
 
 def test_each_strategy_has_its_own_guide_unless_one_is_named(web_path, monkeypatch):
-    assert experiment(web_path).guides() == {"breadth_first": "cosine", "best_first": "cosine"}
-    monkeypatch.setattr(BestFirst, "guide", "svm:features=5")
-    assert experiment(web_path).guides() == {"breadth_first": "cosine", "best_first": "svm:features=5"}
+    assert experiment(web_path).relevance_models() == {"breadth_first": "cosine", "best_first": "cosine"}
+    monkeypatch.setattr(BestFirst, "relevance_model", "svm:features=5")
+    assert experiment(web_path).relevance_models() == {"breadth_first": "cosine", "best_first": "svm:features=5"}
     chosen = experiment(web_path, relevance="cosine:description=yes")
-    assert set(chosen.guides().values()) == {"cosine:description=true"}
+    assert set(chosen.relevance_models().values()) == {"cosine:description=true"}
 
 
 def test_strategies_are_told_the_scores_of_their_own_guides(web_path, monkeypatch):
@@ -40,7 +40,7 @@ def test_strategies_are_told_the_scores_of_their_own_guides(web_path, monkeypatc
         ]
         for name in ("cosine", "svm")
     }
-    monkeypatch.setattr(BestFirst, "guide", "svm")
+    monkeypatch.setattr(BestFirst, "relevance_model", "svm")
     mixed = [each.crawl.relevance.tolist() for each in runs(experiment(web_path, topics=BOTH), web_path)]
     assert mixed[0::2] == alone["cosine"][0::2]
     assert mixed[1::2] == alone["svm"][1::2]
@@ -48,13 +48,14 @@ def test_strategies_are_told_the_scores_of_their_own_guides(web_path, monkeypatc
 
 
 def test_what_is_learnt_is_made_anew_for_each_start_and_a_cosine_for_each_topic(web_path, monkeypatch):
-    monkeypatch.setattr(BestFirst, "guide", "svm")
+    monkeypatch.setattr(BestFirst, "relevance_model", "svm")
     strategies = ("breadth_first", "best_first", "best_first:buffer=9")
     settings = experiment(web_path, topics=BOTH, strategies=strategies, n_seeds=2)
     web = RecordedWeb.open(web_path)
-    guides = guides_for(settings, web)
+    relevance_models = relevance_models_for(settings, web)
     cosine, svm, same_svm = zip(
-        *([guides.scores(strategy, *each) for strategy in strategies] for each in plan(settings, web)), strict=True
+        *([relevance_models.scores(strategy, *each) for strategy in strategies] for each in plan(settings, web)),
+        strict=True,
     )
     # Each topic has two starts in a row.
     assert cosine[0] is cosine[1] is not cosine[2] is cosine[3]
@@ -78,12 +79,12 @@ def test_a_folder_of_pages_trains_instead_of_the_start(web_path, tmp_path):
 
 
 def test_a_folder_of_pages_is_for_one_topic(web_path, tmp_path):
-    with pytest.raises(BadParameter, match="there are 2 to crawl for"):
+    with pytest.raises(InvalidParameter, match="there are 2 to crawl for"):
         experiment(web_path, topics=BOTH, relevance="svm", train_from=folder_of(tmp_path))
 
 
 def test_what_is_wrong_with_a_combination_of_parameters_is_said_before_any_crawl(web_path):
-    with pytest.raises(BadParameter, match="ascending order"):
+    with pytest.raises(InvalidParameter, match="ascending order"):
         experiment(web_path, strategies=("breadth_first", "adaptive_n_first:least=3"), relevance="cosine")
 
 
@@ -91,7 +92,7 @@ def test_a_topic_without_the_words_that_a_strategy_goes_by_is_refused(web_path):
     for strategy in ("infospiders:description=true", "infospiders:preset=menczer2001"):
         undescribed = replace(topic("balloon"), description="")
         settings = experiment(web_path, topics=(undescribed,), strategies=(strategy,), relevance="cosine")
-        with pytest.raises(BadTopic, match="goes by the words of its description, and none of them is in the web"):
+        with pytest.raises(InvalidTopic, match="goes by the words of its description, and none of them is in the web"):
             plan(settings, RecordedWeb.open(web_path))
 
 
@@ -102,14 +103,14 @@ def test_a_topic_alone_can_be_learnt_from_a_folder(web_path, tmp_path):
 def test_a_folder_without_positives_is_refused_before_the_crawl(web_path, tmp_path):
     (folder_of(tmp_path) / "positive" / "page.txt").unlink()
     settings = experiment(web_path, relevance="svm", train_from=tmp_path)
-    with pytest.raises(BadInput, match="a classifier without positives"):
+    with pytest.raises(InvalidInput, match="a classifier without positives"):
         plan(settings, RecordedWeb.open(web_path))
 
 
 def test_a_topic_that_cannot_be_scored_is_refused_whichever_guide_it_is(web_path, monkeypatch):
-    monkeypatch.setattr(BestFirst, "guide", "svm")
+    monkeypatch.setattr(BestFirst, "relevance_model", "svm")
     settings = experiment(web_path, topics=(*BOTH, topic("train", id="mute", keywords=("the",))))
-    with pytest.raises(BadTopic, match="'mute': its keywords have no word"):
+    with pytest.raises(InvalidTopic, match="'mute': its keywords have no word"):
         plan(settings, RecordedWeb.open(web_path))
 
 
@@ -122,12 +123,12 @@ def test_a_topic_that_cannot_be_scored_is_refused_whichever_guide_it_is(web_path
     ],
 )
 def test_there_is_one_thing_to_learn_from(web_path, settings):
-    with pytest.raises(BadParameter, match="choose one of them"):
+    with pytest.raises(InvalidParameter, match="choose one of them"):
         experiment(web_path, **settings)
 
 
 def test_settings_that_make_no_sense_are_refused(web_path):
-    with pytest.raises(BadParameter, match="train is -1; it must be at least 0"):
+    with pytest.raises(InvalidParameter, match="train is -1; it must be at least 0"):
         experiment(web_path, n_train=-1)
     with pytest.raises(UnknownName, match="Did you mean 'cosine'"):
         experiment(web_path, relevance="cosin")
@@ -146,7 +147,7 @@ def test_a_model_that_fails_to_learn_is_named_with_the_place_in_one_line(web_pat
     for model, name in ((LinearSvm, "svm"), (Cosine, "cosine")):
         monkeypatch.setattr(model, "for_topic", stumble)
         says = rf"^Relevance model {name} failed on topic 'balloon': ValueError at .*: no way$"
-        with pytest.raises(BrokenContract, match=says):
+        with pytest.raises(PluginError, match=says):
             plan(experiment(web_path, topics=BOTH, relevance=name), RecordedWeb.open(web_path))
 
 

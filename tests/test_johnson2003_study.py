@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from evolution_web import record_topical, write_topical
-from scenthound.errors import BadInput, BadParameter, BadTopic
+from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic
 from scenthound.experiments.evolve.folder import COMPARED_FILE, LOG_FILE, RESULT_FILE
 from scenthound.experiments.findings import Verdict
 from scenthound.experiments.johnson2003.searches import kept_rounds
@@ -267,21 +267,21 @@ def test_a_damaged_measurement_is_made_again(done, web, tmp_path, damage):
 
 def test_a_folder_that_has_something_else_is_refused(web, topics, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(BadInput, match="not the folder of a study"):
+    with pytest.raises(InvalidInput, match="not the folder of a study"):
         johnson2003_into(tmp_path, SMALL, web, topics, workers=1)
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_too_few_topics_to_search_on_are_told_with_what_is_possible(web, topics, tmp_path):
     with pytest.raises(
-        BadTopic, match=r"2 topics with 100 examples .* 0 have that, .* `examples = 20` under \[search\]"
+        InvalidTopic, match=r"2 topics with 100 examples .* 0 have that, .* `examples = 20` under \[search\]"
     ):
         johnson2003_into(tmp_path / "out", with_search(examples=100), web, topics, workers=1)
     assert not (tmp_path / "out").exists(), "what came to nothing leaves nothing"
 
 
 def test_crawls_that_are_too_short_are_refused(web, topics, tmp_path):
-    with pytest.raises(BadParameter, match="have 7 pages, and need 8: give larger --pages"):
+    with pytest.raises(InvalidParameter, match="have 7 pages, and need 8: give larger --pages"):
         run_johnson2003(replace(SMALL, pages=7), web, topics, tmp_path, workers=1)
 
 
@@ -310,11 +310,11 @@ def test_settings_of_a_search_that_make_no_sense_are_refused(line, complaint):
     name = line.partition(" ")[0]
     head, search = preset_text("johnson2003").split("[search]")
     text = f"{head}[search]{re.sub(rf'^{name} = .*$', line, search, flags=re.MULTILINE)}"
-    with pytest.raises(BadInput, match=re.escape(complaint)):
+    with pytest.raises(InvalidInput, match=re.escape(complaint)):
         parse_settings(text, "the file")
 
 
 def test_the_study_cannot_do_without_the_settings_of_its_search():
     head, _ = preset_text("johnson2003").split("[search]")
-    with pytest.raises(BadInput, match=r"table \[search\] is for johnson2003, which needs one"):
+    with pytest.raises(InvalidInput, match=r"table \[search\] is for johnson2003, which needs one"):
         parse_settings(head, "the file")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evolution_web import N, record_topical, url
-from scenthound.errors import BadParameter, BadTopic
+from scenthound.errors import InvalidParameter, InvalidTopic
 from scenthound.experiments.johnson2003.protocol import (
     SearchCrawls,
     SeedSets,
@@ -117,7 +117,7 @@ def test_the_most_topics_wanted_are_unseen_ones(web, tmp_path, topics_max, n_uns
     ],
 )
 def test_too_few_topics_with_enough_examples_are_told_with_what_is_possible(web, tmp_path, sizes, told):
-    with pytest.raises(BadTopic, match=told):
+    with pytest.raises(InvalidTopic, match=told):
         chosen(web, tmp_path, apart(*sizes), replace(SEARCH, examples=20))
 
 
@@ -148,5 +148,5 @@ def test_seed_sets_shrink_in_proportion():
 
 
 def test_crawls_without_room_for_two_seed_sets_are_refused():
-    with pytest.raises(BadParameter, match="have 7 pages, and need 8: give larger --pages"):
+    with pytest.raises(InvalidParameter, match="have 7 pages, and need 8: give larger --pages"):
         SeedSets.of(SearchSettings(), 7)

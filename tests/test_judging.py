@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from judged_pages import BALLOONS, N_WORDS, TOY, TOY_OFTEN, TRAINS, labelled, rows
-from scenthound.errors import BadParameter, BadTopic, MissingExtra, UnknownName
+from scenthound.errors import InvalidParameter, InvalidTopic, MissingExtra, UnknownName
 from scenthound.relevance.classifiers import (
     JUDGE_NAMES,
     JUDGES,
@@ -109,7 +109,7 @@ def _linear(name):
 @pytest.mark.parametrize(("positives", "negatives"), [((), TRAINS), (BALLOONS, ())])
 def test_pages_of_one_kind_alone_are_refused_in_one_line(positives, negatives):
     with pytest.raises(
-        BadTopic, match=rf"given {len(positives)} and {len(negatives)}: give at least one of each"
+        InvalidTopic, match=rf"given {len(positives)} and {len(negatives)}: give at least one of each"
     ) as told:
         labelled(positives, negatives)
     assert "\n" not in str(told.value)
@@ -118,7 +118,7 @@ def test_pages_of_one_kind_alone_are_refused_in_one_line(positives, negatives):
 def test_unknown_judges_and_options_are_told_with_what_is_known():
     with pytest.raises(UnknownName, match=r"No judge 'rochio'. Did you mean 'rocchio'\?"):
         trained_judge("rochio", TOY)
-    with pytest.raises(BadParameter, match="words=0 is out of range"):
+    with pytest.raises(InvalidParameter, match="words=0 is out of range"):
         trained_judge("svm:words=0", TOY)
 
 
@@ -147,8 +147,8 @@ def test_the_linear_judges_need_numpy_alone(name, monkeypatch):
 
 
 def test_the_guide_to_judges_tells_every_option_and_default():
-    guide = (Path(__file__).resolve().parents[1] / "docs" / "judging.md").read_text(encoding="utf-8")
-    parts = re.split(r"^##+ (.*)$", guide, flags=re.MULTILINE)
+    relevance_model = (Path(__file__).resolve().parents[1] / "docs" / "judging.md").read_text(encoding="utf-8")
+    parts = re.split(r"^##+ (.*)$", relevance_model, flags=re.MULTILINE)
     told = dict(zip(parts[1::2], parts[2::2], strict=True))
     for name in JUDGE_NAMES:
         options = [str(option) for option in JUDGES.parameters(name).values()]
@@ -156,8 +156,8 @@ def test_the_guide_to_judges_tells_every_option_and_default():
 
 
 def test_the_example_of_the_guide_runs(tmp_path, monkeypatch, capsys):
-    guide = (Path(__file__).resolve().parents[1] / "docs" / "judging.md").read_text(encoding="utf-8")
-    (script,) = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    relevance_model = (Path(__file__).resolve().parents[1] / "docs" / "judging.md").read_text(encoding="utf-8")
+    (script,) = re.findall(r"```python\n(.*?)```", relevance_model, re.DOTALL)
     about = ["balloon basket", "train rail"]
     pages = (f'{{"url": "http://example.org/{n}", "html": "<p>{about[n >= 10]} page {n}"}}\n' for n in range(40))
     (tmp_path / "pages.jsonl").write_text("".join(pages), encoding="utf-8")
@@ -180,5 +180,5 @@ def test_two_of_three_carry_a_vote():
 
 
 def test_a_vote_without_judges_is_refused():
-    with pytest.raises(BadParameter, match="at least one judge"):
+    with pytest.raises(InvalidParameter, match="at least one judge"):
         vote([])

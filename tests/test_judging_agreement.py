@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 from scenthound.relevance.classifiers import agreement, cohen_kappa, fleiss_kappa
 from scenthound.relevance.classifiers.base import share_unanimous
 
@@ -71,7 +71,7 @@ def test_without_pages_there_is_no_agreement_to_tell():
 
 
 def test_one_judge_and_judges_of_different_pages_are_refused_in_one_line():
-    with pytest.raises(BadParameter, match="there are 1: give the verdicts of two"):
+    with pytest.raises(InvalidParameter, match="there are 1: give the verdicts of two"):
         agreement({"a": verdicts("+-")})
-    with pytest.raises(BadParameter, match="judged 2, 3"):
+    with pytest.raises(InvalidParameter, match="judged 2, 3"):
         fleiss_kappa([verdicts("+-"), verdicts("+-+")])

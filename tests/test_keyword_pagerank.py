@@ -112,7 +112,7 @@ def test_it_does_not_look_at_relevance():
     blind, told = (
         SyntheticWeb({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, relevance=relevance) for relevance in ({}, {"b": 1.0})
     )
-    assert not KeywordPageRank.wants_relevance
+    assert not KeywordPageRank.needs_relevance
     for seed in range(6):
         assert visited(KeywordPageRank(), blind, seed=seed) == visited(KeywordPageRank(), told, seed=seed)
 

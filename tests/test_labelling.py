@@ -11,8 +11,8 @@ import pytest
 
 from labelled_crawl import N_PAGES, SEED, TOPIC, label, labelled_crawl
 from ring_web import url
-from scenthound.crawler.plan import CrawlPlan
-from scenthound.errors import BadInput
+from scenthound.crawler.plan import CrawlSettings
+from scenthound.errors import InvalidInput
 from scenthound.experiments.labels import LABELS_FILE, MOST_BYTES, Labels, PageLabel
 from scenthound.experiments.retraining import missing_for_training, training_pages, write_training
 from scenthound.experiments.threshold.labels import read_labels
@@ -71,7 +71,7 @@ def test_another_line_that_is_no_label_is_told_with_its_place(folder: Path, line
     file = folder / LABELS_FILE
     crawl_id = json.loads(file.read_text())["crawl"]
     file.write_text(f"{line.replace('ID', crawl_id)}\n{file.read_text()}")
-    with pytest.raises(BadInput, match=r"labels\.jsonl, line 1: no label"):
+    with pytest.raises(InvalidInput, match=r"labels\.jsonl, line 1: no label"):
         Labels.read(folder)
 
 
@@ -95,10 +95,10 @@ def test_what_two_people_say_at_a_time_is_all_kept(folder: Path) -> None:
 def test_a_file_of_labels_is_read_as_it_stands_and_no_longer_one_than_that(folder: Path) -> None:
     bomb = gzip.compress(b"\n" * (1 << 20))
     (folder / LABELS_FILE).write_bytes(bomb)
-    with pytest.raises(BadInput, match="it is no UTF-8"):
+    with pytest.raises(InvalidInput, match="it is no UTF-8"):
         Labels.read(folder)
     (folder / LABELS_FILE).write_bytes(b"\n" * (MOST_BYTES + 1))
-    with pytest.raises(BadInput, match="it has more than 4,194,304 bytes"):
+    with pytest.raises(InvalidInput, match="it has more than 4,194,304 bytes"):
         Labels.read(folder)
 
 
@@ -119,7 +119,7 @@ def test_labels_of_visits_that_are_not_there_count_for_nothing(folder: Path, vis
     assert str(missing_for_training(folder)).startswith("Label 2 more relevant and 3 more irrelevant:")
     with StoredCrawl.open(folder) as crawl:
         assert Labels.of(crawl).pages == ()
-        with pytest.raises(BadInput, match="no text that can be read"):
+        with pytest.raises(InvalidInput, match="no text that can be read"):
             training_pages(crawl, Labels.read(folder))
     label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
     with StoredCrawl.open(folder) as crawl:
@@ -130,7 +130,7 @@ def test_a_folder_that_another_program_holds_is_not_waited_for_long(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scenthound.experiments.labels.LONGEST_WAIT_S", 0.1)
-    with locked(folder), pytest.raises(BadInput, match="is held by another program"):
+    with locked(folder), pytest.raises(InvalidInput, match="is held by another program"):
         label(folder, v2=True)
     assert said(label(folder, v2=True)) == {2: True}
 
@@ -154,12 +154,12 @@ def test_a_lock_that_is_let_go_of_is_waited_for(folder: Path) -> None:
 def test_nothing_is_written_through_links(folder: Path, tmp_path: Path) -> None:
     labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
     (tmp_path / "elsewhere").mkdir()
-    (folder / "guides").symlink_to(tmp_path / "elsewhere")
-    with StoredCrawl.open(folder) as crawl, pytest.raises(BadInput, match="guides is a link"):
+    (folder / "relevance_models").symlink_to(tmp_path / "elsewhere")
+    with StoredCrawl.open(folder) as crawl, pytest.raises(InvalidInput, match="guides is a link"):
         write_training(folder, training_pages(crawl, labels))
     (folder / LABELS_FILE).unlink()
     (folder / LABELS_FILE).symlink_to(tmp_path / "elsewhere" / "labels")
-    with pytest.raises(BadInput, match="is a link"):
+    with pytest.raises(InvalidInput, match="is a link"):
         label(folder, v2=True)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
@@ -174,8 +174,8 @@ def test_guides_that_are_written_at_a_time_have_numbers_of_their_own(folder: Pat
         writer.start()
     for writer in writers:
         writer.join()
-    assert sorted(names) == [f"guides/{number}" for number in range(1, 6)]
-    assert len(list((folder / "guides").iterdir())) == 5
+    assert sorted(names) == [f"relevance_models/{number}" for number in range(1, 6)]
+    assert len(list((folder / "relevance_models").iterdir())) == 5
 
 
 def test_it_is_said_what_is_missing_and_the_seed_counts_as_relevant(folder: Path) -> None:
@@ -212,9 +212,12 @@ def test_the_pages_are_written_as_a_folder_that_classifiers_learn_from(folder: P
     labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
     with StoredCrawl.open(folder) as crawl:
         training = training_pages(crawl, labels)
-    assert [write_training(folder, training), write_training(folder, training)] == ["guides/1", "guides/2"]
+    assert [write_training(folder, training), write_training(folder, training)] == [
+        "relevance_models/1",
+        "relevance_models/2",
+    ]
     scanner = WordScanner()
-    read = read_training(folder / "guides/2", LiveWords(scanner))
+    read = read_training(folder / "relevance_models/2", LiveWords(scanner))
     words = [[scanner.stems[word] for word in page.tolist()] for page in (*read.positives, *read.negatives)]
     assert len(read.positives) == 3
     assert words[0] == ["page", "0", "balloon", "basket", "burner", "own0"]
@@ -238,14 +241,14 @@ def test_nothing_of_a_folder_stays_that_could_not_be_finished(folder: Path) -> N
     labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
     with StoredCrawl.open(folder) as crawl:
         training = training_pages(crawl, labels)
-    (folder / "guides").write_text("in the way")
-    with pytest.raises(BadInput, match="cannot be made"):
+    (folder / "relevance_models").write_text("in the way")
+    with pytest.raises(InvalidInput, match="cannot be made"):
         write_training(folder, training)
     assert not list(folder.glob("**/*.part"))
 
 
 def test_pages_of_a_recording_are_learnt_from_by_their_stems(tmp_path: Path, web_path: Path) -> None:
-    plan = CrawlPlan(TOPIC, (url(0),), web=str(web_path))
+    plan = CrawlSettings(TOPIC, (url(0),), web=str(web_path))
     with new_crawl(tmp_path / "crawl", **plan.as_settings()) as store:
         store.add_urls([url(number) for number in range(6)])
         for number in range(6):
@@ -259,11 +262,11 @@ def test_pages_of_a_recording_are_learnt_from_by_their_stems(tmp_path: Path, web
 
 
 def test_pages_without_text_teach_nothing_and_that_is_said(tmp_path: Path) -> None:
-    with new_crawl(tmp_path / "crawl", **CrawlPlan(TOPIC, (SEED,)).as_settings()) as store:
+    with new_crawl(tmp_path / "crawl", **CrawlSettings(TOPIC, (SEED,)).as_settings()) as store:
         store.add_urls([f"http://a.test/{number}" for number in range(N_PAGES)])
         for number in range(6):
             store.add_visit(visit(number))
         store.commit()
     labels = label(tmp_path / "crawl", v2=True, v4=True, v1=False, v3=False, v5=False)
-    with StoredCrawl.open(tmp_path / "crawl") as crawl, pytest.raises(BadInput, match="6 of 6 pages to learn from"):
+    with StoredCrawl.open(tmp_path / "crawl") as crawl, pytest.raises(InvalidInput, match="6 of 6 pages to learn from"):
         training_pages(crawl, labels)

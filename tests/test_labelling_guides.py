@@ -9,24 +9,24 @@ import numpy as np
 import pytest
 
 from labelled_crawl import TOPIC, label, labelled_crawl
-from scenthound.crawler.plan import CrawlPlan, RunGoals
-from scenthound.errors import MissingExtra, WrongUse
+from scenthound.crawler.plan import CrawlSettings, StopConditions
+from scenthound.errors import MissingExtra, UsageError
 from scenthound.experiments.retraining import (
-    GuideQuality,
+    ModelQuality,
     TextToLearn,
     TrainingPages,
     area_held_out,
     area_under_roc,
     first_scored,
-    guide_quality,
     learning_model,
+    model_quality,
     new_crawl,
     retrain,
 )
 from scenthound.frontier.politeness_rules import PolitenessRules
 from scenthound.model import FloatArray
 from scenthound.relevance.base import RELEVANCE
-from scenthound.store.crawl_rows import GuideRow
+from scenthound.store.crawl_rows import RelevanceRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
 from stored_crawls import NOON_S
@@ -103,27 +103,27 @@ TRAINS = [(f"train rails own{number}", False, 0.05 + 0.1 * number) for number in
 
 
 def test_a_guide_that_learns_is_measured_on_pages_it_did_not_learn_from() -> None:
-    quality = guide_quality(pages(*BALLOONS, *TRAINS), 0, RELEVANCE.make("svm"), TOPIC)
-    assert quality == GuideQuality(0.0, 1.0, 3, 3)
+    quality = model_quality(pages(*BALLOONS, *TRAINS), 0, RELEVANCE.make("svm"), TOPIC)
+    assert quality == ModelQuality(0.0, 1.0, 3, 3)
     assert not quality.is_worse
     # Of pages that share no word nothing is learnt, however well they are known by heart.
     alone = [(f"own{number}", number % 2 == 0, 0.0) for number in range(6)]
-    assert guide_quality(pages(*alone), 0, RELEVANCE.make("svm"), TOPIC).area_after == 0.5
+    assert model_quality(pages(*alone), 0, RELEVANCE.make("svm"), TOPIC).area_after == 0.5
 
 
 def test_seeds_teach_and_do_not_judge() -> None:
     seeds = [(f"balloon basket seed{number}", True, 0.0) for number in range(3)]
-    quality = guide_quality(pages(*seeds, *TRAINS, seeds=3), 0, RELEVANCE.make("svm"), TOPIC)
-    assert quality == GuideQuality(None, None, 0, 3)
+    quality = model_quality(pages(*seeds, *TRAINS, seeds=3), 0, RELEVANCE.make("svm"), TOPIC)
+    assert quality == ModelQuality(None, None, 0, 3)
 
 
 def test_the_guide_so_far_is_measured_by_what_it_scored_itself() -> None:
     """The guide before had everything in order; the one in use has all the wrong way round."""
     before = [("balloon a", True, 0.9), ("balloon b", True, 0.8), ("train a", False, 0.1)]
     since = [("balloon c", True, 0.2), ("balloon d", True, 0.3), ("train b", False, 0.7)]
-    quality = guide_quality(pages(*before, *since), 3, RELEVANCE.make("svm"), TOPIC)
+    quality = model_quality(pages(*before, *since), 3, RELEVANCE.make("svm"), TOPIC)
     # The new one is measured by the same three pages, and learns from the others too.
-    assert quality == GuideQuality(0.0, 1.0, 2, 1)
+    assert quality == ModelQuality(0.0, 1.0, 2, 1)
     assert not quality.is_worse
 
 
@@ -131,8 +131,8 @@ def test_a_guide_that_scored_no_labelled_pair_is_not_known_and_the_new_one_not_w
     labelled = pages(*BALLOONS, *TRAINS)
     # Of the trains alone no pair is made.
     for since in (3, 6):
-        quality = guide_quality(labelled, since, RELEVANCE.make("svm"), TOPIC)
-        assert quality == GuideQuality(None, 1.0, 3, 3)
+        quality = model_quality(labelled, since, RELEVANCE.make("svm"), TOPIC)
+        assert quality == ModelQuality(None, 1.0, 3, 3)
         assert not quality.is_worse
 
 
@@ -144,8 +144,8 @@ def test_pages_that_the_guide_in_use_learnt_from_do_not_judge_it(tmp_path: Path)
     known = [("the balloon and the basket own0", True, 1.0), ("train rails own3", False, 0.0)]
     unknown = [("balloon basket own1", True, 0.2), ("train rails own4", False, 0.6)]
     training = replace(pages(*known, *unknown), given=tmp_path)
-    quality = guide_quality(training, 0, RELEVANCE.make("svm"), TOPIC)
-    assert quality == GuideQuality(0.0, 1.0, 1, 1)
+    quality = model_quality(training, 0, RELEVANCE.make("svm"), TOPIC)
+    assert quality == ModelQuality(0.0, 1.0, 1, 1)
 
 
 def ready(folder: Path, **settings: object) -> Path:
@@ -160,9 +160,9 @@ def test_a_new_guide_is_handed_to_the_crawl_and_changes_no_visit(tmp_path: Path)
     with StoredCrawl.open(folder) as crawl:
         before = [(row.visit, row.relevance) for row in crawl.visits()]
     done = retrain(folder)
-    assert done.quality == GuideQuality(0.0, 1.0, 2, 3)
-    assert (done.folder_name, done.taken_up) == ("guides/1", False)
-    assert RunGoals.read(folder).guide == "guides/1"
+    assert done.quality == ModelQuality(0.0, 1.0, 2, 3)
+    assert (done.folder_name, done.taken_up) == ("relevance_models/1", False)
+    assert StopConditions.read(folder).relevance_model == "relevance_models/1"
     assert "above an irrelevant one in 100% of pairs; the guide so far in 0%" in done.says
     assert done.says.endswith("resume the crawl.")
     with StoredCrawl.open(folder) as crawl:
@@ -173,22 +173,22 @@ def test_a_guide_that_is_worse_is_not_handed_over_unless_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = ready(tmp_path / "crawl")
-    worse = GuideQuality(0.9, 0.6, 2, 3)
-    monkeypatch.setattr("scenthound.experiments.retraining.guide_quality", lambda *_: worse)
+    worse = ModelQuality(0.9, 0.6, 2, 3)
+    monkeypatch.setattr("scenthound.experiments.retraining.model_quality", lambda *_: worse)
     done = retrain(folder)
-    assert RunGoals.read(folder).guide is None
+    assert StopConditions.read(folder).relevance_model is None
     assert not done.taken_up
     assert "That is worse" in done.says
     assert (folder / done.folder_name / "positive").is_dir()
-    assert retrain(folder, even_if_worse=True).folder_name == "guides/2"
-    assert RunGoals.read(folder).guide == "guides/2"
+    assert retrain(folder, even_if_worse=True).folder_name == "relevance_models/2"
+    assert StopConditions.read(folder).relevance_model == "relevance_models/2"
 
 
 def test_with_too_few_labels_nothing_is_made(tmp_path: Path) -> None:
     folder = labelled_crawl(tmp_path / "crawl")
-    with pytest.raises(WrongUse, match="Label 2 more relevant and 3 more irrelevant"):
+    with pytest.raises(UsageError, match="Label 2 more relevant and 3 more irrelevant"):
         retrain(folder)
-    assert not (folder / "guides").exists()
+    assert not (folder / "relevance_models").exists()
 
 
 def test_without_the_extra_it_is_said_and_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,23 +196,23 @@ def test_without_the_extra_it_is_said_and_nothing_is_made(tmp_path: Path, monkey
     monkeypatch.setitem(sys.modules, "sklearn.svm", None)
     with pytest.raises(MissingExtra, match="learn"):
         retrain(folder)
-    assert not (folder / "guides").exists()
+    assert not (folder / "relevance_models").exists()
 
 
-def a_guide(visit: int, folder: str) -> GuideRow:
-    return GuideRow(visit, NOON_S, "svm", folder, 3, 3)
+def a_guide(visit: int, folder: str) -> RelevanceRecord:
+    return RelevanceRecord(visit, NOON_S, "svm", folder, 3, 3)
 
 
 def test_the_guide_in_use_is_the_last_that_was_taken_up(tmp_path: Path) -> None:
     folder = labelled_crawl(tmp_path / "crawl")
     with CrawlStore.open(folder) as store:
-        assert first_scored(store, RunGoals()) == 0
-        store.add_guide(a_guide(4, "guides/1"))
-        store.add_guide(a_guide(7, "guides/2"))
+        assert first_scored(store, StopConditions()) == 0
+        store.add_relevance_model(a_guide(4, "relevance_models/1"))
+        store.add_relevance_model(a_guide(7, "relevance_models/2"))
         store.commit()
-        assert first_scored(store, RunGoals(guide="guides/2")) == 7
+        assert first_scored(store, StopConditions(relevance_model="relevance_models/2")) == 7
         # Handed over, and to be used by the next run: it has scored none of the 12 pages.
-        assert first_scored(store, RunGoals(guide="guides/3")) == 12
+        assert first_scored(store, StopConditions(relevance_model="relevance_models/3")) == 12
 
 
 def test_a_guide_that_was_never_used_is_said_to_be_unknown(tmp_path: Path) -> None:
@@ -221,25 +221,25 @@ def test_a_guide_that_was_never_used_is_said_to_be_unknown(tmp_path: Path) -> No
     again = retrain(folder)
     assert again.quality.area_before is None
     assert "How good the guide so far is, is not known" in again.says
-    assert RunGoals.read(folder).guide == "guides/2"
+    assert StopConditions.read(folder).relevance_model == "relevance_models/2"
 
 
-def options(plan: CrawlPlan, folder: Path, goals: RunGoals | None = None) -> dict[str, str]:
+def options(plan: CrawlSettings, folder: Path, goals: StopConditions | None = None) -> dict[str, str]:
     """Of the command that crawls anew by guide 3; all its options have values."""
-    words = shlex.split(new_crawl(folder, plan, goals or RunGoals(), "guides/3").line)
+    words = shlex.split(new_crawl(folder, plan, goals or StopConditions(), "relevance_models/3").line)
     assert words[:2] == ["scenthound", "crawl"]
     return dict(zip(words[2::2], words[3::2], strict=True))
 
 
 def test_the_command_starts_a_crawl_by_the_new_guide(tmp_path: Path) -> None:
     folder = tmp_path / "my crawl"
-    plan = CrawlPlan(TOPIC, ("http://a.test/",), page_budget=50, contact="me@a.test")
+    plan = CrawlSettings(TOPIC, ("http://a.test/",), page_budget=50, contact="me@a.test")
     assert options(plan, folder) == {
         "--topic": "ballooning",
         "--keywords": "hot air balloon",
         "--seed": "http://a.test/",
         "--relevance": "svm",
-        "--train-from": str(folder / "guides/3"),
+        "--train-from": str(folder / "relevance_models/3"),
         "--pages": "50",
         "--contact": "me@a.test",
         "--web": str(folder),
@@ -248,7 +248,7 @@ def test_the_command_starts_a_crawl_by_the_new_guide(tmp_path: Path) -> None:
 
 
 def test_the_command_has_what_the_crawl_was_told(tmp_path: Path) -> None:
-    plan = CrawlPlan(
+    plan = CrawlSettings(
         TOPIC,
         ("http://a.test/",),
         agent="Hound",
@@ -256,14 +256,14 @@ def test_the_command_has_what_the_crawl_was_told(tmp_path: Path) -> None:
         hosts={"a.test": "127.0.0.1"},
         politeness=PolitenessRules(delay_s=2.5, pages_per_host=9),
     )
-    told = options(plan, tmp_path, RunGoals(page_budget=77))
+    told = options(plan, tmp_path, StopConditions(page_budget=77))
     wanted = {
         "--user-agent": "Hound",
         "--random-seed": "7",
         "--delay": "2.5",
         "--pages-per-host": "9",
         "--pages": "77",
-        "--hosts": str(tmp_path / "guides/3/hosts"),
+        "--hosts": str(tmp_path / "relevance_models/3/hosts"),
     }
     assert {name: told.get(name) for name in wanted} == wanted
 
@@ -277,9 +277,12 @@ def test_files_that_the_command_reads_are_there(tmp_path: Path) -> None:
 
 
 def test_a_crawl_that_read_a_recording_has_its_pages_from_there(tmp_path: Path) -> None:
-    assert options(CrawlPlan(TOPIC, ("http://a.test/",), web="recording"), tmp_path)["--web"] == "recording"
+    assert options(CrawlSettings(TOPIC, ("http://a.test/",), web="recording"), tmp_path)["--web"] == "recording"
 
 
 def test_a_crawl_that_learns_already_keeps_its_model() -> None:
-    assert learning_model(CrawlPlan(TOPIC, ("http://a.test/",), relevance="svm:cost=2", train_from="x")) == "svm:cost=2"
-    assert learning_model(CrawlPlan(TOPIC, ("http://a.test/",), relevance="cosine")) == "svm"
+    assert (
+        learning_model(CrawlSettings(TOPIC, ("http://a.test/",), relevance="svm:cost=2", train_from="x"))
+        == "svm:cost=2"
+    )
+    assert learning_model(CrawlSettings(TOPIC, ("http://a.test/",), relevance="cosine")) == "svm"

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.model import Links, Visit
 from scenthound.strategies.best_n_first import BestNFirst, LinkContext
 from scenthound.testing import SyntheticWeb, check_strategy, visited
@@ -73,5 +73,5 @@ def test_links_without_contexts_are_refused_in_one_line():
     (page,) = crawl.strategy.ask(1)
     crawl.window.get(page)
     links = crawl.window.visit(page).links
-    with pytest.raises(BrokenContract, match="context_words"):
+    with pytest.raises(PluginError, match="context_words"):
         crawl.strategy.tell(Visit(page, 0.5, Links(links.pages, links.hosts)))

@@ -9,7 +9,7 @@ import pytest
 from scenthound.crawler.tasks import Kind, Order
 from scenthound.frontier.politeness import Politeness
 from scenthound.frontier.politeness_rules import HostAnswer, PolitenessRules
-from scenthound.reasons import Ended, Reason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_store import CrawlStore
 from virtual_site import VirtualSite, crawl_virtually, plan, visited_urls
 
@@ -26,24 +26,24 @@ def crawled(folder: Path, site: VirtualSite, seeds: tuple[str, ...] = (A,), **se
     return visited_urls(folder / "crawl")
 
 
-def not_taken(folder: Path) -> dict[str, Reason]:
+def skipped(folder: Path) -> dict[str, SkipReason]:
     with CrawlStore.open(folder / "crawl") as store:
         urls = store.urls()
-        return {urls[row.page]: row.reason for row in store.not_taken()}
+        return {urls[row.page]: row.reason for row in store.skipped()}
 
 
 def test_robots_txt_is_asked_once_per_origin_and_obeyed(tmp_path: Path) -> None:
     site = VirtualSite({A: page(B, C), B: page(), C: page()}, others={"http://a.test/robots.txt": (200, "", b"")})
     site.others["http://a.test/robots.txt"] = (200, "", b"User-agent: *\nDisallow: /b\n")
     assert crawled(tmp_path, site) == [A, C]
-    assert not_taken(tmp_path) == {B: Reason.ROBOTS}
+    assert skipped(tmp_path) == {B: SkipReason.ROBOTS}
     assert site.requests == {"http://a.test/robots.txt": 1, A: 1, C: 1}
 
 
 def test_a_robots_txt_that_fails_keeps_the_crawl_away(tmp_path: Path) -> None:
     site = VirtualSite({A: page(OTHER), OTHER: page()}, others={"http://b.test/robots.txt": (500, "", b"")})
     assert crawled(tmp_path, site) == [A]
-    assert not_taken(tmp_path) == {OTHER: Reason.ROBOTS_UNREACHABLE}
+    assert skipped(tmp_path) == {OTHER: SkipReason.ROBOTS_UNREACHABLE}
     assert site.requests["http://b.test/robots.txt"] == 3
     assert site.requests[OTHER] == 0
 
@@ -59,7 +59,7 @@ def test_robots_txt_is_found_behind_redirects(tmp_path: Path) -> None:
         {"http://b.test/rules": (200, "", b"User-agent: scenthound\nDisallow: /b")},
     )
     assert crawled(tmp_path, site) == [A]
-    assert not_taken(tmp_path) == {B: Reason.ROBOTS}
+    assert skipped(tmp_path) == {B: SkipReason.ROBOTS}
 
 
 def test_a_redirect_is_followed_and_the_page_stands_at_its_end(tmp_path: Path) -> None:
@@ -70,14 +70,14 @@ def test_a_redirect_is_followed_and_the_page_stands_at_its_end(tmp_path: Path) -
 def test_a_page_that_redirects_to_one_had_before_is_repeated(tmp_path: Path) -> None:
     site = VirtualSite({A: page(B, C), C: page()}, {B: A})
     assert crawled(tmp_path, site) == [A, C]
-    assert not_taken(tmp_path) == {B: Reason.REPEATED}
+    assert skipped(tmp_path) == {B: SkipReason.REPEATED}
     assert site.requests[A] == 1
 
 
 def test_a_page_had_by_a_redirect_is_not_fetched_at_its_own_address(tmp_path: Path) -> None:
     site = VirtualSite({A: page(B, C), C: page()}, {B: C})
     assert crawled(tmp_path, site) == [A, C]
-    assert not_taken(tmp_path) == {C: Reason.REPEATED}
+    assert skipped(tmp_path) == {C: SkipReason.REPEATED}
     assert site.requests[C] == 1
 
 
@@ -85,7 +85,7 @@ def test_redirects_that_go_round_or_on_and_on_are_given_up(tmp_path: Path) -> No
     chain = {f"http://a.test/{i}": f"http://a.test/{i + 1}" for i in range(20)}
     site = VirtualSite({A: page(B, "http://a.test/0")}, {B: C, C: B} | chain)
     assert crawled(tmp_path, site) == [A]
-    assert not_taken(tmp_path) == {B: Reason.REDIRECT_LOOP, "http://a.test/0": Reason.REDIRECT_LOOP}
+    assert skipped(tmp_path) == {B: SkipReason.REDIRECT_LOOP, "http://a.test/0": SkipReason.REDIRECT_LOOP}
     assert sum(site.requests[url] for url in chain) == 6
 
 
@@ -93,34 +93,34 @@ def test_redirects_that_go_round_or_on_and_on_are_given_up(tmp_path: Path) -> No
 def test_a_redirect_to_what_is_no_web_page_is_refused(location: str, tmp_path: Path) -> None:
     site = VirtualSite({A: page(B)}, {B: location})
     crawled(tmp_path, site)
-    assert not_taken(tmp_path) == {B: Reason.REDIRECT_FORBIDDEN}
+    assert skipped(tmp_path) == {B: SkipReason.REDIRECT_FORBIDDEN}
 
 
 def test_a_redirect_obeys_the_robots_txt_of_where_it_leads(tmp_path: Path) -> None:
     site = VirtualSite({A: page(B), OTHER: page()}, {B: OTHER})
     site.others["http://b.test/robots.txt"] = (200, "", b"User-agent: *\nDisallow: /")
     assert crawled(tmp_path, site) == [A]
-    assert not_taken(tmp_path) == {B: Reason.ROBOTS}
+    assert skipped(tmp_path) == {B: SkipReason.ROBOTS}
     assert site.requests[OTHER] == 0
 
 
 @pytest.mark.parametrize(
     ("status", "reason", "n_requests"),
     [
-        (404, Reason.CLIENT_ERROR, 1),
-        (403, Reason.CLIENT_ERROR, 1),
-        (500, Reason.SERVER_ERROR, 3),
-        (503, Reason.RATE_LIMITED, 3),
-        (429, Reason.RATE_LIMITED, 3),
-        (204, Reason.ODD_STATUS, 1),
+        (404, SkipReason.CLIENT_ERROR, 1),
+        (403, SkipReason.CLIENT_ERROR, 1),
+        (500, SkipReason.SERVER_ERROR, 3),
+        (503, SkipReason.RATE_LIMITED, 3),
+        (429, SkipReason.RATE_LIMITED, 3),
+        (204, SkipReason.UNEXPECTED_STATUS, 1),
     ],
 )
 def test_what_is_no_page_has_its_reason_and_its_tries(
-    status: int, reason: Reason, n_requests: int, tmp_path: Path
+    status: int, reason: SkipReason, n_requests: int, tmp_path: Path
 ) -> None:
     site = VirtualSite({A: page(B, C), C: page()}, others={B: (status, "Content-Type: text/html", b"<p>no")})
     assert crawled(tmp_path, site) == [A, C]
-    assert not_taken(tmp_path) == {B: reason}
+    assert skipped(tmp_path) == {B: reason}
     assert site.requests[B] == n_requests
 
 
@@ -160,15 +160,15 @@ def test_budgets_of_hosts_and_domains_are_spent_to_the_last_page(tmp_path: Path)
     visited = crawled(tmp_path, site, politeness=rules, connections=8, strict_order=False)
     assert OTHER in visited
     assert len([url for url in visited if ".a.test" in url or "//a.test" in url]) == 6
-    assert set(not_taken(tmp_path).values()) <= {Reason.HOST_BUDGET, Reason.DOMAIN_BUDGET}
-    assert len(visited) + len(not_taken(tmp_path)) == 10
+    assert set(skipped(tmp_path).values()) <= {SkipReason.HOST_BUDGET, SkipReason.DOMAIN_BUDGET}
+    assert len(visited) + len(skipped(tmp_path)) == 10
 
 
 def test_the_page_budget_is_exact_whatever_is_in_flight(tmp_path: Path) -> None:
     urls = [f"http://h{i}.test/" for i in range(50)]
     site = VirtualSite({A: page(*urls)} | {url: page() for url in urls[::2]})
     settings = plan((A,), page_budget=20, connections=16, strict_order=False)
-    assert crawl_virtually(tmp_path / "crawl", settings, site) is Ended.BUDGET
+    assert crawl_virtually(tmp_path / "crawl", settings, site) is EndReason.BUDGET
     assert len(visited_urls(tmp_path / "crawl")) == 20
     assert sum(site.requests[url] for url in urls if url in site.pages) == 19
 
@@ -180,8 +180,8 @@ def test_an_address_that_several_redirects_lead_to_is_asked_for_once(tmp_path: P
     visited = crawled(tmp_path, site, connections=8, strict_order=False)
     assert visited == [A, OTHER]
     assert site.requests[OTHER] == site.requests["http://gone.test/"] == 1
-    reasons = not_taken(tmp_path)
-    assert [reasons[url] for url in redirects] == [Reason.REPEATED] * 3 + [Reason.CLIENT_ERROR] * 3
+    reasons = skipped(tmp_path)
+    assert [reasons[url] for url in redirects] == [SkipReason.REPEATED] * 3 + [SkipReason.CLIENT_ERROR] * 3
 
 
 def test_jobs_that_waited_for_an_address_share_its_fate_when_it_is_turned_down(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_jobs_that_waited_for_an_address_share_its_fate_when_it_is_turned_down(t
     site = VirtualSite({A: page(*redirects), OTHER: page()}, redirects, own_addresses=True)
     site.others["http://b.test/robots.txt"] = (200, "", b"User-agent: *\nDisallow: /")
     assert crawled(tmp_path, site, connections=8, strict_order=False) == [A]
-    assert not_taken(tmp_path) == dict.fromkeys(redirects, Reason.ROBOTS)
+    assert skipped(tmp_path) == dict.fromkeys(redirects, SkipReason.ROBOTS)
 
 
 def test_robots_txt_is_followed_through_redirects_even_if_pages_are_not(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_hosts_that_ask_for_much_time_do_not_hold_up_the_others(tmp_path: Path) 
     site = VirtualSite({A: page(*slow, *quick)} | {url: page() for url in quick}, own_addresses=True)
     site.others |= dict.fromkeys(slow, (503, "Retry-After: 1800", b""))
     settings = plan((A,), connections=4, strict_order=False, page_budget=13, politeness=PolitenessRules())
-    assert crawl_virtually(tmp_path / "crawl", settings, site) is Ended.BUDGET
+    assert crawl_virtually(tmp_path / "crawl", settings, site) is EndReason.BUDGET
     with CrawlStore.open(tmp_path / "crawl") as store:
         assert max(row.time_s for row in store.visits()) < 60
 
@@ -232,7 +232,7 @@ def test_nothing_that_waits_for_a_slow_host_holds_up_the_others(what: str, tmp_p
         site.others = {(f"{url}robots.txt" if what == "robots" else url): later for url in slow}
     polite = PolitenessRules(pages_per_domain=5 if what == "domain" else None)
     settings = plan((A,), connections=4, strict_order=False, page_budget=13, politeness=polite)
-    assert crawl_virtually(tmp_path / "crawl", settings, site) is Ended.BUDGET
+    assert crawl_virtually(tmp_path / "crawl", settings, site) is EndReason.BUDGET
     with CrawlStore.open(tmp_path / "crawl") as store:
         assert max(row.time_s for row in store.visits()) < 120
 
@@ -240,7 +240,7 @@ def test_nothing_that_waits_for_a_slow_host_holds_up_the_others(what: str, tmp_p
 def test_a_chain_too_long_for_one_job_is_not_too_long_for_another(tmp_path: Path) -> None:
     site = VirtualSite({C: page()}, {A: B, B: C})
     assert crawled(tmp_path, site, (A, B), redirects=1) == [C]
-    assert not_taken(tmp_path) == {A: Reason.REDIRECT_LOOP}
+    assert skipped(tmp_path) == {A: SkipReason.REDIRECT_LOOP}
 
 
 def test_an_address_that_redirects_is_asked_for_once_too(tmp_path: Path) -> None:
@@ -259,14 +259,17 @@ def test_recorded_pages_of_a_retired_host_are_still_read(tmp_path: Path) -> None
     settings = {"web": str(tmp_path / "first" / "crawl"), "strict_order": False}
     visited = crawled(tmp_path / "second", site, ("http://b.test/start",), **settings)
     assert set(urls) <= set(visited)
-    assert not_taken(tmp_path / "second") == {"http://a.test/new": Reason.HOST_RETIRED}
+    assert skipped(tmp_path / "second") == {"http://a.test/new": SkipReason.HOST_DISABLED}
 
 
 def test_a_name_that_cannot_be_looked_up_is_tried_again_unless_it_does_not_exist(tmp_path: Path) -> None:
     site = VirtualSite({A: page("http://gone.test/", "http://ill.test/")})
-    site.lost = {"gone.test": Reason.DNS_NOT_FOUND, "ill.test": Reason.DNS_FAILED}
+    site.lost = {"gone.test": SkipReason.DNS_NOT_FOUND, "ill.test": SkipReason.DNS_FAILED}
     crawled(tmp_path, site, politeness=PolitenessRules(delay_s=1))
-    assert not_taken(tmp_path) == {"http://gone.test/": Reason.DNS_NOT_FOUND, "http://ill.test/": Reason.DNS_FAILED}
+    assert skipped(tmp_path) == {
+        "http://gone.test/": SkipReason.DNS_NOT_FOUND,
+        "http://ill.test/": SkipReason.DNS_FAILED,
+    }
 
 
 def test_hosts_of_one_address_are_asked_with_a_pause_between(tmp_path: Path) -> None:
@@ -300,7 +303,7 @@ def test_budgets_of_hosts_hold_for_recorded_pages_too(tmp_path: Path) -> None:
     rules = PolitenessRules(delay_s=0, pages_per_host=3)
     recorded = {"web": str(tmp_path / "live" / "crawl"), "offline": True}
     assert len(crawled(tmp_path / "again", site, politeness=rules, **recorded)) == 3
-    assert set(not_taken(tmp_path / "again").values()) == {Reason.HOST_BUDGET}
+    assert set(skipped(tmp_path / "again").values()) == {SkipReason.HOST_BUDGET}
 
 
 def test_a_crawl_that_goes_on_after_a_stop_lets_every_host_rest_first() -> None:
@@ -329,7 +332,7 @@ def test_links_that_ask_not_to_be_followed_are_not(tmp_path: Path) -> None:
     site = VirtualSite({A: html, B: page(), C: page(D), D: page()})
     site.others[C] = (200, "Content-Type: text/html\r\nX-Robots-Tag: nofollow", page(D).encode())
     assert crawled(tmp_path / "obeys", site) == [A, C]
-    assert crawled(tmp_path / "follows", site, obey_nofollow=False) == [A, B, C, D]
+    assert crawled(tmp_path / "follows", site, respect_nofollow=False) == [A, B, C, D]
 
 
 def test_near_duplicates_and_pages_that_say_they_are_none_are_not_taken(tmp_path: Path) -> None:
@@ -338,7 +341,7 @@ def test_near_duplicates_and_pages_that_say_they_are_none_are_not_taken(tmp_path
     site = VirtualSite({A: page(B, C, D), B: f"<p>{words}", C: f"<p>{words} today", D: gone})
     visited = crawled(tmp_path, site, near_duplicates=True, soft_404s=True)
     assert visited == [A, B]
-    assert not_taken(tmp_path) == {C: Reason.NEAR_DUPLICATE, D: Reason.SOFT_404}
+    assert skipped(tmp_path) == {C: SkipReason.NEAR_DUPLICATE, D: SkipReason.SOFT_404}
 
 
 def test_a_trap_costs_a_bounded_number_of_pages(tmp_path: Path) -> None:
@@ -353,5 +356,5 @@ def test_a_trap_costs_a_bounded_number_of_pages(tmp_path: Path) -> None:
 
     site = VirtualSite(Endless())
     crawled(tmp_path, site, traps=True)
-    assert Reason.TRAP_PATH in not_taken(tmp_path).values()
+    assert SkipReason.TRAP_PATH in skipped(tmp_path).values()
     assert site.requests.total() < 100

@@ -12,17 +12,17 @@ from fetching import LIMITS, PATIENT, fetcher_for
 from hostile_cases import PAGE_TAKEN, HostileCase
 from hostile_server import CASES, HostileSite, hostile_site
 from scenthound.crawler.assembly import CrawlParts
-from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
 from scenthound.crawler.start import take_up
-from scenthound.reasons import Ended, Reason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.dns import SystemResolver
 from scenthound.web.fetch import FetchLimits
 from virtual_site import plan
 
-LATE = (Reason.CONNECT_TIMEOUT, Reason.HEADERS_TIMEOUT, Reason.BODY_TIMEOUT)
+LATE = (SkipReason.CONNECT_TIMEOUT, SkipReason.HEADERS_TIMEOUT, SkipReason.BODY_TIMEOUT)
 #: The page, its host's robots.txt, and the redirects that are followed for one of them.
 MOST_REQUESTS = 7
 MOST_SECONDS = 8.0
@@ -34,7 +34,7 @@ def site() -> Iterator[HostileSite]:
         yield site
 
 
-def crawl_site(site: HostileSite, folder: Path, settings: CrawlPlan, limits: FetchLimits) -> Ended:
+def crawl_site(site: HostileSite, folder: Path, settings: CrawlSettings, limits: FetchLimits) -> EndReason:
     """As `lab.crawl` does it, with the resolver of the site."""
     with (
         closing(CrawlStore.create(folder, settings.as_settings(), ArchiveSettings("test"))) as store,
@@ -42,7 +42,7 @@ def crawl_site(site: HostileSite, folder: Path, settings: CrawlPlan, limits: Fet
     ):
         take_up(parts, settings, store)
 
-        async def run() -> Ended:
+        async def run() -> EndReason:
             resolver = SystemResolver(asyncio.get_running_loop(), site.hosts, timeout_s=0.3, lookup=site.lookup)
             with closing(resolver):
                 return await LiveRun(
@@ -72,5 +72,5 @@ def test_a_crawl_survives_a_hostile_page_and_tells_the_reason(
     assert time.monotonic() - began_s < MOST_SECONDS
     assert site.requests.total() <= MOST_REQUESTS
     with CrawlStore.open(tmp_path / "crawl") as store:
-        outcomes = [PAGE_TAKEN for _ in store.visits()] + [row.reason for row in store.not_taken()]
+        outcomes = [PAGE_TAKEN for _ in store.visits()] + [row.reason for row in store.skipped()]
     assert outcomes == [case.crawled]

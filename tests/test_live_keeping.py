@@ -11,7 +11,7 @@ from scenthound.crawler.live_crawl import Keeper, LiveCrawl, TakenAnswer
 from scenthound.crawler.reader import PageGuards, Read
 from scenthound.crawler.tasks import Kind, Order, Refused, RobotsFound
 from scenthound.model import Visit
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.store.archive import ArchiveReader
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
@@ -25,7 +25,7 @@ def taken(number: int, body: bytes = b"no such page") -> TakenAnswer:
     url = f"http://a.test/{number}"
     response = Response(url, 404, b"HTTP/1.1 404 Gone\r\n", body, body, False, "127.0.0.1", 0.0)
     order = Order(number, Kind.PAGE, url, 0)
-    return TakenAnswer(float(number), order, Read(Refused(Reason.CLIENT_ERROR, status=404)), response, None)
+    return TakenAnswer(float(number), order, Read(Refused(SkipReason.CLIENT_ERROR, status=404)), response, None)
 
 
 def archived(store: CrawlStore) -> list[str]:

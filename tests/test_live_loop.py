@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from scenthound.crawler.live_crawl import LiveCrawl
-from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.runner_timing import NEW_OBJECTS
 from scenthound.crawler.start import RunOptions, crawl, resume
 from scenthound.crawler.status import CrawlStatus
 from scenthound.crawler.tasks import Order
 from scenthound.errors import Failure
 from scenthound.frontier.politeness_rules import PolitenessRules
-from scenthound.reasons import Ended, Reason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.record import record
 from scenthound.store.stored_crawl import StoredCrawl
@@ -54,14 +54,14 @@ def server() -> Iterator[StaticServer]:
         yield server
 
 
-def plan(server: StaticServer, **settings: Any) -> CrawlPlan:
+def plan(server: StaticServer, **settings: Any) -> CrawlSettings:
     chosen: dict[str, Any] = {
         "strategy": "breadth_first",
         "politeness": PolitenessRules(delay_s=0.0, delay_factor=0.0),
         "allow_private": True,
         "hosts": {f"h{number}.test": "127.0.0.1" for number in range(6)},
     }
-    return CrawlPlan(TOPIC, (server.url(url(0)),), **chosen | settings)
+    return CrawlSettings(TOPIC, (server.url(url(0)),), **chosen | settings)
 
 
 def visited(folder: Path) -> list[str]:
@@ -71,15 +71,15 @@ def visited(folder: Path) -> list[str]:
 
 def test_a_crawl_ends_with_its_budget_or_with_the_last_page(server: StaticServer, tmp_path: Path) -> None:
     few = crawl(plan(server, page_budget=10), tmp_path / "few")
-    assert (few.ended, few.status.n_pages, len(visited(tmp_path / "few"))) == (Ended.BUDGET, 10, 10)
+    assert (few.ended, few.status.n_pages, len(visited(tmp_path / "few"))) == (EndReason.BUDGET, 10, 10)
     everything = crawl(plan(server), tmp_path / "all")
-    assert (everything.ended, len(set(visited(tmp_path / "all")))) == (Ended.FRONTIER, N_PAGES)
+    assert (everything.ended, len(set(visited(tmp_path / "all")))) == (EndReason.FRONTIER, N_PAGES)
 
 
 def test_a_crawl_that_reached_its_budget_goes_on_with_a_larger_one(server: StaticServer, tmp_path: Path) -> None:
     crawl(plan(server, page_budget=10), tmp_path / "crawl")
     done = resume(tmp_path / "crawl", RunOptions(page_budget=25))
-    assert (done.ended, len(set(visited(tmp_path / "crawl")))) == (Ended.BUDGET, 25)
+    assert (done.ended, len(set(visited(tmp_path / "crawl")))) == (EndReason.BUDGET, 25)
     pages = {request: count for request, count in server.requests.items() if "robots" not in request}
     assert set(pages.values()) == {1}
     assert len(pages) == 25
@@ -96,21 +96,21 @@ def test_robots_txt_is_not_asked_for_again_by_a_later_run(server: StaticServer, 
 def test_a_crawl_ends_when_its_time_is_up(server: StaticServer, tmp_path: Path) -> None:
     slow = plan(server, politeness=PolitenessRules(delay_s=0.3))
     done = crawl(slow, tmp_path / "crawl", RunOptions(time_s=0.8))
-    assert done.ended is Ended.TIME
+    assert done.ended is EndReason.TIME
     assert 0 < len(visited(tmp_path / "crawl")) < N_PAGES
 
 
 def test_a_crawl_ends_when_the_harvest_falls_below_the_floor(server: StaticServer, tmp_path: Path) -> None:
     # Every page is about the sea, as far as cosines go a little; none is worth 0.9. The window is of 200 pages, so
     # that this web is too small for it to be full, and the crawl goes to its end.
-    assert crawl(plan(server), tmp_path / "small", RunOptions(harvest_floor=0.9)).ended is Ended.FRONTIER
+    assert crawl(plan(server), tmp_path / "small", RunOptions(harvest_floor=0.9)).ended is EndReason.FRONTIER
     many: dict[str, str] = {}
     with StaticServer(filled_later(many)) as large:
         for number in range(400):
             links = [large.url(f"http://h{(number + 1) % 6}.test/{number + 1}")]
             many[f"http://h{number % 6}.test/{number}"] = page_of_words("sea", links, seed=number)
         done = crawl(plan(large), tmp_path / "large", RunOptions(harvest_floor=0.9))
-    assert done.ended is Ended.HARVEST
+    assert done.ended is EndReason.HARVEST
     assert 200 <= done.status.n_pages < 250
 
 
@@ -129,7 +129,7 @@ def test_an_error_in_a_strategy_ends_the_crawl_and_what_was_kept_stays(
     with pytest.raises(ZeroDivisionError):
         crawl(plan(server), tmp_path / "crawl", RunOptions(commit_s=0.001))
     monkeypatch.undo()
-    assert resume(tmp_path / "crawl").ended is Ended.FRONTIER
+    assert resume(tmp_path / "crawl").ended is EndReason.FRONTIER
     assert len(set(visited(tmp_path / "crawl"))) == N_PAGES
 
 
@@ -143,7 +143,7 @@ def test_a_disk_that_takes_nothing_more_ends_the_crawl_in_one_line(
     with pytest.raises(Failure, match=r"No space left on device.*resume"):
         crawl(plan(server), tmp_path / "crawl")
     monkeypatch.undo()
-    assert resume(tmp_path / "crawl").ended is Ended.FRONTIER
+    assert resume(tmp_path / "crawl").ended is EndReason.FRONTIER
     assert len(set(visited(tmp_path / "crawl"))) == N_PAGES
 
 
@@ -206,7 +206,7 @@ def test_pages_of_a_recording_are_read_and_only_the_others_fetched(server: Stati
     record([tmp_path / "first"], tmp_path / "web", workers=1)
     server.requests.clear()
     done = crawl(plan(server, web=str(tmp_path / "web")), tmp_path / "second")
-    assert (done.ended, len(set(visited(tmp_path / "second")))) == (Ended.FRONTIER, N_PAGES)
+    assert (done.ended, len(set(visited(tmp_path / "second")))) == (EndReason.FRONTIER, N_PAGES)
     fetched = {request for request in server.requests if "robots" not in request}
     assert fetched == set(visited(tmp_path / "second")) - recorded
     with CrawlStore.open(tmp_path / "second") as store:
@@ -217,9 +217,9 @@ def test_offline_nothing_is_fetched(server: StaticServer, tmp_path: Path) -> Non
     crawl(plan(server, page_budget=30), tmp_path / "first")
     server.requests.clear()
     done = crawl(plan(server, web=str(tmp_path / "first"), offline=True), tmp_path / "second")
-    assert done.ended is Ended.FRONTIER
+    assert done.ended is EndReason.FRONTIER
     assert len(visited(tmp_path / "second")) == 30
-    assert set(done.reasons) == {Reason.NOT_RECORDED}
+    assert set(done.reasons) == {SkipReason.NOT_RECORDED}
     assert not server.requests
 
 
@@ -227,5 +227,5 @@ def test_a_summary_counts_the_reasons_of_all_runs(server: StaticServer, tmp_path
     sound = plan(server, page_budget=5)
     dead = server.url("http://h0.test/dead")
     done = crawl(replace(sound, seeds=(dead, *sound.seeds)), tmp_path / "crawl")
-    assert done.reasons == {Reason.CLIENT_ERROR: 1}
-    assert resume(tmp_path / "crawl", RunOptions(page_budget=8)).reasons == {Reason.CLIENT_ERROR: 1}
+    assert done.reasons == {SkipReason.CLIENT_ERROR: 1}
+    assert resume(tmp_path / "crawl", RunOptions(page_budget=8)).reasons == {SkipReason.CLIENT_ERROR: 1}

@@ -124,4 +124,4 @@ def rows_of(folder: Path) -> list[tuple[object, ...]]:
         visits = [
             (row.page, row.url, row.time_s, row.relevance, row.regret, row.links.tolist()) for row in store.visits()
         ]
-        return [*visits, *((row.page, row.reason, row.time_s) for row in store.not_taken())]
+        return [*visits, *((row.page, row.reason, row.time_s) for row in store.skipped())]

@@ -26,7 +26,7 @@ from scenthound.crawler.tasks import (
     SitemapFound,
 )
 from scenthound.frontier.url_table import UrlTable
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 
 seconds = st.floats(0, 4e9)
 texts = st.text(max_size=20)
@@ -36,7 +36,7 @@ answers = st.one_of(
     st.builds(SitemapFound, st.tuples(texts, texts), st.tuples(texts), seconds),
     st.builds(
         Refused,
-        st.sampled_from(list(Reason)),
+        st.sampled_from(list(SkipReason)),
         texts,
         st.none() | st.integers(100, 999),
         st.none() | seconds,
@@ -102,15 +102,15 @@ def test_robots_txt_is_good_for_a_day() -> None:
 @pytest.mark.parametrize(
     ("failure", "because"),
     [
-        (Reason.DNS_NOT_FOUND, Reason.DNS_NOT_FOUND),
-        (Reason.TLS_FAILED, Reason.TLS_FAILED),
-        (Reason.SERVER_ERROR, Reason.ROBOTS_UNREACHABLE),
-        (Reason.BODY_TIMEOUT, Reason.ROBOTS_UNREACHABLE),
-        (Reason.REDIRECT_LOOP, None),
+        (SkipReason.DNS_NOT_FOUND, SkipReason.DNS_NOT_FOUND),
+        (SkipReason.TLS_FAILED, SkipReason.TLS_FAILED),
+        (SkipReason.SERVER_ERROR, SkipReason.ROBOTS_UNREACHABLE),
+        (SkipReason.BODY_TIMEOUT, SkipReason.ROBOTS_UNREACHABLE),
+        (SkipReason.REDIRECT_LOOP, None),
     ],
 )
 def test_a_robots_txt_that_cannot_be_had_means_to_stay_away_unless_it_leads_nowhere(
-    failure: Reason, because: Reason | None
+    failure: SkipReason, because: SkipReason | None
 ) -> None:
     book = RobotsBook("scenthound")
     book.failed("http://a.test", 0.0, failure)
@@ -164,9 +164,9 @@ def test_held_jobs_wait_in_line_by_host() -> None:
 
 def test_harvest_is_mean_relevance_and_infinite_regret_says_nothing() -> None:
     harvest = Harvest(window=2)
-    assert (harvest.mean, harvest.of_late, harvest.mean_regret, harvest.window_is_full) == (0.0, 0.0, None, False)
+    assert (harvest.mean, harvest.recent, harvest.mean_regret, harvest.window_is_full) == (0.0, 0.0, None, False)
     for relevance, regret in ((0.5, inf), (0.25, 0.5), (0.75, None), (0.25, 0.25)):
         harvest.add(relevance, regret)
     # (0.5 + 0.25 + 0.75 + 0.25) / 4, (0.75 + 0.25) / 2 and (0.5 + 0.25) / 2.
-    assert (harvest.mean, harvest.of_late, harvest.mean_regret) == (0.4375, 0.5, 0.375)
+    assert (harvest.mean, harvest.recent, harvest.mean_regret) == (0.4375, 0.5, 0.375)
     assert harvest.window_is_full

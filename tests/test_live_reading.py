@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scenthound.crawler.reader import shown_links
+from scenthound.crawler.reader import visible_links
 from scenthound.frontier.url_index import NEW, FoundUrls
 from scenthound.web.parse import ParsedPage
 
@@ -26,14 +26,14 @@ def page(numbers: list[int] | None = None, *, nofollow: bool = False) -> ParsedP
 
 
 def test_links_that_ask_not_to_be_followed_are_left_out_with_their_places() -> None:
-    text, links = shown_links(page())
+    text, links = visible_links(page())
     assert links == ["http://a.test/b", "http://a.test/c"]
     assert (text.link_start.tolist(), text.link_end.tolist()) == ([2, 4], [3, 5])
 
 
 def test_so_are_links_that_a_table_of_urls_has_numbers_for() -> None:
     # The table has a (7) and c (4), and neither b nor d; a and d are not to be followed.
-    text, links = shown_links(page([7, NEW, 4, NEW]))
+    text, links = visible_links(page([7, NEW, 4, NEW]))
     assert isinstance(links, FoundUrls)
     assert (links.numbers.tolist(), links.new) == ([NEW, 4], ["http://a.test/b"])
     assert (text.link_start.tolist(), text.link_end.tolist()) == ([2, 4], [3, 5])
@@ -41,7 +41,7 @@ def test_so_are_links_that_a_table_of_urls_has_numbers_for() -> None:
 
 @pytest.mark.parametrize("numbers", [None, [7, NEW, 4, NEW]])
 def test_a_page_that_asks_for_it_shows_no_links_unless_the_crawl_follows_all(numbers: list[int] | None) -> None:
-    by_header, by_itself = shown_links(page(numbers), nofollow=True), shown_links(page(numbers, nofollow=True))
+    by_header, by_itself = visible_links(page(numbers), nofollow=True), visible_links(page(numbers, nofollow=True))
     assert [len(by_header[1]), len(by_itself[1]), len(by_header[0].link_start), len(by_itself[0].link_end)] == [0] * 4
-    text, links = shown_links(page(numbers, nofollow=True), nofollow=True, obey=False)
+    text, links = visible_links(page(numbers, nofollow=True), nofollow=True, obey=False)
     assert (len(links), text.link_start.tolist()) == (4, [0, 2, 4, 6])

@@ -52,6 +52,8 @@ def test_a_classifier_learns_from_a_folder_and_finds_its_words_in_pages_that_com
         ["hot", "balloon"],
         ["balloon", "basket"],
     ]
-    guide = LinearSvm().for_topic(Topic("t", ("balloon",)), words, training)
-    balloons, trains, news = (guide.page(scanner.scan(text), 0.0) for text in ("a balloon", "trains", "other news"))
+    relevance_model = LinearSvm().for_topic(Topic("t", ("balloon",)), words, training)
+    balloons, trains, news = (
+        relevance_model.page(scanner.scan(text), 0.0) for text in ("a balloon", "trains", "other news")
+    )
     assert trains < news < balloons

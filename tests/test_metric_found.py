@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadParameter
-from scenthound.metrics.base import Area, GivenFacts, Judgement, PoolVectors
+from scenthound.errors import InvalidParameter
+from scenthound.metrics.base import Area, GivenFacts, GroundTruth, PoolVectors
 from scenthound.metrics.classified import Classified, Harvest
 from scenthound.metrics.measures import (
     jaccard_curve,
@@ -31,7 +31,7 @@ def trace(*pages):
 
 
 def judged(*, relevant=(1, 2, 3, 4), targets=(3, 4), seeds=(1,), **facts):
-    return Judgement(ids(*relevant), ids(*targets), ids(*seeds), ids(1, 3, 7, 9), GivenFacts(**facts))
+    return GroundTruth(ids(*relevant), ids(*targets), ids(*seeds), ids(1, 3, 7, 9), GivenFacts(**facts))
 
 
 CRAWL = trace(1, 9, 3, 7)
@@ -45,23 +45,23 @@ def test_recall_is_of_relevant_pages_that_are_no_seeds():
 
 def test_classified_is_the_share_of_pages_that_a_classifier_accepts():
     # It accepts pages 1 and 7 of the pool 1, 3, 7, 9; pages that were not got are not accepted.
-    judgement = judged(accepted={"rocchio": np.array([True, False, True, False])})
-    assert Classified().curve(CRAWL, judgement, 5) == pytest.approx([1, 1 / 2, 1 / 3, 2 / 4, 2 / 5])
-    assert np.isnan(Classified("widrow_hoff").curve(CRAWL, judgement, 4)).all()
+    ground_truth = judged(accepted={"rocchio": np.array([True, False, True, False])})
+    assert Classified().curve(CRAWL, ground_truth, 5) == pytest.approx([1, 1 / 2, 1 / 3, 2 / 4, 2 / 5])
+    assert np.isnan(Classified("widrow_hoff").curve(CRAWL, ground_truth, 4)).all()
 
 
 def test_harvest_is_by_vote_unless_one_judge_is_named():
     accepted = {"vote": np.array([True, False, False, True]), "svm": np.array([False, True, False, False])}
-    judgement = judged(accepted=accepted)
-    assert Harvest().curve(CRAWL, judgement, 4) == pytest.approx([1, 1, 2 / 3, 2 / 4])
-    assert Harvest("svm").curve(CRAWL, judgement, 4) == pytest.approx([0, 0, 1 / 3, 1 / 4])
+    ground_truth = judged(accepted=accepted)
+    assert Harvest().curve(CRAWL, ground_truth, 4) == pytest.approx([1, 1, 2 / 3, 2 / 4])
+    assert Harvest("svm").curve(CRAWL, ground_truth, 4) == pytest.approx([0, 0, 1 / 3, 1 / 4])
 
 
 def test_new_relevant_hosts_are_counted_once_and_not_those_of_seeds():
     # Hosts of 1, 3, 7, 9 are 5, 6, 6, 8, and a seed is on 5. All pages are relevant: 9 brings host 8, 3 host 6, 7 none.
     hosts = {"host_numbers": ids(5, 6, 6, 8), "seed_host_numbers": ids(5)}
-    judgement = judged(relevant=(1, 3, 7, 9), **hosts)
-    assert NewRelevantHosts().curve(CRAWL, judgement, 5).tolist() == [0, 1, 2, 2, 2]
+    ground_truth = judged(relevant=(1, 3, 7, 9), **hosts)
+    assert NewRelevantHosts().curve(CRAWL, ground_truth, 5).tolist() == [0, 1, 2, 2, 2]
     # Where 3 is not relevant, host 6 is found with 7.
     assert NewRelevantHosts().curve(CRAWL, judged(relevant=(1, 7), **hosts), 4).tolist() == [0, 0, 0, 1]
 
@@ -77,18 +77,18 @@ def vectors(*weights):
 def test_novelty_is_the_difference_from_what_the_crawl_had_of_the_topic_before():
     # Seed 1 = (1, 0). Page 3 = (3, 4), of length 1 (0.6, 0.8): its cosine with (1, 0) is 0.6. Page 9 = (0, 2) against
     # (1.6, 0.8), of length sqrt(3.2): 0.8 / sqrt(3.2). Page 7 is not relevant.
-    judgement = judged(relevant=(1, 3, 9), weighted=vectors((1, 0), (3, 4), (9, 9), (0, 2)))
+    ground_truth = judged(relevant=(1, 3, 9), weighted=vectors((1, 0), (3, 4), (9, 9), (0, 2)))
     of_3, of_9 = 1 - 0.6, 1 - 0.8 / sqrt(3.2)
     expected = [0, of_3, of_3, (of_3 + of_9) / 2, (of_3 + of_9) / 2]
-    assert Novelty().curve(trace(1, 3, 7, 9), judgement, 5) == pytest.approx(expected)
+    assert Novelty().curve(trace(1, 3, 7, 9), ground_truth, 5) == pytest.approx(expected)
     # Without seeds nothing is known before the first page, which is wholly new.
-    unseeded = judged(relevant=(3, 9), seeds=(), weighted=judgement.facts.vectors())
+    unseeded = judged(relevant=(3, 9), seeds=(), weighted=ground_truth.facts.vectors())
     assert Novelty().curve(trace(3, 9), unseeded, 2) == pytest.approx([1, (1 + 1 - 0.8) / 2])
 
 
 def test_pages_without_weight_are_new_and_teach_nothing():
-    judgement = judged(relevant=(1, 3, 7, 9), weighted=vectors((1, 0), (0, 0), (2, 0), (0, 1)))
-    assert Novelty().curve(trace(1, 3, 7), judgement, 3) == pytest.approx([0, 1, (1 + 0) / 2])
+    ground_truth = judged(relevant=(1, 3, 7, 9), weighted=vectors((1, 0), (0, 0), (2, 0), (0, 1)))
+    assert Novelty().curve(trace(1, 3, 7), ground_truth, 3) == pytest.approx([0, 1, (1 + 0) / 2])
 
 
 def test_the_area_is_the_mean_of_a_curve_so_far():
@@ -112,7 +112,7 @@ def test_a_share_of_a_whole_number_of_pages_is_not_rounded_up():
 
 def test_nothing_relevant_is_never_found_and_a_share_is_a_share():
     assert isnan(search_length(trace(1), ids(), 0.5))
-    with pytest.raises(BadParameter, match="more than 0 and at most 1"):
+    with pytest.raises(InvalidParameter, match="more than 0 and at most 1"):
         search_length(trace(1), ids(1), 0)
 
 

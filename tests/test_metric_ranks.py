@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.metrics.base import GivenFacts, Judgement
+from scenthound.metrics.base import GivenFacts, GroundTruth
 from scenthound.metrics.ranks import (
     Coverage,
     Rank,
@@ -32,15 +32,15 @@ def trace(*pages):
     return Trace("t", "s", 0, ids(*pages), np.zeros(len(pages)))
 
 
-def judgement(**ranks):
+def ground_truth(**ranks):
     facts = GivenFacts(**{name: np.array(values, dtype=float) for name, values in ranks.items()})
-    return Judgement(ids(), ids(), ids(), ids(1, 3, 7, 9), facts)
+    return GroundTruth(ids(), ids(), ids(), ids(1, 3, 7, 9), facts)
 
 
 # Page 1 is the best of the pool, then 3, 9, 7.
-RANKED = judgement(lexical_ranks=[1, 2, 4, 3], linkage_ranks=[4, 3, 2, 1], printed_ranks=[2, 1, 3, 4])
+RANKED = ground_truth(lexical_ranks=[1, 2, 4, 3], linkage_ranks=[4, 3, 2, 1], printed_ranks=[2, 1, 3, 4])
 # Pages 3 and 9 share the places 2 and 3.
-TIED = judgement(lexical_ranks=[1, 2.5, 4, 2.5])
+TIED = ground_truth(lexical_ranks=[1, 2.5, 4, 2.5])
 CRAWL = trace(1, 9, 3, 7)
 
 
@@ -94,14 +94,14 @@ def test_coverage_over_many_numbers_of_best_pages():
     assert coverage_over(trace(1, 9), TIED, "lexical", [1, 2, 3, 4, 50]) == pytest.approx(
         [1, 1.5 / 2, 2 / 3, 1 / 2, 1 / 2]
     )
-    assert np.isnan(coverage_over(trace(1), judgement(), "linkage", [1, 2])).all()
+    assert np.isnan(coverage_over(trace(1), ground_truth(), "linkage", [1, 2])).all()
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12), st.data())
 def test_coverage_over_says_what_the_curve_says_at_its_end(scores, data):
     pool = np.arange(len(scores), dtype=np.int32)
     facts = GivenFacts(lexical_ranks=shared_ranks(np.array(scores) / 4))
-    judged = Judgement(ids(), ids(), ids(), pool, facts)
+    judged = GroundTruth(ids(), ids(), ids(), pool, facts)
     crawl = trace(*data.draw(st.lists(st.sampled_from(pool.tolist()), unique=True)))
     tops = range(1, len(scores) + 2)
     at_the_end = [Coverage(top=top).curve(crawl, judged, len(scores))[-1] for top in tops]

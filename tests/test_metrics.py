@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ring_web import simulated
-from scenthound.errors import BadParameter, BrokenContract, UnknownName
-from scenthound.metrics.base import METRICS, GivenFacts, Judgement, PoolVectors, padded, parse_metric
+from scenthound.errors import InvalidParameter, PluginError, UnknownName
+from scenthound.metrics.base import METRICS, GivenFacts, GroundTruth, PoolVectors, padded, parse_metric
 from scenthound.metrics.ranks import MeanSimilarity, similarities
 from scenthound.metrics.retrieval import Precision, TargetRecall
 from scenthound.model import Trace
@@ -26,14 +26,14 @@ def trace(*pages):
     return Trace("t", "s", 0, ids(*pages), np.zeros(len(pages)))
 
 
-JUDGEMENT = Judgement(
+JUDGEMENT = GroundTruth(
     relevant=ids(1, 2, 3, 4),
     targets=ids(3, 4),
     seeds=ids(1),
     pool=ids(1, 3, 7, 9),
     facts=GivenFacts(similarities=np.array([0.8, 0.4, 0.0, 0.2])),
 )
-NOTHING = Judgement(ids(), ids(), ids(), ids(1, 3, 7, 9), GivenFacts())
+NOTHING = GroundTruth(ids(), ids(), ids(), ids(1, 3, 7, 9), GivenFacts())
 CRAWL = trace(1, 9, 3, 7)
 
 
@@ -109,11 +109,11 @@ def test_defaults_are_not_printed_so_that_a_metric_has_one_spelling():
     ("text", "error", "says"),
     [
         ("precison", UnknownName, "Did you mean 'precision'"),
-        ("precision@ten", BadParameter, "a number of pages, as in precision@1000"),
-        ("precision@", BadParameter, "a number of pages"),
-        ("precision@0", BadParameter, "starts at page 1"),
+        ("precision@ten", InvalidParameter, "a number of pages, as in precision@1000"),
+        ("precision@", InvalidParameter, "a number of pages"),
+        ("precision@0", InvalidParameter, "starts at page 1"),
         ("rank:by=linkedge", UnknownName, "Did you mean 'linkage'"),
-        ("coverage:top=0", BadParameter, "must be at least 1"),
+        ("coverage:top=0", InvalidParameter, "must be at least 1"),
         ("area:of=recal", UnknownName, "Did you mean 'recall'"),
     ],
 )
@@ -128,7 +128,7 @@ class Forgetful(Precision):
 
 
 def test_a_metric_that_hides_its_parameters_breaks_the_contract():
-    with pytest.raises(BrokenContract, match="keeps its parameter top in an attribute"):
+    with pytest.raises(PluginError, match="keeps its parameter top in an attribute"):
         check_metric(Forgetful())
 
 

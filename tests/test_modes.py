@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from listed_pages import Listed, crawl, returned, trees
-from scenthound.errors import BadParameter, BrokenContract, UnknownName
+from scenthound.errors import InvalidParameter, PluginError, UnknownName
 from scenthound.frontier.base import tie_keys
-from scenthound.reasons import Ended
+from scenthound.reasons import EndReason
 from scenthound.simulator.modes import MODES, SEQUENTIAL, Polite, Roulette, Sequential, Wheel, parse_mode
 from scenthound.simulator.simulator import simulate
 from scenthound.strategies.base import STRATEGIES
@@ -61,11 +61,11 @@ def test_a_mode_prints_as_it_parses(mode):
         ("rulette:size=3", UnknownName, "Did you mean 'roulette'"),
         ("polite:worker=3", UnknownName, "Did you mean 'workers'"),
         ("polite:preset=wang2008", UnknownName, "Did you mean 'wang2009'"),
-        ("polite:workers=0", BadParameter, "workers=0 is out of range"),
-        ("polite:delay_s=-1", BadParameter, "delay_s=-1.0 is out of range"),
-        ("polite:fetch_s=0", BadParameter, "fetch_s=0.0 is out of range"),
-        ("roulette:size=many", BadParameter, "should be a value of type int"),
-        ("roulette:size=50", BadParameter, "make refill_at smaller than size"),
+        ("polite:workers=0", InvalidParameter, "workers=0 is out of range"),
+        ("polite:delay_s=-1", InvalidParameter, "delay_s=-1.0 is out of range"),
+        ("polite:fetch_s=0", InvalidParameter, "fetch_s=0.0 is out of range"),
+        ("roulette:size=many", InvalidParameter, "should be a value of type int"),
+        ("roulette:size=50", InvalidParameter, "make refill_at smaller than size"),
     ],
 )
 def test_a_mode_that_cannot_be_is_refused_in_one_line(text, error, says):
@@ -75,7 +75,7 @@ def test_a_mode_that_cannot_be_is_refused_in_one_line(text, error, says):
 
 
 def test_a_mode_made_in_python_is_checked_too():
-    with pytest.raises(BadParameter, match="roulette: size=0 is out of range"):
+    with pytest.raises(InvalidParameter, match="roulette: size=0 is out of range"):
         Roulette(size=0)
 
 
@@ -97,7 +97,7 @@ def test_a_crawl_without_a_budget_asks_for_nothing():
 
     for mode in MODES.names():
         done = crawl(SyntheticWeb({"a": ["b"]}), Unasked(), mode, pages=0)
-        assert (len(done.pages), done.ended) == (0, Ended.BUDGET)
+        assert (len(done.pages), done.ended) == (0, EndReason.BUDGET)
 
 
 class Generous(BreadthFirst):
@@ -109,7 +109,7 @@ class Generous(BreadthFirst):
 def test_a_strategy_that_answers_with_more_pages_than_were_asked_for_is_stopped(mode):
     links = {"a": [f"p{i}" for i in range(200)]}
     web = SyntheticWeb(links, host_of={name: name for name in links["a"]})
-    with pytest.raises(BrokenContract, match="must not answer with"):
+    with pytest.raises(PluginError, match="must not answer with"):
         crawl(web, Generous(), mode)
 
 
@@ -229,7 +229,7 @@ def test_every_mode_gets_all_pages_that_a_sequential_crawl_gets(mode):
             web = SyntheticWeb.random(Random(seed))
             one, other = crawl(web, strategy, "sequential"), crawl(web, strategy, mode)
             assert sorted(one.pages) == sorted(other.pages), strategy
-            assert other.ended is Ended.FRONTIER
+            assert other.ended is EndReason.FRONTIER
 
 
 @pytest.mark.parametrize("mode", ["roulette:size=10,refill_at=5", "polite:workers=4", "polite:workers=4,fetch_list=8"])

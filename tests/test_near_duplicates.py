@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 from scenthound.model import IntArray
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.near_duplicates import (
@@ -139,7 +139,7 @@ def test_the_distance_is_a_choice_up_to_three() -> None:
     exact = NearDuplicates(max_distance=0)
     exact.add(0b1000, page=1)
     assert (exact.find(0b1000), exact.find(0b1001)) == (1, None)
-    with pytest.raises(BadParameter, match="0 to 3 bits, not 4"):
+    with pytest.raises(InvalidParameter, match="0 to 3 bits, not 4"):
         NearDuplicates(max_distance=4)
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadTopic
+from scenthound.errors import InvalidTopic
 from scenthound.model import IntArray
 from scenthound.topics.split import InLinks, neighbourhood, neighbours
 
@@ -67,7 +67,7 @@ def test_a_small_neighbourhood_is_taken_whole() -> None:
 
 @pytest.mark.parametrize("examples", [pages(), pages(0), pages(0, 1)])
 def test_a_topic_without_neighbours_is_named(examples: IntArray) -> None:
-    with pytest.raises(BadTopic, match="'birds' has no neighbours"):
+    with pytest.raises(InvalidTopic, match="'birds' has no neighbours"):
         neighbours("birds", examples, web([(1, 0), (0, 1)], 2), random.Random(0))
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.files import compressed_as
 from scenthound.topics import odp as rdf_text
 from scenthound.topics.directory import odp_tree
@@ -117,7 +117,7 @@ def test_a_dump_that_is_damaged_at_its_very_end_is_given_whole_and_the_damage_re
 def test_a_dump_that_is_damaged_at_its_beginning_is_bad_input(tmp_path: Path) -> None:
     file = tmp_path / "content.rdf.gz"
     file.write_bytes(gzip.compress(b"x" * 1_000)[:12])
-    with pytest.raises(BadInput, match="damaged at its beginning"):
+    with pytest.raises(InvalidInput, match="damaged at its beginning"):
         listings(file)
 
 
@@ -185,19 +185,19 @@ def test_the_size_of_the_pieces_does_not_change_what_is_read(
 def test_what_is_no_rdf_is_bad_input(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "x.rdf"
     file.write_bytes(content)
-    with pytest.raises(BadInput, match="give an Open Directory RDF file"):
+    with pytest.raises(InvalidInput, match="give an Open Directory RDF file"):
         listings(file)
 
 
 def test_the_wrong_one_of_the_two_files_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="give the structure file"):
+    with pytest.raises(InvalidInput, match="give the structure file"):
         list(read_categories(dump(tmp_path, page("u", "t")), pytest.fail))
-    with pytest.raises(BadInput, match="give the content file"):
+    with pytest.raises(InvalidInput, match="give the content file"):
         listings(dump(tmp_path, '<Topic r:id="Top"><narrow r:resource="Top/A"/></Topic>'))
 
 
 def test_a_missing_file_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="cannot be read"):
+    with pytest.raises(InvalidInput, match="cannot be read"):
         listings(tmp_path / "nowhere.rdf")
 
 

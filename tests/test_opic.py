@@ -112,5 +112,5 @@ def test_no_cash_goes_astray(web_seed, n, batch, seeds_first, politeness):
 
 
 def test_opic_looks_at_no_relevance():
-    assert not Opic.wants_relevance
+    assert not Opic.needs_relevance
     assert Opic().context_words is None

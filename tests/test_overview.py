@@ -9,7 +9,7 @@ import pytest
 
 from overview_crawls import a_moment, a_run, add_visits, planned_crawl
 from scenthound.crawler.host_statistics import Harvest
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.store import folder as kinds
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
@@ -27,8 +27,8 @@ def test_curves_are_those_of_the_moments_and_leave_out_the_time_between_runs(tmp
         store.note_run(a_run(1, 0.0, ended_s=5.0, ended="time is up"))
         store.note_run(a_run(2, 1000.0, n_pages_before=8))
         late = (a_moment(1002, 12, run=2), a_moment(1014, 30, run=2))
-        for moment in (a_moment(1, 2), a_moment(4, 8, regret=0.5), *late):
-            store.add_moment(moment)
+        for sample in (a_moment(1, 2), a_moment(4, 8, regret=0.5), *late):
+            store.add_sample(sample)
         store.commit()
         curves = crawl_curves(store)
     # The first run lasted 5 s, so what was 2 s after the beginning of the second is at 7 s.
@@ -38,15 +38,15 @@ def test_curves_are_those_of_the_moments_and_leave_out_the_time_between_runs(tmp
     assert curves.pages_per_s[1:].tolist() == [2, pytest.approx(10 / 6), pytest.approx(18 / 12)]
     assert math.isnan(curves.pages_per_s[0])
     assert np.isnan(curves.regret).tolist() == [True, False, True, True]
-    assert (curves.hosts_retired[0], curves.not_taken[0], curves.frontier[0], curves.knows_hosts) == (4, 5, 7, True)
+    assert (curves.hosts_disabled[0], curves.skipped[0], curves.frontier[0], curves.knows_hosts) == (4, 5, 7, True)
 
 
 def test_a_run_that_died_lasted_until_its_last_moment(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         store.note_run(a_run(1, 0.0))
         store.note_run(a_run(2, 500.0, n_pages_before=8))
-        for moment in (a_moment(3, 8), a_moment(501, 9, run=2)):
-            store.add_moment(moment)
+        for sample in (a_moment(3, 8), a_moment(501, 9, run=2)):
+            store.add_sample(sample)
         store.commit()
         assert crawl_curves(store).seconds.tolist() == [3, 4]
 
@@ -58,8 +58,8 @@ def test_a_crawl_of_an_older_version_has_the_curves_of_its_visits(tmp_path: Path
     assert curves.harvest.tolist() == [1.0, 0.5, 0.5, 0.5]
     assert curves.seconds.tolist() == [0, 1, 2, 3]
     assert curves.frontier.tolist() == [0, 10, 20, 30]
-    assert np.isnan(curves.not_taken).all()
-    assert np.isnan(curves.hosts_resting).all()
+    assert np.isnan(curves.skipped).all()
+    assert np.isnan(curves.hosts_waiting).all()
     assert not curves.knows_hosts
 
 
@@ -69,25 +69,25 @@ def test_the_harvest_of_late_is_that_of_a_running_crawl(tmp_path: Path) -> None:
         add_visits(store, relevances)
         curves = crawl_curves(store, most_points=1000)
     told = Harvest()
-    of_late = []
+    recent = []
     for relevance in relevances:
         told.add(relevance, None)
-        of_late.append(told.of_late)
-    assert curves.harvest_of_late == pytest.approx(np.array(of_late))
+        recent.append(told.recent)
+    assert curves.recent_harvest == pytest.approx(np.array(recent))
 
 
 def test_what_older_versions_crawled_comes_before_the_first_moment(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [1.0, 0.0])
         store.note_run(a_run(1, 50.0, n_pages_before=2))
-        store.add_moment(a_moment(51, 3, harvest=0.25))
+        store.add_sample(a_moment(51, 3, harvest=0.25))
         store.commit()
         curves = crawl_curves(store)
     assert curves.pages.tolist() == [1, 2, 3]
     assert curves.harvest.tolist() == [1.0, 0.5, 0.25]
     assert curves.seconds.tolist() == [0, 1, 2]
     # Of the first two pages nobody noted what was not taken.
-    assert np.isnan(curves.not_taken).tolist() == [True, True, False]
+    assert np.isnan(curves.skipped).tolist() == [True, True, False]
     assert curves.knows_hosts
 
 
@@ -97,8 +97,8 @@ def test_a_run_that_died_lasted_until_its_last_page_if_that_is_later_than_its_la
             store.add_visit(visit(number, time_s=NOON_S + seconds))
         store.note_run(a_run(1, 0.0))
         store.note_run(a_run(2, 100.0, n_pages_before=2))
-        for moment in (a_moment(3, 1), a_moment(101, 3, run=2)):
-            store.add_moment(moment)
+        for sample in (a_moment(3, 1), a_moment(101, 3, run=2)):
+            store.add_sample(sample)
         store.commit()
         assert crawl_curves(store).seconds.tolist() == [3, 4.5]
         assert visit_curves(store).seconds.tolist() == [1, 3.5, 4.5]
@@ -109,7 +109,7 @@ def test_what_lies_between_two_paused_moments_is_no_work(tmp_path: Path) -> None
         store.add_visit(visit(0, time_s=NOON_S + 1))
         store.add_visit(visit(1, time_s=NOON_S + 34))
         store.note_run(a_run(1, 0.0, ended_s=35.0, ended="stopped"))
-        for moment in (
+        for sample in (
             a_moment(2, 1),
             a_moment(3, 1, paused=True),
             a_moment(20, 1, paused=True),
@@ -117,22 +117,22 @@ def test_what_lies_between_two_paused_moments_is_no_work(tmp_path: Path) -> None
             a_moment(32, 1),
             a_moment(35, 2),
         ):
-            store.add_moment(moment)
+            store.add_sample(sample)
         store.commit()
         assert crawl_curves(store).seconds.tolist() == [2, 3, 3, 3, 5, 8]
         assert visit_curves(store).seconds.tolist() == [1, 7]
 
 
 def test_a_clock_that_was_set_back_takes_no_time_away() -> None:
-    moments = [a_moment(5, 1), a_moment(2, 2), a_moment(6, 3)]
-    clock = WorkingTime.of([a_run(1, 0.0)], moments, {})
-    assert clock.at(np.array([each.time_s for each in moments])).tolist() == [5, 5, 6]
+    samples = [a_moment(5, 1), a_moment(2, 2), a_moment(6, 3)]
+    clock = WorkingTime.of([a_run(1, 0.0)], samples, {})
+    assert clock.at(np.array([each.time_s for each in samples])).tolist() == [5, 5, 6]
     assert clock.at(np.array([])).tolist() == []
 
 
 def test_moments_of_a_run_that_is_not_noted_still_count() -> None:
-    moments = [a_moment(5, 1), a_moment(7, 2)]
-    assert WorkingTime.of([], moments, {}).at(np.array([each.time_s for each in moments])).tolist() == [0, 2]
+    samples = [a_moment(5, 1), a_moment(7, 2)]
+    assert WorkingTime.of([], samples, {}).at(np.array([each.time_s for each in samples])).tolist() == [0, 2]
 
 
 def test_a_rest_of_hours_between_visits_is_time_between_runs(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def a_folder(place: Path, known: kinds.KnownFolder, **changes: object) -> Path:
 @pytest.mark.parametrize("known", kinds.KNOWN, ids=lambda known: known.kind)
 def test_a_folder_is_what_its_file_says(known: kinds.KnownFolder, tmp_path: Path) -> None:
     assert folder_kind(a_folder(tmp_path / "one", known)) == known.kind
-    with pytest.raises(BadInput, match=f"is a {known.kind} of version 99 .* install the Scenthound that made it"):
+    with pytest.raises(InvalidInput, match=f"is a {known.kind} of version 99 .* install the Scenthound that made it"):
         folder_kind(a_folder(tmp_path / "newer", known, version=99))
 
 
@@ -267,7 +267,7 @@ def test_what_is_no_folder_of_ours_is_told_in_one_line(tmp_path: Path) -> None:
         "empty": "neither the folder of a crawl nor of an experiment",
     }
     for name, words in told.items():
-        with pytest.raises(BadInput) as error:
+        with pytest.raises(InvalidInput) as error:
             folder_kind(tmp_path / name)
         assert words in str(error.value)
         assert "\n" not in str(error.value)
@@ -276,5 +276,5 @@ def test_what_is_no_folder_of_ours_is_told_in_one_line(tmp_path: Path) -> None:
 def test_a_folder_of_folders_names_one_that_can_be_shown(tmp_path: Path) -> None:
     (tmp_path / "demo" / "crawls").mkdir(parents=True)
     inner = a_folder(tmp_path / "demo" / "crawls" / "web", kinds.KNOWN[0])
-    with pytest.raises(BadInput, match=f"one that is: {inner}"):
+    with pytest.raises(InvalidInput, match=f"one that is: {inner}"):
         folder_kind(tmp_path / "demo")

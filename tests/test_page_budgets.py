@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.frontier.politeness_rules import PageBudgets, PolitenessRules
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 
 
 def budgets(**limits):
@@ -21,7 +21,7 @@ def test_a_host_gives_as_many_pages_as_its_budget():
     take(budget, 3, 0)
     assert budget.spent(3, 0) is None
     take(budget, 3, 0)
-    assert budget.spent(3, 0) == Reason.HOST_BUDGET
+    assert budget.spent(3, 0) == SkipReason.HOST_BUDGET
     assert not budget.has_room(3, 0)
     assert budget.spent(2, 0) is None
     assert budget.has_room(9, 0)
@@ -31,7 +31,7 @@ def test_hosts_of_one_domain_share_its_budget():
     budget = budgets(pages_per_domain=2)
     take(budget, 0, 5)
     take(budget, 1, 5)
-    assert budget.spent(2, 5) == Reason.DOMAIN_BUDGET
+    assert budget.spent(2, 5) == SkipReason.DOMAIN_BUDGET
     assert budget.spent(2, 4) is None
 
 
@@ -44,7 +44,7 @@ def test_a_page_in_flight_holds_the_last_place_and_may_give_it_back():
     budget.settle(0, 0, taken=False)
     assert budget.has_room(1, 0)
     take(budget, 1, 0)
-    assert budget.spent(0, 0) == Reason.DOMAIN_BUDGET
+    assert budget.spent(0, 0) == SkipReason.DOMAIN_BUDGET
 
 
 def test_without_budgets_nothing_is_ever_spent():

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.export_pages import text_of_visit
@@ -185,7 +185,7 @@ def test_the_index_of_another_crawl_is_thrown_away(folder: Path, crawl: StoredCr
             assert (other.n_indexed, other.search("hot")) == (0, [])
             index_all(other, store)
             assert found(other, "zeppelin") == [0]
-            with pytest.raises(BadInput, match="holds another crawl by now"):
+            with pytest.raises(InvalidInput, match="holds another crawl by now"):
                 other.index_on(crawl)
 
 
@@ -259,7 +259,7 @@ def test_who_closes_an_index_waits_for_who_adds_to_it(crawl: StoredCrawl, monkey
     may_end.set()
     for thread in (adding, closer):
         thread.join(5)
-    with pytest.raises(BadInput, match="cannot be used"):
+    with pytest.raises(InvalidInput, match="cannot be used"):
         search.count("hot")
 
 
@@ -318,5 +318,5 @@ def test_an_index_that_is_damaged_later_is_told_in_a_line(crawl: StoredCrawl) ->
         with sqlite3.connect(crawl.folder / INDEX_FILE) as connection:
             connection.execute("DELETE FROM page_data")
         connection.close()
-        with pytest.raises(BadInput, match=r"search\.sqlite cannot be used .*: delete it"):
+        with pytest.raises(InvalidInput, match=r"search\.sqlite cannot be used .*: delete it"):
             search.search("hot air race")

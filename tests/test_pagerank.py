@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 from scenthound.strategies.pagerank import LinkGraph, LocalPageRank, PageRankFirst, PageRankFormula
 from scenthound.testing import SyntheticWeb, check_strategy, visited
 from stepped_crawl import SteppedCrawl, trace_stopped_by_json
@@ -177,7 +177,7 @@ def test_a_tolerance_below_that_of_floats_comes_to_an_end():
 
 @pytest.mark.parametrize("gamma", [1.0, -0.1])
 def test_a_gamma_at_which_nothing_converges_is_refused(gamma):
-    with pytest.raises(BadParameter, match="at least 0 and less than 1"):
+    with pytest.raises(InvalidParameter, match="at least 0 and less than 1"):
         PageRankFirst(gamma=gamma)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from listed_pages import Listed, crawl, names, returned, trees
-from scenthound.reasons import Ended
+from scenthound.reasons import EndReason
 from scenthound.simulator.modes import Polite
 from scenthound.testing import SyntheticWeb
 
@@ -28,10 +28,10 @@ def test_a_polite_crawl_worked_out_by_hand():
     done = crawl(web, "breadth_first", "polite:workers=2,delay_s=1,fetch_s=0.5")
     assert names(web, done) == ["a", "c", "e", "b", "d", "f"]
     assert done.time_s.tolist() == [0.5, 1.0, 1.0, 2.0, 3.5, 4.0]
-    assert (done.n_missing, done.ended) == (1, Ended.FRONTIER)
+    assert (done.n_missing, done.ended) == (1, EndReason.FRONTIER)
     ended = crawl(web, "breadth_first", "polite:workers=2,delay_s=1,fetch_s=0.5", pages=4)
     assert ended.time_s.tolist() == [0.5, 1.0, 1.0, 2.0]
-    assert ended.ended is Ended.BUDGET
+    assert ended.ended is EndReason.BUDGET
 
 
 def test_a_host_that_rested_is_asked_while_other_pages_are_on_their_way():
@@ -92,8 +92,8 @@ def test_a_host_is_left_alone_for_its_delay_after_every_page(schedule):
 @given(schedules(LISTS))
 def test_there_are_never_more_pages_on_their_way_than_workers(schedule):
     _, mode, _, done = schedule
-    for _, moment, _ in done:
-        assert sum(begun <= moment < until for _, begun, until in done) <= mode.workers
+    for _, sample, _ in done:
+        assert sum(begun <= sample < until for _, begun, until in done) <= mode.workers
 
 
 @given(schedules(st.none()))
@@ -102,9 +102,9 @@ def test_no_worker_is_idle_while_a_page_waits_on_a_host_that_is_ready(schedule):
     known_at = {0: 0} | {page: until for parent, _, until in done for page in listed.links.get(parent, [])}
     for page, sent_at, _ in done:
         of_host = [(begun, until) for other, begun, until in done if listed.hosts[other] == listed.hosts[page]]
-        for moment in range(known_at[page], sent_at):
-            all_workers_busy = sum(begun <= moment < until for _, begun, until in done) == mode.workers
-            host_busy = any(begun <= moment < until + delay for begun, until in of_host)
+        for sample in range(known_at[page], sent_at):
+            all_workers_busy = sum(begun <= sample < until for _, begun, until in done) == mode.workers
+            host_busy = any(begun <= sample < until + delay for begun, until in of_host)
             assert all_workers_busy or host_busy
 
 

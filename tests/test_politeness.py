@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from scenthound.errors import BadParameter, BrokenContract
+from scenthound.errors import InvalidParameter, PluginError
 from scenthound.frontier.politeness import HostCounts, Politeness
 from scenthound.frontier.politeness_rules import HostAnswer, PolitenessRules
 
@@ -43,14 +43,14 @@ def test_a_host_rests_from_the_end_of_its_answer():
 def test_a_host_that_is_not_ready_cannot_be_asked():
     politeness = Politeness()
     politeness.started(0, 0.0)
-    with pytest.raises(BrokenContract, match=r"^Host 0 was asked at 0\.000 though it is not ready; ask `ready` first"):
+    with pytest.raises(PluginError, match=r"^Host 0 was asked at 0\.000 though it is not ready; ask `ready` first"):
         politeness.started(0, 0.0)
     politeness.finished(0, 0.0, QUICK)
-    with pytest.raises(BrokenContract, match="Host 0 was asked"):
+    with pytest.raises(PluginError, match="Host 0 was asked"):
         politeness.started(0, 0.5)
-    with pytest.raises(BrokenContract, match=r"Host 0 answered at 0\.500 though it was not asked"):
+    with pytest.raises(PluginError, match=r"Host 0 answered at 0\.500 though it was not asked"):
         politeness.finished(0, 0.5, QUICK)
-    with pytest.raises(BrokenContract, match="Host 7 answered"):
+    with pytest.raises(PluginError, match="Host 7 answered"):
         politeness.finished(7, 0.5, QUICK)
 
 
@@ -209,7 +209,7 @@ def test_a_host_can_move_but_not_while_it_is_asked():
     politeness = Politeness()
     politeness.set_address(0, "192.0.2.1")
     politeness.started(0, 0.0)
-    with pytest.raises(BrokenContract, match="Host 0 got another address while it is asked"):
+    with pytest.raises(PluginError, match="Host 0 got another address while it is asked"):
         politeness.set_address(0, "192.0.2.2")
     politeness.finished(0, 0.0, QUICK)
     politeness.set_address(0, "192.0.2.2")
@@ -272,5 +272,5 @@ def test_memory_does_not_grow_with_requests_though_nobody_asks_for_the_next():
     [("delay_s", -1.0), ("delay_s", inf), ("address_delay_s", float("nan")), ("failures_to_retire", 0)],
 )
 def test_rules_that_make_no_sense_are_refused(name, value):
-    with pytest.raises(BadParameter, match=rf"^{name} is {value}; it has to be"):
+    with pytest.raises(InvalidParameter, match=rf"^{name} is {value}; it has to be"):
         PolitenessRules(**{name: value})

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scenthound.errors import Failure
-from scenthound.processes import MOST_REPEATS, PIECES_AHEAD, Crew, in_order, processors
+from scenthound.processes import MOST_REPEATS, PIECES_AHEAD, WorkerPool, in_order, processors
 
 
 @dataclass
@@ -149,7 +149,7 @@ class Counter:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_workers_of_a_crew_stay_from_one_round_to_the_next(workers):
-    with Crew(Counter, workers) as crew:
+    with WorkerPool(Counter, workers) as crew:
         answers = [answer for _ in range(4) for answer in crew.in_order(range(5))]
     processes = {process for process, _ in answers}
     assert len(processes) <= workers
@@ -158,12 +158,12 @@ def test_workers_of_a_crew_stay_from_one_round_to_the_next(workers):
 
 
 def test_one_worker_works_here():
-    with Crew(Counter, 1) as crew:
+    with WorkerPool(Counter, 1) as crew:
         assert list(crew.in_order(range(2))) == [(os.getpid(), 1), (os.getpid(), 2)]
 
 
 def test_a_worker_killed_between_two_rounds_is_replaced():
-    with Crew(Counter, 2) as crew:
+    with WorkerPool(Counter, 2) as crew:
         for process in {process for process, _ in crew.in_order(range(8))}:
             os.kill(process, signal.SIGKILL)
         assert len(list(crew.in_order(range(8)))) == 8

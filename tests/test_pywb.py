@@ -19,7 +19,7 @@ from pathlib import Path
 import brotli
 import pytest
 
-from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.start import crawl
 from scenthound.frontier.politeness_rules import PolitenessRules
 from scenthound.store.exports import export
@@ -106,7 +106,7 @@ class Crawled:
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
     folder = tmp_path_factory.mktemp("pywb") / "crawl"
     with StaticServer(lambda _host, path: pages(path)) as server:
-        plan = CrawlPlan(
+        plan = CrawlSettings(
             TOPIC,
             (server.url("http://a.test/"),),
             strategy="breadth_first",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadParameter, WrongUse
+from scenthound.errors import InvalidParameter, UsageError
 from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text, read_rank_file, toml_lines, toml_value
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 
@@ -29,7 +29,7 @@ def rank_files(draw):
     history = st.builds(Generation, st.integers(0, 99), finite, finite, st.integers(0, 10**6))
     return RankFile(
         RankRules(weights, split_by, tuple(bounds)),
-        guide=draw(texts),
+        relevance_model=draw(texts),
         threshold=draw(st.floats(0.01, 0.99)),
         hub_over=draw(st.sampled_from(["mean", "max"])),
         training=draw(records),
@@ -59,7 +59,7 @@ def test_half_of_a_surrogate_pair_is_written_as_its_escape_sequence():
 
 
 def test_what_has_no_form_in_toml_is_refused():
-    with pytest.raises(BadParameter, match="None has no form in TOML"):
+    with pytest.raises(InvalidParameter, match="None has no form in TOML"):
         toml_value([None])
 
 
@@ -126,7 +126,13 @@ def test_a_formula_can_be_changed_as_the_head_of_the_file_says(tmp_path, n_rules
 def test_a_formula_or_weights_or_both_are_enough(tmp_path, text):
     assert weights_in(tmp_path, text) == [{"hub": 0.25, "comm_out": 0.75}]
     read = read_rank_file(tmp_path / "mine.toml")
-    assert (read.guide, read.threshold, read.hub_over, read.training, read.history) == ("svm", 0.5, "mean", {}, ())
+    assert (read.relevance_model, read.threshold, read.hub_over, read.training, read.history) == (
+        "svm",
+        0.5,
+        "mean",
+        {},
+        (),
+    )
 
 
 def test_beside_a_rounded_formula_the_exact_weights_are_used(tmp_path):
@@ -211,7 +217,7 @@ TWO = '[[rule]]\n{}\nformula = "HUB"\n[[rule]]\n{}\nformula = "CASH"\n'
 )
 def test_a_bad_file_is_refused_in_one_line_that_names_it(tmp_path, text, says):
     file = written(tmp_path, text)
-    with pytest.raises(WrongUse) as refused:
+    with pytest.raises(UsageError) as refused:
         read_rank_file(file)
     message = str(refused.value)
     assert says in message
@@ -220,10 +226,10 @@ def test_a_bad_file_is_refused_in_one_line_that_names_it(tmp_path, text, says):
 
 
 def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
-    with pytest.raises(WrongUse, match=r"nowhere.toml cannot be read: No such file or directory; check the path"):
+    with pytest.raises(UsageError, match=r"nowhere.toml cannot be read: No such file or directory; check the path"):
         read_rank_file(tmp_path / "nowhere.toml")
-    with pytest.raises(WrongUse, match="is a folder"):
+    with pytest.raises(UsageError, match="is a folder"):
         read_rank_file(tmp_path)
     (tmp_path / "bytes.toml").write_bytes(b"formula = '\xff'")
-    with pytest.raises(WrongUse, match="is no rank file"):
+    with pytest.raises(UsageError, match="is no rank file"):
         read_rank_file(tmp_path / "bytes.toml")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plain_rank_scores import PlainExtraScores, PlainRankScores
-from scenthound.errors import BadParameter, BrokenContract
+from scenthound.errors import InvalidParameter, PluginError
 from scenthound.model import Links, Seed, Visit
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.rank_function import RankFunction
@@ -348,16 +348,16 @@ def test_what_scores_beyond_all_measure_is_cut_off():
 )
 def test_links_are_scored_only_for_rules_that_weigh_them(weights, anchors, window):
     strategy = RankFunction(**weights)
-    assert (strategy.wants_anchors, strategy.context_words) == (anchors, window)
+    assert (strategy.needs_anchors, strategy.context_words) == (anchors, window)
     of_rules = RankFunction.of(RankRules((only(hub=1), only(**{"hub": 1, **weights})), "phase", (9,)))
-    assert (of_rules.wants_anchors, of_rules.context_words) == (anchors, window)
+    assert (of_rules.needs_anchors, of_rules.context_words) == (anchors, window)
 
 
 @pytest.mark.parametrize("score", ["anchor", "context", "cash"])
 def test_a_driver_that_does_not_score_links_is_told_so(score):
     strategy = RankFunction(**{score: 1})
     strategy.start([Seed(0, 0)], Random(0), None)
-    with pytest.raises(BrokenContract, match="Links came without"):
+    with pytest.raises(PluginError, match="Links came without"):
         strategy.tell(Visit(0, 1.0, Links(numbers(1), numbers(0))))
 
 
@@ -426,13 +426,13 @@ def test_the_published_weights_are_the_default():
     [(NO_WEIGHTS, "one must be more than 0"), ({"hub": -1}, "hub=-1 is out"), ({"comm_in": inf}, "comm_in=inf is out")],
 )
 def test_weights_that_rank_nothing_are_refused(weights, says):
-    with pytest.raises(BadParameter, match=says):
+    with pytest.raises(InvalidParameter, match=says):
         RankFunction(**weights)
 
 
 @pytest.mark.parametrize("threshold", [0, 1])
 def test_a_threshold_must_leave_room_for_both_answers(threshold):
-    with pytest.raises(BadParameter, match=f"threshold={threshold} is out of range"):
+    with pytest.raises(InvalidParameter, match=f"threshold={threshold} is out of range"):
         RankFunction(threshold=threshold)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadParameter, UnknownName
+from scenthound.errors import InvalidParameter, UnknownName
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules, formula_of, normalised, weights_of
 from scenthound.strategies.rank_rules import SCORE_NAMES as SAME_NAMES
 
@@ -70,7 +70,7 @@ def test_a_single_rule_is_split_by_nothing():
     ],
 )
 def test_rules_that_make_no_sense_are_refused(rules, says):
-    with pytest.raises(BadParameter, match=says) as refused:
+    with pytest.raises(InvalidParameter, match=says) as refused:
         rules()
     assert "\n" not in str(refused.value)
 
@@ -129,7 +129,7 @@ def test_a_formula_is_read_as_a_person_writes_it(formula, weights):
     ],
 )
 def test_a_formula_that_cannot_be_read_is_refused(formula, says):
-    with pytest.raises(BadParameter, match=says):
+    with pytest.raises(InvalidParameter, match=says):
         weights_of(formula)
 
 

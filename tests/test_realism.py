@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.experiments.realism import degrees_of, page_links, realism, tail_exponent
 from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
@@ -127,7 +127,7 @@ def test_where_all_values_are_alike_there_is_no_tail() -> None:
 
 
 def test_a_web_without_labels_is_refused() -> None:
-    with pytest.raises(BadInput, match="No page of this web has a label"):
+    with pytest.raises(InvalidInput, match="No page of this web has a label"):
         realism(web({"a.test/1": []}, {}), np.random.default_rng(0))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from record_files import contents, many_pages, nothing_but, write_pages
-from scenthound.errors import BadInput, BadParameter
+from scenthound.errors import InvalidInput, InvalidParameter
 from scenthound.store import batches as batch_maker
 from scenthound.store.record import SkippedCount, record
 from scenthound.store.recorded_web import RecordedWeb
@@ -91,7 +91,7 @@ def test_progress_goes_up_to_the_whole_and_tells_the_pages(tmp_path: Path) -> No
 def test_a_file_without_a_page_is_refused_by_name_and_nothing_is_written(text: str, tmp_path: Path) -> None:
     good = write_pages(tmp_path / "good.jsonl", {"url": "http://a.org/", "text": "x"})
     (tmp_path / "bad.jsonl").write_text(text)
-    with pytest.raises(BadInput, match=r"bad\.jsonl holds no page") as refused:
+    with pytest.raises(InvalidInput, match=r"bad\.jsonl holds no page") as refused:
         record([good, tmp_path / "bad.jsonl"], tmp_path / "web")
     assert "\n" not in str(refused.value)
     assert nothing_but(tmp_path, "good.jsonl", "bad.jsonl")
@@ -104,7 +104,7 @@ def test_a_file_without_even_a_row_is_refused_by_name(tmp_path: Path) -> None:
     nothing = pyarrow.Table.from_pylist([], pyarrow.schema([("url", pyarrow.string())]))
     parquet.write_table(nothing, tmp_path / "empty.parquet")
     for files in ([good, tmp_path / "empty.parquet"], [tmp_path / "empty.parquet", good]):
-        with pytest.raises(BadInput, match=r"empty\.parquet holds no page \(it is empty\)"):
+        with pytest.raises(InvalidInput, match=r"empty\.parquet holds no page \(it is empty\)"):
             record(files, tmp_path / "web")
 
 
@@ -115,18 +115,18 @@ def test_a_file_of_pages_that_came_before_is_no_mistake(tmp_path: Path) -> None:
 
 def test_when_no_page_is_wanted_nothing_is_written(tmp_path: Path) -> None:
     pages = write_pages(tmp_path / "p.jsonl", {"url": "http://a.org/", "text": "x"})
-    with pytest.raises(BadInput, match="kind is not article"):
+    with pytest.raises(InvalidInput, match="kind is not article"):
         record([pages], tmp_path / "web", where={"kind": "article"})
     assert nothing_but(tmp_path, "p.jsonl")
 
 
 def test_wrong_use_is_refused_before_anything_starts(tmp_path: Path) -> None:
     pages = write_pages(tmp_path / "p.jsonl", {"url": "http://a.org/", "text": "x"})
-    with pytest.raises(BadInput, match="no file to record"):
+    with pytest.raises(InvalidInput, match="no file to record"):
         record([], tmp_path / "web")
-    with pytest.raises(BadInput, match="missing"):
+    with pytest.raises(InvalidInput, match="missing"):
         record([pages, tmp_path / "missing"], tmp_path / "web")
-    with pytest.raises(BadParameter, match="workers is 0"):
+    with pytest.raises(InvalidParameter, match="workers is 0"):
         record([pages], tmp_path / "web", workers=0)
     assert nothing_but(tmp_path, "p.jsonl")
 
@@ -135,14 +135,14 @@ def test_what_exists_is_replaced_only_by_force_and_only_if_it_is_a_recorded_web(
     pages = write_pages(tmp_path / "p.jsonl", {"url": "http://a.org/", "text": "x"})
     out = tmp_path / "web"
     record([pages], out)
-    with pytest.raises(BadInput, match="exists already"):
+    with pytest.raises(InvalidInput, match="exists already"):
         record([pages], out)
     write_pages(pages, {"url": "http://a.org/other", "text": "x"})
     record([pages], out, force=True)
     assert RecordedWeb.open(out).url(0) == "http://a.org/other"
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "thesis.txt").write_text("years of work")
-    with pytest.raises(BadInput, match="so it stays"):
+    with pytest.raises(InvalidInput, match="so it stays"):
         record([pages], tmp_path / "precious", force=True)
     assert nothing_but(tmp_path, "p.jsonl", "web", "precious")
     assert (tmp_path / "precious" / "thesis.txt").exists()
@@ -153,7 +153,7 @@ def test_messages_are_safe_to_print_whatever_a_file_is_called_or_says(tmp_path: 
     path.write_bytes(
         b"WARC/1.0\r\nWARC-Type: \x1b]0;owned\x07" + b"y" * 5_000 + b"\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
     )
-    with pytest.raises(BadInput, match=r"x1b\[2J\.warc holds no page \(1 x record of unknown type") as refused:
+    with pytest.raises(InvalidInput, match=r"x1b\[2J\.warc holds no page \(1 x record of unknown type") as refused:
         record([path], tmp_path / "web")
     assert str(refused.value).isprintable()
     assert len(str(refused.value)) < 1_000

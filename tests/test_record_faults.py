@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import pytest
 
 from record_files import contents, many_pages, nothing_but, write_pages
-from scenthound.errors import BadInput, Failure
+from scenthound.errors import Failure, InvalidInput
 from scenthound.store import record as record_module
 from scenthound.store.batches import RawRecord
 from scenthound.store.columns import FileColumns
@@ -28,7 +28,7 @@ def test_a_failed_recording_leaves_the_old_web_as_it_was(tmp_path: Path) -> None
     record([pages], tmp_path / "web")
     before = contents(tmp_path / "web")
     (tmp_path / "empty.jsonl").write_text("")
-    with pytest.raises(BadInput):
+    with pytest.raises(InvalidInput):
         record([tmp_path / "empty.jsonl"], tmp_path / "web", force=True)
     assert contents(tmp_path / "web") == before
 
@@ -56,7 +56,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path: Path, monk
 
 def test_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
     pages = many_pages(tmp_path / "p.jsonl", 5)
-    with pytest.raises(BadInput, match="cannot be made: Not a directory"):
+    with pytest.raises(InvalidInput, match="cannot be made: Not a directory"):
         record([pages], pages / "web")
 
 
@@ -137,7 +137,7 @@ def test_folders_made_on_the_way_go_again_when_the_recording_fails(tmp_path: Pat
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "there").mkdir()
     for out in (tmp_path / "n1" / "n2" / "web", tmp_path / "there" / "n1" / "web"):
-        with pytest.raises(BadInput, match="holds no page"):
+        with pytest.raises(InvalidInput, match="holds no page"):
             record([tmp_path / "empty.jsonl"], out)
     assert nothing_but(tmp_path, "empty.jsonl", "there")
     assert nothing_but(tmp_path / "there")

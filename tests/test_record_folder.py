@@ -12,7 +12,7 @@ from typing import NoReturn
 import pytest
 
 from record_files import nothing_but, recorded_twice, write_pages
-from scenthound.errors import BadInput, Failure
+from scenthound.errors import Failure, InvalidInput
 from scenthound.store import folder
 from scenthound.store import folder as folder_lock
 from scenthound.store.record import record
@@ -49,7 +49,7 @@ def test_litter_never_stands_in_the_way_whatever_the_process_is_called(tmp_path:
 def test_a_web_moved_aside_by_a_killed_process_comes_back(tmp_path: Path) -> None:
     pages, web = recorded_twice(tmp_path)
     web.rename(tmp_path / ".web.0123456789abcdef.old")
-    with pytest.raises(BadInput, match="exists already"):
+    with pytest.raises(InvalidInput, match="exists already"):
         record([pages], web)
     assert RecordedWeb.open(web).url(0) == "http://a.org/old"
     assert nothing_but(tmp_path, "p.jsonl", "web")
@@ -62,7 +62,7 @@ def test_who_comes_between_the_two_renames_of_another_waits_and_finds_the_new_we
     rename, told = Path.rename, []
 
     def come() -> None:
-        with pytest.raises(BadInput, match="exists already"), folder.new_folder(web):
+        with pytest.raises(InvalidInput, match="exists already"), folder.new_folder(web):
             pass
         told.append(RecordedWeb.open(web).url(0))
 
@@ -149,7 +149,7 @@ def test_without_locks_nothing_is_removed_but_what_was_moved_aside_comes_back(
     record([pages], web, force=True)
     assert RecordedWeb.open(web).url(0) == "http://a.org/new"
     web.rename(tmp_path / ".web.0123456789abcdef.old")
-    with pytest.raises(BadInput, match="exists already"):
+    with pytest.raises(InvalidInput, match="exists already"):
         record([pages], web)
     assert nothing_but(tmp_path, "p.jsonl", "web", maybe_alive.name)
 

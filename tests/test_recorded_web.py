@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from recorded_pages import terms_of, three_pages
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
 from scenthound.store.columns import TextTable
@@ -147,7 +147,7 @@ def test_what_is_no_recorded_web_is_refused_in_one_line(
 ) -> None:
     folder = save(web, tmp_path / "web")
     damage(folder)
-    with pytest.raises(BadInput, match=words) as refused:
+    with pytest.raises(InvalidInput, match=words) as refused:
         RecordedWeb.open(folder)
     assert str(refused.value).isprintable()
     assert len(str(refused.value)) < 1_000
@@ -157,7 +157,7 @@ def test_a_newer_format_is_refused_with_what_to_do(web: RecordedWeb, tmp_path: P
     folder = save(web, tmp_path / "web")
     about = json.loads((folder / "web.json").read_text()) | {"version": 99}
     (folder / "web.json").write_text(json.dumps(about))
-    with pytest.raises(BadInput, match=r"version 99 .* install a newer"):
+    with pytest.raises(InvalidInput, match=r"version 99 .* install a newer"):
         RecordedWeb.open(folder)
 
 

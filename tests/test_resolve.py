@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from scenthound.errors import BadInput
-from scenthound.reasons import Reason
+from scenthound.errors import InvalidInput
+from scenthound.reasons import SkipReason
 from scenthound.web.dns import MOST_ADDRESSES, Lookup, Resolved, SystemResolver, read_hosts, system_lookup
 from scenthound.web.fetch import NotFetched
 
@@ -50,7 +50,7 @@ async def ask(resolver: SystemResolver, host: str) -> Answer:
     return await asyncio.wait_for(answer, 5)
 
 
-def reason(answer: Answer) -> Reason:
+def reason(answer: Answer) -> SkipReason:
     assert isinstance(answer, NotFetched)
     return answer.reason
 
@@ -124,8 +124,8 @@ def test_a_host_that_does_not_exist_is_remembered() -> None:
 
     async def use(resolver: SystemResolver) -> None:
         for _ in range(2):
-            assert reason(await ask(resolver, "none.test")) is Reason.DNS_NOT_FOUND
-        assert reason(await ask(resolver, "empty.test")) is Reason.DNS_NOT_FOUND
+            assert reason(await ask(resolver, "none.test")) is SkipReason.DNS_NOT_FOUND
+        assert reason(await ask(resolver, "empty.test")) is SkipReason.DNS_NOT_FOUND
 
     with_resolver(use, names)
     assert names.asked == {"none.test": 1, "empty.test": 1}
@@ -141,7 +141,7 @@ def test_a_failure_is_not_remembered() -> None:
         return ["192.0.2.1"]
 
     async def use(resolver: SystemResolver) -> None:
-        assert reason(await ask(resolver, "a.test")) is Reason.DNS_FAILED
+        assert reason(await ask(resolver, "a.test")) is SkipReason.DNS_FAILED
         assert await ask(resolver, "a.test") == Resolved(("192.0.2.1",))
 
     with_resolver(use, lookup)
@@ -180,7 +180,7 @@ def test_a_lookup_that_takes_too_long_is_given_up_and_its_late_answer_dropped() 
 
     async def use(resolver: SystemResolver) -> None:
         started_s = time.monotonic()
-        assert reason(await ask(resolver, "slow.test")) is Reason.DNS_FAILED
+        assert reason(await ask(resolver, "slow.test")) is SkipReason.DNS_FAILED
         assert time.monotonic() - started_s < 1
         release.set()
         await asyncio.sleep(0.05)
@@ -210,7 +210,7 @@ def test_close_forgets_who_waits() -> None:
 def test_names_that_cannot_exist_are_not_found() -> None:
     async def use(resolver: SystemResolver) -> None:
         for host in ("a..test", "x" * 64 + ".test"):
-            assert reason(await ask(resolver, host)) is Reason.DNS_NOT_FOUND
+            assert reason(await ask(resolver, host)) is SkipReason.DNS_NOT_FOUND
 
     with_resolver(use, system_lookup)
 
@@ -234,7 +234,7 @@ def test_a_hosts_file_is_read_and_the_first_line_wins(tmp_path: Path) -> None:
 def test_a_bad_line_of_a_hosts_file_is_told_with_its_number(tmp_path: Path, line: str) -> None:
     path = tmp_path / "hosts"
     path.write_text(f"127.0.0.1 fine.test\n{line}\n")
-    with pytest.raises(BadInput, match=r"hosts, line 2: write an IP address and then names") as caught:
+    with pytest.raises(InvalidInput, match=r"hosts, line 2: write an IP address and then names") as caught:
         read_hosts(path)
     assert "\n" not in str(caught.value)
 
@@ -242,5 +242,5 @@ def test_a_bad_line_of_a_hosts_file_is_told_with_its_number(tmp_path: Path, line
 def test_a_hosts_file_that_is_no_text_is_told(tmp_path: Path) -> None:
     path = tmp_path / "hosts"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BadInput, match="no text in UTF-8"):
+    with pytest.raises(InvalidInput, match="no text in UTF-8"):
         read_hosts(path)

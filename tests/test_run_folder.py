@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ring_web import N, experiment, runs, simulated, topic, url
-from scenthound.errors import BadInput, BadParameter, UnknownName
+from scenthound.errors import InvalidInput, InvalidParameter, UnknownName
 from scenthound.experiments.evaluate import chosen_metrics, evaluate
 from scenthound.experiments.runs import RunFolder
 from scenthound.store.record import record
@@ -39,7 +39,7 @@ def test_a_run_folder_keeps_what_guides_learnt_from(web_path, topics_file, tmp_p
     about = json.loads((tmp_path / "run" / "run.json").read_text())
     kept = {key: about["settings"][key] for key in ("relevance", "n_train", "as_published", "train_from")}
     assert kept == {"relevance": "svm", "n_train": 2, "as_published": False, "train_from": None}
-    assert about["guides"] == {"breadth_first": "svm", "best_first": "svm"}
+    assert about["relevance_models"] == {"breadth_first": "svm", "best_first": "svm"}
 
 
 def test_a_run_folder_names_the_folder_that_trained_and_the_guides_of_strategies(web_path, tmp_path):
@@ -51,7 +51,7 @@ def test_a_run_folder_names_the_folder_that_trained_and_the_guides_of_strategies
     about = json.loads((tmp_path / "run" / "run.json").read_text())
     assert about["settings"]["train_from"] == str((tmp_path / "pages").resolve())
     assert about["settings"]["relevance"] is None
-    assert about["guides"] == {"breadth_first": "cosine", "best_first": "cosine"}
+    assert about["relevance_models"] == {"breadth_first": "cosine", "best_first": "cosine"}
 
 
 def test_runs_from_before_guides_could_train_still_open(web_path, topics_file, tmp_path):
@@ -61,7 +61,7 @@ def test_runs_from_before_guides_could_train_still_open(web_path, topics_file, t
     about = json.loads((tmp_path / "run" / "run.json").read_text())
     for name in ("n_train", "as_published", "train_from"):
         del about["settings"][name]
-    del about["guides"]
+    del about["relevance_models"]
     (tmp_path / "run" / "run.json").write_text(json.dumps(about))
     lines = [json.loads(line) for line in (tmp_path / "run" / "starts.jsonl").read_text().splitlines()]
     old = [{key: line[key] for key in ("topic", "seed", "seeds", "targets")} for line in lines]
@@ -126,11 +126,11 @@ def test_runs_from_before_there_were_modes_still_open(web_path, topics_file, tmp
     ("settings", "error", "says"),
     [
         ({"strategies": ["best_frist"]}, UnknownName, "Did you mean 'best_first'"),
-        ({"strategies": []}, BadParameter, "No strategy"),
-        ({"page_budget": 0}, BadParameter, "pages is 0"),
+        ({"strategies": []}, InvalidParameter, "No strategy"),
+        ({"page_budget": 0}, InvalidParameter, "pages is 0"),
         ({"task": "example"}, UnknownName, "Did you mean 'examples'"),
         ({"mode": "ruolette"}, UnknownName, "Did you mean 'roulette'"),
-        ({"mode": "polite:workers=0"}, BadParameter, "workers=0 is out of range"),
+        ({"mode": "polite:workers=0"}, InvalidParameter, "workers=0 is out of range"),
     ],
 )
 def test_nothing_is_left_behind_by_a_run_that_cannot_start(web_path, topics_file, tmp_path, settings, error, says):
@@ -153,12 +153,12 @@ def test_an_interrupted_run_leaves_nothing_behind(web_path, topics_file, tmp_pat
 
 def test_an_existing_folder_is_replaced_only_when_it_is_a_run_and_when_told(web_path, topics_file, tmp_path):
     simulated(web_path, topics_file, tmp_path / "run")
-    with pytest.raises(BadInput, match="exists already"):
+    with pytest.raises(InvalidInput, match="exists already"):
         simulated(web_path, topics_file, tmp_path / "run")
     simulated(web_path, topics_file, tmp_path / "run", force=True)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
-    with pytest.raises(BadInput, match="choose another name"):
+    with pytest.raises(InvalidInput, match="choose another name"):
         simulated(web_path, topics_file, tmp_path / "mine", force=True)
     assert (tmp_path / "mine" / "thesis.txt").exists()
 
@@ -167,7 +167,7 @@ def test_a_run_is_judged_only_with_the_web_it_ran_on(web_path, topics_file, tmp_
     simulated(web_path, topics_file, tmp_path / "run")
     (tmp_path / "other.jsonl").write_text(json.dumps({"url": url(0), "html": "<p>other"}) + "\n")
     record([tmp_path / "other.jsonl"], tmp_path / "other", workers=1)
-    with pytest.raises(BadInput, match="another recording"):
+    with pytest.raises(InvalidInput, match="another recording"):
         RunFolder.open(tmp_path / "run", tmp_path / "other")
 
 
@@ -175,7 +175,7 @@ def test_a_run_is_judged_only_with_the_web_it_ran_on(web_path, topics_file, tmp_
 def test_what_is_no_run_folder_is_said_to_be_none(tmp_path: Path, content):
     if content is not None:
         (tmp_path / "run.json").write_text(content)
-    with pytest.raises(BadInput, match="not the folder of an experiment"):
+    with pytest.raises(InvalidInput, match="not the folder of an experiment"):
         RunFolder.open(tmp_path)
 
 
@@ -206,6 +206,6 @@ def test_a_run_can_be_moved_together_with_its_web(web_path, topics_file, tmp_pat
 def test_a_damaged_run_is_refused_in_one_line(web_path, topics_file, tmp_path, file, content):
     simulated(web_path, topics_file, tmp_path / "run")
     (tmp_path / "run" / file).write_text(content)
-    with pytest.raises(BadInput) as refused:
+    with pytest.raises(InvalidInput) as refused:
         evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics()[0])
     assert "\n" not in str(refused.value)

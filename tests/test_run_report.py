@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ring_web import simulated, topic
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.experiments.closed_world import ClosedWorldReport
 from scenthound.experiments.evaluate import Evaluation, StrategyResult, chosen_metrics, evaluate
 from scenthound.experiments.runs import RunFolder
@@ -30,7 +30,7 @@ ABOUT = {
         "n_start": 10,
         "relevance": None,
         "closed_world": False,
-        "obey_nofollow": True,
+        "respect_nofollow": True,
     },
 }
 #: Eight topics.
@@ -187,5 +187,5 @@ def test_settings_are_told_in_words(run):
 
 
 def test_what_is_no_run_is_told_in_one_line(tmp_path):
-    with pytest.raises(BadInput, match="is not the folder of an experiment"):
+    with pytest.raises(InvalidInput, match="is not the folder of an experiment"):
         run_page(tmp_path)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.model import Topic
 from scenthound.relevance.base import Training
 from scenthound.relevance.cosine import Cosine
@@ -90,7 +90,7 @@ def test_a_link_score_beyond_its_range_is_refused(score):
             return np.array([0.5, score])
 
     for ask in (lambda scores: scores.contexts(1, 20), lambda scores: scores.anchors(1)):
-        with pytest.raises(BrokenContract, match=rf"scored a link {score}; scores lie between 0 and 1"):
+        with pytest.raises(PluginError, match=rf"scored a link {score}; scores lie between 0 and 1"):
             ask(scores_for(TOPIC, Wild(), WEB))
 
 
@@ -99,7 +99,7 @@ def test_a_model_that_gives_too_few_scores_is_refused():
         def contexts(self, words, first, last):
             return np.zeros(1)
 
-    with pytest.raises(BrokenContract, match=r"shape \(1,\) for the 2 links"):
+    with pytest.raises(PluginError, match=r"shape \(1,\) for the 2 links"):
         scores_for(TOPIC, Short(), WEB).contexts(1, 20)
 
 

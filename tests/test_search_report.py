@@ -10,7 +10,7 @@ import pytest
 
 from evolution_web import record_topical, small_search, write_topical
 from scenthound.cli import evolve_output as evolve_tables
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.experiments.evolve.evolution import go_on
 from scenthound.experiments.evolve.folder import COMPARED_FILE, LOG_FILE, RESULT_FILE, SearchFolder
 from scenthound.strategies.rank_file import Generation, rank_file_text, read_rank_file
@@ -78,9 +78,9 @@ def test_generations_are_counted_as_the_command_line_counts_them(done):
     assert dict(search_page(done).key_facts)["generations"] == f"{finished.summary.generation}" == "3"
 
 
-def changed(search, *history, guide="cosine"):
+def changed(search, *history, relevance_model="cosine"):
     result = read_rank_file(search / RESULT_FILE)
-    (search / RESULT_FILE).write_text(rank_file_text(replace(result, history=history, guide=guide)))
+    (search / RESULT_FILE).write_text(rank_file_text(replace(result, history=history, relevance_model=relevance_model)))
     return search
 
 
@@ -143,7 +143,7 @@ def option(words, name):
 def test_a_validation_is_on_unseen_topics_too_and_as_the_search_was(search):
     settings = json.loads((search / "search.json").read_text())
     settings["settings"] |= {"threshold": 0.75}
-    settings["settings"]["crawls_of"] |= {"closed_world": True, "obey_nofollow": False}
+    settings["settings"]["crawls_of"] |= {"closed_world": True, "respect_nofollow": False}
     (search / "search.json").write_text(json.dumps(settings))
     words = commands(search_page(search))[0]["Hold it against Best-First"]
     assert option(words, "--unseen-max") == str(UNSEEN_PROPOSED) == str(evolve_tables.UNSEEN_PROPOSED)
@@ -163,7 +163,7 @@ def test_a_guide_that_learns_needs_a_folder_to_crawl_by_it_live(search):
     plain, notes = commands(search_page(search))
     assert "--train-from" not in plain["Crawl by it live"]
     assert notes == []
-    learning, notes = commands(search_page(changed(search, guide="svm")))
+    learning, notes = commands(search_page(changed(search, relevance_model="svm")))
     assert option(learning["Crawl by it live"], "--train-from") == "DIR"
     assert notes == ["svm learns: put pages of the topic into DIR/positive, and others into DIR/negative."]
 
@@ -172,14 +172,14 @@ def test_a_guide_learns_live_from_the_folder_that_it_learnt_from(search):
     settings = json.loads((search / "search.json").read_text())
     settings["settings"]["crawls_of"]["train_from"] = "/data/my pages"
     (search / "search.json").write_text(json.dumps(settings))
-    learning, notes = commands(search_page(changed(search, guide="svm")))
+    learning, notes = commands(search_page(changed(search, relevance_model="svm")))
     assert option(learning["Crawl by it live"], "--train-from") == "/data/my pages"
     assert notes == []
 
 
 def test_what_is_lost_since_does_not_hide_the_page(search):
     (search / "topics.jsonl").unlink()
-    shown, notes = commands(search_page(changed(search, guide="lost")))
+    shown, notes = commands(search_page(changed(search, relevance_model="lost")))
     assert "--unseen-max" not in shown["Hold it against Best-First"]
     assert "--train-from" not in shown["Crawl by it live"]
     assert notes == []
@@ -244,6 +244,6 @@ def test_rules_for_parts_of_a_crawl_are_told_apart(done, tmp_path):
 @pytest.mark.parametrize("content", ["{", "[]", '{"format": "scenthound search", "version": 1}'])
 def test_what_is_no_search_is_told_in_one_line(search, content):
     (search / "search.json").write_text(content)
-    with pytest.raises(BadInput) as told:
+    with pytest.raises(InvalidInput) as told:
         search_page(search)
     assert "\n" not in str(told.value)

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.model import Links, Visit
 from scenthound.strategies.shark_search import SharkSearch
 from scenthound.testing import SyntheticWeb, check_strategy, visited
@@ -98,10 +98,10 @@ def test_links_without_anchors_are_refused_in_one_line():
     (page,) = crawl.strategy.ask(1)
     crawl.window.get(page)
     links = crawl.window.visit(page).links
-    with pytest.raises(BrokenContract, match="anchors"):
+    with pytest.raises(PluginError, match="anchors"):
         crawl.strategy.tell(Visit(page, 0.5, Links(links.pages, links.hosts, links.predicted)))
 
 
 def test_anchors_and_contexts_are_what_drivers_are_asked_for():
-    assert SharkSearch.wants_anchors
+    assert SharkSearch.needs_anchors
     assert SharkSearch(window=8).context_words == 8

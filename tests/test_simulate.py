@@ -3,20 +3,20 @@ from random import Random
 import numpy as np
 import pytest
 
-from scenthound.errors import BrokenContract, Peeked
+from scenthound.errors import LeakageError, PluginError
 from scenthound.model import Topic
-from scenthound.reasons import Ended
+from scenthound.reasons import EndReason
 from scenthound.relevance.cosine import Cosine
-from scenthound.simulator.scores import PageScores, Telling, TopicWords, scores_for
+from scenthound.simulator.scores import Observation, PageScores, TopicWords, scores_for
 from scenthound.simulator.simulator import simulate
-from scenthound.simulator.web import NotGot, Numbering, ShownLinks, SimulatedWeb
+from scenthound.simulator.web import NotGot, Numbering, SimulatedWeb, VisibleLinks
 from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.testing import SyntheticWeb
 
-NOTHING = Telling(SyntheticWeb({name: [] for name in "abc"}).scores())
+NOTHING = Observation(SyntheticWeb({name: [] for name in "abc"}).scores())
 
 
 def crawl(web, strategy, pages=1000, **options):
@@ -46,9 +46,9 @@ def test_a_number_tells_nothing_about_the_page_behind_it():
 
 def test_a_crawl_ends_at_its_budget_or_at_an_empty_frontier():
     web = SyntheticWeb({"a": ["b", "c"], "b": ["d"]})
-    assert crawl(web, BreadthFirst(), pages=2).ended is Ended.BUDGET
-    assert crawl(web, BreadthFirst(), pages=4).ended is Ended.BUDGET
-    assert crawl(web, BreadthFirst(), pages=5).ended is Ended.FRONTIER
+    assert crawl(web, BreadthFirst(), pages=2).ended is EndReason.BUDGET
+    assert crawl(web, BreadthFirst(), pages=4).ended is EndReason.BUDGET
+    assert crawl(web, BreadthFirst(), pages=5).ended is EndReason.FRONTIER
     assert len(crawl(web, BreadthFirst(), pages=2).pages) == 2
 
 
@@ -105,11 +105,11 @@ def test_links_that_ask_not_to_be_followed_are_not_followed():
 
     def run(**rules):
         return simulate(
-            web, BreadthFirst(), [0], scores, rng=Random(0), page_budget=9, shown=ShownLinks(web, **rules), plain=True
+            web, BreadthFirst(), [0], scores, rng=Random(0), page_budget=9, shown=VisibleLinks(web, **rules), plain=True
         )
 
     assert names(web, run()) == ["a", "c"]
-    assert names(web, run(obey_nofollow=False)) == ["a", "b", "c"]
+    assert names(web, run(respect_nofollow=False)) == ["a", "b", "c"]
 
 
 def test_in_a_closed_world_links_that_leave_it_are_hidden():
@@ -117,7 +117,7 @@ def test_in_a_closed_world_links_that_leave_it_are_hidden():
     scores = PageScores(web, Cosine().for_topic(Topic("t", ("balloon",)), web))
     opened, closed = (
         simulate(
-            web, BreadthFirst(), [0], scores, rng=Random(0), page_budget=9, shown=ShownLinks(web, closed_world=yes)
+            web, BreadthFirst(), [0], scores, rng=Random(0), page_budget=9, shown=VisibleLinks(web, closed_world=yes)
         )
         for yes in (False, True)
     )
@@ -151,7 +151,7 @@ class Peeker(BreadthFirst):
 
 @pytest.mark.parametrize("question", ["words", "link_positions", "links"])
 def test_reading_anything_of_an_unvisited_page_raises(question):
-    with pytest.raises(Peeked, match="has not been visited"):
+    with pytest.raises(LeakageError, match="has not been visited"):
         crawl(SyntheticWeb({"a": ["b"]}), Peeker(question))
 
 
@@ -162,7 +162,7 @@ def test_what_a_strategy_is_handed_can_neither_fetch_nor_look_ahead():
 
 def test_the_links_of_a_visited_page_can_be_read_once_more():
     web = SyntheticWeb({"a": ["b", "c", "b"], "c": ["a"]}, predicted={("a", "b"): 0.5}, anchors={("a", "c"): 0.25})
-    window = SimulatedWeb(web.recorded, Telling(web.scores(), context_words=20, anchors=True))
+    window = SimulatedWeb(web.recorded, Observation(web.scores(), context_words=20, anchors=True))
     window.seeds([0])
     first = told(window, 0).links
     told(window, 2)
@@ -179,14 +179,14 @@ def test_hosts_of_one_registrable_domain_share_its_number_and_unknown_hosts_have
     window.seeds([0])
     told(window, 0)
     assert window.seen.domain(0) == window.seen.domain(1) != window.seen.domain(2)
-    with pytest.raises(Peeked, match="Host 3 is unknown"):
+    with pytest.raises(LeakageError, match="Host 3 is unknown"):
         window.seen.domain(3)
 
 
 def test_a_crawl_is_told_the_words_of_its_topic():
     web = recorded(a="<p>balloons and racing</p>")
     topic = Topic("t", ("balloon", "unheard"), description="A race of balloons, a race")
-    window = SimulatedWeb(web, Telling(NOTHING.scores, TopicWords.of(topic, web)))
+    window = SimulatedWeb(web, Observation(NOTHING.scores, TopicWords.of(topic, web)))
     stems = [web.vocabulary[word] for word in window.seen.topic_words()]
     described = [web.vocabulary[word] for word in window.seen.topic_words(description=True)]
     assert (stems, described) == (["balloon"], ["race", "balloon", "race"])
@@ -195,25 +195,25 @@ def test_a_crawl_is_told_the_words_of_its_topic():
 def test_the_address_of_a_link_is_known_but_not_that_of_a_page_nobody_linked_to():
     window = SimulatedWeb(SyntheticWeb({"a": ["b"], "c": []}).recorded, NOTHING)
     window.seeds([0])
-    with pytest.raises(Peeked, match="Page 1 is unknown"):
+    with pytest.raises(LeakageError, match="Page 1 is unknown"):
         window.seen.url(1)
     told(window, 0)
     assert window.seen.url(1) == "http://web.test/b"
-    with pytest.raises(Peeked):
+    with pytest.raises(LeakageError):
         window.seen.url(2)
-    with pytest.raises(Peeked):
+    with pytest.raises(LeakageError):
         window.seen.url(-1)
 
 
 def test_the_host_of_a_link_is_known_but_not_that_of_a_page_nobody_linked_to():
     window = SimulatedWeb(SyntheticWeb({"a": ["b"], "c": []}, host_of={"a": "one", "b": "two"}).recorded, NOTHING)
     window.seeds([0])
-    with pytest.raises(Peeked, match="Page 1 is unknown"):
+    with pytest.raises(LeakageError, match="Page 1 is unknown"):
         window.seen.host(1)
     links = told(window, 0).links
     assert [window.seen.host(0), window.seen.host(1)] == [0, *links.hosts.tolist()] == [0, 1]
     for unknown in (2, -1):
-        with pytest.raises(Peeked, match=f"Page {unknown} is unknown"):
+        with pytest.raises(LeakageError, match=f"Page {unknown} is unknown"):
             window.seen.host(unknown)
 
 
@@ -232,7 +232,7 @@ def test_the_same_page_is_not_got_twice():
     window.seeds([0])
     told(window, 0)
     assert window.get(1) is NotGot.REPEATED
-    with pytest.raises(BrokenContract, match="Page 0 was asked for twice"):
+    with pytest.raises(PluginError, match="Page 0 was asked for twice"):
         window.get(0)
 
 
@@ -347,7 +347,7 @@ class AnswersWithNothing(BreadthFirst):
     ("strategy", "says"), [(Insists, "asked for twice"), (AnswersWithNothing, "not with NoneType")]
 )
 def test_a_strategy_that_breaks_its_contract_is_stopped(strategy, says):
-    with pytest.raises(BrokenContract, match=says):
+    with pytest.raises(PluginError, match=says):
         crawl(SyntheticWeb({"a": ["b"]}), strategy())
 
 
@@ -384,5 +384,5 @@ def test_a_score_beyond_its_range_is_refused(score):
             return score
 
     web = recorded(a="<p>balloon")
-    with pytest.raises(BrokenContract, match="scores lie between 0 and 1"):
+    with pytest.raises(PluginError, match="scores lie between 0 and 1"):
         scores_for(Topic("t", ("balloon",)), Wild(), web).page(0)

@@ -5,20 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.store.sources import source_of
 from scenthound.store.sources.files import JsonLinesFile
 from source_files import reasons, records_of
 
 
 def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"missing\.jsonl cannot be read: No such file"):
+    with pytest.raises(InvalidInput, match=r"missing\.jsonl cannot be read: No such file"):
         source_of(tmp_path / "missing.jsonl")
-    with pytest.raises(BadInput, match="is a folder"):
+    with pytest.raises(InvalidInput, match="is a folder"):
         source_of(tmp_path)
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/null")):
-        with pytest.raises(BadInput, match=f"{path} is a pipe or a device"):
+        with pytest.raises(InvalidInput, match=f"{path} is a pipe or a device"):
             source_of(path)
 
 

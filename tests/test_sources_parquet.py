@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenthound.errors import BadInput, MissingExtra
+from scenthound.errors import InvalidInput, MissingExtra
 from scenthound.store.batches import RawPage, Skipped
 from scenthound.store.sources import source_of
 from scenthound.store.sources.files import ParquetRows
@@ -32,7 +32,7 @@ def test_damaged_parquet_is_refused_in_one_line(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     path = tmp_path / "pages.parquet"
     path.write_bytes(b"PAR1 and nothing more")
-    with pytest.raises(BadInput, match=r"pages\.parquet cannot be read as Parquet"):
+    with pytest.raises(InvalidInput, match=r"pages\.parquet cannot be read as Parquet"):
         records_of(path)
 
 

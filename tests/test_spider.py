@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.simulator.scores import Telling
+from scenthound.simulator.scores import Observation
 from scenthound.simulator.web import SimulatedWeb
 from scenthound.strategies.infospiders import Population
 from scenthound.strategies.spider import CHOICES_DRAWN, LONGEST_PATH, Choice, Mind, Spider, lost_agents, mutated
@@ -29,7 +29,7 @@ def mind(temperature=0.001, *, towards_agent=True):
 def on_page(text, keywords):
     """A web whose first page, of this text, is visited; and the numbers of its words."""
     web = SyntheticWeb({}, texts={"a": text}, keywords=keywords)
-    window = SimulatedWeb(web.recorded, Telling(web.scores(), web.topic))
+    window = SimulatedWeb(web.recorded, Observation(web.scores(), web.topic))
     window.seeds([0])
     window.get(0)
     spider_map = SpiderMap()
@@ -207,7 +207,7 @@ def test_the_map_counts_the_words_of_a_page_once():
 def lost_on(links, visited, agents, seeds="", *, dead="", steps_back=True):
     """Which agents, given as page and path, are lost when these pages are visited."""
     web = SyntheticWeb(links)
-    window = SimulatedWeb(web.recorded, Telling(web.scores(), web.topic))
+    window = SimulatedWeb(web.recorded, Observation(web.scores(), web.topic))
     numbers = {name: seed.page for name, seed in zip(web.names, window.seeds(range(len(web.names))), strict=True)}
     spider_map = SpiderMap()
     for name in visited:

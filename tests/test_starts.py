@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ring_web import N, topic, url
-from scenthound.errors import BadParameter, BadTopic
+from scenthound.errors import InvalidParameter, InvalidTopic
 from scenthound.experiments.starts import DEFAULT_START, Starts, Task, check_start, known_relevant
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
@@ -66,7 +66,7 @@ def test_as_many_neighbours_start_a_crawl_as_were_asked_for(web_path):
 def test_named_targets_that_are_not_recorded_are_refused_in_both_tasks(web_path):
     lost = topic(targets=("http://gone.test/",))
     for task in Task:
-        with pytest.raises(BadTopic, match="No target of topic 'balloon' can be found"):
+        with pytest.raises(InvalidTopic, match="No target of topic 'balloon' can be found"):
             Starts(RecordedWeb.open(web_path), task).draw(lost, 0)
 
 
@@ -91,5 +91,5 @@ def test_neighbours_are_taken_by_their_in_degree(tmp_path):
 def test_the_default_number_of_start_pages_serves_small_webs_and_a_larger_one_is_refused():
     web = SyntheticWeb({"a": ["b", "c"]}).recorded
     check_start(DEFAULT_START, web)
-    with pytest.raises(BadParameter, match=r"start is 11, and the web has \d pages: start from fewer\."):
+    with pytest.raises(InvalidParameter, match=r"start is 11, and the web has \d pages: start from fewer\."):
         check_start(DEFAULT_START + 1, web)

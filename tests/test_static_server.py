@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scenthound.errors import BadParameter, Failure
+from scenthound.errors import Failure, InvalidParameter
 from scenthound.web.static_server import (
     MAX_HEAD_BYTES,
     StaticPage,
@@ -201,13 +201,13 @@ def test_the_end_closes_connections_that_are_open() -> None:
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "10.0.0.1", "a.test", "::1"])
 def test_it_listens_on_loopback_only(address: str) -> None:
-    with pytest.raises(BadParameter, match=r"only on addresses of 127\.0\.0\.0/8"):
+    with pytest.raises(InvalidParameter, match=r"only on addresses of 127\.0\.0\.0/8"):
         StaticServer(pages_of({}), (address,))
 
 
 @pytest.mark.parametrize("url", ["https://a.test/", "http://a.test:80/", "http://a.test", "a.test/", "http:///x"])
 def test_pages_are_named_by_http_urls_without_a_port(url: str) -> None:
-    with pytest.raises(BadParameter, match="without a port"):
+    with pytest.raises(InvalidParameter, match="without a port"):
         pages_of({url: ""})
 
 

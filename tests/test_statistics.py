@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 from scenthound.experiments.statistics import (
     aligned_differences,
     differences_of,
@@ -60,7 +60,7 @@ def test_of_differences_made_elsewhere_what_is_negligible_is_none():
 
 
 def test_pairs_that_do_not_match_are_refused_and_not_stretched():
-    with pytest.raises(BadParameter, match="one number per topic"):
+    with pytest.raises(InvalidParameter, match="one number per topic"):
         differences_of(array(1, 2, 3), array(1))
 
 
@@ -251,5 +251,5 @@ def test_numbers_that_agree_are_equivalent_if_they_are_within_the_margin():
 
 
 def test_a_margin_must_be_one():
-    with pytest.raises(BadParameter, match="margin"):
+    with pytest.raises(InvalidParameter, match="margin"):
         equivalence(MIXED, 0)

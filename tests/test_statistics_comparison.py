@@ -101,8 +101,8 @@ def test_less_is_better_by_the_sign_of_what_is_handed_in():
 
 
 def test_the_python_example_of_the_guide_comes_out_as_it_says(tmp_path, capsys):
-    guide = Path(__file__).resolve().parents[1] / "docs" / "statistics.md"
-    (script,) = re.findall(r"```python\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
+    relevance_model = Path(__file__).resolve().parents[1] / "docs" / "statistics.md"
+    (script,) = re.findall(r"```python\n(.*?)```", relevance_model.read_text(encoding="utf-8"), re.DOTALL)
     (tmp_path / "example.py").write_text(script, encoding="utf-8")
     runpy.run_path(str(tmp_path / "example.py"))
     compared, told = capsys.readouterr().out.splitlines()

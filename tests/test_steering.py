@@ -14,15 +14,15 @@ from scenthound.crawler.control import (
     pause,
     set_page_budget,
     stop,
-    use_guide,
+    use_relevance_model,
 )
-from scenthound.crawler.plan import CrawlPlan, RunGoals
+from scenthound.crawler.plan import CrawlSettings, StopConditions
 from scenthound.crawler.start import CrawlSummary, RunOptions, crawl, resume
 from scenthound.crawler.state import CrawlState, State, crawl_state
 from scenthound.crawler.status import CrawlStatus
-from scenthound.errors import BadInput, BadParameter, WrongUse
+from scenthound.errors import InvalidInput, InvalidParameter, UsageError
 from scenthound.frontier.politeness_rules import PolitenessRules
-from scenthound.reasons import Ended
+from scenthound.reasons import EndReason
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.static_server import StaticPage, StaticServer
 from virtual_site import TOPIC, page_of_words
@@ -52,9 +52,9 @@ def url(number: int) -> str:
     return f"http://h{number % N_HOSTS}.test/{number}"
 
 
-def plan(server: StaticServer) -> CrawlPlan:
+def plan(server: StaticServer) -> CrawlSettings:
     """A crawl of half a second or so."""
-    return CrawlPlan(
+    return CrawlSettings(
         TOPIC,
         (server.url(url(0)),),
         strategy="breadth_first",
@@ -108,7 +108,7 @@ def test_a_paused_crawl_takes_up_nothing_until_it_is_told_to_go_on(server: Stati
                 go_on(folder)
 
     summary = crawl(plan(server), folder, RunOptions(commit_s=0.01, watch_s=0.01, watch=watch))
-    assert (summary.ended, summary.status.n_pages) == (Ended.BUDGET, BUDGET)
+    assert (summary.ended, summary.status.n_pages) == (EndReason.BUDGET, BUDGET)
     assert told == [State.PAUSED]
     # Two hundred milliseconds, in which a crawl that is not paused takes a dozen pages; commits came in between.
     assert len({status.n_pages for status in still[5:20]}) == 1
@@ -122,12 +122,12 @@ def test_a_crawl_that_is_told_to_stop_ends_in_good_order_and_can_be_resumed(
 ) -> None:
     folder = tmp_path / "crawl"
     summary = crawled(server, folder, 5, lambda: stop(folder))
-    assert summary.ended is Ended.STOPPED
+    assert summary.ended is EndReason.STOPPED
     assert 5 <= summary.status.n_pages < BUDGET
     assert state_of(folder).state is State.STOPPED
     # The wish was for that run: the next one goes to its end.
     assert resume(folder).status.n_pages == BUDGET
-    assert (state_of(folder).state, state_of(folder).ended) == (State.ENDED, Ended.BUDGET)
+    assert (state_of(folder).state, state_of(folder).ended) == (State.ENDED, EndReason.BUDGET)
 
 
 def test_a_crawl_that_is_paused_can_be_stopped(server: StaticServer, tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_crawl_that_is_paused_can_be_stopped(server: StaticServer, tmp_path: P
         pause(folder)
         stop(folder)
 
-    assert crawled(server, folder, 5, pause_and_stop).ended is Ended.STOPPED
+    assert crawled(server, folder, 5, pause_and_stop).ended is EndReason.STOPPED
 
 
 @pytest.mark.parametrize("pages", [12, 45])
@@ -146,12 +146,12 @@ def test_another_page_budget_counts_at_once_and_for_later_runs(
 ) -> None:
     folder = tmp_path / "crawl"
     summary = crawled(server, folder, 5, lambda: set_page_budget(folder, pages))
-    assert (summary.ended, summary.page_budget) == (Ended.BUDGET, pages)
+    assert (summary.ended, summary.page_budget) == (EndReason.BUDGET, pages)
     # Pages in flight when the budget shrank still come in.
     assert pages <= summary.status.n_pages <= pages + N_HOSTS
-    assert RunGoals.read(folder).page_budget == pages
+    assert StopConditions.read(folder).page_budget == pages
     with StoredCrawl.open(folder) as opened:
-        assert {row.page_budget for _, row in opened.moments()} == {BUDGET, pages}
+        assert {row.page_budget for _, row in opened.samples()} == {BUDGET, pages}
 
 
 def test_a_crawl_that_does_not_run_takes_a_budget_for_its_next_run_and_nothing_else(
@@ -160,13 +160,13 @@ def test_a_crawl_that_does_not_run_takes_a_budget_for_its_next_run_and_nothing_e
     folder = tmp_path / "crawl"
     crawl(plan(server), folder)
     for wish in (pause, go_on, stop):
-        with pytest.raises(WrongUse, match=r"is not running \(ended\): resume it first"):
+        with pytest.raises(UsageError, match=r"is not running \(ended\): resume it first"):
             wish(folder)
     assert "resume the crawl" in set_page_budget(folder, 40)
     assert resume(folder).status.n_pages == 40
-    with pytest.raises(BadParameter, match="pages is 0"):
+    with pytest.raises(InvalidParameter, match="pages is 0"):
         set_page_budget(folder, 0)
-    with pytest.raises(BadInput, match="There is no crawl at"):
+    with pytest.raises(InvalidInput, match="There is no crawl at"):
         pause(tmp_path / "elsewhere")
 
 
@@ -184,17 +184,22 @@ def test_a_guide_that_was_trained_anew_scores_the_pages_to_come_and_those_of_lat
     folder = tmp_path / "crawl"
 
     def learn() -> None:
-        write_guide(folder, "guides/1")
-        use_guide(folder, "guides/1")
+        write_guide(folder, "relevance_models/1")
+        use_relevance_model(folder, "relevance_models/1")
 
     crawled(server, folder, 5, learn)
     with StoredCrawl.open(folder) as opened:
-        (guide,) = opened.guides()
+        (relevance_model,) = opened.relevance_models()
         relevance = {row.visit: row.relevance for row in opened.visits()}
-    assert (guide.folder, guide.relevance, guide.n_positive, guide.n_negative) == ("guides/1", "svm", 3, 3)
-    before = {relevance[visit] for visit in range(guide.visit)}
-    after = {relevance[visit] for visit in range(guide.visit, BUDGET)}
-    assert 5 <= guide.visit < BUDGET
+    assert (
+        relevance_model.folder,
+        relevance_model.relevance,
+        relevance_model.n_positive,
+        relevance_model.n_negative,
+    ) == ("relevance_models/1", "svm", 3, 3)
+    before = {relevance[visit] for visit in range(relevance_model.visit)}
+    after = {relevance[visit] for visit in range(relevance_model.visit, BUDGET)}
+    assert 5 <= relevance_model.visit < BUDGET
     # The cosine gives each page of the ring about the same; the probabilities of the machine are others.
     assert max(before) < min(after) or max(after) < min(before)
     resume(folder, RunOptions(page_budget=BUDGET + 5))
@@ -208,14 +213,18 @@ def test_a_guide_that_was_trained_while_nobody_crawled_is_noted_by_the_next_run_
 ) -> None:
     folder = tmp_path / "crawl"
     crawl(plan(server), folder)
-    write_guide(folder, "guides/1")
-    assert "The next run" in use_guide(folder, "guides/1")
+    write_guide(folder, "relevance_models/1")
+    assert "The next run" in use_relevance_model(folder, "relevance_models/1")
     for pages in (BUDGET + 5, BUDGET + 10):
         resume(folder, RunOptions(page_budget=pages))
     with StoredCrawl.open(folder) as opened:
-        (guide,) = opened.guides()
+        (relevance_model,) = opened.relevance_models()
         before, after = (row.relevance for row in list(opened.visits())[BUDGET - 1 : BUDGET + 1])
-    assert (guide.visit, guide.folder, guide.relevance) == (BUDGET, "guides/1", "svm")
+    assert (relevance_model.visit, relevance_model.folder, relevance_model.relevance) == (
+        BUDGET,
+        "relevance_models/1",
+        "svm",
+    )
     assert abs(before - after) > 0.05
 
 
@@ -225,24 +234,24 @@ def test_a_guide_that_cannot_be_learnt_changes_nothing_and_the_crawl_says_why(
     folder = tmp_path / "crawl"
 
     def learn() -> None:
-        write_guide(folder, "guides/1")
-        use_guide(folder, "guides/1")
-        for file in (folder / "guides/1/negative").iterdir():
+        write_guide(folder, "relevance_models/1")
+        use_relevance_model(folder, "relevance_models/1")
+        for file in (folder / "relevance_models/1/negative").iterdir():
             file.unlink()
 
-    assert crawled(server, folder, 5, learn).ended is Ended.BUDGET
+    assert crawled(server, folder, 5, learn).ended is EndReason.BUDGET
     with StoredCrawl.open(folder) as opened:
-        assert opened.guides() == []
+        assert opened.relevance_models() == []
         assert "a classifier without negatives cannot be trained" in (opened.status() or {})["problem"]
-    assert RunGoals.read(folder).guide is None
+    assert StopConditions.read(folder).relevance_model is None
 
 
 def test_a_guide_from_elsewhere_is_refused(server: StaticServer, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     crawl(plan(server), folder)
     write_guide(tmp_path, "other")
-    with pytest.raises(WrongUse, match="is not in the folder of the crawl"):
-        use_guide(folder, "../other")
+    with pytest.raises(UsageError, match="is not in the folder of the crawl"):
+        use_relevance_model(folder, "../other")
 
 
 def test_wishes_of_several_at_a_time_are_all_heard(server: StaticServer, tmp_path: Path) -> None:
@@ -253,7 +262,7 @@ def test_wishes_of_several_at_a_time_are_all_heard(server: StaticServer, tmp_pat
             wishing.map(lambda pages: set_page_budget(folder, pages), range(40, 47))
             wishing.submit(stop, folder)
 
-    assert crawled(server, folder, 5, wish_all).ended is Ended.STOPPED
+    assert crawled(server, folder, 5, wish_all).ended is EndReason.STOPPED
     wishes = CrawlWishes.read(folder)
     assert wishes is not None
     assert wishes.stop

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from scenthound.simulator.scores import Telling
+from scenthound.simulator.scores import Observation
 from scenthound.simulator.web import SimulatedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.best_n_first import BestFirst, BestNFirst
@@ -36,7 +36,7 @@ def test_a_strategy_keeps_its_contract(choice):
 def test_a_state_survives_json(choice):
     web = SyntheticWeb.random(Random(3))
     strategy = STRATEGIES.make(choice)
-    window = SimulatedWeb(web.recorded, Telling.to(strategy, web.scores(), web.topic))
+    window = SimulatedWeb(web.recorded, Observation.to(strategy, web.scores(), web.topic))
     strategy.start(window.seeds([0]), Random(0), window.seen)
     (page,) = strategy.ask(1)
     window.get(page)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scenthound.errors import BadTopic
+from scenthound.errors import InvalidTopic
 from scenthound.experiments.pool import TopicJudge
 from scenthound.experiments.starts import Starts
 from scenthound.experiments.study.arms import has_many_domains, prepared_arms, study_topics
@@ -253,7 +253,7 @@ def test_too_few_topics_are_refused_with_what_is_missing_and_possible(web, tmp_p
     topics = read_topics(web / "topics.jsonl")
     short = [replace(topic, examples=topic.examples[:5]) for topic in topics] if not kept else topics[:kept]
     write_topics(tmp_path / "few.jsonl", short)
-    with pytest.raises(BadTopic) as refusal:
+    with pytest.raises(InvalidTopic) as refusal:
         study_topics(SETTINGS, RecordedWeb.open(web), tmp_path / "few.jsonl")
     said = str(refusal.value)
     assert told in said
@@ -279,11 +279,11 @@ def test_pages_that_a_guide_was_taught_are_not_there_to_find(web):
     recorded, topic = RecordedWeb.open(web), read_topics(web / "topics.jsonl")[0]
     start = Starts(recorded, n_start=3, n_train=5).draw(topic, 0)
     trace = Trace(topic.id, "any", 0, np.array(start.seeds, np.int32), np.ones(len(start.seeds)))
-    judgement = TopicJudge(recorded, topic, [trace]).judgement(start)
+    ground_truth = TopicJudge(recorded, topic, [trace]).ground_truth(start)
     assert set(start.training) > set(start.seeds)
-    assert set(judgement.to_find.tolist()) == set(judgement.relevant.tolist()) - set(start.training)
+    assert set(ground_truth.to_find.tolist()) == set(ground_truth.relevant.tolist()) - set(start.training)
     published = Starts(recorded, n_start=3, as_published=True).draw(topic, 0)
-    found = TopicJudge(recorded, topic, [trace]).judgement(published).to_find
+    found = TopicJudge(recorded, topic, [trace]).ground_truth(published).to_find
     assert set(published.targets) <= set(found.tolist())
 
 

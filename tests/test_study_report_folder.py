@@ -9,7 +9,7 @@ import pytest
 
 from made_study import made_arm, made_finding, made_picture, made_study
 from ring_web import record_ring
-from scenthound.errors import BadInput, BadTopic
+from scenthound.errors import InvalidInput, InvalidTopic
 from scenthound.experiments.findings import Verdict
 from scenthound.experiments.study.settings import read_settings
 from scenthound.experiments.study.tables import Table
@@ -113,7 +113,7 @@ def test_findings_are_written_last_and_removed_before_anything_changes(run, tmp_
         if place.name == "study.json":
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("scenthound.ui.reports.study_files.write_whole", stopped)
+    monkeypatch.setattr("scenthound.ui.reports.study_files.write_atomic", stopped)
     with pytest.raises(KeyboardInterrupt):
         run()
     assert not (tmp_path / "out" / FINDINGS_FILE).exists()
@@ -127,8 +127,8 @@ def test_a_run_that_fails_while_it_crawls_leaves_earlier_results_whole(run, tmp_
 
 
 def test_a_run_that_came_to_nothing_leaves_nothing(run, tmp_path):
-    with pytest.raises(BadTopic):
-        run(fails=BadTopic("too few topics"))
+    with pytest.raises(InvalidTopic):
+        run(fails=InvalidTopic("too few topics"))
     assert not (tmp_path / "out").exists()
 
 
@@ -164,21 +164,21 @@ def test_a_damaged_list_of_files_hinders_nothing(tmp_path, listed):
 def test_a_folder_that_is_no_study_is_refused_and_stays_as_it_is(run, tmp_path, content):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "study.json").write_text(content)
-    with pytest.raises(BadInput, match=r"is not the folder of a study: choose another --out\."):
+    with pytest.raises(InvalidInput, match=r"is not the folder of a study: choose another --out\."):
         run()
     assert (tmp_path / "out" / "study.json").read_text() == content
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(run, tmp_path):
     (tmp_path / "out").write_text("mine")
-    with pytest.raises(BadInput, match="is not the folder of a study"):
+    with pytest.raises(InvalidInput, match="is not the folder of a study"):
         run()
 
 
 def test_the_folder_of_another_study_is_refused(tmp_path):
     with study_place(tmp_path / "out", "wang2009", "f1"):
         (tmp_path / "out" / "crawls").mkdir()
-    with pytest.raises(BadInput, match="has the study wang2009"), study_place(tmp_path / "out", "pant2002", "f1"):
+    with pytest.raises(InvalidInput, match="has the study wang2009"), study_place(tmp_path / "out", "pant2002", "f1"):
         pass
 
 
@@ -189,14 +189,14 @@ def test_the_same_study_on_another_web_is_refused_with_what_to_do(run, tmp_path)
     (tmp_path / "out" / "study.json").write_text(
         (tmp_path / "out" / "study.json").read_text().replace(RecordedWeb.open(record_ring(other)).fingerprint, "f2")
     )
-    with pytest.raises(BadInput, match=r"has pant2002 on another web, .*: choose another --out"):
+    with pytest.raises(InvalidInput, match=r"has pant2002 on another web, .*: choose another --out"):
         run()
 
 
 def test_two_runs_do_not_work_on_one_folder(tmp_path):
     with (
         study_place(tmp_path / "out", "pant2002", "f1"),
-        pytest.raises(BadInput, match="Another run is at work"),
+        pytest.raises(InvalidInput, match="Another run is at work"),
         study_place(tmp_path / "out", "pant2002", "f1"),
     ):
         pass

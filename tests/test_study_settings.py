@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenthound.errors import BadInput, UnknownName
+from scenthound.errors import InvalidInput, UnknownName
 from scenthound.experiments.study.settings import STUDIES, fitting_pages, parse_settings, preset_text, read_settings
 from scenthound.metrics.base import METRICS
 from scenthound.strategies.base import STRATEGIES
@@ -74,7 +74,7 @@ def test_a_file_of_ones_own_is_read(tmp_path):
 def test_what_the_findings_are_about_must_be_in_a_file(tmp_path, gone, told):
     file = tmp_path / "mine.toml"
     file.write_text(preset_text("pant2002").replace(gone, ""))
-    with pytest.raises(BadInput) as error:
+    with pytest.raises(InvalidInput) as error:
         read_settings("pant2002", file)
     assert told in str(error.value)
 
@@ -82,7 +82,7 @@ def test_what_the_findings_are_about_must_be_in_a_file(tmp_path, gone, told):
 def test_a_missing_arm_is_told(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(preset_text("pant2002").replace('name = "cost"', 'name = "time"'))
-    with pytest.raises(BadInput, match=r"are about \[\[arm\]\] cost; put it back"):
+    with pytest.raises(InvalidInput, match=r"are about \[\[arm\]\] cost; put it back"):
         read_settings("pant2002", file)
 
 
@@ -117,7 +117,7 @@ def test_a_missing_arm_is_told(tmp_path):
     ],
 )
 def test_what_is_wrong_with_a_file_is_told_in_one_line(text, told):
-    with pytest.raises((BadInput, UnknownName)) as error:
+    with pytest.raises((InvalidInput, UnknownName)) as error:
         parse_settings(text, "mine.toml")
     assert told in str(error.value)
     assert "\n" not in str(error.value)
@@ -126,7 +126,7 @@ def test_what_is_wrong_with_a_file_is_told_in_one_line(text, told):
 def test_settings_of_another_study_are_refused(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(preset_text("pant2002"))
-    with pytest.raises(BadInput, match="settings of pant2002, not of wang2009"):
+    with pytest.raises(InvalidInput, match="settings of pant2002, not of wang2009"):
         read_settings("wang2009", file)
 
 

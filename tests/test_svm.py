@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadTopic, MissingExtra
+from scenthound.errors import InvalidTopic, MissingExtra
 from scenthound.model import Topic
 from scenthound.relevance.base import RELEVANCE, RelevanceModel, Training, trains
 from scenthound.relevance.cosine import Cosine
@@ -43,13 +43,13 @@ def learnt(training=TOY, **parameters):
 
 
 def test_a_topic_is_learnt_and_found_again_in_pages_never_seen():
-    guide = learnt()
-    about_balloons, about_trains = guide.page(words(3, 4, 9), 0.0), guide.page(words(5, 8, 9), 0.0)
+    relevance_model = learnt()
+    about_balloons, about_trains = relevance_model.page(words(3, 4, 9), 0.0), relevance_model.page(words(5, 8, 9), 0.0)
     assert about_balloons > 0.7
     assert about_trains < 0.3
     # A mixture lies between, and words of every page say nothing.
-    assert about_trains < guide.page(words(3, 8), 0.0) < about_balloons
-    assert guide.page(words(9, 9), 0.0) == guide.page(words(), 0.0)
+    assert about_trains < relevance_model.page(words(3, 8), 0.0) < about_balloons
+    assert relevance_model.page(words(9, 9), 0.0) == relevance_model.page(words(), 0.0)
 
 
 def test_words_that_came_after_the_training_change_no_score():
@@ -70,17 +70,17 @@ def test_a_machine_of_one_word_by_hand():
     # w + b and 10 negatives at b, w = 2 and b = -1 leave no page within the margin. A smaller w saves 2 for each unit
     # and costs 5, a larger b saves 1 and costs 10, both together save 3 and cost 10: so that is the optimum.
     training = Training((words(1),) * 5, (words(2),) * 10)
-    guide = learnt(training, features=1)
+    relevance_model = learnt(training, features=1)
     # With a fifth of the pages held out it is the same, so the margins are 1 and -1; the sigmoid takes the classes as
     # 6/7 and 1/12 sure.
-    assert guide.page(words(1), 0.0) == pytest.approx(6 / 7, abs=1e-3)
-    assert guide.page(words(2), 0.0) == pytest.approx(1 / 12, abs=1e-3)
+    assert relevance_model.page(words(1), 0.0) == pytest.approx(6 / 7, abs=1e-3)
+    assert relevance_model.page(words(2), 0.0) == pytest.approx(1 / 12, abs=1e-3)
 
 
 def test_a_small_cost_leaves_every_page_within_the_margin():
     # Then w = C (5 pages at 1) and b = C (5 - 10): every page pays, so every page pulls with its full cost.
-    guide = learnt(Training((words(1),) * 5, (words(2),) * 10), features=1, cost=0.01)
-    assert (guide._plane[1], guide._bias) == pytest.approx((0.05, -0.05), abs=1e-4)
+    relevance_model = learnt(Training((words(1),) * 5, (words(2),) * 10), features=1, cost=0.01)
+    assert (relevance_model._plane[1], relevance_model._bias) == pytest.approx((0.05, -0.05), abs=1e-4)
 
 
 def test_probabilities_are_fitted_to_pages_held_out():
@@ -88,9 +88,9 @@ def test_probabilities_are_fitted_to_pages_held_out():
     # negatives at v + b = -1 the optimum has b = n w + v, so (n + 2) b = n - 1: b = 1/2 with one of five held out and
     # 4/7 with all. Held-out margins are 1/2 and -1, taken as 6/7 and 1/12 sure: the log-odds of the former are ln 6 and
     # grow by ln 66 in 3/2. An empty page is at 4/7, which is 1/14 more than 1/2.
-    guide = learnt(Training(tuple(words(i) for i in (1, 2, 3, 4, 5)), (words(6),) * 10))
+    relevance_model = learnt(Training(tuple(words(i) for i in (1, 2, 3, 4, 5)), (words(6),) * 10))
     log_odds = log(6) + log(66) / 1.5 / 14
-    assert guide.page(words(), 0.0) == pytest.approx(1 / (1 + exp(-log_odds)), abs=1e-3)
+    assert relevance_model.page(words(), 0.0) == pytest.approx(1 / (1 + exp(-log_odds)), abs=1e-3)
 
 
 def test_the_same_training_gives_the_same_scores():
@@ -108,21 +108,25 @@ def test_without_normalization_more_of_a_word_is_more_of_a_promise():
 
 @pytest.mark.parametrize("n_positives", [1, 2, 3])
 def test_a_few_positives_are_enough_to_learn_from(n_positives):
-    guide = learnt(Training(POSITIVES[:n_positives], NEGATIVES[: 2 * n_positives]))
-    assert guide.page(POSITIVES[0], 0.0) > guide.page(NEGATIVES[0], 0.0)
+    relevance_model = learnt(Training(POSITIVES[:n_positives], NEGATIVES[: 2 * n_positives]))
+    assert relevance_model.page(POSITIVES[0], 0.0) > relevance_model.page(NEGATIVES[0], 0.0)
 
 
 def test_held_out_pages_that_mislead_do_not_turn_the_probabilities_round():
     # Each positive has words of its own and each negative too, but word 10 is on one of both: whoever holds out the
     # positive with 10 takes it for a negative. Training pages themselves are told apart.
     training = Training((words(1, 10), words(2, 11)), (words(5, 10, 2), words(6, 11, 1)))
-    guide = learnt(training)
-    assert all(guide.page(p, 0.0) > guide.page(n, 0.0) for p in training.positives for n in training.negatives)
+    relevance_model = learnt(training)
+    assert all(
+        relevance_model.page(p, 0.0) > relevance_model.page(n, 0.0)
+        for p in training.positives
+        for n in training.negatives
+    )
 
 
 def test_pages_without_a_word_are_still_something_to_learn_from():
-    guide = learnt(Training((words(0), words()), (words(0),)))
-    assert 0 <= guide.page(words(1), 0.0) <= 1
+    relevance_model = learnt(Training((words(0), words()), (words(0),)))
+    assert 0 <= relevance_model.page(words(1), 0.0) <= 1
 
 
 WINDOWS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=8)
@@ -130,11 +134,11 @@ WINDOWS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=8
 
 @given(st.lists(st.integers(0, N_WORDS - 1), max_size=40), WINDOWS, st.sampled_from([True, False]))
 def test_a_window_is_scored_as_a_page_of_its_words(ids, edges, normalize):
-    page, guide = words(*ids), GUIDES[normalize]
+    page, relevance_model = words(*ids), GUIDES[normalize]
     bounds = [sorted((min(a, len(page)), min(b, len(page)))) for a, b in edges]
     first, last = words(*(a for a, _ in bounds)), words(*(b for _, b in bounds))
-    alone = [guide.page(page[a:b], 0.0) for a, b in bounds]
-    assert guide.contexts(page, first, last) == pytest.approx(np.array(alone))
+    alone = [relevance_model.page(page[a:b], 0.0) for a, b in bounds]
+    assert relevance_model.contexts(page, first, last) == pytest.approx(np.array(alone))
     assert all(0 <= score <= 1 for score in alone)
 
 
@@ -143,25 +147,27 @@ GUIDES = {normalize: learnt(normalize=normalize) for normalize in (True, False)}
 
 @given(st.lists(st.integers(1, N_WORDS - 1), max_size=20), st.lists(st.integers(1, N_WORDS - 1), max_size=20))
 def test_a_larger_margin_is_never_a_smaller_probability(one, other):
-    guide = GUIDES[True]
-    margins = [plain_margin(guide, ids) for ids in (one, other)]
-    scores = [guide.page(words(*ids), 0.0) for ids in (one, other)]
+    relevance_model = GUIDES[True]
+    margins = [plain_margin(relevance_model, ids) for ids in (one, other)]
+    scores = [relevance_model.page(words(*ids), 0.0) for ids in (one, other)]
     if margins[0] > margins[1] + 1e-12:
         assert scores[0] >= scores[1]
 
 
-def plain_margin(guide, ids):
+def plain_margin(relevance_model, ids):
     """`w x + b` word by word, x of length 1 with Eq. 4 weights: |E| = 15 training pages."""
     frequency = {w: sum(w in page for page in (*POSITIVES, *NEGATIVES)) for w in range(1, N_WORDS)}
     weights = {w: ids.count(w) * log(15 / frequency[w]) for w in set(ids) if frequency[w]}
     length = sqrt(sum(weight**2 for weight in weights.values())) or 1.0
-    place = {int(word): number for number, word in enumerate(guide._features.words, 1)}
-    return sum(weight / length * guide._plane[place[w]] for w, weight in weights.items()) + guide._bias
+    place = {int(word): number for number, word in enumerate(relevance_model._features.words, 1)}
+    return (
+        sum(weight / length * relevance_model._plane[place[w]] for w, weight in weights.items()) + relevance_model._bias
+    )
 
 
 @pytest.mark.parametrize("training", [None, Training((), NEGATIVES), Training(POSITIVES, ())])
 def test_a_classifier_without_pages_of_both_kinds_is_refused(training):
-    with pytest.raises(BadTopic, match="'flight': a classifier needs pages of the topic and of others"):
+    with pytest.raises(InvalidTopic, match="'flight': a classifier needs pages of the topic and of others"):
         learnt(training)
 
 

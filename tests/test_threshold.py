@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evolution_web import N, record_topical, url, write_topical
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.experiments.threshold import labels as scoring
 from scenthound.experiments.threshold.curve import Goal
 from scenthound.experiments.threshold.labels import PageScorer, ScoredBy
@@ -298,13 +298,15 @@ def test_pages_need_a_web_and_topics(scenthound, labels, web, topics):
 def test_a_classifier_without_anything_to_learn_from_is_refused(web, topics, labels, tmp_path):
     alone = [topic for topic in read_topics(topics) if topic.id == "balloon"]
     write_topics(tmp_path / "one.jsonl", alone)
-    with pytest.raises(BadInput, match=r"learns from examples of other topics, and .*one\.jsonl has none in the web"):
+    with pytest.raises(
+        InvalidInput, match=r"learns from examples of other topics, and .*one\.jsonl has none in the web"
+    ):
         suggest_threshold(labels, web=web, scored_by=ScoredBy(tmp_path / "one.jsonl", relevance="svm"))
 
 
 def test_too_few_of_one_kind_cannot_be_cross_validated(web, topics, tmp_path):
     labels = write_labels(tmp_path / "few.csv", [60, 61, 62, 64, 65])
-    with pytest.raises(BadInput, match="Of 5 labelled pages 1 are relevant; to cross-validate takes at least two"):
+    with pytest.raises(InvalidInput, match="Of 5 labelled pages 1 are relevant; to cross-validate takes at least two"):
         suggest_threshold(labels, web=web, scored_by=ScoredBy(topics, "balloon", "svm", cross_validate=True))
 
 
@@ -316,11 +318,11 @@ def test_without_the_library_there_is_one_line_on_how_to_get_it(threshold, label
 
 
 def test_the_guide_names_options_that_exist_and_its_example_is_right(scenthound, tmp_path):
-    guide = (Path(__file__).resolve().parents[1] / "docs" / "threshold.md").read_text(encoding="utf-8")
+    relevance_model = (Path(__file__).resolve().parents[1] / "docs" / "threshold.md").read_text(encoding="utf-8")
     helps = "".join(scenthound(command, "--help")[1] for command in ("threshold", "evolve", "simulate"))
-    for option in set(re.findall(r"--[a-z][a-z-]+", guide)):
+    for option in set(re.findall(r"--[a-z][a-z-]+", relevance_model)):
         assert re.search(rf"{option}\b", helps), option
-    rows = re.findall(r"^\| (0\.\d) \| (yes|no) \|$", guide, re.MULTILINE)
+    rows = re.findall(r"^\| (0\.\d) \| (yes|no) \|$", relevance_model, re.MULTILINE)
     (tmp_path / "six.csv").write_text("".join(f"{score},{label}\n" for score, label in rows))
     best = suggest_threshold(tmp_path / "six.csv").choice.row
     assert (best.threshold, best.precision.value, best.recall.value, best.f1.value) == (0.25, 3 / 4, 1, 6 / 7)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadInput, BadParameter
+from scenthound.errors import InvalidInput, InvalidParameter
 from scenthound.experiments.threshold.curve import (
     Goal,
     LabelledScores,
@@ -172,24 +172,26 @@ def test_the_same_labels_have_the_same_intervals():
     ],
 )
 def test_labels_that_tell_nothing_are_refused(pages, says):
-    with pytest.raises(BadInput, match=says):
+    with pytest.raises(InvalidInput, match=says):
         choose_threshold(pages, Goal())
 
 
 def test_a_goal_that_no_threshold_reaches_is_refused_with_the_nearest():
     pages = labelled([0.1, 0.2, 0.3, 0.4, 0.5], "nynyn")
-    with pytest.raises(BadParameter, match=r"No threshold has a precision of 0\.9 .* the highest is 0\.500 at 0\.15;"):
+    with pytest.raises(
+        InvalidParameter, match=r"No threshold has a precision of 0\.9 .* the highest is 0\.500 at 0\.15;"
+    ):
         choose_threshold(pages, Goal(least_precision=0.9))
 
 
 @pytest.mark.parametrize("goal", [{"least_precision": 0}, {"least_precision": 1.2}, {"least_recall": -1}])
 def test_goals_are_shares(goal):
-    with pytest.raises(BadParameter, match="more than 0 and at most 1"):
+    with pytest.raises(InvalidParameter, match="more than 0 and at most 1"):
         Goal(**goal)
 
 
 def test_there_is_one_goal():
-    with pytest.raises(BadParameter, match="choose one of them"):
+    with pytest.raises(InvalidParameter, match="choose one of them"):
         Goal(0.9, 0.9)
 
 

@@ -5,7 +5,7 @@ import gzip
 
 import pytest
 
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.experiments.threshold.labels import PageToLabel, read_labels, write_pages_to_label
 
 
@@ -77,19 +77,19 @@ def test_a_bad_line_is_named_with_what_to_write(tmp_path, text, says):
         # A quote that is never closed swallows the rest, and no label is left.
         assert labels_of(tmp_path, text).n_open == 1
         return
-    with pytest.raises(BadInput, match=says) as error:
+    with pytest.raises(InvalidInput, match=says) as error:
         labels_of(tmp_path, text)
     assert "\n" not in str(error.value)
 
 
 def test_files_that_cannot_be_read_are_refused(tmp_path):
     (tmp_path / "labels.csv").write_bytes(b"http://a.test/\xff,yes\n")
-    with pytest.raises(BadInput, match="not UTF-8 at byte 14"):
+    with pytest.raises(InvalidInput, match="not UTF-8 at byte 14"):
         read_labels(tmp_path / "labels.csv")
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"http://a.test/,yes\n" * 99)[:-12])
-    with pytest.raises(BadInput, match="damaged"):
+    with pytest.raises(InvalidInput, match="damaged"):
         read_labels(tmp_path / "cut.gz")
-    with pytest.raises(BadInput, match="cannot be read"):
+    with pytest.raises(InvalidInput, match="cannot be read"):
         read_labels(tmp_path / "nowhere.csv")
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ring_web import topic as ring_topic
-from scenthound.errors import BadInput, UnknownName
+from scenthound.errors import InvalidInput, UnknownName
 from scenthound.experiments.bounds import page_graph
 from scenthound.experiments.starts import Start
 from scenthound.experiments.topic_analysis import (
@@ -21,7 +21,7 @@ from scenthound.experiments.topic_analysis import (
     topic_features,
 )
 from scenthound.model import Topic
-from scenthound.simulator.web import ShownLinks
+from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.testing import SyntheticWeb
 from scenthound.text.vectors import TermRows
@@ -44,7 +44,7 @@ def features(**columns):
 def measured(web, examples, seeds="a", targets=""):
     topic = Topic("sea", ("sea",), examples=tuple(map(web.url, examples)))
     start = Start("sea", 0, *(tuple(web.names.index(name) for name in names) for names in (seeds, targets)))
-    return topic_features(web.recorded, page_graph(web.recorded, ShownLinks(web.recorded)), topic, start)
+    return topic_features(web.recorded, page_graph(web.recorded, VisibleLinks(web.recorded)), topic, start)
 
 
 def test_two_pages_of_the_same_words_are_all_alike_and_two_of_different_words_not_at_all():
@@ -106,7 +106,7 @@ def test_a_topic_without_known_pages_has_no_features_but_its_size():
 
 def test_a_topic_of_a_recorded_web_is_measured(web_path):
     web = RecordedWeb.open(web_path)
-    found = topic_features(web, page_graph(web, ShownLinks(web)), ring_topic(), Start("balloon", 0, (0,), (2, 4, 7)))
+    found = topic_features(web, page_graph(web, VisibleLinks(web)), ring_topic(), Start("balloon", 0, (0,), (2, 4, 7)))
     # Every balloon page says the same words and is linked from three pages: one step, two and seven before it. Of
     # those only the one two before it is about balloons: 20 links among 20 * 19 pairs.
     assert found.size == 20
@@ -142,7 +142,7 @@ def test_who_is_not_there_cannot_be_held_against_anybody():
         analyse_topics(VALUES, features(size=range(5)), "A", "D")
     with pytest.raises(UnknownName, match="No strategy 'D'"):
         against_field(VALUES, "D")
-    with pytest.raises(BadInput, match="beside A"):
+    with pytest.raises(InvalidInput, match="beside A"):
         against_field({"A": VALUES["A"]}, "A")
 
 
@@ -176,5 +176,5 @@ def test_topics_without_the_feature_are_left_out_and_few_tell_nothing():
 
 
 def test_differences_and_features_must_be_of_the_same_topics():
-    with pytest.raises(BadInput, match="2 differences and the features of 3 topics"):
+    with pytest.raises(InvalidInput, match="2 differences and the features of 3 topics"):
         explain_differences(np.zeros(2), features(size=[1, 2, 3]))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadInput, BadTopic, Failure, ScenthoundError
+from scenthound.errors import Failure, InvalidInput, InvalidTopic, ScenthoundError
 from scenthound.model import Topic
 from scenthound.topics.files import MAX_LEVELS, parent_path, path_words, read_topics, write_topics
 
@@ -120,13 +120,13 @@ def test_what_is_wrong_with_a_file_is_said_in_one_line_that_names_the_place(
 
 
 def test_a_file_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="cannot be read"):
+    with pytest.raises(InvalidInput, match="cannot be read"):
         read_topics(tmp_path / "nowhere.toml")
 
 
 def test_a_file_that_is_not_utf8_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_bytes(b'{"id": "caf\xe9"}')
-    with pytest.raises(BadInput, match="not UTF-8 at byte 11"):
+    with pytest.raises(InvalidInput, match="not UTF-8 at byte 11"):
         read_topics(tmp_path / "t.jsonl")
 
 
@@ -152,7 +152,7 @@ def test_a_path_of_a_hundred_levels_is_taken(tmp_path: Path) -> None:
 
 
 def test_a_complaint_about_a_file_with_an_odd_name_is_safe_to_print(tmp_path: Path) -> None:
-    with pytest.raises(BadTopic) as caught:
+    with pytest.raises(InvalidTopic) as caught:
         read_topics(written(tmp_path, "t\x1b[31m\n.jsonl", "\n"))
     assert str(caught.value).isprintable()
 
@@ -172,9 +172,9 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, mon
 
 
 def test_writing_no_topics_or_broken_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadTopic, match="no topics to write"):
+    with pytest.raises(InvalidTopic, match="no topics to write"):
         write_topics(tmp_path / "t.toml", [])
-    with pytest.raises(BadTopic, match="not valid Unicode"):
+    with pytest.raises(InvalidTopic, match="not valid Unicode"):
         write_topics(tmp_path / "t.jsonl", [Topic(id="\ud800", keywords=("k",))])
     assert list(tmp_path.iterdir()) == []
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BadParameter, BadTopic
+from scenthound.errors import InvalidParameter, InvalidTopic
 from scenthound.model import Topic
 from scenthound.topics.split import StartAndTargets, split_examples
 
@@ -36,7 +36,7 @@ def test_a_split_keeps_every_rule(examples: list[str], description: list[str], m
     a_topic = topic(tuple(examples), description_from=tuple(description))
     usable = set(examples) - set(missing)
     if not usable:
-        with pytest.raises(BadTopic, match="'t'"):
+        with pytest.raises(InvalidTopic, match="'t'"):
             split(a_topic, usable, seed)
         return
     got = split(a_topic, usable, seed)
@@ -106,20 +106,20 @@ def test_availability_may_be_a_question_instead_of_a_set() -> None:
 
 
 def test_a_named_seed_that_is_not_recorded_is_named_in_the_error() -> None:
-    with pytest.raises(BadTopic, match=r"Seed http://a\.test/2 of topic 't' is not in the recorded web; "):
+    with pytest.raises(InvalidTopic, match=r"Seed http://a\.test/2 of topic 't' is not in the recorded web; "):
         split(topic(seeds=urls(1, 2)), available={*urls(1)})
 
 
 def test_targets_of_which_none_is_recorded_are_refused() -> None:
-    with pytest.raises(BadTopic, match="No target of topic 't'"):
+    with pytest.raises(InvalidTopic, match="No target of topic 't'"):
         split(topic(seeds=urls(1), targets=urls(2)), available={*urls(1)})
 
 
 def test_examples_that_are_all_targets_leave_nothing_to_start_from() -> None:
-    with pytest.raises(BadTopic, match="no example in the recorded web to start from"):
+    with pytest.raises(InvalidTopic, match="no example in the recorded web to start from"):
         split(topic(urls(1, 2), targets=urls(1, 2)))
 
 
 def test_a_crawl_without_seeds_cannot_be_asked_for() -> None:
-    with pytest.raises(BadParameter, match="n_seeds is 0"):
+    with pytest.raises(InvalidParameter, match="n_seeds is 0"):
         split_examples(topic(urls(1)), urls(1), random.Random(0), n_seeds=0)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from record_files import nothing_but
-from scenthound.errors import BadInput, BadParameter, UnknownName
+from scenthound.errors import InvalidInput, InvalidParameter, UnknownName
 from scenthound.experiments.realism import realism
 from scenthound.model import IntArray
 from scenthound.store.batches import RawPage
@@ -281,7 +281,7 @@ def test_a_web_without_dead_links_aliases_or_second_topics_has_none(tmp_path: Pa
     ],
 )
 def test_settings_out_of_bounds_are_refused_in_one_line(tmp_path: Path, settings: dict, message: str) -> None:
-    with pytest.raises(BadParameter) as refused:
+    with pytest.raises(InvalidParameter) as refused:
         topical_web(tmp_path / "web", **settings)
     assert str(refused.value) == message
     assert nothing_but(tmp_path)
@@ -294,7 +294,7 @@ def test_a_setting_that_there_is_none_of_is_refused(tmp_path: Path) -> None:
 
 def test_a_web_that_is_there_stays_unless_told_otherwise(tmp_path: Path) -> None:
     web = made(tmp_path)
-    with pytest.raises(BadInput, match="exists already"):
+    with pytest.raises(InvalidInput, match="exists already"):
         topical_web(tmp_path / "web", **(SMALL | {"seed": 9}))
     assert RecordedWeb.open(tmp_path / "web").fingerprint == web.fingerprint
     assert made(tmp_path, seed=9).fingerprint != web.fingerprint

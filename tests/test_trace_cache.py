@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from ring_web import topic
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.experiments.experiment import Experiment
 from scenthound.experiments.starts import Start
 from scenthound.experiments.study import crawls as code_digests
 from scenthound.experiments.study.crawls import CrawlName, Ground, TraceCache, crawl_names
-from scenthound.reasons import Ended
+from scenthound.reasons import EndReason
 from scenthound.simulator.web import Crawl
 from scenthound.strategies.base import STRATEGIES
 
@@ -42,7 +42,13 @@ def names(**changes: object) -> tuple[CrawlName, ...]:
 
 def crawl(time_s: np.ndarray | None = None) -> Crawl:
     return Crawl(
-        np.array([3, 1, 2], np.int32), np.array([0.5, 0.25, 0.125]), np.full(3, np.nan), Ended.FRONTIER, 4, 5, time_s
+        np.array([3, 1, 2], np.int32),
+        np.array([0.5, 0.25, 0.125]),
+        np.full(3, np.nan),
+        EndReason.FRONTIER,
+        4,
+        5,
+        time_s,
     )
 
 
@@ -60,7 +66,7 @@ def crawl(time_s: np.ndarray | None = None) -> Crawl:
         {"experiment": experiment(page_budget=11)},
         {"experiment": experiment(mode="roulette")},
         {"experiment": experiment(closed_world=True)},
-        {"experiment": experiment(obey_nofollow=False)},
+        {"experiment": experiment(respect_nofollow=False)},
         {"experiment": experiment(relevance="cosine:description=true")},
     ],
 )
@@ -144,7 +150,7 @@ def test_a_crawl_comes_back_as_it_was(tmp_path, time_s):
     assert found.pages.dtype == np.int32
     assert found.relevance.tolist() == [0.5, 0.25, 0.125]
     assert np.isnan(found.cpu_us).all()
-    assert (found.ended, found.n_missing, found.n_repeated) == (Ended.FRONTIER, 4, 5)
+    assert (found.ended, found.n_missing, found.n_repeated) == (EndReason.FRONTIER, 4, 5)
     assert (found.time_s is None) == (time_s is None)
     if time_s is not None:
         assert found.time_s.tolist() == time_s.tolist()
@@ -185,5 +191,5 @@ def test_no_half_written_file_stays(tmp_path):
 
 def test_a_place_that_can_be_no_folder_is_refused_at_once(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadInput, match="choose another place"):
+    with pytest.raises(InvalidInput, match="choose another place"):
         TraceCache(tmp_path / "file" / "crawls").make_folder()

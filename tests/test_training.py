@@ -7,7 +7,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from ring_web import N, experiment, runs, topic, url
-from scenthound.errors import BadTopic
+from scenthound.errors import InvalidTopic
 from scenthound.experiments.experiment import plan
 from scenthound.experiments.starts import NegativePool, Start, Starts, Task
 from scenthound.store.recorded_web import RecordedWeb
@@ -91,7 +91,7 @@ def test_no_target_ever_trains_and_no_negative_is_a_page_of_the_topic(
     starts = Starts(web, task, n_start, n_train=n_train)
     try:
         start = starts.draw(mine, seed)
-    except BadTopic:
+    except InvalidTopic:
         # Examples may have no neighbours but each other.
         reject()
     assert not set(start.training) & set(start.targets)
@@ -154,13 +154,13 @@ def test_negatives_are_drawn_only_where_a_guide_trains(web_path):
 
 
 def test_one_topic_alone_cannot_be_learnt(web_path):
-    with pytest.raises(BadTopic, match=r"'balloon' gives a classifier no page of other topics.*--train-from"):
+    with pytest.raises(InvalidTopic, match=r"'balloon' gives a classifier no page of other topics.*--train-from"):
         planned(web_path, topics=(topic("balloon"),))
 
 
 def test_start_pages_that_are_no_examples_cannot_be_learnt_from(web_path):
     with pytest.raises(
-        BadTopic, match=r"'balloon' gives a classifier nothing to learn from.*--train, or.*--train-from"
+        InvalidTopic, match=r"'balloon' gives a classifier nothing to learn from.*--train, or.*--train-from"
     ):
         planned(web_path, task=Task.NEIGHBOURS)
     assert all(len(start.training) == 3 for start in planned(web_path, task=Task.NEIGHBOURS, n_train=3))

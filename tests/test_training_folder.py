@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
 from scenthound.store.training_folder import read_training
@@ -66,7 +66,7 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_a_folder_that_cannot_train_is_refused_in_one_line(case, tmp_path, web):
     pages, says = BAD[case]
-    with pytest.raises(BadInput, match=says) as refused:
+    with pytest.raises(InvalidInput, match=says) as refused:
         read_training(write(tmp_path / "pages", **pages), web)
     assert "\n" not in str(refused.value)
 
@@ -74,10 +74,10 @@ def test_a_folder_that_cannot_train_is_refused_in_one_line(case, tmp_path, web):
 def test_a_page_that_cannot_be_read_is_named(tmp_path, web):
     folder = write(tmp_path, positive__a_txt="balloon", negative__a_txt="train")
     (folder / "positive" / "gone.html").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(BadInput, match=r"gone\.html cannot be read"):
+    with pytest.raises(InvalidInput, match=r"gone\.html cannot be read"):
         read_training(folder, web)
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path, web):
-    with pytest.raises(BadInput, match="has no folder 'positive'"):
+    with pytest.raises(InvalidInput, match="has no folder 'positive'"):
         read_training(tmp_path / "nowhere", web)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.web.traps import DEEPEST, MOST_FAMILIES, TrapCosts, trap_sign
 from scenthound.web.urls import host_of
 from shared_pages import urls_of
@@ -37,34 +37,34 @@ def days(count: int) -> Iterator[date]:
     [
         ("/", None),
         ("/a/b/a/b.html", None),
-        ("/a/b/a/c/a/", Reason.TRAP_PATH),
-        ("/a//b//c//d", Reason.TRAP_PATH),
+        ("/a/b/a/c/a/", SkipReason.TRAP_PATH),
+        ("/a//b//c//d", SkipReason.TRAP_PATH),
         ("/" + "/".join("abcdefghijkl"), None),
-        ("/" + "/".join("abcdefghijklm"), Reason.TRAP_PATH),
+        ("/" + "/".join("abcdefghijklm"), SkipReason.TRAP_PATH),
         ("/10/10/1/2", None),
-        ("/a;jsessionid=0123456789ABCDEF0123", Reason.TRAP_SESSION),
-        ("/a?x=1&PHPSESSID=0123456789abcdef0123456789", Reason.TRAP_SESSION),
-        ("/(S(lit3py55t21z5v55vlm25s55))/a.aspx", Reason.TRAP_SESSION),
-        ("/a?s=0123456789abcdef0123456789abcdef", Reason.TRAP_SESSION),
-        ("/a?s=a-long-search-for-python-3.11", Reason.TRAP_QUERY),
-        ("/a?sid=17", Reason.TRAP_QUERY),
-        ("/a?utm_source=0123456789abcdef0123456789", Reason.TRAP_QUERY),
-        ("/2031/07/", Reason.TRAP_CALENDAR),
-        ("/events/2031-7-1", Reason.TRAP_CALENDAR),
-        ("/events_20310701.html", Reason.TRAP_CALENDAR),
+        ("/a;jsessionid=0123456789ABCDEF0123", SkipReason.TRAP_SESSION),
+        ("/a?x=1&PHPSESSID=0123456789abcdef0123456789", SkipReason.TRAP_SESSION),
+        ("/(S(lit3py55t21z5v55vlm25s55))/a.aspx", SkipReason.TRAP_SESSION),
+        ("/a?s=0123456789abcdef0123456789abcdef", SkipReason.TRAP_SESSION),
+        ("/a?s=a-long-search-for-python-3.11", SkipReason.TRAP_QUERY),
+        ("/a?sid=17", SkipReason.TRAP_QUERY),
+        ("/a?utm_source=0123456789abcdef0123456789", SkipReason.TRAP_QUERY),
+        ("/2031/07/", SkipReason.TRAP_CALENDAR),
+        ("/events/2031-7-1", SkipReason.TRAP_CALENDAR),
+        ("/events_20310701.html", SkipReason.TRAP_CALENDAR),
         ("/events/2031/13/", None),
         ("/wiki/1999", None),
         ("/item/120310701", None),
-        ("/a?month=2031-07", Reason.TRAP_CALENDAR),
-        ("/a?x=1&year=2031&y=2", Reason.TRAP_CALENDAR),
-        ("/a?tribe-bar-date=2031-07-01", Reason.TRAP_CALENDAR),
-        ("/?m=203107", Reason.TRAP_CALENDAR),
-        ("/a?update=1", Reason.TRAP_QUERY),
-        ("/a?d=123", Reason.TRAP_QUERY),
-        ("/a?date=today", Reason.TRAP_QUERY),
+        ("/a?month=2031-07", SkipReason.TRAP_CALENDAR),
+        ("/a?x=1&year=2031&y=2", SkipReason.TRAP_CALENDAR),
+        ("/a?tribe-bar-date=2031-07-01", SkipReason.TRAP_CALENDAR),
+        ("/?m=203107", SkipReason.TRAP_CALENDAR),
+        ("/a?update=1", SkipReason.TRAP_QUERY),
+        ("/a?d=123", SkipReason.TRAP_QUERY),
+        ("/a?date=today", SkipReason.TRAP_QUERY),
     ],
 )
-def test_signs(url: str, reason: Reason | None) -> None:
+def test_signs(url: str, reason: SkipReason | None) -> None:
     sign = trap_sign(SITE + url)
     assert (sign.reason if sign else None) == reason
 
@@ -144,7 +144,7 @@ def test_a_price_is_worked_out_as_the_table_says() -> None:
 
 def test_what_is_refused_costs_nothing_and_cheaper_pages_are_still_taken() -> None:
     traps = TrapCosts(allowance=10)
-    assert traps.charge(f"{SITE}/a/b/a/b/a/b/", 1) is Reason.TRAP_PATH
+    assert traps.charge(f"{SITE}/a/b/a/b/a/b/", 1) is SkipReason.TRAP_PATH
     assert traps.spent(1) == 0
     assert traps.charge(f"{SITE}/a/b/a/b/a/", 1) is None
     assert traps.spent(1) == 4
@@ -168,7 +168,7 @@ def test_what_lies_in_one_repeating_folder_is_of_one_kind() -> None:
 def test_hosts_and_kinds_pay_for_themselves() -> None:
     traps = TrapCosts(allowance=5)
     sessions = [f"{SITE}/;jsessionid={number:020}" for number in range(3)]
-    assert [traps.charge(url, 1) for url in sessions] == [None, Reason.TRAP_SESSION, Reason.TRAP_SESSION]
+    assert [traps.charge(url, 1) for url in sessions] == [None, SkipReason.TRAP_SESSION, SkipReason.TRAP_SESSION]
     assert traps.charge(sessions[1], 2) is None
     assert traps.charge(f"{SITE}/a/a/a/", 1) is None
     assert traps.charge(SITE, 1) is None

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.frontier import url_index, url_table
 from scenthound.frontier.url_index import NEW, FoundUrls
 from scenthound.frontier.url_table import UrlTable
@@ -229,7 +229,7 @@ def test_hashes_of_two_compiled_tables_differ(compiled):
 
 
 def test_a_table_that_is_not_compiled_refuses_pieces():
-    with pytest.raises(BrokenContract, match="finds pieces"):
+    with pytest.raises(PluginError, match="finds pieces"):
         UrlTable().find_pieces(b"", [0], b"", pieces())
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ring_web import N, topic
-from scenthound.errors import BadParameter, BadTopic, BrokenContract
+from scenthound.errors import InvalidParameter, InvalidTopic, PluginError
 from scenthound.experiments.starts import Start
 from scenthound.experiments.validate.settings import SeedSet, TopicsWanted, fitting_budgets
 from scenthound.experiments.validate.validation import prepared, validate
@@ -122,7 +122,7 @@ def test_the_longest_crawl_takes_at_most_half_of_the_web_whatever_the_excess(wan
 
 
 def test_a_web_too_small_for_so_many_lengths_is_refused():
-    with pytest.raises(BadParameter, match="The web has 3 pages, too few for crawls of 3 lengths"):
+    with pytest.raises(InvalidParameter, match="The web has 3 pages, too few for crawls of 3 lengths"):
         fitting_budgets((10, 20, 30), 3)
 
 
@@ -144,18 +144,18 @@ def test_a_strategy_that_judges_by_another_threshold_is_told_of(web_path, topics
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, reason):
-    with pytest.raises(BadParameter, match=reason):
+    with pytest.raises(InvalidParameter, match=reason):
         wished(**settings)
 
 
 def test_crawls_that_would_not_leave_their_seeds_are_refused(web_path, topics_file):
-    with pytest.raises(BadParameter, match="'balloon' start from 6 pages, and the shortest ends after 6"):
+    with pytest.raises(InvalidParameter, match="'balloon' start from 6 pages, and the shortest ends after 6"):
         validated(web_path, topics_file, budgets=(6, 20))
 
 
 def test_more_seeds_than_pages_are_refused_with_the_reason(web_path, topics_file):
     wanted = TopicsWanted(topics_file, ("balloon",))
-    with pytest.raises(BadParameter, match=r"41, and the web has 40 pages.* smaller --large\.$"):
+    with pytest.raises(InvalidParameter, match=r"41, and the web has 40 pages.* smaller --large\.$"):
         prepared(web_path, wanted, wished(n_large=41))
     assert prepared(web_path, wanted, wished(n_large=40))[1].n_large == 40
 
@@ -166,14 +166,16 @@ def test_a_strategy_that_fails_is_named(web_path, topics_file, monkeypatch):
 
     monkeypatch.setattr("scenthound.strategies.rank_function.RankFunction.tell", stumble)
     monkeypatch.setattr("scenthound.compiling.can_compile", lambda: False)
-    with pytest.raises(BrokenContract, match=r"best_first or relevance model cosine failed on topic 'balloon': Val"):
+    with pytest.raises(PluginError, match=r"best_first or relevance model cosine failed on topic 'balloon': Val"):
         validated(web_path, topics_file)
 
 
 def call(scenthound, web_path, topics_file, out, *more):
     sizes = ("--pages", 8, "--pages", 16, "--large", 6, "--small", 2, "--seeds", 2)
-    guide = ("--relevance", "cosine", "--threshold", 0.5, "--workers", 1)
-    return scenthound("validate", "--web", web_path, "--topics", topics_file, "--out", out, *sizes, *guide, *more)
+    relevance_model = ("--relevance", "cosine", "--threshold", 0.5, "--workers", 1)
+    return scenthound(
+        "validate", "--web", web_path, "--topics", topics_file, "--out", out, *sizes, *relevance_model, *more
+    )
 
 
 def test_the_command_leaves_findings_crawls_and_pictures(scenthound, web_path, topics_file, tmp_path):
@@ -258,13 +260,13 @@ def test_what_is_wrong_is_said_in_one_line_and_nothing_is_left(scenthound, web_p
 
 def test_a_topic_without_pages_in_the_web_is_refused(web_path, tmp_path):
     write_topics(tmp_path / "topics.jsonl", [topic("balloon"), topic("lost", examples=("http://gone.test/",))])
-    with pytest.raises(BadTopic, match="'lost' has no example in the recorded web"):
+    with pytest.raises(InvalidTopic, match="'lost' has no example in the recorded web"):
         validated(web_path, tmp_path / "topics.jsonl", trained=("lost",), unseen=())
 
 
 def test_the_python_example_of_the_guide_runs(web_path, topics_file, tmp_path, monkeypatch):
-    guide = Path(__file__).resolve().parents[1] / "docs" / "validating.md"
-    (script,) = re.findall(r"```python\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
+    relevance_model = Path(__file__).resolve().parents[1] / "docs" / "validating.md"
+    (script,) = re.findall(r"```python\n(.*?)```", relevance_model.read_text(encoding="utf-8"), re.DOTALL)
     (tmp_path / "example.py").write_text(script, encoding="utf-8")
     (tmp_path / "search").mkdir()
     rank_file(tmp_path / "search", "balloon")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ring_web import topic
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.experiments.validate.crawls import SEED_SETS
 from scenthound.experiments.validate.settings import TopicsWanted
 from scenthound.topics.files import write_topics
@@ -99,7 +99,7 @@ def test_the_command_makes_the_same_validation_again(made, scenthound):
 def test_what_is_no_validation_is_told_in_one_line(tmp_path, content, says):
     (tmp_path / "findings.json").write_text(content)
     (tmp_path / "crawls.csv").write_text("")
-    with pytest.raises(BadInput, match=says) as told:
+    with pytest.raises(InvalidInput, match=says) as told:
         validation_page(tmp_path)
     assert "\n" not in str(told.value)
 
@@ -110,5 +110,5 @@ def test_rows_that_are_gone_are_damage(made, tmp_path):
         (tmp_path / name).write_text((out / name).read_text())
     lines = (out / "crawls.csv").read_text().splitlines()
     (tmp_path / "crawls.csv").write_text("\n".join(lines[:-1]) + "\n")
-    with pytest.raises(BadInput, match="are damaged"):
+    with pytest.raises(InvalidInput, match="are damaged"):
         validation_page(tmp_path)

@@ -3,7 +3,7 @@
 import pytest
 
 from ring_web import topic, url
-from scenthound.errors import BadInput, BadTopic, UnknownName
+from scenthound.errors import InvalidInput, InvalidTopic, UnknownName
 from scenthound.experiments.starts import Starts
 from scenthound.experiments.validate.settings import (
     Record,
@@ -34,7 +34,7 @@ def test_a_search_has_seen_what_the_winners_that_it_began_with_were_trained_on(w
     file.write_text('formula = "PARENT_1"\n[training]\ntopics = ["balloon"]\nseeded_topics = ["train"]\n')
     records = trained_on([f"evolved:file={file}"])
     assert list(records.values()) == [Record(("balloon",), ("train",))]
-    with pytest.raises(BadTopic, match=r"'train' is not unseen: evolved:file=.* began with winners trained on it"):
+    with pytest.raises(InvalidTopic, match=r"'train' is not unseen: evolved:file=.* began with winners trained on it"):
         taken(web_path, TopicsWanted(tmp_path, unseen=("train",)), records)
     found = taken(web_path, TopicsWanted(tmp_path, most_unseen=9), records)
     assert [each.id for each in found.trained] == ["balloon"]
@@ -62,14 +62,14 @@ def test_a_guide_that_a_strategy_was_not_evolved_with_is_named(web_path, topics_
 
 def test_a_training_record_without_a_list_of_topics_is_refused(tmp_path):
     (tmp_path / "e.toml").write_text('formula = "PARENT_1"\n[training]\ntopics = "balloon"\n')
-    with pytest.raises(BadInput, match=r"e\.toml: `topics` in its training record is no list"):
+    with pytest.raises(InvalidInput, match=r"e\.toml: `topics` in its training record is no list"):
         trained_on([f"evolved:file={tmp_path / 'e.toml'}"])
 
 
 def test_topics_trained_on_are_those_of_the_records_unless_named(web_path, tmp_path):
     records = {"evolved": Record(("train", "lost"))}
     assert [each.id for each in taken(web_path, TopicsWanted(tmp_path), records).trained] == ["train"]
-    with pytest.raises(BadTopic, match=r"'balloon' is none that the strategies were trained on \(lost, train\)"):
+    with pytest.raises(InvalidTopic, match=r"'balloon' is none that the strategies were trained on \(lost, train\)"):
         taken(web_path, TopicsWanted(tmp_path, trained=("balloon",)), records)
 
 
@@ -89,9 +89,9 @@ def test_where_no_file_says_what_was_trained_on_the_caller_is_believed():
 
 
 def test_a_topic_that_a_search_saw_is_never_called_unseen(web_path, tmp_path):
-    with pytest.raises(BadTopic, match="'train' is not unseen: evolved was trained on it"):
+    with pytest.raises(InvalidTopic, match="'train' is not unseen: evolved was trained on it"):
         taken(web_path, TopicsWanted(tmp_path, unseen=("train",)), {"evolved": Record(("train",))})
-    with pytest.raises(BadTopic, match="'train' cannot be trained on and unseen"):
+    with pytest.raises(InvalidTopic, match="'train' cannot be trained on and unseen"):
         taken(web_path, TopicsWanted(tmp_path, ("train",), ("train",)), {})
 
 
@@ -120,5 +120,5 @@ def test_a_named_topic_that_shares_examples_is_taken_and_told_of(web_path, tmp_p
 def test_unknown_topics_and_none_at_all_are_refused(web_path, tmp_path):
     with pytest.raises(UnknownName, match="Did you mean 'balloon'"):
         taken(web_path, TopicsWanted(tmp_path, unseen=("baloon",)), {})
-    with pytest.raises(BadTopic, match="no topic to validate on"):
+    with pytest.raises(InvalidTopic, match="no topic to validate on"):
         taken(web_path, TopicsWanted(tmp_path), {})

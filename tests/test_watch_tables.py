@@ -8,18 +8,18 @@ from time import sleep
 import pytest
 
 from live_site import live_site, started
-from scenthound.crawler.host_statistics import MOST_TOLD, AskedHost, AskedHosts
-from scenthound.crawler.plan import RunGoals
+from scenthound.crawler.host_statistics import MOST_TOLD, HostStatistics, HostStatisticsTable
+from scenthound.crawler.plan import StopConditions
 from scenthound.crawler.state import State, crawl_state
-from scenthound.crawler.status import CrawlStatus, Moments
+from scenthound.crawler.status import CrawlStatus, SampleRecorder
 from scenthound.crawler.tasks import Hosts
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.frontier.politeness import Politeness
 from scenthound.frontier.politeness_rules import HostAnswer, PolitenessRules
 from scenthound.frontier.url_table import UrlTable
-from scenthound.reasons import Ended, Reason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_folder import DATABASE_FILE
-from scenthound.store.crawl_rows import GuideRow, MomentRow, RunRow
+from scenthound.store.crawl_rows import RelevanceRecord, RunRecord, Sample
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
 from stored_crawls import NOON_S, add_page, new_crawl, response, small_crawl
@@ -29,11 +29,11 @@ class Notes:
     """Keeps what is noted."""
 
     def __init__(self) -> None:
-        self.moments: list[MomentRow] = []
+        self.samples: list[Sample] = []
         self.statuses: list[bytes] = []
 
-    def add_moment(self, row: MomentRow) -> None:
-        self.moments.append(row)
+    def add_sample(self, row: Sample) -> None:
+        self.samples.append(row)
 
     def set_status(self, as_json: bytes) -> None:
         self.statuses.append(as_json)
@@ -46,90 +46,90 @@ def status(seconds: float, pages: int = 0, **changes: object) -> CrawlStatus:
         "seconds": seconds,
         "pages_per_s": pages / seconds if seconds else 0.0,
         "harvest": 0.25,
-        "harvest_of_late": 0.5,
+        "recent_harvest": 0.5,
         "frontier": 7,
         "in_flight": 2,
         "hosts_active": 2,
-        "hosts_resting": 3,
+        "hosts_waiting": 3,
         "hosts_ready": 4,
-        "hosts_retired": 1,
+        "hosts_disabled": 1,
         "regret": None,
-        "n_not_taken": 5,
-        "reasons": {Reason.ROBOTS: 5},
+        "n_skipped": 5,
+        "reasons": {SkipReason.ROBOTS: 5},
     }
     return CrawlStatus(**{**values, **changes})  # type: ignore[arg-type]
 
 
 def test_a_moment_is_noted_each_second_and_later_each_thousandth_of_the_crawls_age() -> None:
     notes = Notes()
-    moments = Moments(notes)
+    samples = SampleRecorder(notes)
     for tenth in range(100):
-        moments.note(status(tenth / 10), NOON_S + tenth / 10, [])
+        samples.note(status(tenth / 10), NOON_S + tenth / 10, [])
     # At 0, 1, ... 9 s.
-    assert [row.time_s - NOON_S for row in notes.moments] == list(range(10))
+    assert [row.time_s - NOON_S for row in notes.samples] == list(range(10))
     assert len(notes.statuses) == 100
-    old = Moments(old_notes := Notes(), run=2, age_before_s=20_000)
+    old = SampleRecorder(old_notes := Notes(), run=2, age_before_s=20_000)
     for second in range(100):
         old.note(status(float(second)), NOON_S + second, [])
     # A thousandth of 20,000 s, then of 20,020 s (due at 40.02 s), and so on.
-    assert [row.time_s - NOON_S for row in old_notes.moments] == [0, 20, 41, 62, 83]
+    assert [row.time_s - NOON_S for row in old_notes.samples] == [0, 20, 41, 62, 83]
     old.note(status(99.5), NOON_S + 99.5, [], is_last=True)
-    assert old_notes.moments[-1].time_s == NOON_S + 99.5
+    assert old_notes.samples[-1].time_s == NOON_S + 99.5
 
 
 def test_speed_is_told_of_the_last_ten_seconds(tmp_path: Path) -> None:
     with new_crawl(tmp_path / "crawl") as store:
-        moments = Moments(store)
+        samples = SampleRecorder(store)
         # 2 pages a second for 20 s, then 5 a second for 10 s.
         for second in range(31):
             pages = 2 * second if second <= 20 else 40 + 5 * (second - 20)
-            moments.note(status(float(second), pages), NOON_S + second, [AskedHost("a.test", "resting", 1.5, 3)])
+            samples.note(status(float(second), pages), NOON_S + second, [HostStatistics("a.test", "resting", 1.5, 3)])
         store.commit()
         told = store.status()
     assert told is not None
     assert told["pages_per_s"] == 5.0
     # 90 of 100 pages are there.
     assert (told["pages"], told["seconds_left"]) == (90, 2.0)
-    assert told["asked_hosts"] == [["a.test", "resting", 1.5, 3]]
+    assert told["host_statistics"] == [["a.test", "resting", 1.5, 3]]
     assert told["reasons"] == {"robots": 5}
 
 
 def test_runs_moments_and_guides_come_back_as_they_were_noted(tmp_path: Path) -> None:
-    first = RunRow(1, NOON_S, 0, 4711, "0.5.0")
-    ended = RunRow(1, NOON_S, 0, 4711, "0.5.0", NOON_S + 9, Ended.TIME.value)
-    moment = MomentRow(NOON_S, 1, 5, 10, 0.5, 0.25, None, 7, 1, 2, 3, 4, 0, 6, paused=True)
-    guide = GuideRow(3, NOON_S, "svm", "guides/1", 4, 5)
+    first = RunRecord(1, NOON_S, 0, 4711, "0.5.0")
+    ended = RunRecord(1, NOON_S, 0, 4711, "0.5.0", NOON_S + 9, EndReason.TIME.value)
+    sample = Sample(NOON_S, 1, 5, 10, 0.5, 0.25, None, 7, 1, 2, 3, 4, 0, 6, paused=True)
+    relevance_model = RelevanceRecord(3, NOON_S, "svm", "relevance_models/1", 4, 5)
     with new_crawl(tmp_path / "crawl") as store:
         before = store.change_counter()
         store.note_run(first)
-        store.add_moment(moment)
-        store.add_guide(guide)
+        store.add_sample(sample)
+        store.add_relevance_model(relevance_model)
         store.commit()
         assert store.change_counter() != before
         store.note_run(ended)
-        store.add_moment(moment)
+        store.add_sample(sample)
         store.commit()
         assert store.runs() == [ended]
-        assert store.moments() == [(1, moment), (2, moment)]
-        assert store.moments(after=1) == [(2, moment)]
-        assert store.guides() == [guide]
+        assert store.samples() == [(1, sample), (2, sample)]
+        assert store.samples(after=1) == [(2, sample)]
+        assert store.relevance_models() == [relevance_model]
 
 
 def test_a_crawl_of_an_older_version_tells_nothing_and_gets_the_tables_when_it_is_resumed(tmp_path: Path) -> None:
     folder = small_crawl(tmp_path / "crawl")
     connection = sqlite3.connect(folder / DATABASE_FILE)
-    for table in ("run", "moment", "status", "guide"):
+    for table in ("run", "sample", "status", "relevance_model"):
         connection.execute(f"DROP TABLE {table}")
     connection.commit()
     connection.close()
     with StoredCrawl.open(folder) as crawl:
-        assert (crawl.runs(), crawl.moments(), crawl.status(), crawl.guides()) == ([], [], None, [])
+        assert (crawl.runs(), crawl.samples(), crawl.status(), crawl.relevance_models()) == ([], [], None, [])
         assert crawl_state(crawl).state is State.STOPPED
-    RunGoals(page_budget=3).write(folder)
+    StopConditions(page_budget=3).write(folder)
     with StoredCrawl.open(folder) as crawl:
-        assert (crawl_state(crawl).state, crawl_state(crawl).ended) == (State.ENDED, Ended.BUDGET)
+        assert (crawl_state(crawl).state, crawl_state(crawl).ended) == (State.ENDED, EndReason.BUDGET)
     with CrawlStore.open(folder) as store:
-        store.note_run(RunRow(1, NOON_S, 3, 1, "0.5.0"))
+        store.note_run(RunRecord(1, NOON_S, 3, 1, "0.5.0"))
         store.commit()
         assert [run.run for run in store.runs()] == [1]
     with StoredCrawl.open(folder) as crawl:
@@ -149,7 +149,7 @@ def test_one_address_is_found_by_its_number_alone(tmp_path: Path) -> None:
             "http://b.test/\udc80",
         ]
         for missing in (-1, 102):
-            with pytest.raises(BadInput, match=f"URL {missing} is missing"):
+            with pytest.raises(InvalidInput, match=f"URL {missing} is missing"):
                 store.url_of(missing)
 
 
@@ -159,7 +159,7 @@ def test_a_crawl_in_which_nobody_works_and_that_never_ended_has_died(tmp_path: P
         assert crawl_state(store).state is State.RUNNING  # this process holds it
         with StoredCrawl.open(folder) as other:
             assert crawl_state(other).is_alive
-        store.note_run(RunRow(1, NOON_S, 0, 4711, "0.5.0"))
+        store.note_run(RunRecord(1, NOON_S, 0, 4711, "0.5.0"))
         add_page(store, 0, response())
         store.commit()
     with StoredCrawl.open(folder) as crawl:
@@ -170,14 +170,16 @@ def test_a_crawl_in_which_nobody_works_and_that_never_ended_has_died(tmp_path: P
 @pytest.mark.parametrize(
     ("ended", "state", "can_go_on"),
     [
-        (Ended.STOPPED, State.STOPPED, True),
-        (Ended.BUDGET, State.ENDED, True),
-        (Ended.FRONTIER, State.ENDED, False),
+        (EndReason.STOPPED, State.STOPPED, True),
+        (EndReason.BUDGET, State.ENDED, True),
+        (EndReason.FRONTIER, State.ENDED, False),
     ],
 )
-def test_a_crawl_that_said_why_it_ended_is_told_so(tmp_path: Path, ended: Ended, state: State, can_go_on: bool) -> None:
+def test_a_crawl_that_said_why_it_ended_is_told_so(
+    tmp_path: Path, ended: EndReason, state: State, can_go_on: bool
+) -> None:
     with new_crawl(tmp_path / "crawl") as store:
-        store.note_run(RunRow(1, NOON_S, 0, 1, "0.5.0", NOON_S, ended.value))
+        store.note_run(RunRecord(1, NOON_S, 0, 1, "0.5.0", NOON_S, ended.value))
         store.commit()
     with StoredCrawl.open(tmp_path / "crawl") as crawl:
         stands = crawl_state(crawl)
@@ -186,7 +188,7 @@ def test_a_crawl_that_said_why_it_ended_is_told_so(tmp_path: Path, ended: Ended,
 
 def test_a_crawl_that_ended_for_a_reason_of_a_later_version_has_ended(tmp_path: Path) -> None:
     with new_crawl(tmp_path / "crawl") as store:
-        store.note_run(RunRow(1, NOON_S, 0, 1, "9.9.9", NOON_S, "the moon rose"))
+        store.note_run(RunRecord(1, NOON_S, 0, 1, "9.9.9", NOON_S, "the moon rose"))
         store.commit()
     with StoredCrawl.open(tmp_path / "crawl") as crawl:
         assert (crawl_state(crawl).state, crawl_state(crawl).ended) == (State.ENDED, None)
@@ -210,8 +212,8 @@ def test_a_crawl_that_was_killed_has_died_and_its_next_run_is_the_second(tmp_pat
         assert [run.run for run in runs] == [1, 2]
         assert [run.process for run in runs] == [process.pid, again.pid]
         assert runs[0].ended is None
-        assert crawl_state(crawl).ended is Ended.BUDGET
-        assert crawl.moments()[-1][1].run == 2
+        assert crawl_state(crawl).ended is EndReason.BUDGET
+        assert crawl.samples()[-1][1].run == 2
     assert os.getpid() not in (process.pid, again.pid)
 
 
@@ -219,13 +221,13 @@ def _has_begun(folder: Path) -> bool:
     try:
         with StoredCrawl.open(folder) as crawl:
             return crawl.counts().visits > 0
-    except BadInput:
+    except InvalidInput:
         return False
 
 
 def test_hosts_asked_lately_are_told_with_how_it_stands_with_them() -> None:
     hosts, politeness = Hosts(UrlTable()), Politeness(PolitenessRules(delay_s=10.0))
-    asked = AskedHosts(hosts, politeness)
+    asked = HostStatisticsTable(hosts, politeness)
     numbers = {name: hosts.of_url(f"http://{name}.test/") for name in ("rests", "busy", "gone", "ready")}
     for name in ("rests", "busy"):
         politeness.started(numbers[name], 100.0)
@@ -236,11 +238,11 @@ def test_hosts_asked_lately_are_told_with_how_it_stands_with_them() -> None:
     asked.took_page("http://rests.test/page")
     # It rests from 101 s to 111 s.
     assert asked.told(104.0) == [
-        AskedHost("unheard-of.test", "ready", None, 0),
-        AskedHost("rests.test", "resting", 7.0, 1),
-        AskedHost("busy.test", "in process", None, 0),
-        AskedHost("ready.test", "ready", None, 0),
-        AskedHost("gone.test", "retired", None, 0),
+        HostStatistics("unheard-of.test", "ready", None, 0),
+        HostStatistics("rests.test", "resting", 7.0, 1),
+        HostStatistics("busy.test", "in process", None, 0),
+        HostStatistics("ready.test", "ready", None, 0),
+        HostStatistics("gone.test", "retired", None, 0),
     ]
     # To look a host up gives it no number: those are the engine's to give.
     assert len(hosts) == 4

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorded_pages import terms_of, three_pages
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.store import batches as batch_maker
 from scenthound.store.batches import BatchMaker, RawPage, RawRedirect
 from scenthound.store.builder import WebBuilder, web_of
@@ -71,7 +71,7 @@ def test_redirects_are_followed_in_chains_and_lead_nowhere_in_circles() -> None:
 
 
 def test_a_web_without_pages_is_refused() -> None:
-    with pytest.raises(BadInput, match="no pages"):
+    with pytest.raises(InvalidInput, match="no pages"):
         web_of([])
 
 

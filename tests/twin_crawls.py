@@ -10,7 +10,7 @@ import pytest
 from scenthound.simulator.compiled.driver import compiled_crawl
 from scenthound.simulator.modes import parse_mode
 from scenthound.simulator.simulator import simulate
-from scenthound.simulator.web import ShownLinks
+from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.rank_function import RankFunction
@@ -151,7 +151,7 @@ class Ground:
     """A web to crawl, what is shown of it, and its scores. Crawls on the same ground work in the same arrays."""
 
     web: RecordedWeb
-    shown: ShownLinks
+    shown: VisibleLinks
     scores: ToldScores
     seeds: list[int] = field(default_factory=lambda: [0])
 
@@ -182,7 +182,7 @@ class Ground:
 def ground_of(web, n_seeds=1, seed=0, *, continuous=False, **shown):
     """Crawls of a web from random seeds."""
     scores = ToldScores(web, seed, continuous=continuous)
-    return Ground(web, ShownLinks(web, **shown), scores, Random(seed).sample(range(web.n_pages), n_seeds))
+    return Ground(web, VisibleLinks(web, **shown), scores, Random(seed).sample(range(web.n_pages), n_seeds))
 
 
 def random_ground(seed, n_pages, n_links, n_seeds, **options):

@@ -11,13 +11,13 @@ from typing import Any
 
 from scenthound.crawler.assembly import CrawlParts
 from scenthound.crawler.live_crawl import RawAnswer
-from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.replay import VirtualRun
 from scenthound.crawler.start import take_up
 from scenthound.crawler.tasks import Kind, Order
 from scenthound.frontier.politeness_rules import PolitenessRules
 from scenthound.model import Topic
-from scenthound.reasons import Ended, Reason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
 from scenthound.store.crawl_folder import ArchiveSettings
@@ -44,7 +44,7 @@ class VirtualSite:
     asked: list[tuple[float, str]] = field(default_factory=list)
     own_addresses: bool = False
     #: Hosts whose names cannot be looked up, and why.
-    lost: dict[str, Reason] = field(default_factory=dict)
+    lost: dict[str, SkipReason] = field(default_factory=dict)
     takes_s: Callable[[Order], float] = lambda order: zlib.crc32(order.url.encode()) % 1000 / 1000
 
     def answer(self, order: Order) -> tuple[float, RawAnswer | None]:
@@ -138,7 +138,7 @@ def page_of_words(title: str, links: list[str], seed: int) -> str:
     return f"<title>{title}</title><p>{words}" + "".join(f"<p><a href='{link}'>on</a>" for link in links)
 
 
-def plan(seeds: tuple[str, ...], **settings: Any) -> CrawlPlan:
+def plan(seeds: tuple[str, ...], **settings: Any) -> CrawlSettings:
     """A plan without delays and guards, one page after the other, in the strategy's order."""
     chosen: dict[str, Any] = {
         "strategy": "breadth_first",
@@ -150,7 +150,7 @@ def plan(seeds: tuple[str, ...], **settings: Any) -> CrawlPlan:
         "soft_404s": False,
         "page_budget": 1000,
     }
-    return CrawlPlan(TOPIC, seeds, **chosen | settings)
+    return CrawlSettings(TOPIC, seeds, **chosen | settings)
 
 
 class Killed(Exception):
@@ -159,13 +159,13 @@ class Killed(Exception):
 
 def crawl_virtually(
     folder: Path,
-    plan: CrawlPlan,
+    plan: CrawlSettings,
     site: VirtualSite,
     *,
     commit: Callable[[], bool] = lambda: True,
     kill: Callable[[], bool] = lambda: False,
     stems: list[str] | None = None,
-) -> Ended:
+) -> EndReason:
     """Crawl into a folder, or go on there. `commit` and `kill` are asked after each event."""
     is_new = not folder.exists()
     store = (

@@ -41,11 +41,11 @@ class ScenthoundError(Exception):
     exit_code = 1
 
 
-class WrongUse(ScenthoundError):
+class UsageError(ScenthoundError):
     exit_code = 2
 
 
-class UnknownName(WrongUse):
+class UnknownName(UsageError):
     @classmethod
     def among(cls, kind: str, name: str, known: Iterable[str], where: str = "") -> "UnknownName":
         """Name the unknown one, the place it was looked for, the nearest known one and all that are known."""
@@ -58,22 +58,22 @@ class UnknownName(WrongUse):
         return cls(f"No {kind} {name!r}{place}.{guess} Known: {', '.join(names[:SHOWN]) or 'none'}{more}.")
 
 
-class BadParameter(WrongUse):
+class InvalidParameter(UsageError):
     pass
 
 
-class BadTopic(WrongUse):
+class InvalidTopic(UsageError):
     pass
 
 
-class BadInput(WrongUse):
+class InvalidInput(UsageError):
     pass
 
 
-class OddContent(BadInput):
+class CorruptData(InvalidInput):
     @classmethod
     @contextmanager
-    def told_of(cls, folder: object, kind: str = "crawl") -> Iterator[None]:
+    def wrapping(cls, folder: object, kind: str = "crawl") -> Iterator[None]:
         """Tell in this way of whatever a value does, within the block, that has the wrong type or is out of range. A
         crawl has thousands of values, and most are used far from where they are read."""
         try:
@@ -86,7 +86,7 @@ class OddContent(BadInput):
             ) from error
 
 
-class MissingExtra(WrongUse):
+class MissingExtra(UsageError):
     @classmethod
     def named(cls, extra: str, feature: str) -> "MissingExtra":
         return cls(f"{feature} needs an extra that is not installed: pip install 'scenthound[{extra}]'.")
@@ -96,13 +96,13 @@ class Failure(ScenthoundError):
     pass
 
 
-class Peeked(Failure):
+class LeakageError(Failure):
     pass
 
 
-class BrokenContract(Failure):
+class PluginError(Failure):
     @classmethod
-    def by(cls, error: Exception, what: str) -> "BrokenContract":
+    def by(cls, error: Exception, what: str) -> "PluginError":
         """Tell of an error in somebody else's code in one line, with the place where it happened."""
         place = traceback.extract_tb(error.__traceback__)[-1:]
         where = f" at {place[0].filename}:{place[0].lineno}" if place else ""
@@ -111,7 +111,7 @@ class BrokenContract(Failure):
 
     @classmethod
     @contextmanager
-    def told_as(cls, what: str) -> Iterator[None]:
+    def wrapping(cls, what: str) -> Iterator[None]:
         """Tell of whatever goes wrong in somebody else's code within the block in this way; errors of our own pass."""
         try:
             yield

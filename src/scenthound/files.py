@@ -22,7 +22,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import BinaryIO
 
-from scenthound.errors import BadInput, Failure, printable
+from scenthound.errors import Failure, InvalidInput, printable
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -57,7 +57,9 @@ def opened(path: Path) -> Iterator[OpenedFile]:
         _check_regular(path)
         file = path.open("rb")
     except OSError as reason:
-        raise BadInput(f"{printable(path)} cannot be read: {reason.strerror}; check the path and its rights.") from None
+        raise InvalidInput(
+            f"{printable(path)} cannot be read: {reason.strerror}; check the path and its rights."
+        ) from None
     with file, _decompressed(file) as content:
         yield OpenedFile(content, file)
 
@@ -68,9 +70,11 @@ def text_of(path: Path) -> str:
         try:
             return source.content.read().decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise BadInput(f"{printable(path)}: not UTF-8 at byte {error.start}; save the file as UTF-8.") from error
+            raise InvalidInput(
+                f"{printable(path)}: not UTF-8 at byte {error.start}; save the file as UTF-8."
+            ) from error
         except DAMAGE as error:
-            raise BadInput(f"{printable(path)}: damaged ({error}); check that it is whole.") from error
+            raise InvalidInput(f"{printable(path)}: damaged ({error}); check that it is whole.") from error
 
 
 def regular_bytes(path: Path, most_bytes: int) -> bytes:
@@ -114,12 +118,12 @@ def compressed_as(path: Path, content: bytes) -> bytes:
     return content
 
 
-def write_whole(path: Path, content: bytes, *, follow_link: bool = True) -> None:
+def write_atomic(path: Path, content: bytes, *, follow_link: bool = True) -> None:
     """Write a file, or replace it, so that a reader sees the old content or the new one. A link in its place is
     followed; or refused, where somebody else may have laid it."""
     target = Path(os.path.realpath(path)) if follow_link else path
     if target.is_symlink():
-        raise BadInput(f"{printable(path)} is a link, and nothing is written through it: put a file in its place.")
+        raise InvalidInput(f"{printable(path)} is a link, and nothing is written through it: put a file in its place.")
     part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         mode = _mode_to_keep(target)
@@ -132,7 +136,7 @@ def write_whole(path: Path, content: bytes, *, follow_link: bool = True) -> None
         part.replace(target)
         sync_folder(target.parent)
     except OSError as reason:
-        kind = Failure if reason.errno in _OF_THE_MACHINE else BadInput
+        kind = Failure if reason.errno in _OF_THE_MACHINE else InvalidInput
         raise kind(
             f"{printable(path)} cannot be written: {reason.strerror}; check the folder, its rights and the room left."
         ) from None
@@ -173,9 +177,11 @@ def _decompressed(file: BinaryIO) -> BufferedIOBase:
 def _check_regular(path: Path) -> None:
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
-        raise BadInput(f"{printable(path)} is a folder: name the files in it.")
+        raise InvalidInput(f"{printable(path)} is a folder: name the files in it.")
     if not stat.S_ISREG(mode):
-        raise BadInput(f"{printable(path)} is a pipe or a device, which can be read but once: save it as a file first.")
+        raise InvalidInput(
+            f"{printable(path)} is a pipe or a device, which can be read but once: save it as a file first."
+        )
 
 
 def _mode_to_keep(path: Path) -> int | None:

@@ -47,11 +47,11 @@ def in_order(
 
     Everything sent must be picklable. Close what this returns when it is not read to its end: that ends the workers.
     """
-    with Crew(make_worker, workers) as crew:
+    with WorkerPool(make_worker, workers) as crew:
         yield from crew.in_order(pieces)
 
 
-class Crew(Generic[Piece, Result]):
+class WorkerPool(Generic[Piece, Result]):
     """Workers that stay from one round of work to the next, with all that they have made for themselves.
 
     One worker is made and works here; several are processes of their own, which end with the block.
@@ -65,7 +65,7 @@ class Crew(Generic[Piece, Result]):
         self._idle: SimpleQueue[_Remote] = SimpleQueue()
         self._threads = ThreadPoolExecutor(workers)
 
-    def __enter__(self) -> "Crew[Piece, Result]":
+    def __enter__(self) -> "WorkerPool[Piece, Result]":
         return self
 
     def __exit__(self, *_: object) -> None:

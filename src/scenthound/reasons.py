@@ -6,12 +6,12 @@ A crawl tells the code to its user, counts it in its summary and keeps it in its
 from enum import StrEnum
 
 
-class Reason(StrEnum):
+class SkipReason(StrEnum):
     """A code; `told` says it in a few words for people."""
 
     told: str
 
-    def __new__(cls, code: str, told: str) -> "Reason":
+    def __new__(cls, code: str, told: str) -> "SkipReason":
         member = str.__new__(cls, code)
         member._value_ = code
         member.told = told
@@ -23,7 +23,7 @@ class Reason(StrEnum):
     ROBOTS_UNREACHABLE = "robots-unreachable", "robots.txt could not be had, which means to stay away"
     HOST_BUDGET = "host-budget", "as many pages of the host as the crawl may take"
     DOMAIN_BUDGET = "domain-budget", "as many pages of the domain as the crawl may take"
-    HOST_RETIRED = "host-retired", "the host failed too often, or asks for too long a rest"
+    HOST_DISABLED = "host-retired", "the host failed too often, or asks for too long a rest"
     TRAP_PATH = "trap-path", "the path repeats itself"
     TRAP_CALENDAR = "trap-calendar", "one of endlessly many dates"
     TRAP_SESSION = "trap-session", "the address carries a session"
@@ -40,8 +40,8 @@ class Reason(StrEnum):
     HEADERS_TIMEOUT = "headers-timeout", "no headers in time"
     HEADERS_TOO_LARGE = "headers-too-large", "headers without end"
     BODY_TIMEOUT = "body-timeout", "the body did not end in time"
-    BROKEN_RESPONSE = "broken-response", "an answer that breaks the rules of HTTP, or off in the middle"
-    BAD_CODING = "bad-coding", "a body that cannot be decompressed"
+    PROTOCOL_ERROR = "broken-response", "an answer that breaks the rules of HTTP, or off in the middle"
+    BAD_CONTENT_ENCODING = "bad-coding", "a body that cannot be decompressed"
     COMPRESSION_BOMB = "compression-bomb", "a body that swells too much when decompressed"
 
     # What the answer was.
@@ -50,7 +50,7 @@ class Reason(StrEnum):
     CLIENT_ERROR = "client-error", "the host has no such page, or does not give it (4xx)"
     SERVER_ERROR = "server-error", "the host failed (5xx)"
     RATE_LIMITED = "rate-limited", "the host asked to come later, too often (429, 503)"
-    ODD_STATUS = "odd-status", "a status that is neither a page nor a redirect nor an error"
+    UNEXPECTED_STATUS = "odd-status", "a status that is neither a page nor a redirect nor an error"
     NOT_HTML = "not-html", "no HTML"
 
     # What the page was.
@@ -61,13 +61,13 @@ class Reason(StrEnum):
 
 
 #: Reasons by their codes.
-REASONS = {reason.value: reason for reason in Reason}
+SKIP_REASONS = {reason.value: reason for reason in SkipReason}
 
 
 # Why a crawl came to its end, simulated or live.
 
 
-class Ended(StrEnum):
+class EndReason(StrEnum):
     """Said to people as it stands."""
 
     BUDGET = "page budget reached"

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Generic, TypeVar, Union
 
 import numpy as np
 
-from scenthound.errors import BadParameter, BrokenContract, ScenthoundError, UnknownName
+from scenthound.errors import InvalidParameter, PluginError, ScenthoundError, UnknownName
 
 # The parameters of a factory: its keyword arguments, what they may be, and how people write them.
 
@@ -84,7 +84,7 @@ class Parameter:
         except (ValueError, KeyError):
             what = "true or false" if self.kind is bool else f"a value of type {self.kind.__name__}"
             none = " or none" if self.optional else ""
-            raise BadParameter(f"{owner}: {self.name}={text} should be {what}{none}.") from None
+            raise InvalidParameter(f"{owner}: {self.name}={text} should be {what}{none}.") from None
         self.check(value, owner)
         return value
 
@@ -93,11 +93,13 @@ class Parameter:
         if value is None and self.optional:
             return
         if not isinstance(value, _KINDS.get(self.kind, object)):
-            raise BadParameter(f"{owner}: {self.name}={written(value)} should be a value of type {self.kind.__name__}.")
+            raise InvalidParameter(
+                f"{owner}: {self.name}={written(value)} should be a value of type {self.kind.__name__}."
+            )
         if self.words and value not in self.words:
             raise UnknownName.among(f"value of {owner}: {self.name}", str(value), self.words)
         if isinstance(value, int | float | np.number) and (not math.isfinite(value) or float(value) not in self.bounds):
-            raise BadParameter(f"{owner}: {self.name}={written(value)} is out of range; it must be {self.range}.")
+            raise InvalidParameter(f"{owner}: {self.name}={written(value)} is out of range; it must be {self.range}.")
 
 
 #: What the values of a parameter must be instances of; numbers of numpy are numbers.
@@ -146,7 +148,7 @@ def _known_parameters(factory: Callable[..., Any]) -> dict[str, Parameter]:
     try:
         hints = typing.get_type_hints(_called(factory), include_extras=True)
     except Exception as error:
-        raise BrokenContract.by(error, f"{factory.__name__}: its annotations cannot be read") from error
+        raise PluginError.by(error, f"{factory.__name__}: its annotations cannot be read") from error
     return {each.name: _parameter(each, hints) for each in arguments if each.default is not inspect.Parameter.empty}
 
 
@@ -169,7 +171,7 @@ def parameters_of(factory: Callable[..., Any]) -> Iterable[Parameter]:
     known = _known_parameters(factory)
     for name in _signature(factory).parameters:
         if name not in known:
-            raise BrokenContract(f"{factory.__name__}: parameter {name} needs a default value.")
+            raise PluginError(f"{factory.__name__}: parameter {name} needs a default value.")
     return known.values()
 
 
@@ -229,13 +231,13 @@ class Registry(Generic[Plugin]):
             raise UnknownName.among(self.kind, name, self._found)
         if len(self._found[name]) > 1:
             both = " and ".join(sorted(point.value for point in self._found[name]))
-            raise BrokenContract(f"The {self.kind} {name!r} is claimed by {both}: uninstall or rename one of them.")
+            raise PluginError(f"The {self.kind} {name!r} is claimed by {both}: uninstall or rename one of them.")
         try:
             loaded: Callable[..., Plugin] = self._found[name][0].load()
         except Exception as error:
-            raise BrokenContract.by(error, f"The {self.kind} {name!r} cannot be loaded") from error
+            raise PluginError.by(error, f"The {self.kind} {name!r} cannot be loaded") from error
         if not callable(loaded):
-            raise BrokenContract(f"The {self.kind} {name!r} is no class and no function, so nothing can be made of it.")
+            raise PluginError(f"The {self.kind} {name!r} is no class and no function, so nothing can be made of it.")
         return loaded
 
     def summary(self, name: str) -> str:
@@ -257,13 +259,13 @@ class Registry(Generic[Plugin]):
         for part in filter(None, (piece.strip() for piece in rest.split(","))):
             key, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals or not value:
-                raise BadParameter(f"{name}: {part!r} should be written parameter=value.")
+                raise InvalidParameter(f"{name}: {part!r} should be written parameter=value.")
             if key == PRESET and key not in known:
                 raise UnknownName(f"{name} has no presets; its parameters: {', '.join(known) or 'none'}.")
             if key not in known:
                 raise UnknownName.among(f"parameter of {name}", key, known)
             if key in chosen:
-                raise BadParameter(f"{name}: {key} is given twice.")
+                raise InvalidParameter(f"{name}: {key} is given twice.")
             chosen[key] = known[key].parse(value, name)
         return Choice(name, tuple((key, chosen[key]) for key in known if key in chosen))
 
@@ -294,9 +296,9 @@ class Registry(Generic[Plugin]):
         except ScenthoundError:
             raise
         except Exception as error:
-            raise BrokenContract.by(error, f"The {self.kind} {chosen} cannot be made") from error
+            raise PluginError.by(error, f"The {self.kind} {chosen} cannot be made") from error
         if self._must_be is not None and not isinstance(made, self._must_be):
-            raise BrokenContract(f"{chosen.name!r} is no {self.kind}: it is not of the kind {self._must_be.__name__}.")
+            raise PluginError(f"{chosen.name!r} is no {self.kind}: it is not of the kind {self._must_be.__name__}.")
         return made
 
 

@@ -118,7 +118,7 @@ def compare(
         train_from=train_from,
         mode=mode,
         closed_world=closed_world,
-        obey_nofollow=not follow_nofollow,
+        respect_nofollow=not follow_nofollow,
     )
     with shown("comparing") as progress:
         choice = TopicChoice(topics, tuple(topic or ()), topics_max, skip_missing)

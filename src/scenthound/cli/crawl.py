@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from scenthound.cli import crawl_options as options
-from scenthound.errors import WrongUse, printable
+from scenthound.errors import UsageError, printable
 
 if TYPE_CHECKING:
-    from scenthound.crawler.plan import CrawlPlan
+    from scenthound.crawler.plan import CrawlSettings
     from scenthound.frontier.politeness_rules import PolitenessRules
     from scenthound.web.fetch import FetchLimits
 
@@ -73,7 +73,7 @@ def crawl(
     scenthound crawl --resume balloons
     """
     from scenthound.cli.crawl_run import Wishes, go_on_with, start
-    from scenthound.crawler.plan import AGENT, DEFAULT_STRATEGY, ChosenTopic, CrawlPlan
+    from scenthound.crawler.plan import AGENT, DEFAULT_STRATEGY, ChosenTopic, CrawlSettings
     from scenthound.web.dns import read_hosts
 
     wishes = Wishes(pages, seconds_of(time), min_harvest, log_json, as_json)
@@ -82,7 +82,7 @@ def crawl(
         go_on_with(resume, wishes)
         return
     chosen = ChosenTopic.of(topic, topic_id, keywords or [], seed or [])
-    plan = CrawlPlan(
+    plan = CrawlSettings(
         chosen.topic,
         chosen.seeds,
         strategy=strategy or DEFAULT_STRATEGY,
@@ -94,7 +94,7 @@ def crawl(
         connections=connections,
         redirects=redirects,
         strict_order=strict_order,
-        obey_nofollow=not follow_nofollow,
+        respect_nofollow=not follow_nofollow,
         sitemaps=sitemaps,
         traps=not no_traps,
         near_duplicates=not keep_duplicates,
@@ -108,7 +108,7 @@ def crawl(
     ).with_budget(pages)
     _recommend_contact(plan)
     if strategy is not None:
-        _note_guide(plan)
+        _record_relevance_model(plan)
     start(plan, out or _folder_for(plan.topic.id), wishes, force=force)
 
 
@@ -122,7 +122,7 @@ def seconds_of(span: str | None) -> float | None:
     except ValueError:
         seconds = math.nan
     if not 0 < seconds <= MOST_SECONDS:
-        raise WrongUse(f"--time {printable(span, 40)!r} is no span of time: write 90, 90s, 10m, 2h or 1d.")
+        raise UsageError(f"--time {printable(span, 40)!r} is no span of time: write 90, 90s, 10m, 2h or 1d.")
     return seconds
 
 
@@ -133,7 +133,7 @@ def _refuse_what_is_kept(context: typer.Context, folder: Path) -> None:
         source = context.get_parameter_source(name)
         if name not in options.OF_A_RUN and source is not None and source.name == "COMMANDLINE":
             given = "TOPIC" if name == "topic" else parameter.opts[0]
-            raise WrongUse(
+            raise UsageError(
                 f"{given} cannot be changed when a crawl is resumed; {printable(folder)} has its settings. "
                 "With --resume go only --pages, --time, --min-harvest, --log-json and --json."
             )
@@ -167,7 +167,7 @@ def _recording(place: Path) -> str:
     return str(place.resolve())
 
 
-def _recommend_contact(plan: CrawlPlan) -> None:
+def _recommend_contact(plan: CrawlSettings) -> None:
     if not plan.contact and not plan.allow_private and not plan.offline:
         typer.echo(
             "Note: no --contact. Hosts like to know who crawls them; with a mail address or a web page they can ask.",
@@ -175,21 +175,22 @@ def _recommend_contact(plan: CrawlPlan) -> None:
         )
 
 
-def _note_guide(plan: CrawlPlan) -> None:
+def _record_relevance_model(plan: CrawlSettings) -> None:
     """Say so if a strategy that was chosen crawls by another guide than its own. The default one was chosen for it."""
-    from scenthound.crawler.assembly import guide_of
+    from scenthound.crawler.assembly import relevance_model_of
     from scenthound.strategies.base import STRATEGIES
     from scenthound.strategies.rank_function import RankFunction
 
     made = STRATEGIES.make(plan.strategy)
-    guide = guide_of(plan, made)
-    if plan.relevance is None and guide != made.guide:
+    relevance_model = relevance_model_of(plan, made)
+    if plan.relevance is None and relevance_model != made.relevance_model:
         but = ""
         if isinstance(made, RankFunction):
             but = f", by which few pages may reach the strategy's threshold of {made.threshold}"
         typer.echo(
-            f"Note: {printable(plan.strategy)} is made for the guide {made.guide}, which learns from pages. Without "
-            f"--train-from DIR (pages in DIR/positive and DIR/negative) {guide} scores instead{but}.",
+            f"Note: {printable(plan.strategy)} is made for {made.relevance_model}, a relevance model that learns from "
+            "pages. Without "
+            f"--train-from DIR (pages in DIR/positive and DIR/negative) {relevance_model} scores instead{but}.",
             err=True,
         )
 

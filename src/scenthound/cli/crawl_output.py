@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from scenthound.crawler.start import CrawlSummary
     from scenthound.crawler.status import CrawlStatus
-    from scenthound.reasons import Reason
+    from scenthound.reasons import SkipReason
 
 #: Reasons named while a crawl runs; the summary has all of them.
 REASONS_SHOWN = 3
@@ -49,19 +49,19 @@ def pages_of_budget(status: CrawlStatus) -> str:
 
 
 def hosts(status: CrawlStatus) -> str:
-    retired = f", {status.hosts_retired:,} retired" if status.hosts_retired else ""
-    return f"{status.hosts_active:,} active, {status.hosts_resting:,} resting{retired}"
+    retired = f", {status.hosts_disabled:,} retired" if status.hosts_disabled else ""
+    return f"{status.hosts_active:,} active, {status.hosts_waiting:,} resting{retired}"
 
 
 def hosts_met(status: CrawlStatus) -> str:
     """Over all runs of the crawl."""
-    n_hosts = status.hosts_active + status.hosts_resting + status.hosts_ready + status.hosts_retired
-    retired = f", {status.hosts_retired:,} of them retired" if status.hosts_retired else ""
+    n_hosts = status.hosts_active + status.hosts_waiting + status.hosts_ready + status.hosts_disabled
+    retired = f", {status.hosts_disabled:,} of them retired" if status.hosts_disabled else ""
     return f"{n_hosts:,}{retired}"
 
 
 def harvest(status: CrawlStatus) -> str:
-    return f"{status.harvest:.3f}, of late {status.harvest_of_late:.3f}"
+    return f"{status.harvest:.3f}, of late {status.recent_harvest:.3f}"
 
 
 def regret(status: CrawlStatus) -> str:
@@ -81,21 +81,21 @@ def time_left(status: CrawlStatus, time_s: float | None) -> str:
     return "" if seconds is None else f"{clock_time(seconds)} left"
 
 
-def most_frequent(reasons: Mapping[Reason, int]) -> list[tuple[Reason, int]]:
+def most_frequent(reasons: Mapping[SkipReason, int]) -> list[tuple[SkipReason, int]]:
     return sorted(reasons.items(), key=lambda counted: (-counted[1], counted[0]))
 
 
-def not_taken(status: CrawlStatus) -> str:
+def skipped(status: CrawlStatus) -> str:
     counted = most_frequent(status.reasons)
     named = [f"{reason} {count:,}" for reason, count in counted[:REASONS_SHOWN]]
     n_others = sum(count for _, count in counted[REASONS_SHOWN:])
     others = [f"others {n_others:,}"] if n_others else []
-    return f"{status.n_not_taken:,}" + (f": {', '.join((*named, *others))}" if named else "")
+    return f"{status.n_skipped:,}" + (f": {', '.join((*named, *others))}" if named else "")
 
 
 def ending_text(status: CrawlStatus) -> str:
     """What a crawl that is about to end still waits for, or that it is paused; nothing while it goes on."""
-    from scenthound.reasons import Ended
+    from scenthound.reasons import EndReason
 
     if status.paused and status.ending is None:
         finishing = f": finishing {status.in_flight:,} in flight" if status.in_flight else ""
@@ -103,7 +103,7 @@ def ending_text(status: CrawlStatus) -> str:
     if status.ending is None or not status.in_flight:
         return ""
     finishing = f"{status.ending}: finishing {status.in_flight:,} in flight"
-    return f"{finishing}; Ctrl-C again stops now" if status.ending is Ended.STOPPED else finishing
+    return f"{finishing}; Ctrl-C again stops now" if status.ending is EndReason.STOPPED else finishing
 
 
 def status_values(status: CrawlStatus, time_s: float | None) -> dict[str, Any]:
@@ -116,15 +116,15 @@ def status_values(status: CrawlStatus, time_s: float | None) -> dict[str, Any]:
         "seconds_left": None if left_s is None else round(left_s, 1),
         "pages_per_s": round(status.pages_per_s, 3),
         "harvest": status.harvest,
-        "harvest_of_late": status.harvest_of_late,
+        "recent_harvest": status.recent_harvest,
         "regret": status.regret,
         "frontier": status.frontier,
         "in_flight": status.in_flight,
         "hosts_active": status.hosts_active,
-        "hosts_resting": status.hosts_resting,
+        "hosts_waiting": status.hosts_waiting,
         "hosts_ready": status.hosts_ready,
-        "hosts_retired": status.hosts_retired,
-        "not_taken": status.n_not_taken,
+        "hosts_disabled": status.hosts_disabled,
+        "skipped": status.n_skipped,
         "reasons": {reason.value: count for reason, count in most_frequent(status.reasons)},
         "ending": status.ending and status.ending.name.lower(),
         "paused": status.paused,
@@ -207,7 +207,7 @@ def _display(title: str, status: CrawlStatus, time_s: float | None) -> Renderabl
         "regret": regret(status),
         "frontier": f"{status.frontier:,} waiting, {status.in_flight:,} in flight",
         "hosts": hosts(status),
-        "not taken": not_taken(status),
+        "not taken": skipped(status),
     }
     for name, told in rows.items():
         facts.add_row(Text(name, "dim", no_wrap=True), Text(told, overflow="ellipsis", no_wrap=True))
@@ -258,7 +258,7 @@ class PlainLines:
             f"{pages_of_budget(status)}, {speed(status)}{left and f', {left}'}; "
             f"harvest {harvest(status)}; "
             f"frontier {status.frontier:,}; hosts {hosts(status)}; regret {regret(status)}; "
-            f"not taken {not_taken(status)}"
+            f"not taken {skipped(status)}"
         )
 
     def _is_due(self) -> bool:

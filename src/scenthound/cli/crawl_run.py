@@ -11,11 +11,11 @@ import typer
 from scenthound.cli import INTERRUPTED
 from scenthound.cli.crawl_output import print_event, summary_values, watcher
 from scenthound.cli.crawl_tables import print_summary
-from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.start import RunOptions
 from scenthound.crawler.start import crawl as crawl_live
 from scenthound.crawler.start import resume as resume_crawl
-from scenthound.reasons import Ended
+from scenthound.reasons import EndReason
 from scenthound.store.crawl_folder import CrawlAbout
 from scenthound.ui.formats import json_text
 
@@ -37,16 +37,16 @@ class Wishes:
     as_json: bool
 
 
-def start(plan: CrawlPlan, folder: Path, wishes: Wishes, *, force: bool) -> None:
+def start(plan: CrawlSettings, folder: Path, wishes: Wishes, *, force: bool) -> None:
     _run(plan, wishes, lambda options: crawl_live(plan, folder, options, force=force))
 
 
 def go_on_with(folder: Path, wishes: Wishes) -> None:
-    plan = CrawlPlan.from_settings(CrawlAbout.read(folder).settings)
+    plan = CrawlSettings.from_settings(CrawlAbout.read(folder).settings)
     _run(plan, wishes, lambda options: resume_crawl(folder, options))
 
 
-def _run(plan: CrawlPlan, wishes: Wishes, run: Callable[[RunOptions], CrawlSummary]) -> None:
+def _run(plan: CrawlSettings, wishes: Wishes, run: Callable[[RunOptions], CrawlSummary]) -> None:
     with watcher(f"{plan.topic.id} by {plan.strategy}", wishes.time_s, log_json=wishes.log_json) as watching:
         summary = run(
             RunOptions(
@@ -59,7 +59,7 @@ def _run(plan: CrawlPlan, wishes: Wishes, run: Callable[[RunOptions], CrawlSumma
             )
         )
     _tell(summary, wishes)
-    if summary.ended is Ended.STOPPED:
+    if summary.ended is EndReason.STOPPED:
         sys.exit(INTERRUPTED)
 
 

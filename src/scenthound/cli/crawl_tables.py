@@ -20,7 +20,7 @@ from scenthound.cli.tables import print_table
 from scenthound.cli.terminal import filled, filled_command, say
 from scenthound.crawler.explain import Fate
 from scenthound.errors import printable
-from scenthound.reasons import Ended, Reason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.archive import file_name
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
 
@@ -41,7 +41,7 @@ def print_summary(summary: CrawlSummary) -> None:
         {
             "pages": f"{status.n_pages:,} of {summary.page_budget:,}, in {printable(summary.folder)}",
             "speed": f"{words.speed(status)} for {words.clock_time(status.seconds)}",
-            "harvest": f"{status.harvest:.3f} mean relevance, {status.harvest_of_late:.3f} over the last pages",
+            "harvest": f"{status.harvest:.3f} mean relevance, {status.recent_harvest:.3f} over the last pages",
             "regret": f"{words.regret(status)}, the mean score given up because hosts of better pages rested",
             "hosts": words.hosts_met(status),
             "frontier": f"{words.counted(status.frontier, 'page still waits', 'pages still wait')}",
@@ -63,7 +63,9 @@ def _took_nothing(summary: CrawlSummary) -> str:
     if not summary.reasons:
         return "It took no page, and was refused none: it ended before the first answer."
     reason, count = words.most_frequent(summary.reasons)[0]
-    hint = " Is that meant, as in an intranet? --allow-private lets it." if reason is Reason.ADDRESS_FORBIDDEN else ""
+    hint = (
+        " Is that meant, as in an intranet? --allow-private lets it." if reason is SkipReason.ADDRESS_FORBIDDEN else ""
+    )
     pages = words.counted(count, "page", "pages")
     return f"It took no page. The most frequent reason, for {pages}: {reason.told} ({reason}).{hint}"
 
@@ -104,9 +106,9 @@ def _print_next(summary: CrawlSummary) -> None:
     if summary.n_recorded < summary.status.n_pages:
         commands[f"{scenthound} export {folder} --to jsonl --out pages.jsonl"] = "its pages, for other programs"
     resume = {f"{scenthound} crawl --resume {folder}{more}": "goes on where it stood"}
-    if summary.ended is Ended.STOPPED:
+    if summary.ended is EndReason.STOPPED:
         commands = resume | commands
-    elif summary.ended is not Ended.FRONTIER:
+    elif summary.ended is not EndReason.FRONTIER:
         commands |= resume
     if summary.n_recorded and summary.recording is not None:
         commands[f"{scenthound} simulate --web {shlex.quote(summary.recording)} ..."] = (
@@ -122,7 +124,7 @@ def _print_next(summary: CrawlSummary) -> None:
 
 if TYPE_CHECKING:
     from scenthound.crawler.explain import Explanation, Parent
-    from scenthound.store.crawl_rows import NotTakenRow, Place, VisitRow
+    from scenthound.store.crawl_rows import ArchiveLocation, SkippedRecord, VisitRecord
 
 MOST_ANCHOR_LETTERS = 60
 
@@ -131,8 +133,8 @@ def print_explanation(told: Explanation) -> None:
     typer.echo(printable(told.url))
     if told.visit is not None:
         _print_visit(told, told.visit)
-    elif told.not_taken is not None:
-        _print_not_taken(told.not_taken)
+    elif told.skipped is not None:
+        _print_not_taken(told.skipped)
     elif told.fate is Fate.WAITING:
         typer.echo("Neither taken nor given up: it still waits, or was on its way when the crawl stopped.")
     else:
@@ -143,8 +145,8 @@ def print_explanation(told: Explanation) -> None:
     _print_parents(told)
 
 
-def _print_visit(told: Explanation, visit: VisitRow) -> None:
-    typer.echo(f"Taken: visit {visit.visit:,}, counted from 0, on {_moment(visit.time_s)}.")
+def _print_visit(told: Explanation, visit: VisitRecord) -> None:
+    typer.echo(f"Taken: visit {visit.visit:,}, counted from 0, on {_sample(visit.time_s)}.")
     facts = {
         "title": printable(visit.title, 200) or "none",
         "relevance": f"{visit.relevance:.4f}",
@@ -161,8 +163,8 @@ def _print_visit(told: Explanation, visit: VisitRow) -> None:
     print_facts(facts)
 
 
-def _print_not_taken(row: NotTakenRow) -> None:
-    typer.echo(f"Not taken: {row.reason.told} ({row.reason}), decided on {_moment(row.time_s)}.")
+def _print_not_taken(row: SkippedRecord) -> None:
+    typer.echo(f"Not taken: {row.reason.told} ({row.reason}), decided on {_sample(row.time_s)}.")
     facts = {}
     if row.status is not None:
         facts["status"] = str(row.status)
@@ -197,7 +199,7 @@ def _parent_row(parent: Parent) -> list[str]:
     ]
 
 
-def _figures(visit: VisitRow) -> dict[str, str]:
+def _figures(visit: VisitRecord) -> dict[str, str]:
     """Those that the strategy told. A seed comes before all other pages, so its score is endless, and so is the regret
     of a page that was taken while a seed had to wait."""
     told = {"score": (visit.score, "seed"), "regret": (visit.regret, "a seed had to wait")}
@@ -208,13 +210,13 @@ def _figures(visit: VisitRow) -> dict[str, str]:
     }
 
 
-def _place(place: Place | None) -> str:
+def _place(place: ArchiveLocation | None) -> str:
     if place is None:
         return "the recording that it was read from"
     return f"{ARCHIVE_FOLDER}/{file_name(place.file)}, {place.length:,} bytes from byte {place.offset:,} on"
 
 
-def _moment(time_s: float) -> str:
+def _sample(time_s: float) -> str:
     return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
@@ -226,14 +228,14 @@ def explanation_values(told: Explanation) -> dict[str, Any]:
         "asked_url": told.asked_url,
         "is_seed": told.is_seed,
         "visit": None if told.visit is None else _visit_values(told.visit),
-        "not_taken": None if told.not_taken is None else _not_taken_values(told.not_taken),
+        "skipped": None if told.skipped is None else _not_taken_values(told.skipped),
         "parents": [{name: getattr(parent, name) for name in parent.__slots__} for parent in told.parents],
         "n_parents": told.n_parents,
         "nearest": told.nearest,
     }
 
 
-def _visit_values(visit: VisitRow) -> dict[str, Any]:
+def _visit_values(visit: VisitRecord) -> dict[str, Any]:
     names = ("visit", "url", "status", "time_s", "title", "relevance", "score", "regret", "rank", "waiting")
     place = visit.place
     return {
@@ -245,7 +247,7 @@ def _visit_values(visit: VisitRow) -> dict[str, Any]:
     }
 
 
-def _not_taken_values(row: NotTakenRow) -> dict[str, Any]:
+def _not_taken_values(row: SkippedRecord) -> dict[str, Any]:
     return {
         "reason": row.reason.value,
         "told": row.reason.told,

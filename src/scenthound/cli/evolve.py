@@ -11,7 +11,7 @@ import typer
 
 from scenthound.cli import evolve_options as options
 from scenthound.cli.options import AsJson, Force, Workers
-from scenthound.errors import Failure, WrongUse, printable
+from scenthound.errors import Failure, UsageError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def evolve(
     closed_world: options.ClosedWorld = False,
     follow_nofollow: options.FollowNofollow = False,
     plain: options.Plain = False,
-    relevance: options.Guide = None,
+    relevance: options.ModelInfo = None,
     threshold: options.Threshold = 0.5,
     train: options.Train = 0,
     train_from: options.TrainFrom = None,
@@ -72,7 +72,7 @@ def evolve(
         _run(folder, as_json, lambda watch: go_on(folder, web=web, workers=workers, watch=watch))
         return
     if web is None or topics is None or out is None:
-        raise WrongUse("A search needs --web, --topics and --out; --resume DIR goes on with one.")
+        raise UsageError("A search needs --web, --topics and --out; --resume DIR goes on with one.")
     check_new(out, force)
     _record_crawl(web)
     place, choice, folder = web, TopicChoice(topics, tuple(topic or ()), skip_missing=skip_missing), out
@@ -99,7 +99,7 @@ def evolve(
             reevaluate=reevaluate,
             task=parse_task(task),
             closed_world=closed_world,
-            obey_nofollow=not follow_nofollow,
+            respect_nofollow=not follow_nofollow,
             relevance=relevance,
             n_train=train,
             train_from=train_from,
@@ -118,7 +118,7 @@ def _refuse_what_is_kept(context: typer.Context, folder: Path) -> None:
         name = parameter.name or ""
         source = context.get_parameter_source(name)
         if name not in options.OF_A_RUN and source is not None and source.name == "COMMANDLINE":
-            raise WrongUse(
+            raise UsageError(
                 f"{parameter.opts[0]} cannot be changed when a search is resumed; {printable(folder)} has its "
                 "settings. With --resume go only --web, --workers and --json."
             )

@@ -127,7 +127,7 @@ FollowNofollow = Annotated[
 ]
 Plain = Annotated[bool, typer.Option("--plain", help="Use no compiled code: slow, the same.", rich_help_panel=CRAWLS)]
 
-Guide = Annotated[
+ModelInfo = Annotated[
     str | None,
     typer.Option(
         "--relevance",

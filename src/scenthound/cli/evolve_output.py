@@ -101,18 +101,18 @@ def _compared(done: Evolution) -> str:
     """A validation by the guide and in the mode of the search, on its topics and on others if there are any."""
     experiment, out = done.settings.experiment, shlex.quote(f"{done.folder}-validation")
     unseen = f" --unseen-max {UNSEEN_PROPOSED}" if experiment.other_topics else ""
-    guide = shlex.quote(experiment.guides()[STRATEGY])
-    return f"{unseen} --relevance {guide} --mode {experiment.mode} --out {out}"
+    relevance_model = shlex.quote(experiment.relevance_models()[STRATEGY])
+    return f"{unseen} --relevance {relevance_model} --mode {experiment.mode} --out {out}"
 
 
 def _training(done: Evolution) -> str:
     """What a live crawl needs for the guide that the formula was found with."""
-    guide, given = done.settings.experiment.guides()[STRATEGY], done.settings.experiment.train_from
-    if not trains(RELEVANCE.make(guide)):
+    relevance_model, given = done.settings.experiment.relevance_models()[STRATEGY], done.settings.experiment.train_from
+    if not trains(RELEVANCE.make(relevance_model)):
         return ""
     if given is not None:
         return f" --train-from {shlex.quote(str(given))}"
-    return f" --train-from DIR  ({guide} learns from the pages in DIR/positive and DIR/negative)"
+    return f" --train-from DIR  ({relevance_model} learns from the pages in DIR/positive and DIR/negative)"
 
 
 def _formula(rank_function: Compared) -> str:
@@ -173,7 +173,7 @@ def watched() -> Iterator[Watching]:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class Sample:
     """How far a search was at a time."""
 
     at_s: float
@@ -187,13 +187,13 @@ class Pace:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._first: Moment | None = None
-        self._last: Moment | None = None
+        self._first: Sample | None = None
+        self._last: Sample | None = None
 
     def note(self, status: EvolutionStatus) -> None:
         """What was done before the first crawl of this run came back does not count."""
         if status.n_visits:
-            self._last = Moment(self._now(), status.n_visits, status.n_told, status.share)
+            self._last = Sample(self._now(), status.n_visits, status.n_told, status.share)
             self._first = self._first or self._last
 
     @property

@@ -19,7 +19,7 @@ from scenthound.cli.options import (
     Workers,
 )
 from scenthound.cli.terminal import shown
-from scenthound.errors import WrongUse
+from scenthound.errors import UsageError
 from scenthound.ui.formats import json_text
 
 
@@ -64,7 +64,7 @@ def _pairs(conditions: list[str]) -> dict[str, str]:
     for condition in conditions:
         field, equals, value = condition.partition("=")
         if not equals or not field:
-            raise WrongUse(f"--where {condition!r} should be written FIELD=VALUE, for example kind=article.")
+            raise UsageError(f"--where {condition!r} should be written FIELD=VALUE, for example kind=article.")
         pairs[field] = value
     return pairs
 
@@ -169,7 +169,7 @@ def simulate(
             task=task,
             n_start=start,
             closed_world=closed_world,
-            obey_nofollow=not follow_nofollow,
+            respect_nofollow=not follow_nofollow,
             relevance=relevance,
             n_train=train,
             n_judge=judge,
@@ -260,7 +260,7 @@ def _numbers(settings: list[str]) -> dict[str, int | float]:
         try:
             numbers[name] = int(value) if value.isdecimal() else float(value)
         except ValueError:
-            raise WrongUse(f"--set {setting!r} should be written NAME=NUMBER, for example on_host=0.9.") from None
+            raise UsageError(f"--set {setting!r} should be written NAME=NUMBER, for example on_host=0.9.") from None
     return numbers
 
 

@@ -9,7 +9,7 @@ import typer
 
 from scenthound.cli.options import AsJson, Workers
 from scenthound.cli.terminal import shown
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from scenthound.experiments.study.settings import StudySettings
@@ -77,7 +77,7 @@ def study(
     if web is None or topics is None or out is None:
         given = {"--web": web, "--topics": topics, "--out": out}
         missing = [option for option, value in given.items() if value is None]
-        raise BadParameter(f"A study needs {' and '.join(missing)}; `scenthound study --help` tells what they are.")
+        raise InvalidParameter(f"A study needs {' and '.join(missing)}; `scenthound study --help` tells what they are.")
     with shown(name) as progress:
         done = _run(out, chosen, web, topics, cache, workers=workers, progress=progress)
     _print(done, out, as_json)
@@ -98,7 +98,7 @@ def _run(
 
         return study_into(out, settings, web, topics, cache=cache, workers=workers, progress=progress)
     if cache is not None:
-        raise BadParameter(f"{SEARCH_STUDY} keeps what it crawled in --out: leave --cache out.")
+        raise InvalidParameter(f"{SEARCH_STUDY} keeps what it crawled in --out: leave --cache out.")
     from scenthound.ui.reports.johnson2003 import johnson2003_into
 
     return johnson2003_into(out, settings, web, topics, workers=workers, progress=progress)

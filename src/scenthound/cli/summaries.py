@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import typer
 
 from scenthound.cli.tables import print_table
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.registry import written
 from scenthound.ui.formats import json_text
 
@@ -97,7 +97,7 @@ def strategy_facts(name: str) -> dict[str, Any]:
     strategy = STRATEGIES.make(name)
     bound = strategy.memory_bound()
     return {
-        "guide": strategy.guide,
+        "relevance_model": strategy.relevance_model,
         "most_pages_waiting": bound.waiting,
         "bytes_per_page_waiting": bound.bytes_per_waiting,
         "bytes_per_url_seen": bound.bytes_per_url,
@@ -132,7 +132,7 @@ def _row(registry: Registry[Any], name: str) -> list[str]:
     try:
         parameters = ", ".join(map(str, registry.parameters(name).values())) or "-"
         return [name, registry.summary(name), parameters]
-    except BrokenContract as broken:
+    except PluginError as broken:
         return [name, f"cannot be used: {broken}", "-"]
 
 
@@ -163,7 +163,7 @@ def _described(registry: Registry[Any], name: str, facts: Facts) -> dict[str, An
             "presets": {preset: dict(values) for preset, values in registry.presets(name).items()},
             **facts(name),
         }
-    except BrokenContract as broken:
+    except PluginError as broken:
         return {"name": name, "broken": str(broken)}
 
 

@@ -7,7 +7,7 @@ import typer
 
 from scenthound.cli.options import AsJson
 from scenthound.cli.terminal import shown
-from scenthound.errors import BadInput, WrongUse, printable
+from scenthound.errors import InvalidInput, UsageError, printable
 
 PAGES = "What scores the labelled pages"
 
@@ -80,11 +80,11 @@ def threshold(
     from scenthound.ui.figures import check_figure, draw_threshold
 
     if topics is None and (topic or relevance or train_from or cross_validate):
-        raise WrongUse("--topic, --relevance, --train-from and --cross-validate need --topics.")
+        raise UsageError("--topic, --relevance, --train-from and --cross-validate need --topics.")
     scored_by = ScoredBy(topics, topic, relevance or "cosine", train_from, cross_validate) if topics else None
     if suggest is not None:
         if web is None or scored_by is None:
-            raise WrongUse("--suggest draws pages of a web by their scores: name --web and --topics.")
+            raise UsageError("--suggest draws pages of a web by their scores: name --web and --topics.")
         with shown("scoring") as progress:
             n_drawn = draw_pages_to_label(
                 labels, suggest, web=web, scored_by=scored_by, seed=seed, force=force, progress=progress
@@ -100,7 +100,7 @@ def threshold(
         try:
             draw_threshold(found, picture)
         except OSError as reason:
-            raise BadInput(
+            raise InvalidInput(
                 f"{printable(picture)} cannot be written: {reason.strerror}; check the folder, or choose another --out."
             ) from None
     print_suggestion(found, pictures, as_json)

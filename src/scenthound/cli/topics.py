@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.ui.formats import json_text
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def import_topics(
 
 def _check_free(out: Path, force: bool) -> None:
     if out.exists() and not force:
-        raise BadInput(f"{out} exists already: choose another name, or replace it with --force.")
+        raise InvalidInput(f"{out} exists already: choose another name, or replace it with --force.")
 
 
 def _write(chosen: "Chosen", out: Path) -> None:

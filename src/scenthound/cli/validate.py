@@ -88,7 +88,7 @@ def validate(
         relevance=relevance,
         threshold=threshold,
         closed_world=closed_world,
-        obey_nofollow=not follow_nofollow,
+        respect_nofollow=not follow_nofollow,
         plain=plain,
     )
     wanted = TopicsWanted(topics, tuple(topic or ()), tuple(unseen or ()), unseen_max)

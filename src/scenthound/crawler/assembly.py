@@ -11,15 +11,15 @@ from scenthound.crawler.engine import Engine
 from scenthound.crawler.live_crawl import LiveCrawl
 from scenthound.crawler.live_web import LiveWeb
 from scenthound.crawler.page_sources import RecordedPages, StoredPages
-from scenthound.crawler.plan import CrawlPlan
+from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.reader import PageGuards, PageScorer, Reader
 from scenthound.crawler.tasks import CrawlRules
-from scenthound.errors import BadInput, BadTopic, Failure, WrongUse, printable
+from scenthound.errors import Failure, InvalidInput, InvalidTopic, UsageError, printable
 from scenthound.files import DAMAGE, open_regular, opened
 from scenthound.frontier.base import Turns
 from scenthound.frontier.priority import UnboundedFrontier
 from scenthound.frontier.url_table import UrlTable
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.relevance.base import RELEVANCE, Relevance, trains
 from scenthound.simulator.scores import TopicWords
 from scenthound.store.crawl_store import CrawlStore
@@ -46,7 +46,7 @@ def load_compiled(parser: GuardedParser) -> None:
     """Failure if it cannot be used."""
     for html in _PAGES:
         page = parser.parse_now(html, "http://page.invalid/", None)
-        if isinstance(page, Reason):
+        if isinstance(page, SkipReason):
             raise Failure(
                 "The compiled code that reads pages does not work here: install another version of numba, or none; "
                 "a crawl takes longer without it."
@@ -81,7 +81,7 @@ _DIGEST_LETTERS = 32
 _FILE = "file"
 
 
-def pinned(plan: CrawlPlan) -> CrawlPlan:
+def pinned(plan: CrawlSettings) -> CrawlSettings:
     """The plan with what it reads noted; one that names pages nobody would learn from is refused."""
     if plan.web is not None:
         plan = replace(plan, web=str(Path(plan.web).resolve()), web_fingerprint=open_web(plan.web).fingerprint)
@@ -103,7 +103,7 @@ def strategy_file(strategy: str) -> Path | None:
 def _with_file(strategy: str, file: Path) -> str:
     choice, place = STRATEGIES.parse(strategy), str(file)
     if "," in place or place != place.strip():
-        raise WrongUse(
+        raise UsageError(
             f"{printable(file)!r}, which {choice.name} reads, cannot be kept as a parameter: a comma would end it, and "
             "blanks around it would be lost. Rename or move the file."
         )
@@ -120,47 +120,49 @@ def file_digest(file: Path) -> str:
         try:
             return hashlib.sha256(source.content.read()).hexdigest()[:_DIGEST_LETTERS]
         except DAMAGE as reason:
-            raise BadInput(f"{printable(file)} cannot be read: {printable(reason)}; check that it is whole.") from None
+            raise InvalidInput(
+                f"{printable(file)} cannot be read: {printable(reason)}; check that it is whole."
+            ) from None
 
 
-def recording_of(plan: CrawlPlan) -> RecordedWeb | None:
+def recording_of(plan: CrawlSettings) -> RecordedWeb | None:
     """The recorded web that the crawl reads; BadInput if it is no longer what it was when the crawl began."""
     if plan.web is None:
         return None
     place = printable(plan.web)
     if plan.web_fingerprint is not None and not Path(plan.web).exists():
-        raise BadInput(f"The recorded web that this crawl reads is no longer at {place}: bring it back there.")
+        raise InvalidInput(f"The recorded web that this crawl reads is no longer at {place}: bring it back there.")
     web = open_web(plan.web)
     if plan.web_fingerprint not in (None, web.fingerprint):
-        raise BadInput(
+        raise InvalidInput(
             f"The recorded web at {place} was changed since the crawl began: bring back what it was, or begin a new "
             "crawl."
         )
     return web
 
 
-def check_training(plan: CrawlPlan) -> None:
+def check_training(plan: CrawlSettings) -> None:
     """BadInput if what was trained, or is learned from now, is not what the crawl began with: the file of its strategy
     and the pages of its classifier."""
     _check_strategy_file(plan)
     if plan.train_from is None or plan.train_digest is None:
         return
     if training_digest(Path(plan.train_from)) != plan.train_digest:
-        raise BadInput(
+        raise InvalidInput(
             f"The training pages in {printable(plan.train_from)} were changed since the crawl began: bring back what "
             "they were, or begin a new crawl."
         )
 
 
-def _check_strategy_file(plan: CrawlPlan) -> None:
+def _check_strategy_file(plan: CrawlSettings) -> None:
     file = strategy_file(plan.strategy)
     if file is None or plan.strategy_digest is None:
         return
     place = printable(file)
     if not file.exists():
-        raise BadInput(f"The file that this crawl's strategy reads is no longer at {place}: bring it back there.")
+        raise InvalidInput(f"The file that this crawl's strategy reads is no longer at {place}: bring it back there.")
     if file_digest(file) != plan.strategy_digest:
-        raise BadInput(
+        raise InvalidInput(
             f"The file {place}, which the strategy reads, was changed since the crawl began: bring back what it was, "
             "or begin a new crawl."
         )
@@ -169,23 +171,23 @@ def _check_strategy_file(plan: CrawlPlan) -> None:
 def training_digest(folder: Path) -> str:
     """A short name for the pages in a folder and their names; its place does not matter."""
     if not folder.is_dir():
-        raise BadInput(f"There is no folder {printable(folder)} to train from: name another with --train-from.")
+        raise InvalidInput(f"There is no folder {printable(folder)} to train from: name another with --train-from.")
     digest = hashlib.sha256()
     for file in sorted(file for kind in ("positive", "negative") for file in training_files(folder, kind)):
         try:
             with open_regular(file) as page:
                 content = page.read()
         except DAMAGE as reason:
-            raise BadInput(f"{printable(file)} cannot be read: {printable(reason)}; check its rights.") from None
+            raise InvalidInput(f"{printable(file)} cannot be read: {printable(reason)}; check its rights.") from None
         digest.update(f"{file.relative_to(folder).as_posix()!r}:{len(content)};".encode())
         digest.update(content)
     return digest.hexdigest()[:_DIGEST_LETTERS]
 
 
-def _check_is_needed(plan: CrawlPlan) -> None:
-    model = plan.relevance or STRATEGIES.make(plan.strategy).guide
+def _check_is_needed(plan: CrawlSettings) -> None:
+    model = plan.relevance or STRATEGIES.make(plan.strategy).relevance_model
     if not trains(RELEVANCE.make(model)):
-        raise WrongUse(
+        raise UsageError(
             f"--train-from is of no use: {model}, which scores for {printable(plan.strategy)}, learns from no pages. "
             "Take it away, or choose a model that does, as in --relevance svm."
         )
@@ -201,7 +203,7 @@ READ_BACK_S = 60.0
 class CrawlParts:
     """What a crawl is made of. The numbers of URLs and words are those that the folder has already."""
 
-    def __init__(self, plan: CrawlPlan, store: CrawlStore) -> None:
+    def __init__(self, plan: CrawlSettings, store: CrawlStore) -> None:
         recording = recording_of(plan)
         check_training(plan)
         scanner = _scanner(store, recording)
@@ -218,7 +220,9 @@ class CrawlParts:
         guards = PageGuards(near_duplicates=plan.near_duplicates, soft_404s=plan.soft_404s)
         scorer = PageScorer(relevance, strategy)
         self._strategy, self._words = strategy, LiveWords(scanner)
-        self._reader = reader = Reader(self._parser, scorer, guards, agent=plan.agent, obey_nofollow=plan.obey_nofollow)
+        self._reader = reader = Reader(
+            self._parser, scorer, guards, agent=plan.agent, respect_nofollow=plan.respect_nofollow
+        )
         recorded = None if recording is None else RecordedPages(recording, reader, offline=plan.offline)
         web = self._web(plan, store, scanner, recording, table)
         at_hand = None if recorded is None else recorded.at_hand
@@ -227,7 +231,7 @@ class CrawlParts:
 
     def _web(
         self,
-        plan: CrawlPlan,
+        plan: CrawlSettings,
         store: CrawlStore,
         scanner: WordScanner,
         recording: RecordedWeb | None,
@@ -241,14 +245,14 @@ class CrawlParts:
             self._parser_of_stored,
             visits,
             agent=plan.agent,
-            obey_nofollow=plan.obey_nofollow,
+            respect_nofollow=plan.respect_nofollow,
             body_bytes=plan.limits.body_bytes,
             recorded=recording,
         )
         words = TopicWords.of(plan.topic, LiveWords(scanner))
         return LiveWeb(words, table, visits, load_links=pages.links, load_text=pages.text)
 
-    def score_by(self, plan: CrawlPlan) -> None:
+    def score_by(self, plan: CrawlSettings) -> None:
         """Score the pages that come from now on by another guide: the one of this plan."""
         self._reader.scorer = PageScorer(relevance_of(plan, self._strategy, self._words), self._strategy)
 
@@ -257,19 +261,19 @@ class CrawlParts:
         self._parser_of_stored.close()
 
 
-def guide_of(plan: CrawlPlan, strategy: Strategy) -> str:
+def relevance_model_of(plan: CrawlSettings, strategy: Strategy) -> str:
     """The relevance model that scores: the one named, else the strategy's own; but a model that learns needs pages to
     learn from, and without them the cosine stands in."""
-    name = plan.relevance or strategy.guide
+    name = plan.relevance or strategy.relevance_model
     if not trains(RELEVANCE.make(name)) or plan.train_from is not None:
         return name
     if plan.relevance is not None:
-        raise BadTopic(f"Relevance model {name} learns from pages: name a folder with --train-from.")
+        raise InvalidTopic(f"Relevance model {name} learns from pages: name a folder with --train-from.")
     return FALLBACK_GUIDE
 
 
-def relevance_of(plan: CrawlPlan, strategy: Strategy, words: LiveWords) -> Relevance:
-    model = RELEVANCE.make(guide_of(plan, strategy))
+def relevance_of(plan: CrawlSettings, strategy: Strategy, words: LiveWords) -> Relevance:
+    model = RELEVANCE.make(relevance_model_of(plan, strategy))
     if not trains(model) or plan.train_from is None:
         return model.for_topic(plan.topic, words)
     return model.for_topic(plan.topic, words, read_training(Path(plan.train_from), words))
@@ -284,7 +288,7 @@ def _scanner(store: CrawlStore, recording: RecordedWeb | None) -> WordScanner:
     return scanner
 
 
-def _rules(plan: CrawlPlan) -> CrawlRules:
+def _rules(plan: CrawlSettings) -> CrawlRules:
     return CrawlRules(
         plan.agent,
         plan.politeness,
@@ -297,7 +301,7 @@ def _rules(plan: CrawlPlan) -> CrawlRules:
     )
 
 
-def check(plan: CrawlPlan) -> None:
+def check(plan: CrawlSettings) -> None:
     """Refuse a plan that no crawl can be made of, before a folder is made for it."""
     strategy = STRATEGIES.make(plan.strategy)
     words = LiveWords(WordScanner())

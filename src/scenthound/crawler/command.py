@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from scenthound.command_line import Option, command_line, unless
-from scenthound.crawler.plan import AGENT, DEFAULT_STRATEGY, CrawlPlan, RunGoals
+from scenthound.crawler.plan import AGENT, DEFAULT_STRATEGY, CrawlSettings, StopConditions
 from scenthound.errors import printable
 from scenthound.frontier.politeness_rules import PolitenessRules
 from scenthound.model import Topic
@@ -27,7 +27,7 @@ _AMONG_LIMITS = ("total_s", "headers_s", "connect_s", "body_bytes")
 
 
 @dataclass(frozen=True, slots=True)
-class RepeatCommand:
+class ReproduceCommand:
     """`line` is empty if no command line can say it. `files` are names and contents that it reads; `unsaid` are
     settings that no option has, as names and values."""
 
@@ -36,7 +36,9 @@ class RepeatCommand:
     unsaid: tuple[str, ...] = ()
 
 
-def repeat_command(plan: CrawlPlan, goals: RunGoals, out: str, files_in: Path = Path()) -> RepeatCommand:
+def reproduce_command(
+    plan: CrawlSettings, goals: StopConditions, out: str, files_in: Path = Path()
+) -> ReproduceCommand:
     """The command that makes such a crawl in a folder `out`; its files are in the folder `files_in`."""
     topic_file, hosts_file = str(files_in / TOPIC_FILE), str(files_in / HOSTS_FILE)
     needs_file = plan.topic != Topic(plan.topic.id, plan.topic.keywords)
@@ -46,7 +48,7 @@ def repeat_command(plan: CrawlPlan, goals: RunGoals, out: str, files_in: Path = 
     words = ["scenthound", "crawl", *([topic_file] if needs_file else [])]
     options = [*_topic_options(plan, needs_file), *_choice_options(plan, goals), *_fetch_options(plan)]
     options += [("--hosts", hosts_file if plan.hosts else None), ("--out", out)]
-    return RepeatCommand(command_line(words, options), tuple(files), tuple(_unsaid(plan)))
+    return ReproduceCommand(command_line(words, options), tuple(files), tuple(_unsaid(plan)))
 
 
 def _topic_line(topic: Topic) -> str:
@@ -54,7 +56,7 @@ def _topic_line(topic: Topic) -> str:
     return json.dumps({name: value for name, value in asdict(topic).items() if value}) + "\n"
 
 
-def _topic_options(plan: CrawlPlan, needs_file: bool) -> list[Option]:
+def _topic_options(plan: CrawlSettings, needs_file: bool) -> list[Option]:
     keywords = plan.topic.keywords
     topic_id = None if needs_file else unless(plan.topic.id, keywords[0] if keywords else None)
     return [
@@ -65,7 +67,7 @@ def _topic_options(plan: CrawlPlan, needs_file: bool) -> list[Option]:
     ]
 
 
-def _choice_options(plan: CrawlPlan, goals: RunGoals) -> list[Option]:
+def _choice_options(plan: CrawlSettings, goals: StopConditions) -> list[Option]:
     return [
         ("--pages", goals.page_budget or plan.page_budget),
         ("--min-harvest", goals.harvest_floor or None),
@@ -79,14 +81,14 @@ def _choice_options(plan: CrawlPlan, goals: RunGoals) -> list[Option]:
     ]
 
 
-def _fetch_options(plan: CrawlPlan) -> list[Option]:
+def _fetch_options(plan: CrawlSettings) -> list[Option]:
     politeness, limits, usual = plan.politeness, plan.limits, FetchLimits()
     return [
         ("--user-agent", unless(plan.agent, AGENT)),
         ("--delay", _number(unless(politeness.delay_s, PolitenessRules().delay_s))),
         ("--pages-per-host", politeness.pages_per_host),
         ("--pages-per-domain", politeness.pages_per_domain),
-        ("--follow-nofollow", not plan.obey_nofollow),
+        ("--follow-nofollow", not plan.respect_nofollow),
         ("--connections", unless(plan.connections, 16)),
         ("--timeout", _number(unless(limits.total_s, usual.total_s))),
         ("--page-bytes", unless(limits.body_bytes, usual.body_bytes)),
@@ -103,8 +105,8 @@ def _number(value: object) -> object:
     return f"{value:g}" if isinstance(value, float) else value
 
 
-def _unsaid(plan: CrawlPlan) -> list[str]:
-    usual = CrawlPlan(plan.topic, plan.seeds)
+def _unsaid(plan: CrawlSettings) -> list[str]:
+    usual = CrawlSettings(plan.topic, plan.seeds)
     told = [name for name in _WITHOUT_OPTION if getattr(plan, name) != getattr(usual, name)]
     said = [f"{name}={printable(getattr(plan, name), 100)}" for name in told]
     if not isinstance(plan.random_seed, int):

@@ -16,14 +16,14 @@ from pathlib import Path
 import orjson
 
 from scenthound.crawler.assembly import CrawlParts, training_digest
-from scenthound.crawler.plan import CrawlPlan, RunGoals, check_count
+from scenthound.crawler.plan import CrawlSettings, StopConditions, check_count
 from scenthound.crawler.runner import LiveRun
 from scenthound.crawler.state import CrawlState, State, crawl_state
-from scenthound.crawler.status import Moments
-from scenthound.errors import BadInput, ScenthoundError, WrongUse, printable
-from scenthound.files import regular_bytes, write_whole
+from scenthound.crawler.status import SampleRecorder
+from scenthound.errors import InvalidInput, ScenthoundError, UsageError, printable
+from scenthound.files import regular_bytes, write_atomic
 from scenthound.relevance.base import RELEVANCE, trains
-from scenthound.store.crawl_rows import GuideRow
+from scenthound.store.crawl_rows import RelevanceRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.folder import locked_unless_taken
 from scenthound.store.stored_crawl import StoredCrawl
@@ -45,22 +45,22 @@ _FOLDER = re.compile(r"[\w-]+(/[\w-]+)*")
 
 @dataclass(frozen=True, slots=True)
 class CrawlWishes:
-    """None leaves as it is. `guide` is a folder of pages to learn from, in the folder of the crawl."""
+    """None leaves as it is. `relevance_model` is a folder of pages to learn from, in the folder of the crawl."""
 
     run: int
     paused: bool = False
     stop: bool = False
     page_budget: int | None = None
-    guide: str | None = None
+    relevance_model: str | None = None
 
     def __post_init__(self) -> None:
         """TypeError or ValueError for values that are none of ours: the file may hold anything."""
-        kinds = {"run": int, "paused": bool, "stop": bool, "page_budget": int | None, "guide": str | None}
+        kinds = {"run": int, "paused": bool, "stop": bool, "page_budget": int | None, "relevance_model": str | None}
         for name, kind in kinds.items():
             if not isinstance(getattr(self, name), kind):
                 raise TypeError(f"{name} is no {kind}")
-        if self.guide is not None and not _FOLDER.fullmatch(self.guide):
-            raise ValueError(f"{self.guide!r} is no folder in that of the crawl")
+        if self.relevance_model is not None and not _FOLDER.fullmatch(self.relevance_model):
+            raise ValueError(f"{self.relevance_model!r} is no folder in that of the crawl")
 
     @classmethod
     def read(cls, folder: Path) -> "CrawlWishes | None":
@@ -71,7 +71,7 @@ class CrawlWishes:
             return None
 
     def write(self, folder: Path) -> None:
-        write_whole(folder / WISHES_FILE, orjson.dumps(asdict(self)) + b"\n", follow_link=False)
+        write_atomic(folder / WISHES_FILE, orjson.dumps(asdict(self)) + b"\n", follow_link=False)
 
 
 class WishReader:
@@ -99,25 +99,29 @@ class WishReader:
 LEARNING_MODEL = "svm"
 
 
-def with_guide(plan: CrawlPlan, folder: Path, goals: RunGoals) -> CrawlPlan:
+def with_relevance_model(plan: CrawlSettings, folder: Path, goals: StopConditions) -> CrawlSettings:
     """The plan as the guide that was trained anew has it, if one was."""
-    if goals.guide is None:
+    if goals.relevance_model is None:
         return plan
-    named = plan.relevance or STRATEGIES.make(plan.strategy).guide
+    named = plan.relevance or STRATEGIES.make(plan.strategy).relevance_model
     model = named if trains(RELEVANCE.make(named)) else LEARNING_MODEL
-    return replace(plan, relevance=model, train_from=str(folder / goals.guide), train_digest=goals.guide_digest)
+    return replace(
+        plan, relevance=model, train_from=str(folder / goals.relevance_model), train_digest=goals.relevance_digest
+    )
 
 
-def note_guide(store: CrawlStore, plan: CrawlPlan, goals: RunGoals, first_visit: int, now_s: float) -> None:
+def record_relevance_model(
+    store: CrawlStore, plan: CrawlSettings, goals: StopConditions, first_visit: int, now_s: float
+) -> None:
     """Note that pages are scored by the guide of this plan from a visit on, unless that is noted already: what was
     scored before was scored by another."""
-    guides = store.guides()
-    if goals.guide is None or (guides and guides[-1].folder == goals.guide):
+    relevance_models = store.relevance_models()
+    if goals.relevance_model is None or (relevance_models and relevance_models[-1].folder == goals.relevance_model):
         return
-    place = store.folder / goals.guide
+    place = store.folder / goals.relevance_model
     n_positive, n_negative = (len(training_files(place, kind)) for kind in ("positive", "negative"))
     name = plan.relevance or LEARNING_MODEL
-    store.add_guide(GuideRow(first_visit, now_s, name, goals.guide, n_positive, n_negative))
+    store.add_relevance_model(RelevanceRecord(first_visit, now_s, name, goals.relevance_model, n_positive, n_negative))
 
 
 class Obedience:
@@ -127,11 +131,11 @@ class Obedience:
         self,
         run: LiveRun,
         parts: CrawlParts,
-        plan: CrawlPlan,
+        plan: CrawlSettings,
         store: CrawlStore,
         *,
         wishes: WishReader,
-        moments: Moments,
+        samples: SampleRecorder,
         clock: Callable[[], float],
     ) -> None:
         self._run = run
@@ -139,7 +143,7 @@ class Obedience:
         self._plan = plan
         self._store = store
         self._wishes = wishes
-        self._moments = moments
+        self._samples = samples
         self._clock = clock
         self._heard = CrawlWishes(0)
 
@@ -150,11 +154,11 @@ class Obedience:
         before, self._heard = self._heard, wishes
         try:
             self._obey(wishes, before)
-            self._moments.problem = ""
+            self._samples.problem = ""
         except ScenthoundError as reason:
-            self._moments.problem = str(reason)
+            self._samples.problem = str(reason)
         except OSError as reason:
-            self._moments.problem = f"{printable(self._store.folder)} cannot be written: {reason.strerror}."
+            self._samples.problem = f"{printable(self._store.folder)} cannot be written: {reason.strerror}."
 
     def _obey(self, wishes: CrawlWishes, before: CrawlWishes) -> None:
         """Stopping and pausing first: nothing that fails may keep a crawl from that."""
@@ -164,23 +168,25 @@ class Obedience:
             (self._run.pause if wishes.paused else self._run.go_on)()
         if wishes.page_budget is not None and wishes.page_budget != before.page_budget:
             check_count("pages", wishes.page_budget, least=1)
-            self._keep(RunGoals.read(self._store.folder).updated(page_budget=wishes.page_budget))
+            self._keep(StopConditions.read(self._store.folder).updated(page_budget=wishes.page_budget))
             self._run.set_page_budget(wishes.page_budget)
-        if wishes.guide is not None and wishes.guide != before.guide:
-            self._learn(wishes.guide)
+        if wishes.relevance_model is not None and wishes.relevance_model != before.relevance_model:
+            self._learn(wishes.relevance_model)
 
-    def _learn(self, guide: str) -> None:
+    def _learn(self, relevance_model: str) -> None:
         folder = self._store.folder
-        if not (folder / guide).resolve().is_relative_to(folder.resolve()):
-            raise BadInput(f"{printable(guide)} is not in the folder of the crawl, so nothing is learnt from it.")
-        digest = training_digest(folder / guide)
-        goals = RunGoals.read(folder).updated(guide=guide, guide_digest=digest)
-        plan = with_guide(self._plan, folder, goals)
+        if not (folder / relevance_model).resolve().is_relative_to(folder.resolve()):
+            raise InvalidInput(
+                f"{printable(relevance_model)} is not in the folder of the crawl, so nothing is learnt from it."
+            )
+        digest = training_digest(folder / relevance_model)
+        goals = StopConditions.read(folder).updated(relevance_model=relevance_model, relevance_digest=digest)
+        plan = with_relevance_model(self._plan, folder, goals)
         self._parts.score_by(plan)
-        note_guide(self._store, plan, goals, self._parts.crawl.engine.n_visits, self._clock())
+        record_relevance_model(self._store, plan, goals, self._parts.crawl.engine.n_visits, self._clock())
         self._keep(goals)
 
-    def _keep(self, goals: RunGoals) -> None:
+    def _keep(self, goals: StopConditions) -> None:
         goals.write(self._store.folder)
 
 
@@ -218,20 +224,20 @@ def set_page_budget(folder: Path, pages: int) -> str:
         if stands.status is not None and stands.status["pages"] >= pages:
             return f"The crawl has {stands.status['pages']:,} pages already: it finishes what is in flight, and ends."
         return f"The crawl has a budget of {pages:,} pages, {SOON}."
-    RunGoals.read(folder).updated(page_budget=pages).write(folder)
+    StopConditions.read(folder).updated(page_budget=pages).write(folder)
     return f"The next run has a budget of {pages:,} pages: resume the crawl."
 
 
-def use_guide(folder: Path, guide: str) -> str:
-    """`guide` is a folder of pages to learn from, in that of the crawl, written as `guides/2`."""
-    place = folder / guide
+def use_relevance_model(folder: Path, relevance_model: str) -> str:
+    """`relevance_model` is a folder of pages to learn from, in that of the crawl, written as `guides/2`."""
+    place = folder / relevance_model
     if not place.resolve().is_relative_to(folder.resolve()):
-        raise WrongUse(f"{printable(guide)} is not in the folder of the crawl: copy it there.")
+        raise UsageError(f"{printable(relevance_model)} is not in the folder of the crawl: copy it there.")
     digest = training_digest(place)
     if _hears(_state(folder)):
-        _wish(folder, lambda wishes: replace(wishes, guide=guide))
+        _wish(folder, lambda wishes: replace(wishes, relevance_model=relevance_model))
         return f"The crawl scores pages by the new guide, {SOON}."
-    RunGoals.read(folder).updated(guide=guide, guide_digest=digest).write(folder)
+    StopConditions.read(folder).updated(relevance_model=relevance_model, relevance_digest=digest).write(folder)
     return "The next run scores pages by the new guide: resume the crawl."
 
 
@@ -249,9 +255,9 @@ def _wish(folder: Path, changed: Callable[[CrawlWishes], CrawlWishes]) -> None:
     """Change what is wished of the run; WrongUse if there is none that could hear it."""
     stands = _state(folder)
     if not stands.is_alive or stands.run is None:
-        raise WrongUse(f"The crawl in {printable(folder)} is not running ({stands.state}): resume it first.")
+        raise UsageError(f"The crawl in {printable(folder)} is not running ({stands.state}): resume it first.")
     if stands.state is State.ENDING:
-        raise WrongUse(f"The crawl in {printable(folder)} is about to end: resume it when it has.")
+        raise UsageError(f"The crawl in {printable(folder)} is about to end: resume it when it has.")
     with _alone(folder):
         before = CrawlWishes.read(folder)
         if before is None or before.run != stands.run.run:
@@ -259,7 +265,7 @@ def _wish(folder: Path, changed: Callable[[CrawlWishes], CrawlWishes]) -> None:
         try:
             changed(before).write(folder)
         except OSError as reason:
-            raise BadInput(f"{printable(folder)} cannot be written: {reason.strerror}; check its rights.") from None
+            raise InvalidInput(f"{printable(folder)} cannot be written: {reason.strerror}; check its rights.") from None
 
 
 @contextmanager
@@ -270,4 +276,4 @@ def _alone(folder: Path) -> Iterator[None]:
             if is_ours:
                 yield
                 return
-    raise BadInput(f"Another program holds {printable(folder)}: try again in a moment.")
+    raise InvalidInput(f"Another program holds {printable(folder)}: try again in a moment.")

@@ -34,10 +34,10 @@ from scenthound.crawler.tasks import (
     RobotsFound,
     SitemapFound,
 )
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.frontier.politeness import Politeness
 from scenthound.model import IntArray, Visit
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.strategies.base import Strategy
 
 # The addresses that page jobs are after, so that none is asked for twice: redirects may lead many jobs to one.
@@ -80,7 +80,7 @@ class SoughtAddresses:
     def note_in_vain(self, job: Job, refused: Refused) -> None:
         """A job came to nothing. Others may come, or wait, if it was redirected, or if it was waited for. That it was
         redirected too often is its own fault and not the address's."""
-        if refused.reason is Reason.REDIRECT_LOOP or not (job.passed or job.n_followers):
+        if refused.reason is SkipReason.REDIRECT_LOOP or not (job.passed or job.n_followers):
             return
         if len(self._in_vain) >= MOST_IN_VAIN:
             del self._in_vain[next(iter(self._in_vain))]
@@ -111,7 +111,7 @@ class Dropped:
 
     page: int
     url: str
-    reason: Reason
+    reason: SkipReason
     detail: str
     status: int | None
 
@@ -246,7 +246,7 @@ class Engine:
             case SitemapFound():
                 self._dispatch.note_sitemap(job, answer)
             case Found():
-                raise BrokenContract("Only the question for an address is answered with one.")
+                raise PluginError("Only the question for an address is answered with one.")
         return None
 
     def _follow(self, job: Job, moved: Moved) -> None:
@@ -294,7 +294,7 @@ class Engine:
     def _send(self, job: Job, is_had: bool) -> None:
         """Let a job with a new address go its way. If another one is after the same address, it waits for that."""
         if is_had:
-            self._drop(job, Refused(Reason.REPEATED))
+            self._drop(job, Refused(SkipReason.REPEATED))
         elif (refused := self._sought.why_in_vain(job.url)) is not None:
             self._drop(job, refused)
         elif self._sought.take_on(job):
@@ -305,7 +305,7 @@ class Engine:
     def _seen_through(self, job: Job, got: Got) -> Got | Refused:
         """A page as the strategy is to be told of it, unless it was had under another address meanwhile."""
         if self.web.is_had(got.url, job.page if _is_as_asked(job, got) else None):
-            return Refused(Reason.REPEATED, elapsed_s=got.elapsed_s)
+            return Refused(SkipReason.REPEATED, elapsed_s=got.elapsed_s)
         return with_further_links(got, self._dispatch.sitemaps.next_links(job.host))
 
     def _visit(self, job: Job, got: Got) -> Visited:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from scenthound.errors import WrongUse, printable
-from scenthound.store.crawl_rows import NotTakenRow, VisitRow
+from scenthound.errors import UsageError, printable
+from scenthound.store.crawl_rows import SkippedRecord, VisitRecord
 from scenthound.store.export_pages import html_of
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.parse import anchors_of
@@ -58,8 +58,8 @@ class Explanation:
     fate: Fate
     asked_url: str | None = None  #: the address that the strategy asked for
     is_seed: bool = False
-    visit: VisitRow | None = None
-    not_taken: NotTakenRow | None = None
+    visit: VisitRecord | None = None
+    skipped: SkippedRecord | None = None
     parents: tuple[Parent, ...] = ()
     n_parents: int = 0
     nearest: str | None = None  #: of an unknown URL
@@ -75,7 +75,7 @@ def explain_visit(crawl: StoredCrawl, visit: int) -> Explanation:
     """Why a page was taken, by the number of its visit: that is found without looking through all addresses."""
     row = next(crawl.visits(visit), None)
     if row is None:
-        raise WrongUse(f"There is no visit {visit:,}: the crawl has {crawl.counts().visits:,}, counted from 0.")
+        raise UsageError(f"There is no visit {visit:,}: the crawl has {crawl.counts().visits:,}, counted from 0.")
     return _Witness(crawl).with_parents(Explanation(row.url, Fate.TAKEN, visit=row), row.page)
 
 
@@ -110,9 +110,9 @@ class _Witness:
             return self.with_parents(Explanation(url, Fate.TAKEN, visit=visit), visit.page)
         if page is None:
             return None
-        row = self._crawl.not_taken_of_page(page)
+        row = self._crawl.skipped_page(page)
         fate = Fate.WAITING if row is None else Fate.NOT_TAKEN
-        return self.with_parents(Explanation(url, fate, not_taken=row), page)
+        return self.with_parents(Explanation(url, fate, skipped=row), page)
 
     def with_parents(self, found: Explanation, page: int) -> Explanation:
         visits = self._crawl.parents_of(page).tolist()
@@ -132,10 +132,10 @@ class _Witness:
             anchor_relevance=None if row.anchors is None else float(row.anchors[place]),
         )
 
-    def _anchor(self, parent: VisitRow, url: str) -> str | None:
+    def _anchor(self, parent: VisitRecord, url: str) -> str | None:
         if parent.place is None:
             return None
-        obeys = self._crawl.about.settings.get("obey_nofollow", True)
+        obeys = self._crawl.about.settings.get("respect_nofollow", True)
         anchors = anchors_of(html_of(self._crawl.archive.record(parent.place)), parent.url)
         return next((each.text for each in anchors if each.url == url and not (obeys and each.nofollow)), None)
 
@@ -153,7 +153,7 @@ def _ways_to_write(written: str) -> list[str]:
     full = [written] if "://" in written else [f"https://{written}", f"http://{written}"]
     ways = [url for url in map(canonical, full) if url is not None]
     if not ways:
-        raise WrongUse(f"{printable(written, 200)!r} is no URL: write http:// or https:// before it.")
+        raise UsageError(f"{printable(written, 200)!r} is no URL: write http:// or https:// before it.")
     return ways
 
 

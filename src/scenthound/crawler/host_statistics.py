@@ -18,7 +18,7 @@ MOST_TOLD = 30
 IN_PROCESS, RESTING, READY, RETIRED = "in process", "resting", "ready", "retired"
 
 
-class AskedHost(NamedTuple):
+class HostStatistics(NamedTuple):
     """`rests_s` is how long it still rests; None if that is not known, or if it does not."""
 
     host: str
@@ -27,7 +27,7 @@ class AskedHost(NamedTuple):
     pages: int
 
 
-class AskedHosts:
+class HostStatisticsTable:
     """Counts the pages of each host, and remembers who answered last."""
 
     def __init__(self, hosts: Hosts, politeness: Politeness) -> None:
@@ -48,14 +48,14 @@ class AskedHosts:
         host = host_of(url)
         self._n_pages[host] = self._n_pages.get(host, 0) + 1
 
-    def told(self, now_s: float) -> list[AskedHost]:
+    def told(self, now_s: float) -> list[HostStatistics]:
         """The latest first."""
         return [self._told(host, now_s) for host in reversed(self._latest)]
 
-    def _told(self, name: str, now_s: float) -> AskedHost:
+    def _told(self, name: str, now_s: float) -> HostStatistics:
         host = self._hosts.find(name)
         state, rests_s = (READY, None) if host is None else self._state(host, now_s)
-        return AskedHost(name, state, rests_s, self._n_pages.get(name, 0))
+        return HostStatistics(name, state, rests_s, self._n_pages.get(name, 0))
 
     def _state(self, host: int, now_s: float) -> tuple[str, float | None]:
         if self._politeness.is_retired(host):
@@ -99,7 +99,7 @@ class Harvest:
         return self._sum / self._n if self._n else 0.0
 
     @property
-    def of_late(self) -> float:
+    def recent(self) -> float:
         """Of the last pages, as many as the window has."""
         return max(0.0, self._recent_sum / len(self._recent)) if self._recent else 0.0
 

@@ -12,13 +12,13 @@ from threading import Lock
 from typing import NamedTuple
 
 from scenthound.crawler.engine import Engine, Visited
-from scenthound.crawler.host_statistics import AskedHosts, Harvest
+from scenthound.crawler.host_statistics import Harvest, HostStatisticsTable
 from scenthound.crawler.journal import WrittenJournal
 from scenthound.crawler.page_sources import RecordedPages
 from scenthound.crawler.reader import PageFacts, PageGuards, Read, Reader
 from scenthound.crawler.tasks import Found, Kind, Order, Refused, RobotsFound
-from scenthound.reasons import Reason
-from scenthound.store.crawl_rows import NotTakenRow, Place, RobotsRow, VisitRow
+from scenthound.reasons import SkipReason
+from scenthound.store.crawl_rows import ArchiveLocation, RobotsRecord, SkippedRecord, VisitRecord
 from scenthound.store.crawl_store import Commit, CrawlStore
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.dns import Resolved
@@ -72,19 +72,19 @@ class Keeper:
         for taken, place in zip(waiting, places, strict=True):
             self._make_row(taken, place)
 
-    def _archived(self, taken: TakenAnswer) -> Place | None:
+    def _archived(self, taken: TakenAnswer) -> ArchiveLocation | None:
         return None if taken.response is None else self._store.archive_response(taken.response, taken.time_s)
 
-    def _make_row(self, taken: TakenAnswer, place: Place | None) -> None:
+    def _make_row(self, taken: TakenAnswer, place: ArchiveLocation | None) -> None:
         facts, answer = taken.read.facts, taken.read.answer
         if taken.visited is not None and facts is not None:
             self._store.add_visit(_visit_row(taken.visited, facts, taken.time_s, place))
             self.n_rows += 1
         elif isinstance(answer, RobotsFound):
-            self._store.add_robots(RobotsRow(taken.order.url, taken.time_s, answer.status, answer.body))
+            self._store.add_robots(RobotsRecord(taken.order.url, taken.time_s, answer.status, answer.body))
 
 
-def simhash_of(row: VisitRow) -> int | None:
+def simhash_of(row: VisitRecord) -> int | None:
     return None if row.simhash == NO_SIMHASH else row.simhash % SIMHASHES
 
 
@@ -92,9 +92,9 @@ def _signed(simhash: int) -> int:
     return simhash - SIMHASHES if simhash >= SIMHASHES // 2 else simhash
 
 
-def _visit_row(visited: Visited, facts: PageFacts, now_s: float, place: Place | None) -> VisitRow:
+def _visit_row(visited: Visited, facts: PageFacts, now_s: float, place: ArchiveLocation | None) -> VisitRecord:
     job, got = visited.job, visited.got
-    return VisitRow(
+    return VisitRecord(
         visit=visited.n_visit,
         page=job.page,
         url=got.url,
@@ -136,8 +136,8 @@ class LiveCrawl:
     ) -> None:
         self.engine = engine
         self.harvest = Harvest()
-        self.asked_hosts = AskedHosts(engine.hosts, engine.politeness)
-        self.reasons: dict[Reason, int] = {}
+        self.host_statistics = HostStatisticsTable(engine.hosts, engine.politeness)
+        self.reasons: dict[SkipReason, int] = {}
         self._reader = reader
         self._guards = guards
         self._store = store
@@ -184,18 +184,18 @@ class LiveCrawl:
 
     def _take(self, now_s: float, order: Order, read: Read, response: Response | None) -> None:
         visited = self.engine.answered(now_s, order.number, read.answer)
-        self.asked_hosts.answered(order.url)
+        self.host_statistics.answered(order.url)
         self._keeper.add(TakenAnswer(now_s, order, read, response, visited))
         if visited is not None and read.facts is not None:
-            self.asked_hosts.took_page(visited.got.url)
+            self.host_statistics.took_page(visited.got.url)
             self._note_page(visited.job.page, visited.got.relevance, visited.job.regret, read.facts.simhash or None)
         elif isinstance(read.answer, Refused):
             self.note_refusal(order, read.answer)
         self._note_dropped(now_s)
 
-    def note_visit(self, row: VisitRow) -> None:
+    def note_visit(self, row: VisitRecord) -> None:
         """What a visit changes beside the engine, when a crawl is taken up."""
-        self.asked_hosts.took_page(row.url)
+        self.host_statistics.took_page(row.url)
         self._note_page(row.page, row.relevance, row.regret, simhash_of(row))
 
     def _note_page(self, page: int, relevance: float, regret: float | None, simhash: int | None) -> None:
@@ -209,8 +209,8 @@ class LiveCrawl:
     def _note_dropped(self, now_s: float) -> None:
         for dropped in self.engine.take_dropped():
             self.reasons[dropped.reason] = self.reasons.get(dropped.reason, 0) + 1
-            self._store.add_not_taken(
-                NotTakenRow(dropped.page, dropped.url, dropped.reason, dropped.detail, now_s, dropped.status)
+            self._store.add_skipped(
+                SkippedRecord(dropped.page, dropped.url, dropped.reason, dropped.detail, now_s, dropped.status)
             )
 
     def begin_commit(self) -> None:

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from scenthound.crawler.tasks import Got, PageText
-from scenthound.errors import Peeked
+from scenthound.errors import LeakageError
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import FloatArray, IntArray, Links, Seed
@@ -172,11 +172,11 @@ class LiveSeen:
 
     def _check_known(self, page: int) -> None:
         if not 0 <= page < len(self._web.table):
-            raise Peeked(f"Page {page} is unknown: no visited page links to it and it is no seed.")
+            raise LeakageError(f"Page {page} is unknown: no visited page links to it and it is no seed.")
 
     def _check_visited(self, page: int) -> None:
         if page not in self._web.visits:
-            raise Peeked(f"Page {page} has not been visited: only what its visited parents say of it is known.")
+            raise LeakageError(f"Page {page} has not been visited: only what its visited parents say of it is known.")
 
 
 # Links that sitemaps list, to be told with a page of their host.

@@ -8,11 +8,11 @@ import math
 from collections.abc import Mapping
 
 from scenthound.crawler.live_web import StoredLinks, with_places_behind
-from scenthound.crawler.reader import PageFacts, Read, Reader, shown_links
+from scenthound.crawler.reader import PageFacts, Read, Reader, visible_links
 from scenthound.crawler.tasks import Order, PageText, Refused
 from scenthound.errors import Failure, printable
-from scenthound.reasons import Reason
-from scenthound.store.crawl_rows import Place, VisitRow
+from scenthound.reasons import SkipReason
+from scenthound.store.crawl_rows import ArchiveLocation, VisitRecord
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.warc_format import charset_of
@@ -38,7 +38,7 @@ class RecordedPages:
     def read(self, order: Order) -> Read:
         page = self._web.page_of(order.url)
         if page is None:
-            return Read(Refused(Reason.NOT_RECORDED))
+            return Read(Refused(SkipReason.NOT_RECORDED))
         parsed = parsed_again(self._web, page)
         facts = PageFacts(200, parsed.title, 0, None, parsed.noindex, truncated=False)
         return Read(self._reader.got(parsed, self._web.url(page)), facts)
@@ -76,7 +76,7 @@ class StoredPages:
         visits: Mapping[int, int],
         *,
         agent: str,
-        obey_nofollow: bool,
+        respect_nofollow: bool,
         body_bytes: int,
         recorded: RecordedWeb | None,
     ) -> None:
@@ -84,7 +84,7 @@ class StoredPages:
         self._parser = parser
         self._visits = visits
         self._agent = agent
-        self._obey_nofollow = obey_nofollow
+        self._obey_nofollow = respect_nofollow
         self._body_bytes = body_bytes
         self._recorded = recorded
 
@@ -95,24 +95,24 @@ class StoredPages:
     def text(self, page: int) -> PageText:
         row = self._row(page)
         parsed, nofollow = self._recorded_page(row) if row.place is None else self._archived_page(row, row.place)
-        text, _ = shown_links(parsed, nofollow=nofollow, obey=self._obey_nofollow)
+        text, _ = visible_links(parsed, nofollow=nofollow, obey=self._obey_nofollow)
         return with_places_behind(text, len(row.links))
 
-    def _row(self, page: int) -> VisitRow:
+    def _row(self, page: int) -> VisitRecord:
         return next(self._store.visits(self._visits[page]))
 
-    def _recorded_page(self, row: VisitRow) -> tuple[ParsedPage, bool]:
+    def _recorded_page(self, row: VisitRecord) -> tuple[ParsedPage, bool]:
         page = None if self._recorded is None else self._recorded.page_of(row.url)
         if self._recorded is None or page is None:
             raise Failure(f"{printable(row.url)} is no longer in the recorded web that the crawl read it from.")
         return parsed_again(self._recorded, page), False
 
-    def _archived_page(self, row: VisitRow, place: Place) -> tuple[ParsedPage, bool]:
+    def _archived_page(self, row: VisitRecord, place: ArchiveLocation) -> tuple[ParsedPage, bool]:
         head, body = self._store.content_of(place)
         codings = codings_of(header_values(head, "content-encoding"))
         content = decode_all(body, codings, self._body_bytes, math.inf).content
         types = header_values(head, "content-type")
         parsed = self._parser.parse_now(content, row.url, charset_of(types[-1] if types else None))
-        if isinstance(parsed, Reason):
+        if isinstance(parsed, SkipReason):
             raise Failure(f"{printable(row.url)} can no longer be read from the crawl's archive: {parsed.told}.")
         return parsed, header_wishes(header_values(head, "x-robots-tag"), self._agent)[1]

@@ -10,8 +10,8 @@ from typing import Any
 
 import orjson
 
-from scenthound.errors import BadInput, BadParameter, UnknownName, WrongUse, printable
-from scenthound.files import regular_bytes, write_whole
+from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, UsageError, printable
+from scenthound.files import regular_bytes, write_atomic
 from scenthound.frontier.politeness_rules import PolitenessRules
 from scenthound.model import Topic
 from scenthound.store.crawl_folder import MOST_ABOUT_BYTES, RUN_FILE
@@ -34,7 +34,7 @@ _PORT = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://)?[^/?#]*:([0-9]+)(?:[/?#]|$)"
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlPlan:
+class CrawlSettings:
     """A topic, where to start, how to choose, and how to behave."""
 
     topic: Topic
@@ -53,7 +53,7 @@ class CrawlPlan:
     redirects: int = 5
     tries: int = 3
     strict_order: bool = False
-    obey_nofollow: bool = True
+    respect_nofollow: bool = True
     sitemaps: bool = False
     traps: bool = True
     near_duplicates: bool = True
@@ -82,9 +82,9 @@ class CrawlPlan:
         self._check_counts()
         self._check_names()
         if not self.seeds:
-            raise WrongUse(f"Topic {self.topic.id!r} has no page to start from: name some with --seed.")
+            raise UsageError(f"Topic {self.topic.id!r} has no page to start from: name some with --seed.")
         if self.offline and self.web is None:
-            raise WrongUse("Offline a crawl has only the pages of a recorded web: name one with --web.")
+            raise UsageError("Offline a crawl has only the pages of a recorded web: name one with --web.")
 
     def _check_counts(self) -> None:
         """Numbers that no crawl can come to would not fit where they are kept."""
@@ -97,19 +97,19 @@ class CrawlPlan:
                 check_count(name, count, least=1)
         for name, seconds in (("timeout", self.limits.total_s), ("delay", self.politeness.delay_s)):
             if not seconds <= MOST_SECONDS:
-                raise BadParameter(f"{name} is {seconds} seconds; at most {MOST_SECONDS:,}, a day, make sense.")
+                raise InvalidParameter(f"{name} is {seconds} seconds; at most {MOST_SECONDS:,}, a day, make sense.")
         if isinstance(self.random_seed, int) and not -(1 << 63) <= self.random_seed < 1 << 63:
-            raise BadParameter(f"random_seed is {printable(self.random_seed, 40)}; it has to fit into 64 bits.")
+            raise InvalidParameter(f"random_seed is {printable(self.random_seed, 40)}; it has to fit into 64 bits.")
 
     def _check_names(self) -> None:
         """Both are sent in headers, and robots.txt files speak to the agent by its name."""
         if not _PRODUCT_TOKEN.fullmatch(self.agent):
-            raise BadParameter(
+            raise InvalidParameter(
                 f"user_agent is {printable(self.agent, 40)!r}; a crawler's name has only letters a to z, _ and -, "
                 "because robots.txt knows no other (RFC 9309, section 2.2.1). Its version is added."
             )
         if not self.contact.isascii() or not self.contact.isprintable():
-            raise BadParameter(
+            raise InvalidParameter(
                 f"contact is {printable(self.contact, 40)!r}; headers hold ASCII only: write a mail address or URL so."
             )
 
@@ -123,7 +123,7 @@ class CrawlPlan:
         return asdict(self)
 
     @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> "CrawlPlan":
+    def from_settings(cls, settings: Mapping[str, Any]) -> "CrawlSettings":
         try:
             values: dict[str, Any] = dict(settings)
             topic: dict[str, Any] = {
@@ -136,9 +136,9 @@ class CrawlPlan:
             values["limits"] = FetchLimits(**values["limits"])
             return cls(**values)
         except (KeyError, TypeError, AttributeError) as error:
-            raise BadInput(f"The settings of the crawl cannot be read ({printable(error)}).") from None
+            raise InvalidInput(f"The settings of the crawl cannot be read ({printable(error)}).") from None
 
-    def with_budget(self, page_budget: int | None) -> "CrawlPlan":
+    def with_budget(self, page_budget: int | None) -> "CrawlSettings":
         return self if page_budget is None else replace(self, page_budget=page_budget)
 
 
@@ -148,7 +148,7 @@ def canonical_seeds(urls: list[str]) -> tuple[str, ...]:
     for url in urls:
         seed = canonical(url) or (canonical(f"https://{url}") if "://" not in url else None)
         if seed is None:
-            raise WrongUse(f"{printable(url, 200)!r} is no address that can be crawled: {_why_not(url)}.")
+            raise UsageError(f"{printable(url, 200)!r} is no address that can be crawled: {_why_not(url)}.")
         seeds.append(seed)
     return tuple(dict.fromkeys(seeds))
 
@@ -165,60 +165,60 @@ def _why_not(url: str) -> str:
 def check_count(name: str, count: int, *, least: int) -> None:
     """BadParameter unless the number is one that a crawl can come to."""
     if not least <= count <= MOST_COUNTED:
-        raise BadParameter(f"{name} is {printable(count, 40)}; it has to be from {least} to {MOST_COUNTED:,}.")
+        raise InvalidParameter(f"{name} is {printable(count, 40)}; it has to be from {least} to {MOST_COUNTED:,}.")
 
 
 # How far a crawl is to go, as its last run was told: kept beside `crawl.json` as `run.json`, for the runs to come.
 
 
 @dataclass(frozen=True, slots=True)
-class RunGoals:
-    """None is what the plan says, and no floor. `guide` is a folder in that of the crawl with the pages that its guide
-    was trained anew on, and `guide_digest` what they are."""
+class StopConditions:
+    """None means the value of the crawl's settings. `relevance_model` is a folder inside the crawl folder with the
+    pages that its relevance model was retrained on, and `relevance_digest` is their digest."""
 
     page_budget: int | None = None
     harvest_floor: float | None = None
-    guide: str | None = None
-    guide_digest: str | None = None
+    relevance_model: str | None = None
+    relevance_digest: str | None = None
 
     def __post_init__(self) -> None:
         if self.page_budget is not None:
             check_count("pages", self.page_budget, least=1)
         if self.harvest_floor is not None and not 0 <= self.harvest_floor < math.inf:
-            raise BadParameter(f"min_harvest is {self.harvest_floor}; it has to be 0 or more, and finite.")
+            raise InvalidParameter(f"min_harvest is {self.harvest_floor}; it has to be 0 or more, and finite.")
 
     @classmethod
-    def read(cls, folder: Path) -> "RunGoals":
+    def read(cls, folder: Path) -> "StopConditions":
         """Those of the last run; a crawl that was never told any has none."""
         file = folder / RUN_FILE
         try:
             return cls(**orjson.loads(regular_bytes(file, MOST_ABOUT_BYTES)))
         except FileNotFoundError:
             return cls()
-        except (OSError, TypeError, ValueError, BadParameter):
-            raise BadInput(
+        except (OSError, TypeError, ValueError, InvalidParameter):
+            raise InvalidInput(
                 f"{printable(file)} is damaged: delete it, and tell --pages and --min-harvest anew."
             ) from None
 
     def write(self, folder: Path) -> None:
         told = {name: value for name, value in asdict(self).items() if value is not None}
         content = orjson.dumps(told, option=orjson.OPT_INDENT_2) + b"\n"
-        write_whole(folder / RUN_FILE, content, follow_link=False)
+        write_atomic(folder / RUN_FILE, content, follow_link=False)
 
     def updated(
         self,
         *,
         page_budget: int | None = None,
         harvest_floor: float | None = None,
-        guide: str | None = None,
-        guide_digest: str | None = None,
-    ) -> "RunGoals":
+        relevance_model: str | None = None,
+        relevance_digest: str | None = None,
+    ) -> "StopConditions":
         """With what a run is told; what it is not told stays."""
-        return RunGoals(
+        return StopConditions(
             self.page_budget if page_budget is None else page_budget,
             self.harvest_floor if harvest_floor is None else harvest_floor,
-            self.guide if guide is None else guide,
-            self.guide_digest if guide_digest is None else guide_digest,
+            self.relevance_model if relevance_model is None else relevance_model,
+            self.relevance_digest if relevance_digest is None else relevance_digest,
         )
 
 
@@ -245,17 +245,17 @@ class ChosenTopic:
 def _named(keywords: Sequence[str], topic_id: str | None) -> Topic:
     words = tuple(word for word in keywords if word.strip())
     if not words:
-        raise WrongUse("There is nothing to crawl for: name a topic file, or words with --keywords.")
+        raise UsageError("There is nothing to crawl for: name a topic file, or words with --keywords.")
     return Topic(topic_id or words[0], words)
 
 
 def _filed(file: Path, topic_id: str | None, keywords: Sequence[str]) -> Topic:
     if keywords:
-        raise WrongUse(f"{printable(file)} has the keywords of its topics: take --keywords away, or the file.")
+        raise UsageError(f"{printable(file)} has the keywords of its topics: take --keywords away, or the file.")
     topics = {topic.id: topic for topic in read_topics(file)}
     if topic_id is None and len(topics) > 1:
         some = ", ".join(map(printable, list(topics)[:10]))
-        raise WrongUse(f"{printable(file)} has {len(topics):,} topics: choose one with --topic, for example {some}.")
+        raise UsageError(f"{printable(file)} has {len(topics):,} topics: choose one with --topic, for example {some}.")
     if topic_id is not None and topic_id not in topics:
         raise UnknownName.among("topic", topic_id, topics, printable(file))
     return topics[topic_id or next(iter(topics))]

@@ -19,7 +19,7 @@ import numpy as np
 from scenthound.crawler.tasks import Answer, Got, Kind, Moved, Order, PageText, Refused, RobotsFound, SitemapFound
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.model import FloatArray, IntArray
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.relevance.base import Relevance
 from scenthound.simulator.scores import checked_link_scores, checked_score
 from scenthound.store.warc_format import charset_of
@@ -66,10 +66,10 @@ class PageGuards:
             is_soft_404(page.title, len(page.words), order.asked)
             or self._soft_404s.recognises(host_of(order.url), page.words, order.asked)
         ):
-            return Refused(Reason.SOFT_404, status=facts.status)
+            return Refused(SkipReason.SOFT_404, status=facts.status)
         if self._near_duplicates is not None and facts.simhash is not None:
             like = self._near_duplicates.find(facts.simhash)
-            return None if like is None else Refused(Reason.NEAR_DUPLICATE, status=facts.status, like=like)
+            return None if like is None else Refused(SkipReason.NEAR_DUPLICATE, status=facts.status, like=like)
         return None
 
     def note_page(self, page: int, simhash: int | None) -> None:
@@ -77,7 +77,7 @@ class PageGuards:
         if self._near_duplicates is not None and simhash is not None:
             self._near_duplicates.add(simhash, page)
 
-    def wants_error_page(self, order: Order) -> bool:
+    def needs_error_page(self, order: Order) -> bool:
         """Whether a page that came with a 404 is worth parsing."""
         return self._soft_404s is not None and self._soft_404s.wants_example(host_of(order.url))
 
@@ -104,7 +104,7 @@ class PageScorer:
     def __init__(self, relevance: Relevance, strategy: Strategy) -> None:
         self._relevance = relevance
         self._context_words = strategy.context_words
-        self._wants_anchors = strategy.wants_anchors
+        self._wants_anchors = strategy.needs_anchors
 
     def score(self, words: IntArray, link_start: IntArray, link_end: IntArray) -> PageScores:
         relevance = checked_score(self._relevance.page(words, word_norm(words)))
@@ -149,9 +149,9 @@ def _bounded(seconds: float) -> float:
 
 def _seconds_of_date(value: str) -> float | None:
     try:
-        moment = parsedate_to_datetime(value)
+        sample = parsedate_to_datetime(value)
         # HTTP dates are in GMT (RFC 9110 section 5.6.7), also in the form that does not say so.
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        return (sample if sample.tzinfo else sample.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
 
@@ -177,13 +177,19 @@ class Reader:
     """Reads the answers of one crawl."""
 
     def __init__(
-        self, parser: GuardedParser, scorer: PageScorer, guards: PageGuards, *, agent: str, obey_nofollow: bool = True
+        self,
+        parser: GuardedParser,
+        scorer: PageScorer,
+        guards: PageGuards,
+        *,
+        agent: str,
+        respect_nofollow: bool = True,
     ) -> None:
         self._parser = parser
         self.scorer = scorer
         self._guards = guards
         self._agent = agent
-        self._obey_nofollow = obey_nofollow
+        self._obey_nofollow = respect_nofollow
 
     def read(self, order: Order, answer: Response | NotFetched, now_s: float, on_read: OnRead) -> None:
         """Tells `on_read`, now or, if a page takes long to parse, later."""
@@ -197,17 +203,17 @@ class Reader:
             on_read(Read(RobotsFound(answer.status, answer.content, answer.elapsed_s)))
         elif order.kind is Kind.SITEMAP:
             on_read(Read(_sitemap(answer)))
-        elif answer.status in PAGES or (answer.status in GONE and self._guards.wants_error_page(order)):
+        elif answer.status in PAGES or (answer.status in GONE and self._guards.needs_error_page(order)):
             self._parse(order, answer, on_read)
         else:
-            reason = Reason.CLIENT_ERROR if 400 <= answer.status < 500 else Reason.ODD_STATUS
+            reason = SkipReason.CLIENT_ERROR if 400 <= answer.status < 500 else SkipReason.UNEXPECTED_STATUS
             on_read(Read(Refused(reason, status=answer.status, elapsed_s=answer.elapsed_s)))
 
     def _parse(self, order: Order, response: Response, on_read: OnRead) -> None:
         charset = charset_of(response.header("content-type"))
 
-        def parsed(page: ParsedPage | Reason) -> None:
-            if isinstance(page, Reason):
+        def parsed(page: ParsedPage | SkipReason) -> None:
+            if isinstance(page, SkipReason):
                 on_read(Read(Refused(page, status=response.status, elapsed_s=response.elapsed_s)))
             elif response.status in PAGES:
                 on_read(self._judged(order, response, page))
@@ -233,12 +239,12 @@ class Reader:
 
     def got(self, page: ParsedPage, url: str, *, nofollow: bool = False, elapsed_s: float = 0.0) -> Got:
         """A page as the engine is told of it."""
-        text, links = shown_links(page, nofollow=nofollow, obey=self._obey_nofollow)
+        text, links = visible_links(page, nofollow=nofollow, obey=self._obey_nofollow)
         scores = self.scorer.score(text.words, text.link_start, text.link_end)
         return Got(url, scores.relevance, links, scores.predicted, scores.anchors, text, elapsed_s)
 
 
-def shown_links(
+def visible_links(
     page: ParsedPage, *, nofollow: bool = False, obey: bool = True
 ) -> tuple[PageText, list[str] | FoundUrls]:
     """The words of a page, and the links that a crawl may follow with their places."""
@@ -257,20 +263,22 @@ def _moved(response: Response) -> Answer:
     location = response.header("location") or ""
     url = resolve(response.url, location) if location else None
     if url is None:
-        return Refused(Reason.REDIRECT_FORBIDDEN, location[:200], response.status, elapsed_s=response.elapsed_s)
+        return Refused(SkipReason.REDIRECT_FORBIDDEN, location[:200], response.status, elapsed_s=response.elapsed_s)
     return Moved(url, response.status, response.elapsed_s)
 
 
 def _gone(response: Response, page: ParsedPage) -> Refused:
     fingerprint = error_fingerprint(page.words)
-    return Refused(Reason.CLIENT_ERROR, status=response.status, fingerprint=fingerprint, elapsed_s=response.elapsed_s)
+    return Refused(
+        SkipReason.CLIENT_ERROR, status=response.status, fingerprint=fingerprint, elapsed_s=response.elapsed_s
+    )
 
 
 def _failed(response: Response, now_s: float) -> Refused:
     later = response.status in LATER
     asked = response.header("retry-after") if later else None
     return Refused(
-        Reason.RATE_LIMITED if later else Reason.SERVER_ERROR,
+        SkipReason.RATE_LIMITED if later else SkipReason.SERVER_ERROR,
         status=response.status,
         retry_after_s=None if asked is None else retry_after_seconds(asked, now_s),
         elapsed_s=response.elapsed_s,
@@ -279,6 +287,6 @@ def _failed(response: Response, now_s: float) -> Refused:
 
 def _sitemap(response: Response) -> Answer:
     if response.status not in PAGES:
-        return Refused(Reason.CLIENT_ERROR, status=response.status, elapsed_s=response.elapsed_s)
+        return Refused(SkipReason.CLIENT_ERROR, status=response.status, elapsed_s=response.elapsed_s)
     sitemap = read_sitemap(response.content, response.url)
     return SitemapFound(sitemap.urls, sitemap.sitemaps, response.elapsed_s)

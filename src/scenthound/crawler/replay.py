@@ -18,8 +18,8 @@ from scenthound.crawler.live_crawl import LiveCrawl, RawAnswer
 from scenthound.crawler.tasks import Answer, Got, Kind, Order, Refused, RobotsFound
 from scenthound.errors import Failure, printable
 from scenthound.model import Progress, silent
-from scenthound.reasons import Ended
-from scenthound.store.crawl_rows import VisitRow
+from scenthound.reasons import EndReason
+from scenthound.store.crawl_rows import VisitRecord
 from scenthound.store.crawl_store import CrawlStore
 
 
@@ -33,7 +33,7 @@ class TakenUp:
 
 
 #: Told of each visit and each refusal, for what keeps its own account beside the engine.
-OnVisit = Callable[[VisitRow], None]
+OnVisit = Callable[[VisitRecord], None]
 OnRefusal = Callable[[Order, Refused], None]
 
 
@@ -115,7 +115,7 @@ class VirtualRun:
         self._due: list[tuple[float, int, Order, RawAnswer | None]] = []
         self.now_s = stands.now_s
 
-    def run(self, after_event: Callable[[], None] = lambda: None) -> Ended:
+    def run(self, after_event: Callable[[], None] = lambda: None) -> EndReason:
         engine = self._crawl.engine
         for order in engine.outstanding():
             self._await(order)
@@ -128,9 +128,9 @@ class VirtualRun:
             if engine.wants_turn:
                 continue
             if not self._go_on():
-                return Ended.FRONTIER
+                return EndReason.FRONTIER
             after_event()
-        return Ended.BUDGET
+        return EndReason.BUDGET
 
     def _await(self, order: Order) -> None:
         takes_s, answer = self._answer_of(order)

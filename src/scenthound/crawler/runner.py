@@ -20,9 +20,9 @@ from typing import Any
 from scenthound.crawler.live_crawl import LiveCrawl, RawAnswer
 from scenthound.crawler.runner_timing import TurnTimer, rare_collections
 from scenthound.crawler.scheduler import FOR_PAGES
-from scenthound.crawler.status import CrawlStatus, Moments
+from scenthound.crawler.status import CrawlStatus, SampleRecorder
 from scenthound.crawler.tasks import Kind, Order
-from scenthound.reasons import Ended
+from scenthound.reasons import EndReason
 from scenthound.web.dns import Resolver
 from scenthound.web.fetch import Fetcher, Request
 from scenthound.web.robots import READ_BYTES
@@ -119,7 +119,7 @@ class LiveRun:
         *,
         clock: Callable[[], float],
         watch: Callable[[CrawlStatus], None],
-        moments: Moments | None = None,
+        samples: SampleRecorder | None = None,
     ) -> None:
         self._crawl = crawl
         self._engine = crawl.engine
@@ -128,20 +128,20 @@ class LiveRun:
         self._limits = limits
         self._clock = clock
         self._watch = watch
-        self._moments = moments
+        self._samples = samples
         self._is_paused = False
-        self._ending: Ended | None = None
+        self._ending: EndReason | None = None
         #: Orders that are being carried out. Those that wait after a stop are not among them.
         self._n_in_flight = 0
         # Kept, because to ask which one is running is a call of the system (Python 3.11), and it is asked at each page.
         self._loop: asyncio.AbstractEventLoop
-        self._over: asyncio.Future[Ended]
+        self._over: asyncio.Future[EndReason]
         self._turns: TurnTimer
         self._commits = CommitWriter(crawl, self._committed)
         self._began_s = clock()
         self._n_visits_at_start = crawl.engine.n_visits
 
-    async def run(self) -> Ended:
+    async def run(self) -> EndReason:
         """Crawl to the end. A commit that fails ends the crawl with its error."""
         self._loop = loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._failed)
@@ -150,14 +150,14 @@ class LiveRun:
         self._every(self._limits.commit_s, self._commit)
         self._every(self._limits.watch_s, self._tell_watch)
         if self._limits.time_s is not None:
-            loop.call_later(self._limits.time_s, self.end, Ended.TIME)
+            loop.call_later(self._limits.time_s, self.end, EndReason.TIME)
         for order, wait_s in self._engine.outstanding_after_stop():
             loop.call_later(wait_s, self._carry_out_again, order)
         self._turn_in(0.0)
         try:
             with rare_collections():
                 ended = await self._over
-                self._note_moment(is_last=True)
+                self._record_sample(is_last=True)
                 await self._commits.write_all()
             self._tell_watch()
             return ended
@@ -167,7 +167,7 @@ class LiveRun:
             self._fetcher.close()
             self._commits.close()
 
-    def end(self, why: Ended) -> None:
+    def end(self, why: EndReason) -> None:
         """Take up nothing new; the crawl is over when nothing is in flight any more."""
         if self._ending is None:
             self._ending = why
@@ -177,11 +177,11 @@ class LiveRun:
 
     def stop(self) -> None:
         """The user wants an end: the first time when what is in flight is there, the second time now."""
-        if self._ending is Ended.STOPPED:
-            self._finish(Ended.STOPPED)
+        if self._ending is EndReason.STOPPED:
+            self._finish(EndReason.STOPPED)
         else:
-            self._ending = Ended.STOPPED
-            self.end(Ended.STOPPED)
+            self._ending = EndReason.STOPPED
+            self.end(EndReason.STOPPED)
 
     def pause(self) -> None:
         """Take up nothing new until told to go on."""
@@ -205,7 +205,7 @@ class LiveRun:
         else:
             loop.default_exception_handler(context)
 
-    def _finish(self, why: Ended) -> None:
+    def _finish(self, why: EndReason) -> None:
         if not self._over.done():
             self._over.set_result(why)
 
@@ -225,9 +225,9 @@ class LiveRun:
         for order in orders:
             self._carry_out(order)
         if self._engine.n_visits >= self._limits.page_budget:
-            self.end(Ended.BUDGET)
+            self.end(EndReason.BUDGET)
         elif self._is_over(now_s):
-            self.end(Ended.FRONTIER)
+            self.end(EndReason.FRONTIER)
         elif self._engine.wants_turn:
             self._turn_in(0.0)
         elif len(orders) < room:
@@ -273,8 +273,8 @@ class LiveRun:
         if self._over.done():
             return
         floor, harvest = self._limits.harvest_floor, self._crawl.harvest
-        if floor is not None and self._ending is None and harvest.window_is_full and harvest.of_late < floor:
-            self.end(Ended.HARVEST)
+        if floor is not None and self._ending is None and harvest.window_is_full and harvest.recent < floor:
+            self.end(EndReason.HARVEST)
         elif self._ending is not None:
             self.end(self._ending)
         else:
@@ -299,15 +299,15 @@ class LiveRun:
         self._turn_in(0.0)
 
     def _commit(self) -> None:
-        self._note_moment()
+        self._record_sample()
         self._commits.begin()
 
-    def _note_moment(self, *, is_last: bool = False) -> None:
+    def _record_sample(self, *, is_last: bool = False) -> None:
         """What the next commit tells those who watch: of the pages that will be on the disk then."""
-        if self._moments is not None:
+        if self._samples is not None:
             now_s = self._clock()
             status = self._status(now_s, self._engine.n_visits)
-            self._moments.note(status, now_s, self._crawl.asked_hosts.told(now_s), is_last=is_last)
+            self._samples.note(status, now_s, self._crawl.host_statistics.told(now_s), is_last=is_last)
 
     def _tell_watch(self) -> None:
         self._watch(self._status(self._clock(), self._crawl.n_acknowledged))

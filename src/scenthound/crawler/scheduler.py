@@ -29,7 +29,7 @@ from scenthound.crawler.tasks import (
 )
 from scenthound.frontier.politeness import Politeness
 from scenthound.frontier.politeness_rules import HostAnswer, PageBudgets
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.web.robots import ALLOW_ALL, DISALLOW_ALL, RobotsRules, rules_for_answer
 from scenthound.web.traps import TrapCosts
 from scenthound.web.urls import resolve
@@ -47,16 +47,16 @@ LIFETIME_S = 86_400.0
 #: reason is that robots.txt could not be had.
 UNREACHABLE = frozenset(
     {
-        Reason.DNS_NOT_FOUND,
-        Reason.DNS_FAILED,
-        Reason.ADDRESS_FORBIDDEN,
-        Reason.CONNECT_FAILED,
-        Reason.CONNECT_TIMEOUT,
-        Reason.TLS_FAILED,
-        Reason.HOST_RETIRED,
+        SkipReason.DNS_NOT_FOUND,
+        SkipReason.DNS_FAILED,
+        SkipReason.ADDRESS_FORBIDDEN,
+        SkipReason.CONNECT_FAILED,
+        SkipReason.CONNECT_TIMEOUT,
+        SkipReason.TLS_FAILED,
+        SkipReason.HOST_DISABLED,
     }
 )
-LEADS_NOWHERE = frozenset({Reason.REDIRECT_LOOP, Reason.REDIRECT_FORBIDDEN})
+LEADS_NOWHERE = frozenset({SkipReason.REDIRECT_LOOP, SkipReason.REDIRECT_FORBIDDEN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Verdict:
     """The rules of an origin, and why a page that they bar is barred."""
 
     rules: RobotsRules
-    because: Reason
+    because: SkipReason
     good_until_s: float
 
 
@@ -81,15 +81,15 @@ class RobotsBook:
         return verdict if verdict is not None and verdict.good_until_s > now_s else None
 
     def answered(self, origin: str, now_s: float, status: int, body: bytes) -> RobotsRules:
-        return self._note(origin, now_s, rules_for_answer(status, body, self._agent), Reason.ROBOTS)
+        return self._note(origin, now_s, rules_for_answer(status, body, self._agent), SkipReason.ROBOTS)
 
-    def failed(self, origin: str, now_s: float, reason: Reason) -> None:
+    def failed(self, origin: str, now_s: float, reason: SkipReason) -> None:
         if reason in LEADS_NOWHERE:
             self._note(origin, now_s, ALLOW_ALL, reason)
         else:
-            self._note(origin, now_s, DISALLOW_ALL, reason if reason in UNREACHABLE else Reason.ROBOTS_UNREACHABLE)
+            self._note(origin, now_s, DISALLOW_ALL, reason if reason in UNREACHABLE else SkipReason.ROBOTS_UNREACHABLE)
 
-    def _note(self, origin: str, now_s: float, rules: RobotsRules, because: Reason) -> RobotsRules:
+    def _note(self, origin: str, now_s: float, rules: RobotsRules, because: SkipReason) -> RobotsRules:
         self._verdicts[origin] = Verdict(rules, because, now_s + LIFETIME_S)
         return rules
 
@@ -106,18 +106,23 @@ def robots_url(origin: str) -> str:
 #: Failures that may pass.
 PASSING = frozenset(
     {
-        Reason.DNS_FAILED,
-        Reason.CONNECT_FAILED,
-        Reason.CONNECT_TIMEOUT,
-        Reason.HEADERS_TIMEOUT,
-        Reason.BROKEN_RESPONSE,
-        Reason.SERVER_ERROR,
-        Reason.RATE_LIMITED,
+        SkipReason.DNS_FAILED,
+        SkipReason.CONNECT_FAILED,
+        SkipReason.CONNECT_TIMEOUT,
+        SkipReason.HEADERS_TIMEOUT,
+        SkipReason.PROTOCOL_ERROR,
+        SkipReason.SERVER_ERROR,
+        SkipReason.RATE_LIMITED,
     }
 )
 #: Failures of a host, as against failures of a page.
-HOST_FAILURES = PASSING | {Reason.DNS_NOT_FOUND, Reason.TLS_FAILED, Reason.ADDRESS_FORBIDDEN, Reason.BODY_TIMEOUT}
-NOT_CONNECTED = frozenset({Reason.CONNECT_FAILED, Reason.CONNECT_TIMEOUT})
+HOST_FAILURES = PASSING | {
+    SkipReason.DNS_NOT_FOUND,
+    SkipReason.TLS_FAILED,
+    SkipReason.ADDRESS_FORBIDDEN,
+    SkipReason.BODY_TIMEOUT,
+}
+NOT_CONNECTED = frozenset({SkipReason.CONNECT_FAILED, SkipReason.CONNECT_TIMEOUT})
 
 FOR_PAGES = frozenset({Kind.PAGE, Kind.RECORDED})
 #: Redirects that are followed for robots.txt, at least (RFC 9309, 2.3.1.2).
@@ -206,7 +211,7 @@ class Dispatch:
             if job.kind is Kind.RECORDED:
                 self._order_page(job)
             else:
-                self.give_up(job, Refused(Reason.HOST_RETIRED))
+                self.give_up(job, Refused(SkipReason.HOST_DISABLED))
 
     def send(self, job: Job) -> None:
         """Let a page job with a new address go its way, unless something speaks against it."""
@@ -239,9 +244,9 @@ class Dispatch:
     def _may_ask(self, host: int) -> bool:
         return host not in self._resolving and self.politeness.ready(host, self._now_s)
 
-    def _reason_against(self, job: Job) -> Reason | None:
+    def _reason_against(self, job: Job) -> SkipReason | None:
         if job.kind is Kind.PAGE and self.politeness.is_retired(job.host):
-            return Reason.HOST_RETIRED
+            return SkipReason.HOST_DISABLED
         spent = self._budgets.spent(job.host, self.hosts.domain(job.host))
         is_charged = self._rules.traps and job.kind is Kind.PAGE
         return spent or (self._traps.charge(job.url, job.host) if is_charged else None)
@@ -330,10 +335,10 @@ class Dispatch:
         most = max(self._rules.redirects, ROBOTS_REDIRECTS) if job.kind is Kind.ROBOTS else self._rules.redirects
         host = self.hosts.of_url(moved.url)
         if len(job.passed) > most or moved.url in job.passed:
-            self.give_up(job, Refused(Reason.REDIRECT_LOOP, f"to {moved.url}", moved.status))
+            self.give_up(job, Refused(SkipReason.REDIRECT_LOOP, f"to {moved.url}", moved.status))
             return False
         if job.kind is Kind.SITEMAP and host != job.host:
-            self.give_up(job, Refused(Reason.REDIRECT_FORBIDDEN))
+            self.give_up(job, Refused(SkipReason.REDIRECT_FORBIDDEN))
             return False
         self.settle(job, taken=False)
         job.url, job.host = moved.url, host

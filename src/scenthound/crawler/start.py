@@ -12,16 +12,16 @@ from pathlib import Path
 from random import Random
 
 from scenthound.crawler.assembly import CrawlParts, check, pinned
-from scenthound.crawler.control import Obedience, WishReader, note_guide, with_guide
-from scenthound.crawler.plan import CrawlPlan, RunGoals
+from scenthound.crawler.control import Obedience, WishReader, record_relevance_model, with_relevance_model
+from scenthound.crawler.plan import CrawlSettings, StopConditions
 from scenthound.crawler.replay import Replay, TakenUp
 from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
-from scenthound.crawler.status import CrawlStatus, Moments
-from scenthound.errors import BadInput, printable
+from scenthound.crawler.status import CrawlStatus, SampleRecorder
+from scenthound.errors import InvalidInput, printable
 from scenthound.model import Progress, silent
-from scenthound.reasons import Ended, Reason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_folder import ArchiveSettings
-from scenthound.store.crawl_rows import RunRow
+from scenthound.store.crawl_rows import RunRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.dns import SystemResolver, system_lookup
@@ -36,9 +36,9 @@ class Running:
     """What a run is made of."""
 
     parts: CrawlParts
-    plan: CrawlPlan
-    guided: CrawlPlan  #: the plan with the guide that was trained anew, if one was
-    goals: RunGoals
+    plan: CrawlSettings
+    guided: CrawlSettings  #: the plan with the guide that was trained anew, if one was
+    goals: StopConditions
     store: CrawlStore
     stands: TakenUp
     limits: RunLimits
@@ -46,13 +46,13 @@ class Running:
     obey_signals: bool
 
 
-def run_to_end(running: Running) -> tuple[Ended, CrawlStatus]:
+def run_to_end(running: Running) -> tuple[EndReason, CrawlStatus]:
     """Why it ended, and how it was doing then."""
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         return runner.run(_run(running))
 
 
-async def _run(running: Running) -> tuple[Ended, CrawlStatus]:
+async def _run(running: Running) -> tuple[EndReason, CrawlStatus]:
     parts, plan, store = running.parts, running.plan, running.store
     resolver = SystemResolver(
         asyncio.get_running_loop(), plan.hosts, lookup=_nowhere if plan.only_hosts else system_lookup
@@ -60,7 +60,7 @@ async def _run(running: Running) -> tuple[Ended, CrawlStatus]:
     clock = EpochClock(running.stands.now_s)
     if running.stands.n_events:
         parts.crawl.engine.resume(clock())
-    row, moments = _begun(running, clock())
+    row, samples = _begun(running, clock())
     last: list[CrawlStatus] = []
 
     def watch(status: CrawlStatus) -> None:
@@ -68,9 +68,9 @@ async def _run(running: Running) -> tuple[Ended, CrawlStatus]:
         running.watch(status)
         obedience.look()
 
-    run = LiveRun(parts.crawl, _fetcher(plan), resolver, running.limits, clock=clock, watch=watch, moments=moments)
+    run = LiveRun(parts.crawl, _fetcher(plan), resolver, running.limits, clock=clock, watch=watch, samples=samples)
     wishes = WishReader(store.folder, row.run)
-    obedience = Obedience(run, parts, plan, store, wishes=wishes, moments=moments, clock=clock)
+    obedience = Obedience(run, parts, plan, store, wishes=wishes, samples=samples, clock=clock)
     with _signals_to(run.stop) if running.obey_signals else _nothing():
         try:
             ended = await run.run()
@@ -81,20 +81,20 @@ async def _run(running: Running) -> tuple[Ended, CrawlStatus]:
     return ended, last[-1]
 
 
-def _begun(running: Running, now_s: float) -> tuple[RunRow, Moments]:
+def _begun(running: Running, now_s: float) -> tuple[RunRecord, SampleRecorder]:
     """The run is noted before anything is fetched: should it die, it is known to have lived."""
     store = running.store
     runs = store.runs()
-    row = RunRow(len(runs) + 1, now_s, store.counts().visits, os.getpid(), version("scenthound"))
+    row = RunRecord(len(runs) + 1, now_s, store.counts().visits, os.getpid(), version("scenthound"))
     began_s = {run.run: run.began_s for run in runs}
-    lasted_s = {moment.run: moment.time_s - began_s.get(moment.run, moment.time_s) for _, moment in store.moments()}
+    lasted_s = {sample.run: sample.time_s - began_s.get(sample.run, sample.time_s) for _, sample in store.samples()}
     store.note_run(row)
-    note_guide(store, running.guided, running.goals, row.n_pages_before, now_s)
+    record_relevance_model(store, running.guided, running.goals, row.n_pages_before, now_s)
     store.commit()
-    return row, Moments(store, row.run, sum(lasted_s.values()))
+    return row, SampleRecorder(store, row.run, sum(lasted_s.values()))
 
 
-def _fetcher(plan: CrawlPlan) -> CurlFetcher:
+def _fetcher(plan: CrawlSettings) -> CurlFetcher:
     return CurlFetcher(
         plan.limits,
         user_agent=plan.user_agent,
@@ -110,7 +110,7 @@ def _nowhere(_host: str) -> tuple[str, ...]:
     return ()
 
 
-def _mail_address(plan: CrawlPlan) -> str | None:
+def _mail_address(plan: CrawlSettings) -> str | None:
     """For the header `From`, if the contact is one."""
     return plan.contact if "@" in plan.contact and "/" not in plan.contact else None
 
@@ -167,18 +167,18 @@ class CrawlSummary:
     """What a crawl came to, all its runs together; `seconds` and the speed are those of the last run."""
 
     folder: Path
-    ended: Ended
+    ended: EndReason
     status: CrawlStatus
     page_budget: int
-    reasons: dict[Reason, int]
+    reasons: dict[SkipReason, int]
     n_recorded: int = 0  #: pages that were read from a recording, and are not in the crawl's archive
     recording: str | None = None  #: where that is
 
 
-def crawl(plan: CrawlPlan, folder: Path, options: RunOptions | None = None, *, force: bool = False) -> CrawlSummary:
+def crawl(plan: CrawlSettings, folder: Path, options: RunOptions | None = None, *, force: bool = False) -> CrawlSummary:
     """Crawl into a new folder. `force` replaces an earlier crawl there."""
     options = options or RunOptions()
-    goals = RunGoals(options.page_budget, options.harvest_floor)
+    goals = StopConditions(options.page_budget, options.harvest_floor)
     archive = ArchiveSettings(plan.user_agent, software=plan.user_agent.split(" ")[0])
     plan = pinned(plan)
     check(plan)
@@ -190,14 +190,16 @@ def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
     """Go on with a crawl, however it was stopped. What the options leave open is as the last run was told."""
     with closing(CrawlStore.open(folder)) as store:
         options = options or RunOptions()
-        goals = RunGoals.read(folder).updated(page_budget=options.page_budget, harvest_floor=options.harvest_floor)
-        return _crawl_run(CrawlPlan.from_settings(store.about.settings), store, options, goals)
+        goals = StopConditions.read(folder).updated(
+            page_budget=options.page_budget, harvest_floor=options.harvest_floor
+        )
+        return _crawl_run(CrawlSettings.from_settings(store.about.settings), store, options, goals)
 
 
-def _crawl_run(plan: CrawlPlan, store: CrawlStore, options: RunOptions, goals: RunGoals) -> CrawlSummary:
-    guided = with_guide(plan, store.folder, goals)
+def _crawl_run(plan: CrawlSettings, store: CrawlStore, options: RunOptions, goals: StopConditions) -> CrawlSummary:
+    guided = with_relevance_model(plan, store.folder, goals)
     with closing(CrawlParts(guided, store)) as parts:
-        if goals != RunGoals():
+        if goals != StopConditions():
             goals.write(store.folder)
         stands = take_up(parts, plan, store, options.progress)
         page_budget = goals.page_budget or plan.page_budget
@@ -209,14 +211,14 @@ def _crawl_run(plan: CrawlPlan, store: CrawlStore, options: RunOptions, goals: R
         )
 
 
-def take_up(parts: CrawlParts, plan: CrawlPlan, store: CrawlStore, progress: Progress = silent) -> TakenUp:
+def take_up(parts: CrawlParts, plan: CrawlSettings, store: CrawlStore, progress: Progress = silent) -> TakenUp:
     """Start the crawl, and tell it what its folder holds."""
     crawl = parts.crawl
     crawl.engine.start(plan.seeds, Random(plan.random_seed))
     try:
         stands = Replay(crawl.engine, store, crawl.note_visit, crawl.note_refusal).run(progress)
     except (TypeError, ValueError, LookupError) as reason:
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(store.folder)} cannot be taken up: its journal does not fit its rows, or not this strategy "
             f"({type(reason).__name__}: {printable(reason, 100)}). Bring back the folder from a copy."
         ) from reason

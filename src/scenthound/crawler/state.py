@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from scenthound.crawler.plan import RunGoals
-from scenthound.errors import BadInput
-from scenthound.reasons import Ended
+from scenthound.crawler.plan import StopConditions
+from scenthound.errors import InvalidInput
+from scenthound.reasons import EndReason
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
-from scenthound.store.crawl_rows import RunRow
+from scenthound.store.crawl_rows import RunRecord
 from scenthound.store.folder import is_taken
 from scenthound.store.stored_crawl import StoredCrawl
 
@@ -36,8 +36,8 @@ class CrawlState:
     is that of the run at work, or of the next one, and is what the status says, too."""
 
     state: State
-    ended: Ended | None = None
-    run: RunRow | None = None
+    ended: EndReason | None = None
+    run: RunRecord | None = None
     status: dict[str, Any] | None = None
     n_pages: int = 0
     page_budget: int | None = None
@@ -49,7 +49,7 @@ class CrawlState:
     @property
     def can_go_on(self) -> bool:
         """Whether to resume it would do something."""
-        return not self.is_alive and self.ended is not Ended.FRONTIER
+        return not self.is_alive and self.ended is not EndReason.FRONTIER
 
 
 def crawl_state(crawl: StoredCrawl) -> CrawlState:
@@ -69,12 +69,12 @@ def crawl_state(crawl: StoredCrawl) -> CrawlState:
 def _page_budget(crawl: StoredCrawl) -> int | None:
     """Of the next run, if it is told none."""
     planned = crawl.about.settings.get("page_budget")
-    with suppress(BadInput):
-        planned = RunGoals.read(crawl.folder).page_budget or planned
+    with suppress(InvalidInput):
+        planned = StopConditions.read(crawl.folder).page_budget or planned
     return planned if isinstance(planned, int) else None
 
 
-def _alive(run: RunRow | None, status: dict[str, Any] | None) -> tuple[State, None]:
+def _alive(run: RunRecord | None, status: dict[str, Any] | None) -> tuple[State, None]:
     """Of an earlier run the status says nothing."""
     if run is None or status is None or status.get("run") != run.run:
         return State.RUNNING, None
@@ -83,14 +83,14 @@ def _alive(run: RunRow | None, status: dict[str, Any] | None) -> tuple[State, No
     return (State.PAUSED if status.get("paused") else State.RUNNING), None
 
 
-def _at_rest(run: RunRow | None, n_pages: int, page_budget: int | None) -> tuple[State, Ended | None]:
+def _at_rest(run: RunRecord | None, n_pages: int, page_budget: int | None) -> tuple[State, EndReason | None]:
     if run is None:
         # Older versions do not say how a crawl ended; one that has the pages it was to take reached its budget.
         if page_budget is not None and n_pages >= page_budget:
-            return State.ENDED, Ended.BUDGET
+            return State.ENDED, EndReason.BUDGET
         return (State.STOPPED if n_pages else State.NOT_BEGUN), None
     if run.ended is None:
         return State.DIED, None
     # A later version may have further words for it.
-    ended = Ended(run.ended) if run.ended in set(Ended) else None
-    return (State.STOPPED if ended is Ended.STOPPED else State.ENDED), ended
+    ended = EndReason(run.ended) if run.ended in set(EndReason) else None
+    return (State.STOPPED if ended is EndReason.STOPPED else State.ENDED), ended

@@ -5,10 +5,10 @@ from typing import Any, Protocol
 
 import orjson
 
-from scenthound.crawler.host_statistics import AskedHost
+from scenthound.crawler.host_statistics import HostStatistics
 from scenthound.crawler.live_crawl import LiveCrawl
-from scenthound.reasons import Ended, Reason
-from scenthound.store.crawl_rows import MomentRow
+from scenthound.reasons import EndReason, SkipReason
+from scenthound.store.crawl_rows import Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +20,17 @@ class CrawlStatus:
     seconds: float
     pages_per_s: float
     harvest: float  #: mean relevance of the pages taken
-    harvest_of_late: float
+    recent_harvest: float
     frontier: int  #: pages that wait
     in_flight: int
     hosts_active: int
-    hosts_resting: int
+    hosts_waiting: int
     hosts_ready: int
-    hosts_retired: int
+    hosts_disabled: int
     regret: float | None
-    n_not_taken: int
-    reasons: dict[Reason, int]
-    ending: Ended | None = None
+    n_skipped: int
+    reasons: dict[SkipReason, int]
+    ending: EndReason | None = None
     paused: bool = False
 
     @classmethod
@@ -43,7 +43,7 @@ class CrawlStatus:
         page_budget: int,
         seconds: float,
         now_s: float,
-        ending: Ended | None,
+        ending: EndReason | None,
         paused: bool = False,
     ) -> "CrawlStatus":
         engine, harvest = crawl.engine, crawl.harvest
@@ -54,15 +54,15 @@ class CrawlStatus:
             seconds=seconds,
             pages_per_s=(n_pages - n_pages_before) / seconds if seconds > 0 else 0.0,
             harvest=harvest.mean,
-            harvest_of_late=harvest.of_late,
+            recent_harvest=harvest.recent,
             frontier=len(engine.strategy),
             in_flight=engine.n_in_flight,
             hosts_active=hosts.active,
-            hosts_resting=hosts.resting,
+            hosts_waiting=hosts.resting,
             hosts_ready=hosts.ready,
-            hosts_retired=hosts.retired,
+            hosts_disabled=hosts.retired,
             regret=harvest.mean_regret,
-            n_not_taken=sum(crawl.reasons.values()),
+            n_skipped=sum(crawl.reasons.values()),
             reasons=dict(crawl.reasons),
             ending=ending,
             paused=paused,
@@ -90,12 +90,12 @@ LATE_S = 10.0
 class Notes(Protocol):
     """Where it is written; by the crawl's next commit."""
 
-    def add_moment(self, row: MomentRow) -> None: ...
+    def add_sample(self, row: Sample) -> None: ...
 
     def set_status(self, as_json: bytes) -> None: ...
 
 
-class Moments:
+class SampleRecorder:
     """`run` is the number of the run, `age_before_s` how long earlier runs took."""
 
     def __init__(self, notes: Notes, run: int = 1, age_before_s: float = 0.0) -> None:
@@ -108,13 +108,13 @@ class Moments:
         #: Why what was last asked of the crawl could not be done; empty if it could.
         self.problem = ""
 
-    def note(self, status: CrawlStatus, now_s: float, asked: list[AskedHost], *, is_last: bool = False) -> None:
+    def note(self, status: CrawlStatus, now_s: float, asked: list[HostStatistics], *, is_last: bool = False) -> None:
         speed = 0.0 if status.paused and not status.in_flight else self._speed_of_late(status)
         self._notes.set_status(orjson.dumps(self._values(status, now_s, speed, asked)))
         if status.seconds >= self._due_s or is_last:
             age_s = self._age_before_s + status.seconds
             self._due_s = status.seconds + max(SHORTEST_S, SHARE_OF_AGE * age_s)
-            self._notes.add_moment(_moment(status, now_s, self._run))
+            self._notes.add_sample(_sample(status, now_s, self._run))
 
     def _speed_of_late(self, status: CrawlStatus) -> float:
         self._late.append((status.seconds, status.n_pages))
@@ -124,7 +124,7 @@ class Moments:
         elapsed_s = status.seconds - then_s
         return (status.n_pages - then_pages) / elapsed_s if elapsed_s > 0 else status.pages_per_s
 
-    def _values(self, status: CrawlStatus, now_s: float, speed: float, asked: list[AskedHost]) -> dict[str, Any]:
+    def _values(self, status: CrawlStatus, now_s: float, speed: float, asked: list[HostStatistics]) -> dict[str, Any]:
         """Read by `StoredCrawl.status`."""
         left = max(0, status.page_budget - status.n_pages)
         return {
@@ -136,38 +136,38 @@ class Moments:
             "page_budget": status.page_budget,
             "pages_per_s": speed,
             "harvest": status.harvest,
-            "harvest_of_late": status.harvest_of_late,
+            "recent_harvest": status.recent_harvest,
             "regret": status.regret,
             "frontier": status.frontier,
             "in_flight": status.in_flight,
             "hosts_active": status.hosts_active,
-            "hosts_resting": status.hosts_resting,
+            "hosts_waiting": status.hosts_waiting,
             "hosts_ready": status.hosts_ready,
-            "hosts_retired": status.hosts_retired,
-            "not_taken": status.n_not_taken,
+            "hosts_disabled": status.hosts_disabled,
+            "skipped": status.n_skipped,
             "reasons": {reason.value: count for reason, count in status.reasons.items()},
-            "asked_hosts": [tuple(host) for host in asked],
+            "host_statistics": [tuple(host) for host in asked],
             "paused": status.paused,
             "ending": None if status.ending is None else status.ending.value,
             "problem": self.problem,
         }
 
 
-def _moment(status: CrawlStatus, now_s: float, run: int) -> MomentRow:
-    return MomentRow(
+def _sample(status: CrawlStatus, now_s: float, run: int) -> Sample:
+    return Sample(
         time_s=now_s,
         run=run,
         pages=status.n_pages,
         page_budget=status.page_budget,
         harvest=status.harvest if status.n_pages else None,
-        harvest_of_late=status.harvest_of_late if status.n_pages else None,
+        recent_harvest=status.recent_harvest if status.n_pages else None,
         regret=status.regret,
         frontier=status.frontier,
         in_flight=status.in_flight,
         hosts_active=status.hosts_active,
-        hosts_resting=status.hosts_resting,
+        hosts_waiting=status.hosts_waiting,
         hosts_ready=status.hosts_ready,
-        hosts_retired=status.hosts_retired,
-        not_taken=status.n_not_taken,
+        hosts_disabled=status.hosts_disabled,
+        skipped=status.n_skipped,
         paused=status.paused,
     )

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 from scenthound.frontier.politeness_rules import PolitenessRules
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import FloatArray, IntArray
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.web.urls import host_of, registrable_domain
 
 NO_PAGE = -1
@@ -86,7 +86,7 @@ class Refused:
     """There is no page, and why. `fingerprint` is that of a page which came with a 404, `like` the page that
     it is nearly the same as."""
 
-    reason: Reason
+    reason: SkipReason
     detail: str = ""
     status: int | None = None
     retry_after_s: float | None = None
@@ -263,6 +263,6 @@ class CrawlRules:
     def __post_init__(self) -> None:
         for name in ("connections", "tries"):
             if getattr(self, name) < 1:
-                raise BadParameter(f"{name} is {getattr(self, name)}; it has to be 1 or more.")
+                raise InvalidParameter(f"{name} is {getattr(self, name)}; it has to be 1 or more.")
         if self.redirects < 0:
-            raise BadParameter(f"redirects is {self.redirects}; it has to be 0 or more.")
+            raise InvalidParameter(f"redirects is {self.redirects}; it has to be 0 or more.")

@@ -24,10 +24,10 @@ from random import Random
 import numpy as np
 
 from scenthound.experiments.starts import Start
-from scenthound.metrics.base import Judgement, Metric
+from scenthound.metrics.base import GroundTruth, Metric
 from scenthound.metrics.page_graph import PageGraph
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray, Trace
-from scenthound.simulator.web import ShownLinks
+from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 
 #: What their traces are called; with a space, so that they are no name of a strategy.
@@ -39,7 +39,7 @@ RANDOM_CRAWLS = 5
 
 def random_bound(
     web: RecordedWeb,
-    shown: ShownLinks,
+    shown: VisibleLinks,
     start: Start,
     wanted: IntArray,
     *,
@@ -59,9 +59,9 @@ def greedy_oracle(graph: PageGraph, start: Start, wanted: IntArray, *, page_budg
     return _trace(GREEDY_ORACLE, start, _Oracle(graph, wanted).pages(start.seeds, page_budget), wanted)
 
 
-def mean_curve(metric: Metric, traces: Sequence[Trace], judgement: Judgement, n_steps: int) -> FloatArray:
+def mean_curve(metric: Metric, traces: Sequence[Trace], ground_truth: GroundTruth, n_steps: int) -> FloatArray:
     """A bound on a metric: the mean of the curves of its crawls."""
-    curves: FloatArray = np.mean([metric.curve(trace, judgement, n_steps) for trace in traces], axis=0)
+    curves: FloatArray = np.mean([metric.curve(trace, ground_truth, n_steps) for trace in traces], axis=0)
     return curves
 
 
@@ -72,7 +72,7 @@ def _trace(name: str, start: Start, pages: list[int], wanted: IntArray) -> Trace
 
 
 def _random_pages(
-    web: RecordedWeb, shown: ShownLinks, seeds: Sequence[int], page_budget: int, rng: Random
+    web: RecordedWeb, shown: VisibleLinks, seeds: Sequence[int], page_budget: int, rng: Random
 ) -> list[int]:
     pages: list[int] = []
     is_known, is_visited = bytearray(web.n_urls), bytearray(web.n_pages)
@@ -212,6 +212,6 @@ def _n_before(holds: BoolArray) -> LongArray:
 # The links that crawls are shown, as a graph of pages that measures can walk.
 
 
-def page_graph(web: RecordedWeb, shown: ShownLinks) -> PageGraph:
+def page_graph(web: RecordedWeb, shown: VisibleLinks) -> PageGraph:
     """The links between recorded pages that crawls are shown, redirects followed."""
     return PageGraph.of(shown.offset, web.url_page[shown.url])

@@ -14,17 +14,17 @@ from functools import cache
 
 import numpy as np
 
-from scenthound.errors import BadInput, BadParameter
+from scenthound.errors import InvalidInput, InvalidParameter
 from scenthound.experiments.bounds import page_graph
 from scenthound.experiments.closed_world import ClosedWorldReport, closed_world_report, missed_counts
 from scenthound.experiments.pool import TopicJudge, checked_curve, crawled_page_rank, curve_steps
 from scenthound.experiments.runs import CrawlNote, RunFolder
 from scenthound.experiments.starts import Start
 from scenthound.experiments.statistics import MeanCurve, mean_over_topics
-from scenthound.metrics.base import METRICS, Judgement, Metric, Point, parse_metric
+from scenthound.metrics.base import METRICS, GroundTruth, Metric, Point, parse_metric
 from scenthound.model import FloatArray, IntArray, Progress, Trace, silent
 from scenthound.simulator.modes import SEQUENTIAL
-from scenthound.simulator.web import ShownLinks
+from scenthound.simulator.web import VisibleLinks
 
 #: Where tables show a curve: those from a twentieth of the page budget on, and the budget's end.
 CHECKPOINTS = (25, 50, 100, 500, 1000, 5000, 10_000, 50_000, 100_000)
@@ -102,11 +102,11 @@ def evaluate(
         tally.add_time(note)
     for done, (topic_id, traces) in enumerate(_by_topic(run.traces()), 1):
         if topic_id not in topics:
-            raise BadInput(f"{run.path} has crawls for {topic_id!r}, but no such topic; simulate again.")
+            raise InvalidInput(f"{run.path} has crawls for {topic_id!r}, but no such topic; simulate again.")
         judge = TopicJudge(run.web, topics[topic_id], traces, page_rank=page_rank)
         for trace in traces:
             start = starts.get((topic_id, trace.seed), Start(topic_id, trace.seed, (), ()))
-            tally.add(trace, judge.judgement(start, starts.values()))
+            tally.add(trace, judge.ground_truth(start, starts.values()))
         progress(done / len(topics), f"{done:,} of {len(topics):,} topics judged")
     results = tuple(tally.result(strategy, tuple(topics), marks) for strategy in run.strategies)
     return Evaluation(
@@ -123,7 +123,7 @@ def evaluate(
 
 
 def _page_rank(run: RunFolder) -> FloatArray:
-    return crawled_page_rank(page_graph(run.web, ShownLinks(run.web)), run.traces())
+    return crawled_page_rank(page_graph(run.web, VisibleLinks(run.web)), run.traces())
 
 
 class _Tally:
@@ -140,10 +140,10 @@ class _Tally:
         if note.running_s is not None:
             self._running_s[note.strategy][note.topic].append(np.array([note.running_s]))
 
-    def add(self, trace: Trace, judgement: Judgement) -> None:
+    def add(self, trace: Trace, ground_truth: GroundTruth) -> None:
         self._cpu_us[trace.strategy].append(trace.cpu_us)
         for metric in self._metrics:
-            curve = checked_curve(metric, trace, judgement, int(self._steps[-1]))
+            curve = checked_curve(metric, trace, ground_truth, int(self._steps[-1]))
             self._curves[trace.strategy, str(metric)][trace.topic].append(curve[self._steps - 1])
 
     def result(self, strategy: str, topics: Sequence[str], checkpoints: Sequence[int]) -> StrategyResult:
@@ -179,7 +179,7 @@ class _Tally:
 def _checkpoints(wanted: Sequence[int], page_budget: int) -> tuple[int, ...]:
     for step in wanted:
         if not 1 <= step <= page_budget:
-            raise BadParameter(f"The crawls have pages 1 to {page_budget:,}; there is no value after {step:,}.")
+            raise InvalidParameter(f"The crawls have pages 1 to {page_budget:,}; there is no value after {step:,}.")
     chosen = set(wanted or (step for step in CHECKPOINTS if page_budget / 20 <= step < page_budget))
     return tuple(sorted(chosen | {page_budget}))
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from scenthound.errors import BadParameter, BadTopic, BrokenContract
+from scenthound.errors import InvalidParameter, InvalidTopic, PluginError
 from scenthound.experiments.starts import NegativePool, Start, Starts, Task, check_training, training_of
 from scenthound.model import Progress, Topic, silent
 from scenthound.processes import in_order, processors
@@ -18,7 +18,7 @@ from scenthound.relevance.base import RELEVANCE, Training, trains
 from scenthound.simulator.modes import SEQUENTIAL, parse_mode
 from scenthound.simulator.scores import PageScores, TopicWords, WebWords, scores_for
 from scenthound.simulator.simulator import simulate
-from scenthound.simulator.web import Crawl, ShownLinks
+from scenthound.simulator.web import Crawl, VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.training_folder import read_training
 from scenthound.strategies.base import STRATEGIES
@@ -30,14 +30,14 @@ from scenthound.strategies.base import STRATEGIES
 # start.
 
 
-class Guides:
-    """`guide_of` names the model of each strategy; `given` is what all of them learn from instead of their starts."""
+class RelevanceModels:
+    """`relevance_model_of` names the model of each strategy; `given` replaces the start pages as training pages."""
 
-    def __init__(self, web: RecordedWeb, guide_of: Mapping[str, str], given: Training | None = None) -> None:
+    def __init__(self, web: RecordedWeb, relevance_model_of: Mapping[str, str], given: Training | None = None) -> None:
         self._web = web
-        self.guide_of = guide_of
+        self.relevance_model_of = relevance_model_of
         self._given = given
-        self._models = {name: RELEVANCE.make(name) for name in dict.fromkeys(guide_of.values())}
+        self._models = {name: RELEVANCE.make(name) for name in dict.fromkeys(relevance_model_of.values())}
         self._trained = [name for name, model in self._models.items() if trains(model)]
         self._topic: Topic | None = None
         self._start: Start | None = None
@@ -60,7 +60,7 @@ class Guides:
 
     def scores(self, strategy: str, topic: Topic, start: Start) -> PageScores:
         self._turn_to(topic, start)
-        name = self.guide_of[strategy]
+        name = self.relevance_model_of[strategy]
         if name not in self._scores:
             self._scores[name] = self._made(name, topic, start)
         return self._scores[name]
@@ -74,7 +74,7 @@ class Guides:
         self._topic, self._start = topic, start
 
     def _made(self, name: str, topic: Topic, start: Start | None) -> PageScores:
-        with BrokenContract.told_as(f"Relevance model {name} failed on topic {topic.id!r}"):
+        with PluginError.wrapping(f"Relevance model {name} failed on topic {topic.id!r}"):
             return scores_for(topic, self._models[name], self._web, self._training(name, start))
 
     def _training(self, name: str, start: Start | None) -> Training | None:
@@ -112,7 +112,7 @@ class Experiment:
     task: Task = Task.EXAMPLES
     n_start: int = 10
     closed_world: bool = False
-    obey_nofollow: bool = True
+    respect_nofollow: bool = True
     relevance: str | None = None
     n_train: int = 0
     n_judge: int = 0
@@ -132,18 +132,18 @@ class Experiment:
         }
         for name, (value, least, most) in limits.items():
             if not least <= value <= most:
-                raise BadParameter(f"{name} is {value}; it must be at least {least} and at most {most:,}.")
+                raise InvalidParameter(f"{name} is {value}; it must be at least {least} and at most {most:,}.")
         if (self.n_train > 0) + self.as_published + (self.train_from is not None) > 1:
-            raise BadParameter(
+            raise InvalidParameter(
                 "--train, --train-from and --as-published each say what guides learn from; choose one of them."
             )
         if not self.strategies:
-            raise BadParameter("No strategy is named; `scenthound strategies` lists them.")
+            raise InvalidParameter("No strategy is named; `scenthound strategies` lists them.")
         if not self.topics:
-            raise BadTopic("There is no topic to crawl for.")
+            raise InvalidTopic("There is no topic to crawl for.")
         if self.train_from is not None and len(self.topics) > 1:
             n_topics = len(self.topics)
-            raise BadParameter(
+            raise InvalidParameter(
                 f"--train-from has pages of one topic, and there are {n_topics} to crawl for; name one by --topic."
             )
         object.__setattr__(self, "strategies", tuple(STRATEGIES.distinct(self.strategies)))
@@ -162,12 +162,12 @@ class Experiment:
         most_visits = len(self.topics) * len(self.strategies) * self.n_seeds * self.page_budget
         return not self.plain and most_visits > FEW_VISITS
 
-    def guides(self) -> dict[str, str]:
+    def relevance_models(self) -> dict[str, str]:
         """The relevance model that scores for each strategy."""
-        return {strategy: self.guide_of(strategy) for strategy in self.strategies}
+        return {strategy: self.relevance_model_of(strategy) for strategy in self.strategies}
 
-    def guide_of(self, strategy: str) -> str:
-        return self.relevance or str(RELEVANCE.parse(STRATEGIES.make(strategy).guide))
+    def relevance_model_of(self, strategy: str) -> str:
+        return self.relevance or str(RELEVANCE.parse(STRATEGIES.make(strategy).relevance_model))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +184,10 @@ def random_seed_of(start: Start) -> str:
     return f"crawl/{start.seed}/{start.topic}"
 
 
-def guides_for(experiment: Experiment, web: RecordedWeb) -> Guides:
+def relevance_models_for(experiment: Experiment, web: RecordedWeb) -> RelevanceModels:
     """The relevance models of an experiment, with the training folder read if there is one."""
     folder = experiment.train_from
-    return Guides(web, experiment.guides(), read_training(folder, WebWords(web)) if folder else None)
+    return RelevanceModels(web, experiment.relevance_models(), read_training(folder, WebWords(web)) if folder else None)
 
 
 def run(
@@ -215,10 +215,10 @@ class Bench:
     def __init__(self, experiment: Experiment) -> None:
         self._experiment = experiment
         self._web = RecordedWeb.open(experiment.web)
-        self._shown = ShownLinks(
-            self._web, closed_world=experiment.closed_world, obey_nofollow=experiment.obey_nofollow
+        self._shown = VisibleLinks(
+            self._web, closed_world=experiment.closed_world, respect_nofollow=experiment.respect_nofollow
         )
-        self._guides = guides_for(experiment, self._web)
+        self._guides = relevance_models_for(experiment, self._web)
 
     def __call__(self, planned: tuple[Topic, Start]) -> list[Run]:
         """One crawl by each strategy."""
@@ -228,8 +228,8 @@ class Bench:
     def crawl(self, strategy: str, topic: Topic, start: Start) -> Crawl:
         """By one strategy."""
         scores = self._guides.scores(strategy, topic, start)
-        who = f"Strategy {strategy} or relevance model {self._guides.guide_of[strategy]}"
-        with BrokenContract.told_as(f"{who} failed on topic {start.topic!r}"):
+        who = f"Strategy {strategy} or relevance model {self._guides.relevance_model_of[strategy]}"
+        with PluginError.wrapping(f"{who} failed on topic {start.topic!r}"):
             return simulate(
                 self._web,
                 STRATEGIES.make(strategy),
@@ -250,7 +250,7 @@ class Bench:
 def plan(experiment: Experiment, web: RecordedWeb) -> list[tuple[Topic, Start]]:
     """The start of every topic and seed. Every topic is checked: it can be started for, scored and learnt, and has the
     words that strategies go by."""
-    guides = guides_for(experiment, web)
+    relevance_models = relevance_models_for(experiment, web)
     starts = Starts(
         web,
         experiment.task,
@@ -259,18 +259,18 @@ def plan(experiment: Experiment, web: RecordedWeb) -> list[tuple[Topic, Start]]:
         n_judge=experiment.n_judge,
         as_published=experiment.as_published,
         # Examples are set aside for whoever compares, but what nothing learns from is not told as learnt.
-        trains=experiment.train_from is None and (guides.learn_from_starts() or not experiment.as_published),
+        trains=experiment.train_from is None and (relevance_models.learn_from_starts() or not experiment.as_published),
     )
     for topic in experiment.topics:
         _check_start(starts, topic)
-        guides.check(topic)
+        relevance_models.check(topic)
         _check_words(experiment, topic, web)
     planned = [(topic, starts.draw(topic, seed)) for topic in experiment.topics for seed in range(experiment.n_seeds)]
-    if guides.learn_from_starts() or experiment.n_judge:
+    if relevance_models.learn_from_starts() or experiment.n_judge:
         pool = NegativePool(page for topic in experiment.all_topics() for page in starts.example_pages(topic))
-        negatives = _Negatives(pool, starts, web, guides_learn=guides.learn_from_starts())
+        negatives = _Negatives(pool, starts, web, guides_learn=relevance_models.learn_from_starts())
         planned = [(topic, negatives.added_to(start, topic)) for topic, start in planned]
-    guides.check_learning(*planned[0])
+    relevance_models.check_learning(*planned[0])
     return planned
 
 
@@ -302,16 +302,18 @@ class _Negatives:
 def _check_start(starts: Starts, topic: Topic) -> None:
     try:
         starts.draw(topic, 0)
-    except BadTopic as reason:
-        raise BadTopic(f"{reason} Or leave out the topics that no crawl can start for, with --skip-missing.") from None
+    except InvalidTopic as reason:
+        raise InvalidTopic(
+            f"{reason} Or leave out the topics that no crawl can start for, with --skip-missing."
+        ) from None
 
 
 def _check_words(experiment: Experiment, topic: Topic, web: RecordedWeb) -> None:
     words = TopicWords.of(topic, web)
     for strategy in experiment.strategies:
-        goes_by = STRATEGIES.make(strategy).goes_by
-        if goes_by is not None and not len(getattr(words, goes_by)):
-            raise BadTopic(
-                f"Topic {topic.id!r}: {strategy} goes by the words of its {goes_by}, and none of them is in the web; "
+        reads_topic = STRATEGIES.make(strategy).reads_topic
+        if reads_topic is not None and not len(getattr(words, reads_topic)):
+            raise InvalidTopic(
+                f"Topic {topic.id!r}: {strategy} uses the words of its {reads_topic}, and none of them is in the web; "
                 "say there what the topic is about, or choose another strategy."
             )

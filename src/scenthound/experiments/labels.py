@@ -20,10 +20,10 @@ from uuid import UUID
 
 import orjson
 
-from scenthound.errors import BadInput, printable
-from scenthound.files import regular_bytes, write_whole
+from scenthound.errors import InvalidInput, printable
+from scenthound.files import regular_bytes, write_atomic
 from scenthound.store.crawl_folder import CrawlAbout
-from scenthound.store.crawl_rows import VisitRow
+from scenthound.store.crawl_rows import VisitRecord
 from scenthound.store.folder import locked_within
 from scenthound.store.stored_crawl import StoredCrawl
 
@@ -87,18 +87,20 @@ class Labels:
         """Whether each labelled page was called relevant, the latest label last."""
         return {page.visit: page.is_relevant for page in self.pages}
 
-    def add(self, row: VisitRow, is_relevant: bool | None, clock: Callable[[], float] = time.time) -> "Labels":
+    def add(self, row: VisitRecord, is_relevant: bool | None, clock: Callable[[], float] = time.time) -> "Labels":
         """Keep what a person said of a page, instead of what was said before; None takes it back. Answers with the
         labels as they are then, those that others added meanwhile among them."""
         with locked_within(self.folder, LONGEST_WAIT_S) as is_ours:
             if not is_ours:
-                raise BadInput(f"{printable(self.folder)} is held by another program: label the page when that ended.")
+                raise InvalidInput(
+                    f"{printable(self.folder)} is held by another program: label the page when that ended."
+                )
             lines = _lines(self.folder / LABELS_FILE, self.crawl_id)
             kept = [line for line, label in lines if label is None or label.visit != row.visit]
             if is_relevant is not None:
                 kept.append(PageLabel(row.visit, row.url, is_relevant, clock()).line(self.crawl_id))
             content = b"".join(line + b"\n" for line in kept)
-            write_whole(self.folder / LABELS_FILE, content, follow_link=False)
+            write_atomic(self.folder / LABELS_FILE, content, follow_link=False)
         return Labels.of_crawl(self.folder, self.crawl_id)
 
 
@@ -132,7 +134,7 @@ def _lines(file: Path, crawl_id: UUID) -> list[tuple[bytes, PageLabel | None]]:
     found = [_read(line, crawl_id, f"{printable(file)}, line {number}") for number, line in enumerate(whole, 1) if line]
     try:
         return [*found, _read(last, crawl_id, "")] if last else found
-    except BadInput:
+    except InvalidInput:
         return found
 
 
@@ -144,7 +146,7 @@ def _text(file: Path) -> str:
         return ""
     except (OSError, UnicodeDecodeError) as reason:
         why = getattr(reason, "strerror", None) or "it is no UTF-8"
-        raise BadInput(f"{printable(file)} cannot be read ({why}): mend the file, or take it away.") from None
+        raise InvalidInput(f"{printable(file)} cannot be read ({why}): mend the file, or take it away.") from None
 
 
 def _read(line: str, crawl_id: UUID, place: str) -> tuple[bytes, PageLabel | None]:
@@ -153,7 +155,7 @@ def _read(line: str, crawl_id: UUID, place: str) -> tuple[bytes, PageLabel | Non
         is_ours = isinstance(fields, dict) and fields.get("crawl") == str(crawl_id)
         return line.encode(), _label(fields) if is_ours else None
     except (ValueError, KeyError, TypeError) as reason:
-        raise BadInput(f"{place}: no label ({printable(reason, 60)}); mend the line or take it away.") from None
+        raise InvalidInput(f"{place}: no label ({printable(reason, 60)}); mend the line or take it away.") from None
 
 
 def _label(fields: Mapping[str, Any]) -> PageLabel | None:

@@ -15,9 +15,9 @@ from functools import cached_property
 
 import numpy as np
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.experiments.starts import Start, known_relevant
-from scenthound.metrics.base import Judgement, Metric, PoolVectors
+from scenthound.metrics.base import GroundTruth, Metric, PoolVectors
 from scenthound.metrics.page_graph import PageGraph
 from scenthound.metrics.pagerank import pagerank
 from scenthound.metrics.ranks import lexical_ranks, linkage_ranks, similarities
@@ -56,12 +56,12 @@ class TopicJudge:
     ) -> None:
         self._relevant = known_relevant(web, topic)
         self._pool = Pool(web, topic, pages_of(traces), page_rank)
-        self._known: dict[Start, Judgement] = {}
+        self._known: dict[Start, GroundTruth] = {}
 
-    def judgement(self, start: Start, starts: Iterable[Start] = ()) -> Judgement:
+    def ground_truth(self, start: Start, starts: Iterable[Start] = ()) -> GroundTruth:
         """Of the crawls from a start. `starts` are those of all topics, for classifiers to learn others from."""
         if start not in self._known:
-            self._known[start] = Judgement(
+            self._known[start] = GroundTruth(
                 relevant=self._relevant,
                 targets=_ascending(start.targets),
                 seeds=_ascending(start.seeds),
@@ -211,13 +211,13 @@ def curve_steps(page_budget: int, also: Iterable[int] = (), n_points: int = CURV
     return np.union1d(even, np.array([*also], dtype=np.int32)).astype(np.int32)
 
 
-def checked_curve(metric: Metric, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
+def checked_curve(metric: Metric, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
     """A metric's curve, or one line on how it failed."""
     try:
-        curve = np.asarray(metric.curve(trace, judgement, n_steps), dtype=np.float64)
+        curve = np.asarray(metric.curve(trace, ground_truth, n_steps), dtype=np.float64)
     except Exception as error:
         told = f"The metric {metric} failed on topic {trace.topic!r} (leave it out, or mend it)"
-        raise BrokenContract.by(error, told) from error
+        raise PluginError.by(error, told) from error
     if curve.shape != (n_steps,) or np.isinf(curve).any():
-        raise BrokenContract(f"The metric {metric} should give {n_steps} finite values; leave it out.")
+        raise PluginError(f"The metric {metric} should give {n_steps} finite values; leave it out.")
     return curve

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.metrics.page_graph import PageGraph
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
 from scenthound.store.recorded_web import RecordedWeb
@@ -72,7 +72,7 @@ def realism(web: RecordedWeb, rng: np.random.Generator, n_walks: int = 200) -> R
     host = web.url_host[: web.n_pages]
     n_labels = np.diff(web.label_offset)
     if not len(web.label):
-        raise BadInput("No page of this web has a label, so how topics live on along links cannot be told.")
+        raise InvalidInput("No page of this web has a label, so how topics live on along links cannot be told.")
     base_rate, autocorrelation = topic_by_distance(web, links, rng, n_walks)
     return Realism(
         pages=web.n_pages,

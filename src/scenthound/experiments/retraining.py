@@ -15,16 +15,16 @@ from pathlib import Path
 
 import numpy as np
 
-from scenthound.crawler.command import RepeatCommand, repeat_command
-from scenthound.crawler.control import LEARNING_MODEL, use_guide, with_guide
-from scenthound.crawler.plan import CrawlPlan, RunGoals
+from scenthound.crawler.command import ReproduceCommand, reproduce_command
+from scenthound.crawler.control import LEARNING_MODEL, use_relevance_model, with_relevance_model
+from scenthound.crawler.plan import CrawlSettings, StopConditions
 from scenthound.crawler.state import crawl_state
-from scenthound.errors import BadInput, Failure, WrongUse, printable
+from scenthound.errors import Failure, InvalidInput, UsageError, printable
 from scenthound.experiments.compare.live_command import page_text
 from scenthound.experiments.labels import Labels
 from scenthound.model import BoolArray, FloatArray, IntArray, Topic
 from scenthound.relevance.base import RELEVANCE, RelevanceModel, Training
-from scenthound.store.crawl_rows import VisitRow
+from scenthound.store.crawl_rows import VisitRecord
 from scenthound.store.crawl_web import open_web
 from scenthound.store.export_pages import text_of_visit
 from scenthound.store.folder import new_folder
@@ -46,7 +46,7 @@ from scenthound.text.vectors import word_norm
 # - The folders are `guides/1`, `guides/2`, ... in that of the crawl, each whole or not at all. They are never
 #   changed: a crawl that took one up reads it again when it is resumed.
 
-GUIDES_FOLDER = "guides"
+GUIDES_FOLDER = "relevance_models"
 #: Fewer pages of a kind teach nothing that could be measured.
 LEAST_OF_A_KIND = 3
 
@@ -97,7 +97,7 @@ def missing_for_training(folder: Path) -> str | None:
 
 def training_pages(crawl: StoredCrawl, labels: Labels) -> TrainingPages:
     """BadInput if too few of them have a text that can be read."""
-    plan = CrawlPlan.from_settings(crawl.about.settings)
+    plan = CrawlSettings.from_settings(crawl.about.settings)
     texts = _Texts(crawl, plan)
     wanted = {label.visit: label.is_relevant for label in labels.pages}
     wanted |= dict.fromkeys(_unlabelled_seeds(crawl, labels), True)
@@ -110,7 +110,7 @@ def training_pages(crawl: StoredCrawl, labels: Labels) -> TrainingPages:
     found = TrainingPages(pages, None if plan.train_from is None else Path(plan.train_from))
     if min(len(found.of_kind(positive=kind)) for kind in (True, False)) < LEAST_OF_A_KIND:
         n_empty = len(wanted) - len(pages)
-        raise BadInput(
+        raise InvalidInput(
             f"{n_empty} of {len(wanted)} pages to learn from have no text that can be read: label {LEAST_OF_A_KIND} "
             "relevant and as many irrelevant pages that have some."
         )
@@ -120,31 +120,37 @@ def training_pages(crawl: StoredCrawl, labels: Labels) -> TrainingPages:
 def write_training(folder: Path, training: TrainingPages, beside: Sequence[tuple[str, str]] = ()) -> str:
     """Make the next folder of guides, and answer with its name in that of the crawl. `beside` are names and texts of
     further files to put there, which nobody learns from."""
-    guides = folder / GUIDES_FOLDER
-    if guides.is_symlink():
-        raise BadInput(f"{printable(guides)} is a link, and nothing is written through it: put a folder in its place.")
+    relevance_models = folder / GUIDES_FOLDER
+    if relevance_models.is_symlink():
+        raise InvalidInput(
+            f"{printable(relevance_models)} is a link, and nothing is written through it: put a folder in its place."
+        )
     while True:
-        place = guides / str(_next_number(guides))
+        place = relevance_models / str(_next_number(relevance_models))
         try:
-            _write_guide(place, training, beside)
-        except BadInput:
+            _write_relevance_model(place, training, beside)
+        except InvalidInput:
             # Somebody else who trains a guide of this crawl may have taken the number meanwhile.
             if not place.exists():
                 raise
         except OSError as reason:
             raise Failure(
-                f"{printable(guides)} cannot be written: {reason.strerror}; make room, and train again."
+                f"{printable(relevance_models)} cannot be written: {reason.strerror}; make room, and train again."
             ) from None
         else:
             return f"{GUIDES_FOLDER}/{place.name}"
 
 
-def _next_number(guides: Path) -> int:
-    taken = [int(place.name) for place in guides.glob("[0-9]*") if place.name.isdecimal()] if guides.is_dir() else []
+def _next_number(relevance_models: Path) -> int:
+    taken = (
+        [int(place.name) for place in relevance_models.glob("[0-9]*") if place.name.isdecimal()]
+        if relevance_models.is_dir()
+        else []
+    )
     return max(taken, default=0) + 1
 
 
-def _write_guide(place: Path, training: TrainingPages, beside: Sequence[tuple[str, str]]) -> None:
+def _write_relevance_model(place: Path, training: TrainingPages, beside: Sequence[tuple[str, str]]) -> None:
     with new_folder(place) as unfinished:
         for kind in ("positive", "negative"):
             _write_kind(unfinished / kind, kind, training)
@@ -180,12 +186,12 @@ def _unlabelled_seeds(crawl: StoredCrawl, labels: Labels) -> list[int]:
 class _Texts:
     """The texts of a crawl's pages, wherever they came from."""
 
-    def __init__(self, crawl: StoredCrawl, plan: CrawlPlan) -> None:
+    def __init__(self, crawl: StoredCrawl, plan: CrawlSettings) -> None:
         self._crawl = crawl
         self._recording_place = plan.web
         self._recording: RecordedWeb | None = None
 
-    def of(self, row: VisitRow) -> str:
+    def of(self, row: VisitRecord) -> str:
         return text_of_visit(self._crawl, row) if row.place is not None else self._recorded(row.url)
 
     def _recorded(self, url: str) -> str:
@@ -221,7 +227,7 @@ HeldOut = Callable[[list[int]], FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
-class GuideQuality:
+class ModelQuality:
     """Areas of the guide in use and of the new one; None where there is no pair to tell them by. `n_positive` and
     `n_negative` are the labelled pages that they are told by."""
 
@@ -244,7 +250,7 @@ def area_under_roc(scores: FloatArray, is_relevant: BoolArray, scored_by: IntArr
     return float(((np.sign(above) + 1) / 2)[counts].mean()) if counts.any() else None
 
 
-def guide_quality(training: TrainingPages, since: int, model: RelevanceModel, topic: Topic) -> GuideQuality:
+def model_quality(training: TrainingPages, since: int, model: RelevanceModel, topic: Topic) -> ModelQuality:
     """`since` is the first visit that the guide in use scored."""
     learner = _Learner(training, model, topic)
     labelled = training.labelled
@@ -255,7 +261,7 @@ def guide_quality(training: TrainingPages, since: int, model: RelevanceModel, to
     is_relevant = _are_relevant(labelled, places)
     area_after = area_held_out(is_relevant, lambda some: learner.held_out([places[each] for each in some]))
     n_positive = int(is_relevant.sum())
-    return GuideQuality(area_before, area_after, n_positive, len(places) - n_positive)
+    return ModelQuality(area_before, area_after, n_positive, len(places) - n_positive)
 
 
 def _are_relevant(pages: Sequence[TextToLearn], places: list[int]) -> BoolArray:
@@ -326,7 +332,7 @@ class Retraining:
     """`folder_name` is where the pages are that the guide learns from, in the folder of the crawl. `taken_up`: a
     running crawl scores by it within a second or so. `command` starts a new crawl by it, `says` tells it in words."""
 
-    quality: GuideQuality
+    quality: ModelQuality
     folder_name: str
     taken_up: bool
     command: str
@@ -336,17 +342,17 @@ class Retraining:
 def retrain(folder: Path, *, even_if_worse: bool = False) -> Retraining:
     """WrongUse if there are too few labels; MissingExtra without scikit-learn."""
     if missing := missing_for_training(folder):
-        raise WrongUse(missing)
-    goals = RunGoals.read(folder)
+        raise UsageError(missing)
+    goals = StopConditions.read(folder)
     with StoredCrawl.open(folder) as crawl:
-        plan = CrawlPlan.from_settings(crawl.about.settings)
+        plan = CrawlSettings.from_settings(crawl.about.settings)
         training = training_pages(crawl, Labels.of_crawl(folder, crawl.about.crawl_id))
         model = RELEVANCE.make(learning_model(plan))
-        quality = guide_quality(training, first_scored(crawl, goals), model, plan.topic)
+        quality = model_quality(training, first_scored(crawl, goals), model, plan.topic)
         is_alive = crawl_state(crawl).is_alive
     name = write_training(folder, training, new_crawl(folder, plan, goals, "").files)
     is_handed_over = even_if_worse or not quality.is_worse
-    happens = use_guide(folder, name) if is_handed_over else _not_handed_over(is_alive)
+    happens = use_relevance_model(folder, name) if is_handed_over else _not_handed_over(is_alive)
     command = new_crawl(folder, plan, goals, name)
     return Retraining(
         quality,
@@ -357,31 +363,31 @@ def retrain(folder: Path, *, even_if_worse: bool = False) -> Retraining:
     )
 
 
-def first_scored(crawl: StoredCrawl, goals: RunGoals) -> int:
+def first_scored(crawl: StoredCrawl, goals: StopConditions) -> int:
     """The first visit that the guide in use scored; a guide that waits for the next run has scored none."""
-    guides = crawl.guides()
-    taken_up = guides[-1].folder if guides else None
-    if goals.guide != taken_up:
+    relevance_models = crawl.relevance_models()
+    taken_up = relevance_models[-1].folder if relevance_models else None
+    if goals.relevance_model != taken_up:
         return crawl.n_visits()
-    return guides[-1].visit if guides else 0
+    return relevance_models[-1].visit if relevance_models else 0
 
 
-def learning_model(plan: CrawlPlan) -> str:
+def learning_model(plan: CrawlSettings) -> str:
     """What the crawl would score by if it were given pages to learn from."""
-    return with_guide(plan, Path(), RunGoals(guide=GUIDES_FOLDER)).relevance or LEARNING_MODEL
+    return with_relevance_model(plan, Path(), StopConditions(relevance_model=GUIDES_FOLDER)).relevance or LEARNING_MODEL
 
 
-def new_crawl(folder: Path, plan: CrawlPlan, goals: RunGoals, guide: str) -> RepeatCommand:
+def new_crawl(folder: Path, plan: CrawlSettings, goals: StopConditions, relevance_model: str) -> ReproduceCommand:
     """Starts a crawl for the same, as this one was told, by the new guide. It reads what this one has got instead of
     fetching it. Files that the command reads are beside the pages of the guide."""
     # A crawl that read a recording does not have those pages itself.
     by_guide = replace(
-        plan, relevance=learning_model(plan), train_from=str(folder / guide), web=plan.web or str(folder)
+        plan, relevance=learning_model(plan), train_from=str(folder / relevance_model), web=plan.web or str(folder)
     )
-    return repeat_command(by_guide, goals, f"{folder}-{guide.replace('/', '-')}", folder / guide)
+    return reproduce_command(by_guide, goals, f"{folder}-{relevance_model.replace('/', '-')}", folder / relevance_model)
 
 
-def _unsaid(command: RepeatCommand) -> str:
+def _unsaid(command: ReproduceCommand) -> str:
     """Settings that the command leaves out."""
     return f" No option of a new crawl says {', '.join(command.unsaid)}." if command.unsaid else ""
 
@@ -391,7 +397,7 @@ def _not_handed_over(is_alive: bool) -> str:
     return f"That is worse, so the crawl {goes} on by the guide it has: label more pages, and train again."
 
 
-def _measured(quality: GuideQuality) -> str:
+def _measured(quality: ModelQuality) -> str:
     if quality.area_after is None:
         return "The new guide cannot be measured: that takes labelled pages of both kinds."
     told = (

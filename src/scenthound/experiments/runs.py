@@ -23,7 +23,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from scenthound.errors import BadInput, MissingExtra
+from scenthound.errors import InvalidInput, MissingExtra
 from scenthound.experiments.experiment import Experiment, Run
 from scenthound.experiments.starts import Start
 from scenthound.files import open_regular
@@ -87,7 +87,9 @@ class RunFolder:
             settings = about["settings"]
             place = Path(web) if web else _place_of_web(folder, settings["web"], about["web_from_here"])
             if not place.is_dir():
-                raise BadInput(f"The recorded web that {folder} ran on is not at {place}; name its place with --web.")
+                raise InvalidInput(
+                    f"The recorded web that {folder} ran on is not at {place}; name its place with --web."
+                )
             opened = cls(
                 folder,
                 open_web(place),
@@ -97,9 +99,9 @@ class RunFolder:
             )
             fingerprint = about["web_fingerprint"]
         except (KeyError, TypeError, ValueError):
-            raise BadInput(f"{folder / RUN_FILE} is damaged; simulate again.") from None
+            raise InvalidInput(f"{folder / RUN_FILE} is damaged; simulate again.") from None
         if opened.web.fingerprint != fingerprint:
-            raise BadInput(
+            raise InvalidInput(
                 f"{folder} ran on another recording than {place} holds now; "
                 "name the right one with --web, or simulate again."
             )
@@ -122,11 +124,11 @@ class RunFolder:
             with open_regular(self.path / name) as file:
                 lines = [json.loads(line) for line in file]
         except (OSError, ValueError) as reason:
-            raise BadInput(f"{self.path / name} cannot be read ({reason}); simulate again.") from None
+            raise InvalidInput(f"{self.path / name} cannot be read ({reason}); simulate again.") from None
         if not lines or not all(
             isinstance(line, dict) and line.keys() | set(optional) == set(fields) for line in lines
         ):
-            raise BadInput(f"{self.path / name} is damaged; simulate again.")
+            raise InvalidInput(f"{self.path / name} is damaged; simulate again.")
         return lines
 
     def _pages(self, urls: Iterable[str]) -> tuple[int, ...]:
@@ -147,12 +149,12 @@ class RunFolder:
                     else:
                         yield Trace(note.topic, note.strategy, note.seed, np.zeros(0, np.int32), np.zeros(0))
         except (OSError, ValueError, LookupError) as reason:
-            raise BadInput(f"{file} cannot be read ({reason}); simulate again.") from None
+            raise InvalidInput(f"{file} cannot be read ({reason}); simulate again.") from None
 
     def _trace(self, note: CrawlNote, table: Any, page_of: dict[str, int]) -> Trace:
         whose = (table["topic"][0].as_py(), table["strategy"][0].as_py(), table["seed"][0].as_py(), table.num_rows)
         if whose != (note.topic, note.strategy, note.seed, note.pages):
-            raise BadInput(f"{self.path}: traces.parquet and crawls.jsonl are not of one run; simulate again.")
+            raise InvalidInput(f"{self.path}: traces.parquet and crawls.jsonl are not of one run; simulate again.")
         return Trace(
             topic=note.topic,
             strategy=note.strategy,
@@ -168,7 +170,7 @@ class RunFolder:
             if name not in page_of:
                 page = self.web.page_of(name)
                 if page is None:
-                    raise BadInput(f"{self.path}: {name} is not in the recorded web; simulate again.")
+                    raise InvalidInput(f"{self.path}: {name} is not in the recorded web; simulate again.")
                 page_of[name] = page
         ids: IntArray = np.array([page_of[name] for name in names], dtype=np.int32)[urls.indices.to_numpy()]
         return ids
@@ -181,9 +183,9 @@ def read_about(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         about = None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise BadInput(f"{folder} is not the folder of an experiment. Make one with `scenthound simulate`.")
+        raise InvalidInput(f"{folder} is not the folder of an experiment. Make one with `scenthound simulate`.")
     if about.get("version") != VERSION:
-        raise BadInput(f"{folder} was written by another version of Scenthound; simulate again.")
+        raise InvalidInput(f"{folder} was written by another version of Scenthound; simulate again.")
     return about
 
 
@@ -196,7 +198,7 @@ def is_run_folder(folder: Path) -> bool:
     """Whether a folder is the leavings of an experiment, and so may be replaced when told to."""
     try:
         read_about(folder)
-    except BadInput:
+    except InvalidInput:
         return False
     return True
 
@@ -230,7 +232,7 @@ def _about(experiment: Experiment, web: RecordedWeb, folder: Path) -> dict[str, 
         # Found again when run and web are moved together.
         "web_from_here": os.path.relpath(experiment.web.resolve(), folder.resolve()),
         "settings": settings,
-        "guides": experiment.guides(),
+        "relevance_models": experiment.relevance_models(),
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 from scenthound.experiments.experiment import Experiment, Run, plan, run
 from scenthound.experiments.runs import is_run_folder, require_parquet, write_run
 from scenthound.experiments.starts import (
@@ -48,7 +48,7 @@ def simulate_topics(
     task: str = Task.EXAMPLES,
     n_start: int = DEFAULT_START,
     closed_world: bool = False,
-    obey_nofollow: bool = True,
+    respect_nofollow: bool = True,
     relevance: str | None = None,
     n_train: int = 0,
     n_judge: int = 0,
@@ -66,7 +66,7 @@ def simulate_topics(
     `Experiment` tells what the settings mean.
     """
     if isinstance(strategies, str):
-        raise BadParameter(f"Strategies are a list of names: [{strategies!r}].")
+        raise InvalidParameter(f"Strategies are a list of names: [{strategies!r}].")
     require_parquet()
     check_place(out, force, is_run_folder)
     recorded = open_web(web, progress)
@@ -84,7 +84,7 @@ def simulate_topics(
         task=parse_task(task),
         n_start=n_start,
         closed_world=closed_world,
-        obey_nofollow=obey_nofollow,
+        respect_nofollow=respect_nofollow,
         relevance=relevance,
         n_train=n_train,
         n_judge=n_judge,

@@ -13,7 +13,7 @@ from random import Random
 
 import numpy as np
 
-from scenthound.errors import BadInput, BadParameter, BadTopic, UnknownName, printable
+from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, UnknownName, printable
 from scenthound.model import IntArray, Topic
 from scenthound.relevance.base import Training
 from scenthound.store.recorded_web import RecordedWeb
@@ -84,12 +84,12 @@ class NegativePool:
 def check_training(web: RecordedWeb, topic_id: str, positives: Collection[int], negatives: Collection[int]) -> None:
     """Refuse what no classifier can learn from."""
     if not _have_words(web, positives):
-        raise BadTopic(
+        raise InvalidTopic(
             f"Topic {topic_id!r} gives a classifier nothing to learn from: none of its start pages is an example with "
             "words, and no such example was set aside; set some aside with --train, or name pages with --train-from."
         )
     if not _have_words(web, negatives):
-        raise BadTopic(
+        raise InvalidTopic(
             f"Topic {topic_id!r} gives a classifier no page of other topics to learn from; add topics with other "
             "examples to its file, or name pages with --train-from."
         )
@@ -132,14 +132,14 @@ class Start:
 def check_start(n_start: int, web: RecordedWeb) -> None:
     """Refuse more start pages than there are pages. The default, which nobody asked for, serves webs of any size."""
     if n_start > max(web.n_pages, DEFAULT_START):
-        raise BadParameter(f"start is {n_start:,}, and the web has {web.n_pages:,} pages: start from fewer.")
+        raise InvalidParameter(f"start is {n_start:,}, and the web has {web.n_pages:,} pages: start from fewer.")
 
 
 def check_seeds(start: Start, shortest: int, option: str) -> None:
     """Refuse crawls that would be over before they have left their seeds, whose number an option gives."""
     n_seeds = len(start.seeds)
     if n_seeds >= shortest:
-        raise BadParameter(
+        raise InvalidParameter(
             f"Crawls for topic {start.topic!r} start from {n_seeds:,} pages, and the shortest ends after {shortest:,}: "
             f"give a smaller {option}, or larger --pages."
         )
@@ -224,7 +224,7 @@ class Starts:
         """Task 2 of pant2002: start two links before the examples, and find those."""
         examples = self._pages(topic.examples)
         if not examples:
-            raise BadTopic(
+            raise InvalidTopic(
                 f"Topic {topic.id!r} has no example in the recorded web whose neighbours could be found; "
                 "add examples that are in it."
             )
@@ -234,7 +234,7 @@ class Starts:
         barred = {*seeds, *self._pages(topic.description_from)}
         targets = tuple(page for page in wanted if page not in barred)
         if topic.targets and not targets:
-            raise BadTopic(f"No target of topic {topic.id!r} can be found in the recorded web; name other targets.")
+            raise InvalidTopic(f"No target of topic {topic.id!r} can be found in the recorded web; name other targets.")
         return Start(topic.id, seed, tuple(seeds), targets)
 
     def _with_training(self, start: Start, topic: Topic, rng: Random) -> Start:
@@ -299,7 +299,9 @@ def choose_topics(choice: TopicChoice, starts: Starts) -> ChosenTopics:
     taken = [topic for topic in named if topic.id not in skipped]
     if not taken:
         first = next(iter(skipped.values()))
-        raise BadInput(f"No crawl can start for any of the {len(skipped)} topics of {choice.file}; the first: {first}")
+        raise InvalidInput(
+            f"No crawl can start for any of the {len(skipped)} topics of {choice.file}; the first: {first}"
+        )
     topics = tuple(taken[: choice.most])
     ids = {topic.id for topic in topics}
     return ChosenTopics(topics, tuple(topic for topic in listed.values() if topic.id not in ids), skipped)
@@ -310,7 +312,7 @@ def _without_start(topics: list[Topic], starts: Starts) -> dict[str, str]:
     for topic in topics:
         try:
             starts.draw(topic, 0)
-        except BadTopic as reason:
+        except InvalidTopic as reason:
             reasons[topic.id] = str(reason)
     return reasons
 

@@ -15,7 +15,7 @@ from math import nan
 
 import numpy as np
 
-from scenthound.errors import BadInput, UnknownName
+from scenthound.errors import InvalidInput, UnknownName
 from scenthound.experiments.starts import Start, known_relevant
 from scenthound.experiments.statistics import LEAST_TOPICS, aligned_differences, holm, wins_ties_losses
 from scenthound.experiments.statistics.samples import scipy_stats
@@ -84,7 +84,7 @@ def against_field(values: Mapping[str, FloatArray], strategy: str) -> FloatArray
     """How much more one strategy has than the best of the others, topic by topic."""
     others = [_values_of(values, name) for name in values if name != strategy]
     if not others:
-        raise BadInput(f"There is no strategy beside {strategy} to hold it against; name at least two.")
+        raise InvalidInput(f"There is no strategy beside {strategy} to hold it against; name at least two.")
     return aligned_differences(_values_of(values, strategy), np.fmax.reduce(others))
 
 
@@ -151,7 +151,7 @@ def _sources(graph: PageGraph) -> IntArray:
 def explain_differences(differences: FloatArray, features: Sequence[TopicFeatures]) -> list[Correlation]:
     """How each feature goes with the differences, one for each topic in the order of `features`."""
     if len(differences) != len(features):
-        raise BadInput(f"There are {len(differences)} differences and the features of {len(features)} topics.")
+        raise InvalidInput(f"There are {len(differences)} differences and the features of {len(features)} topics.")
     columns = {name: np.array([getattr(each, name) for each in features], np.float64) for name in FEATURES}
     found = {name: _spearman(differences, column) for name, column in columns.items()}
     corrected = holm(np.array([p for _, p, _ in found.values()]))

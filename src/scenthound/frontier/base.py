@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Self, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.model import FloatArray, IntArray, LongArray
 
 # What becomes of a page's score when a page that waits is found again: one rule for each call of a frontier.
@@ -231,9 +231,9 @@ def regret(best: float, own: float) -> float:
     return 0.0 if best == own else best - own
 
 
-def not_a_number(page: int) -> BrokenContract:
+def not_a_number(page: int) -> PluginError:
     """The error for a score without a place in the order."""
-    return BrokenContract(f"Page {page} got a score that is not a number (NaN); look at what its strategy computes.")
+    return PluginError(f"Page {page} got a score that is not a number (NaN); look at what its strategy computes.")
 
 
 # The keys that break ties in an unbounded frontier: a page's number, scrambled with the crawl's salt.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.frontier import compiled_heaps as changes
 from scenthound.frontier import compiled_heaps as heaps
 from scenthound.frontier import compiled_heaps as takes
@@ -95,7 +95,7 @@ class CompiledFrontier(PriorityFrontier):
         """Grow for the rest of a batch, if that is what its first element lacks."""
         _, page, host = batch[0].item()
         if page < 0 or host < 0:
-            raise BrokenContract(f"Page {page} on host {host}: numbers begin at 0; look at where they come from.")
+            raise PluginError(f"Page {page} on host {host}: numbers begin at 0; look at where they come from.")
         if page < len(self._pages) - 1 and host < len(self._hosts):
             raise not_a_number(page)
         self._grow(int(batch["page"].max()) + 1, int(batch["host"].max()) + 1)

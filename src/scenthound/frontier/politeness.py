@@ -20,7 +20,7 @@ from math import inf
 from operator import gt
 from typing import NamedTuple
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.frontier.politeness_rules import HostAnswer, PolitenessRules
 
 # How long each host rests after an answer, by its wishes and by how it copes.
@@ -161,7 +161,7 @@ class Politeness:
     def started(self, host: int, now_s: float) -> None:
         """A request was sent to the host."""
         if not self.ready(host, now_s):
-            raise BrokenContract(f"Host {host} was asked at {now_s:.3f} though it is not ready; ask `ready` first.")
+            raise PluginError(f"Host {host} was asked at {now_s:.3f} though it is not ready; ask `ready` first.")
         self._know(host)
         self._is_busy[host] = True
         self._ready_at[host] = NEVER
@@ -174,7 +174,7 @@ class Politeness:
     def finished(self, host: int, now_s: float, answer: HostAnswer) -> None:
         """The request to the host ended, however it did."""
         if host >= len(self._is_busy) or not self._is_busy[host]:
-            raise BrokenContract(f"Host {host} answered at {now_s:.3f} though it was not asked; call `started` first.")
+            raise PluginError(f"Host {host} answered at {now_s:.3f} though it was not asked; call `started` first.")
         self._is_busy[host] = False
         address = self._address_of[host]
         if address != NOWHERE:
@@ -194,7 +194,7 @@ class Politeness:
         """The host is to be found there from now on. The address may be at rest, so ask `ready` again."""
         self._know(host)
         if self._is_busy[host]:
-            raise BrokenContract(f"Host {host} got another address while it is asked; wait for the answer.")
+            raise PluginError(f"Host {host} got another address while it is asked; wait for the answer.")
         number = self._address_numbers.setdefault(address, len(self._address_ready_at))
         if number == len(self._address_ready_at):
             self._add_address()

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scenthound.errors import BadParameter
-from scenthound.reasons import Reason
+from scenthound.errors import InvalidParameter
+from scenthound.reasons import SkipReason
 
 #: Hosts that share an address are asked this many times as often, together, as one of them alone.
 ADDRESS_SHARE = 4
@@ -36,11 +36,11 @@ class PolitenessRules:
         for name in ("delay_s", "delay_factor", "longest_adaptive_s", "longest_rest_s", "address_delay_s"):
             value = getattr(self, name)
             if value is not None and not 0 <= value < math.inf:
-                raise BadParameter(f"{name} is {value}; it has to be 0 or more, and finite.")
+                raise InvalidParameter(f"{name} is {value}; it has to be 0 or more, and finite.")
         for name in ("address_connections", "failures_to_retire", "pages_per_host", "pages_per_domain"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise BadParameter(f"{name} is {value}; it has to be 1 or more.")
+                raise InvalidParameter(f"{name} is {value}; it has to be 1 or more.")
 
     @property
     def between_requests_to_address_s(self) -> float:
@@ -73,11 +73,11 @@ class PageBudgets:
         self._hosts = _Budget(rules.pages_per_host)
         self._domains = _Budget(rules.pages_per_domain)
 
-    def spent(self, host: int, domain: int) -> Reason | None:
+    def spent(self, host: int, domain: int) -> SkipReason | None:
         """Why no further page of the host will ever be taken; None while one may be."""
         if self._hosts.is_spent(host):
-            return Reason.HOST_BUDGET
-        return Reason.DOMAIN_BUDGET if self._domains.is_spent(domain) else None
+            return SkipReason.HOST_BUDGET
+        return SkipReason.DOMAIN_BUDGET if self._domains.is_spent(domain) else None
 
     def has_room(self, host: int, domain: int) -> bool:
         """Whether a page may be asked for now. Where pages in flight hold the last places, it may be later."""

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.frontier.url_index import HALF_BITS, LOWER_HALF, NEW, FoundUrls, UrlIndex, number_of
 from scenthound.model import IntArray, LongArray
 
@@ -155,7 +155,7 @@ class UrlTable:
         """The number of each URL that is `base[:prefixes[p]]` and then `data[q:r]`, with p, q and r in the columns of a
         piece; a p beyond the last prefix means the last. `NEW` if it was never added, or p is negative."""
         if self._key is None:
-            raise BrokenContract("A table finds pieces if it was made to use compiled code: make it so.")
+            raise PluginError("A table finds pieces if it was made to use compiled code: make it so.")
         from scenthound.frontier import compiled_urls
 
         texts = compiled_urls.Texts(

@@ -19,7 +19,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 from scenthound.model import BoolArray, FloatArray, IntArray, Trace
 from scenthound.registry import Choice, Registry, parameters_of
 from scenthound.text.vectors import TermRows
@@ -67,7 +67,7 @@ class PoolFacts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class GroundTruth:
     """What the judges know about one crawl's topic. Page numbers are those of the recorded web, ascending."""
 
     relevant: IntArray
@@ -103,7 +103,7 @@ class Metric(ABC):
     lower_is_better: bool = False
 
     @abstractmethod
-    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
+    def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
         """The value after each of the first `n_steps` pages, of which the trace may have fewer or more."""
 
     def __str__(self) -> str:
@@ -127,10 +127,10 @@ class Point:
 
     def __post_init__(self) -> None:
         if self.step < 1:
-            raise BadParameter(f"{self.metric}@{self.step}: a curve starts at page 1.")
+            raise InvalidParameter(f"{self.metric}@{self.step}: a curve starts at page 1.")
 
-    def __call__(self, trace: Trace, judgement: Judgement) -> float:
-        return float(self.metric.curve(trace, judgement, self.step)[-1])
+    def __call__(self, trace: Trace, ground_truth: GroundTruth) -> float:
+        return float(self.metric.curve(trace, ground_truth, self.step)[-1])
 
     def __str__(self) -> str:
         return f"{self.metric}@{self.step}"
@@ -161,7 +161,7 @@ def parse_metric(text: str) -> Metric | Point:
     if not at:
         return metric
     if not step.isdecimal():
-        raise BadParameter(f"{text!r}: after the @ stands a number of pages, as in {name}@1000.")
+        raise InvalidParameter(f"{text!r}: after the @ stands a number of pages, as in {name}@1000.")
     return metric @ int(step)
 
 
@@ -183,8 +183,8 @@ class Area(Metric):
         self.needs = self._metric.needs
         self.lower_is_better = self._metric.lower_is_better
 
-    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
-        return mean_so_far(np.asarray(self._metric.curve(trace, judgement, n_steps), dtype=np.float64))
+    def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
+        return mean_so_far(np.asarray(self._metric.curve(trace, ground_truth, n_steps), dtype=np.float64))
 
 
 # Facts about a pool that are known beforehand: for tests, and for judgements that need none.

@@ -6,7 +6,7 @@ Rocchio, Widrow-Hoff and Exponentiated Gradient learn the topic's seeds against 
 
 from typing import Literal
 
-from scenthound.metrics.base import Judgement, Metric, mean_so_far, padded, undefined
+from scenthound.metrics.base import GroundTruth, Metric, mean_so_far, padded, undefined
 from scenthound.model import FloatArray, Trace
 
 SeedJudge = Literal["rocchio", "widrow_hoff", "exponentiated_gradient"]
@@ -23,16 +23,16 @@ class Classified(Metric):
     def __init__(self, by: SeedJudge = "rocchio") -> None:
         self.by: SeedJudge = by
 
-    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
-        return accepted_share(trace, judgement, self.by, n_steps)
+    def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
+        return accepted_share(trace, ground_truth, self.by, n_steps)
 
 
-def accepted_share(trace: Trace, judgement: Judgement, judge: str, n_steps: int) -> FloatArray:
+def accepted_share(trace: Trace, ground_truth: GroundTruth, judge: str, n_steps: int) -> FloatArray:
     """The share of the first t pages that a judge accepts."""
-    is_accepted = judgement.facts.accepted_by(judge)
+    is_accepted = ground_truth.facts.accepted_by(judge)
     if is_accepted is None:
         return undefined(n_steps)
-    return mean_so_far(padded(is_accepted[judgement.places(trace)], n_steps))
+    return mean_so_far(padded(is_accepted[ground_truth.places(trace)], n_steps))
 
 
 # Harvest rate (wang2009): the share of visited pages that at least two of three judges accept.
@@ -54,5 +54,5 @@ class Harvest(Metric):
     def __init__(self, by: HarvestJudge = "vote") -> None:
         self.by: HarvestJudge = by
 
-    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
-        return accepted_share(trace, judgement, self.by, n_steps)
+    def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
+        return accepted_share(trace, ground_truth, self.by, n_steps)

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from scenthound.compiling import can_compile, is_loaded
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 from scenthound.metrics.page_graph import PageGraph
 from scenthound.model import FloatArray
 
@@ -60,7 +60,7 @@ def most_rounds(damping: float, tolerance: float) -> int:
     """After so many rounds the change is below the tolerance, if rounding lets it: the error, which is 1 / (1 - d) at
     most, shrinks by d at least in each, and no change is larger than the error before it."""
     if not 0 <= damping < 1:
-        raise BadParameter(f"The damping of PageRank is {damping}; it must be at least 0 and less than 1.")
+        raise InvalidParameter(f"The damping of PageRank is {damping}; it must be at least 0 and less than 1.")
     if damping == 0:
         return 2
     return 2 + math.ceil(math.log(max(tolerance, LEAST_CHANGE) * (1 - damping) / 2) / math.log(damping))

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from scenthound.metrics.base import Judgement, Metric, PoolVectors, mean_so_far, padded, undefined
+from scenthound.metrics.base import GroundTruth, Metric, PoolVectors, mean_so_far, padded, undefined
 from scenthound.model import FloatArray, IntArray, Trace
 from scenthound.registry import Bounds
 from scenthound.text.vectors import TermRows, atc_weights, cosines, tf_idf_weights
@@ -89,18 +89,18 @@ class Rank(Metric):
     def __init__(self, by: RankedBy = "lexical") -> None:
         self.by: RankedBy = by
 
-    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
-        ranks = ranks_by(judgement, self.by)
+    def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
+        ranks = ranks_by(ground_truth, self.by)
         if not len(ranks):
             return undefined(n_steps)
-        return mean_so_far(padded(ranks[judgement.places(trace)], n_steps, of_nothing=len(ranks) + 1))
+        return mean_so_far(padded(ranks[ground_truth.places(trace)], n_steps, of_nothing=len(ranks) + 1))
 
 
-def ranks_by(judgement: Judgement, by: RankedBy) -> FloatArray:
+def ranks_by(ground_truth: GroundTruth, by: RankedBy) -> FloatArray:
     """The rank of each page of the pool; empty where there is nothing to rank by."""
     if by == "linkage":
-        return judgement.facts.linkage_rank()
-    return judgement.facts.lexical_rank(as_printed=by == "lexical_as_printed")
+        return ground_truth.facts.linkage_rank()
+    return ground_truth.facts.lexical_rank(as_printed=by == "lexical_as_printed")
 
 
 # Coverage, the static scheme (pant2002 Table 2): the share of the best pages of the pool that a crawler visited.
@@ -121,21 +121,21 @@ class Coverage(Metric):
         self.by: RankedBy = by
         self.top = top
 
-    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
-        ranks = ranks_by(judgement, self.by)
+    def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
+        ranks = ranks_by(ground_truth, self.by)
         if not len(ranks):
             return undefined(n_steps)
-        counts = _counts_among(ranks, self.top)[judgement.places(trace)]
+        counts = _counts_among(ranks, self.top)[ground_truth.places(trace)]
         return np.cumsum(padded(counts, n_steps)) / min(self.top, len(ranks))
 
 
-def coverage_over(trace: Trace, judgement: Judgement, by: RankedBy, tops: Sequence[int]) -> FloatArray:
+def coverage_over(trace: Trace, ground_truth: GroundTruth, by: RankedBy, tops: Sequence[int]) -> FloatArray:
     """The coverage of the whole crawl for each number of best pages: the curves of pant2002, Figures 2 and 3."""
-    ranks = ranks_by(judgement, by)
+    ranks = ranks_by(ground_truth, by)
     if not len(ranks):
         return undefined(len(tops))
     is_visited = np.zeros(len(ranks))
-    is_visited[judgement.places(trace)] = 1.0
+    is_visited[ground_truth.places(trace)] = 1.0
     _, group, sizes = np.unique(ranks, return_inverse=True, return_counts=True)
     last_places = np.concatenate(([0], np.cumsum(sizes)))
     n_found = np.concatenate(([0.0], np.cumsum(np.bincount(group, weights=is_visited))))
@@ -165,11 +165,11 @@ class MeanSimilarity(Metric):
     summary = "mean tf*idf cosine between the visited pages and the topic's description"
     needs = "a description with words of the web"
 
-    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
-        similarity = judgement.facts.similarity()
+    def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
+        similarity = ground_truth.facts.similarity()
         if not len(similarity):
             return undefined(n_steps)
-        return mean_so_far(padded(similarity[judgement.places(trace)], n_steps))
+        return mean_so_far(padded(similarity[ground_truth.places(trace)], n_steps))
 
 
 def similarities(pool: PoolVectors, description: TermRows) -> FloatArray:

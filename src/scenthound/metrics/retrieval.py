@@ -6,7 +6,7 @@ known it is a lower bound, the same for all crawlers. Seeds count like every oth
 
 import numpy as np
 
-from scenthound.metrics.base import Judgement, Metric, PoolVectors, mean_so_far, padded, undefined
+from scenthound.metrics.base import GroundTruth, Metric, PoolVectors, mean_so_far, padded, undefined
 from scenthound.model import FloatArray, IntArray, Trace
 
 
@@ -17,10 +17,10 @@ class Precision(Metric):
     summary = "share of visited pages that are known to belong to the topic"
     needs = "known relevant pages"
 
-    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
-        if not len(judgement.relevant):
+    def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
+        if not len(ground_truth.relevant):
             return undefined(n_steps)
-        return mean_so_far(padded(np.isin(trace.pages, judgement.relevant), n_steps))
+        return mean_so_far(padded(np.isin(trace.pages, ground_truth.relevant), n_steps))
 
 
 # Recall: the share of the known relevant pages that a crawl has found, beside those that it or its guide was given.
@@ -36,8 +36,8 @@ class Recall(Metric):
     summary = "share of the pages known to belong to the topic, without those given, that have been visited"
     needs = "known relevant pages that were not given"
 
-    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
-        to_find = judgement.to_find
+    def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
+        to_find = ground_truth.to_find
         if not len(to_find):
             return undefined(n_steps)
         return np.cumsum(padded(np.isin(trace.pages, to_find), n_steps)) / len(to_find)
@@ -53,11 +53,11 @@ class TargetRecall(Metric):
     summary = "share of the topic's targets that have been visited"
     needs = "targets"
 
-    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
-        if not len(judgement.targets):
+    def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
+        if not len(ground_truth.targets):
             return undefined(n_steps)
-        found = np.cumsum(padded(np.isin(trace.pages, judgement.targets), n_steps))
-        return found / len(judgement.targets)
+        found = np.cumsum(padded(np.isin(trace.pages, ground_truth.targets), n_steps))
+        return found / len(ground_truth.targets)
 
 
 # New relevant hosts: how many sites with pages of the topic a crawl has found, beside those it started on.
@@ -72,12 +72,12 @@ class NewRelevantHosts(Metric):
     summary = "number of hosts without seeds on which a page known to belong to the topic was visited"
     needs = "known relevant pages in a web of more than one host"
 
-    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
-        hosts = judgement.facts.hosts()
-        if not len(hosts) or not len(judgement.relevant):
+    def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
+        hosts = ground_truth.facts.hosts()
+        if not len(hosts) or not len(ground_truth.relevant):
             return undefined(n_steps)
-        visited = hosts[judgement.places(trace)]
-        counts = np.isin(trace.pages, judgement.relevant) & ~np.isin(visited, judgement.facts.seed_hosts())
+        visited = hosts[ground_truth.places(trace)]
+        counts = np.isin(trace.pages, ground_truth.relevant) & ~np.isin(visited, ground_truth.facts.seed_hosts())
         is_new = np.zeros(len(visited), np.bool_)
         steps = np.flatnonzero(counts)
         is_new[steps[np.unique(visited[steps], return_index=True)[1]]] = True
@@ -102,14 +102,14 @@ class Novelty(Metric):
     summary = "mean difference of each relevant page found from the seeds and relevant pages visited before it"
     needs = "known relevant pages that are no seeds"
 
-    def curve(self, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
-        vectors = judgement.facts.vectors()
-        if not len(np.setdiff1d(judgement.relevant, judgement.seeds)) or not len(vectors.rows):
+    def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
+        vectors = ground_truth.facts.vectors()
+        if not len(np.setdiff1d(ground_truth.relevant, ground_truth.seeds)) or not len(vectors.rows):
             return undefined(n_steps)
-        is_seed = np.isin(trace.pages, judgement.seeds)
-        is_known = np.isin(trace.pages, judgement.relevant) | is_seed
+        is_seed = np.isin(trace.pages, ground_truth.seeds)
+        is_known = np.isin(trace.pages, ground_truth.relevant) | is_seed
         novelty = np.zeros(len(trace))
-        novelty[is_known] = _novelties(vectors, judgement.places(trace)[is_known])
+        novelty[is_known] = _novelties(vectors, ground_truth.places(trace)[is_known])
         is_found = is_known & ~is_seed
         n_found = np.cumsum(padded(is_found, n_steps))
         return np.cumsum(padded(novelty * is_found, n_steps)) / np.maximum(n_found, 1)

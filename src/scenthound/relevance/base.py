@@ -47,8 +47,8 @@ class RelevanceModel(Protocol):
     """
 
     def for_topic(self, topic: Topic, index: WordIndex, training: Training | None = None) -> "Relevance":
-        """The scores for one topic; `BadTopic` if they cannot be made from it. `training` is given if, and only if, the
-        model trains. Whatever the training, the model makes something of it."""
+        """A scorer for one topic; raises `InvalidTopic` if the topic cannot be scored. `training` is given if, and only
+        if, the model trains; a model accepts any training set."""
 
 
 class Relevance(Protocol):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from scenthound.errors import BadTopic
+from scenthound.errors import InvalidTopic
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.relevance.base import Training, WordIndex, bounded_ends
 from scenthound.text.tokenizer import stems_of
@@ -23,7 +23,7 @@ class Cosine:
         stems = stems_of(topic.description if self._by_description else " ".join(topic.keywords))
         if not stems:
             what = "description has" if self._by_description else "keywords have"
-            raise BadTopic(
+            raise InvalidTopic(
                 f"Topic {topic.id!r}: its {what} no word but stop words and single letters; say there what it is about."
             )
         _, counts = np.unique(stems, return_counts=True)

@@ -20,7 +20,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from scenthound.errors import BadTopic, MissingExtra
+from scenthound.errors import InvalidTopic, MissingExtra
 from scenthound.model import BoolArray, FloatArray, IntArray, Topic
 from scenthound.registry import Bounds
 from scenthound.relevance.base import Training, WordIndex
@@ -126,7 +126,9 @@ class LinearSvm:
 
     def for_topic(self, topic: Topic, index: WordIndex, training: Training | None = None) -> "SvmRelevance":
         if training is None or not training.positives or not training.negatives:
-            raise BadTopic(f"Topic {topic.id!r}: a classifier needs pages of the topic and of others to learn from.")
+            raise InvalidTopic(
+                f"Topic {topic.id!r}: a classifier needs pages of the topic and of others to learn from."
+            )
         features = Features.chosen_from(training, index.n_words, self._n_features, normalize=self._normalize)
         rows, weights = features.page_vectors([*training.positives, *training.negatives])
         solver = LinearMachine(self._cost)

@@ -17,7 +17,7 @@ from itertools import accumulate, count
 from random import Random
 from typing import Annotated, ClassVar, NamedTuple, Protocol
 
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 from scenthound.frontier.base import BLOCK_BITS, KEY_BITS, LAST_IN_BLOCK, Ready, TieKeys, Turns
 from scenthound.registry import Bounds, ListedRegistry, NamedValue
 from scenthound.strategies.base import Presets
@@ -178,10 +178,10 @@ class Connections:
     def go_on(self, wants_host: bool) -> bool:
         """Let time go by until a page is back or, if somebody wants one, a host has rested. False: nothing will
         happen any more."""
-        moments = [queue[0][0] for queue in (self._on_the_way, self._resting if wants_host else ()) if queue]
-        if not moments:
+        samples = [queue[0][0] for queue in (self._on_the_way, self._resting if wants_host else ()) if queue]
+        if not samples:
             return False
-        self.now_us = min(moments)
+        self.now_us = min(samples)
         self._wake()
         return True
 
@@ -231,7 +231,7 @@ class Roulette(Mode):
     def __post_init__(self) -> None:
         Mode.__post_init__(self)  # In a dataclass with slots, super() knows another class than the one that is made.
         if self.refill_at >= self.size:
-            raise BadParameter(
+            raise InvalidParameter(
                 f"roulette: a list of size={self.size} has no room when refill_at={self.refill_at} are left; "
                 "make refill_at smaller than size."
             )

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.model import FloatArray, IntArray, LongArray, Topic
 from scenthound.relevance.base import Relevance, RelevanceModel, Training, WordIndex
 from scenthound.store.recorded_web import RecordedWeb
@@ -140,7 +140,7 @@ class PageScores:
 def checked_score(score: float) -> float:
     """The score of a page, if it is one."""
     if not 0 <= score <= HIGHEST_SCORE:
-        raise BrokenContract(f"A relevance model scored a page {score}; scores lie between 0 and 1.")
+        raise PluginError(f"A relevance model scored a page {score}; scores lie between 0 and 1.")
     return score
 
 
@@ -148,10 +148,10 @@ def checked_link_scores(scores: FloatArray, n_links: int) -> FloatArray:
     """The scores of a page's links, not to be written to: all crawls look at the same ones."""
     shown = np.array(scores, dtype=np.float64)
     if shown.shape != (n_links,):
-        raise BrokenContract(f"A relevance model gave scores of shape {shown.shape} for the {n_links} links of a page.")
+        raise PluginError(f"A relevance model gave scores of shape {shown.shape} for the {n_links} links of a page.")
     wrong = shown[~((shown >= 0) & (shown <= HIGHEST_SCORE))]
     if len(wrong):
-        raise BrokenContract(f"A relevance model scored a link {wrong[0]}; scores lie between 0 and 1.")
+        raise PluginError(f"A relevance model scored a link {wrong[0]}; scores lie between 0 and 1.")
     shown.flags.writeable = False
     return shown
 
@@ -177,7 +177,7 @@ class TopicWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class Observation:
     """What a strategy is told beside pages and links: of link contexts and anchors, only if it wants them."""
 
     scores: Scores
@@ -186,8 +186,8 @@ class Telling:
     anchors: bool = False
 
     @classmethod
-    def to(cls, strategy: Strategy, scores: Scores, topic: TopicWords | None = None) -> "Telling":
-        return cls(scores, topic or TopicWords(), strategy.context_words, strategy.wants_anchors)
+    def to(cls, strategy: Strategy, scores: Scores, topic: TopicWords | None = None) -> "Observation":
+        return cls(scores, topic or TopicWords(), strategy.context_words, strategy.needs_anchors)
 
     def predicted(self, recorded_page: int, places: LongArray) -> FloatArray | None:
         """The promise of the words around the links at `places` among all of the page's."""

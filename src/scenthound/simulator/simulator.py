@@ -11,14 +11,14 @@ from time import perf_counter_ns, thread_time_ns
 
 import numpy as np
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.frontier.base import Ready
 from scenthound.model import FloatArray, Seed, Visit
-from scenthound.reasons import Ended
+from scenthound.reasons import EndReason
 from scenthound.simulator.compiled.driver import compiled_crawl
 from scenthound.simulator.modes import SEQUENTIAL, Mode
-from scenthound.simulator.scores import Scores, Telling, TopicWords
-from scenthound.simulator.web import Crawl, NotGot, ShownLinks, SimulatedWeb
+from scenthound.simulator.scores import Observation, Scores, TopicWords
+from scenthound.simulator.web import Crawl, NotGot, SimulatedWeb, VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import SeenWeb, Strategy
 
@@ -51,9 +51,9 @@ class Timed:
         asked = self._strategy.ask(n, ready)
         self._spent_ns += perf_counter_ns() - before
         if not isinstance(asked, list):
-            raise BrokenContract(f"A strategy answers with a list of pages, not with {type(asked).__name__}.")
+            raise PluginError(f"A strategy answers with a list of pages, not with {type(asked).__name__}.")
         if len(asked) > n:
-            raise BrokenContract(f"Asked for {n} pages, a strategy must not answer with {len(asked)}.")
+            raise PluginError(f"Asked for {n} pages, a strategy must not answer with {len(asked)}.")
         return asked
 
     def n_waiting(self) -> int:
@@ -102,7 +102,7 @@ class _Gathering:
     def miss(self, why: NotGot) -> None:
         self._not_got[why] += 1
 
-    def crawl(self, cpu_us: FloatArray, ended: Ended) -> Crawl:
+    def crawl(self, cpu_us: FloatArray, ended: EndReason) -> Crawl:
         return Crawl(
             pages=np.array(self._pages, dtype=np.int32),
             relevance=np.array(self._relevance),
@@ -122,7 +122,7 @@ def simulate(
     *,
     rng: Random,
     page_budget: int,
-    shown: ShownLinks | None = None,
+    shown: VisibleLinks | None = None,
     topic: TopicWords | None = None,
     mode: Mode = SEQUENTIAL,
     plain: bool = False,
@@ -133,13 +133,13 @@ def simulate(
     strategy that goes by words of its own is told of the topic. With `plain` no compiled code is used, and CPU time is
     measured for certain; the trace is the same.
     """
-    shown = shown or ShownLinks(web)
+    shown = shown or VisibleLinks(web)
     if not plain:
         crawl = compiled_crawl(web, strategy, seeds, scores, rng=rng, page_budget=page_budget, shown=shown, mode=mode)
         if crawl is not None:
             return crawl
-    telling = Telling.to(strategy, scores, topic)
-    window = SimulatedWeb(web, telling, shown)
+    observation = Observation.to(strategy, scores, topic)
+    window = SimulatedWeb(web, observation, shown)
     timed = Timed(strategy, window.seen)
     got = _Gathering()
     timed.start(window.seeds(seeds), rng)
@@ -151,7 +151,7 @@ def simulate(
             timed.drop(returned.page)
             continue
         visit = window.visit(returned.page)
-        page_cost_ns = scores.page_cost_ns(page) if strategy.wants_relevance else 0
-        timed.tell(visit, page_cost_ns + telling.links_cost_ns(page))
+        page_cost_ns = scores.page_cost_ns(page) if strategy.needs_relevance else 0
+        timed.tell(visit, page_cost_ns + observation.links_cost_ns(page))
         got.add(page, visit.relevance, returned.time_s)
-    return got.crawl(timed.cpu_us(), Ended.BUDGET if len(got) >= page_budget else Ended.FRONTIER)
+    return got.crawl(timed.cpu_us(), EndReason.BUDGET if len(got) >= page_budget else EndReason.FRONTIER)

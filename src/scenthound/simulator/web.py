@@ -11,10 +11,10 @@ from enum import Enum
 
 import numpy as np
 
-from scenthound.errors import BrokenContract, Peeked
+from scenthound.errors import LeakageError, PluginError
 from scenthound.model import FloatArray, IntArray, Links, LongArray, Seed, Visit
-from scenthound.reasons import Ended
-from scenthound.simulator.scores import Telling
+from scenthound.reasons import EndReason
+from scenthound.simulator.scores import Observation
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.web.urls import registrable_domain
 
@@ -72,12 +72,12 @@ class UrlNumbers:
     def id_of(self, number: int) -> int:
         """The URL behind a number that was given out."""
         if not 0 <= number < len(self._urls):
-            raise Peeked(f"Page {number} is unknown: no visited page links to it and it is no seed.")
+            raise LeakageError(f"Page {number} is unknown: no visited page links to it and it is no seed.")
         return self._urls.id_of(number)
 
     def host_id(self, host: int) -> int:
         if not 0 <= host < len(self._hosts):
-            raise Peeked(f"Host {host} is unknown: no visited page links to it.")
+            raise LeakageError(f"Host {host} is unknown: no visited page links to it.")
         return self._hosts.id_of(host)
 
 
@@ -88,16 +88,16 @@ class NotGot(Enum):
     REPEATED = "had already, under another address"
 
 
-class ShownLinks:
+class VisibleLinks:
     """The links of a recorded web that crawls are shown; made once for all crawls under the same rules.
 
-    Links that ask not to be followed are left out unless `obey_nofollow` is off. With `closed_world`, links that leave
-    the recording are left out too: the recording is then all the web there is.
+    Links marked nofollow are left out unless `respect_nofollow` is off. With `closed_world`, links that leave the
+    recording are left out too.
     """
 
-    def __init__(self, web: RecordedWeb, *, closed_world: bool = False, obey_nofollow: bool = True) -> None:
+    def __init__(self, web: RecordedWeb, *, closed_world: bool = False, respect_nofollow: bool = True) -> None:
         shown = np.ones(web.n_links, dtype=np.bool_)
-        if obey_nofollow:
+        if respect_nofollow:
             shown &= ~web.link_nofollow
         if closed_world:
             shown &= web.url_page[web.link_url] >= 0
@@ -116,16 +116,16 @@ class Seen:
     def __init__(
         self,
         web: RecordedWeb,
-        shown: ShownLinks,
+        shown: VisibleLinks,
         urls: UrlNumbers,
         page_of_visited: Mapping[int, int],
-        telling: Telling,
+        observation: Observation,
     ) -> None:
         self._web = web
         self._shown = shown
         self._urls = urls
         self._page_of_visited = page_of_visited
-        self._telling = telling
+        self._telling = observation
         self._domains: dict[str, int] = {}
 
     def url(self, page: int) -> str:
@@ -164,7 +164,7 @@ class Seen:
 
     def _visited(self, number: int) -> int:
         if number not in self._page_of_visited:
-            raise Peeked(f"Page {number} has not been visited: only what its visited parents say of it is known.")
+            raise LeakageError(f"Page {number} has not been visited: only what its visited parents say of it is known.")
         return self._page_of_visited[number]
 
 
@@ -174,14 +174,14 @@ class SimulatedWeb:
     A *number* is what the strategy knows a page by, a *recorded page* what the recording does.
     """
 
-    def __init__(self, web: RecordedWeb, telling: Telling, shown: ShownLinks | None = None) -> None:
+    def __init__(self, web: RecordedWeb, observation: Observation, shown: VisibleLinks | None = None) -> None:
         self._web = web
-        self._telling = telling
+        self._telling = observation
         self._urls = UrlNumbers(web)
         self._page_of_visited: dict[int, int] = {}
         self._visited_pages: set[int] = set()
         self._asked: set[int] = set()
-        self.seen = Seen(web, shown or ShownLinks(web), self._urls, self._page_of_visited, telling)
+        self.seen = Seen(web, shown or VisibleLinks(web), self._urls, self._page_of_visited, observation)
 
     def seeds(self, recorded_pages: Iterable[int]) -> list[Seed]:
         """The start of the crawl, made known to it."""
@@ -192,7 +192,7 @@ class SimulatedWeb:
     def get(self, number: int) -> int | NotGot:
         """Fetch: the recorded page behind a number, redirects followed, or why there is none."""
         if number in self._asked:
-            raise BrokenContract(f"Page {number} was asked for twice.")
+            raise PluginError(f"Page {number} was asked for twice.")
         page = int(self._web.url_page[self._urls.id_of(number)])
         self._asked.add(number)
         if page < 0:
@@ -219,7 +219,7 @@ class Crawl:
     relevance: FloatArray
     #: Of the strategy and of the scores it looks at, per page got; fetching is not in it. Not-a-number: not measured.
     cpu_us: FloatArray
-    ended: Ended
+    ended: EndReason
     n_missing: int
     n_repeated: int
     #: The simulated moment of each visit, where the mode has a clock.

@@ -13,9 +13,9 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from uuid import UUID
 
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.files import open_regular, sync_folder
-from scenthound.store.crawl_rows import Place
+from scenthound.store.crawl_rows import ArchiveLocation
 from scenthound.store.warc_format import (
     WarcRecord,
     record_of,
@@ -82,7 +82,7 @@ class ArchiveWriter:
         self._records_begin = end.offset
         self._opened: tuple[int, int] | None = None
 
-    def add(self, response: Response, time_s: float) -> Place:
+    def add(self, response: Response, time_s: float) -> ArchiveLocation:
         if self._offset >= self._most_file_bytes:
             self._end_piece()
             self._file, self._offset, self._records_begin = self._file + 1, 0, 0
@@ -111,8 +111,8 @@ class ArchiveWriter:
             os.close(self._opened[1])
             self._opened = None
 
-    def _append(self, record: bytes) -> Place:
-        place = Place(self._file, self._offset, len(record))
+    def _append(self, record: bytes) -> ArchiveLocation:
+        place = ArchiveLocation(self._file, self._offset, len(record))
         self._records.append(record)
         self._last_record = self._offset
         self._offset += len(record)
@@ -161,12 +161,12 @@ def check_whole(folder: Path, end: ArchiveEnd) -> None:
         path = folder / file_name(file)
         least = end.offset if file == end.file else 1
         if not path.is_file() or path.stat().st_size < least:
-            raise BadInput(
+            raise InvalidInput(
                 f"{printable(path)} is missing or cut off, so this crawl cannot go on: bring back the file from a copy."
             )
     if end.offset:
         with ArchiveReader(folder) as archive:
-            archive.record(Place(end.file, end.last_record, end.offset - end.last_record))
+            archive.record(ArchiveLocation(end.file, end.last_record, end.offset - end.last_record))
 
 
 class ArchiveReader:
@@ -187,22 +187,22 @@ class ArchiveReader:
             os.close(self._opened[1])
             self._opened = None
 
-    def member(self, place: Place) -> bytes:
+    def member(self, place: ArchiveLocation) -> bytes:
         """The record as it is stored, compressed."""
         path = self._folder / file_name(place.file)
         try:
             content = os.pread(self._handle_of(place.file), place.length, place.offset)
         except OSError as reason:
-            raise BadInput(
+            raise InvalidInput(
                 f"{printable(path)} cannot be read: {reason.strerror}; bring back the file from a copy."
             ) from None
         if len(content) != place.length:
-            raise BadInput(
+            raise InvalidInput(
                 f"{printable(path)} ends before byte {place.offset + place.length:,}; bring back the file from a copy."
             )
         return content
 
-    def record(self, place: Place) -> WarcRecord:
+    def record(self, place: ArchiveLocation) -> WarcRecord:
         where = f"{printable(self._folder / file_name(place.file))}, byte {place.offset:,}"
         return record_of(unpacked(self.member(place), where), where)
 
@@ -211,14 +211,17 @@ class ArchiveReader:
         files = (self._folder / file_name(file) for file in range(end.file))
         return sum(file.stat().st_size for file in files if file.exists()) + end.offset
 
-    def records(self, end: ArchiveEnd) -> Iterator[tuple[Place, WarcRecord]]:
+    def records(self, end: ArchiveEnd) -> Iterator[tuple[ArchiveLocation, WarcRecord]]:
         """Every record up to the end, in order of place, `warcinfo` records too."""
         for file in range(end.file + 1 if end.offset else 0):
             path = self._folder / file_name(file)
             with _mapped(path) as content:
                 length = end.offset if file == end.file else len(content)
                 for start, stop, record in unpacked_records(content, length, printable(path)):
-                    yield Place(file, start, stop - start), record_of(record, f"{printable(path)}, byte {start:,}")
+                    yield (
+                        ArchiveLocation(file, start, stop - start),
+                        record_of(record, f"{printable(path)}, byte {start:,}"),
+                    )
 
     def _handle_of(self, file: int) -> int:
         if self._opened is None or self._opened[0] != file:
@@ -233,4 +236,4 @@ def _mapped(path: Path) -> mmap:
         with open_regular(path) as file:
             return mmap(file.fileno(), 0, access=ACCESS_READ)
     except (OSError, ValueError) as reason:
-        raise BadInput(f"{printable(path)} cannot be read: {reason}; bring back the file from a copy.") from None
+        raise InvalidInput(f"{printable(path)} cannot be read: {reason}; bring back the file from a copy.") from None

@@ -19,10 +19,18 @@ from typing import Any
 
 from isal import isal_zlib
 
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.files import regular_bytes
 from scenthound.store.archive import ArchiveEnd
-from scenthound.store.crawl_rows import GuideRow, MomentRow, NotTakenRow, RobotsRow, RunRow, VisitRow, joined_arrays
+from scenthound.store.crawl_rows import (
+    RelevanceRecord,
+    RobotsRecord,
+    RunRecord,
+    Sample,
+    SkippedRecord,
+    VisitRecord,
+    joined_arrays,
+)
 
 # How many commits of a crawl were acknowledged, noted beside its database, so that it cannot lose some in silence.
 #
@@ -71,7 +79,7 @@ def note_of(database: Path) -> Path:
 def check_none_lost(database: Path, noted: int, last: int) -> None:
     """BadInput if a later commit was noted than the last one in the database."""
     if noted > last:
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(database)} has lost {noted - last:,} of {noted:,} commits: {database.name}-wal was deleted or "
             f"damaged, or the file is an older one. Bring back the whole folder from a copy, or delete "
             f"{printable(note_of(database))} to go on without what they held."
@@ -96,12 +104,12 @@ WATCH_SCHEMA = """
 CREATE TABLE IF NOT EXISTS run (
     run INTEGER PRIMARY KEY, began_s REAL, n_pages_before INTEGER, process INTEGER, version TEXT, ended_s REAL,
     ended TEXT);
-CREATE TABLE IF NOT EXISTS moment (
+CREATE TABLE IF NOT EXISTS sample (
     number INTEGER PRIMARY KEY, time_s REAL, run INTEGER, pages INTEGER, page_budget INTEGER, harvest REAL,
-    harvest_of_late REAL, regret REAL, frontier INTEGER, in_flight INTEGER, hosts_active INTEGER,
-    hosts_resting INTEGER, hosts_ready INTEGER, hosts_retired INTEGER, not_taken INTEGER, paused INTEGER);
+    recent_harvest REAL, regret REAL, frontier INTEGER, in_flight INTEGER, hosts_active INTEGER,
+    hosts_waiting INTEGER, hosts_ready INTEGER, hosts_disabled INTEGER, skipped INTEGER, paused INTEGER);
 CREATE TABLE IF NOT EXISTS status (one INTEGER PRIMARY KEY CHECK (one = 1), text BLOB);
-CREATE TABLE IF NOT EXISTS guide (
+CREATE TABLE IF NOT EXISTS relevance_model (
     number INTEGER PRIMARY KEY, visit INTEGER, time_s REAL, relevance TEXT, folder TEXT, n_positive INTEGER,
     n_negative INTEGER);
 """
@@ -111,14 +119,15 @@ CREATE TABLE IF NOT EXISTS guide (
 class WatchBatch:
     """What is noted in one commit. Of several rows for one run, and of several statuses, the last one stays."""
 
-    runs: list[RunRow] = field(default_factory=list)
-    moments: list[MomentRow] = field(default_factory=list)
-    guides: list[GuideRow] = field(default_factory=list)
+    runs: list[RunRecord] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+    relevance_models: list[RelevanceRecord] = field(default_factory=list)
     status: bytes | None = None  #: as JSON
 
 
 def has_tables(connection: sqlite3.Connection) -> bool:
-    sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('run', 'moment', 'status', 'guide')"
+    tables = "'run', 'sample', 'status', 'relevance_model'"
+    sql = f"SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ({tables})"
     return bool(connection.execute(sql).fetchone()[0] == 4)
 
 
@@ -132,28 +141,28 @@ def insert(connection: sqlite3.Connection, batch: WatchBatch) -> None:
     many = connection.executemany
     if batch.runs:
         many("INSERT OR REPLACE INTO run VALUES (?, ?, ?, ?, ?, ?, ?)", map(astuple, batch.runs))
-    if batch.moments:
+    if batch.samples:
         marks = ", ".join("?" * 15)
-        many(f"INSERT INTO moment VALUES (NULL, {marks})", map(astuple, batch.moments))
-    if batch.guides:
-        many("INSERT INTO guide VALUES (NULL, ?, ?, ?, ?, ?, ?)", map(astuple, batch.guides))
+        many(f"INSERT INTO sample VALUES (NULL, {marks})", map(astuple, batch.samples))
+    if batch.relevance_models:
+        many("INSERT INTO relevance_model VALUES (NULL, ?, ?, ?, ?, ?, ?)", map(astuple, batch.relevance_models))
     if batch.status is not None:
         connection.execute("INSERT OR REPLACE INTO status VALUES (1, ?)", (batch.status,))
 
 
-def run_row(values: tuple[Any, ...]) -> RunRow:
-    return RunRow(*values)
+def run_row(values: tuple[Any, ...]) -> RunRecord:
+    return RunRecord(*values)
 
 
-def moment_row(values: tuple[Any, ...]) -> MomentRow:
+def sample_record(values: tuple[Any, ...]) -> Sample:
     """Without its number."""
-    row = MomentRow(*values)
+    row = Sample(*values)
     return replace(row, paused=bool(row.paused))
 
 
-def guide_row(values: tuple[Any, ...]) -> GuideRow:
+def relevance_record(values: tuple[Any, ...]) -> RelevanceRecord:
     """Without its number."""
-    return GuideRow(*values)
+    return RelevanceRecord(*values)
 
 
 SCHEMA = """
@@ -165,7 +174,7 @@ CREATE TABLE visit (
     rank INTEGER, waiting INTEGER, flags INTEGER);
 CREATE INDEX visit_page ON visit (page);
 CREATE TABLE visit_arrays (first INTEGER PRIMARY KEY, lengths BLOB, links BLOB, predicted BLOB, anchors BLOB);
-CREATE TABLE not_taken (
+CREATE TABLE skipped (
     page INTEGER PRIMARY KEY, url TEXT, reason TEXT, detail TEXT, time_s REAL, status INTEGER);
 CREATE TABLE robots (number INTEGER PRIMARY KEY, origin TEXT, time_s REAL, status INTEGER, packed INTEGER, body BLOB);
 CREATE TABLE url (first INTEGER PRIMARY KEY, count INTEGER, packed INTEGER, text BLOB);
@@ -189,9 +198,9 @@ class CrawlBatch:
 
     first_url: int
     first_stem: int
-    visits: list[VisitRow] = field(default_factory=list)
-    not_taken: list[NotTakenRow] = field(default_factory=list)
-    robots: list[RobotsRow] = field(default_factory=list)
+    visits: list[VisitRecord] = field(default_factory=list)
+    skipped: list[SkippedRecord] = field(default_factory=list)
+    robots: list[RobotsRecord] = field(default_factory=list)
     urls: list[str] = field(default_factory=list)
     stems: list[str] = field(default_factory=list)
     events: list[bytes] = field(default_factory=list)
@@ -252,8 +261,8 @@ class CrawlDatabase:
         if batch.visits:
             run_many(f"INSERT INTO visit VALUES ({_marks(17)})", map(_visit_values, batch.visits))
             run(f"INSERT INTO visit_arrays VALUES ({_marks(5)})", joined_arrays(batch.visits))
-        if batch.not_taken:
-            run_many(f"INSERT OR REPLACE INTO not_taken VALUES ({_marks(6)})", map(_not_taken_values, batch.not_taken))
+        if batch.skipped:
+            run_many(f"INSERT OR REPLACE INTO skipped VALUES ({_marks(6)})", map(_not_taken_values, batch.skipped))
         if batch.robots:
             run_many(f"INSERT INTO robots VALUES ({_marks(6)})", map(_robots_values, batch.robots))
         if batch.urls:
@@ -271,7 +280,7 @@ def reading_connection(path: Path) -> sqlite3.Connection:
     connection = _connected(path)
     try:
         check_none_lost(path, noted, _n_commits(connection))
-    except BadInput:
+    except InvalidInput:
         connection.close()
         raise
     return connection
@@ -287,7 +296,7 @@ def _connected(path: Path) -> sqlite3.Connection:
             return connection
         except (sqlite3.DatabaseError, UnicodeDecodeError) as reason:
             if is_busy(reason):
-                raise BadInput(held_by_another(path)) from None
+                raise InvalidInput(held_by_another(path)) from None
             # In a folder where nothing can be written the log cannot be shared; without one there is nothing to share.
             if mode == "mode=ro" and path.is_file() and not path.with_name(f"{path.name}-wal").exists():
                 continue
@@ -300,7 +309,7 @@ def _check_files(path: Path) -> None:
     for ending in ("", "-wal", "-shm", "-journal"):
         file = path.with_name(path.name + ending)
         if file.exists() and not file.is_file():
-            raise BadInput(f"{printable(file)} is no file: bring back the folder of the crawl from a copy.")
+            raise InvalidInput(f"{printable(file)} is no file: bring back the folder of the crawl from a copy.")
 
 
 def is_busy(reason: BaseException) -> bool:
@@ -318,9 +327,9 @@ def _n_commits(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _unusable(path: Path, reason: Exception) -> BadInput:
+def _unusable(path: Path, reason: Exception) -> InvalidInput:
     why = printable(reason)
-    return BadInput(f"{printable(path)} cannot be used: {why}; check its rights, or bring it back from a copy.")
+    return InvalidInput(f"{printable(path)} cannot be used: {why}; check its rights, or bring it back from a copy.")
 
 
 def packed(content: bytes) -> tuple[bool, bytes]:
@@ -340,7 +349,7 @@ def _marks(count: int) -> str:
     return ", ".join("?" * count)
 
 
-def _visit_values(row: VisitRow) -> tuple[object, ...]:
+def _visit_values(row: VisitRecord) -> tuple[object, ...]:
     """Numbers that may come out of an array are made plain: SQLite would take those of numpy for bytes."""
     place = row.place
     where = (None, None, None) if place is None else (place.file, place.offset, place.length)
@@ -352,11 +361,11 @@ def _visit_values(row: VisitRow) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def _not_taken_values(row: NotTakenRow) -> tuple[object, ...]:
+def _not_taken_values(row: SkippedRecord) -> tuple[object, ...]:
     return int(row.page), row.url, row.reason.value, _storable(row.detail), row.time_s, row.status
 
 
-def _robots_values(row: RobotsRow) -> tuple[object, ...]:
+def _robots_values(row: RobotsRecord) -> tuple[object, ...]:
     return None, row.origin, row.time_s, row.status, *packed(row.body)
 
 

@@ -19,8 +19,8 @@ from uuid import UUID
 
 import orjson
 
-from scenthound.errors import BadInput, printable
-from scenthound.files import regular_bytes, write_whole
+from scenthound.errors import InvalidInput, printable
+from scenthound.files import regular_bytes, write_atomic
 from scenthound.store.archive import MOST_FILE_BYTES
 
 FORMAT = "scenthound crawl"
@@ -71,7 +71,7 @@ class CrawlAbout:
             "archive": asdict(self.archive),
             "settings": dict(self.settings),
         }
-        write_whole(folder / ABOUT_FILE, orjson.dumps(about, option=orjson.OPT_INDENT_2) + b"\n")
+        write_atomic(folder / ABOUT_FILE, orjson.dumps(about, option=orjson.OPT_INDENT_2) + b"\n")
 
     @classmethod
     def read(cls, folder: Path) -> "CrawlAbout":
@@ -81,7 +81,7 @@ class CrawlAbout:
             archive = ArchiveSettings(**about["archive"])
             return cls(UUID(about["id"]), archive, dict(about["settings"]))
         except (KeyError, TypeError, ValueError):
-            raise BadInput(f"{printable(folder / ABOUT_FILE)} is damaged: bring it back from a copy.") from None
+            raise InvalidInput(f"{printable(folder / ABOUT_FILE)} is damaged: bring it back from a copy.") from None
 
 
 def names_crawl(folder: Path) -> bool:
@@ -93,7 +93,7 @@ def is_crawl(folder: Path) -> bool:
     """Whether a crawl can be read from the folder."""
     try:
         CrawlAbout.read(folder)
-    except BadInput:
+    except InvalidInput:
         return False
     return True
 
@@ -102,14 +102,14 @@ def _read(folder: Path) -> dict[str, Any]:
     try:
         about = orjson.loads(regular_bytes(folder / ABOUT_FILE, MOST_ABOUT_BYTES))
     except (FileNotFoundError, NotADirectoryError):
-        raise BadInput(f"There is no crawl at {printable(folder)}: make one with `scenthound crawl`.") from None
+        raise InvalidInput(f"There is no crawl at {printable(folder)}: make one with `scenthound crawl`.") from None
     except (OSError, orjson.JSONDecodeError) as reason:
-        raise BadInput(f"{printable(folder / ABOUT_FILE)} cannot be read ({printable(reason)}).") from None
+        raise InvalidInput(f"{printable(folder / ABOUT_FILE)} cannot be read ({printable(reason)}).") from None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise BadInput(f"{printable(folder)} is not a crawl: make one with `scenthound crawl`.")
+        raise InvalidInput(f"{printable(folder)} is not a crawl: make one with `scenthound crawl`.")
     if about.get("version") != VERSION:
         said = printable(about.get("version"), 40)
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(folder)} has version {said} of the format and this Scenthound reads {VERSION}: "
             "install the Scenthound that made it."
         )

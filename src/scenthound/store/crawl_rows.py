@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from scenthound.model import FloatArray, IntArray
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ArchiveLocation:
     """Where an archived record stands: the number of its file, where it begins there, and its bytes, compressed."""
 
     file: int
@@ -22,7 +22,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class VisitRow:
+class VisitRecord:
     """A page that was taken. `links` leaves out what the page asks not to follow.
 
     `score` is what the strategy asked for the page with, `regret` what waiting for hosts at rest cost; `predicted` and
@@ -39,7 +39,7 @@ class VisitRow:
     content_bytes: int  #: decoded
     simhash: int  #: as a signed number of 64 bits
     links: IntArray
-    place: Place | None  #: None if the page came from a recording
+    place: ArchiveLocation | None  #: None if the page came from a recording
     score: float | None = None
     regret: float | None = None
     rank: int = 0  #: how many pages the strategy had asked for before
@@ -56,19 +56,19 @@ class VisitRow:
 
 
 @dataclass(frozen=True, slots=True)
-class NotTakenRow:
+class SkippedRecord:
     """A page that was not taken, and why. `status` is of the answer, where there was one."""
 
     page: int
     url: str
-    reason: Reason
+    reason: SkipReason
     detail: str
     time_s: float
     status: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class RobotsRow:
+class RobotsRecord:
     """What an origin answered when asked for robots.txt; `status` is None if it did not answer."""
 
     origin: str
@@ -82,14 +82,14 @@ class CrawlCounts:
     """How much a crawl holds, as far as it is on the disk."""
 
     visits: int
-    not_taken: int
+    skipped: int
     urls: int
     stems: int
     events: int  #: commits that had any
 
 
 @dataclass(frozen=True, slots=True)
-class RunRow:
+class RunRecord:
     """A run of the crawl, from its start or resumption on. `ended` is None while it runs, and for ever if its process
     died."""
 
@@ -99,11 +99,11 @@ class RunRow:
     process: int  #: its number on the machine it ran on
     version: str  #: of Scenthound
     ended_s: float | None = None
-    ended: str | None = None  #: why: a value of `Ended`
+    ended: str | None = None  #: why: a value of `EndReason`
 
 
 @dataclass(frozen=True, slots=True)
-class MomentRow:
+class Sample:
     """How the crawl was doing at a moment, for curves over time. A crawl keeps one a second at first, and later one for
     each thousandth of its age."""
 
@@ -112,20 +112,20 @@ class MomentRow:
     pages: int
     page_budget: int
     harvest: float | None  #: None before the first page
-    harvest_of_late: float | None
+    recent_harvest: float | None
     regret: float | None
     frontier: int
     in_flight: int
     hosts_active: int
-    hosts_resting: int
+    hosts_waiting: int
     hosts_ready: int
-    hosts_retired: int
-    not_taken: int
+    hosts_disabled: int
+    skipped: int
     paused: bool
 
 
 @dataclass(frozen=True, slots=True)
-class GuideRow:
+class RelevanceRecord:
     """A guide that was trained anew, and scores from visit `visit` on. `folder`, in that of the crawl, has the pages
     that it learnt from."""
 
@@ -146,7 +146,7 @@ _NO_ARRAY = -1
 _LINKS, _PREDICTED, _ANCHORS = 0, 1, 2
 
 
-def joined_arrays(rows: list[VisitRow]) -> tuple[int, bytes, bytes, bytes, bytes]:
+def joined_arrays(rows: list[VisitRecord]) -> tuple[int, bytes, bytes, bytes, bytes]:
     """The first visit, then lengths, links, predictions and anchors of all."""
     lengths = [(len(row.links), _length(row.predicted), _length(row.anchors)) for row in rows]
     return (

@@ -18,12 +18,20 @@ from pathlib import Path
 from typing import Any, NoReturn
 from uuid import UUID, uuid4
 
-from scenthound.errors import BadInput, Failure, printable
+from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.files import sync_folder
 from scenthound.store.archive import ArchiveBatch, ArchiveWriter, check_whole, cut_back
 from scenthound.store.crawl_database import CrawlBatch, CrawlDatabase
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, ArchiveSettings, CrawlAbout, is_crawl
-from scenthound.store.crawl_rows import GuideRow, MomentRow, NotTakenRow, Place, RobotsRow, RunRow, VisitRow
+from scenthound.store.crawl_rows import (
+    ArchiveLocation,
+    RelevanceRecord,
+    RobotsRecord,
+    RunRecord,
+    Sample,
+    SkippedRecord,
+    VisitRecord,
+)
 from scenthound.store.folder import locked_unless_taken, new_folder
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.fetch import Response
@@ -89,19 +97,19 @@ class CrawlStore(StoredCrawl):
         """What was not committed is forgotten."""
         self._closing.close()
 
-    def archive_response(self, response: Response, time_s: float) -> Place:
+    def archive_response(self, response: Response, time_s: float) -> ArchiveLocation:
         return self._archive_writer.add(response, time_s)
 
-    def add_visit(self, row: VisitRow) -> None:
+    def add_visit(self, row: VisitRecord) -> None:
         assert row.visit == self._next_visit, f"visit {row.visit} follows visit {self._next_visit - 1}"
         self._next_visit += 1
         self._waiting.visits.append(row)
 
-    def add_not_taken(self, row: NotTakenRow) -> None:
+    def add_skipped(self, row: SkippedRecord) -> None:
         """Of several rows for one page the last one stays."""
-        self._waiting.not_taken.append(row)
+        self._waiting.skipped.append(row)
 
-    def add_robots(self, row: RobotsRow) -> None:
+    def add_robots(self, row: RobotsRecord) -> None:
         self._waiting.robots.append(row)
 
     def add_urls(self, urls: list[str]) -> None:
@@ -116,18 +124,18 @@ class CrawlStore(StoredCrawl):
         """What is added between two commits is joined."""
         self._waiting.events.append(events)
 
-    def note_run(self, row: RunRow) -> None:
+    def note_run(self, row: RunRecord) -> None:
         """Of several rows for one run the last one stays."""
         self._waiting.watched.runs.append(row)
 
-    def add_moment(self, row: MomentRow) -> None:
-        self._waiting.watched.moments.append(row)
+    def add_sample(self, row: Sample) -> None:
+        self._waiting.watched.samples.append(row)
 
     def set_status(self, as_json: bytes) -> None:
         self._waiting.watched.status = as_json
 
-    def add_guide(self, row: GuideRow) -> None:
-        self._waiting.watched.guides.append(row)
+    def add_relevance_model(self, row: RelevanceRecord) -> None:
+        self._waiting.watched.relevance_models.append(row)
 
     def commit(self) -> None:
         """Acknowledge all that was added."""
@@ -170,7 +178,7 @@ class CrawlStore(StoredCrawl):
             cut_back(folder, self._end)
             sync_folder(folder)
         except OSError as reason:
-            raise BadInput(f"{printable(folder)} cannot be written: {reason.strerror}; check its rights.") from None
+            raise InvalidInput(f"{printable(folder)} cannot be written: {reason.strerror}; check its rights.") from None
 
 
 @contextmanager
@@ -178,5 +186,5 @@ def _not_written_to(folder: Path) -> Iterator[None]:
     """Hold the lock of the crawl in a folder, if there is one; BadInput if another process does."""
     with locked_unless_taken(folder / ARCHIVE_FOLDER) as free:
         if not free:
-            raise BadInput(f"Another process is writing to {printable(folder)}: wait until it has ended.")
+            raise InvalidInput(f"Another process is writing to {printable(folder)}: wait until it has ended.")
         yield

@@ -7,7 +7,7 @@ web of fewer bytes is out of date. Who makes it holds the lock of `crawl.json`; 
 from dataclasses import dataclass
 from pathlib import Path
 
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.model import Progress, silent
 from scenthound.store.crawl_folder import ABOUT_FILE, WEB_FOLDER, names_crawl
 from scenthound.store.folder import locked
@@ -28,7 +28,7 @@ def web_of_crawl(folder: str | Path, progress: Progress = silent) -> RecordedWeb
     it read all of them from a recording."""
     elsewhere = pages_elsewhere(folder)
     if elsewhere is not None and elsewhere.n_pages == elsewhere.n_recorded:
-        raise BadInput(elsewhere.told())
+        raise InvalidInput(elsewhere.told())
     place = Path(folder) / WEB_FOLDER
     if not _is_of_today(place, Path(folder)):
         with locked(Path(folder) / ABOUT_FILE):
@@ -69,5 +69,5 @@ def _is_of_today(web: Path, folder: Path) -> bool:
     try:
         (source,) = read_about(web)["sources"]
         return bool(source["bytes"] == CrawlSource.of(folder).size_bytes)
-    except (BadInput, KeyError, TypeError, ValueError):
+    except (InvalidInput, KeyError, TypeError, ValueError):
         return False

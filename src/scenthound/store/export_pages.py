@@ -10,10 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from scenthound.errors import BadInput, Failure, printable
+from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.files import sync_folder
 from scenthound.model import Progress, silent
-from scenthound.store.crawl_rows import VisitRow
+from scenthound.store.crawl_rows import VisitRecord
 from scenthound.store.folder import check_place
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.warc_format import WarcRecord, charset_of, unpacked_body
@@ -81,7 +81,7 @@ def new_file(out: Path, force: bool) -> Iterator[BinaryIO]:
     try:
         file = part.open("xb")
     except OSError as reason:
-        raise BadInput(f"{printable(out)} cannot be made: {reason.strerror}. Choose another place.") from None
+        raise InvalidInput(f"{printable(out)} cannot be made: {reason.strerror}. Choose another place.") from None
     try:
         with file:
             yield file
@@ -135,7 +135,7 @@ def exported_pages(crawl: StoredCrawl, options: ExportOptions, tally: Tally) -> 
         tally.add((row.visit + 1) / total)
 
 
-def _page_of(crawl: StoredCrawl, row: VisitRow, asked: str) -> ExportedPage:
+def _page_of(crawl: StoredCrawl, row: VisitRecord, asked: str) -> ExportedPage:
     return ExportedPage(
         url=row.url,
         title=row.title,
@@ -161,12 +161,12 @@ def html_of(record: WarcRecord) -> str:
 # The text of a page that a crawl has taken, read back from its archive.
 
 
-def text_of_visit(crawl: StoredCrawl, row: VisitRow) -> str:
+def text_of_visit(crawl: StoredCrawl, row: VisitRecord) -> str:
     """Title and text, as `readable_text` has them; empty if the page came from a recording, if its record is damaged,
     or if it cannot be read."""
     if row.place is None:
         return ""
     try:
         return readable_text(html_of(crawl.archive.record(row.place)))
-    except BadInput:
+    except InvalidInput:
         return ""

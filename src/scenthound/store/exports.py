@@ -17,11 +17,11 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
 
 import orjson
 
-from scenthound.errors import MissingExtra, UnknownName, WrongUse, printable
+from scenthound.errors import MissingExtra, UnknownName, UsageError, printable
 from scenthound.model import Progress, silent
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.store.archive import file_name
-from scenthound.store.crawl_rows import Place
+from scenthound.store.crawl_rows import ArchiveLocation
 from scenthound.store.export_pages import (
     ExportedPage,
     Exporter,
@@ -49,7 +49,9 @@ from scenthound.web.robots import header_wishes
 DEFAULT_AGENT = "Scenthound"
 
 
-def exported_records(crawl: StoredCrawl, options: ExportOptions, tally: Tally) -> Iterator[tuple[Place, WarcRecord]]:
+def exported_records(
+    crawl: StoredCrawl, options: ExportOptions, tally: Tally
+) -> Iterator[tuple[ArchiveLocation, WarcRecord]]:
     """The records that may be exported, in order of place; counted as they go by, `warcinfo` records not."""
     end = crawl.archive_end()
     with closing(_Wishes(crawl)) as wishes:
@@ -75,7 +77,7 @@ class _Wishes:
     def close(self) -> None:
         self._parser.close()
 
-    def noindex(self, place: Place, record: WarcRecord) -> bool:
+    def noindex(self, place: ArchiveLocation, record: WarcRecord) -> bool:
         if record.kind != "response":
             return False
         if place in self._noindex:
@@ -86,7 +88,7 @@ class _Wishes:
     def _asks_in_html(self, record: WarcRecord) -> bool:
         content = unpacked_body(record.body, ", ".join(header_values(record.head, "Content-Encoding")))
         parsed = self._parser.parse_now(content, record.url, charset_of(record.header("Content-Type")))
-        return not isinstance(parsed, Reason) and parsed.noindex
+        return not isinstance(parsed, SkipReason) and parsed.noindex
 
 
 def is_html(record: WarcRecord) -> bool:
@@ -181,7 +183,7 @@ def write_cdxj(crawl: StoredCrawl, file: BinaryIO, _out: Path, options: ExportOp
     return tally.summary()
 
 
-def _line(place: Place, record: WarcRecord) -> bytes:
+def _line(place: ArchiveLocation, record: WarcRecord) -> bytes:
     fields = {
         "url": record.url,
         "mime": _END_OF_TYPE.split(record.header("Content-Type") or "")[0] or "unk",
@@ -326,4 +328,6 @@ def _check_ending(kind: str, out: Path) -> None:
     if ending in COMPRESSED and ending not in KEPT_ENDINGS[kind]:
         kept = " or ".join(KEPT_ENDINGS[kind])
         instead = f"only as {kept}" if kept else "not at all"
-        raise WrongUse(f"{printable(out)}: a {kind} export is compressed {instead}; choose a name that ends otherwise.")
+        raise UsageError(
+            f"{printable(out)}: a {kind} export is compressed {instead}; choose a name that ends otherwise."
+        )

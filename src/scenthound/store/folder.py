@@ -24,7 +24,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Literal
 
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.files import sync_file, sync_folder
 from scenthound.store.layout import read_about
 
@@ -128,7 +128,7 @@ WORKING_NAME = re.compile(r"[0-9a-f]{16}\.(part|old)")
 def is_recorded_web(folder: Path) -> bool:
     try:
         read_about(folder)
-    except BadInput:
+    except InvalidInput:
         return False
     return True
 
@@ -146,7 +146,7 @@ def new_folder(out: Path, force: bool = False, is_ours: Callable[[Path], bool] =
                 check_place(out, force, is_ours)
                 unfinished = _make_unfinished(place, undoing)
         except OSError as reason:
-            raise BadInput(f"{printable(out)} cannot be made: {reason.strerror}. Choose another place.") from None
+            raise InvalidInput(f"{printable(out)} cannot be made: {reason.strerror}. Choose another place.") from None
         yield unfinished
         _sync_content(unfinished)
         with locked(place.parent):
@@ -161,9 +161,9 @@ def check_place(out: Path, force: bool, is_ours: Callable[[Path], bool] = is_rec
     if not os.path.lexists(out):
         return
     if not force:
-        raise BadInput(f"{printable(out)} exists already: choose another name, or replace it with --force.")
+        raise InvalidInput(f"{printable(out)} exists already: choose another name, or replace it with --force.")
     if not is_ours(out):
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(out)} holds something else than this would replace, so it stays: choose another name."
         )
 
@@ -284,7 +284,7 @@ def folder_kind(path: str | Path) -> FolderKind:
             if about.get("format") == known.format:
                 _check_version(folder, known, about.get("version"))
                 return known.kind
-    raise BadInput(_unknown(folder))
+    raise InvalidInput(_unknown(folder))
 
 
 def _check_folder(folder: Path) -> None:
@@ -295,12 +295,12 @@ def _check_folder(folder: Path) -> None:
         is_file = folder.exists()
     except (OSError, ValueError) as reason:
         why = getattr(reason, "strerror", None) or reason
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(folder)} cannot be read: {printable(why)}; check the path and its rights."
         ) from None
     if is_file:
-        raise BadInput(f"{printable(folder)} is a file: name the folder of a crawl or of an experiment.")
-    raise BadInput(f"There is no folder {printable(folder)}: check the path.")
+        raise InvalidInput(f"{printable(folder)} is a file: name the folder of a crawl or of an experiment.")
+    raise InvalidInput(f"There is no folder {printable(folder)}: check the path.")
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -310,7 +310,7 @@ def _read(file: Path) -> dict[str, Any]:
         about = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError) as reason:
         why = getattr(reason, "strerror", None) or f"it is no JSON: {reason}"
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(file)} cannot be read ({printable(why, 200)}): check its rights, or bring it back from a copy."
         ) from None
     return about if isinstance(about, dict) else {}
@@ -319,7 +319,7 @@ def _read(file: Path) -> dict[str, Any]:
 def _check_version(folder: Path, known: KnownFolder, version: object) -> None:
     if version != known.version:
         said = printable(version, 40)
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(folder)} is a {known.kind} of version {said} of its format and this Scenthound reads "
             f"{known.version}: install the Scenthound that made it."
         )

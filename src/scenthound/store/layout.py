@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.files import regular_bytes
 
 FORMAT = "scenthound recorded web"
@@ -108,19 +108,19 @@ def read_about(folder: Path) -> dict[str, Any]:
     try:
         about = orjson.loads(regular_bytes(folder / ABOUT_FILE, MOST_ABOUT_BYTES))
     except FileNotFoundError:
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(folder)} is not a recorded web: it has no {ABOUT_FILE}. Make one with `scenthound record`."
         ) from None
     except (OSError, orjson.JSONDecodeError) as reason:
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(folder / ABOUT_FILE)} cannot be read ({printable(reason)}). Record the web again."
         ) from None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise BadInput(f"{printable(folder)} is not a recorded web. Make one with `scenthound record`.")
+        raise InvalidInput(f"{printable(folder)} is not a recorded web. Make one with `scenthound record`.")
     version = about.get("version")
     if not isinstance(version, int) or version > VERSION:
         said = printable(version, LONGEST_REASON)
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(folder)} has version {said} of the format and this Scenthound reads up to {VERSION}: "
             "install a newer Scenthound, or record the web again."
         )
@@ -132,7 +132,7 @@ def read_arrays(folder: Path) -> dict[str, AnyArray]:
     arrays = dict(_mapped(folder))
     problem = problem_with(arrays)
     if problem:
-        raise BadInput(f"{printable(folder)} is damaged: {problem}. Record the web again.")
+        raise InvalidInput(f"{printable(folder)} is damaged: {problem}. Record the web again.")
     return arrays
 
 
@@ -143,10 +143,12 @@ def _mapped(folder: Path) -> Iterator[tuple[str, AnyArray]]:
             # A plain view: slicing a numpy.memmap costs several times as much as slicing an array.
             yield name, np.load(file, mmap_mode="r", allow_pickle=False).view(np.ndarray)
         except FileNotFoundError:
-            raise BadInput(f"{printable(folder)} is damaged: {file.name} is missing. Record the web again.") from None
+            raise InvalidInput(
+                f"{printable(folder)} is damaged: {file.name} is missing. Record the web again."
+            ) from None
         except (OSError, ValueError, EOFError) as reason:
             why = printable(reason, LONGEST_REASON)
-            raise BadInput(f"{printable(file)} is damaged ({why}). Record the web again.") from None
+            raise InvalidInput(f"{printable(file)} is damaged ({why}). Record the web again.") from None
 
 
 def write_about(folder: Path, about: Mapping[str, Any]) -> None:

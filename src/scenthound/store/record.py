@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scenthound.errors import BadInput, BadParameter, Failure, printable
+from scenthound.errors import Failure, InvalidInput, InvalidParameter, printable
 from scenthound.model import Progress, silent
 from scenthound.processes import in_order, processors
 from scenthound.store.batches import BatchMaker, PageBatch, Skipped
@@ -119,9 +119,9 @@ def record(
     """
     options = ReadOptions(without_leaks, tuple((where or {}).items()))
     if not files:
-        raise BadInput("There is no file to record: name at least one.")
+        raise InvalidInput("There is no file to record: name at least one.")
     if workers is not None and workers < 1:
-        raise BadParameter(f"workers is {workers} and must be at least 1.")
+        raise InvalidParameter(f"workers is {workers} and must be at least 1.")
     sources = [source_of(Path(file)) for file in files]
     sizes = [source.size_bytes for source in sources]
     recording = _Recording(sources, sizes, options, workers or _workers_for(sum(sizes)), progress)
@@ -205,7 +205,7 @@ class _Recording:
                 self._progress(min(1.0, done / max(1, sum(self._sizes))), f"{builder.n_pages:,} pages")
         self._check(n_checked, len(self._sources))
         if not builder.n_pages:
-            raise BadInput(f"No page is wanted of all that was read ({self._tally.in_words()}).")
+            raise InvalidInput(f"No page is wanted of all that was read ({self._tally.in_words()}).")
 
     def _chunks(self) -> Iterator[NumberedChunk]:
         for file, source in enumerate(self._sources):
@@ -226,7 +226,7 @@ class _Recording:
         """A file read to its end without a page is a mistake: of another kind than its name says, or the wrong one."""
         for source, file in zip(self._sources[first:end], self._files[first:end], strict=True):
             if not file.pages_seen:
-                raise BadInput(
+                raise InvalidInput(
                     f"{printable(source.path)} holds no page ({file.skipped.in_words()}). "
                     "What can be recorded is JSON Lines with url and html, WARC, ARC, Parquet, and crawls."
                 )

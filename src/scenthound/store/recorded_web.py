@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
 from scenthound.store.columns import ByteArray, TextTable, offsets_of
 from scenthound.store.layout import Arrays, content_fingerprint, problem_with, read_about, read_arrays
@@ -56,7 +56,7 @@ class RecordedWeb:
     def __init__(self, arrays: Arrays, about: dict[str, Any] | None = None, path: Path | None = None) -> None:
         problem = problem_with(arrays)
         if problem:
-            raise BadInput(f"These arrays are no recorded web: {problem}.")
+            raise InvalidInput(f"These arrays are no recorded web: {problem}.")
         self.__dict__.update(arrays)
         self.arrays = arrays
         self.about: dict[str, Any] = about or {}
@@ -76,7 +76,7 @@ class RecordedWeb:
     def open(cls, path: str | Path) -> "RecordedWeb":
         folder = Path(path)
         if not folder.is_dir():
-            raise BadInput(f"There is no recorded web at {printable(folder)}. Make one with `scenthound record`.")
+            raise InvalidInput(f"There is no recorded web at {printable(folder)}. Make one with `scenthound record`.")
         about = read_about(folder)
         return cls(read_arrays(folder), about, folder)
 

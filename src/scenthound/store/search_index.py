@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from scenthound.errors import BadInput, Failure, printable
+from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.files import open_regular
-from scenthound.store.crawl_rows import VisitRow
+from scenthound.store.crawl_rows import VisitRecord
 from scenthound.store.export_pages import text_of_visit
 from scenthound.store.search_query import SearchQuery, spaced
 from scenthound.store.stored_crawl import StoredCrawl
@@ -188,11 +188,11 @@ class SearchIndex:
             return bool(found == (VERSION, str(self._crawl_id)))
         return False
 
-    def _unusable(self, reason: sqlite3.DatabaseError) -> BadInput | Failure:
+    def _unusable(self, reason: sqlite3.DatabaseError) -> InvalidInput | Failure:
         place = printable(self.file)
         if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
             return Failure(f"{place} cannot be written, because the disk is full: make room.")
-        return BadInput(f"{place} cannot be used ({printable(reason)}): delete it, and it is made anew.")
+        return InvalidInput(f"{place} cannot be used ({printable(reason)}): delete it, and it is made anew.")
 
 
 class Adding:
@@ -272,7 +272,7 @@ class PageSearch:
     def index_on(self, crawl: StoredCrawl, most_pages: int = 200) -> bool:
         """Take up the next pages of the crawl; True if there may be more. False also while somebody else is at it."""
         if crawl.about.crawl_id != self._crawl_id:
-            raise BadInput(f"{printable(crawl.folder)} holds another crawl by now: open the search over it anew.")
+            raise InvalidInput(f"{printable(crawl.folder)} holds another crawl by now: open the search over it anew.")
         with self._index.adding() as adding:
             if adding is None:
                 return False
@@ -304,7 +304,7 @@ class PageSearch:
         return int(self._index.read(_COUNT, match, most)[0][0])
 
 
-def _words_of(crawl: StoredCrawl, rows: Iterator[VisitRow]) -> Iterator[PageWords]:
+def _words_of(crawl: StoredCrawl, rows: Iterator[VisitRecord]) -> Iterator[PageWords]:
     for row in rows:
         # The first line of the text is the title once more.
         text = text_of_visit(crawl, row).partition("\n")[2]

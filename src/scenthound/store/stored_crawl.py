@@ -14,47 +14,47 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import orjson
 
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.model import IntArray
-from scenthound.reasons import REASONS, Reason
+from scenthound.reasons import SKIP_REASONS, SkipReason
 from scenthound.store.archive import ArchiveEnd, ArchiveReader
 from scenthound.store.crawl_database import (
     NOINDEX,
     TRUNCATED,
-    guide_row,
     has_tables,
     held_by_another,
     is_busy,
-    moment_row,
     reading_connection,
+    relevance_record,
     run_row,
+    sample_record,
     unpacked,
 )
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout
 from scenthound.store.crawl_rows import (
+    ArchiveLocation,
     CrawlCounts,
-    GuideRow,
     JoinedArrays,
-    MomentRow,
-    NotTakenRow,
-    Place,
-    RobotsRow,
-    RunRow,
-    VisitRow,
+    RelevanceRecord,
+    RobotsRecord,
+    RunRecord,
+    Sample,
+    SkippedRecord,
+    VisitRecord,
 )
 
 # Rows of the database of a crawl, made into the values that they were.
 
 
-def not_taken_row(values: tuple[Any, ...]) -> NotTakenRow:
+def skipped_record(values: tuple[Any, ...]) -> SkippedRecord:
     page, url, reason, detail, time_s, status = values
-    return NotTakenRow(page, url, REASONS[reason], detail, time_s, status)
+    return SkippedRecord(page, url, SKIP_REASONS[reason], detail, time_s, status)
 
 
-def visit_row(values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRow:
+def visit_row(values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRecord:
     visit, page, url, status, time_s, relevance, title, content_bytes, simhash, *place = values[:12]
     score, regret, rank, waiting, flags = values[12:]
-    return VisitRow(
+    return VisitRecord(
         visit=visit,
         page=page,
         url=url,
@@ -65,7 +65,7 @@ def visit_row(values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRow:
         content_bytes=content_bytes,
         simhash=simhash,
         links=arrays.links(visit),
-        place=None if place[0] is None else Place(*place),
+        place=None if place[0] is None else ArchiveLocation(*place),
         score=score,
         regret=regret,
         rank=rank,
@@ -111,9 +111,9 @@ class StoredCrawl:
         return int(self._one("SELECT coalesce(max(visit) + 1, 0) FROM visit")[0])
 
     def counts(self) -> CrawlCounts:
-        (not_taken,) = self._one("SELECT count(*) FROM not_taken")
+        (skipped,) = self._one("SELECT count(*) FROM skipped")
         (events,) = self._one("SELECT coalesce(max(number), 0) FROM event")
-        return CrawlCounts(self.n_visits(), not_taken, self._n_strings("url"), self._n_strings("stem"), events)
+        return CrawlCounts(self.n_visits(), skipped, self._n_strings("url"), self._n_strings("stem"), events)
 
     def n_recorded(self) -> int:
         """Visits of pages that came from a recording."""
@@ -126,7 +126,7 @@ class StoredCrawl:
             raise self._damaged("it does not say how far the archive goes")
         return ArchiveEnd(*found)
 
-    def visits(self, first: int = 0) -> Iterator[VisitRow]:
+    def visits(self, first: int = 0) -> Iterator[VisitRecord]:
         """All visits from the given one on, in order."""
         while (arrays := self._arrays_with(first)) is not None:
             sql = "SELECT * FROM visit WHERE visit BETWEEN ? AND ? ORDER BY visit"
@@ -134,11 +134,11 @@ class StoredCrawl:
                 yield self._visit_row(values, arrays)
             first = arrays.end
 
-    def visit_of_page(self, page: int) -> VisitRow | None:
+    def visit_of_page(self, page: int) -> VisitRecord | None:
         found = self._one("SELECT max(visit) FROM visit WHERE page = ?", page)[0]
         return None if found is None else next(self.visits(found))
 
-    def visit_of_url(self, url: str) -> VisitRow | None:
+    def visit_of_url(self, url: str) -> VisitRecord | None:
         """The visit that ended at this address; looks through all visits."""
         found = self._one("SELECT max(visit) FROM visit WHERE url = ?", url)[0]
         return None if found is None else next(self.visits(found))
@@ -153,18 +153,18 @@ class StoredCrawl:
                 found.append(JoinedArrays(first, lengths, links, b"", b"").visits_with(page))
         return np.concatenate(found)
 
-    def not_taken(self) -> Iterator[NotTakenRow]:
+    def skipped(self) -> Iterator[SkippedRecord]:
         """In order of page number."""
-        return map(not_taken_row, self._in_pieces("not_taken", "page"))
+        return map(skipped_record, self._in_pieces("skipped", "page"))
 
-    def not_taken_of_page(self, page: int) -> NotTakenRow | None:
-        found = self._one("SELECT * FROM not_taken WHERE page = ?", page)
-        return None if found is None else not_taken_row(found)
+    def skipped_page(self, page: int) -> SkippedRecord | None:
+        found = self._one("SELECT * FROM skipped WHERE page = ?", page)
+        return None if found is None else skipped_record(found)
 
-    def reasons(self) -> dict[Reason, int]:
+    def reasons(self) -> dict[SkipReason, int]:
         """How many pages were not taken for which reason, the most frequent first."""
-        counted = self._all("SELECT reason, count(*) FROM not_taken GROUP BY reason ORDER BY count(*) DESC, reason")
-        return {REASONS[reason]: count for reason, count in counted}
+        counted = self._all("SELECT reason, count(*) FROM skipped GROUP BY reason ORDER BY count(*) DESC, reason")
+        return {SKIP_REASONS[reason]: count for reason, count in counted}
 
     def urls(self) -> list[str]:
         """All URLs, by number."""
@@ -181,24 +181,24 @@ class StoredCrawl:
     def stems(self) -> list[str]:
         return self._strings("stem")
 
-    def robots(self) -> Iterator[RobotsRow]:
+    def robots(self) -> Iterator[RobotsRecord]:
         """In the order in which they were had; an origin may come again."""
         for _, origin, time_s, status, is_packed, body in self._in_pieces("robots", "number"):
-            yield RobotsRow(origin, time_s, status, self._unpacked(is_packed, body))
+            yield RobotsRecord(origin, time_s, status, self._unpacked(is_packed, body))
 
     def events(self) -> Iterator[bytes]:
         """The events of each commit that had any, in order."""
         for _, is_packed, stored in self._in_pieces("event", "number"):
             yield self._unpacked(is_packed, stored)
 
-    def runs(self) -> list[RunRow]:
+    def runs(self) -> list[RunRecord]:
         """In order; none of crawls that older versions made."""
         return [run_row(values) for values in self._watched("SELECT * FROM run ORDER BY run")]
 
-    def moments(self, after: int = -1) -> list[tuple[int, MomentRow]]:
+    def samples(self, after: int = -1) -> list[tuple[int, Sample]]:
         """How the crawl was doing, from the moment after number `after` on, in order, with their numbers."""
-        found = self._watched("SELECT * FROM moment WHERE number > ? ORDER BY number", after)
-        return [(number, moment_row(tuple(rest))) for number, *rest in found]
+        found = self._watched("SELECT * FROM sample WHERE number > ? ORDER BY number", after)
+        return [(number, sample_record(tuple(rest))) for number, *rest in found]
 
     def status(self) -> dict[str, Any] | None:
         """How the crawl was doing when it last committed (`drivers/live/status` says what is in it)."""
@@ -209,15 +209,17 @@ class StoredCrawl:
             raise self._damaged(reason) from None
         return told if isinstance(told, dict) else None
 
-    def guides(self) -> list[GuideRow]:
+    def relevance_models(self) -> list[RelevanceRecord]:
         """Guides that were trained anew while the crawl ran, in order."""
-        return [guide_row(tuple(rest)) for _, *rest in self._watched("SELECT * FROM guide ORDER BY number")]
+        return [
+            relevance_record(tuple(rest)) for _, *rest in self._watched("SELECT * FROM relevance_model ORDER BY number")
+        ]
 
     def change_counter(self) -> int:
         """Another number after each commit."""
         return int(self._one("PRAGMA user_version")[0])
 
-    def content_of(self, place: Place) -> tuple[bytes, bytes]:
+    def content_of(self, place: ArchiveLocation) -> tuple[bytes, bytes]:
         """Head and body of an archived answer, the body still in its content coding."""
         record = self.archive.record(place)
         return record.head, record.body
@@ -237,7 +239,7 @@ class StoredCrawl:
             raise self._damaged(reason) from None
         return arrays if arrays is not None and visit < arrays.end else None
 
-    def _visit_row(self, values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRow:
+    def _visit_row(self, values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRecord:
         try:
             return visit_row(values, arrays)
         except (TypeError, ValueError, IndexError) as reason:
@@ -276,11 +278,11 @@ class StoredCrawl:
         except (zlib.error, TypeError) as reason:
             raise self._damaged(reason) from None
 
-    def _damaged(self, reason: object) -> BadInput:
+    def _damaged(self, reason: object) -> InvalidInput:
         if isinstance(reason, sqlite3.DatabaseError) and is_busy(reason):
-            return BadInput(held_by_another(self.folder / DATABASE_FILE))
+            return InvalidInput(held_by_another(self.folder / DATABASE_FILE))
         file = printable(self.folder / DATABASE_FILE)
-        return BadInput(f"{file} is damaged ({printable(reason)}): bring back the folder of the crawl from a copy.")
+        return InvalidInput(f"{file} is damaged ({printable(reason)}): bring back the folder of the crawl from a copy.")
 
     def _one(self, sql: str, *values: object) -> Any:
         found = self._all(sql, *values)
@@ -302,7 +304,7 @@ _BY_RELEVANCE = {"best": "relevance DESC, visit", "worst": "relevance, visit"}
 class PageLists(StoredCrawl):
     """A stored crawl that can be leafed through."""
 
-    def listed(self, order: ListOrder, limit: int, start: int = 0, host: str = "") -> list[VisitRow]:
+    def listed(self, order: ListOrder, limit: int, start: int = 0, host: str = "") -> list[VisitRecord]:
         """Pages in an order. By visit, `start` is the visit after the last one shown ("first") or the last one shown
         ("latest", where 0 begins at the end); by relevance it is how many were shown, and all visits are looked at."""
         is_of_host, values = _of_host(host)
@@ -317,7 +319,7 @@ class PageLists(StoredCrawl):
             found = self._all(sql, start or self.n_visits(), *values, limit)
         return self.visits_numbered(visit for (visit,) in found)
 
-    def visits_numbered(self, numbers: Iterable[int]) -> list[VisitRow]:
+    def visits_numbered(self, numbers: Iterable[int]) -> list[VisitRecord]:
         """The visits of these numbers, in their order; those that are not there are left out."""
         rows, arrays = [], None
         for number in numbers:
@@ -328,14 +330,14 @@ class PageLists(StoredCrawl):
                 rows.append(self._visit_row(values, arrays))
         return rows
 
-    def refused(self, limit: int, start: int = 0, reason: Reason | None = None) -> list[NotTakenRow]:
+    def refused(self, limit: int, start: int = 0, reason: SkipReason | None = None) -> list[SkippedRecord]:
         """Pages that were not taken, from page number `start` on; for one reason it may look through all of them."""
         if reason is None:
-            found = self._all("SELECT * FROM not_taken WHERE page >= ? ORDER BY page LIMIT ?", start, limit)
+            found = self._all("SELECT * FROM skipped WHERE page >= ? ORDER BY page LIMIT ?", start, limit)
         else:
-            sql = "SELECT * FROM not_taken WHERE page >= ? AND reason = ? ORDER BY page LIMIT ?"
+            sql = "SELECT * FROM skipped WHERE page >= ? AND reason = ? ORDER BY page LIMIT ?"
             found = self._all(sql, start, reason.value, limit)
-        return list(map(not_taken_row, found))
+        return list(map(skipped_record, found))
 
 
 def _of_host(host: str) -> tuple[str, list[str]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.files import DAMAGE, opened
 from scenthound.model import IntArray
 from scenthound.relevance.base import Training, WordIndex
@@ -41,18 +41,20 @@ def training_files(folder: Path, kind: str) -> list[Path]:
 def _words_of_all(folder: Path, kind: str, index: WordIndex) -> tuple[IntArray, ...]:
     place = folder / kind
     if not place.is_dir():
-        raise BadInput(f"{printable(folder)} has no folder {kind!r}; --train-from needs positive/ and negative/ in it.")
+        raise InvalidInput(
+            f"{printable(folder)} has no folder {kind!r}; --train-from needs positive/ and negative/ in it."
+        )
     endings = HTML_ENDINGS + TEXT_ENDINGS
     files = training_files(folder, kind)
     if not files:
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(place)} has no page with the ending {', '.join(endings)}; a classifier without {kind}s "
             "cannot be trained, so put some there."
         )
     scanner = WordScanner()
     pages = tuple(_words_of(file, scanner, index) for file in files)
     if not any(np.any(words) for words in pages):
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(place)}: no page has a word that stands in the recorded web; put other pages there."
         )
     return pages
@@ -72,4 +74,6 @@ def _body(file: Path) -> bytes:
         try:
             return source.content.read(MAX_PAGE_BYTES)
         except DAMAGE as error:
-            raise BadInput(f"{printable(file)}: damaged ({error}); mend it or take it out of the folder.") from error
+            raise InvalidInput(
+                f"{printable(file)}: damaged ({error}); mend it or take it out of the folder."
+            ) from error

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from scenthound.model import FloatArray
-from scenthound.reasons import REASONS, Reason
+from scenthound.reasons import SKIP_REASONS, SkipReason
 from scenthound.store.crawl_rows import JoinedArrays
 from scenthound.store.stored_crawl import StoredCrawl
 
@@ -42,7 +42,7 @@ class VisitLine:
 class RefusedExamples:
     """Why pages were not taken: how many for this reason, and the first and the last of them by number."""
 
-    reason: Reason
+    reason: SkipReason
     n_pages: int
     urls: tuple[str, ...]
 
@@ -105,15 +105,17 @@ class VisitColumns(StoredCrawl):
 
     def refused(self) -> list[RefusedExamples]:
         """The reasons for pages not taken, the most frequent first."""
-        sql = "SELECT reason, count(*), min(page), max(page) FROM not_taken GROUP BY reason ORDER BY 2 DESC, 1"
+        sql = "SELECT reason, count(*), min(page), max(page) FROM skipped GROUP BY reason ORDER BY 2 DESC, 1"
         return [
-            RefusedExamples(REASONS[reason], count, tuple(self._refused_url(page) for page in sorted({first, last})))
+            RefusedExamples(
+                SKIP_REASONS[reason], count, tuple(self._refused_url(page) for page in sorted({first, last}))
+            )
             for reason, count, first, last in self._all(sql)
-            if reason in REASONS
+            if reason in SKIP_REASONS
         ]
 
     def _refused_url(self, page: int) -> str:
-        return str(self._one("SELECT url FROM not_taken WHERE page = ?", page)[0])
+        return str(self._one("SELECT url FROM skipped WHERE page = ?", page)[0])
 
     def _lines(self, which: str, *values: object) -> list[VisitLine]:
         sql = f"SELECT visit, page, url, title, time_s, relevance, score FROM visit {which}"

@@ -25,7 +25,7 @@ from typing import Any
 
 from isal import isal_zlib
 
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.web.content_coding import codings_of, decode_all
 from scenthound.web.fetch import Response, header_values
 from scenthound.web.parse import MAX_PAGE_BYTES
@@ -137,8 +137,8 @@ def record_of(record: bytes, where: str) -> WarcRecord:
     )
 
 
-def _damaged(where: str, what: str) -> BadInput:
-    return BadInput(f"The archive is damaged at {where}: {what}. Bring back the file from a copy.")
+def _damaged(where: str, what: str) -> InvalidInput:
+    return InvalidInput(f"The archive is damaged at {where}: {what}. Bring back the file from a copy.")
 
 
 def _value(headers: bytes, name: str) -> str:

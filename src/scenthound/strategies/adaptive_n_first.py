@@ -20,7 +20,7 @@ from math import isclose
 from random import Random
 from typing import Annotated, Any, ClassVar
 
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 from scenthound.frontier.base import Taken, Turns
 from scenthound.model import Visit
 from scenthound.registry import Bounds
@@ -51,7 +51,7 @@ class AdaptiveNFirst(BestNFirst):
         found_again: FoundAgain = "highest",
     ) -> None:
         if not least <= start_n <= most:
-            raise BadParameter(
+            raise InvalidParameter(
                 f"adaptive_n_first: least={least}, start_n={start_n}, most={most} should be in ascending order."
             )
         super().__init__(start_n, buffer, found_again)

@@ -34,7 +34,7 @@ Presets = Mapping[str, Mapping[str, Value]]
 
 
 class SeenWeb(Protocol):
-    """What the crawl has seen. Any question about a page beyond what its visited parents said raises `Peeked`."""
+    """What the crawl has seen. Any question about a page beyond what its visited parents said raises `LeakageError`."""
 
     def url(self, page: int) -> str:
         """The address of a page that is a seed or that a visited page links to."""
@@ -78,15 +78,15 @@ class Strategy(ABC):
     #: Parameter values by the name of the study, or of the idea, they belong to.
     presets: ClassVar[Presets] = {}
     #: The relevance model that scores for this strategy unless the run says otherwise.
-    guide: str = "cosine"
+    relevance_model: str = "cosine"
     #: Which of the topic's words the strategy reads by itself; a topic without any of them in the web is refused.
-    goes_by: Literal["keywords", "description"] | None = None
+    reads_topic: Literal["keywords", "description"] | None = None
     #: Whether the strategy looks at `Visit.relevance`; if not, scoring pages is no cost of it.
-    wants_relevance: ClassVar[bool] = True
+    needs_relevance: ClassVar[bool] = True
     #: Over how many words around a link `Links.predicted` is to be computed; None: not at all.
     context_words: int | None = None
     #: Whether `Links.anchors` is to be computed.
-    wants_anchors: bool = False
+    needs_anchors: bool = False
     #: What the strategy was made with, by name, defaults included.
     parameters: Mapping[str, Any]
 

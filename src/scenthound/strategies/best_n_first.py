@@ -39,7 +39,7 @@ class BestNFirst(FrontierStrategy):
         super().__init__(n, buffer)
         self._found_again = found_again
         if description:
-            self.guide = BY_DESCRIPTION
+            self.relevance_model = BY_DESCRIPTION
 
     def tell(self, visit: Visit) -> None:
         self._enter(visit, np.full(len(visit.links), visit.relevance))
@@ -82,7 +82,7 @@ class LinkContext(BestNFirst):
 
     summary = "the n links whose pages and surrounding words promise most"
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
-    guide = "svm"
+    relevance_model = "svm"
 
     def __init__(
         self,

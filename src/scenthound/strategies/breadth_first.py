@@ -21,7 +21,7 @@ class BreadthFirst(FrontierStrategy):
 
     summary = "links in the order they were found"
     presets: ClassVar[Presets] = {"pant2002": {"buffer": 256}, "wang2009": {"buffer": None}}
-    wants_relevance = False
+    needs_relevance = False
 
     def __init__(self, buffer: Buffer = 256, when_full: Literal["drop_new", "drop_oldest"] = "drop_new") -> None:
         # The queue is kept from overflowing here: a bounded frontier would evict the newest.

@@ -6,7 +6,7 @@ The file is read once, when the strategy is made. Without one it is the individu
 from pathlib import Path
 from typing import ClassVar
 
-from scenthound.errors import BadParameter, printable
+from scenthound.errors import InvalidParameter, printable
 from scenthound.registry import Choice
 from scenthound.strategies.base import STRATEGIES, Presets
 from scenthound.strategies.frontier_strategy import Buffer, RoundSize
@@ -27,7 +27,7 @@ class Evolved(RankFunction):
             return
         found = read_rank_file(file)
         super().__init__(n, buffer, hub_over=found.hub_over, threshold=found.threshold)
-        self.guide = found.guide
+        self.relevance_model = found.relevance_model
         self._go_by(found.rules)
 
 
@@ -36,7 +36,7 @@ def choice_of(path: Path) -> str:
     choice = Choice("evolved", (("file", str(path)),))
     text = str(choice)
     if "," in text or STRATEGIES.parse(text) != choice:
-        raise BadParameter(
+        raise InvalidParameter(
             f"{printable(path)!r} cannot be written as evolved:file=..., where a comma ends a value, blanks around it "
             "are lost, and none is no file: rename or move the file."
         )

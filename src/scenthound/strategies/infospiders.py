@@ -189,9 +189,9 @@ class InfoSpiders(Strategy):
         self._description = description
         self._steps_back = dead_end == "back"
         self._patience = patience
-        self.goes_by = "description" if description else "keywords"
+        self.reads_topic = "description" if description else "keywords"
         if description:
-            self.guide = BY_DESCRIPTION
+            self.relevance_model = BY_DESCRIPTION
         senses, learning = Senses(distance, window, links_between), BackPropagation(epochs, rate, momentum, bias)
         self._mind = Mind(senses, learning, temperature, learn_towards == "agent")
         self._seeds: list[int] = []

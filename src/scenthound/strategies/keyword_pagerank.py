@@ -30,8 +30,8 @@ class KeywordPageRank(PageRankGuided):
 
     summary = "the n links found on pages with most topic words, ties by their local PageRank, in random order"
     presets: ClassVar[Presets] = {"pant2002": {"n": 256, "buffer": 256, "pages": 256}}
-    wants_relevance = False
-    goes_by = "keywords"
+    needs_relevance = False
+    reads_topic = "keywords"
 
     _topic_words: IntArray
 

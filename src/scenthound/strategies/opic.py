@@ -27,7 +27,7 @@ class Opic(CashStrategy):
 
     summary = "the n pages with the most cash, which each page shares equally among its links"
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
-    wants_relevance = False
+    needs_relevance = False
 
     _history: FloatArray
 

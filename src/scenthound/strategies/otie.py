@@ -104,7 +104,7 @@ class Otie(CashStrategy):
 
     summary = "the n pages with the most cash, which each page shares among its links by what they promise"
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
-    guide = "svm"
+    relevance_model = "svm"
 
     _relevance: FloatArray
     _richest: Richest

@@ -295,7 +295,7 @@ class PageRankFirst(PageRankGuided):
         formula = PageRankFormula(gamma, tolerance, norm)
         super().__init__(1, buffer, pages, every, formula, other_domains=other_domains)
         if description:
-            self.guide = BY_DESCRIPTION
+            self.relevance_model = BY_DESCRIPTION
 
     def _worth(self, visit: Visit) -> float:
         return visit.relevance  # menczer2001 Fig. 3: score := sim(topic, doc)

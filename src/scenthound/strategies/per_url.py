@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.model import FloatArray, IntArray, Links
 from scenthound.registry import Bounds
 
@@ -67,6 +67,6 @@ Window = Annotated[int, Bounds(1, 10_000)]
 def promised_relevance(page_relevance: float, links: Links, page_weight: float) -> FloatArray:
     """What each link of a page promises."""
     if links.predicted is None:
-        raise BrokenContract("Links came without `predicted`; a driver gives it to strategies that set context_words.")
+        raise PluginError("Links came without `predicted`; a driver gives it to strategies that set context_words.")
     promised: FloatArray = page_weight * page_relevance + (1 - page_weight) * links.predicted  # wang2009 Eq. 9
     return promised

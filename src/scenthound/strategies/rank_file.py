@@ -19,7 +19,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from scenthound.errors import BadInput, BadParameter, UnknownName, WrongUse, printable
+from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, UsageError, printable
 from scenthound.files import DAMAGE, opened
 from scenthound.registry import check_arguments
 from scenthound.strategies.rank_function import RankFunction
@@ -57,7 +57,9 @@ def toml_value(value: Any) -> str:
         return f"[{', '.join(map(toml_value, value))}]"
     if isinstance(value, Mapping):
         return f"{{{', '.join(toml_lines(value))}}}"
-    raise BadParameter(f"{printable(repr(value), 60)} has no form in TOML; use texts, numbers, true, false and lists.")
+    raise InvalidParameter(
+        f"{printable(repr(value), 60)} has no form in TOML; use texts, numbers, true, false and lists."
+    )
 
 
 def toml_lines(table: Mapping[str, Any]) -> list[str]:
@@ -100,9 +102,9 @@ def rules_of(document: Mapping[str, Any]) -> RankRules:
     if rules is None:
         return RankRules((_row(document),))
     if any(key in document for key in _ROW_KEYS):
-        raise BadInput("There are rules, and a formula or weights beside them; put these into a [[rule]] too.")
+        raise InvalidInput("There are rules, and a formula or weights beside them; put these into a [[rule]] too.")
     if not isinstance(rules, list) or not rules or not all(isinstance(rule, dict) for rule in rules):
-        raise BadInput("`rule` is no list of tables; head each rule with [[rule]].")
+        raise InvalidInput("`rule` is no list of tables; head each rule with [[rule]].")
     return _split(rules)
 
 
@@ -113,11 +115,11 @@ def _split(rules: Sequence[Mapping[str, Any]]) -> RankRules:
             check_keys(rule, (*_ROW_KEYS, *_BOUND_KEYS), "key of a rule")
             weights.append(_row(rule))
             ends.append(_end(rule, is_last=number == len(rules)))
-        except WrongUse as error:
+        except UsageError as error:
             raise type(error)(f"Rule {number}: {error}") from None
     split_by = ends[0][0]
     if any(kind != split_by for kind, _ in ends[:-1]):
-        raise BadInput("Some rules end by up_to_distance and some by before_page; use the same for all.")
+        raise InvalidInput("Some rules end by up_to_distance and some by before_page; use the same for all.")
     return RankRules(tuple(weights), split_by, tuple(bound for _, bound in ends[:-1]))
 
 
@@ -126,27 +128,27 @@ def _end(rule: Mapping[str, Any], *, is_last: bool) -> tuple[SplitBy, int]:
     given = [key for key in _BOUND_KEYS if key in rule]
     if is_last:
         if given:
-            raise BadInput(f"It is the last one, for all that is left; take {given[0]} away.")
+            raise InvalidInput(f"It is the last one, for all that is left; take {given[0]} away.")
         return "nothing", 0
     if len(given) != 1:
-        raise BadInput("Give up_to_distance or before_page, one of them, in each rule but the last.")
+        raise InvalidInput("Give up_to_distance or before_page, one of them, in each rule but the last.")
     bound = rule[given[0]]
     if type(bound) is not int:
-        raise BadInput(f"{given[0]} is {printable(bound, 60)}; it should be a whole number.")
+        raise InvalidInput(f"{given[0]} is {printable(bound, 60)}; it should be a whole number.")
     return _BOUND_KEYS[given[0]], bound
 
 
 def _row(table: Mapping[str, Any]) -> Weights:
     formula, weights = table.get("formula"), table.get("weights")
     if formula is None and weights is None:
-        raise BadInput('There are no weights; write formula = "0.5*COMM_OUT + 0.5*PARENT_1", for example.')
+        raise InvalidInput('There are no weights; write formula = "0.5*COMM_OUT + 0.5*PARENT_1", for example.')
     if formula is not None and not isinstance(formula, str):
-        raise BadInput(f"formula is {printable(formula, 60)}; it should be a text in quotes.")
+        raise InvalidInput(f"formula is {printable(formula, 60)}; it should be a text in quotes.")
     by_name = None if weights is None else _named(weights)
     if by_name is None or formula is None:
         return by_name or weights_of(formula or "")
     if not _agree(weights_of(formula), by_name):
-        raise BadInput(
+        raise InvalidInput(
             f"The formula {printable(formula, 300)} does not agree with the weights {formula_of(by_name)}; mend one of "
             "them, or take it away."
         )
@@ -155,11 +157,11 @@ def _row(table: Mapping[str, Any]) -> Weights:
 
 def _named(table: Any) -> Weights:
     if not isinstance(table, dict):
-        raise BadInput(f"weights is {printable(table, 60)}; it should be a table, headed [weights].")
+        raise InvalidInput(f"weights is {printable(table, 60)}; it should be a table, headed [weights].")
     check_keys(table, SCORE_NAMES, "score")
     for name, weight in table.items():
         if type(weight) not in (int, float):
-            raise BadParameter(f"The weight {name} is {printable(weight, 60)}; it must be a number from 0 on.")
+            raise InvalidParameter(f"The weight {name} is {printable(weight, 60)}; it must be a number from 0 on.")
     return normalised(tuple(float(table.get(name, 0.0)) for name in SCORE_NAMES))
 
 
@@ -211,7 +213,7 @@ _HEAD = """\
 # Use it with: scenthound simulate --strategy evolved:file=FILE, and so with scenthound crawl.
 # The formula is rounded; the weights are exact, and used. To try another formula, change it and delete its weights:
 # the whole table [weights], or the [rule.weights] below it."""
-_KEYS = ("format", "version", "guide", "threshold", "hub_over", *RULE_KEYS, "training", "history")
+_KEYS = ("format", "version", "relevance_model", "threshold", "hub_over", *RULE_KEYS, "training", "history")
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,16 +231,16 @@ class Generation:
         check_keys(table, names, "key of a generation")
         for name in names:
             if type(table.get(name)) not in ((int, float) if name in ("best", "mean") else (int,)):
-                raise BadInput(f"A generation of [history] has no number {name}; mend it, or take [history] away.")
+                raise InvalidInput(f"A generation of [history] has no number {name}; mend it, or take [history] away.")
         return cls(table["generation"], float(table["best"]), float(table["mean"]), table["evaluations"])
 
 
 @dataclass(frozen=True, slots=True)
 class RankFile:
-    """What a file holds. `guide` is the relevance model that the weights were found with, `training` tells of how."""
+    """The content of a file. `relevance_model` names the model that the weights were found with."""
 
     rules: RankRules
-    guide: str = RankFunction.guide
+    relevance_model: str = RankFunction.relevance_model
     threshold: float = 0.5
     hub_over: HubOver = "mean"
     training: Mapping[str, Any] = field(default_factory=dict)
@@ -246,8 +248,10 @@ class RankFile:
 
     def __post_init__(self) -> None:
         check_arguments(RankFunction, "rank file", (), {"threshold": self.threshold, "hub_over": self.hub_over})
-        if not isinstance(self.guide, str):
-            raise BadInput(f"guide is {printable(self.guide, 60)}; it should be the name of a relevance model.")
+        if not isinstance(self.relevance_model, str):
+            raise InvalidInput(
+                f"guide is {printable(self.relevance_model, 60)}; it should be the name of a relevance model."
+            )
 
 
 def rank_file_text(rank_file: RankFile) -> str:
@@ -255,7 +259,7 @@ def rank_file_text(rank_file: RankFile) -> str:
     about = {
         "format": FORMAT,
         "version": VERSION,
-        "guide": rank_file.guide,
+        "relevance_model": rank_file.relevance_model,
         "threshold": rank_file.threshold,
         "hub_over": rank_file.hub_over,
     }
@@ -274,7 +278,7 @@ def read_rank_file(path: Path | str) -> RankFile:
     document = _document(path)
     try:
         return _rank_file(document)
-    except WrongUse as error:
+    except UsageError as error:
         raise type(error)(f"{printable(path)}: {error}") from None
 
 
@@ -283,48 +287,50 @@ def _document(path: Path) -> dict[str, Any]:
         try:
             return tomllib.loads(source.content.read().decode("utf-8-sig"))
         except DAMAGE as error:
-            raise BadInput(f"{printable(path)}: damaged ({printable(error)}); check that it is whole.") from error
+            raise InvalidInput(f"{printable(path)}: damaged ({printable(error)}); check that it is whole.") from error
         except (ValueError, RecursionError) as error:
-            raise BadInput(f"{printable(path)} is no rank file: not TOML ({printable(error, 200)}).") from error
+            raise InvalidInput(f"{printable(path)} is no rank file: not TOML ({printable(error, 200)}).") from error
 
 
 def _rank_file(document: Mapping[str, Any]) -> RankFile:
     _check_version(document)
     check_keys(document, _KEYS, "key of a rank file")
-    chosen = {key: document[key] for key in ("guide", "threshold", "hub_over") if key in document}
+    chosen = {key: document[key] for key in ("relevance_model", "threshold", "hub_over") if key in document}
     training = document.get("training", {})
     if not isinstance(training, dict):
-        raise BadInput("`training` is no table; head it with [training].")
+        raise InvalidInput("`training` is no table; head it with [training].")
     history = _history(document.get("history", {}))
     return RankFile(rules_of(document), **chosen, training=training, history=history)
 
 
 def _history(table: Any) -> tuple[Generation, ...]:
     if not isinstance(table, dict):
-        raise BadInput("`history` is no table; head it with [history].")
+        raise InvalidInput("`history` is no table; head it with [history].")
     check_keys(table, ("generations",), "key of [history]")
     rows = table.get("generations", [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise BadInput("`generations` is no list of tables; write each as {generation = 0, best = 0.5, ...}.")
+        raise InvalidInput("`generations` is no list of tables; write each as {generation = 0, best = 0.5, ...}.")
     return tuple(map(Generation.of, rows))
 
 
 def _check_version(document: Mapping[str, Any]) -> None:
     """Before all else: a newer version may have other keys."""
     if document.get("format", FORMAT) != FORMAT:
-        raise BadInput(f"It says that its format is {printable(document['format'], 60)!r}; it should be {FORMAT!r}.")
+        raise InvalidInput(
+            f"It says that its format is {printable(document['format'], 60)!r}; it should be {FORMAT!r}."
+        )
     version = document.get("version", VERSION)
     if type(version) is not int or version < 1:
-        raise BadInput(f"Its version is {printable(version, 60)}; it should be {VERSION}.")
+        raise InvalidInput(f"Its version is {printable(version, 60)}; it should be {VERSION}.")
     if version > VERSION:
-        raise BadInput(f"Its version is {version}, and this Scenthound reads {VERSION}: install a newer one.")
+        raise InvalidInput(f"Its version is {version}, and this Scenthound reads {VERSION}: install a newer one.")
 
 
 def topic_ids(training: Mapping[str, object], key: str, file: str | Path) -> tuple[str, ...]:
     """The topics that a training record names under a key; none, if a person wrote the file."""
     ids = training.get(key, [])
     if not isinstance(ids, list) or not all(isinstance(topic_id, str) for topic_id in ids):
-        raise BadInput(
+        raise InvalidInput(
             f'{printable(file)}: `{key}` in its training record is no list of ids; write it as ["...", "..."].'
         )
     return tuple(ids)

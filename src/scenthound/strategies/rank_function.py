@@ -73,7 +73,7 @@ class RankFunction(FrontierStrategy):
         "johnson2003": weights_by_name(10, 10, 76, 121, 97, 36, 31, 2, 4),
         "best_first": weights_by_name(0, 0, 0, 0, 1, 0, 0, 0, 0),
     }
-    guide = "svm"
+    relevance_model = "svm"
 
     _scores: RankScores
     _extras: dict[str, ExtraScore]
@@ -127,7 +127,7 @@ class RankFunction(FrontierStrategy):
         self._weights = np.array(rules.weights)
         #: The scores that a rule weighs, by their places in `SCORE_NAMES`.
         self._weighed = np.flatnonzero(self._weights.any(axis=0)).tolist()
-        self.wants_anchors = rules.weighs("anchor")
+        self.needs_anchors = rules.weighs("anchor")
         self.context_words = CONTEXT_WORDS if rules.weighs("context") or rules.weighs("cash") else None
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from scenthound.errors import BadParameter, UnknownName, printable
+from scenthound.errors import InvalidParameter, UnknownName, printable
 from scenthound.model import IntArray, LongArray
 from scenthound.strategies.known_links import N_GENERATIONS
 from scenthound.strategies.per_url import per_url, restored, saved, with_room
@@ -53,19 +53,19 @@ class RankRules:
 
     def _check_bounds(self) -> None:
         if self.split_by not in ("nothing", "distance", "phase"):
-            raise BadParameter(f"Rank rules split by {self.split_by!r}; they can by nothing, distance or phase.")
+            raise InvalidParameter(f"Rank rules split by {self.split_by!r}; they can by nothing, distance or phase.")
         n_bounds = len(self.weights) - 1
         if n_bounds < 0 or len(self.bounds) != n_bounds:
-            raise BadParameter(
+            raise InvalidParameter(
                 f"{len(self.weights)} rank rules have {len(self.bounds)} bounds between them; give at least one rule, "
                 "and one bound fewer than there are rules."
             )
         if n_bounds and self.split_by == "nothing":
-            raise BadParameter(f"{len(self.weights)} rank rules need to be split by distance or phase.")
+            raise InvalidParameter(f"{len(self.weights)} rank rules need to be split by distance or phase.")
         least = 1 if self.split_by == "phase" else 0
         if any(low >= high for low, high in pairwise((least - 1, *self.bounds))):
             bounds = ", ".join(map(str, self.bounds))
-            raise BadParameter(f"The bounds of rank rules are {bounds}; they must rise, from {least} on.")
+            raise InvalidParameter(f"The bounds of rank rules are {bounds}; they must rise, from {least} on.")
 
     def weighs(self, score: str) -> bool:
         """Whether any rule goes by this score."""
@@ -76,16 +76,18 @@ class RankRules:
 def normalised(weights: Weights) -> Weights:
     """The weights divided by their sum; BadParameter for those that rank nothing."""
     if len(weights) != len(SCORE_NAMES):
-        raise BadParameter(
+        raise InvalidParameter(
             f"A rank rule has {len(weights)} weights; give {len(SCORE_NAMES)}: {', '.join(SCORE_NAMES)}."
         )
     row = tuple(map(float, weights))
     for name, weight in zip(SCORE_NAMES, row, strict=True):
         if not 0 <= weight < inf:
-            raise BadParameter(f"The weight {name} of a rank rule is {weight}; it must be a number from 0 on.")
+            raise InvalidParameter(f"The weight {name} of a rank rule is {weight}; it must be a number from 0 on.")
     *_, total = accumulate(row)  # `sum` is not plain addition in every version of Python
     if not 0 < total < inf:
-        raise BadParameter(f"Of the weights {', '.join(SCORE_NAMES)} one must be more than 0, and their sum finite.")
+        raise InvalidParameter(
+            f"Of the weights {', '.join(SCORE_NAMES)} one must be more than 0, and their sum finite."
+        )
     return row if abs(total - 1) <= ROUNDING else tuple(weight / total for weight in row)
 
 
@@ -115,14 +117,14 @@ class SumReader:
         for term in _BETWEEN_TERMS.split(text):
             name, weight = self._read(term.strip())
             if name in found:
-                raise BadParameter(f"The {self.term} {name} stands twice in a {self.kind}; add up its weights.")
+                raise InvalidParameter(f"The {self.term} {name} stands twice in a {self.kind}; add up its weights.")
             found[name] = weight
         return found
 
     def _read(self, term: str) -> tuple[str, float]:
         read = _TERM.fullmatch(term)
         if read is None:
-            raise BadParameter(
+            raise InvalidParameter(
                 f"{printable(term, 60)!r} is no term of a {self.kind}; write weight*{self.term}, as in {self.example}."
             )
         spelled = {name.lower(): name for name in self.names}

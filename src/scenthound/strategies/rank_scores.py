@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.model import BoolArray, FloatArray, IntArray, Links, Seed
 from scenthound.strategies.cash import MOST_CASH, UNVISITED, revised_cash, shares_of, true_or_promised
 from scenthound.strategies.frontier_strategy import best_of_repeats, seed_arrays
@@ -196,7 +196,7 @@ class _BestLink(ExtraScore):
     def add(self, download: Download) -> None:
         said = self._said(download.links)
         if said is None:
-            raise BrokenContract("Links came without `anchors` or `predicted`; a driver gives them to who wants them.")
+            raise PluginError("Links came without `anchors` or `predicted`; a driver gives them to who wants them.")
         _, best = best_of_repeats(download.links.pages, said)
         self._best = with_room(self._best, download.pages, 0)
         self._best[download.pages] = np.maximum(self._best[download.pages], best)

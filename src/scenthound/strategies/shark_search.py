@@ -22,7 +22,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import MemoryBound, SeenWeb, State
@@ -44,7 +44,7 @@ class SharkSearch(DepthBoundSearch):
     `threshold`, `revive`, `n` and `buffer` are those of Fish-Search."""
 
     summary = "the links that inherit most, or whose anchors and surrounding words promise most, to a depth"
-    wants_anchors = True
+    needs_anchors = True
 
     _inherited: FloatArray
 
@@ -81,7 +81,7 @@ class SharkSearch(DepthBoundSearch):
 
     def _neighbourhood(self, links: Links) -> FloatArray:
         if links.predicted is None or links.anchors is None:
-            raise BrokenContract("Links came without `predicted` or `anchors`; a driver gives both to shark_search.")
+            raise PluginError("Links came without `predicted` or `anchors`; a driver gives both to shark_search.")
         context = np.where(links.anchors > self._threshold, 1.0, links.predicted)  # step 4
         neighbourhood: FloatArray = self._anchor_weight * links.anchors + (1 - self._anchor_weight) * context  # step 5
         return neighbourhood

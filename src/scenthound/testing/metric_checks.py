@@ -5,8 +5,8 @@ from random import Random
 
 import numpy as np
 
-from scenthound.errors import BrokenContract
-from scenthound.metrics.base import GivenFacts, Judgement, Metric, PoolVectors
+from scenthound.errors import PluginError
+from scenthound.metrics.base import GivenFacts, GroundTruth, Metric, PoolVectors
 from scenthound.metrics.ranks import shared_ranks
 from scenthound.model import BoolArray, FloatArray, IntArray, Trace
 from scenthound.registry import parameters_of
@@ -18,7 +18,7 @@ JUDGES = ("rocchio", "widrow_hoff", "exponentiated_gradient", "svm", "naive_baye
 
 
 def check_metric(metric: Metric) -> None:
-    """Raise `BrokenContract` with the rule that the metric breaks, or return."""
+    """Raise `PluginError` with the rule that the metric breaks, or return."""
     _require(bool(metric.name and metric.summary), "A metric has a name and a summary.")
     for known in parameters_of(type(metric)):
         # Or else it could not print as it parses.
@@ -27,57 +27,57 @@ def check_metric(metric: Metric) -> None:
         )
     for seed in range(N_TRACES):
         rng = Random(seed)
-        judgement = _judgement(rng)
-        trace = _trace(rng, judgement)
-        curve = _curve(metric, trace, judgement, len(trace))
-        again = metric.curve(trace, judgement, len(trace))
+        ground_truth = _judgement(rng)
+        trace = _trace(rng, ground_truth)
+        curve = _curve(metric, trace, ground_truth, len(trace))
+        again = metric.curve(trace, ground_truth, len(trace))
         _require(_same(curve, again), "The same trace must give the same curve.")
-        _check_causality(metric, trace, judgement, curve)
-        _check_early_end(metric, trace, judgement)
-        _check_ignorance(metric, trace, judgement)
+        _check_causality(metric, trace, ground_truth, curve)
+        _check_early_end(metric, trace, ground_truth)
+        _check_ignorance(metric, trace, ground_truth)
 
 
-def _curve(metric: Metric, trace: Trace, judgement: Judgement, n_steps: int) -> FloatArray:
+def _curve(metric: Metric, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
     """The curve, from arrays that cannot be written to."""
-    for array in (trace.pages, trace.relevance, trace.cpu_us, *_arrays_of(judgement)):
+    for array in (trace.pages, trace.relevance, trace.cpu_us, *_arrays_of(ground_truth)):
         array.setflags(write=False)
     try:
-        curve = metric.curve(trace, judgement, n_steps)
+        curve = metric.curve(trace, ground_truth, n_steps)
     except ValueError as error:
         if "read-only" in str(error):
-            raise BrokenContract("A metric must not change what it is given.") from None
+            raise PluginError("A metric must not change what it is given.") from None
         raise
     _require(curve.shape == (n_steps,), "A curve has one value for each step that was asked for.")
     _require(bool(np.isfinite(curve).all()), "Where the judges know all, every value is a number.")
     return curve
 
 
-def _arrays_of(judgement: Judgement) -> Iterator[IntArray | FloatArray | BoolArray]:
-    facts = judgement.facts
-    yield from (judgement.relevant, judgement.targets, judgement.seeds, judgement.pool)
+def _arrays_of(ground_truth: GroundTruth) -> Iterator[IntArray | FloatArray | BoolArray]:
+    facts = ground_truth.facts
+    yield from (ground_truth.relevant, ground_truth.targets, ground_truth.seeds, ground_truth.pool)
     yield from (facts.similarity(), facts.lexical_rank(), facts.lexical_rank(as_printed=True), facts.linkage_rank())
     yield from (facts.hosts(), facts.seed_hosts(), facts.vectors().weights)
     yield from (accepted for judge in JUDGES if (accepted := facts.accepted_by(judge)) is not None)
 
 
-def _check_causality(metric: Metric, trace: Trace, judgement: Judgement, curve: FloatArray) -> None:
+def _check_causality(metric: Metric, trace: Trace, ground_truth: GroundTruth, curve: FloatArray) -> None:
     half = len(trace) // 2
     early = _first(trace, half)
-    for curve_of_half in (metric.curve(early, judgement, half), metric.curve(trace, judgement, half)):
+    for curve_of_half in (metric.curve(early, ground_truth, half), metric.curve(trace, ground_truth, half)):
         same = _same(curve_of_half, curve[:half])
         _require(same, "The value after t pages must not depend on pages visited later.")
 
 
-def _check_early_end(metric: Metric, trace: Trace, judgement: Judgement) -> None:
+def _check_early_end(metric: Metric, trace: Trace, ground_truth: GroundTruth) -> None:
     """A crawl that ended early has a curve up to the step asked for, and so has one that got no page at all."""
     half = len(trace) // 2
-    _curve(metric, _first(trace, half), judgement, len(trace))
-    _curve(metric, _first(trace, 0), judgement, len(trace))
+    _curve(metric, _first(trace, half), ground_truth, len(trace))
+    _curve(metric, _first(trace, 0), ground_truth, len(trace))
 
 
-def _check_ignorance(metric: Metric, trace: Trace, judgement: Judgement) -> None:
+def _check_ignorance(metric: Metric, trace: Trace, ground_truth: GroundTruth) -> None:
     none = trace.pages[:0]
-    nothing = Judgement(none, none, none, judgement.pool, GivenFacts())
+    nothing = GroundTruth(none, none, none, ground_truth.pool, GivenFacts())
     known = np.isfinite(metric.curve(trace, nothing, len(trace)))
     _require(bool(known.all() or not known.any()), "A metric is defined for a whole crawl or not at all.")
 
@@ -86,10 +86,10 @@ def _first(trace: Trace, n_pages: int) -> Trace:
     return Trace(trace.topic, trace.strategy, trace.seed, trace.pages[:n_pages], trace.relevance[:n_pages])
 
 
-def _judgement(rng: Random) -> Judgement:
+def _judgement(rng: Random) -> GroundTruth:
     pool = np.arange(N_PAGES, dtype=np.int32)
     relevant = rng.sample(range(N_PAGES), 40)
-    return Judgement(_sorted(relevant), _sorted(relevant[:15]), _sorted(relevant[15:20]), pool, _facts(rng))
+    return GroundTruth(_sorted(relevant), _sorted(relevant[:15]), _sorted(relevant[15:20]), pool, _facts(rng))
 
 
 def _sorted(pages: list[int]) -> IntArray:
@@ -119,8 +119,8 @@ def _vectors(draw: np.random.Generator) -> PoolVectors:
     return PoolVectors(rows, draw.random(len(term)), rows.document_frequency(N_WORDS))
 
 
-def _trace(rng: Random, judgement: Judgement) -> Trace:
-    pages = np.array(rng.sample(judgement.pool.tolist(), 80), dtype=np.int32)
+def _trace(rng: Random, ground_truth: GroundTruth) -> Trace:
+    pages = np.array(rng.sample(ground_truth.pool.tolist(), 80), dtype=np.int32)
     return Trace("topic", "strategy", 0, pages, np.zeros(len(pages)), np.ones(len(pages)))
 
 
@@ -130,4 +130,4 @@ def _same(one: FloatArray, other: FloatArray) -> bool:
 
 def _require(holds: bool, rule: str) -> None:
     if not holds:
-        raise BrokenContract(rule)
+        raise PluginError(rule)

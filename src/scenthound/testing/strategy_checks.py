@@ -1,6 +1,6 @@
 """The contract of a strategy as an executable check: all built-in strategies and any plug-in run through it.
 
-`check_strategy(lambda: MyStrategy(n=3))` raises `BrokenContract` with the rule that was broken, or returns.
+`check_strategy(lambda: MyStrategy(n=3))` raises `PluginError` with the rule that was broken, or returns.
 """
 
 import gc
@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.model import Visit
-from scenthound.simulator.scores import Telling
+from scenthound.simulator.scores import Observation
 from scenthound.simulator.web import NotGot, SimulatedWeb
 from scenthound.strategies.base import Strategy
 from scenthound.testing.synthetic_web import WORDS, SyntheticWeb
@@ -193,7 +193,7 @@ class _Session:
     _host_of: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.window = SimulatedWeb(self.web.recorded, Telling.to(self.strategy, self.web.scores(), self.web.topic))
+        self.window = SimulatedWeb(self.web.recorded, Observation.to(self.strategy, self.web.scores(), self.web.topic))
         seeds = self.window.seeds([0, 1])
         self._host_of = {seed.page: seed.host for seed in seeds}
         self.strategy.start(seeds, Random(7), self.window.seen)
@@ -285,4 +285,4 @@ class _Session:
 
 def _require(holds: bool, rule: str) -> None:
     if not holds:
-        raise BrokenContract(rule)
+        raise PluginError(rule)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.errors import BadParameter, UnknownName
+from scenthound.errors import InvalidParameter, UnknownName
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
 from scenthound.registry import Bounds
 from scenthound.store.columns import offsets_of
@@ -87,9 +87,11 @@ class TopicalWeb:
             value, allowed = getattr(self, setting.name), BOUNDS[setting.name]
             kind, kind_name = (int, "a whole number, ") if setting.type is int else (int | float, "")
             if isinstance(value, bool) or not isinstance(value, kind) or value not in allowed:
-                raise BadParameter(f"{setting.name} is {value!r} and must be {kind_name}{allowed}.")
+                raise InvalidParameter(f"{setting.name} is {value!r} and must be {kind_name}{allowed}.")
         if self.topics > self.pages:
-            raise BadParameter(f"topics is {self.topics:,} and must be at most {self.pages:,}, the number of pages.")
+            raise InvalidParameter(
+                f"topics is {self.topics:,} and must be at most {self.pages:,}, the number of pages."
+            )
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "TopicalWeb":

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import orjson
 
-from scenthound.errors import BadInput, BadTopic, printable
-from scenthound.files import compressed_as, text_of, write_whole
+from scenthound.errors import InvalidInput, InvalidTopic, printable
+from scenthound.files import compressed_as, text_of, write_atomic
 from scenthound.model import Topic
 
 # Category paths such as `Top/Science/Chemistry`: their words and their parents.
@@ -69,10 +69,10 @@ def read_topics(path: str | os.PathLike[str]) -> list[Topic]:
     for place, fields in parse(printable(file), text_of(file)):
         topic = _topic(place, fields)
         if topic.id in topics:
-            raise BadTopic(f"{place}: a second topic with the id {topic.id!r}; give each topic an id of its own.")
+            raise InvalidTopic(f"{place}: a second topic with the id {topic.id!r}; give each topic an id of its own.")
         topics[topic.id] = topic
     if not topics:
-        raise BadTopic(f"{printable(file)}: no topics in this file; write at least one with an id and keywords.")
+        raise InvalidTopic(f"{printable(file)}: no topics in this file; write at least one with an id and keywords.")
     return list(topics.values())
 
 
@@ -83,12 +83,12 @@ def write_topics(path: str | os.PathLike[str], topics: Iterable[Topic]) -> None:
     try:
         content = as_text(topics).encode()
     except UnicodeEncodeError as error:
-        raise BadTopic(
+        raise InvalidTopic(
             f"{printable(file)}: a topic's text is not valid Unicode ({error.reason}); mend it first."
         ) from error
     if not content:
-        raise BadTopic(f"{printable(file)}: there are no topics to write; give at least one.")
-    write_whole(file, compressed_as(file, content))
+        raise InvalidTopic(f"{printable(file)}: there are no topics to write; give at least one.")
+    write_atomic(file, compressed_as(file, content))
 
 
 def _parser(file: Path) -> Callable[[str, str], Iterator[tuple[str, Fields]]]:
@@ -97,22 +97,26 @@ def _parser(file: Path) -> Callable[[str, str], Iterator[tuple[str, Fields]]]:
         return _toml_tables
     if name.endswith((".jsonl", ".ndjson")):
         return _json_objects
-    raise BadInput(f"{printable(file)}: no name of a topic file; use .toml or .jsonl, also with .gz or .zst after it.")
+    raise InvalidInput(
+        f"{printable(file)}: no name of a topic file; use .toml or .jsonl, also with .gz or .zst after it."
+    )
 
 
 def _toml_tables(file: str, text: str) -> Iterator[tuple[str, Fields]]:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{file}: not TOML: {error}; mend it there.") from error
+        raise InvalidInput(f"{file}: not TOML: {error}; mend it there.") from error
     except RecursionError:
-        raise BadInput(f"{file}: lists or tables that are nested too deeply; a topic needs no more than one.") from None
+        raise InvalidInput(
+            f"{file}: lists or tables that are nested too deeply; a topic needs no more than one."
+        ) from None
     except ValueError as error:
         # Numbers that are TOML by their form and that Python still does not take.
-        raise BadInput(f"{file}: a number with too many digits; a topic needs none, so take it out.") from error
+        raise InvalidInput(f"{file}: a number with too many digits; a topic needs none, so take it out.") from error
     tables = document.get("topic", [])
     if not isinstance(tables, list):
-        raise BadTopic(f"{file}: `topic` is no list of tables; head each topic with [[topic]].")
+        raise InvalidTopic(f"{file}: `topic` is no list of tables; head each topic with [[topic]].")
     for number, table in enumerate(tables, 1):
         yield f"{file}, topic {number}", _checked_object(f"{file}, topic {number}", table)
 
@@ -126,27 +130,27 @@ def _json_objects(file: str, text: str) -> Iterator[tuple[str, Fields]]:
         try:
             fields = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            raise BadInput(f"{place}: not JSON ({error.msg}); each line must be one topic object.") from error
+            raise InvalidInput(f"{place}: not JSON ({error.msg}); each line must be one topic object.") from error
         yield place, _checked_object(place, fields)
 
 
 def _checked_object(place: str, fields: object) -> Fields:
     if not isinstance(fields, dict):
-        raise BadTopic(f"{place}: a {type(fields).__name__}, not a topic; write fields such as id and keywords.")
+        raise InvalidTopic(f"{place}: a {type(fields).__name__}, not a topic; write fields such as id and keywords.")
     return fields
 
 
 def _topic(place: str, fields: Fields) -> Topic:
     topic_id = _string(place, fields, "id")
     if not topic_id.strip():
-        raise BadTopic(f"{place}: a topic without an id; add one, such as id = 'chemistry'.")
+        raise InvalidTopic(f"{place}: a topic without an id; add one, such as id = 'chemistry'.")
     place = f"{place} ({topic_id!r})"
     path = _string(place, fields, "path")
     if is_too_deep(path):
-        raise BadTopic(f"{place}: its path is more than {MAX_LEVELS} levels deep; shorten it.")
+        raise InvalidTopic(f"{place}: its path is more than {MAX_LEVELS} levels deep; shorten it.")
     keywords = tuple(word for word in _strings(place, fields, "keywords") if word.strip()) or path_words(path)
     if not keywords:
-        raise BadTopic(f"{place}: no keywords, and no words in its path; add a list of keywords.")
+        raise InvalidTopic(f"{place}: no keywords, and no words in its path; add a list of keywords.")
     return Topic(
         id=topic_id,
         keywords=keywords,
@@ -170,7 +174,7 @@ def _string(place: str, fields: Fields, name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise BadTopic(f"{place}: {name} is a {type(value).__name__}; write it as a string.")
+        raise InvalidTopic(f"{place}: {name} is a {type(value).__name__}; write it as a string.")
     return value
 
 
@@ -179,7 +183,7 @@ def _strings(place: str, fields: Fields, name: str) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise BadTopic(f'{place}: {name} is no list of strings; write it as ["...", "..."].')
+        raise InvalidTopic(f'{place}: {name} is no list of strings; write it as ["...", "..."].')
     return tuple(value)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 from xml.parsers import expat
 
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.files import DAMAGE, opened
 from scenthound.topics.files import ROOT, is_too_deep
 
@@ -145,7 +145,9 @@ class _Reader(ABC, Generic[Item]):
         elif local == "RDF":
             self.saw_root = True
         else:
-            raise BadInput(f"{self.file}: starts with <{printable(name)}>, not <RDF>; give an Open Directory RDF file.")
+            raise InvalidInput(
+                f"{self.file}: starts with <{printable(name)}>, not <RDF>; give an Open Directory RDF file."
+            )
 
     def end_element(self, name: str) -> None:
         self.end(self._local(name))
@@ -183,7 +185,7 @@ class _CategoryReader(_Reader[Category]):
             self._path = attributes.get("id", "") or ROOT
             self._children.clear()
         elif local == "ExternalPage":
-            raise BadInput(f"{self.file}: a content file; give the structure file (structure.rdf.u8) here.")
+            raise InvalidInput(f"{self.file}: a content file; give the structure file (structure.rdf.u8) here.")
 
     def end(self, local: str) -> None:
         if local == "Topic":
@@ -217,7 +219,7 @@ class _ListingReader(_Reader[Listing]):
             self._url = attributes.get("about", "")
             self._texts.clear()
         elif local in CHILDREN:
-            raise BadInput(f"{self.file}: a structure file; give the content file (content.rdf.u8) here.")
+            raise InvalidInput(f"{self.file}: a structure file; give the content file (content.rdf.u8) here.")
 
     def text(self, piece: str) -> None:
         if self._pieces is not None:
@@ -268,7 +270,7 @@ def _stream(file: Path, reader: _Reader[Item], on_cut: Callable[[Cut], None]) ->
     except (expat.ExpatError, *DAMAGE) as error:
         if not reader.saw_root:
             what = "not XML" if isinstance(error, expat.ExpatError) else "damaged at its beginning"
-            raise BadInput(f"{reader.file}: {what} ({error}); give an Open Directory RDF file.") from error
+            raise InvalidInput(f"{reader.file}: {what} ({error}); give an Open Directory RDF file.") from error
         cut = Cut(file, parser.CurrentLineNumber, str(error).partition(": line")[0])
     reader.finish()
     yield from reader.finished

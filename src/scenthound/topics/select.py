@@ -15,7 +15,7 @@ from random import Random
 
 import numpy as np
 
-from scenthound.errors import BadTopic, UnknownName
+from scenthound.errors import InvalidTopic, UnknownName
 from scenthound.model import IntArray, Topic
 from scenthound.topics.directory import Tree, chosen_topics, leaf_topics, level_topics, odp_tree, topic_tree
 from scenthound.topics.files import read_topics
@@ -208,7 +208,7 @@ def choose_from_file(file: Path, wish: Wish) -> Chosen:
 
 def _at_least_one(topics: list[Topic], selection: Selection, file: Path) -> Chosen:
     if not topics:
-        raise BadTopic(f"No category of {file} fits the rule: {selection.shortfall}")
+        raise InvalidTopic(f"No category of {file} fits the rule: {selection.shortfall}")
     return Chosen(topics, selection.shortfall)
 
 

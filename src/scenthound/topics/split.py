@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scenthound.errors import BadParameter, BadTopic
+from scenthound.errors import InvalidParameter, InvalidTopic
 from scenthound.model import IntArray, LongArray, Topic
 
 Available = Callable[[str], bool] | Container[str]
@@ -35,7 +35,7 @@ def split_examples(topic: Topic, available: Available, rng: random.Random, n_see
     it finds, only not by recall.
     """
     if n_seeds < 1:
-        raise BadParameter(f"n_seeds is {n_seeds}; a crawl needs at least 1 seed.")
+        raise InvalidParameter(f"n_seeds is {n_seeds}; a crawl needs at least 1 seed.")
     is_available = available if callable(available) else available.__contains__
     examples = _usable(topic.examples, is_available)
     if topic.seeds:
@@ -49,7 +49,7 @@ def split_examples(topic: Topic, available: Available, rng: random.Random, n_see
     chosen = _usable(topic.targets, is_available) if topic.targets else examples
     targets = _without(chosen, {*seeds, *topic.description_from})
     if topic.targets and not targets:
-        raise BadTopic(
+        raise InvalidTopic(
             f"No target of topic {topic.id!r} can be found: each is a seed, a page of description_from "
             "or not in the recorded web; name other targets, or none to take them from the examples."
         )
@@ -68,7 +68,7 @@ def _named_seeds(topic: Topic, is_available: Callable[[str], bool]) -> list[str]
     seeds = list(dict.fromkeys(topic.seeds))
     for url in seeds:
         if not is_available(url):
-            raise BadTopic(
+            raise InvalidTopic(
                 f"Seed {url} of topic {topic.id!r} is not in the recorded web; "
                 "take it out of the topic's seeds, or record a web that has it."
             )
@@ -77,7 +77,7 @@ def _named_seeds(topic: Topic, is_available: Callable[[str], bool]) -> list[str]
 
 def _not_empty(topic: Topic, candidates: list[str]) -> list[str]:
     if not candidates:
-        raise BadTopic(
+        raise InvalidTopic(
             f"Topic {topic.id!r} has no example in the recorded web to start from: it names "
             f"{len(topic.examples)} examples and {len(topic.targets)} targets; add examples that are in it."
         )
@@ -156,7 +156,7 @@ def neighbours(
     """Ten random pages of the neighbourhood, or all of a smaller one, in page order."""
     around = neighbourhood(examples, inlinks, n_inlinks)
     if not len(around):
-        raise BadTopic(
+        raise InvalidTopic(
             f"Topic {topic_id!r} has no neighbours: no page of the recorded web is two links before one of "
             f"its {len(examples)} examples; start from examples instead, or record a larger web."
         )

@@ -13,7 +13,7 @@ import numpy as np
 
 from scenthound.frontier.politeness_rules import PolitenessRules
 from scenthound.model import FloatArray, LongArray
-from scenthound.store.crawl_rows import MomentRow, RunRow
+from scenthound.store.crawl_rows import RunRecord, Sample
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.visit_columns import VisitColumns
 
@@ -48,14 +48,14 @@ class WorkingTime:
     pauses: tuple[Pause, ...] = ()
 
     @classmethod
-    def of(cls, runs: list[RunRow], moments: list[MomentRow], last_page_s: dict[int, float]) -> "WorkingTime":
+    def of(cls, runs: list[RunRecord], samples: list[Sample], last_page_s: dict[int, float]) -> "WorkingTime":
         """`last_page_s` is when the last page was taken, by the numbers of runs; those that took none are left out."""
         steps = _Steps()
-        for run in _with_unknown(runs, moments):
-            of_run = [moment for moment in moments if moment.run == run.run]
+        for run in _with_unknown(runs, samples):
+            of_run = [sample for sample in samples if sample.run == run.run]
             steps.begin(run.began_s)
-            for moment in of_run:
-                steps.go_on(moment.time_s, paused=moment.paused)
+            for sample in of_run:
+                steps.go_on(sample.time_s, paused=sample.paused)
             steps.go_on(last_page_s.get(run.run, run.began_s) if run.ended_s is None else run.ended_s, paused=False)
         return cls(np.array(steps.clock_s), np.array(steps.worked_s), tuple(steps.pauses))
 
@@ -100,12 +100,12 @@ class _Steps:
         self.worked_s.append(worked_s + (self.worked_s[-1] if self.worked_s else 0.0))
 
 
-def _with_unknown(runs: list[RunRow], moments: list[MomentRow]) -> list[RunRow]:
+def _with_unknown(runs: list[RunRecord], samples: list[Sample]) -> list[RunRecord]:
     """Moments of a run that the table lacks cannot be, unless the folder is damaged: such a run began with the first of
     them."""
     known = {run.run for run in runs}
-    firsts = {moment.run: moment for moment in reversed(moments) if moment.run not in known}
-    lost = [RunRow(number, moment.time_s, 0, 0, "") for number, moment in firsts.items()]
+    firsts = {sample.run: sample for sample in reversed(samples) if sample.run not in known}
+    lost = [RunRecord(number, sample.time_s, 0, 0, "") for number, sample in firsts.items()]
     return sorted([*runs, *lost], key=lambda run: run.began_s)
 
 
@@ -121,7 +121,7 @@ WINDOW = 200
 SPEED_WINDOW_S = 10.0
 #: Curves of fewer moments are drawn by visits instead, when the crawl is over.
 LEAST_MOMENTS = 20
-_COUNTS = ("hosts_active", "hosts_resting", "hosts_ready", "hosts_retired", "not_taken")
+_COUNTS = ("hosts_active", "hosts_waiting", "hosts_ready", "hosts_disabled", "skipped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +132,15 @@ class CrawlCurves:
     seconds: FloatArray
     pages: LongArray
     harvest: FloatArray
-    harvest_of_late: FloatArray
+    recent_harvest: FloatArray
     pages_per_s: FloatArray
     regret: FloatArray
     frontier: LongArray
     hosts_active: FloatArray
-    hosts_resting: FloatArray
+    hosts_waiting: FloatArray
     hosts_ready: FloatArray
-    hosts_retired: FloatArray
-    not_taken: FloatArray
+    hosts_disabled: FloatArray
+    skipped: FloatArray
 
     def __len__(self) -> int:
         return len(self.seconds)
@@ -153,14 +153,14 @@ class CrawlCurves:
 
 def crawl_curves(crawl: StoredCrawl, most_points: int = 600) -> CrawlCurves:
     """The curves of a crawl as it stands on the disk."""
-    moments, runs = [moment for _, moment in crawl.moments()], crawl.runs()
+    samples, runs = [sample for _, sample in crawl.samples()], crawl.runs()
     with VisitColumns.beside(crawl) as columns:
-        late = _from_moments(moments, working_time(columns, runs, moments))
-        n_untold = runs[0].n_pages_before if moments and runs else columns.n_visits()
+        late = _from_samples(samples, working_time(columns, runs, samples))
+        n_untold = runs[0].n_pages_before if samples and runs else columns.n_visits()
         early = _from_visits(columns, WorkingTime.of([], [], {}), n_untold, n_untold) if n_untold else None
     if early is None:
         return _thinned(late, most_points)
-    return _thinned(_joined(early, late) if moments else early, most_points)
+    return _thinned(_joined(early, late) if samples else early, most_points)
 
 
 def shown_curves(crawl: StoredCrawl, *, is_alive: bool) -> CrawlCurves:
@@ -171,14 +171,14 @@ def shown_curves(crawl: StoredCrawl, *, is_alive: bool) -> CrawlCurves:
 
 def visit_curves(crawl: StoredCrawl, most_points: int = 600) -> CrawlCurves:
     """The same from visits alone: finer where a crawl was so short that it noted few moments."""
-    moments, runs = [moment for _, moment in crawl.moments()], crawl.runs()
+    samples, runs = [sample for _, sample in crawl.samples()], crawl.runs()
     with VisitColumns.beside(crawl) as columns:
         n_visits = columns.n_visits()
         n_untold = min(runs[0].n_pages_before, n_visits) if runs else n_visits
-        return _thinned(_from_visits(columns, working_time(columns, runs, moments), n_untold, n_visits), most_points)
+        return _thinned(_from_visits(columns, working_time(columns, runs, samples), n_untold, n_visits), most_points)
 
 
-def working_time(columns: VisitColumns, runs: list[RunRow], moments: list[MomentRow]) -> WorkingTime:
+def working_time(columns: VisitColumns, runs: list[RunRecord], samples: list[Sample]) -> WorkingTime:
     """The clock of all runs that the crawl noted."""
     n_visits = columns.n_visits()
     ends = [*(min(run.n_pages_before, n_visits) for run in runs[1:]), n_visits]
@@ -187,12 +187,12 @@ def working_time(columns: VisitColumns, runs: list[RunRow], moments: list[Moment
         for run, end in zip(runs, ends, strict=False)
         if run.ended_s is None and end > run.n_pages_before
     }
-    return WorkingTime.of(runs, moments, last_page_s)
+    return WorkingTime.of(runs, samples, last_page_s)
 
 
-def _from_moments(moments: list[MomentRow], clock: WorkingTime) -> CrawlCurves:
+def _from_samples(samples: list[Sample], clock: WorkingTime) -> CrawlCurves:
     def numbers(name: str, kind: type = np.float64) -> Any:
-        values = [getattr(each, name) for each in moments]
+        values = [getattr(each, name) for each in samples]
         return np.array([np.nan if value is None else value for value in values], kind)
 
     return _with_speed(
@@ -200,7 +200,7 @@ def _from_moments(moments: list[MomentRow], clock: WorkingTime) -> CrawlCurves:
             seconds=clock.at(numbers("time_s")),
             pages=numbers("pages", np.int64),
             harvest=numbers("harvest"),
-            harvest_of_late=numbers("harvest_of_late"),
+            recent_harvest=numbers("recent_harvest"),
             pages_per_s=np.zeros(0),
             regret=numbers("regret"),
             frontier=numbers("frontier", np.int64),
@@ -222,7 +222,7 @@ def _from_visits(columns: VisitColumns, clock: WorkingTime, n_untold: int, end: 
             seconds=np.concatenate([untold_s, told_s]),
             pages=pages,
             harvest=total[1:] / pages,
-            harvest_of_late=(total[pages] - total[first_of_late]) / (pages - first_of_late),
+            recent_harvest=(total[pages] - total[first_of_late]) / (pages - first_of_late),
             pages_per_s=np.zeros(0),
             regret=_running_mean(regret),
             frontier=np.nan_to_num(waiting).astype(np.int64),
@@ -260,10 +260,10 @@ def _thinned(curves: CrawlCurves, most_points: int) -> CrawlCurves:
 
 def _with_speed(curves: CrawlCurves) -> CrawlCurves:
     arrays = {name: getattr(curves, name) for name in _array_names()}
-    return CrawlCurves(**{**arrays, "pages_per_s": speed_of_late(arrays["seconds"], arrays["pages"])})
+    return CrawlCurves(**{**arrays, "pages_per_s": recent_speed(arrays["seconds"], arrays["pages"])})
 
 
-def speed_of_late(seconds: FloatArray, pages: LongArray | FloatArray) -> FloatArray:
+def recent_speed(seconds: FloatArray, pages: LongArray | FloatArray) -> FloatArray:
     """Pages a second at each point: over the last `SPEED_WINDOW_S`, or since the point before if that is longer ago.
     From one second to the next hosts that rest would make it leap. Not known at the first point."""
     since = np.searchsorted(seconds, seconds - SPEED_WINDOW_S, side="right") - 1

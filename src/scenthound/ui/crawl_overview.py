@@ -10,12 +10,12 @@ from uuid import UUID
 
 import numpy as np
 
-from scenthound.crawler.assembly import guide_of
-from scenthound.crawler.plan import CrawlPlan, RunGoals
+from scenthound.crawler.assembly import relevance_model_of
+from scenthound.crawler.plan import CrawlSettings, StopConditions
 from scenthound.crawler.state import CrawlState, crawl_state
 from scenthound.errors import ScenthoundError
 from scenthound.model import FloatArray
-from scenthound.store.crawl_rows import GuideRow, RunRow
+from scenthound.store.crawl_rows import RelevanceRecord, RunRecord
 from scenthound.store.layout import AnyArray
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.visit_columns import RefusedExamples, VisitColumns, VisitLine
@@ -51,11 +51,11 @@ class Scorer:
         return self.end - self.first
 
 
-def scorers_of(guide: str, guides: Sequence[GuideRow], n_pages: int) -> tuple[Scorer, ...]:
-    """Those that scored a page, in their order; `guide` is the one that the crawl began with."""
-    firsts = [0, *(min(row.visit, n_pages) for row in guides)]
+def scorers_of(relevance_model: str, relevance_models: Sequence[RelevanceRecord], n_pages: int) -> tuple[Scorer, ...]:
+    """Those that scored a page, in their order; `relevance_model` is the one that the crawl began with."""
+    firsts = [0, *(min(row.visit, n_pages) for row in relevance_models)]
     ends = [*firsts[1:], n_pages]
-    models = [guide, *(row.relevance for row in guides)]
+    models = [relevance_model, *(row.relevance for row in relevance_models)]
     all_of_them = [
         Scorer(model, first, end, place > 0)
         for place, (model, first, end) in enumerate(zip(models, firsts, ends, strict=True))
@@ -63,21 +63,28 @@ def scorers_of(guide: str, guides: Sequence[GuideRow], n_pages: int) -> tuple[Sc
     return tuple(each for each in all_of_them if each.n_pages > 0)
 
 
-def guide_name(plan: CrawlPlan) -> str:
+def relevance_name(plan: CrawlSettings) -> str:
     """The model that scored pages when the crawl began. A strategy or model that is not installed here cannot be asked
     which that is."""
     try:
-        return guide_of(plan, STRATEGIES.make(plan.strategy))
+        return relevance_model_of(plan, STRATEGIES.make(plan.strategy))
     except ScenthoundError:
         return plan.relevance or _OWN
 
 
-def scored_by(plan: CrawlPlan, crawl_id: UUID, guides: Sequence[GuideRow]) -> str:
+def scored_by(plan: CrawlSettings, crawl_id: UUID, relevance_models: Sequence[RelevanceRecord]) -> str:
     """A short name for the topic and all that scored for it."""
-    topic, guide = plan.topic, guide_name(plan)
+    topic, relevance_model = plan.topic, relevance_name(plan)
     learnt_from = plan.train_digest or plan.train_from
-    judged = [topic.id, topic.keywords, topic.description, guide, plan.strategy if guide == _OWN else "", learnt_from]
-    later = [str(crawl_id), *map(astuple, guides)] if guides else []
+    judged = [
+        topic.id,
+        topic.keywords,
+        topic.description,
+        relevance_model,
+        plan.strategy if relevance_model == _OWN else "",
+        learnt_from,
+    ]
+    later = [str(crawl_id), *map(astuple, relevance_models)] if relevance_models else []
     return hashlib.sha256(json.dumps([judged, later]).encode()).hexdigest()[:_DIGEST_LETTERS]
 
 
@@ -176,17 +183,17 @@ MOST_LISTED = 20
 @dataclass(frozen=True, slots=True)
 class CrawlOverview:
     """`relevance` and `regrets` are those of every page, in order of the visits; what is not known is not-a-number.
-    `guide` is the model that scored at first, and `guides` are those that were trained while the crawl ran."""
+    `relevance_model` scored at first; `relevance_models` were trained while the crawl ran."""
 
     folder: Path
     crawl_id: str
     user_agent: str
-    plan: CrawlPlan
-    goals: RunGoals
-    guide: str
+    plan: CrawlSettings
+    goals: StopConditions
+    relevance_model: str
     state: CrawlState
-    runs: tuple[RunRow, ...]
-    guides: tuple[GuideRow, ...]
+    runs: tuple[RunRecord, ...]
+    relevance_models: tuple[RelevanceRecord, ...]
     scored_by: str  #: crawls that were scored alike have the same
     curves: CrawlCurves
     seconds: float  #: that the crawl was at work, all runs together, without pauses
@@ -213,7 +220,7 @@ class CrawlOverview:
     @property
     def scorers(self) -> tuple[Scorer, ...]:
         """The guides that scored a page, in their order."""
-        return scorers_of(self.guide, self.guides, self.n_pages)
+        return scorers_of(self.relevance_model, self.relevance_models, self.n_pages)
 
     @property
     def n_waiting(self) -> int:
@@ -235,8 +242,8 @@ def overview_of(folder: str | Path) -> CrawlOverview:
     """Of a crawl, running or not; BadInput if the folder is none that can be read."""
     place = Path(folder)
     with VisitColumns.open(place) as crawl:
-        plan = CrawlPlan.from_settings(crawl.about.settings)
-        state, runs, guides = crawl_state(crawl), crawl.runs(), crawl.guides()
+        plan = CrawlSettings.from_settings(crawl.about.settings)
+        state, runs, relevance_models = crawl_state(crawl), crawl.runs(), crawl.relevance_models()
         n_pages = crawl.n_visits()
         time_s, relevance, regrets = crawl.numbers(("time_s", "relevance", "regret"), n_pages)
         hosts = _all_hosts(crawl)
@@ -246,12 +253,12 @@ def overview_of(folder: str | Path) -> CrawlOverview:
             crawl_id=str(crawl.about.crawl_id),
             user_agent=crawl.about.archive.user_agent,
             plan=plan,
-            goals=RunGoals.read(place),
-            guide=guide_name(plan),
+            goals=StopConditions.read(place),
+            relevance_model=relevance_name(plan),
             state=state,
             runs=tuple(runs),
-            guides=tuple(guides),
-            scored_by=scored_by(plan, crawl.about.crawl_id, guides),
+            relevance_models=tuple(relevance_models),
+            scored_by=scored_by(plan, crawl.about.crawl_id, relevance_models),
             curves=curves,
             seconds=seconds,
             pauses=_pauses(crawl, runs, curves),
@@ -274,9 +281,9 @@ def _curves(crawl: StoredCrawl, state: CrawlState) -> tuple[CrawlCurves, float]:
     return drawn, max((float(each.seconds[-1]) for each in (curves, drawn) if len(each)), default=0.0)
 
 
-def _pauses(crawl: VisitColumns, runs: list[RunRow], curves: CrawlCurves) -> tuple[Pause, ...]:
+def _pauses(crawl: VisitColumns, runs: list[RunRecord], curves: CrawlCurves) -> tuple[Pause, ...]:
     """Behind the time of what an older version crawled, which noted no runs."""
-    found = working_time(crawl, runs, [moment for _, moment in crawl.moments()]).pauses
+    found = working_time(crawl, runs, [sample for _, sample in crawl.samples()]).pauses
     n_before = runs[0].n_pages_before if runs else 0
     before_s = float(np.interp(n_before, curves.pages, curves.seconds)) if n_before and len(curves) else 0.0
     return tuple(Pause(before_s + pause.after_s, pause.lasted_s) for pause in found)

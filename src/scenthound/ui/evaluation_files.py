@@ -11,7 +11,7 @@ from typing import Any
 from scenthound.experiments.closed_world import ClosedWorldReport
 from scenthound.experiments.evaluate import Evaluation, RunningTime
 from scenthound.experiments.statistics import MeanCurve
-from scenthound.files import write_whole
+from scenthound.files import write_atomic
 
 COLUMNS = ("strategy", "metric", "step", "mean", "standard_error", "n_topics")
 
@@ -77,7 +77,7 @@ def write_evaluation(evaluation: Evaluation, folder: Path) -> list[Path]:
     rows.writerows(_csv_rows(evaluation))
     contents = {"evaluation.json": json.dumps(as_json(evaluation), indent=1) + "\n", "evaluation.csv": table.getvalue()}
     for name, content in contents.items():
-        write_whole(folder / name, content.encode("utf-8"))
+        write_atomic(folder / name, content.encode("utf-8"))
     return [folder / name for name in contents]
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from scenthound.errors import BadParameter, MissingExtra, printable
+from scenthound.errors import InvalidParameter, MissingExtra, printable
 from scenthound.experiments.evaluate import Evaluation
 from scenthound.experiments.statistics import MeanCurve
 from scenthound.experiments.threshold.curve import Choice, Measured
@@ -167,9 +167,9 @@ PANEL_INCHES = (4.8, 4.2)
 def check_figure(file: Path) -> None:
     """Refuse what cannot be drawn before any work is done."""
     if file.suffix.lower() not in ENDINGS:
-        raise BadParameter(f"{printable(file)}: no name of a picture; end it with {', '.join(ENDINGS)}.")
+        raise InvalidParameter(f"{printable(file)}: no name of a picture; end it with {', '.join(ENDINGS)}.")
     if not file.parent.is_dir():
-        raise BadParameter(f"{printable(file)}: there is no folder {printable(file.parent)}; make it first.")
+        raise InvalidParameter(f"{printable(file)}: there is no folder {printable(file.parent)}; make it first.")
     _figure_kind()
 
 

@@ -81,7 +81,7 @@ NAMES = {
     "relevance": "guide of all strategies",
     "train_from": "guides learn from",
     "closed_world": "links to pages not recorded are hidden",
-    "obey_nofollow": "nofollow is obeyed",
+    "respect_nofollow": "nofollow is obeyed",
     "plain": "without compiled code",
     "same_start": "all crawls of a topic from the same pages",
     "reevaluate": "the same genes crawled for again",

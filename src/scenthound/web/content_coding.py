@@ -22,7 +22,7 @@ from typing import Protocol, cast
 import brotli
 from isal import isal_zlib
 
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 
 # The decompressors of the content codings behind one interface, each giving a bounded number of bytes at a time.
 #
@@ -190,7 +190,7 @@ class Decoded:
 
     content: bytes
     truncated: bool
-    fault: Reason | None = None
+    fault: SkipReason | None = None
 
 
 def codings_of(values: Iterable[str]) -> tuple[str, ...]:
@@ -211,7 +211,7 @@ class BodyDecoder:
     """Decodes one body. Feed it until it says that it wants no more."""
 
     def __init__(self, codings: tuple[str, ...], most_bytes: int, expansion: float) -> None:
-        self._fault = Reason.BAD_CODING if len(codings) > MOST_CODINGS else None
+        self._fault = SkipReason.BAD_CONTENT_ENCODING if len(codings) > MOST_CODINGS else None
         self._stages = [DECOMPRESSORS[name]() for name in reversed(codings[:MOST_CODINGS])]
         self._most_bytes = most_bytes
         self._expansion = expansion
@@ -242,7 +242,7 @@ class BodyDecoder:
         room = self._most_bytes + (0 if is_content else SLACK_BYTES) - self._n_bytes[number]
         self._n_bytes[number] += len(data)
         if self._is_bomb(self._n_bytes[number]):
-            self._fault = Reason.COMPRESSION_BOMB
+            self._fault = SkipReason.COMPRESSION_BOMB
             return False
         if len(data) > room:
             self._full = True
@@ -258,7 +258,7 @@ class BodyDecoder:
             try:
                 out = stage.decompress(data, STEP_BYTES)
             except DAMAGE:
-                self._fault = Reason.BAD_CODING
+                self._fault = SkipReason.BAD_CONTENT_ENCODING
                 return False
             if out and not self._take(number + 1, out):
                 return False

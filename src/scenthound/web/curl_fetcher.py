@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import certifi
 import pycurl
 
-from scenthound.errors import BadParameter, printable
+from scenthound.errors import InvalidParameter, printable
 from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, OnDone
 from scenthound.web.dns import same_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
@@ -327,7 +327,7 @@ class CurlFetcher:
 def _check_sendable(text: str) -> None:
     """A line break in a header would be another header."""
     if not (text.isascii() and text.isprintable()):
-        raise BadParameter(f"{printable(text)!r} cannot be sent as a header: use printable ASCII characters only.")
+        raise InvalidParameter(f"{printable(text)!r} cannot be sent as a header: use printable ASCII characters only.")
 
 
 def _connections_to_keep() -> int:

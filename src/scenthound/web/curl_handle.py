@@ -13,7 +13,7 @@ from typing import Any
 import pycurl
 
 from scenthound.errors import printable
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.web.dns import is_public, same_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
 from scenthound.web.reception import Reception
@@ -27,46 +27,46 @@ from scenthound.web.reception import Reception
 _HTTP2_STREAM = 92
 _TOO_LARGE = 100
 
-REASONS: dict[int, Reason] = {
+SKIP_REASONS: dict[int, SkipReason] = {
     # No connection. An address that libcurl cannot read, though our URL library could, is one nobody can connect to.
-    pycurl.E_URL_MALFORMAT: Reason.CONNECT_FAILED,
-    pycurl.E_COULDNT_RESOLVE_PROXY: Reason.CONNECT_FAILED,
-    pycurl.E_COULDNT_CONNECT: Reason.CONNECT_FAILED,
-    pycurl.E_INTERFACE_FAILED: Reason.CONNECT_FAILED,
-    pycurl.E_OUT_OF_MEMORY: Reason.CONNECT_FAILED,
+    pycurl.E_URL_MALFORMAT: SkipReason.CONNECT_FAILED,
+    pycurl.E_COULDNT_RESOLVE_PROXY: SkipReason.CONNECT_FAILED,
+    pycurl.E_COULDNT_CONNECT: SkipReason.CONNECT_FAILED,
+    pycurl.E_INTERFACE_FAILED: SkipReason.CONNECT_FAILED,
+    pycurl.E_OUT_OF_MEMORY: SkipReason.CONNECT_FAILED,
     # A name without addresses: libcurl is not let look it up.
-    pycurl.E_COULDNT_RESOLVE_HOST: Reason.DNS_FAILED,
-    pycurl.E_ABORTED_BY_CALLBACK: Reason.DNS_FAILED,
+    pycurl.E_COULDNT_RESOLVE_HOST: SkipReason.DNS_FAILED,
+    pycurl.E_ABORTED_BY_CALLBACK: SkipReason.DNS_FAILED,
     # No trust.
-    pycurl.E_SSL_CONNECT_ERROR: Reason.TLS_FAILED,
-    pycurl.E_PEER_FAILED_VERIFICATION: Reason.TLS_FAILED,
-    pycurl.E_SSL_CERTPROBLEM: Reason.TLS_FAILED,
-    pycurl.E_SSL_CIPHER: Reason.TLS_FAILED,
-    pycurl.E_SSL_ENGINE_INITFAILED: Reason.TLS_FAILED,
-    pycurl.E_SSL_CACERT_BADFILE: Reason.TLS_FAILED,
-    pycurl.E_SSL_SHUTDOWN_FAILED: Reason.TLS_FAILED,
-    pycurl.E_SSL_CRL_BADFILE: Reason.TLS_FAILED,
-    pycurl.E_SSL_ISSUER_ERROR: Reason.TLS_FAILED,
-    pycurl.E_SSL_INVALIDCERTSTATUS: Reason.TLS_FAILED,
-    pycurl.E_USE_SSL_FAILED: Reason.TLS_FAILED,
+    pycurl.E_SSL_CONNECT_ERROR: SkipReason.TLS_FAILED,
+    pycurl.E_PEER_FAILED_VERIFICATION: SkipReason.TLS_FAILED,
+    pycurl.E_SSL_CERTPROBLEM: SkipReason.TLS_FAILED,
+    pycurl.E_SSL_CIPHER: SkipReason.TLS_FAILED,
+    pycurl.E_SSL_ENGINE_INITFAILED: SkipReason.TLS_FAILED,
+    pycurl.E_SSL_CACERT_BADFILE: SkipReason.TLS_FAILED,
+    pycurl.E_SSL_SHUTDOWN_FAILED: SkipReason.TLS_FAILED,
+    pycurl.E_SSL_CRL_BADFILE: SkipReason.TLS_FAILED,
+    pycurl.E_SSL_ISSUER_ERROR: SkipReason.TLS_FAILED,
+    pycurl.E_SSL_INVALIDCERTSTATUS: SkipReason.TLS_FAILED,
+    pycurl.E_USE_SSL_FAILED: SkipReason.TLS_FAILED,
     # A broken answer. A body without a head (HTTP/0.9) is an unsupported protocol to libcurl.
-    pycurl.E_UNSUPPORTED_PROTOCOL: Reason.BROKEN_RESPONSE,
-    pycurl.E_FTP_WEIRD_SERVER_REPLY: Reason.BROKEN_RESPONSE,
-    pycurl.E_HTTP2: Reason.BROKEN_RESPONSE,
-    _HTTP2_STREAM: Reason.BROKEN_RESPONSE,
-    pycurl.E_PARTIAL_FILE: Reason.BROKEN_RESPONSE,
-    pycurl.E_GOT_NOTHING: Reason.BROKEN_RESPONSE,
-    pycurl.E_SEND_ERROR: Reason.BROKEN_RESPONSE,
-    pycurl.E_RECV_ERROR: Reason.BROKEN_RESPONSE,
-    pycurl.E_BAD_CONTENT_ENCODING: Reason.BROKEN_RESPONSE,
+    pycurl.E_UNSUPPORTED_PROTOCOL: SkipReason.PROTOCOL_ERROR,
+    pycurl.E_FTP_WEIRD_SERVER_REPLY: SkipReason.PROTOCOL_ERROR,
+    pycurl.E_HTTP2: SkipReason.PROTOCOL_ERROR,
+    _HTTP2_STREAM: SkipReason.PROTOCOL_ERROR,
+    pycurl.E_PARTIAL_FILE: SkipReason.PROTOCOL_ERROR,
+    pycurl.E_GOT_NOTHING: SkipReason.PROTOCOL_ERROR,
+    pycurl.E_SEND_ERROR: SkipReason.PROTOCOL_ERROR,
+    pycurl.E_RECV_ERROR: SkipReason.PROTOCOL_ERROR,
+    pycurl.E_BAD_CONTENT_ENCODING: SkipReason.PROTOCOL_ERROR,
     # libcurl's own bound on headers, which counts if it is the narrower one.
-    _TOO_LARGE: Reason.HEADERS_TOO_LARGE,
+    _TOO_LARGE: SkipReason.HEADERS_TOO_LARGE,
 }
 
 
-def reason_of(code: int) -> Reason:
+def reason_of(code: int) -> SkipReason:
     """The reason behind an error code other than that of a time-out."""
-    return REASONS.get(code, Reason.BROKEN_RESPONSE)
+    return SKIP_REASONS.get(code, SkipReason.PROTOCOL_ERROR)
 
 
 # Which addresses libcurl is told for which hosts (CURLOPT_RESOLVE), so that it connects to those and looks up
@@ -197,17 +197,17 @@ class CurlHandle:
         if reception.stopped:
             return self.succeeded()
         if self._forbidden is not None:
-            return reception.failed(Reason.ADDRESS_FORBIDDEN, f"{self._forbidden} is not an address to connect to")
+            return reception.failed(SkipReason.ADDRESS_FORBIDDEN, f"{self._forbidden} is not an address to connect to")
         reason = self._reason_of_time_out() if code == pycurl.E_OPERATION_TIMEDOUT else reason_of(code)
         return reception.failed(reason, printable(message, _SHOWN_CHARACTERS))
 
-    def _reason_of_time_out(self) -> Reason:
+    def _reason_of_time_out(self) -> SkipReason:
         if self.reception.headers_ended:
-            return Reason.BODY_TIMEOUT
+            return SkipReason.BODY_TIMEOUT
         # Of a connection that was there before, libcurl tells no time at all.
         time_of_connecting = pycurl.APPCONNECT_TIME if self._is_tls else pycurl.CONNECT_TIME
         connected = not self._opened or self.curl.getinfo(time_of_connecting) > 0
-        return Reason.HEADERS_TIMEOUT if connected else Reason.CONNECT_TIMEOUT
+        return SkipReason.HEADERS_TIMEOUT if connected else SkipReason.CONNECT_TIMEOUT
 
     def _open_socket(self, purpose: int, address: Any) -> Any:
         """A socket for libcurl to connect, if the address is one that was asked for and may be."""

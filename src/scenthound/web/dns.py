@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.files import DAMAGE, opened
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.web.fetch import NotFetched
 
 # Threads that ask the system for the addresses of hosts, because the system's call waits for the answer.
@@ -37,7 +37,7 @@ _NO_SUCH_HOST = (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NON
 #: Asks for the addresses of a host and waits for the answer; raises OSError or UnicodeError as getaddrinfo does.
 Lookup = Callable[[str], Iterable[str]]
 #: Called from a thread.
-OnAnswer = Callable[[str, tuple[str, ...] | Reason], None]
+OnAnswer = Callable[[str, tuple[str, ...] | SkipReason], None]
 
 
 def system_lookup(host: str) -> list[str]:
@@ -75,17 +75,17 @@ class LookupThreads:
                 self._on_answer(host, answer)
 
 
-def _looked_up(lookup: Lookup, host: str) -> tuple[str, ...] | Reason:
+def _looked_up(lookup: Lookup, host: str) -> tuple[str, ...] | SkipReason:
     try:
         addresses = tuple(dict.fromkeys(lookup(host)))[:MOST_ADDRESSES]
     except socket.gaierror as error:
-        return Reason.DNS_NOT_FOUND if error.errno in _NO_SUCH_HOST else Reason.DNS_FAILED
+        return SkipReason.DNS_NOT_FOUND if error.errno in _NO_SUCH_HOST else SkipReason.DNS_FAILED
     except UnicodeError:
         # A label that is empty or longer than 63 bytes: no such name can exist.
-        return Reason.DNS_NOT_FOUND
+        return SkipReason.DNS_NOT_FOUND
     except OSError:
-        return Reason.DNS_FAILED
-    return addresses or Reason.DNS_NOT_FOUND
+        return SkipReason.DNS_FAILED
+    return addresses or SkipReason.DNS_NOT_FOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,23 +175,23 @@ class SystemResolver:
             until_s, answer = self._kept.get(host, (0.0, None))
             return answer if until_s > self._loop.time() else None
 
-    def _answered_in_thread(self, host: str, found: tuple[str, ...] | Reason) -> None:
+    def _answered_in_thread(self, host: str, found: tuple[str, ...] | SkipReason) -> None:
         # A loop that is closed has nobody left who waits.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._answer, host, found)
 
     def _give_up(self, host: str) -> None:
-        self._answer(host, Reason.DNS_FAILED)
+        self._answer(host, SkipReason.DNS_FAILED)
 
-    def _answer(self, host: str, found: tuple[str, ...] | Reason) -> None:
+    def _answer(self, host: str, found: tuple[str, ...] | SkipReason) -> None:
         question = self._questions.pop(host, None)
         if question is None:
             # Given up before, or closed.
             return
         question.time_out.cancel()
         elapsed_s = self._loop.time() - question.asked_at_s
-        answer = NotFetched(found, printable(host), elapsed_s) if isinstance(found, Reason) else Resolved(found)
-        if found is not Reason.DNS_FAILED:
+        answer = NotFetched(found, printable(host), elapsed_s) if isinstance(found, SkipReason) else Resolved(found)
+        if found is not SkipReason.DNS_FAILED:
             self._keep(host, answer)
         for on_done in question.waiting:
             self._loop.call_soon(on_done, answer)
@@ -209,7 +209,7 @@ def read_hosts(path: Path) -> dict[str, str]:
         try:
             lines = source.content.read().decode().splitlines()
         except (UnicodeDecodeError, *DAMAGE):
-            raise BadInput(
+            raise InvalidInput(
                 f"{printable(path)} is no text in UTF-8: a hosts file has lines 'ADDRESS NAME...'."
             ) from None
     hosts: dict[str, str] = {}
@@ -228,7 +228,7 @@ def _check_line(path: Path, number: int, address: str, names: list[str]) -> None
     except ValueError:
         names = []
     if not names:
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(path)}, line {number}: write an IP address and then names, as in '127.0.0.1 a.test'."
         )
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from scenthound.errors import BadParameter
-from scenthound.reasons import Reason
+from scenthound.errors import InvalidParameter
+from scenthound.reasons import SkipReason
 
 _NAMES_KEPT = 64
 
@@ -37,10 +37,10 @@ class FetchLimits:
     def __post_init__(self) -> None:
         for name in ("connect_s", "headers_s", "total_s"):
             if not 0 < getattr(self, name) < math.inf:
-                raise BadParameter(f"{name} is {getattr(self, name)}; it has to be more than 0, and finite.")
+                raise InvalidParameter(f"{name} is {getattr(self, name)}; it has to be more than 0, and finite.")
         for name in ("body_bytes", "header_bytes", "expansion"):
             if not getattr(self, name) >= 1:
-                raise BadParameter(f"{name} is {getattr(self, name)}; it has to be 1 or more.")
+                raise InvalidParameter(f"{name} is {getattr(self, name)}; it has to be 1 or more.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Response:
 class NotFetched:
     """Why there is no answer; `detail` is one line for people."""
 
-    reason: Reason
+    reason: SkipReason
     detail: str
     elapsed_s: float
 

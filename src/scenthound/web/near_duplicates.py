@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scenthound.compiling import is_loaded
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 from scenthound.model import IntArray
 
 #: Without stop words.
@@ -80,7 +80,9 @@ class NearDuplicates:
 
     def __init__(self, max_distance: int = 3) -> None:
         if not 0 <= max_distance < _BLOCKS:
-            raise BadParameter(f"Near-duplicates differ in 0 to {_BLOCKS - 1} bits, not {max_distance}: choose one.")
+            raise InvalidParameter(
+                f"Near-duplicates differ in 0 to {_BLOCKS - 1} bits, not {max_distance}: choose one."
+            )
         self._max_distance = max_distance
         self._fingerprints = array("Q")
         self._pages = array("i")

@@ -23,9 +23,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.frontier.url_table import UrlTable
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import ParsedPage, parse_html
 
@@ -106,7 +106,7 @@ class ParserProcess:
         return not self._outgoing
 
     def receive_some(self) -> Any:
-        """What the process says once it came whole: `READY`, a `PageOfStems` or a `Reason`; None until then."""
+        """What the process says once it came whole: `READY`, a `PageOfStems` or a `SkipReason`; None until then."""
         with suppress(BlockingIOError):
             self._incoming.add(self._socket.recv(_CHUNK_BYTES))
         if not self._incoming.is_whole():
@@ -178,12 +178,12 @@ def _received_page(channel: socket.socket) -> PageToParse:
     return page
 
 
-def _parsed(page: PageToParse) -> PageOfStems | Reason:
+def _parsed(page: PageToParse) -> PageOfStems | SkipReason:
     scanner = WordScanner()
     with suppress(Exception):
         parsed = parse_html(page.html, page.url, scanner, http_charset=page.http_charset, agent=page.agent)
         return PageOfStems(parsed, scanner.stems)
-    return Reason.PARSE_FAILED
+    return SkipReason.PARSE_FAILED
 
 
 def _limit_memory() -> None:
@@ -198,7 +198,7 @@ def _limit_memory() -> None:
 #: How long the process may take to start: a busy machine is no fault of the page.
 START_S = 60.0
 
-OnParsed = Callable[[ParsedPage | Reason], None]
+OnParsed = Callable[[ParsedPage | SkipReason], None]
 
 
 class GuardedParser:
@@ -233,19 +233,19 @@ class GuardedParser:
         self._waiting.append((self._to_parse(html, url, http_charset), on_done))
         self._begin_next()
 
-    def parse_now(self, html: bytes, url: str, http_charset: str | None) -> ParsedPage | Reason:
+    def parse_now(self, html: bytes, url: str, http_charset: str | None) -> ParsedPage | SkipReason:
         """The page, or why there is none, when its time is up at the latest."""
         if len(html) <= self._inline_bytes:
             return self._parse_here(html, url, http_charset)
         if self._current is not None:
-            raise BrokenContract("A page was to be parsed at once while another is parsed; wait for that one first.")
+            raise PluginError("A page was to be parsed at once while another is parsed; wait for that one first.")
         self._detach()
         try:
             return self._numbered(self._answer_now(self._to_parse(html, url, http_charset)))
         except TimeoutError:
-            answer = Reason.PARSE_TIMEOUT
+            answer = SkipReason.PARSE_TIMEOUT
         except (OSError, EOFError):
-            answer = Reason.PARSE_FAILED
+            answer = SkipReason.PARSE_FAILED
         self._end_process()
         return answer
 
@@ -259,19 +259,19 @@ class GuardedParser:
     def _to_parse(self, html: bytes, url: str, http_charset: str | None) -> PageToParse:
         return PageToParse(html, url, http_charset, self._agent, self._timeout_s)
 
-    def _parse_here(self, html: bytes, url: str, http_charset: str | None) -> ParsedPage | Reason:
+    def _parse_here(self, html: bytes, url: str, http_charset: str | None) -> ParsedPage | SkipReason:
         try:
             return parse_html(html, url, self._scanner, http_charset=http_charset, agent=self._agent, table=self._table)
         except OSError:
             # No page can cause that: the disk does not take the compiled code, say.
             raise
         except Exception:  # noqa: BLE001 - whatever a page does to the parser, the crawl goes on
-            return Reason.PARSE_FAILED
+            return SkipReason.PARSE_FAILED
 
-    def _numbered(self, answer: PageOfStems | Reason) -> ParsedPage | Reason:
-        return answer if isinstance(answer, Reason) else answer.numbered_by(self._scanner)
+    def _numbered(self, answer: PageOfStems | SkipReason) -> ParsedPage | SkipReason:
+        return answer if isinstance(answer, SkipReason) else answer.numbered_by(self._scanner)
 
-    def _answer_now(self, page: PageToParse) -> PageOfStems | Reason:
+    def _answer_now(self, page: PageToParse) -> PageOfStems | SkipReason:
         if self._process is None:
             self._process = ParserProcess(START_S)
             while self._process.receive_some() is None:
@@ -282,7 +282,7 @@ class GuardedParser:
             pass
         while (answer := self._process.receive_some()) is None:
             pass
-        said: PageOfStems | Reason = answer
+        said: PageOfStems | SkipReason = answer
         return said
 
     def _begin_next(self) -> None:
@@ -297,7 +297,7 @@ class GuardedParser:
         try:
             self._process = ParserProcess(None)
         except OSError:
-            loop.call_soon(self._settle, Reason.PARSE_FAILED)
+            loop.call_soon(self._settle, SkipReason.PARSE_FAILED)
             return
         self._attach(self._process, loop)
         self._set_timer(START_S)
@@ -329,7 +329,7 @@ class GuardedParser:
             if self._process.send_some():
                 asyncio.get_running_loop().remove_writer(self._process.fileno())
         except OSError:
-            self._give_up(Reason.PARSE_FAILED)
+            self._give_up(SkipReason.PARSE_FAILED)
 
     def _read(self) -> None:
         if self._process is None:
@@ -337,18 +337,18 @@ class GuardedParser:
         try:
             said = self._process.receive_some()
         except (OSError, EOFError):
-            self._give_up(Reason.PARSE_FAILED)
+            self._give_up(SkipReason.PARSE_FAILED)
             return
         if said == READY:
             self._send_page()
         elif said is not None:
             self._settle(said)
 
-    def _give_up(self, reason: Reason) -> None:
+    def _give_up(self, reason: SkipReason) -> None:
         self._end_process()
         self._settle(reason)
 
-    def _settle(self, answer: PageOfStems | Reason) -> None:
+    def _settle(self, answer: PageOfStems | SkipReason) -> None:
         """Hand over what became of the current page, and go on with the next."""
         self._stop_timer()
         settled, self._current = self._current, None
@@ -358,7 +358,7 @@ class GuardedParser:
 
     def _set_timer(self, seconds: float) -> None:
         self._stop_timer()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._give_up, Reason.PARSE_TIMEOUT)
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._give_up, SkipReason.PARSE_TIMEOUT)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

@@ -11,7 +11,7 @@ Rules
 import time
 
 from scenthound.errors import printable
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 from scenthound.web.content_coding import BodyDecoder, codings_of
 from scenthound.web.decode import is_html_type, looks_like_html, type_of
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response, header_values
@@ -47,7 +47,7 @@ class Reception:
         self._has_type = True
         self._decoder: BodyDecoder | None = None
         self._truncated = False
-        self._refused: tuple[Reason, str] | None = None
+        self._refused: tuple[SkipReason, str] | None = None
         self.headers_ended = False
         #: A call has answered STOP.
         self.stopped = False
@@ -63,7 +63,9 @@ class Reception:
         """Take one line of the head with its end; the empty line ends it."""
         self._header_room_bytes -= len(line)
         if self._header_room_bytes < 0:
-            return self._refuse(Reason.HEADERS_TOO_LARGE, f"more than {self._limits.header_bytes:,} bytes of headers")
+            return self._refuse(
+                SkipReason.HEADERS_TOO_LARGE, f"more than {self._limits.header_bytes:,} bytes of headers"
+            )
         if self.headers_ended:
             # Trailers (RFC 9110, 6.5): nothing in them matters here.
             return None
@@ -91,7 +93,7 @@ class Reception:
         if self._refused is not None:
             return self.failed(*self._refused)
         if not self.headers_ended:
-            return self.failed(Reason.BROKEN_RESPONSE, "the headers did not end")
+            return self.failed(SkipReason.PROTOCOL_ERROR, "the headers did not end")
         body = b"".join(self._pieces)
         content, truncated = body, self._truncated
         if self._decoder is not None:
@@ -100,17 +102,17 @@ class Reception:
                 return self.failed(decoded.fault, f"Content-Encoding: {self._shown('content-encoding')}")
             content, truncated = decoded.content, decoded.truncated
         if not self._has_type and not looks_like_html(content):
-            return self.failed(Reason.NOT_HTML, "no content type, and no sign of HTML")
+            return self.failed(SkipReason.NOT_HTML, "no content type, and no sign of HTML")
         return Response(self._request.url, self._status, self._head, body, content, truncated, address, elapsed_s)
 
-    def failed(self, reason: Reason, detail: str) -> NotFetched:
+    def failed(self, reason: SkipReason, detail: str) -> NotFetched:
         """The answer that there is none."""
         return NotFetched(reason, detail, time.monotonic() - self._started_s)
 
     def _end_head(self) -> int | None:
         status = int(self._lines[0].split(None, 2)[1])
         if status == _SWITCHING_PROTOCOLS:
-            return self._refuse(Reason.BROKEN_RESPONSE, "101 Switching Protocols, which was not asked for")
+            return self._refuse(SkipReason.PROTOCOL_ERROR, "101 Switching Protocols, which was not asked for")
         if status in _INTERIM:
             self._lines.clear()
             return None
@@ -132,9 +134,9 @@ class Reception:
         self._has_type = essence is not None
         if essence is None or is_html_type(essence):
             return None
-        return self._refuse(Reason.NOT_HTML, f"Content-Type: {self._shown('content-type')}")
+        return self._refuse(SkipReason.NOT_HTML, f"Content-Type: {self._shown('content-type')}")
 
-    def _refuse(self, reason: Reason, detail: str) -> int:
+    def _refuse(self, reason: SkipReason, detail: str) -> int:
         self._refused = (reason, detail)
         return self._stop()
 

@@ -24,7 +24,7 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from urllib.parse import urlsplit
 
-from scenthound.errors import BadParameter, Failure, printable
+from scenthound.errors import Failure, InvalidParameter, printable
 
 # Pages for the static server: by URL from a mapping, or by host and path from a folder.
 #
@@ -82,7 +82,7 @@ def at_port(url: str, port: int) -> str:
 def _place(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     if parts.scheme != "http" or parts.hostname is None or parts.port is not None or not parts.path:
-        raise BadParameter(f"Cannot serve {printable(url)!r}: write it as http://host/path, without a port.")
+        raise InvalidParameter(f"Cannot serve {printable(url)!r}: write it as http://host/path, without a port.")
     return parts.hostname, url[len("http://") + len(parts.netloc) :]
 
 
@@ -264,7 +264,7 @@ def _loopback(address: str) -> str:
     except ValueError:
         is_loopback = False
     if not is_loopback:
-        raise BadParameter(f"Cannot listen on {printable(address)!r}: only on addresses of 127.0.0.0/8.")
+        raise InvalidParameter(f"Cannot listen on {printable(address)!r}: only on addresses of 127.0.0.0/8.")
     return address
 
 

@@ -25,7 +25,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from scenthound.reasons import Reason
+from scenthound.reasons import SkipReason
 
 # What in an address looks like a trap for crawlers: pure functions of the URL, cheap for ordinary ones.
 #
@@ -72,7 +72,7 @@ class TrapSign:
     """`family` is what addresses of one trap have in common, `strength` how much this one looks like it: repetitions
     and surplus folders for paths, parameters for queries. `year` is that of a date, 0 if it tells none."""
 
-    reason: Reason
+    reason: SkipReason
     family: str
     strength: int = 1
     year: int = 0
@@ -87,14 +87,14 @@ def trap_sign(url: str) -> TrapSign | None:
         if sign is not None:
             return sign
     if (question or ";" in path or "/(" in path) and (session := _session(url)):
-        return TrapSign(Reason.TRAP_SESSION, session)
+        return TrapSign(SkipReason.TRAP_SESSION, session)
     if ("20" in path or "19" in path or "21" in path or "22" in path) and (date := _path_date(path)):
         return date
     if not question:
         return None
     if _DATE_IN_QUERY.search(url, len(path)):
-        return TrapSign(Reason.TRAP_CALENDAR, _DIGITS.sub("0", url[_AFTER_SCHEME:]), year=_query_year(query))
-    return TrapSign(Reason.TRAP_QUERY, path[_AFTER_SCHEME:], 1 + len(_PARAMETER_ENDS.findall(query)))
+        return TrapSign(SkipReason.TRAP_CALENDAR, _DIGITS.sub("0", url[_AFTER_SCHEME:]), year=_query_year(query))
+    return TrapSign(SkipReason.TRAP_QUERY, path[_AFTER_SCHEME:], 1 + len(_PARAMETER_ENDS.findall(query)))
 
 
 def _repetition(segments: list[str]) -> TrapSign | None:
@@ -109,7 +109,7 @@ def _repetition(segments: list[str]) -> TrapSign | None:
         seen[segment] = seen.get(segment, 0) + 1
         if seen[segment] >= _REPEATED:
             strength, end = strength + 1, place
-    return TrapSign(Reason.TRAP_PATH, "/".join(segments[:end]), strength) if strength else None
+    return TrapSign(SkipReason.TRAP_PATH, "/".join(segments[:end]), strength) if strength else None
 
 
 def _session(url: str) -> str:
@@ -123,7 +123,7 @@ def _path_date(path: str) -> TrapSign | None:
     if found is None:
         return None
     family = f"{path[_AFTER_SCHEME : found.start()]}0{path[found.end() :]}"
-    return TrapSign(Reason.TRAP_CALENDAR, family, year=int(found[1]))
+    return TrapSign(SkipReason.TRAP_CALENDAR, family, year=int(found[1]))
 
 
 def _query_year(query: str) -> int:
@@ -142,7 +142,7 @@ _FREE = 5
 _PATIENCE = 100.0
 _QUERY_PATIENCE = 1_000.0
 # Kinds of which new families are the trap; of the others it is one family without end.
-_BY_FAMILY = frozenset({Reason.TRAP_PATH, Reason.TRAP_SESSION})
+_BY_FAMILY = frozenset({SkipReason.TRAP_PATH, SkipReason.TRAP_SESSION})
 
 
 class _Family(NamedTuple):
@@ -188,7 +188,7 @@ class _Account:
             return _KNOWN_FAMILY_PRICE if is_known else _look(sign, grown) * (1 + self.new_families / _PATIENCE)
         if family.taken < _FREE:
             return 0.0
-        patience = _QUERY_PATIENCE if sign.reason is Reason.TRAP_QUERY else _PATIENCE
+        patience = _QUERY_PATIENCE if sign.reason is SkipReason.TRAP_QUERY else _PATIENCE
         return _look(sign, grown) * (1 + family.taken / patience)
 
 
@@ -197,9 +197,9 @@ class TrapCosts:
 
     def __init__(self, allowance: float = ALLOWANCE) -> None:
         self._allowance = allowance
-        self._accounts: dict[tuple[int, Reason], _Account] = {}
+        self._accounts: dict[tuple[int, SkipReason], _Account] = {}
 
-    def charge(self, url: str, host: int) -> Reason | None:
+    def charge(self, url: str, host: int) -> SkipReason | None:
         """Charge a page that is about to be taken; the reason to leave it, if its host cannot pay."""
         sign = trap_sign(url)
         if sign is None:
@@ -218,11 +218,11 @@ class TrapCosts:
 def _look(sign: TrapSign, family: _Family) -> float:
     """What a page would cost if it were the first of its kind."""
     match sign.reason:
-        case Reason.TRAP_PATH:
+        case SkipReason.TRAP_PATH:
             return 4.0 ** min(sign.strength, _MOST_REPETITIONS)
-        case Reason.TRAP_SESSION:
+        case SkipReason.TRAP_SESSION:
             return 4.0
-        case Reason.TRAP_CALENDAR:
+        case SkipReason.TRAP_CALENDAR:
             return 0.25 * (1 + (family.last_year - family.first_year) / _YEARS_TO_DOUBLE)
         case _:
             return 0.1 * 3.0 ** (min(sign.strength, _MOST_PARAMETERS) - 1)

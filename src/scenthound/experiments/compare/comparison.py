@@ -11,10 +11,10 @@ import numpy as np
 
 from scenthound.experiments.compare.live_command import (
     CANNOT_BE_NAMED,
-    GuidePages,
-    guide_note,
-    guide_pages,
+    ModelPages,
     live_command,
+    model_pages,
+    training_note,
 )
 from scenthound.experiments.compare.measures import (
     Measurements,
@@ -69,7 +69,7 @@ class StrategyComparison:
     notes: tuple[str, ...]
     command: str  #: starts the winner live; empty if no command line can
     command_note: str  #: what must be known of it; mostly nothing
-    guide_pages: GuidePages | None  #: that the winner's guide learnt from, if it learnt from the web
+    model_pages: ModelPages | None  #: that the winner's guide learnt from, if it learnt from the web
     n_made: int  #: crawls that were not kept from an earlier run
 
     @property
@@ -92,7 +92,7 @@ def compare_strategies(
     progress: Progress = silent,
 ) -> StrategyComparison:
     """Which strategy is best for the topics. Crawls are kept in the folder `cache`, and found there again. `web` is a
-    recorded web, or a live crawl, whose pages are then recorded first. `learnt_from` is the folder that `guide_pages`
+    recorded web, or a live crawl, whose pages are then recorded first. `learnt_from` is the folder that `model_pages`
     will be written to, for the command to name; None if they will not."""
     scipy_stats()  # What the tests need, and is not installed, is said before any work is done.
     recorded = open_web(web, progress)
@@ -140,8 +140,8 @@ def _told(
         says=what_it_is_about(measured),
         notes=(*ready.notes, *reading_notes(ready, measured, ranking)),
         command=command,
-        command_note=guide_note(winner, experiment, learnt_from) if command else CANNOT_BE_NAMED,
-        guide_pages=guide_pages(ready, first_topic, winner),
+        command_note=training_note(winner, experiment, learnt_from) if command else CANNOT_BE_NAMED,
+        model_pages=model_pages(ready, first_topic, winner),
         n_made=n_made,
     )
 

@@ -32,23 +32,23 @@ def live_command(
     """`scenthound crawl` with the strategy, its guide and its budget; quoted for a shell, and in one line. Empty if no
     command line can say it. `learnt_from` is the folder with the pages that the guide learnt from."""
     words = ["scenthound", "crawl", str(topics), "--topic", topic_id, "--strategy", strategy]
-    guide = experiment.guide_of(strategy)
-    if experiment.relevance is not None or _learns(guide):
-        words += ["--relevance", guide]
-    if _learns(guide):
+    relevance_model = experiment.relevance_model_of(strategy)
+    if experiment.relevance is not None or _learns(relevance_model):
+        words += ["--relevance", relevance_model]
+    if _learns(relevance_model):
         words += ["--train-from", str(experiment.train_from or learnt_from or PLACEHOLDER)]
-    if not experiment.obey_nofollow:
+    if not experiment.respect_nofollow:
         words.append("--follow-nofollow")
     words += ["--pages", str(experiment.page_budget)]
     return "" if any("\0" in word for word in words) else " ".join(map(shell_word, words))
 
 
-def guide_note(strategy: str, experiment: Experiment, learnt_from: Path | None = None) -> str:
+def training_note(strategy: str, experiment: Experiment, learnt_from: Path | None = None) -> str:
     """What must be known of a guide that learnt from pages of the web; empty if nothing."""
     if not learns_from_web(strategy, experiment):
         return ""
-    guide = experiment.guide_of(strategy)
-    who = f"{printable(strategy)} goes by {printable(guide)}"
+    relevance_model = experiment.relevance_model_of(strategy)
+    who = f"{printable(strategy)} goes by {printable(relevance_model)}"
     learnt = f"{who}, which learnt from start pages and from examples of other topics."
     if learnt_from is not None:
         return (
@@ -62,11 +62,11 @@ def guide_note(strategy: str, experiment: Experiment, learnt_from: Path | None =
 
 def learns_from_web(strategy: str, experiment: Experiment) -> bool:
     """Whether the guide of a strategy learnt from pages of the recorded web."""
-    return experiment.train_from is None and _learns(experiment.guide_of(strategy))
+    return experiment.train_from is None and _learns(experiment.relevance_model_of(strategy))
 
 
-def _learns(guide: str) -> bool:
-    return trains(RELEVANCE.make(guide))
+def _learns(relevance_model: str) -> bool:
+    return trains(RELEVANCE.make(relevance_model))
 
 
 # The pages that the winner's guide learnt from, as a folder that a live crawl can learn the same from.
@@ -83,7 +83,7 @@ ENDINGS = ("", "e", "s", "ness", "ing")
 
 
 @dataclass(frozen=True, slots=True)
-class GuidePages:
+class ModelPages:
     """Pages of a recorded web: of the topic, and of others."""
 
     web: Path
@@ -100,12 +100,12 @@ class GuidePages:
         }
 
 
-def guide_pages(ready: Prepared, topic_id: str, strategy: str) -> GuidePages | None:
+def model_pages(ready: Prepared, topic_id: str, strategy: str) -> ModelPages | None:
     """Of the first start of a topic; None if the guide of the strategy did not learn from the web."""
     if not learns_from_web(strategy, ready.experiment):
         return None
     start = next(start for topic, start in ready.planned if topic.id == topic_id)
-    return GuidePages(ready.experiment.web, start.training, start.negatives)
+    return ModelPages(ready.experiment.web, start.training, start.negatives)
 
 
 def page_text(web: RecordedWeb, page: int) -> str:

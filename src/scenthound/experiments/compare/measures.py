@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scenthound.errors import BadTopic, BrokenContract, Peeked, printable
+from scenthound.errors import InvalidTopic, LeakageError, PluginError, printable
 from scenthound.experiments.bounds import greedy_oracle, mean_curve, page_graph, random_bound
 from scenthound.experiments.compare.settings import Prepared
 from scenthound.experiments.experiment import Experiment
@@ -22,11 +22,11 @@ from scenthound.experiments.pool import TopicJudge, checked_curve, crawled_page_
 from scenthound.experiments.starts import Start
 from scenthound.experiments.statistics import LEAST_TOPICS, PairedSample
 from scenthound.experiments.study.crawls import KeptCrawl, KeptCrawls, crawl_all
-from scenthound.metrics.base import Judgement, Metric, Point
+from scenthound.metrics.base import GroundTruth, Metric, Point
 from scenthound.metrics.retrieval import Precision, Recall
 from scenthound.model import BoolArray, FloatArray, IntArray, Progress, Topic, Trace, silent
 from scenthound.processes import in_order, processors
-from scenthound.simulator.web import ShownLinks
+from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 
 # How the metric that decides grew with the pages: for each contestant a mean curve with its standard error.
@@ -114,8 +114,8 @@ class ComparingBench:
         self._kept_places = kept_steps(ready.point.step) - 1
         self._web = RecordedWeb.open(experiment.web)
         self._kept = KeptCrawls(experiment, ready.ground, cache_folder)
-        self._shown = ShownLinks(
-            self._web, closed_world=experiment.closed_world, obey_nofollow=experiment.obey_nofollow
+        self._shown = VisibleLinks(
+            self._web, closed_world=experiment.closed_world, respect_nofollow=experiment.respect_nofollow
         )
         self._graph = page_graph(self._web, self._shown)
         self._starts = [*(start for _, start in ready.planned), *ready.other_starts]
@@ -124,15 +124,15 @@ class ComparingBench:
 
     def __call__(self, planned: tuple[Topic, Start]) -> MeasuredStart:
         topic, start = planned
-        judgement = self._judge_of(topic).judgement(start, self._starts)
+        ground_truth = self._judge_of(topic).ground_truth(start, self._starts)
         crawls = self._kept.of(topic, start)
-        random, oracle = self._bounds(start, judgement)
-        deciding = self._curves(self._point.metric, crawls, judgement)
+        random, oracle = self._bounds(start, ground_truth)
+        deciding = self._curves(self._point.metric, crawls, ground_truth)
         return MeasuredStart(
             value=deciding[:, -1],
             curves=self._kept_of(deciding),
-            precision=self._curves(Precision(), crawls, judgement)[:, -1],
-            recall=self._curves(Recall(), crawls, judgement)[:, -1],
+            precision=self._curves(Precision(), crawls, ground_truth)[:, -1],
+            recall=self._curves(Recall(), crawls, ground_truth)[:, -1],
             n_pages=np.array([len(each.crawl.pages) for each in crawls], np.int32),
             n_missing=np.array([each.crawl.n_missing for each in crawls], np.int32),
             digests=tuple(hashlib.sha256(each.crawl.pages.tobytes()).hexdigest() for each in crawls),
@@ -155,25 +155,25 @@ class ComparingBench:
     def _all_traces(self) -> Iterator[Trace]:
         return (kept.trace for planned in self._ready.planned for kept in self._kept.of(*planned))
 
-    def _curves(self, metric: Metric, crawls: list[KeptCrawl], judgement: Judgement) -> FloatArray:
-        return np.array([checked_curve(metric, each.trace, judgement, self._point.step) for each in crawls])
+    def _curves(self, metric: Metric, crawls: list[KeptCrawl], ground_truth: GroundTruth) -> FloatArray:
+        return np.array([checked_curve(metric, each.trace, ground_truth, self._point.step) for each in crawls])
 
     def _kept_of(self, curves: FloatArray) -> FloatArray:
         return curves[..., self._kept_places].astype(np.float32)
 
-    def _bounds(self, start: Start, judgement: Judgement) -> tuple[FloatArray, FloatArray]:
+    def _bounds(self, start: Start, ground_truth: GroundTruth) -> tuple[FloatArray, FloatArray]:
         """The curves of who knows nothing, and of who knows all."""
         metric, step = self._point.metric, self._point.step
         about = getattr(metric, "of", metric.name)
-        wanted = judgement.targets if about == "target_recall" else judgement.relevant
+        wanted = ground_truth.targets if about == "target_recall" else ground_truth.relevant
         if about not in BOUNDED or not len(wanted):
             nothing = np.full(len(self._kept_places), np.nan)
             return nothing, nothing
         lowest = random_bound(self._web, self._shown, start, wanted, page_budget=step, n_crawls=RANDOM_CRAWLS)
         highest = greedy_oracle(self._graph, start, wanted, page_budget=step)
         return (
-            mean_curve(metric, lowest, judgement, step)[self._kept_places],
-            metric.curve(highest, judgement, step)[self._kept_places],
+            mean_curve(metric, lowest, ground_truth, step)[self._kept_places],
+            metric.curve(highest, ground_truth, step)[self._kept_places],
         )
 
 
@@ -183,7 +183,7 @@ class ComparingBench:
 # made are kept, so little is done twice, and whoever fails is found wherever in a crawl that happens.
 
 #: What a strategy that does not keep its contract comes to.
-FAILURES = (BrokenContract, Peeked)
+FAILURES = (PluginError, LeakageError)
 
 
 def crawled(
@@ -201,7 +201,7 @@ def crawled(
 
 def _each_alone(ready: Prepared, cache: Path, workers: int | None, progress: Progress) -> tuple[Prepared, int]:
     strategies, n_made = ready.experiment.strategies, 0
-    failed: dict[str, BrokenContract | Peeked] = {}
+    failed: dict[str, PluginError | LeakageError] = {}
     for place, strategy in enumerate(strategies):
         alone = replace(ready.experiment, strategies=(strategy,))
         part = part_of(progress, place / len(strategies), (place + 1) / len(strategies))
@@ -214,7 +214,7 @@ def _each_alone(ready: Prepared, cache: Path, workers: int | None, progress: Pro
     return _without(ready, failed), n_made
 
 
-def _without(ready: Prepared, failed: dict[str, BrokenContract | Peeked]) -> Prepared:
+def _without(ready: Prepared, failed: dict[str, PluginError | LeakageError]) -> Prepared:
     able = tuple(strategy for strategy in ready.experiment.strategies if strategy not in failed)
     return replace(
         ready,
@@ -269,16 +269,16 @@ def _has_value(ready: Prepared, web: RecordedWeb, topic: Topic, start: Start) ->
     # Which PageRank pages have does not matter, but that there is one.
     judge = TopicJudge(web, topic, [trace], page_rank=np.ones(web.n_pages))
     starts = [*(planned for _, planned in ready.planned), *ready.other_starts]
-    curve = checked_curve(ready.point.metric, trace, judge.judgement(start, starts), len(pages))
+    curve = checked_curve(ready.point.metric, trace, judge.ground_truth(start, starts), len(pages))
     return not np.isnan(curve).any()
 
 
-def no_value(point: Point, topics: Sequence[str]) -> BadTopic:
+def no_value(point: Point, topics: Sequence[str]) -> InvalidTopic:
     """The metric cannot be computed: what it needs, and what can be done."""
     where = f"topic {topics[0]!r}" if len(topics) == 1 else f"any of the {len(topics)} topics"
     needs = f", which needs {point.metric.needs}" if point.metric.needs else ""
     judges = "set some aside with --judge N, or " if "harvest" in str(point.metric) else ""
-    return BadTopic(
+    return InvalidTopic(
         f"There is no {point.metric} for {where}{needs}: {judges}decide --by another metric; `scenthound metrics` "
         "lists them."
     )

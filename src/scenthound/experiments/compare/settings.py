@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
-from scenthound.errors import BadParameter, BrokenContract, ScenthoundError, UnknownName, WrongUse, printable
+from scenthound.errors import InvalidParameter, PluginError, ScenthoundError, UnknownName, UsageError, printable
 from scenthound.experiments.experiment import Experiment, plan
 from scenthound.experiments.starts import (
     DEFAULT_START,
@@ -59,7 +59,7 @@ def check_length(start: Start, point: Point, pages: int, n_pages: int) -> None:
         ways.append("larger --pages")
     advice = f"give {', or '.join(ways)}" if ways else f"take a web of more than {n_pages:,} pages"
     told = f"{n_seeds:,} pages" if n_seeds > 1 else "1 page"
-    raise BadParameter(
+    raise InvalidParameter(
         f"Crawls for topic {start.topic!r} start from {told} and are measured after {point.step:,}, when they have "
         f"found nothing yet: {advice}."
     )
@@ -100,7 +100,7 @@ def parse_sweep(text: str) -> Sweep:
     name, equals, rest = (piece.strip() for piece in text.partition("="))
     values = tuple(dict.fromkeys(filter(None, (value.strip() for value in rest.split(",")))))
     if not equals or not name or not values:
-        raise BadParameter(
+        raise InvalidParameter(
             f"--sweep {printable(text)!r} should be written parameter=value,value, as buffer=64,256,1024."
         )
     return Sweep(name, values)
@@ -113,7 +113,7 @@ def contestants_of(strategies: Sequence[str], sweeps: Sequence[Sweep], page_budg
     for sweep in sweeps:
         n_wanted *= len(sweep.values)
     if n_wanted > MOST_CONTESTANTS:
-        raise BadParameter(
+        raise InvalidParameter(
             f"That makes {n_wanted:,} strategies to compare, and {MOST_CONTESTANTS} is the most: "
             "sweep fewer values, or name fewer strategies."
         )
@@ -130,10 +130,10 @@ def _check_sweeps(strategies: Sequence[str], sweeps: Sequence[Sweep]) -> None:
     names = [sweep.parameter for sweep in sweeps]
     for name in names:
         if names.count(name) > 1:
-            raise BadParameter(f"--sweep {name} is given twice; write all its values in one: {name}=value,value.")
+            raise InvalidParameter(f"--sweep {name} is given twice; write all its values in one: {name}=value,value.")
     if sweeps and not strategies:
         having = [known for known in STRATEGIES.names() if all(name in STRATEGIES.parameters(known) for name in names)]
-        raise BadParameter(
+        raise InvalidParameter(
             f"--sweep {names[0]} needs --strategy: name what to sweep it on. These have "
             f"{' and '.join(names)}: {', '.join(having) or 'none'}."
         )
@@ -146,7 +146,7 @@ def _grid(strategy: str, sweeps: Sequence[Sweep], page_budget: int) -> Iterable[
         if sweep.parameter not in known:
             raise UnknownName.among(f"parameter of {base.name}", sweep.parameter, known)
         if sweep.parameter in dict(base.parameters):
-            raise BadParameter(
+            raise InvalidParameter(
                 f"{printable(strategy)} has {sweep.parameter} set, and --sweep sets it too: take it out of one of them."
             )
     for written_values in product(*(sweep.values for sweep in sweeps)):
@@ -196,7 +196,7 @@ class ComparisonSettings:
     train_from: Path | None = None
     mode: str = str(SEQUENTIAL)
     closed_world: bool = False
-    obey_nofollow: bool = True
+    respect_nofollow: bool = True
 
     def seeds_for(self, n_topics: int) -> int:
         """The random starts of each topic."""
@@ -211,14 +211,16 @@ def deciding_point(by: str, page_budget: int) -> Point:
     if not isinstance(parsed, Point):
         return parsed @ page_budget
     if parsed.step > page_budget:
-        raise BadParameter(f"--by {by}: the crawls have {page_budget:,} pages; choose a smaller number after the @.")
+        raise InvalidParameter(
+            f"--by {by}: the crawls have {page_budget:,} pages; choose a smaller number after the @."
+        )
     return parsed
 
 
 #: As many topics are named to who has to choose one.
 SHOWN_TOPICS = 10
 #: What tells that a strategy cannot take part.
-REFUSALS = (WrongUse, BrokenContract)
+REFUSALS = (UsageError, PluginError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +256,7 @@ def prepared(web: RecordedWeb, topics: TopicChoice, settings: ComparisonSettings
         task=parse_task(settings.task),
         n_start=settings.n_start,
         closed_world=settings.closed_world,
-        obey_nofollow=settings.obey_nofollow,
+        respect_nofollow=settings.respect_nofollow,
         relevance=settings.relevance,
         n_train=settings.n_train,
         n_judge=settings.n_judge,
@@ -305,7 +307,7 @@ def _check_choice(topics: TopicChoice) -> None:
     listed = [topic.id for topic in read_topics(topics.file)]
     if len(listed) > 1:
         some = ", ".join(map(printable, listed[:SHOWN_TOPICS]))
-        raise WrongUse(
+        raise UsageError(
             f"{printable(topics.file)} has {len(listed):,} topics: choose one with --topic, for example {some}; "
             "or several, or the first so many with --topics-max."
         )

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from scenthound.crawler.plan import DEFAULT_STRATEGY, CrawlPlan
+from scenthound.crawler.plan import DEFAULT_STRATEGY, CrawlSettings
 from scenthound.crawler.start import CrawlSummary, RunOptions, Watch, crawl
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.experiments.demo.server import DemoServer, at_demo_port
 from scenthound.experiments.demo.web import load_demo_topics, write_demo_pages
 from scenthound.experiments.evaluate import Evaluation, chosen_metrics, evaluate
@@ -20,7 +20,7 @@ from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import Start, Starts, TopicChoice
 from scenthound.frontier.politeness_rules import PolitenessRules
 from scenthound.model import Progress, Topic, Trace
-from scenthound.reasons import Ended
+from scenthound.reasons import EndReason
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.stored_crawl import StoredCrawl
@@ -85,9 +85,9 @@ class LiveDemo:
         a_target = at_port(self._web.url(found[-1]), self._server.port) if found else None
         return DemoCrawl(topic, manner, summary, trace, len(start.targets), len(found), a_target)
 
-    def _plan(self, topic: Topic, start: Start, manner: Manner) -> CrawlPlan:
+    def _plan(self, topic: Topic, start: Start, manner: Manner) -> CrawlSettings:
         port, is_usual = self._server.port, manner is Manner.USUAL
-        return CrawlPlan(
+        return CrawlSettings(
             at_demo_port(topic, port),
             tuple(at_port(self._web.url(page), port) for page in start.seeds),
             relevance=GUIDE,
@@ -191,7 +191,7 @@ class Demo:
         topics = load_demo_topics()
         write_topics(self._topics, topics)
         crawls = tuple(self._crawl_live(topics, page_budget))
-        if any(crawl.summary.ended is Ended.STOPPED for crawl in crawls):
+        if any(crawl.summary.ended is EndReason.STOPPED for crawl in crawls):
             return DemoResult(crawls)
         self._simulate(page_budget)
         self._say("4. Judging live and simulated crawls alike, by the pages that were held back.")
@@ -202,7 +202,9 @@ class Demo:
 
     def _take_folder(self) -> None:
         if self.folder.exists() and not (self.folder / MARK).is_file():
-            raise BadInput(f"{self.folder} exists and is not a demo's, so it is left alone: choose another with --out.")
+            raise InvalidInput(
+                f"{self.folder} exists and is not a demo's, so it is left alone: choose another with --out."
+            )
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / MARK).touch()
 
@@ -232,7 +234,7 @@ class Demo:
                     done = live.crawl(topic, starts.draw(topic, 0), manner, folder, self._watched)
                     self._say(_line(done))
                     yield done
-                    if done.summary.ended is Ended.STOPPED:
+                    if done.summary.ended is EndReason.STOPPED:
                         return
             self._say(f"   {server.n_requests:,} requests were made, those for robots.txt included.")
 

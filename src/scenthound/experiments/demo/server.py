@@ -17,7 +17,7 @@ from types import TracebackType
 
 import orjson
 
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.model import Topic
 from scenthound.web.static_server import LOOPBACK, StaticPage, StaticServer, at_port
 from scenthound.web.urls import host_of
@@ -84,7 +84,7 @@ def _load(pages: Path) -> dict[str, bytes]:
         records = [orjson.loads(line) for line in pages.read_bytes().splitlines()]
         return {record["url"]: record["html"].encode() for record in records}
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise BadInput(
+        raise InvalidInput(
             f"Cannot read the demo web from {printable(pages)} ({printable(error)}): write it there again."
         ) from None
 

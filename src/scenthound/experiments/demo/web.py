@@ -21,7 +21,7 @@ from pathlib import Path
 
 from scenthound.experiments.demo import render as demo_render
 from scenthound.experiments.demo.render import demo_url
-from scenthound.files import write_whole
+from scenthound.files import write_atomic
 from scenthound.model import Progress, Topic, silent
 from scenthound.topics.files import read_topics
 
@@ -76,7 +76,7 @@ def write_demo_pages(path: Path, progress: Progress = silent, modules: Iterable[
         else:
             rendered.append(answer)
         progress(number / len(names), f"{len(rendered)} pages of the standard library")
-    write_whole(path, _json_lines(rendered).encode("utf-8"))
+    write_atomic(path, _json_lines(rendered).encode("utf-8"))
     return DemoPages(len(rendered), skipped)
 
 

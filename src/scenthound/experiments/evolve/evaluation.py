@@ -13,17 +13,17 @@ from random import Random
 
 import numpy as np
 
-from scenthound.errors import BrokenContract, printable
+from scenthound.errors import PluginError, printable
 from scenthound.experiments.bounds import page_graph
 from scenthound.experiments.evolve.settings import STRATEGY, Aim, EvolutionSettings
-from scenthound.experiments.experiment import guides_for, random_seed_of
+from scenthound.experiments.experiment import random_seed_of, relevance_models_for
 from scenthound.experiments.starts import Start
 from scenthound.metrics.page_graph import PageGraph, distances_from
 from scenthound.model import IntArray, Topic
 from scenthound.simulator.modes import parse_mode
 from scenthound.simulator.scores import PageScores, TopicWords
 from scenthound.simulator.simulator import simulate
-from scenthound.simulator.web import Crawl, ShownLinks
+from scenthound.simulator.web import Crawl, VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.rank_file import RankFile, read_rank_file, topic_ids
 from scenthound.strategies.rank_function import RankFunction
@@ -68,10 +68,10 @@ class Evaluator:
         self._fitness = settings.measured_by
         self._mode = parse_mode(experiment.mode)
         self._web = RecordedWeb.open(experiment.web)
-        self._shown = ShownLinks(
-            self._web, closed_world=experiment.closed_world, obey_nofollow=experiment.obey_nofollow
+        self._shown = VisibleLinks(
+            self._web, closed_world=experiment.closed_world, respect_nofollow=experiment.respect_nofollow
         )
-        self._guides = guides_for(experiment, self._web)
+        self._guides = relevance_models_for(experiment, self._web)
         self._topics = [
             [self._ground(topic, start) for topic, start in planned if topic.id == topic_id]
             for topic_id in dict.fromkeys(topic.id for topic, _ in planned)
@@ -113,8 +113,8 @@ class Evaluator:
         return Evaluation.of(tuple(topics), n_visits)
 
     def _checked_crawl(self, rules: RankRules, ground: _Ground, number: int) -> Crawl:
-        who = f"Relevance model {self._guides.guide_of[STRATEGY]} or the rank function"
-        with BrokenContract.told_as(f"{who} failed on topic {ground.start.topic!r}"):
+        who = f"Relevance model {self._guides.relevance_model_of[STRATEGY]} or the rank function"
+        with PluginError.wrapping(f"{who} failed on topic {ground.start.topic!r}"):
             return self._crawl(rules, ground, number)
 
     def _crawl(self, rules: RankRules, ground: _Ground, number: int) -> Crawl:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from scenthound.errors import BadTopic
+from scenthound.errors import InvalidTopic
 from scenthound.experiments.evolve.evaluation import Evaluator, Seeding
 from scenthound.experiments.evolve.folder import RESULT_FILE, TOPICS_FILE, SearchFolder, check_new
 from scenthound.experiments.evolve.run import EvolutionRun, EvolutionStatus, Watch
@@ -35,7 +35,7 @@ from scenthound.experiments.starts import (
     choose_topics,
 )
 from scenthound.model import Progress, Topic, silent
-from scenthound.processes import Crew, processors
+from scenthound.processes import WorkerPool, processors
 from scenthound.store.crawl_web import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
@@ -100,7 +100,7 @@ def evolve(
     reevaluate: bool = False,
     task: Task = Task.EXAMPLES,
     closed_world: bool = False,
-    obey_nofollow: bool = True,
+    respect_nofollow: bool = True,
     relevance: str | None = None,
     n_train: int = 0,
     train_from: Path | None = None,
@@ -132,7 +132,7 @@ def evolve(
             task=task,
             n_start=n_start,
             closed_world=closed_world,
-            obey_nofollow=obey_nofollow,
+            respect_nofollow=respect_nofollow,
             relevance=relevance,
             n_train=n_train,
             as_published=as_published,
@@ -185,7 +185,7 @@ def _planned(settings: EvolutionSettings, web: RecordedWeb) -> list[tuple[Topic,
     if settings.measured_by.measures("target_recall"):
         for topic, start in planned:
             if not start.targets:
-                raise BadTopic(
+                raise InvalidTopic(
                     f"Topic {topic.id!r} has no target left to find, so target_recall says nothing of its crawls: "
                     "give it more examples, or start from fewer."
                 )
@@ -199,7 +199,7 @@ def _is_finished(run: EvolutionRun) -> bool:
 def _finish(run: EvolutionRun, planned: list[tuple[Topic, Start]], workers: int | None) -> None:
     """Search to the end, and evaluate what the best is compared with."""
     n_workers = min(workers or processors(), run.settings.method.population)
-    with Crew(partial(Evaluator, run.settings, planned), n_workers) as crew:
+    with WorkerPool(partial(Evaluator, run.settings, planned), n_workers) as crew:
         run.finish(crew)
         evaluated = crew.in_order([_rules_of(name) for name in COMPARED_WITH])
         run.folder.write_compared(

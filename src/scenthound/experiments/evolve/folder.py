@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from scenthound.crawler.assembly import training_digest
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.experiments.evolve.evaluation import Evaluation
 from scenthound.experiments.evolve.settings import EvolutionSettings
 from scenthound.experiments.search.base import Genes
-from scenthound.files import open_regular, write_whole
+from scenthound.files import open_regular, write_atomic
 from scenthound.model import Topic
 from scenthound.store.crawl_web import open_web
 from scenthound.store.folder import check_place, locked_unless_taken, new_folder
@@ -88,9 +88,9 @@ def append_to_log(log: Path, evaluated: Logged) -> None:
         os.fsync(file.fileno())
 
 
-def bad_line(log: Path, number: int, reason: str) -> BadInput:
+def bad_line(log: Path, number: int, reason: str) -> InvalidInput:
     """The refusal of a line, with what helps."""
-    return BadInput(
+    return InvalidInput(
         f"{printable(log)}, line {number:,}: {reason}; delete this line and all after it, which will then be crawled "
         "for again, or begin a new search."
     )
@@ -190,12 +190,14 @@ class SearchFolder:
             place = web or _place_of_web(self.path, about["settings"]["crawls_of"]["web"], about["web_from_here"])
             fingerprint, digest, values = about["web_fingerprint"], about["train_digest"], about["settings"]
         except (KeyError, TypeError):
-            raise BadInput(f"{printable(self.path / ABOUT_FILE)} is damaged: begin a new search.") from None
+            raise InvalidInput(f"{printable(self.path / ABOUT_FILE)} is damaged: begin a new search.") from None
         if not place.is_dir():
-            raise BadInput(f"The web that {printable(self.path)} searches on is not at {printable(place)}: name --web.")
+            raise InvalidInput(
+                f"The web that {printable(self.path)} searches on is not at {printable(place)}: name --web."
+            )
         recorded = open_web(place)
         if recorded.fingerprint != fingerprint:
-            raise BadInput(
+            raise InvalidInput(
                 f"The search in {printable(self.path)} belongs to another web than {printable(place)} holds: name the "
                 "right one with --web, or begin a new search."
             )
@@ -220,7 +222,7 @@ class SearchFolder:
     def write_result(self, text: str) -> None:
         """Write the rules, unless they are there already."""
         if not self.result.is_file() or self.result.read_bytes() != text.encode():
-            write_whole(self.result, text.encode())
+            write_atomic(self.result, text.encode())
 
     def compared(self) -> dict[str, float]:
         """The fitness of known strategies; empty if it is not known yet, or no longer."""
@@ -232,13 +234,13 @@ class SearchFolder:
             return {}
 
     def write_compared(self, fitnesses: Mapping[str, float]) -> None:
-        write_whole(self.path / COMPARED_FILE, (json.dumps(dict(fitnesses), indent=2) + "\n").encode())
+        write_atomic(self.path / COMPARED_FILE, (json.dumps(dict(fitnesses), indent=2) + "\n").encode())
 
 
 def check_new(out: Path, force: bool) -> None:
     """BadInput if no folder may be made here."""
     if not force and is_search_folder(out):
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(out)} exists already and holds a search: go on with it by --resume {printable(out)}, choose "
             "another name, or replace it with --force."
         )
@@ -252,7 +254,7 @@ def check_new(out: Path, force: bool) -> None:
 def _held(folder: Path) -> Iterator[None]:
     with locked_unless_taken(folder) as is_ours:
         if not is_ours:
-            raise BadInput(f"Another process is searching in {printable(folder)}: wait for it, or end it first.")
+            raise InvalidInput(f"Another process is searching in {printable(folder)}: wait for it, or end it first.")
         yield
 
 
@@ -280,7 +282,7 @@ def _place_of_web(folder: Path, absolute: str, from_here: str) -> Path:
 def _check_digest(settings: EvolutionSettings, digest: str | None) -> None:
     folder = settings.experiment.train_from
     if folder is not None and training_digest(folder) != digest:
-        raise BadInput(
+        raise InvalidInput(
             f"The training pages in {printable(folder)} were changed since the search began: bring back what they "
             "were, or begin a new search."
         )
@@ -293,10 +295,10 @@ def read_about(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         about = None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise BadInput(f"{printable(folder)} is not the folder of a search: make one with `scenthound evolve`.")
+        raise InvalidInput(f"{printable(folder)} is not the folder of a search: make one with `scenthound evolve`.")
     if about.get("version") != VERSION:
         said = printable(about.get("version"), 40)
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(folder)} has version {said} of the format and this Scenthound reads {VERSION}: install the "
             "Scenthound that made it."
         )
@@ -307,6 +309,6 @@ def is_search_folder(folder: Path) -> bool:
     """Whether a folder is that of a search, and so may be replaced when told to."""
     try:
         read_about(folder)
-    except BadInput:
+    except InvalidInput:
         return False
     return True

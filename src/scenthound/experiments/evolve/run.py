@@ -15,12 +15,12 @@ from itertools import zip_longest
 from math import isclose
 
 from scenthound.compiling import can_compile
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.experiments.evolve.evaluation import Evaluation
 from scenthound.experiments.evolve.folder import Logged, SearchFolder, bad_line
 from scenthound.experiments.evolve.settings import STRATEGY, EvolutionSettings
 from scenthound.experiments.search.base import Genes, Scored, Search, Summary
-from scenthound.processes import Crew
+from scenthound.processes import WorkerPool
 from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text
 from scenthound.strategies.rank_rules import RankRules
 
@@ -100,7 +100,7 @@ class EvolutionRun:
         if self.search.best is not None:
             self._write_best()
 
-    def finish(self, crew: Crew[RankRules, Evaluation]) -> None:
+    def finish(self, crew: WorkerPool[RankRules, Evaluation]) -> None:
         """Search to the end."""
         while not self.search.done:
             asked = self.search.ask()
@@ -127,7 +127,7 @@ class EvolutionRun:
             and list(map(len, noted.evaluation.crawls)) == crawls
         )
 
-    def _another_way(self) -> BadInput:
+    def _another_way(self) -> InvalidInput:
         """What is wrong with the first line that was not recalled."""
         reason = "the search went another way there than it goes here, maybe under another version of a library"
         return bad_line(self.folder.log, self._n_recalled + 1, reason)
@@ -138,7 +138,7 @@ class EvolutionRun:
             return [place for place in range(len(asked)) if (len(self.search.history), place) not in self._crawled]
         return [place for place, genes in enumerate(asked) if genes not in self._known and genes not in asked[:place]]
 
-    def _evaluate(self, asked: Sequence[Genes], crew: Crew[RankRules, Evaluation]) -> None:
+    def _evaluate(self, asked: Sequence[Genes], crew: WorkerPool[RankRules, Evaluation]) -> None:
         """Let the crew evaluate what has to be."""
         places = self._places_to_crawl(asked)
         n_known = len(asked) - len(places)
@@ -179,7 +179,7 @@ class EvolutionRun:
         """The best so far, with where it comes from."""
         return RankFile(
             rules=self.best_rules(),
-            guide=self.settings.experiment.guides()[STRATEGY],
+            relevance_model=self.settings.experiment.relevance_models()[STRATEGY],
             threshold=self.settings.threshold,
             training=self._training(),
             history=tuple(
@@ -208,7 +208,7 @@ class EvolutionRun:
             "train": experiment.n_train,
             "as_published": experiment.as_published,
             "closed_world": experiment.closed_world,
-            "obey_nofollow": experiment.obey_nofollow,
+            "respect_nofollow": experiment.respect_nofollow,
             "scores": list(settings.scores),
             "split": settings.split,
             "seeded_with": len(settings.winners),

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from scenthound.errors import BadInput, BadParameter, UnknownName, printable
+from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, printable
 from scenthound.experiments.experiment import MOST_SEEDS, Experiment
 from scenthound.experiments.search.base import Method, Search
 from scenthound.experiments.search.methods import parse_search
@@ -113,7 +113,7 @@ def parse_fitness(text: str) -> Fitness:
     weights = _SUM.weights_of(text)
     for measure, weight in weights.items():
         if not 0 < weight <= MOST_WEIGHT:
-            raise BadParameter(
+            raise InvalidParameter(
                 f"Fitness {printable(text, 80)!r}: the weight {weight:g} of {measure} has to be more than 0 and at "
                 f"most {MOST_WEIGHT:,}."
             )
@@ -138,9 +138,9 @@ class RuleSplit:
 
     def __post_init__(self) -> None:
         if (self.by == "nothing") == bool(self.bounds):
-            raise BadParameter(f"Split {self}: write distance:2,4 or phase:1000, or nothing.")
+            raise InvalidParameter(f"Split {self}: write distance:2,4 or phase:1000, or nothing.")
         if self.n_rules > MOST_RULES:
-            raise BadParameter(f"Split {self} has {self.n_rules} rules; at most {MOST_RULES} can be searched for.")
+            raise InvalidParameter(f"Split {self} has {self.n_rules} rules; at most {MOST_RULES} can be searched for.")
         RankRules(((1.0,) * len(SCORE_NAMES),) * self.n_rules, self.by, self.bounds)  # refuses bounds that do not rise
 
     @property
@@ -162,7 +162,7 @@ def parse_split(text: str) -> RuleSplit:
 
 def _bound(bound: str, text: str) -> int:
     if not bound.strip().isdecimal() or len(bound) > 12:
-        raise BadParameter(
+        raise InvalidParameter(
             f"Split {printable(text, 80)!r}: {printable(bound, 20)!r} is no whole number; write distance:2,4 or "
             "phase:1000."
         )
@@ -203,9 +203,9 @@ class EvolutionSettings:
 
     def __post_init__(self) -> None:
         if not 1 <= self.n_crawls <= MOST_SEEDS:
-            raise BadParameter(f"crawls is {self.n_crawls}; it must be at least 1 and at most {MOST_SEEDS:,}.")
+            raise InvalidParameter(f"crawls is {self.n_crawls}; it must be at least 1 and at most {MOST_SEEDS:,}.")
         if not 0 < self.threshold < 1:
-            raise BadParameter(f"threshold is {self.threshold}; it must be more than 0 and less than 1.")
+            raise InvalidParameter(f"threshold is {self.threshold}; it must be more than 0 and less than 1.")
         n_seeds = 1 if self.same_start else self.n_crawls
         own = {
             "search": str(parse_search(self.search)),
@@ -247,10 +247,12 @@ class EvolutionSettings:
         """The weights of rules from elsewhere as those of an individual. One rule stands for all of them."""
         left_out = [name for name in SCORE_NAMES if rules.weighs(name) and name not in self.scores]
         if left_out:
-            raise BadParameter(f"{owner} weighs {', '.join(left_out)}, which this search does not: widen its --scores.")
+            raise InvalidParameter(
+                f"{owner} weighs {', '.join(left_out)}, which this search does not: widen its --scores."
+            )
         given = RuleSplit(rules.split_by, rules.bounds)
         if given.n_rules > 1 and given != self.rule_split:
-            raise BadParameter(
+            raise InvalidParameter(
                 f"{owner} has rules split by {given}, and this search by {self.split}, so that they would be for other "
                 f"URLs: give --split {given}, or leave it out."
             )
@@ -291,7 +293,7 @@ class EvolutionSettings:
             own["seeded_topics"] = tuple(own["seeded_topics"])
             return cls(experiment, **own)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BadInput(f"The settings of the search cannot be read ({error}): begin a new one.") from None
+            raise InvalidInput(f"The settings of the search cannot be read ({error}): begin a new one.") from None
 
 
 def parse_scores(text: str) -> tuple[str, ...]:
@@ -306,5 +308,5 @@ def _in_order(scores: Sequence[str]) -> tuple[str, ...]:
         if name not in SCORE_NAMES:
             raise UnknownName.among("score of the rank function", name, (*SCORE_NAMES, *SCORE_SETS))
     if not scores:
-        raise BadParameter("No score is named for a search to weigh; --scores nine has those of the study.")
+        raise InvalidParameter("No score is named for a search to weigh; --scores nine has those of the study.")
     return tuple(name for name in SCORE_NAMES if name in scores)

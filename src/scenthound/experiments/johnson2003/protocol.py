@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from scenthound.errors import BadParameter, BadTopic, printable
+from scenthound.errors import InvalidParameter, InvalidTopic, printable
 from scenthound.experiments.starts import Starts, known_relevant
 from scenthound.experiments.study.arms import FEWEST_EXAMPLES, study_topics
 from scenthound.experiments.study.settings import SearchSettings, StudySettings
@@ -96,7 +96,7 @@ class _Choosing:
     def _from_sparse_to_dense(self, search: SearchSettings, where: str) -> list[Topic]:
         large = [topic for topic in self._usable if len(self._examples[topic.id]) >= search.examples]
         if len(large) < search.topics:
-            raise BadTopic(self._too_few(search, len(large), where))
+            raise InvalidTopic(self._too_few(search, len(large), where))
         return sorted(large, key=lambda topic: (self._n_known(topic), topic.id))
 
     def _too_few(self, search: SearchSettings, n_large: int, where: str) -> str:
@@ -173,7 +173,9 @@ class SeedSets:
         large = fitting_start(search.large, shortest)
         if large < SMALLEST_LARGE:
             least = int(SMALLEST_LARGE / LARGEST_START)
-            raise BadParameter(f"The shortest crawls have {shortest:,} pages, and need {least}: give larger --pages.")
+            raise InvalidParameter(
+                f"The shortest crawls have {shortest:,} pages, and need {least}: give larger --pages."
+            )
         return cls(large, min(large - 1, max(1, round(large * search.small / search.large))))
 
 
@@ -195,7 +197,7 @@ class Protocol:
         """Choose topics and sizes, or say what is missing."""
         search = settings.search
         if search is None:
-            raise BadParameter("The settings have no table [search], which johnson2003 needs.")
+            raise InvalidParameter("The settings have no table [search], which johnson2003 needs.")
         budgets = fitting_budgets(wanted_budgets(settings), web.n_pages)
         return cls(
             settings,

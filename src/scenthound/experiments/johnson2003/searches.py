@@ -27,7 +27,7 @@ from scenthound.experiments.validate.crawls import CrawlMeasures, MeasuredRound,
 from scenthound.experiments.validate.settings import SeedSet, TopicsWanted, ValidationSettings
 from scenthound.experiments.validate.validation import ValidatedFinding, Validation, prepared
 from scenthound.experiments.validate.validation import findings as validated_findings
-from scenthound.files import write_whole
+from scenthound.files import write_atomic
 from scenthound.metrics.page_graph import DistanceHistogram
 from scenthound.model import Progress, Topic, silent
 from scenthound.processes import in_order, processors
@@ -140,7 +140,7 @@ def kept_rounds(
     n_workers = min(workers or processors(), max(1, len(missing)))
     with closing(in_order(partial(ValidationBench, web, settings), missing.values(), n_workers)) as results:
         for done, (place, result) in enumerate(zip(missing, results, strict=True), 1):
-            write_whole(place, json.dumps(asdict(result)).encode())
+            write_atomic(place, json.dumps(asdict(result)).encode())
             measured[place] = result
             progress(done / len(missing), f"{done:,} of {len(missing):,} rounds, {result.topic}")
     return Rounds(tuple(each for place in places if (each := measured[place]) is not None), len(missing))

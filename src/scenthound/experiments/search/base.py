@@ -23,7 +23,7 @@ from random import Random
 from statistics import fmean, pstdev
 from typing import Annotated, ClassVar, Self
 
-from scenthound.errors import BadParameter, BrokenContract
+from scenthound.errors import InvalidParameter, PluginError
 from scenthound.registry import Bounds, NamedValue
 
 # Genes and the weights they stand for (johnson2003 section 3: seven bits a weight, a number between 0 and 127).
@@ -102,9 +102,9 @@ class Beginning:
 
     def __post_init__(self) -> None:
         if self.n_weights < 1:
-            raise BadParameter(f"A search for {self.n_weights} weights has nothing to find: give at least 1.")
+            raise InvalidParameter(f"A search for {self.n_weights} weights has nothing to find: give at least 1.")
         if self.n_rules < 1 or self.n_weights % self.n_rules:
-            raise BadParameter(
+            raise InvalidParameter(
                 f"{self.n_weights} weights cannot be shared out to {self.n_rules} rules: "
                 "give a number of weights that is a multiple of the number of rules."
             )
@@ -135,12 +135,12 @@ class Beginning:
 
 def _check_winner(winner: Weights, place: int, n_weights: int) -> None:
     if len(winner) != n_weights:
-        raise BadParameter(
+        raise InvalidParameter(
             f"Earlier winner {place} has {len(winner)} weights, but the search is for {n_weights}: "
             "seed it with winners of the same scores and rules."
         )
     if not all(isfinite(weight) and weight >= 0 for weight in winner):
-        raise BadParameter(f"Earlier winner {place} has a weight that is no number of at least 0: mend it.")
+        raise InvalidParameter(f"Earlier winner {place} has a weight that is no number of at least 0: mend it.")
 
 
 # Individuals with their fitness, and what a search says of them.
@@ -198,7 +198,7 @@ class Method(NamedValue, ABC):
     def __post_init__(self) -> None:
         NamedValue.__post_init__(self)
         if self.population < self.least_population:
-            raise BadParameter(
+            raise InvalidParameter(
                 f"{self.name}: population={self.population} is too small, because {self.why_least}; "
                 f"give at least {self.least_population}."
             )
@@ -258,13 +258,11 @@ class Search(ABC):
 
     def _check_told(self, fitnesses: list[float]) -> None:
         if len(fitnesses) != len(self._asked) or self.done:
-            raise BrokenContract(
+            raise PluginError(
                 f"{self.method}: {len(fitnesses)} fitnesses were told, but {len(self._asked)} individuals asked for."
             )
         if not all(map(isfinite, fitnesses)):
-            raise BrokenContract(
-                f"{self.method}: a fitness that is no finite number cannot be compared; tell a number."
-            )
+            raise PluginError(f"{self.method}: a fitness that is no finite number cannot be compared; tell a number.")
 
     @property
     def done(self) -> bool:

@@ -19,7 +19,7 @@ from itertools import accumulate, chain
 from random import Random
 from typing import Annotated, ClassVar
 
-from scenthound.errors import BadParameter, BrokenContract
+from scenthound.errors import InvalidParameter, PluginError
 from scenthound.experiments.search.base import (
     Beginning,
     Generations,
@@ -117,7 +117,7 @@ class GeneticSearch(Search):
     def _check_told(self, fitnesses: list[float]) -> None:
         super()._check_told(fitnesses)
         if min(fitnesses) < 0:
-            raise BrokenContract(
+            raise PluginError(
                 f"{self.method}: a fitness of {min(fitnesses)} has no share of the wheel; tell 0 or more."
             )
 
@@ -179,12 +179,12 @@ class Chc(Method):
     def __post_init__(self) -> None:
         Method.__post_init__(self)
         if self.population % 2:
-            raise BadParameter(
+            raise InvalidParameter(
                 f"chc: population={self.population} leaves one individual without a mate, because everybody mates "
                 "once in a generation; give an even number."
             )
         if self.evaluations is not None and self.evaluations < self.population:
-            raise BadParameter(
+            raise InvalidParameter(
                 f"chc: evaluations={self.evaluations} do not suffice for the first population of {self.population}; "
                 "give more of them or a smaller population."
             )

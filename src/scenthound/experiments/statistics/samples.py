@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from scenthound.errors import BadParameter, MissingExtra
+from scenthound.errors import InvalidParameter, MissingExtra
 from scenthound.model import FloatArray, IntArray
 
 # Paired differences: how they are made, and what of them is only rounding.
@@ -50,7 +50,9 @@ def differences_of(a: FloatArray, b: FloatArray) -> FloatArray:
 def aligned_differences(a: FloatArray, b: FloatArray) -> FloatArray:
     """The same in the order of the topics, not-a-number for those that one of them lacks."""
     if a.shape != b.shape or a.ndim != 1:
-        raise BadParameter(f"Pairs of {a.shape} and {b.shape} numbers do not match; give one number per topic of both.")
+        raise InvalidParameter(
+            f"Pairs of {a.shape} and {b.shape} numbers do not match; give one number per topic of both."
+        )
     differences = a - b
     is_tie = np.abs(differences) <= ROUNDING * np.maximum(np.abs(a), np.abs(b))
     return np.where(is_tie, 0.0, differences)

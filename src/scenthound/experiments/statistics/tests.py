@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from scenthound.errors import BadParameter
+from scenthound.errors import InvalidParameter
 from scenthound.experiments.statistics.samples import (
     ROUNDING,
     bca_interval,
@@ -279,7 +279,7 @@ class Equivalence:
 def equivalence(differences: FloatArray, margin: float) -> Equivalence:
     """Whether the mean difference lies between `-margin` and `+margin`, in the units of the differences."""
     if not margin > 0:
-        raise BadParameter(f"The margin of an equivalence test is {margin}; it must be more than 0.")
+        raise InvalidParameter(f"The margin of an equivalence test is {margin}; it must be more than 0.")
     above = paired_t(differences, "greater", against=-margin)
     below = paired_t(differences, "less", against=margin)
     return Equivalence(margin, max(above.p, below.p), *t_interval(differences, 1 - 2 * ALPHA))

@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 
-from scenthound.errors import BadParameter, BadTopic, printable
+from scenthound.errors import InvalidParameter, InvalidTopic, printable
 from scenthound.experiments.experiment import Experiment, plan
 from scenthound.experiments.starts import Start, Starts, check_seeds, parse_task
 from scenthound.experiments.study.crawls import Ground
@@ -45,7 +45,7 @@ def study_topics(settings: StudySettings, web: RecordedWeb, file: Path) -> Study
     lacks = {topic.id: _lacks(topic, settings.needs, starts) for topic in listed.values()}
     usable = [topic for topic in listed.values() if not lacks[topic.id]]
     if len(usable) < settings.needs.topics:
-        raise BadTopic(_too_few(settings, lacks, listed, starts, printable(file)))
+        raise InvalidTopic(_too_few(settings, lacks, listed, starts, printable(file)))
     drawn = Random("study").sample(usable, min(settings.topics_max or len(usable), len(usable)))
     counted = Counter(filter(None, lacks.values()))
     notes = [f"{n} topic{'s are' if n > 1 else ' is'} left out: {reason}." for reason, n in counted.items()]
@@ -70,7 +70,7 @@ def can_start(starts: Starts, topic: Topic) -> bool:
     """Whether a crawl has pages to begin with."""
     try:
         starts.draw(topic, 0)
-    except BadTopic:
+    except InvalidTopic:
         return False
     return True
 
@@ -155,7 +155,7 @@ class _Preparing:
     def arm(self, settings: ArmSettings) -> Arm:
         experiment = self._experiment(settings)
         if len(experiment.strategies) < len(settings.strategies):
-            raise BadParameter(f"{settings.name}: two of its strategies come to the same.")
+            raise InvalidParameter(f"{settings.name}: two of its strategies come to the same.")
         planned = plan(experiment, self._web)
         if settings.halves:
             planned = [(topic, half) for topic, start in planned for half in _halves(start)]
@@ -188,7 +188,9 @@ class _Preparing:
         starts = Starts(self._web, parse_task(settings.task), settings.start)
         startable = tuple(topic for topic in drawn if can_start(starts, topic))
         if not startable:
-            raise BadTopic(f"{settings.name}: no crawl can start from {settings.task} for any of {len(drawn)} topics.")
+            raise InvalidTopic(
+                f"{settings.name}: no crawl can start from {settings.task} for any of {len(drawn)} topics."
+            )
         if len(startable) < len(drawn):
             n_left = len(drawn) - len(startable)
             self.notes.append(f"{settings.name}: {n_left} topics are left out; no crawl can start for them.")

@@ -24,12 +24,12 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from scenthound.errors import BadInput, Failure, printable
+from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.experiments.experiment import Bench, Experiment, random_seed_of
 from scenthound.experiments.starts import Start
 from scenthound.model import IntArray, Progress, Topic, Trace, silent
 from scenthound.processes import in_order, processors
-from scenthound.reasons import Ended
+from scenthound.reasons import EndReason
 from scenthound.relevance.base import RELEVANCE
 from scenthound.simulator.web import Crawl
 from scenthound.strategies.base import STRATEGIES
@@ -143,8 +143,8 @@ def crawl_names(
         "code": ground.code,
         "strategy": strategy,
         "strategy_code": _strategy_code(strategy),
-        "guide": experiment.guide_of(strategy),
-        "guide_code": plug_in_digest(RELEVANCE.make(experiment.guide_of(strategy))),
+        "relevance_model": experiment.relevance_model_of(strategy),
+        "guide_code": plug_in_digest(RELEVANCE.make(experiment.relevance_model_of(strategy))),
         "web": ground.web_fingerprint,
         "topic": [topic.keywords, topic.description],
         "random": random_seed_of(start),
@@ -153,7 +153,7 @@ def crawl_names(
         "budget": experiment.page_budget,
         "mode": experiment.mode,
         "closed_world": experiment.closed_world,
-        "obey_nofollow": experiment.obey_nofollow,
+        "respect_nofollow": experiment.respect_nofollow,
     }
     timed, untimed = (_named({**decides, "timed": is_timed}) for is_timed in (True, False))
     if experiment.plain:
@@ -184,7 +184,7 @@ class TraceCache:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as reason:
             why = reason.strerror or reason
-            raise BadInput(
+            raise InvalidInput(
                 f"Crawls cannot be kept in {printable(self._folder)} ({why}); choose another place."
             ) from None
 
@@ -201,7 +201,7 @@ class TraceCache:
                     pages=arrays["pages"],
                     relevance=arrays["relevance"],
                     cpu_us=arrays["cpu_us"],
-                    ended=Ended(about["ended"]),
+                    ended=EndReason(about["ended"]),
                     n_missing=int(about["n_missing"]),
                     n_repeated=int(about["n_repeated"]),
                     time_s=arrays.get("time_s"),

@@ -24,13 +24,13 @@ from scenthound.experiments.study.crawls import KeptCrawl, KeptCrawls
 from scenthound.experiments.study.measured import FOUND_PERCENT, ArmMeasurements, Measured, arm_steps
 from scenthound.experiments.study.settings import ArmSettings
 from scenthound.experiments.topic_analysis import TopicFeatures, topic_features
-from scenthound.metrics.base import METRICS, Judgement, Metric
+from scenthound.metrics.base import METRICS, GroundTruth, Metric
 from scenthound.metrics.measures import overlap, quality_per_cpu_second, search_length
 from scenthound.metrics.ranks import RankedBy, coverage_over
 from scenthound.model import FloatArray, IntArray, Progress, Topic, silent
 from scenthound.processes import in_order, processors
 from scenthound.relevance.classifiers import LINEAR_JUDGES, VOTING_JUDGES, agreement, cohen_kappa
-from scenthound.simulator.web import Crawl, ShownLinks
+from scenthound.simulator.web import Crawl, VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 
 # What a study measures beside the metrics: search length, the overlap of crawls from halves of the seeds, and how far
@@ -41,10 +41,10 @@ from scenthound.store.recorded_web import RecordedWeb
 SHARED_PAGES, SHARED_HOSTS = "shared_pages", "shared_hosts"
 
 
-def search_lengths(crawls: Sequence[KeptCrawl], judgement: Judgement) -> FloatArray:
+def search_lengths(crawls: Sequence[KeptCrawl], ground_truth: GroundTruth) -> FloatArray:
     """By crawler and share: the pages visited until that share of what there was to find was found; it is
     infinite if it never was."""
-    to_find = judgement.to_find
+    to_find = ground_truth.to_find
     if not len(to_find):
         return np.full((len(crawls), len(FOUND_PERCENT)), np.nan)
     lengths = np.array([[search_length(kept.trace, to_find, p / 100) for p in FOUND_PERCENT] for kept in crawls])
@@ -67,17 +67,17 @@ def judges_of(settings: ArmSettings) -> tuple[str, ...]:
     return (*seed_judges, *(VOTING_JUDGES if "harvest" in settings.measures else ()))
 
 
-def judge_agreement(judgement: Judgement, judges: Sequence[str]) -> dict[str, float]:
+def judge_agreement(ground_truth: GroundTruth, judges: Sequence[str]) -> dict[str, float]:
     """Cohen's kappa of every two judges on the pages of the pool, Fleiss' of all, and Cohen's of each, and of the vote,
     with what is known to be relevant. Nothing, if one of them had nothing to learn from."""
-    verdicts = {name: accepted for name in judges if (accepted := judgement.facts.accepted_by(name)) is not None}
+    verdicts = {name: accepted for name in judges if (accepted := ground_truth.facts.accepted_by(name)) is not None}
     if not judges or len(verdicts) < len(judges):
         return {}
     found = agreement(verdicts)
     told = {f"{pair.first} and {pair.second}": pair.kappa for pair in found.pairs}
     told["all of them (Fleiss)"] = found.fleiss
-    is_relevant = np.isin(judgement.pool, judgement.relevant)
-    voted = judgement.facts.accepted_by(VOTE) if set(VOTING_JUDGES) <= verdicts.keys() else None
+    is_relevant = np.isin(ground_truth.pool, ground_truth.relevant)
+    voted = ground_truth.facts.accepted_by(VOTE) if set(VOTING_JUDGES) <= verdicts.keys() else None
     for name, accepted in (*verdicts.items(), *([(VOTE, voted)] if voted is not None else [])):
         told[f"{name} and the known pages"] = cohen_kappa(accepted, is_relevant)
     return told
@@ -187,9 +187,9 @@ def _page_rank(web: RecordedWeb, arm: Arm, visited: IntArray) -> FloatArray | No
     return page_rank_among(page_graph(web, _shown(web, arm)), visited)
 
 
-def _shown(web: RecordedWeb, arm: Arm) -> ShownLinks:
+def _shown(web: RecordedWeb, arm: Arm) -> VisibleLinks:
     experiment = arm.experiment
-    return ShownLinks(web, closed_world=experiment.closed_world, obey_nofollow=experiment.obey_nofollow)
+    return VisibleLinks(web, closed_world=experiment.closed_world, respect_nofollow=experiment.respect_nofollow)
 
 
 class MeasuringBench:
@@ -212,7 +212,7 @@ class MeasuringBench:
         crawls = [self._kept.of(topic, start) for start in starts]
         traces = [kept.trace for by_strategy in crawls for kept in by_strategy]
         judge = TopicJudge(self._web, topic, traces, page_rank=self._page_rank)
-        judgements = [judge.judgement(start, self._starts) for start in starts]
+        judgements = [judge.ground_truth(start, self._starts) for start in starts]
         values = _mean_of([self._values(*pair) for pair in zip(crawls, judgements, strict=True)])
         if self._arm.settings.halves:
             hosts, pairs = self._web.url_host[: self._web.n_pages], zip(crawls[::2], crawls[1::2], strict=True)
@@ -226,15 +226,15 @@ class MeasuringBench:
             agreement=judge_agreement(judgements[0], judges_of(self._arm.settings)),
         )
 
-    def _values(self, crawls: list[KeptCrawl], judgement: Judgement) -> dict[str, FloatArray]:
+    def _values(self, crawls: list[KeptCrawl], ground_truth: GroundTruth) -> dict[str, FloatArray]:
         """The measures of the crawls from one start."""
         n_steps, places = int(self._steps[-1]), self._steps - 1
         values = {
-            name: np.array([checked_curve(metric, kept.trace, judgement, n_steps)[places] for kept in crawls])
+            name: np.array([checked_curve(metric, kept.trace, ground_truth, n_steps)[places] for kept in crawls])
             for name, metric in self._metrics.items()
         }
         for rank in STATIC_RANKS if self._tops else ():
-            covered = [coverage_over(kept.trace, judgement, rank, self._tops) for kept in crawls]
+            covered = [coverage_over(kept.trace, ground_truth, rank, self._tops) for kept in crawls]
             values[f"coverage:by={rank}"] = np.array(covered)
         values[CPU_US] = np.array([[_mean_cost(kept.crawl.cpu_us)] for kept in crawls])
         if "target_recall" in values:
@@ -244,7 +244,7 @@ class MeasuringBench:
             values[RUNNING_S] = np.array([[_running_time(kept.crawl, n_steps)] for kept in crawls])
         return values
 
-    def _search_lengths(self, crawls: list[list[KeptCrawl]], judgements: list[Judgement]) -> FloatArray | None:
+    def _search_lengths(self, crawls: list[list[KeptCrawl]], judgements: list[GroundTruth]) -> FloatArray | None:
         """In the mean over starts: infinite if one crawl of them never came so far."""
         if "recall" not in self._metrics:
             return None
@@ -252,40 +252,40 @@ class MeasuringBench:
         mean: FloatArray = np.mean(lengths, axis=0)
         return mean
 
-    def _bounds(self, start: Start, judgement: Judgement) -> dict[str, FloatArray]:
+    def _bounds(self, start: Start, ground_truth: GroundTruth) -> dict[str, FloatArray]:
         bounded = [name for name in self._arm.settings.measures if name in BOUNDED]
-        if not bounded or not len(judgement.relevant):
+        if not bounded or not len(ground_truth.relevant):
             return {}
         budget = int(self._steps[-1])
         lowest = random_bound(
-            self._web, self._shown, start, judgement.relevant, page_budget=budget, n_crawls=RANDOM_CRAWLS
+            self._web, self._shown, start, ground_truth.relevant, page_budget=budget, n_crawls=RANDOM_CRAWLS
         )
-        all_known = greedy_oracle(self._graph, start, judgement.relevant, page_budget=budget)
+        all_known = greedy_oracle(self._graph, start, ground_truth.relevant, page_budget=budget)
         highest = dict.fromkeys(bounded, all_known)
         if "target_recall" in highest:
-            highest["target_recall"] = greedy_oracle(self._graph, start, judgement.targets, page_budget=budget)
+            highest["target_recall"] = greedy_oracle(self._graph, start, ground_truth.targets, page_budget=budget)
         return {
             name: np.array(
                 [
-                    mean_curve(self._metrics[name], lowest, judgement, budget)[self._steps - 1],
-                    self._metrics[name].curve(highest[name], judgement, budget)[self._steps - 1],
+                    mean_curve(self._metrics[name], lowest, ground_truth, budget)[self._steps - 1],
+                    self._metrics[name].curve(highest[name], ground_truth, budget)[self._steps - 1],
                 ]
             )
             for name in bounded
         }
 
-    def _missed(self, crawls: list[list[KeptCrawl]], judgements: list[Judgement]) -> Iterator[MissedCounts]:
-        for by_strategy, judgement in zip(crawls, judgements, strict=True):
+    def _missed(self, crawls: list[list[KeptCrawl]], judgements: list[GroundTruth]) -> Iterator[MissedCounts]:
+        for by_strategy, ground_truth in zip(crawls, judgements, strict=True):
             for label, kept in zip(self._arm.settings.strategies, by_strategy, strict=True):
                 yield MissedCounts(
                     strategy=label,
                     topic=kept.trace.topic,
                     n_pages=len(kept.trace),
                     n_missing=kept.crawl.n_missing,
-                    n_relevant=int(np.isin(kept.trace.pages, judgement.relevant).sum()),
-                    n_known=len(judgement.relevant),
+                    n_relevant=int(np.isin(kept.trace.pages, ground_truth.relevant).sum()),
+                    n_known=len(ground_truth.relevant),
                     seed=kept.trace.seed,
-                    n_relevant_seeds=relevant_seeds(kept.trace.pages, judgement.seeds, judgement.relevant),
+                    n_relevant_seeds=relevant_seeds(kept.trace.pages, ground_truth.seeds, ground_truth.relevant),
                 )
 
 

@@ -19,7 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
-from scenthound.errors import BadInput, BadParameter, UnknownName, printable
+from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, printable
 from scenthound.files import text_of
 
 STUDIES = ("menczer2001", "pant2002", "wang2009", "johnson2003")
@@ -132,12 +132,12 @@ def check_settings(settings: StudySettings) -> None:
     _check_numbers("the file", {"pages": settings.pages, "seeds": settings.seeds, "topics_max": settings.topics_max})
     _check_numbers("[needs]", {"topics": settings.needs.topics, "examples": settings.needs.examples})
     if (settings.study == SEARCH_STUDY) != (settings.search is not None):
-        raise BadParameter(f"a table [search] is for {SEARCH_STUDY}, which needs one, and for no other study.")
+        raise InvalidParameter(f"a table [search] is for {SEARCH_STUDY}, which needs one, and for no other study.")
     if settings.search is not None:
         _check_search(settings.search)
     names = [arm.name for arm in settings.arms]
     if len(set(names)) < len(names):
-        raise BadParameter("two arms have the same name.")
+        raise InvalidParameter("two arms have the same name.")
     for arm in settings.arms:
         _check_arm(arm)
 
@@ -145,22 +145,22 @@ def check_settings(settings: StudySettings) -> None:
 def _check_numbers(where: str, numbers: Mapping[str, int | None], least: int = 1, most: int = MOST) -> None:
     for name, value in numbers.items():
         if value is not None and not least <= value <= most:
-            raise BadParameter(f"{where}: {name} is {value}; it must be at least {least} and at most {most:,}.")
+            raise InvalidParameter(f"{where}: {name} is {value}; it must be at least {least} and at most {most:,}.")
 
 
 def _check_arm(arm: ArmSettings) -> None:
     where = f"[[arm]] {arm.name}"
     is_table = isinstance(arm.strategies, Mapping)
     if not _are_words(arm.measures) or not is_table or not _are_words(arm.strategies.values()):
-        raise BadParameter(f'{where} needs strategies, as `NAME = "strategy"`, and measures, as a list of names.')
+        raise InvalidParameter(f'{where} needs strategies, as `NAME = "strategy"`, and measures, as a list of names.')
     if arm.protocol not in get_args(Protocol):
         known = ", ".join(repr(protocol) for protocol in get_args(Protocol))
-        raise BadParameter(f"{where}: protocol is {arm.protocol!r}; known are {known}.")
+        raise InvalidParameter(f"{where}: protocol is {arm.protocol!r}; known are {known}.")
     _check_numbers(where, {"start": arm.start, "topics": arm.topics})
     _check_numbers(where, {"train": arm.train, "judge": arm.judge}, least=0)
     _check_share(where, arm.pages_share)
     if not all(isinstance(share, int | float) and 0 < share <= 1 for share in arm.tops):
-        raise BadParameter(f"{where}: tops are shares of the page budget, above 0 and at most 1.")
+        raise InvalidParameter(f"{where}: tops are shares of the page budget, above 0 and at most 1.")
 
 
 def _are_words(values: Any) -> bool:
@@ -171,7 +171,7 @@ def _are_words(values: Any) -> bool:
 
 def _check_share(where: str, share: float) -> None:
     if not 0 < share <= 1:
-        raise BadParameter(f"{where}: pages_share is {share}; it is above 0 and at most 1.")
+        raise InvalidParameter(f"{where}: pages_share is {share}; it is above 0 and at most 1.")
 
 
 def _check_search(search: SearchSettings) -> None:
@@ -180,10 +180,10 @@ def _check_search(search: SearchSettings) -> None:
     sizes = {name: getattr(search, name) for name in ("population", "generations")}
     _check_numbers(where, sizes, most=MOST_INDIVIDUALS)
     if search.examples < 2:
-        raise BadParameter(f"{where}: examples is {search.examples}; half of them are found, so give at least 2.")
+        raise InvalidParameter(f"{where}: examples is {search.examples}; half of them are found, so give at least 2.")
     _check_numbers(where, {"unseen": search.unseen}, least=0)
     if search.small >= search.large:
-        raise BadParameter(f"{where}: small is {search.small} and large {search.large}; small must be the smaller.")
+        raise InvalidParameter(f"{where}: small is {search.small} and large {search.large}; small must be the smaller.")
     _check_share(where, search.pages_share)
 
 
@@ -205,10 +205,10 @@ def read_settings(study: str, file: Path | None = None) -> StudySettings:
         return parse_settings(preset_text(study), f"the settings of {study}")
     settings = parse_settings(text_of(file), printable(file))
     if settings.study != study:
-        raise BadInput(f"{printable(file)} has settings of {settings.study}, not of {study}.")
+        raise InvalidInput(f"{printable(file)} has settings of {settings.study}, not of {study}.")
     missing = missing_parts(settings)
     if missing:
-        raise BadInput(f"{printable(file)}: the findings of {study} are about {missing}; put it back.")
+        raise InvalidInput(f"{printable(file)}: the findings of {study} are about {missing}; put it back.")
     return settings
 
 
@@ -230,25 +230,25 @@ def parse_settings(text: str, where: str) -> StudySettings:
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as reason:
-        raise BadInput(f"{where}: not TOML ({reason}).") from None
+        raise InvalidInput(f"{where}: not TOML ({reason}).") from None
     except (RecursionError, ValueError):
-        raise BadInput(f"{where}: nested too deeply, or a number too long to read; mend it there.") from None
+        raise InvalidInput(f"{where}: nested too deeply, or a number too long to read; mend it there.") from None
     try:
         if "arms" in table:
-            raise BadParameter("the file has 'arms'; experiments are tables [[arm]].")
+            raise InvalidParameter("the file has 'arms'; experiments are tables [[arm]].")
         arms = tuple(_arm(arm) for arm in _tables(table.pop("arm", []), "[[arm]]"))
         needs = _made(Needs, table.pop("needs", {}), "[needs]")
         search = _made(SearchSettings, table.pop("search"), "[search]") if "search" in table else None
         settings = _made(StudySettings, {**table, "arms": arms, "needs": needs, "search": search}, "the file")
         check_settings(settings)
-    except BadParameter as reason:
-        raise BadInput(f"{where}: {reason}") from None
+    except InvalidParameter as reason:
+        raise InvalidInput(f"{where}: {reason}") from None
     return settings
 
 
 def _tables(value: Any, where: str) -> list[dict[str, Any]]:
     if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
-        raise BadParameter(f"{where} must be a list of tables.")
+        raise InvalidParameter(f"{where} must be a list of tables.")
     return value
 
 
@@ -260,19 +260,19 @@ def _arm(table: dict[str, Any]) -> ArmSettings:
 def _made(kind: type[Kind], values: Any, where: str) -> Kind:
     """A dataclass from a table: names and types are checked, so that a slip of the pen is told."""
     if not isinstance(values, dict):
-        raise BadParameter(f"{where} must be a table.")
+        raise InvalidParameter(f"{where} must be a table.")
     known = {each.name: each.type for each in fields(kind)}  # type: ignore[arg-type]
     for name, value in values.items():
         if name not in known:
-            raise BadParameter(f"{where} has {name!r}; known are {', '.join(known)}.")
+            raise InvalidParameter(f"{where} has {name!r}; known are {', '.join(known)}.")
         wanted = _plain_kinds(known[name])
         if wanted and (not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted)):
-            raise BadParameter(f"{where}: {name} is {value!r}, which is no {wanted[0].__name__}.")
+            raise InvalidParameter(f"{where}: {name} is {value!r}, which is no {wanted[0].__name__}.")
     try:
         return kind(**values)
     except TypeError:
         missing = [name for name in ("study", "title", "pages", "name", "strategies", "measures") if name in known]
-        raise BadParameter(f"{where} needs {', '.join(missing)}.") from None
+        raise InvalidParameter(f"{where} needs {', '.join(missing)}.") from None
 
 
 def _plain_kinds(annotation: Any) -> tuple[type, ...]:

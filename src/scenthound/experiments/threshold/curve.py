@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scenthound.errors import BadInput, BadParameter
+from scenthound.errors import InvalidInput, InvalidParameter
 from scenthound.model import BoolArray, FloatArray, LongArray
 
 # Precision, recall and F1 at every threshold that tells labelled pages apart.
@@ -178,10 +178,10 @@ class Goal:
 
     def __post_init__(self) -> None:
         if self.least_precision is not None and self.least_recall is not None:
-            raise BadParameter("--precision and --recall are two goals; choose one of them.")
+            raise InvalidParameter("--precision and --recall are two goals; choose one of them.")
         for name, value in (("precision", self.least_precision), ("recall", self.least_recall)):
             if value is not None and not 0 < value <= 1:
-                raise BadParameter(f"{name} is {value:g}; it must be more than 0 and at most 1.")
+                raise InvalidParameter(f"{name} is {value:g}; it must be more than 0 and at most 1.")
 
     def __str__(self) -> str:
         if self.least_precision is not None:
@@ -263,12 +263,12 @@ def choose_threshold(labelled: LabelledScores, goal: Goal) -> Choice:
 def _check(labelled: LabelledScores) -> None:
     n_relevant = int(labelled.is_relevant.sum())
     if len(labelled) < LEAST_LABELS:
-        raise BadInput(f"There are {len(labelled)} labelled pages; label at least {LEAST_LABELS}, better 20 to 50.")
+        raise InvalidInput(f"There are {len(labelled)} labelled pages; label at least {LEAST_LABELS}, better 20 to 50.")
     if n_relevant in (0, len(labelled)):
         word = "relevant" if n_relevant else "irrelevant"
-        raise BadInput(f"All {len(labelled)} labelled pages are {word}; label some that are not.")
+        raise InvalidInput(f"All {len(labelled)} labelled pages are {word}; label some that are not.")
     if np.ptp(labelled.score) == 0:
-        raise BadInput(
+        raise InvalidInput(
             f"All labelled pages have the same score, {labelled.score[0]:.4g}, so that no threshold tells them apart; "
             "take another relevance model, or a topic with other words."
         )
@@ -278,7 +278,7 @@ def _check_goal(goal: Goal, rates: Rates, thresholds: FloatArray) -> None:
     best = int(np.nanargmax(rates.precision))
     highest = float(rates.precision[best])
     if goal.least_precision is not None and highest < goal.least_precision - ROUNDING:
-        raise BadParameter(
+        raise InvalidParameter(
             f"No threshold has a precision of {goal.least_precision:g} on these labels: the highest is {highest:.3f} "
             f"at {float(thresholds[best])}; ask for less, or label more pages."
         )

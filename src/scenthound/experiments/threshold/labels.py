@@ -19,9 +19,9 @@ from random import Random
 import numpy as np
 import orjson
 
-from scenthound.errors import BadInput, BadParameter, BrokenContract, UnknownName, WrongUse, printable
+from scenthound.errors import InvalidInput, InvalidParameter, PluginError, UnknownName, UsageError, printable
 from scenthound.experiments.starts import NegativePool, Starts, published_positives, training_of
-from scenthound.files import compressed_as, text_of, write_whole
+from scenthound.files import compressed_as, text_of, write_atomic
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray, Topic
 from scenthound.relevance.base import RELEVANCE, Training, trains
 from scenthound.simulator.scores import PageScores, WebWords, scores_for
@@ -79,7 +79,7 @@ def read_labels(file: Path) -> LabelFile:
     found = [_label(place, fields) for place, fields in lines]
     labels = tuple(label for label in found if label is not None)
     if len({label.score is None for label in labels}) > 1:
-        raise BadInput(f"{printable(file)}: some lines have a score and some a URL; make two files of it.")
+        raise InvalidInput(f"{printable(file)}: some lines have a score and some a URL; make two files of it.")
     return LabelFile(labels, len(found) - len(labels))
 
 
@@ -89,7 +89,7 @@ def write_pages_to_label(file: Path, pages: Iterable[PageToLabel]) -> None:
     rows = csv.writer(table, lineterminator="\n")
     rows.writerow(COLUMNS)
     rows.writerows([page.url, "", f"{page.weight:.6g}", printable(page.title)] for page in pages)
-    write_whole(file, compressed_as(file, table.getvalue().encode("utf-8")))
+    write_atomic(file, compressed_as(file, table.getvalue().encode("utf-8")))
 
 
 def _json_lines(file: Path, text: str) -> Iterator[tuple[str, Fields]]:
@@ -100,9 +100,9 @@ def _json_lines(file: Path, text: str) -> Iterator[tuple[str, Fields]]:
         try:
             fields = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            raise BadInput(f"{place}: not JSON ({error.msg}); each line must be one object.") from error
+            raise InvalidInput(f"{place}: not JSON ({error.msg}); each line must be one object.") from error
         if not isinstance(fields, dict):
-            raise BadInput(f'{place}: no object; write lines such as {{"url": "http://...", "label": "yes"}}.')
+            raise InvalidInput(f'{place}: no object; write lines such as {{"url": "http://...", "label": "yes"}}.')
         yield place, fields
 
 
@@ -120,7 +120,7 @@ def _csv_lines(file: Path, text: str) -> Iterator[tuple[str, Fields]]:
                     continue
             yield place, dict(zip(names, row, strict=False))
     except csv.Error as error:
-        raise BadInput(f"{printable(file)}, line {rows.line_num}: not CSV ({error}); mend the line.") from error
+        raise InvalidInput(f"{printable(file)}, line {rows.line_num}: not CSV ({error}); mend the line.") from error
 
 
 def _is_heading(row: list[str]) -> bool:
@@ -143,7 +143,7 @@ def _label(place: str, fields: Fields) -> Label | None:
         return Label(place, None, _finite(place, "score", fields["score"]), answer, _weight(place, fields))
     url = fields.get("url")
     if not isinstance(url, str) or not url.strip():
-        raise BadInput(f"{place}: neither a url nor a score; write for example http://example.org/,yes or 0.31,no.")
+        raise InvalidInput(f"{place}: neither a url nor a score; write for example http://example.org/,yes or 0.31,no.")
     return Label(place, url.strip(), None, answer, _weight(place, fields))
 
 
@@ -153,7 +153,7 @@ def _answer(place: str, value: object) -> bool | None:
         return word in YES
     if not word:
         return None
-    raise BadInput(f"{place}: the label is {printable(word, SHOWN_LETTERS)!r}; write yes or no.")
+    raise InvalidInput(f"{place}: the label is {printable(word, SHOWN_LETTERS)!r}; write yes or no.")
 
 
 def _weight(place: str, fields: Fields) -> float:
@@ -161,7 +161,7 @@ def _weight(place: str, fields: Fields) -> float:
         return 1.0
     weight = _finite(place, "weight", fields["weight"])
     if weight <= 0:
-        raise BadInput(f"{place}: the weight is {weight:g}; it must be more than 0.")
+        raise InvalidInput(f"{place}: the weight is {weight:g}; it must be more than 0.")
     return weight
 
 
@@ -172,7 +172,7 @@ def _is_given(value: object) -> bool:
 def _finite(place: str, name: str, value: object) -> float:
     number = _number(value)
     if number is None:
-        raise BadInput(
+        raise InvalidInput(
             f"{place}: the {name} is {printable(value, SHOWN_LETTERS)!r}, which is no usable number; mend it."
         )
     return number
@@ -256,7 +256,7 @@ class ScoredBy:
 
     def __post_init__(self) -> None:
         if self.train_from is not None and self.cross_validate:
-            raise BadParameter("--train-from and --cross-validate each say what the model learns from; choose one.")
+            raise InvalidParameter("--train-from and --cross-validate each say what the model learns from; choose one.")
         object.__setattr__(self, "relevance", str(RELEVANCE.parse(self.relevance)))
 
 
@@ -281,7 +281,7 @@ class PageScorer:
     def _named(self, topic_id: str | None) -> Topic:
         if topic_id is None and len(self._topics) > 1:
             some = ", ".join(map(printable, list(self._topics)[:10]))
-            raise WrongUse(
+            raise UsageError(
                 f"{printable(self._by.topics)} has {len(self._topics):,} topics: choose one with --topic, for example "
                 f"{some}."
             )
@@ -303,12 +303,12 @@ class PageScorer:
         if not trains(self._model):
             return self._scored(range(self._web.n_pages), None)
         if self._by.cross_validate:
-            raise BadParameter("There are no labels to cross-validate with yet; draw the pages without it.")
+            raise InvalidParameter("There are no labels to cross-validate with yet; draw the pages without it.")
         training, _ = self._training(())
         return self._scored(range(self._web.n_pages), training)
 
     def _scored(self, pages: Iterable[int], training: Training | None) -> FloatArray:
-        with BrokenContract.told_as(f"Relevance model {self._by.relevance} failed on topic {self.topic.id!r}"):
+        with PluginError.wrapping(f"Relevance model {self._by.relevance} failed on topic {self.topic.id!r}"):
             scores: PageScores = scores_for(self.topic, self._model, self._web, training)
             return np.array([scores.page(page) for page in pages], dtype=np.float64)
 
@@ -324,7 +324,7 @@ class PageScorer:
         known = {_content(words) for words in (*training.positives, *training.negatives)}
         for page in labelled:
             if _content(self._web.words(page)) in known:
-                raise BadInput(
+                raise InvalidInput(
                     f"{printable(self._web.url(page))} is labelled, and {printable(self._by.train_from)} has a page of "
                     "the same words: take it out of one of them."
                 )
@@ -337,7 +337,7 @@ class PageScorer:
         negatives = pool.draw(len(positives), own.union(labelled), rng)
         for pages, whose in ((positives, "this topic"), (negatives, "other topics")):
             if not np.any(self._web.page_norm[list(pages)] > 0):
-                raise BadInput(
+                raise InvalidInput(
                     f"{self._by.relevance} learns from examples of {whose}, and {printable(self._by.topics)} has none "
                     "in the web beside the labelled ones: name pages with --train-from, or give --cross-validate."
                 )
@@ -366,7 +366,7 @@ def _folds(is_relevant: BoolArray) -> tuple[IntArray, int]:
     n_relevant = int(is_relevant.sum())
     n_folds = min(MOST_FOLDS, n_relevant, len(is_relevant) - n_relevant)
     if n_folds < 2:
-        raise BadInput(
+        raise InvalidInput(
             f"Of {len(is_relevant)} labelled pages {n_relevant} are relevant; to cross-validate takes at least two "
             "relevant and two others, so label more."
         )

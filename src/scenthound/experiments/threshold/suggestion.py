@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 
-from scenthound.errors import BadInput, BadParameter, printable
+from scenthound.errors import InvalidInput, InvalidParameter, printable
 from scenthound.experiments.threshold.curve import LEAST_LABELS, Choice, Goal, LabelledScores, choose_threshold
 from scenthound.experiments.threshold.labels import (
     Label,
@@ -61,7 +61,7 @@ def suggest_threshold(
     _check_source(labels, read, has_model=web is not None and scored_by is not None, has_any=bool(web or scored_by))
     if len(read.labels) < LEAST_LABELS:
         still_open = f" ({read.n_open} lines have none yet)" if read.n_open else ""
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(labels)} has too few labels, {len(read.labels)}{still_open}: label at least {LEAST_LABELS} "
             "pages, better 20 to 50."
         )
@@ -73,9 +73,9 @@ def suggest_threshold(
 
 def _check_source(file: Path, read: LabelFile, *, has_model: bool, has_any: bool) -> None:
     if read.has_scores and has_any:
-        raise BadParameter(f"{printable(file)} has scores of its own: take --web and --topics away, or the scores.")
+        raise InvalidParameter(f"{printable(file)} has scores of its own: take --web and --topics away, or the scores.")
     if read.labels and not read.has_scores and not has_model:
-        raise BadParameter(f"{printable(file)} names pages, which have to be scored: name --web and --topics.")
+        raise InvalidParameter(f"{printable(file)} names pages, which have to be scored: name --web and --topics.")
 
 
 def _of_pages(web: RecordedWeb, scored_by: ScoredBy, read: LabelFile, goal: Goal) -> Suggestion:
@@ -121,7 +121,7 @@ def _pages_of(web: RecordedWeb, labels: tuple[Label, ...]) -> _Pages:
     missing = [label for page, label in pages if page is None]
     if missing:
         more = f", and so are {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise BadInput(
+        raise InvalidInput(
             f"{missing[0].place}: {printable(missing[0].url)} is not in the web{more}; take them out, or name the web "
             "that has them."
         )
@@ -129,7 +129,7 @@ def _pages_of(web: RecordedWeb, labels: tuple[Label, ...]) -> _Pages:
     for page, label in pages:
         known = first.setdefault(page, label) if page is not None else label
         if known.is_relevant != label.is_relevant:
-            raise BadInput(
+            raise InvalidInput(
                 f"{label.place}: {printable(label.url)} is labelled otherwise in {known.place}; keep one of the two."
             )
     return _Pages(tuple(first), tuple(first.values()), len(labels) - len(first))
@@ -147,7 +147,9 @@ def draw_pages_to_label(
 ) -> int:
     """Write a label file with pages to fill in, spread over the scores, and answer with how many there are."""
     if out.exists() and not force:
-        raise BadInput(f"{printable(out)} is there already, perhaps with labels in it; name another file, or --force.")
+        raise InvalidInput(
+            f"{printable(out)} is there already, perhaps with labels in it; name another file, or --force."
+        )
     recorded = open_web(web, progress)
     rng = Random(f"to label/{seed}")
     pages, weights = drawn_by_score(PageScorer(recorded, scored_by).to_label(), n_pages, rng)

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.errors import BrokenContract
+from scenthound.errors import PluginError
 from scenthound.experiments.bounds import page_graph
-from scenthound.experiments.experiment import guides_for, random_seed_of
+from scenthound.experiments.experiment import random_seed_of, relevance_models_for
 from scenthound.experiments.starts import Start, known_relevant
 from scenthound.experiments.statistics import PairedSample
 from scenthound.experiments.validate.settings import SeedSet, ValidationSettings
-from scenthound.metrics.base import GivenFacts, Judgement
+from scenthound.metrics.base import GivenFacts, GroundTruth
 from scenthound.metrics.measures import fitness
 from scenthound.metrics.page_graph import DistanceHistogram, PageGraph, cohesiveness_of, distances_from
 from scenthound.metrics.retrieval import Precision, TargetRecall
@@ -28,7 +28,7 @@ from scenthound.processes import in_order, processors
 from scenthound.simulator.modes import parse_mode
 from scenthound.simulator.scores import TopicWords
 from scenthound.simulator.simulator import simulate
-from scenthound.simulator.web import ShownLinks
+from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 
@@ -78,21 +78,21 @@ class CrawlMeasures:
         return self.good_distances.mean
 
 
-def judgement_of(web: RecordedWeb, topic: Topic, start: Start) -> Judgement:
+def ground_truth_of(web: RecordedWeb, topic: Topic, start: Start) -> GroundTruth:
     """The pages known to belong to a topic, and those of them that its crawls have to find."""
     relevant = known_relevant(web, topic)
     to_find = np.setdiff1d(relevant, np.array([*start.seeds, *start.training], dtype=np.int32))
     seeds = np.array(sorted(start.seeds), dtype=np.int32)
-    return Judgement(relevant, to_find, seeds, pool=np.zeros(0, np.int32), facts=GivenFacts())
+    return GroundTruth(relevant, to_find, seeds, pool=np.zeros(0, np.int32), facts=GivenFacts())
 
 
 class CrawlJudge:
     """Measures the crawls from one set of seeds."""
 
-    def __init__(self, graph: PageGraph, seeds: Iterable[int], judgement: Judgement, threshold: float) -> None:
+    def __init__(self, graph: PageGraph, seeds: Iterable[int], ground_truth: GroundTruth, threshold: float) -> None:
         self._graph = graph
         self._seeds: IntArray = np.fromiter(seeds, dtype=np.int32)
-        self._judgement = judgement
+        self._judgement = ground_truth
         self._threshold = threshold
         self._distance = distances_from(graph, self._seeds)
 
@@ -156,9 +156,9 @@ class ValidationBench:
     def __init__(self, web: RecordedWeb, settings: ValidationSettings) -> None:
         self._web = web
         self._settings = settings
-        self._shown = ShownLinks(web, closed_world=settings.closed_world, obey_nofollow=settings.obey_nofollow)
+        self._shown = VisibleLinks(web, closed_world=settings.closed_world, respect_nofollow=settings.respect_nofollow)
         self._graph = page_graph(web, self._shown)
-        self._guides = guides_for(settings.experiment(web), web)
+        self._guides = relevance_models_for(settings.experiment(web), web)
         self._good_shares: dict[str, float] = {}
 
     def __call__(self, given: Round) -> MeasuredRound:
@@ -172,8 +172,8 @@ class ValidationBench:
 
     def _judge(self, given: Round, seed_set: SeedSet) -> CrawlJudge:
         seeds = self._settings.seeds_of(given.large, seed_set, given.seed)
-        judgement = judgement_of(self._web, given.topic, given.large)
-        return CrawlJudge(self._graph, seeds, judgement, self._settings.threshold)
+        ground_truth = ground_truth_of(self._web, given.topic, given.large)
+        return CrawlJudge(self._graph, seeds, ground_truth, self._settings.threshold)
 
     def _measured(
         self, given: Round, strategy: str, seed_set: SeedSet, words: TopicWords, judge: CrawlJudge
@@ -183,7 +183,7 @@ class ValidationBench:
 
     def _checked_trace(self, given: Round, strategy: str, seed_set: SeedSet, words: TopicWords) -> Trace:
         who = f"Strategy {strategy} or relevance model {self._settings.relevance}"
-        with BrokenContract.told_as(f"{who} failed on topic {given.topic.id!r}"):
+        with PluginError.wrapping(f"{who} failed on topic {given.topic.id!r}"):
             return self._trace(given, strategy, seed_set, words)
 
     def _trace(self, given: Round, strategy: str, seed_set: SeedSet, words: TopicWords) -> Trace:

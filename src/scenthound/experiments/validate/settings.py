@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from scenthound.errors import BadParameter, BadTopic, UnknownName, printable
+from scenthound.errors import InvalidParameter, InvalidTopic, UnknownName, printable
 from scenthound.experiments.experiment import MOST_SEEDS, Experiment
 from scenthound.experiments.starts import Start, Starts, check_start
 from scenthound.model import Topic
@@ -55,28 +55,28 @@ class ValidationSettings:
     relevance: str = "svm"
     threshold: float = 0.5
     closed_world: bool = False
-    obey_nofollow: bool = True
+    respect_nofollow: bool = True
     plain: bool = False
     other_topics: tuple[Topic, ...] = ()
 
     def __post_init__(self) -> None:
         against, *strategies = STRATEGIES.distinct((self.against, *self.strategies))
         if not strategies:
-            raise BadParameter(f"There is no strategy to hold against {against}; name one with --strategy.")
+            raise InvalidParameter(f"There is no strategy to hold against {against}; name one with --strategy.")
         object.__setattr__(self, "against", against)
         object.__setattr__(self, "strategies", tuple(strategies))
         if not self.budgets or self.budgets[0] < 1 or any(low >= high for low, high in pairwise(self.budgets)):
             budgets = ", ".join(map(str, self.budgets)) or "none"
-            raise BadParameter(f"The page budgets are {budgets}; they must rise, from 1 on.")
+            raise InvalidParameter(f"The page budgets are {budgets}; they must rise, from 1 on.")
         if not 1 <= self.n_seeds <= MOST_SEEDS:
-            raise BadParameter(f"seeds is {self.n_seeds}; it must be at least 1 and at most {MOST_SEEDS:,}.")
+            raise InvalidParameter(f"seeds is {self.n_seeds}; it must be at least 1 and at most {MOST_SEEDS:,}.")
         if not 1 <= self.n_small < self.n_large:
-            raise BadParameter(
+            raise InvalidParameter(
                 f"--small {self.n_small} and --large {self.n_large}: the small seed set must have at least 1 page, and "
                 "fewer than the large one."
             )
         if not 0 < self.threshold < 1:
-            raise BadParameter(f"The threshold is {self.threshold}; it must be more than 0 and less than 1.")
+            raise InvalidParameter(f"The threshold is {self.threshold}; it must be more than 0 and less than 1.")
 
     @property
     def topics(self) -> tuple[Topic, ...]:
@@ -108,7 +108,7 @@ class ValidationSettings:
             page_budget=self.budgets[-1],
             n_start=self.n_large,
             closed_world=self.closed_world,
-            obey_nofollow=self.obey_nofollow,
+            respect_nofollow=self.respect_nofollow,
             relevance=self.relevance,
             other_topics=self.other_topics,
             mode=self.mode,
@@ -130,7 +130,7 @@ def fitting_budgets(wanted: tuple[int, ...], n_pages: int) -> tuple[int, ...]:
         return wanted
     fitting = tuple(budget * n_pages // (2 * wanted[-1]) for budget in wanted)
     if fitting[0] < 1 or any(low >= high for low, high in pairwise(fitting)):
-        raise BadParameter(
+        raise InvalidParameter(
             f"The web has {n_pages:,} pages, too few for crawls of {len(wanted)} lengths; give smaller --pages."
         )
     return fitting
@@ -140,8 +140,8 @@ def check_large(settings: ValidationSettings, web: RecordedWeb) -> None:
     """Refuse a large seed set of more pages than there are."""
     try:
         check_start(settings.n_large, web)
-    except BadParameter as reason:
-        raise BadParameter(f"{reason} Give a smaller --large.") from None
+    except InvalidParameter as reason:
+        raise InvalidParameter(f"{reason} Give a smaller --large.") from None
 
 
 # Which topics a validation is on: those that the strategies were evolved on, and those that no search ever saw.
@@ -238,7 +238,7 @@ def chosen_topics(wanted: TopicsWanted, listed: Mapping[str, Topic], records: Re
         unseen += _drawn([topic for topic in free if _is_fresh(topic, seen_pages, starts)], wanted.most_unseen)
     taken = {*trained, *unseen}
     if not taken:
-        raise BadTopic("There is no topic to validate on: name some with --topic, --unseen or --unseen-max.")
+        raise InvalidTopic("There is no topic to validate on: name some with --topic, --unseen or --unseen-max.")
     return TopicsTaken(
         tuple(listed[topic_id] for topic_id in trained),
         tuple(listed[topic_id] for topic_id in unseen),
@@ -264,7 +264,7 @@ def _check_trained(trained: Iterable[str], records: Records) -> None:
     recorded = {topic_id for record in records.values() for topic_id in record.topics}
     for topic_id in trained:
         if recorded and topic_id not in recorded:
-            raise BadTopic(
+            raise InvalidTopic(
                 f"Topic {topic_id!r} is none that the strategies were trained on ({', '.join(sorted(recorded))}); "
                 "name it with --unseen."
             )
@@ -274,17 +274,19 @@ def _check_unseen(unseen: Iterable[str], trained: Iterable[str], records: Record
     for topic_id in unseen:
         for strategy, record in records.items():
             if topic_id in record.topics:
-                raise BadTopic(f"Topic {topic_id!r} is not unseen: {strategy} was trained on it; name it with --topic.")
+                raise InvalidTopic(
+                    f"Topic {topic_id!r} is not unseen: {strategy} was trained on it; name it with --topic."
+                )
             if topic_id in record.seeded_topics:
-                raise BadTopic(f"Topic {topic_id!r} is not unseen: {strategy} began with winners trained on it.")
+                raise InvalidTopic(f"Topic {topic_id!r} is not unseen: {strategy} began with winners trained on it.")
         if topic_id in trained:
-            raise BadTopic(f"Topic {topic_id!r} cannot be trained on and unseen; name it once.")
+            raise InvalidTopic(f"Topic {topic_id!r} cannot be trained on and unseen; name it once.")
 
 
 def _is_fresh(topic: Topic, seen_pages: set[int], starts: Starts) -> bool:
     try:
         starts.draw(topic, 0)
-    except BadTopic:
+    except InvalidTopic:
         return False
     return seen_pages.isdisjoint(starts.example_pages(topic))
 

@@ -294,8 +294,10 @@ def _notes(wished: ValidationSettings, budgets: tuple[int, ...], n_pages: int) -
                 f"{strategy} calls pages good from a relevance of {made.threshold} on; it is judged by those from "
                 f"{wished.threshold} on."
             )
-        if made.guide != wished.relevance and isinstance(made, Evolved):
-            notes.append(f"{strategy} was evolved with the guide {made.guide}; here {wished.relevance} guides it.")
+        if made.relevance_model != wished.relevance and isinstance(made, Evolved):
+            notes.append(
+                f"{strategy} was evolved with the guide {made.relevance_model}; here {wished.relevance} guides it."
+            )
     return notes
 
 

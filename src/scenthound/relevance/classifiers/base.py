@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from scenthound.errors import BadParameter, BadTopic
+from scenthound.errors import InvalidParameter, InvalidTopic
 from scenthound.model import BoolArray
 from scenthound.registry import NamedValue
 from scenthound.text.vectors import TermRows
@@ -33,7 +33,7 @@ class Labelled:
     def __post_init__(self) -> None:
         n_positives, n_pages = int(self.is_positive.sum()), len(self.rows)
         if not 0 < n_positives < n_pages:
-            raise BadTopic(
+            raise InvalidTopic(
                 f"A judge learns from pages of the topic and of others, and was given {n_positives:,} and "
                 f"{n_pages - n_positives:,}: give at least one of each."
             )
@@ -61,7 +61,7 @@ class JudgeKind(NamedValue, ABC):
 def vote(accepted: Sequence[BoolArray]) -> BoolArray:
     """Whether more than half of the judges accept each page: of three at least two. Each judge gives one array."""
     if not len(accepted):
-        raise BadParameter("Nobody voted: a vote needs the verdicts of at least one judge.")
+        raise InvalidParameter("Nobody voted: a vote needs the verdicts of at least one judge.")
     majority: BoolArray = 2 * np.sum(accepted, axis=0) > len(accepted)
     return majority
 
@@ -136,7 +136,9 @@ def _beyond_chance(observed: float, expected: float) -> float:
 
 def _check(accepted: Sequence[BoolArray]) -> None:
     if len(accepted) < 2:
-        raise BadParameter(f"Agreement is between judges, and there are {len(accepted)}: give the verdicts of two.")
+        raise InvalidParameter(f"Agreement is between judges, and there are {len(accepted)}: give the verdicts of two.")
     if len({len(verdicts) for verdicts in accepted}) > 1:
         lengths = ", ".join(f"{len(verdicts):,}" for verdicts in accepted)
-        raise BadParameter(f"Judges must judge the same pages, and these judged {lengths}: give them the same ones.")
+        raise InvalidParameter(
+            f"Judges must judge the same pages, and these judged {lengths}: give them the same ones."
+        )

@@ -14,14 +14,14 @@ import numpy as np
 from scenthound import compiling
 from scenthound.frontier.base import KEY_BITS
 from scenthound.model import FloatArray, IntArray
-from scenthound.reasons import Ended
+from scenthound.reasons import EndReason
 from scenthound.simulator.compiled import records as places
 from scenthound.simulator.compiled.plans import Plan, plan_for
 from scenthound.simulator.compiled.records import Crawling, Given, Stop
 from scenthound.simulator.compiled.workspace import Workspace, workspace_of
 from scenthound.simulator.modes import Mode, Roulette, Sequential
 from scenthound.simulator.scores import Scores
-from scenthound.simulator.web import Crawl, ShownLinks
+from scenthound.simulator.web import Crawl, VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import Strategy
 
@@ -40,13 +40,13 @@ class KnownScores:
 
     def given(self, plan: Plan) -> Given:
         """The arrays that a strategy looks at."""
-        key = plan.context_words, plan.wants_anchors
+        key = plan.context_words, plan.needs_anchors
         if key not in self._link_scores:
             n_links = int(self._link_offset[-1])
             self._link_scores[key] = Given(
                 self.relevance,
                 np.empty(n_links if plan.context_words is not None else 0),
-                np.empty(n_links if plan.wants_anchors else 0),
+                np.empty(n_links if plan.needs_anchors else 0),
                 np.zeros(len(self.relevance), np.uint8),
             )
         return self._link_scores[key]
@@ -65,7 +65,7 @@ class KnownScores:
         links = slice(int(self._link_offset[page]), int(self._link_offset[page + 1]))
         if plan.context_words is not None:
             given.contexts[links] = scores.contexts(page, plan.context_words)
-        if plan.wants_anchors:
+        if plan.needs_anchors:
             given.anchors[links] = scores.anchors(page)
         given.has_links[page] = 1
 
@@ -91,7 +91,7 @@ def compiled_crawl(
     *,
     rng: Random,
     page_budget: int,
-    shown: ShownLinks,
+    shown: VisibleLinks,
     mode: Mode,
 ) -> Crawl | None:
     """What `drivers.simulate.simulate` answers with; None if the crawl must go the plain way."""
@@ -187,7 +187,7 @@ class _Running:
             pages=pages,
             relevance=self.known.learn_pages(self.scores, pages),
             cpu_us=np.full(len(pages), np.nan),
-            ended=Ended.BUDGET if stop is Stop.BUDGET else Ended.FRONTIER,
+            ended=EndReason.BUDGET if stop is Stop.BUDGET else EndReason.FRONTIER,
             n_missing=int(numbers[places.N_MISSING]),
             n_repeated=int(numbers[places.N_REPEATED]),
         )

@@ -39,7 +39,7 @@ class Plan:
     weights: FloatArray = field(default_factory=lambda: np.zeros((1, len(SCORE_NAMES))))
     bounds: LongArray = field(default_factory=lambda: np.zeros(0, np.int64))
     context_words: int | None = None
-    wants_anchors: bool = False
+    needs_anchors: bool = False
 
 
 def plan_for(strategy: Strategy) -> Plan | None:
@@ -130,7 +130,7 @@ def _ranks(strategy: RankFunction) -> Plan:
         np.array(rules.weights, np.float64),
         np.array(rules.bounds, np.int64),
         strategy.context_words,
-        strategy.wants_anchors,
+        strategy.needs_anchors,
     )
 
 

@@ -35,7 +35,7 @@ from scenthound.simulator.compiled.records import (
     new_queue,
 )
 from scenthound.simulator.modes import Mode, Roulette
-from scenthound.simulator.web import ShownLinks
+from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.rank_rules import STUDY_SCORES
 
@@ -43,7 +43,7 @@ from scenthound.strategies.rank_rules import STUDY_SCORES
 class Workspace:
     """All arrays of the crawls over one web under one rule of what is shown."""
 
-    def __init__(self, web: RecordedWeb, shown: ShownLinks) -> None:
+    def __init__(self, web: RecordedWeb, shown: VisibleLinks) -> None:
         arrays = shown.offset, shown.url, shown.place, *_without_repeats(web, shown), web.url_page, web.url_host
         self.web = Web(*[_read_only(array) for array in arrays])
         self.lock = Lock()
@@ -140,7 +140,7 @@ class Workspace:
         self.rich = _with_room(self.rich, n_needed) if len(self.rich.pages) else self.rich
 
 
-def _without_repeats(web: RecordedWeb, shown: ShownLinks) -> tuple[LongArray, IntArray]:
+def _without_repeats(web: RecordedWeb, shown: VisibleLinks) -> tuple[LongArray, IntArray]:
     from scenthound.simulator.compiled.compiled_queue import without_repeats
 
     offset = np.zeros(web.n_pages + 1, np.int64)
@@ -228,10 +228,10 @@ MOST_VISITS = 2**60
 #: The words of the Mersenne Twister, and the place of the next.
 N_TWISTER = 625
 
-_WORKSPACES: "WeakKeyDictionary[ShownLinks, Workspace]" = WeakKeyDictionary()
+_WORKSPACES: "WeakKeyDictionary[VisibleLinks, Workspace]" = WeakKeyDictionary()
 
 
-def workspace_of(web: RecordedWeb, shown: ShownLinks) -> Workspace:
+def workspace_of(web: RecordedWeb, shown: VisibleLinks) -> Workspace:
     """The arrays for crawls that are shown these links."""
     if shown not in _WORKSPACES:
         _WORKSPACES[shown] = Workspace(web, shown)

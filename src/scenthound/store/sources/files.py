@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from scenthound.errors import BadInput, MissingExtra, printable
+from scenthound.errors import InvalidInput, MissingExtra, printable
 from scenthound.files import DAMAGE, opened
 from scenthound.store.batches import RawRecord, Skipped
 from scenthound.store.sources.records import CHUNK_BYTES, CHUNK_RECORDS, PAGE_FIELDS, ReadOptions, record_of
@@ -114,7 +114,7 @@ class ParquetRows:
             file = pyarrow.parquet.ParquetFile(self.path)
         except (pyarrow.ArrowException, OSError) as reason:
             why = printable(str(reason).partition("\n")[0])
-            raise BadInput(
+            raise InvalidInput(
                 f"{printable(self.path)} cannot be read as Parquet: {why}. Check that it is whole."
             ) from None
         with file:

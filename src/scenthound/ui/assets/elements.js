@@ -86,7 +86,7 @@
     return (text) => (box.textContent = text);
   };
 
-  // The width to draw for. What is folded has none yet, and what is moved about may have next to none for a moment.
+  // The width to draw for. What is folded has none yet, and what is moved about may have next to none for a sample.
   scenthound.widthOf = (element) => (element.clientWidth === 0 ? 720 : Math.max(240, element.clientWidth));
 
   // Calls `redraw` whenever the element has got another width.

@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from scenthound.errors import BadParameter, OddContent, ScenthoundError
+from scenthound.errors import CorruptData, InvalidParameter, ScenthoundError
 from scenthound.store.stored_crawl import PageLists
 from scenthound.ui.dashboard.events import EventStream, Watching
 from scenthound.ui.dashboard.folder_views import FolderGlances
@@ -183,7 +183,7 @@ def _answered(endpoint: Endpoint, rooms: Rooms, question: Any) -> bytes:
     if not asked_of:
         return as_json(endpoint.answer(rooms, question))
     kind = "experiment" if endpoint.path.startswith("/api/experiments/") else "crawl"
-    with OddContent.told_of(" or ".join(asked_of), kind):
+    with CorruptData.wrapping(" or ".join(asked_of), kind):
         return as_json(endpoint.answer(rooms, question))
 
 
@@ -216,5 +216,5 @@ async def _body(request: Request) -> dict[str, Any]:
     except orjson.JSONDecodeError:
         sent = None
     if not isinstance(sent, dict):
-        raise BadParameter("What was sent is no JSON object.")
+        raise InvalidParameter("What was sent is no JSON object.")
     return sent

@@ -12,25 +12,25 @@ from typing import Any
 
 from scenthound.crawler.explain import Explanation as Explained
 from scenthound.crawler.explain import Fate
-from scenthound.crawler.plan import CrawlPlan, RunGoals
+from scenthound.crawler.plan import CrawlSettings, StopConditions
 from scenthound.crawler.state import CrawlState, State, crawl_state
-from scenthound.errors import BadInput, ScenthoundError, UnknownName
+from scenthound.errors import InvalidInput, ScenthoundError, UnknownName
 from scenthound.experiments.labels import Labels
-from scenthound.reasons import REASONS, Ended
-from scenthound.store.crawl_rows import NotTakenRow, VisitRow
+from scenthound.reasons import SKIP_REASONS, EndReason
+from scenthound.store.crawl_rows import SkippedRecord, VisitRecord
 from scenthound.store.stored_crawl import PageLists
 from scenthound.ui.crawl_curves import CrawlCurves
-from scenthound.ui.crawl_overview import guide_name, scored_by
+from scenthound.ui.crawl_overview import relevance_name, scored_by
 from scenthound.ui.dashboard.folders import FoundFolder
 from scenthound.ui.dashboard.queries import PagesOf, RefusedOf
 from scenthound.ui.dashboard.responses import (
-    AskedHost,
     Crawl,
     Curves,
     Explanation,
     Fact,
-    Guide,
+    HostStatistics,
     LinkingPage,
+    ModelInfo,
     Pages,
     ReasonCount,
     RefusedPage,
@@ -42,11 +42,11 @@ from scenthound.ui.reports.crawl_settings import settings_facts
 from scenthound.ui.reports.crawl_text import resume_command, small
 
 _ENDED_WORDS = {
-    Ended.BUDGET: "It reached its page budget.",
-    Ended.FRONTIER: "No page was left to be taken.",
-    Ended.TIME: "Its time was up.",
-    Ended.HARVEST: "Its pages had become too little relevant.",
-    Ended.STOPPED: "It was stopped.",
+    EndReason.BUDGET: "It reached its page budget.",
+    EndReason.FRONTIER: "No page was left to be taken.",
+    EndReason.TIME: "Its time was up.",
+    EndReason.HARVEST: "Its pages had become too little relevant.",
+    EndReason.STOPPED: "It was stopped.",
 }
 
 
@@ -54,7 +54,7 @@ def crawl_answer(found: FoundFolder, crawl: PageLists) -> Crawl:
     stands = crawl_state(crawl)
     settings = crawl.about.settings
     topic, plan = topic_of(settings), _plan(settings)
-    guides = crawl.guides()
+    relevance_models = crawl.relevance_models()
     return Crawl(
         id=found.id,
         name=found.path.name,
@@ -62,14 +62,25 @@ def crawl_answer(found: FoundFolder, crawl: PageLists) -> Crawl:
         topic=str(topic.get("id", "")),
         keywords=tuple(map(str, topic.get("keywords", ()))),
         strategy=str(settings.get("strategy", "")),
-        guide=f"{guides[-1].relevance}, trained anew" if guides else guide_name(plan) if plan else "unknown",
-        scored_by=scored_by(plan, crawl.about.crawl_id, guides) if plan else str(crawl.about.crawl_id),
+        relevance_model=f"{relevance_models[-1].relevance}, trained anew"
+        if relevance_models
+        else relevance_name(plan)
+        if plan
+        else "unknown",
+        scored_by=scored_by(plan, crawl.about.crawl_id, relevance_models) if plan else str(crawl.about.crawl_id),
         state=stands.state.value,
         ended=_ended(stands),
         resume_command=resume_command(found.path, stands) if stands.can_go_on else None,
         status=None if stands.status is None else status_answer(stands.status),
-        guides=tuple(
-            Guide(guide.visit, guide.time_s, guide.relevance, guide.n_positive, guide.n_negative) for guide in guides
+        relevance_models=tuple(
+            ModelInfo(
+                relevance_model.visit,
+                relevance_model.time_s,
+                relevance_model.relevance,
+                relevance_model.n_positive,
+                relevance_model.n_negative,
+            )
+            for relevance_model in relevance_models
         ),
         n_labels=len(labels_of(crawl)),
         settings=_settings(plan, crawl) if plan else (),
@@ -80,7 +91,7 @@ def labels_of(crawl: PageLists) -> dict[int, bool]:
     """Visit to label. A file of labels that cannot be read keeps nobody from seeing the crawl; who labels is told."""
     try:
         return Labels.of(crawl).by_visit()
-    except BadInput:
+    except InvalidInput:
         return {}
 
 
@@ -96,12 +107,14 @@ def status_answer(told: Mapping[str, Any]) -> Status:
         **{name: told[name] for name in _STATUS_NAMES},
         regret=finite(told["regret"]),
         reasons=tuple(ReasonCount(code, reason_told(code), pages) for code, pages in reasons),
-        asked_hosts=tuple(AskedHost(*host) for host in told["asked_hosts"]),
+        host_statistics=tuple(HostStatistics(*host) for host in told["host_statistics"]),
         problem=str(told.get("problem", "")),
     )
 
 
-_STATUS_NAMES = tuple(name for name in Status.__slots__ if name not in ("regret", "reasons", "asked_hosts", "problem"))
+_STATUS_NAMES = tuple(
+    name for name in Status.__slots__ if name not in ("regret", "reasons", "host_statistics", "problem")
+)
 
 
 def curves_answer(curves: CrawlCurves, start: int = 0) -> Curves:
@@ -114,7 +127,7 @@ def curves_answer(curves: CrawlCurves, start: int = 0) -> Curves:
 
 
 #: Counts that are not known of all crawls.
-_COUNTED = frozenset({"hosts_active", "hosts_resting", "hosts_ready", "hosts_retired", "not_taken"})
+_COUNTED = frozenset({"hosts_active", "hosts_waiting", "hosts_ready", "hosts_disabled", "skipped"})
 
 
 def _whole(number: float) -> int | None:
@@ -122,7 +135,7 @@ def _whole(number: float) -> int | None:
 
 
 def reason_told(code: str) -> str:
-    reason = REASONS.get(code)
+    reason = SKIP_REASONS.get(code)
     return code if reason is None else reason.told
 
 
@@ -131,21 +144,21 @@ def finite(number: float | None) -> float | None:
     return number if number is not None and math.isfinite(number) else None
 
 
-def _plan(settings: Mapping[str, Any]) -> CrawlPlan | None:
+def _plan(settings: Mapping[str, Any]) -> CrawlSettings | None:
     """None if the settings are not those of this version."""
     try:
-        return CrawlPlan.from_settings(settings)
+        return CrawlSettings.from_settings(settings)
     except ScenthoundError:
         return None
 
 
-def _settings(plan: CrawlPlan, crawl: PageLists) -> tuple[Fact, ...]:
+def _settings(plan: CrawlSettings, crawl: PageLists) -> tuple[Fact, ...]:
     try:
-        goals = RunGoals.read(crawl.folder)
-    except BadInput:
+        goals = StopConditions.read(crawl.folder)
+    except InvalidInput:
         # The next run will complain; who only looks need not.
-        goals = RunGoals()
-    return tuple(Fact(name, value) for name, value in settings_facts(plan, goals, guide_name(plan)))
+        goals = StopConditions()
+    return tuple(Fact(name, value) for name, value in settings_facts(plan, goals, relevance_name(plan)))
 
 
 def _ended(stands: CrawlState) -> str | None:
@@ -163,7 +176,7 @@ Labelled = Mapping[int, bool]
 
 
 def taken_page(
-    row: VisitRow, crawl: PageLists, labels: Labelled, seeds: Collection[str], excerpt: str | None = None
+    row: VisitRecord, crawl: PageLists, labels: Labelled, seeds: Collection[str], excerpt: str | None = None
 ) -> TakenPage:
     return TakenPage(
         visit=row.visit,
@@ -185,7 +198,7 @@ def taken_page(
     )
 
 
-def taken_pages(rows: Sequence[VisitRow], crawl: PageLists, labels: Labelled) -> tuple[TakenPage, ...]:
+def taken_pages(rows: Sequence[VisitRecord], crawl: PageLists, labels: Labelled) -> tuple[TakenPage, ...]:
     seeds = seeds_of(crawl)
     return tuple(taken_page(row, crawl, labels, seeds) for row in rows)
 
@@ -202,21 +215,21 @@ def listed_pages(crawl: PageLists, asked: PagesOf, labels: Labelled) -> Pages:
     return Pages(taken_pages(shown, crawl, labels), following, None if asked.host else crawl.n_visits(), None)
 
 
-def _following(asked: PagesOf, shown: Sequence[VisitRow]) -> int:
+def _following(asked: PagesOf, shown: Sequence[VisitRecord]) -> int:
     if asked.order == "latest":
         return shown[-1].visit
     return shown[-1].visit + 1 if asked.order == "first" else asked.start + len(shown)
 
 
 def refused_pages(crawl: PageLists, asked: RefusedOf) -> RefusedPages:
-    if asked.reason and asked.reason not in REASONS:
-        raise UnknownName.among("reason", asked.reason, REASONS)
-    rows = crawl.refused(asked.limit + 1, asked.start, REASONS[asked.reason] if asked.reason else None)
+    if asked.reason and asked.reason not in SKIP_REASONS:
+        raise UnknownName.among("reason", asked.reason, SKIP_REASONS)
+    rows = crawl.refused(asked.limit + 1, asked.start, SKIP_REASONS[asked.reason] if asked.reason else None)
     following = rows[asked.limit].page if len(rows) > asked.limit else None
     return RefusedPages(tuple(map(refused_page, rows[: asked.limit])), following)
 
 
-def refused_page(row: NotTakenRow) -> RefusedPage:
+def refused_page(row: SkippedRecord) -> RefusedPage:
     return RefusedPage(row.url, row.reason.value, row.reason.told, row.detail, row.time_s, row.status)
 
 
@@ -228,7 +241,7 @@ def explanation(told: Explained, crawl: PageLists, labels: Labelled, text: str |
         says=tuple(_sentences(told)),
         is_seed=told.is_seed,
         page=None if row is None else taken_page(row, crawl, labels, seeds_of(crawl)),
-        refused=None if told.not_taken is None else refused_page(told.not_taken),
+        refused=None if told.skipped is None else refused_page(told.skipped),
         parents=tuple(LinkingPage(**{name: getattr(each, name) for name in each.__slots__}) for each in told.parents),
         n_parents=told.n_parents,
         nearest=told.nearest,
@@ -239,9 +252,9 @@ def explanation(told: Explained, crawl: PageLists, labels: Labelled, text: str |
 def _sentences(told: Explained) -> list[str]:
     if told.visit is not None:
         return [*_taken(told, told.visit), *_found_from(told)]
-    if told.not_taken is not None:
+    if told.skipped is not None:
         return [
-            f"It was not taken: {told.not_taken.reason.told}. That was decided on {_moment(told.not_taken.time_s)}.",
+            f"It was not taken: {told.skipped.reason.told}. That was decided on {_sample(told.skipped.time_s)}.",
             *_found_from(told),
         ]
     if told.fate is Fate.WAITING:
@@ -253,8 +266,8 @@ def _sentences(told: Explained) -> list[str]:
     return [unknown, f"The nearest address that the crawl knows is {told.nearest}."] if told.nearest else [unknown]
 
 
-def _taken(told: Explained, row: VisitRow) -> list[str]:
-    says = [f"It was taken as visit {row.visit:,}, counted from 0, on {_moment(row.time_s)}."]
+def _taken(told: Explained, row: VisitRecord) -> list[str]:
+    says = [f"It was taken as visit {row.visit:,}, counted from 0, on {_sample(row.time_s)}."]
     asked = f"The strategy asked for it after {row.rank:,} other {'page' if row.rank == 1 else 'pages'}"
     waiting = "no page" if not row.waiting else "1 page" if row.waiting == 1 else f"{row.waiting:,} pages"
     score, regret = finite(row.score), finite(row.regret)
@@ -283,5 +296,5 @@ def _found_from(told: Explained) -> list[str]:
     return says
 
 
-def _moment(time_s: float) -> str:
+def _sample(time_s: float) -> str:
     return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d at %H:%M:%S UTC")

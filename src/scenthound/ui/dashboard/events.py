@@ -17,7 +17,7 @@ from time import monotonic
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from scenthound.errors import OddContent
+from scenthound.errors import CorruptData
 from scenthound.ui.dashboard.folders import FoundFolder
 from scenthound.ui.dashboard.live_reading import LiveRead, LiveReader, joined
 from scenthound.ui.dashboard.problems import TooBusy, Workers, as_json, told
@@ -160,7 +160,7 @@ class _Poller:
                     watcher.tell(live)
 
     def _read(self, whole: bool, look: bool) -> LiveRead:
-        with OddContent.told_of(self._found.path):
+        with CorruptData.wrapping(self._found.path):
             return self._reader.read(whole=whole, look=look)
 
 
@@ -220,9 +220,9 @@ async def _events(watcher: Watcher) -> AsyncIterator[bytes]:
 def _told(watcher: Watcher, news: Live | Problem) -> bytes:
     """The news as they are sent. What cannot be sent is the last that comes."""
     try:
-        with OddContent.told_of(watcher.found.path):
+        with CorruptData.wrapping(watcher.found.path):
             return _event(news)
-    except OddContent as odd:
+    except CorruptData as odd:
         watcher.end()
         return _event(Problem(str(odd)))
 

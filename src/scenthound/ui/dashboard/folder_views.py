@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from scenthound.crawler.state import crawl_state
-from scenthound.errors import BadInput, ScenthoundError, printable
+from scenthound.errors import InvalidInput, ScenthoundError, printable
 from scenthound.experiments.compare.ranking import MARGIN_SHARE, Mark, mark_of
 from scenthound.store.crawl_folder import ABOUT_FILE, DATABASE_FILE
 from scenthound.store.folder import KNOWN
@@ -56,7 +56,7 @@ def about_of(found: FoundFolder) -> dict[str, Any]:
     try:
         about = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError) as reason:
-        raise BadInput(f"{printable(file)} cannot be read ({printable(reason, 200)}).") from None
+        raise InvalidInput(f"{printable(file)} cannot be read ({printable(reason, 200)}).") from None
     return about if isinstance(about, dict) else {}
 
 

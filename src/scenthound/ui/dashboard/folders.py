@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from scenthound.errors import BadInput, ScenthoundError, printable
+from scenthound.errors import InvalidInput, ScenthoundError, printable
 from scenthound.files import open_regular
 from scenthound.store.crawl_folder import names_crawl
 from scenthound.store.folder import KNOWN, folder_kind
@@ -88,7 +88,7 @@ class FolderBook:
     def _of_kind(self, folder_id: str, *, is_crawl: bool) -> FoundFolder:
         found = self.named(folder_id)
         if found.problem is not None:
-            raise BadInput(found.problem.says)
+            raise InvalidInput(found.problem.says)
         if (found.kind == "crawl") != is_crawl:
             wanted, place = ("crawl", "experiments") if is_crawl else ("experiment", "crawls")
             raise NotThere(f"{printable(found.path)} is no {wanted}: it is shown at /{place}/{found.id}.")

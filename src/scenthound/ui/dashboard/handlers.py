@@ -50,8 +50,8 @@ from scenthound.ui.dashboard.responses import (
     Experiment,
     Explanation,
     Folders,
-    GuideQuality,
     Labels,
+    ModelQuality,
     Overlap,
     Pages,
     RefusedPages,
@@ -106,7 +106,7 @@ def explained(rooms: Rooms, asked: AddressOf) -> Explanation:
         return _explained(stored, told)
 
 
-def not_taken(rooms: Rooms, asked: RefusedOf) -> RefusedPages:
+def skipped(rooms: Rooms, asked: RefusedOf) -> RefusedPages:
     with PageLists.open(rooms.book.crawl(asked.id).path) as stored:
         return refused_pages(stored, asked)
 
@@ -212,7 +212,7 @@ def retrain(rooms: Rooms, asked: OfFolder) -> Retrained:
     folder = rooms.book.crawl(asked.id).path
     with rooms.trainings.of(folder):
         done = retrain_guide(folder)
-    quality = GuideQuality(*(getattr(done.quality, name) for name in GuideQuality.__slots__))
+    quality = ModelQuality(*(getattr(done.quality, name) for name in ModelQuality.__slots__))
     return Retrained(quality, done.taken_up, done.folder_name, done.command, done.says)
 
 

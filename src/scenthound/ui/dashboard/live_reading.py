@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from scenthound.crawler.state import crawl_state
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.store.crawl_folder import ABOUT_FILE
-from scenthound.store.crawl_rows import MomentRow
+from scenthound.store.crawl_rows import Sample
 from scenthound.store.stored_crawl import PageLists
-from scenthound.ui.crawl_curves import SPEED_WINDOW_S, shown_curves, speed_of_late
+from scenthound.ui.crawl_curves import SPEED_WINDOW_S, recent_speed, shown_curves
 from scenthound.ui.dashboard.crawl_views import crawl_answer, curves_answer, finite, labels_of, taken_pages
 from scenthound.ui.dashboard.folders import FoundFolder
 from scenthound.ui.dashboard.responses import Crawl, Curves, Live
@@ -86,7 +86,7 @@ class LiveReader:
     def _opened(self, look: bool) -> PageLists:
         made = _made(self._found.path) if look or self._crawl is None else self._made
         if self._crawl is not None and made != self._made:
-            raise BadInput(f"{printable(self._found.path)} has been replaced by another crawl.")
+            raise InvalidInput(f"{printable(self._found.path)} has been replaced by another crawl.")
         if self._crawl is None:
             self._crawl = PageLists.open(self._found.path)
             self._made = made
@@ -96,27 +96,27 @@ class LiveReader:
         for _ in range(_TRIES):
             before = crawl.change_counter()
             curves = curves_answer(shown_curves(crawl, is_alive=crawl_state(crawl).is_alive))
-            moments = crawl.moments(-1 if self._last is None else self._last.number - 1)
+            samples = crawl.samples(-1 if self._last is None else self._last.number - 1)
             if crawl.change_counter() == before:
                 break
-        if moments and curves.seconds:
-            number, moment = moments[-1]
-            self._last = _Point(number, moment.run, moment.time_s, curves.seconds[-1], moment.paused)
+        if samples and curves.seconds:
+            number, sample = samples[-1]
+            self._last = _Point(number, sample.run, sample.time_s, curves.seconds[-1], sample.paused)
         self._counter = before
         self._late = _late(list(zip(curves.seconds, curves.pages, strict=True)))
         return self._live(crawl, curves)
 
     def _new_points(self, crawl: PageLists) -> Curves:
         began_s = {run.run: run.began_s for run in crawl.runs()}
-        points: list[tuple[MomentRow, float]] = []
+        points: list[tuple[Sample, float]] = []
         last = self._last
-        for number, moment in crawl.moments(-1 if last is None else last.number):
-            elapsed_s = _worked_s(last, moment, began_s)
+        for number, sample in crawl.samples(-1 if last is None else last.number):
+            elapsed_s = _worked_s(last, sample, began_s)
             seconds = elapsed_s + (0.0 if last is None else last.seconds)
-            points.append((moment, seconds))
-            last = _Point(number, moment.run, moment.time_s, seconds, moment.paused)
+            points.append((sample, seconds))
+            last = _Point(number, sample.run, sample.time_s, seconds, sample.paused)
         self._last = last
-        known = [*self._late, *((seconds, moment.pages) for moment, seconds in points)]
+        known = [*self._late, *((seconds, sample.pages) for sample, seconds in points)]
         self._late = _late(known)
         return _curves(points, known)
 
@@ -127,11 +127,11 @@ class LiveReader:
         return Live(told, new, taken_pages(latest, crawl, labels_of(crawl)))
 
 
-def _worked_s(last: _Point | None, moment: MomentRow, began_s: dict[int, float]) -> float:
+def _worked_s(last: _Point | None, sample: Sample, began_s: dict[int, float]) -> float:
     """The seconds of work since the last point."""
-    if last is None or last.run != moment.run:
-        return max(0.0, moment.time_s - began_s.get(moment.run, moment.time_s))
-    return 0.0 if last.paused and moment.paused else max(0.0, moment.time_s - last.time_s)
+    if last is None or last.run != sample.run:
+        return max(0.0, sample.time_s - began_s.get(sample.run, sample.time_s))
+    return 0.0 if last.paused and sample.paused else max(0.0, sample.time_s - last.time_s)
 
 
 def joined(first: Curves, second: Curves) -> Curves:
@@ -145,12 +145,12 @@ def _late(points: list[tuple[float, int]]) -> list[tuple[float, int]]:
     return points[kept[-1] :] if kept else points
 
 
-def _curves(points: list[tuple[MomentRow, float]], known: list[tuple[float, int]]) -> Curves:
+def _curves(points: list[tuple[Sample, float]], known: list[tuple[float, int]]) -> Curves:
     """The new points; `known` are their seconds and pages behind those of points before."""
     seconds, pages = (np.array(column, np.float64) for column in (zip(*known, strict=True) if known else ((), ())))
-    speed = speed_of_late(seconds, pages)[len(known) - len(points) :].tolist()
+    speed = recent_speed(seconds, pages)[len(known) - len(points) :].tolist()
     columns: dict[str, Any] = {
-        name: tuple(getattr(moment, name) for moment, _ in points)
+        name: tuple(getattr(sample, name) for sample, _ in points)
         for name in Curves.__slots__
         if name not in ("seconds", "pages_per_s")
     }
@@ -162,5 +162,5 @@ def _made(folder: Path) -> tuple[int, int]:
     try:
         found = (folder / ABOUT_FILE).stat()
     except OSError:
-        raise BadInput(f"There is no crawl at {printable(folder)} any more.") from None
+        raise InvalidInput(f"There is no crawl at {printable(folder)} any more.") from None
     return found.st_ino, found.st_mtime_ns

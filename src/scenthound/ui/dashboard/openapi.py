@@ -65,7 +65,7 @@ def schema_of(kind: Any) -> Schema:
     raise TypeError(f"{kind} has no schema")
 
 
-def told_of(kind: type) -> str | None:
+def wrapping(kind: type) -> str | None:
     """What the class says of itself; a dataclass without a word of its own has its signature there."""
     said = inspect.getdoc(kind)
     return None if said is None or said.startswith(f"{kind.__name__}(") else " ".join(said.split())
@@ -82,7 +82,7 @@ def _array(inner: tuple[Any, ...]) -> Schema:
 def _object(kind: type) -> Schema:
     hints = get_type_hints(kind)
     names = [field.name for field in fields(kind)]
-    said = told_of(kind)
+    said = wrapping(kind)
     return {
         "type": "object",
         **({} if said is None else {"description": said}),

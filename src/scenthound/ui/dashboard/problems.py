@@ -20,13 +20,13 @@ import orjson
 from starlette.responses import HTMLResponse, Response
 
 from scenthound.errors import (
-    BadInput,
+    CorruptData,
     Failure,
+    InvalidInput,
     MissingExtra,
-    OddContent,
     ScenthoundError,
     UnknownName,
-    WrongUse,
+    UsageError,
     printable,
 )
 from scenthound.ui.dashboard.responses import Problem
@@ -90,10 +90,10 @@ def status_of(error: ScenthoundError) -> int:
         (NotThere, 404),
         (TooBusy, 503),
         (MissingExtra, 501),
-        (OddContent, 422),
+        (CorruptData, 422),
         # The folder is at fault and not the question.
-        (BadInput, 409),
-        (WrongUse, 400),
+        (InvalidInput, 409),
+        (UsageError, 400),
     )
     return next((status for kind, status in statuses if isinstance(error, kind)), 500)
 

@@ -98,9 +98,9 @@ def _hosts(crawl: Crawl) -> Samples:
     status = crawl.status
     if status is not None:
         yield {"state": "in process"}, status.hosts_active
-        yield {"state": "resting"}, status.hosts_resting
+        yield {"state": "resting"}, status.hosts_waiting
         yield {"state": "ready"}, status.hosts_ready
-        yield {"state": "retired"}, status.hosts_retired
+        yield {"state": "retired"}, status.hosts_disabled
 
 
 def _not_taken(crawl: Crawl) -> Samples:
@@ -117,10 +117,10 @@ def _metrics() -> list[Metric]:
         Metric("scenthound_page_budget", "gauge", "Pages wanted.", _of_status(lambda status: status.page_budget)),
         Metric("scenthound_harvest", "gauge", "Mean relevance of the pages.", _of_harvest(lambda each: each.harvest)),
         Metric(
-            "scenthound_harvest_of_late",
+            "scenthound_recent_harvest",
             "gauge",
             "Mean relevance of the last 200 pages.",
-            _of_harvest(lambda status: status.harvest_of_late),
+            _of_harvest(lambda status: status.recent_harvest),
         ),
         Metric("scenthound_pages_per_second", "gauge", "Speed of late, of a crawl at work.", _speed),
         Metric("scenthound_frontier", "gauge", "Pages that wait.", _of_status(lambda status: status.frontier)),
@@ -132,5 +132,5 @@ def _metrics() -> list[Metric]:
             "Mean score given up because hosts of better pages rested.",
             _of_status(lambda status: status.regret),
         ),
-        Metric("scenthound_not_taken_total", "counter", "Pages not taken, by reason.", _not_taken),
+        Metric("scenthound_skipped_total", "counter", "Pages not taken, by reason.", _not_taken),
     ]

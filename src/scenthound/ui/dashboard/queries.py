@@ -9,7 +9,7 @@ Rules
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from scenthound.errors import BadParameter, UnknownName, printable
+from scenthound.errors import InvalidParameter, UnknownName, printable
 from scenthound.ui.dashboard.responses import Order
 
 #: Pages in one answer.
@@ -141,7 +141,7 @@ def read_question(question: type[Question], path: dict[str, str], given: dict[st
         if name in path or name in given:
             values[asked.field.name] = _value(asked, path.get(name, given.get(name)))
         elif asked.is_required:
-            raise BadParameter(asked.about.asks or f"{name} is missing: {asked.about.says}")
+            raise InvalidParameter(asked.about.asks or f"{name} is missing: {asked.about.says}")
     return question(**values)
 
 
@@ -162,7 +162,9 @@ def _value(asked: Asked, written: object) -> object:
     if kind is int:
         number = _integer(name, written)
         if not about.least <= number <= about.most:
-            raise BadParameter(f"{name} is {printable(number, 40)}; it has to be from {about.least} to {about.most:,}.")
+            raise InvalidParameter(
+                f"{name} is {printable(number, 40)}; it has to be from {about.least} to {about.most:,}."
+            )
         return number
     if get_origin(kind) is Literal:
         if written not in get_args(kind):
@@ -172,7 +174,7 @@ def _value(asked: Asked, written: object) -> object:
         return _bounded(asked, written)
     if written is None or isinstance(written, bool):
         return written
-    raise BadParameter(f"{name} is {printable(written, 40)!r}; it has to be true, false or null.")
+    raise InvalidParameter(f"{name} is {printable(written, 40)!r}; it has to be true, false or null.")
 
 
 def _integer(name: str, written: object) -> int:
@@ -181,17 +183,17 @@ def _integer(name: str, written: object) -> int:
         return written
     if isinstance(written, str) and written.isascii() and written.isdigit() and len(written) <= 15:
         return int(written)
-    raise BadParameter(f"{name} is {printable(written, 40)!r}; it has to be a whole number.")
+    raise InvalidParameter(f"{name} is {printable(written, 40)!r}; it has to be a whole number.")
 
 
 def _bounded(asked: Asked, written: object) -> object:
     least, most = asked.about.least, asked.about.most
     is_list = get_origin(asked.kind) is tuple
     if not isinstance(written, list if is_list else str):
-        raise BadParameter(f"{asked.name} is {printable(written, 40)!r}; it has to be a text.")
+        raise InvalidParameter(f"{asked.name} is {printable(written, 40)!r}; it has to be a text.")
     assert isinstance(written, list | str)
     if not least <= len(written) <= most:
         unit = "values" if is_list else "letters"
         says = f"{asked.name} has {len(written):,} {unit}; it has to have from {least} to {most:,}."
-        raise BadParameter(asked.about.asks or says)
+        raise InvalidParameter(asked.about.asks or says)
     return tuple(written) if is_list else written

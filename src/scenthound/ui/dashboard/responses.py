@@ -100,7 +100,7 @@ class ReasonCount:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedHost:
+class HostStatistics:
     """A host that was asked lately. `rests_s`: how long it still rests."""
 
     host: str
@@ -121,22 +121,22 @@ class Status:
     page_budget: int
     pages_per_s: float
     harvest: float
-    harvest_of_late: float
+    recent_harvest: float
     regret: float | None
     frontier: int
     in_flight: int
     hosts_active: int
-    hosts_resting: int
+    hosts_waiting: int
     hosts_ready: int
-    hosts_retired: int
-    not_taken: int
+    hosts_disabled: int
+    skipped: int
     reasons: tuple[ReasonCount, ...]
-    asked_hosts: tuple[AskedHost, ...]
+    host_statistics: tuple[HostStatistics, ...]
     problem: str  #: why what was last wished of the crawl could not be done; empty if it could
 
 
 @dataclass(frozen=True, slots=True)
-class Guide:
+class ModelInfo:
     """A guide that was trained anew, and scores from `visit` on."""
 
     visit: int
@@ -157,13 +157,13 @@ class Crawl:
     topic: str
     keywords: tuple[str, ...]
     strategy: str
-    guide: str
+    relevance_model: str
     scored_by: str
     state: State
     ended: str | None
     resume_command: str | None
     status: Status | None  #: null before the first second is over, and for crawls of old versions
-    guides: tuple[Guide, ...]
+    relevance_models: tuple[ModelInfo, ...]
     n_labels: int
     settings: tuple[Fact, ...]
 
@@ -177,15 +177,15 @@ class Curves:
     seconds: tuple[float, ...]
     pages: tuple[int, ...]
     harvest: tuple[float | None, ...]
-    harvest_of_late: tuple[float | None, ...]
+    recent_harvest: tuple[float | None, ...]
     pages_per_s: tuple[float | None, ...]
     regret: tuple[float | None, ...]
     frontier: tuple[int, ...]
     hosts_active: tuple[int | None, ...]
-    hosts_resting: tuple[int | None, ...]
+    hosts_waiting: tuple[int | None, ...]
     hosts_ready: tuple[int | None, ...]
-    hosts_retired: tuple[int | None, ...]
-    not_taken: tuple[int | None, ...]
+    hosts_disabled: tuple[int | None, ...]
+    skipped: tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +317,7 @@ class RefusedPages:
 
 
 @dataclass(frozen=True, slots=True)
-class GuideQuality:
+class ModelQuality:
     """How well labelled pages are told apart: `area_before` (the guide so far) and `area_after` (the new one) are the
     chance that a relevant page scores above another: 0.5 is nothing, null is not known. Each is of pages that the guide
     did not learn from."""
@@ -344,7 +344,7 @@ class Retrained:
     """What came of training the guide anew. A running crawl takes it up within a second or two (`taken_up`); `command`
     starts a crawl by it."""
 
-    quality: GuideQuality
+    quality: ModelQuality
     taken_up: bool
     folder: str
     command: str

@@ -85,7 +85,7 @@ ENDPOINTS = (
         "Pages that were not taken.",
         asked.RefusedOf,
         told.RefusedPages,
-        crawl.not_taken,
+        crawl.skipped,
         _yes,
     ),
     Endpoint("GET", "/api/crawls/{id}/hosts", "Hosts of most pages.", asked.OfFolder, told.TopHosts, crawl.hosts, _yes),

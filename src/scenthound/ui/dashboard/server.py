@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from scenthound.errors import BadInput, Failure, MissingExtra, WrongUse, printable
+from scenthound.errors import Failure, InvalidInput, MissingExtra, UsageError, printable
 
 ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 8787
@@ -33,7 +33,7 @@ def serve(folders: list[Path], port: int | None, said: Callable[[str], None], *,
     require_server()
     for folder in folders:
         if not folder.is_dir():
-            raise BadInput(f"{printable(folder)} is no folder: name crawls, experiments or folders that hold some.")
+            raise InvalidInput(f"{printable(folder)} is no folder: name crawls, experiments or folders that hold some.")
     with listening(port) as place:
         number = place.getsockname()[1]
         token = secrets.token_urlsafe(24)
@@ -102,12 +102,12 @@ def listening(port: int | None) -> socket.socket:
     """A socket at the port, or at the next one that is free if none was asked for."""
     if port is not None:
         if not 1 <= port <= 65_535:
-            raise WrongUse(f"--port {port} is no port: they go from 1 to 65535.")
+            raise UsageError(f"--port {port} is no port: they go from 1 to 65535.")
         return _bound(port)
     for candidate in range(DEFAULT_PORT, DEFAULT_PORT + _MORE_PORTS):
         try:
             return _bound(candidate)
-        except WrongUse:
+        except UsageError:
             continue
     return _bound(0)
 
@@ -118,5 +118,5 @@ def _bound(port: int) -> socket.socket:
     except OSError as reason:
         if reason.errno in (errno.EADDRINUSE, errno.EACCES):
             why = "is taken by another program" if reason.errno == errno.EADDRINUSE else "may not be used by you"
-            raise WrongUse(f"Port {port} {why}: choose another --port, or leave it out.") from None
+            raise UsageError(f"Port {port} {why}: choose another --port, or leave it out.") from None
         raise Failure(f"Port {port} of {ADDRESS} cannot be listened at: {reason.strerror}.") from None

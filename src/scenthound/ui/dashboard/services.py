@@ -9,9 +9,9 @@ from pathlib import Path
 from time import monotonic
 from uuid import UUID
 
-from scenthound.errors import BadInput
+from scenthound.errors import InvalidInput
 from scenthound.store.crawl_folder import ABOUT_FILE
-from scenthound.store.crawl_rows import VisitRow
+from scenthound.store.crawl_rows import VisitRecord
 from scenthound.store.export_pages import text_of_visit
 from scenthound.store.search_index import PageSearch
 from scenthound.store.search_query import excerpt
@@ -202,7 +202,7 @@ class CrawlIndex:
         found = self._search.count(asked.query, MOST_COUNTED)
         return FoundVisits(tuple(hit.visit for hit in hits[: asked.limit]), following, found)
 
-    def excerpt(self, crawl: PageLists, row: VisitRow, query: str) -> str | None:
+    def excerpt(self, crawl: PageLists, row: VisitRecord, query: str) -> str | None:
         return excerpt(text_of_visit(crawl, row), query) or None
 
     def close(self) -> None:
@@ -264,7 +264,7 @@ class Trainings:
         """BadInput if the guide of the crawl is in training: another would learn from the same labels."""
         with self._lock:
             if folder in self._folders:
-                raise BadInput("The guide of this crawl is being trained already: wait for what that comes to.")
+                raise InvalidInput("The guide of this crawl is being trained already: wait for what that comes to.")
             self._folders.add(folder)
         try:
             yield

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scenthound.errors import BadInput, OddContent, WrongUse, printable
-from scenthound.files import open_regular, regular_bytes, write_whole
+from scenthound.errors import CorruptData, InvalidInput, UsageError, printable
+from scenthound.files import open_regular, regular_bytes, write_atomic
 from scenthound.model import Progress, silent
 from scenthound.store.folder import folder_kind
 from scenthound.ui.html import page_html
@@ -36,7 +36,7 @@ def report_page(folder: str | Path, progress: Progress = silent) -> str:
     """The HTML of a folder's report; BadInput if there can be none."""
     place = Path(folder)
     kind = folder_kind(place)
-    with OddContent.told_of(place, kind):
+    with CorruptData.wrapping(place, kind):
         return _MAKERS[kind](place, progress)
 
 
@@ -49,7 +49,7 @@ def write_report(
     html = report_page(folders[0], progress) if len(folders) == 1 else crawls_report(folders)
     content = html.encode("utf-8", "replace")
     if not (file.is_file() and file.read_bytes() == content):
-        write_whole(file, content, follow_link=out is not None)
+        write_atomic(file, content, follow_link=out is not None)
     return WrittenReport(file, len(content))
 
 
@@ -58,23 +58,23 @@ def crawls_report(folders: Sequence[Path]) -> str:
     from scenthound.ui.reports.crawls import MOST_CRAWLS, crawls_page
 
     if len(folders) > MOST_CRAWLS:
-        raise WrongUse(f"{len(folders):,} crawls are too many for one page: name {MOST_CRAWLS} at most.")
+        raise UsageError(f"{len(folders):,} crawls are too many for one page: name {MOST_CRAWLS} at most.")
     for folder in folders:
         kind = folder_kind(folder)
         if kind != "crawl":
-            raise WrongUse(
+            raise UsageError(
                 f"{printable(folder)} is a {kind}; only crawls are shown side by side: name it alone, or leave it out."
             )
-    with OddContent.told_of(" or ".join(map(str, folders))):
+    with CorruptData.wrapping(" or ".join(map(str, folders))):
         return page_html(crawls_page(folders))
 
 
 def check_replaceable(file: Path, force: bool) -> None:
     """BadInput if the file is something else than a report, or no file at all."""
     if file.is_dir():
-        raise BadInput(f"{printable(file)} is a folder: name a file with --out.")
+        raise InvalidInput(f"{printable(file)} is a folder: name a file with --out.")
     if file.exists() and not force and not is_report(file):
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(file)} is there already and is no report of Scenthound's: choose another name with --out, or "
             "replace it with --force."
         )
@@ -112,7 +112,7 @@ def _study(folder: Path, _progress: Progress) -> str:
 
     own = _own_report(folder) if (folder / FINDINGS_FILE).is_file() else None
     if own is None:
-        raise BadInput(
+        raise InvalidInput(
             f"The study in {printable(folder)} has no report, so it did not come to its end: run `scenthound study` "
             "again with the same --out; crawls that were made are kept."
         )
@@ -132,7 +132,7 @@ def _validation(folder: Path, _progress: Progress) -> str:
 
 
 def _web(folder: Path, _progress: Progress) -> str:
-    raise BadInput(
+    raise InvalidInput(
         f"{printable(folder)} is a recorded web, of which there is no report: let strategies crawl it with "
         "`scenthound compare` or `scenthound simulate`."
     )

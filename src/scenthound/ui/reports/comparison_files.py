@@ -24,7 +24,7 @@ from scenthound.ui.formats import finite, versions
 DEFAULTS = ComparisonSettings()
 
 
-def repeat_command(done: StrategyComparison) -> str:
+def reproduce_command(done: StrategyComparison) -> str:
     """`scenthound compare` with all that decides, and nothing that is so anyway; empty if no command line can say it.
     Topics are named, so that it is the same ones whatever is added to their file."""
     settings, experiment = done.settings, done.experiment
@@ -47,7 +47,7 @@ def repeat_command(done: StrategyComparison) -> str:
             ("--judge", unless(settings.n_judge, 0)),
             ("--mode", unless(settings.mode, DEFAULTS.mode)),
             ("--closed-world", settings.closed_world),
-            ("--follow-nofollow", not settings.obey_nofollow),
+            ("--follow-nofollow", not settings.respect_nofollow),
         ],
     )
 
@@ -103,7 +103,7 @@ def as_json(done: StrategyComparison) -> dict[str, Any]:
         "winner": done.winner.contestant.spec,
         "command": done.command,
         "command_note": done.command_note,
-        "repeat": repeat_command(done),
+        "repeat": reproduce_command(done),
         "crawls_made": done.n_made,
     }
     plain: dict[str, Any] = finite(values)
@@ -118,7 +118,7 @@ def _placed(done: StrategyComparison, placed: Placed) -> dict[str, Any]:
         "name": row_name(placed),
         "also": [other.spec for other in placed.also],
         "swept": dict(zip(parameters, placed.contestant.swept, strict=True)),
-        "guide": done.experiment.guides()[placed.contestant.spec],
+        "relevance_model": done.experiment.relevance_models()[placed.contestant.spec],
         "mean": placed.mean,
         "standard_error": placed.standard_error,
         "difference": asdict(placed.difference) if placed.difference else None,

@@ -23,7 +23,7 @@ from scenthound.experiments.compare.ranking import Mark, Placed, row_name
 from scenthound.experiments.compare.settings import ComparisonSettings, Contestant
 from scenthound.experiments.starts import TopicChoice
 from scenthound.experiments.statistics import PairedSample, spread_told
-from scenthound.files import write_whole
+from scenthound.files import write_atomic
 from scenthound.model import Progress, silent
 from scenthound.registry import Value, written
 from scenthound.ui.figures import (
@@ -208,14 +208,14 @@ def _write(done: StrategyComparison, out: Path) -> None:
     page = page_html(comparison_page(told_comparison(values)))
     texts = {TABLE_FILE: crawls_csv(done), REPORT_FILE: page}
     contents = {**{name: text.encode("utf-8") for name, text in texts.items()}, **_pictures(done)}
-    training = done.guide_pages.files() if done.guide_pages else {}
+    training = done.model_pages.files() if done.model_pages else {}
     (out / RANKING_FILE).unlink(missing_ok=True)
     for name, content in contents.items():
-        write_whole(out / name, content)
+        write_atomic(out / name, content)
     for name in PICTURES.difference(contents):
         (out / name).unlink(missing_ok=True)
     _write_training(training, out / TRAINING_FOLDER)
-    write_whole(out / RANKING_FILE, ranking)
+    write_atomic(out / RANKING_FILE, ranking)
 
 
 def _write_training(texts: Mapping[str, str], folder: Path) -> None:
@@ -224,7 +224,7 @@ def _write_training(texts: Mapping[str, str], folder: Path) -> None:
         shutil.rmtree(folder)
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / name, text.encode("utf-8"))
+        write_atomic(folder / name, text.encode("utf-8"))
 
 
 def _pictures(done: StrategyComparison) -> dict[str, bytes]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.experiments.compare.ranking import mark_of
 from scenthound.model import FloatArray
 from scenthound.store.folder import locked_unless_taken
@@ -50,7 +50,7 @@ def comparison_place(out: Path, train_from: Path | None = None) -> Iterator[None
     _make(out)
     with locked_unless_taken(out) as is_ours:
         if not is_ours:
-            raise BadInput(f"Another run is at work in {printable(out)}: wait for it, or choose another --out.")
+            raise InvalidInput(f"Another run is at work in {printable(out)}: wait for it, or choose another --out.")
         try:
             yield
         except BaseException:
@@ -61,14 +61,14 @@ def comparison_place(out: Path, train_from: Path | None = None) -> Iterator[None
 
 def _check(out: Path) -> None:
     if not out.is_dir():
-        raise BadInput(f"{printable(out)} is no folder: choose another --out.")
+        raise InvalidInput(f"{printable(out)} is no folder: choose another --out.")
     try:
         found = sorted(entry.name for entry in out.iterdir() if not entry.name.startswith("."))
     except OSError as reason:
-        raise BadInput(f"{printable(out)} cannot be read: {reason.strerror}. Choose another --out.") from None
+        raise InvalidInput(f"{printable(out)} cannot be read: {reason.strerror}. Choose another --out.") from None
     others = [name for name in found if not _is_ours(out, name)]
     if others:
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(out)} has something else in it than a comparison, {printable(others[0])} for one: "
             "choose another --out."
         )
@@ -98,7 +98,7 @@ def _check_training(out: Path, train_from: Path | None) -> None:
         return
     folder = (out / TRAINING_FOLDER).resolve()
     if folder in (train_from.resolve(), *train_from.resolve().parents):
-        raise BadInput(
+        raise InvalidInput(
             f"--train-from {printable(train_from)} is in --out, where a run would remove it: copy it to another place, "
             "or choose another --out."
         )
@@ -108,9 +108,9 @@ def _make(out: Path) -> None:
     try:
         (out / CRAWLS_FOLDER).mkdir(parents=True, exist_ok=True)
     except OSError as reason:
-        raise BadInput(f"{printable(out)} cannot be made: {reason.strerror}. Choose another --out.") from None
+        raise InvalidInput(f"{printable(out)} cannot be made: {reason.strerror}. Choose another --out.") from None
     if not os.access(out, os.W_OK):
-        raise BadInput(f"{printable(out)} cannot be written into: mend its rights, or choose another --out.")
+        raise InvalidInput(f"{printable(out)} cannot be written into: mend its rights, or choose another --out.")
 
 
 def _remove_if_unused(out: Path) -> None:
@@ -202,17 +202,17 @@ def read_comparison(folder: Path) -> ToldComparison:
     except (OSError, ValueError, RecursionError):
         values = None
     if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise BadInput(f"{printable(folder)} has no finished comparison: make one with `scenthound compare --out`.")
+        raise InvalidInput(f"{printable(folder)} has no finished comparison: make one with `scenthound compare --out`.")
     if values.get("version") != VERSION:
         said = printable(values.get("version"), 40)
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(file)} has version {said} of the format and this Scenthound reads {VERSION}: install the "
             "Scenthound that made it."
         )
     try:
         return told_comparison(values)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
-        raise BadInput(f"{printable(file)} is damaged: compare again.") from None
+        raise InvalidInput(f"{printable(file)} is damaged: compare again.") from None
 
 
 def told_comparison(values: Mapping[str, Any]) -> ToldComparison:

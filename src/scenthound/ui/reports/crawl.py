@@ -36,16 +36,18 @@ N_SPEEDS = 60
 
 
 def harvest_chart(crawl: CrawlOverview) -> Chart:
-    so_far, of_late = _means(crawl.relevance)
+    so_far, recent = _means(crawl.relevance)
     pages = np.arange(1.0, crawl.n_pages + 1)
-    late = (Series(f"last {WINDOW} pages", pages, of_late),) if crawl.n_pages > WINDOW else ()
+    late = (Series(f"last {WINDOW} pages", pages, recent),) if crawl.n_pages > WINDOW else ()
     return Chart(
         "harvest",
         "Harvest",
         "pages taken",
         "mean relevance",
         (Series("all pages so far", pages, so_far), *late),
-        marks=tuple(Mark(float(each.visit), _guide_told(each.n_positive, each.n_negative)) for each in crawl.guides),
+        marks=tuple(
+            Mark(float(each.visit), _model_text(each.n_positive, each.n_negative)) for each in crawl.relevance_models
+        ),
         note=noted(crawl, "Harvest is the mean relevance of the pages taken, by the model that guided the crawl.")
         + (" A mean over both is of two scales." if has_several_scales(crawl) else ""),
     )
@@ -59,7 +61,7 @@ def _means(relevance: FloatArray) -> tuple[FloatArray, FloatArray]:
     return total[1:] / pages, (total[pages] - total[before]) / (pages - before)
 
 
-def _guide_told(n_positive: int, n_negative: int) -> str:
+def _model_text(n_positive: int, n_negative: int) -> str:
     return f"guide trained anew, from {n_positive:,} relevant and {n_negative:,} other pages"
 
 
@@ -102,9 +104,9 @@ def _speeds(curves: CrawlCurves) -> tuple[FloatArray, FloatArray]:
 def _hosts(curves: CrawlCurves, time: FloatArray, label: str) -> Chart:
     states = {
         "in process": curves.hosts_active,
-        "resting": curves.hosts_resting,
+        "resting": curves.hosts_waiting,
         "ready": curves.hosts_ready,
-        "retired": curves.hosts_retired,
+        "retired": curves.hosts_disabled,
     }
     return Chart(
         "host-states",
@@ -123,7 +125,7 @@ def waiting_charts(crawl: CrawlOverview) -> tuple[Chart, ...]:
     pages = curves.pages.astype(np.float64)
     waiting = [Series("waiting", pages, curves.frontier.astype(np.float64))]
     if curves.knows_hosts:
-        waiting.append(Series("not taken", pages, curves.not_taken))
+        waiting.append(Series("not taken", pages, curves.skipped))
     frontier = Chart("frontier", "Pages that wait", "pages taken", "pages", tuple(waiting))
     if not np.isfinite(curves.regret).any():
         return (frontier,)

@@ -1,13 +1,13 @@
 """What a crawl was told, and what it takes to make it again: facts, commands and versions."""
 
 from scenthound.command_line import in_lines
-from scenthound.crawler.command import RepeatCommand, repeat_command
-from scenthound.crawler.plan import CrawlPlan, RunGoals
+from scenthound.crawler.command import ReproduceCommand, reproduce_command
+from scenthound.crawler.plan import CrawlSettings, StopConditions
 from scenthound.errors import printable
 from scenthound.ui.crawl_overview import CrawlOverview
 from scenthound.ui.document import Block, Cell, Facts, Prose, Section, TableBlock, Verbatim
 from scenthound.ui.formats import versions, versions_told
-from scenthound.ui.reports.crawl_text import moment, resume_command, span
+from scenthound.ui.reports.crawl_text import resume_command, sample, span
 
 # What a crawl was told to do, as names and values for people.
 
@@ -15,12 +15,12 @@ MOST_SEEDS = 50
 MOST_DESCRIPTION_LETTERS = 2_000
 
 
-def settings_facts(plan: CrawlPlan, goals: RunGoals, guide: str) -> list[tuple[str, str]]:
-    """`guide` is the model that scored pages when the crawl began."""
-    return _topic_facts(plan) + _choice_facts(plan, goals, guide) + _manner_facts(plan)
+def settings_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: str) -> list[tuple[str, str]]:
+    """`relevance_model` is the model that scored pages when the crawl began."""
+    return _topic_facts(plan) + _choice_facts(plan, goals, relevance_model) + _manner_facts(plan)
 
 
-def _topic_facts(plan: CrawlPlan) -> list[tuple[str, str]]:
+def _topic_facts(plan: CrawlSettings) -> list[tuple[str, str]]:
     topic, seeds = plan.topic, plan.seeds
     more = f" and {len(seeds) - MOST_SEEDS:,} more" if len(seeds) > MOST_SEEDS else ""
     facts = [
@@ -32,11 +32,14 @@ def _topic_facts(plan: CrawlPlan) -> list[tuple[str, str]]:
     return [(name, value) for name, value in facts if value]
 
 
-def _choice_facts(plan: CrawlPlan, goals: RunGoals, guide: str) -> list[tuple[str, str]]:
+def _choice_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: str) -> list[tuple[str, str]]:
     floor = goals.harvest_floor
     return [
         ("strategy", printable(plan.strategy)),
-        ("guide", printable(guide) + (f", trained on {printable(plan.train_from)}" if plan.train_from else "")),
+        (
+            "relevance_model",
+            printable(relevance_model) + (f", trained on {printable(plan.train_from)}" if plan.train_from else ""),
+        ),
         ("page budget", f"{goals.page_budget or plan.page_budget:,}"),
         *([("ends below a harvest of", f"{floor:g}")] if floor else []),
         (
@@ -52,7 +55,7 @@ def _choice_facts(plan: CrawlPlan, goals: RunGoals, guide: str) -> list[tuple[st
     ]
 
 
-def _manner_facts(plan: CrawlPlan) -> list[tuple[str, str]]:
+def _manner_facts(plan: CrawlSettings) -> list[tuple[str, str]]:
     politeness, limits = plan.politeness, plan.limits
     bounds = {"a host": politeness.pages_per_host, "a domain": politeness.pages_per_domain}
     told = [f"{count:,} of {whose}" for whose, count in bounds.items() if count is not None]
@@ -61,7 +64,7 @@ def _manner_facts(plan: CrawlPlan) -> list[tuple[str, str]]:
         "near-duplicates": plan.near_duplicates,
         "soft 404s": plan.soft_404s,
         "private addresses": not plan.allow_private,
-        "nofollow": plan.obey_nofollow,
+        "nofollow": plan.respect_nofollow,
     }
     off = [name for name, is_on in guards.items() if not is_on]
     return [
@@ -90,7 +93,7 @@ def go_on_section(crawl: CrawlOverview) -> Section:
     ]
     if repeat.unsaid:
         notes.append(f"No option says these settings, which a program chose: {', '.join(repeat.unsaid)}.")
-    if crawl.guides:
+    if crawl.relevance_models:
         notes.append("The guide was trained anew while the crawl ran, from pages that a person labelled.")
     return Section("Go on, or repeat it", (*blocks, Prose(tuple(notes))))
 
@@ -101,14 +104,14 @@ def files_section(crawl: CrawlOverview) -> list[Section]:
     return [Section("Files that the command reads", tuple(files), folded=True)] if files else []
 
 
-def _repeat(crawl: CrawlOverview) -> RepeatCommand:
+def _repeat(crawl: CrawlOverview) -> ReproduceCommand:
     """Into a folder beside this one."""
     place = crawl.folder.absolute()
-    return repeat_command(crawl.plan, crawl.goals, str(place.with_name(f"{place.name}-again")))
+    return reproduce_command(crawl.plan, crawl.goals, str(place.with_name(f"{place.name}-again")))
 
 
 def settings_section(crawl: CrawlOverview) -> Section:
-    blocks: list[Block] = [Facts(tuple(settings_facts(crawl.plan, crawl.goals, crawl.guide)))]
+    blocks: list[Block] = [Facts(tuple(settings_facts(crawl.plan, crawl.goals, crawl.relevance_model)))]
     if crawl.runs:
         blocks.append(_runs_table(crawl))
     blocks.append(Facts((*_origin_facts(crawl),)))
@@ -118,7 +121,7 @@ def settings_section(crawl: CrawlOverview) -> Section:
 def _runs_table(crawl: CrawlOverview) -> TableBlock:
     rows = tuple(
         (
-            Cell(moment(run.began_s)),
+            Cell(sample(run.began_s)),
             Cell("-" if run.ended_s is None else span(run.ended_s - run.began_s)),
             Cell(printable(run.ended or "no word of its end")),
             Cell(printable(run.version)),
@@ -135,7 +138,7 @@ def _origin_facts(crawl: CrawlOverview) -> list[tuple[str, str]]:
         ("folder", printable(crawl.folder.absolute())),
         ("crawl's id", crawl.crawl_id),
         ("user agent", printable(crawl.user_agent)),
-        ("began", moment(crawl.began_s)),
-        ("last page", moment(crawl.last_s)),
+        ("began", sample(crawl.began_s)),
+        ("last page", sample(crawl.last_s)),
         ("this report was made by", versions_told(versions())),
     ]

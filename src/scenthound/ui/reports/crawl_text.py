@@ -38,7 +38,7 @@ def resume_command(folder: Path, state: CrawlState) -> str:
 def who_scores(crawl: CrawlOverview) -> str:
     """The middle of a sentence."""
     if not any(each.is_trained_anew for each in crawl.scorers):
-        return f"{printable(crawl.guide, 100)} scores how relevant a page is"
+        return f"{printable(crawl.relevance_model, 100)} scores how relevant a page is"
     first, *later = crawl.scorers
     changes = [f", from visit {each.first:,} on {scorer_told(each)}" for each in later]
     return f"{scorer_told(first)} scored how relevant a page is{''.join(changes)}"
@@ -48,9 +48,9 @@ def scorer_told(scorer: Scorer) -> str:
     return f"{printable(scorer.model, 60)}{' trained anew' if scorer.is_trained_anew else ''}"
 
 
-def guides_told(crawl: CrawlOverview) -> str:
+def models_text(crawl: CrawlOverview) -> str:
     """All that scored pages: cosine, then svm trained anew."""
-    return ", then ".join(map(scorer_told, crawl.scorers)) or printable(crawl.guide, 60)
+    return ", then ".join(map(scorer_told, crawl.scorers)) or printable(crawl.relevance_model, 60)
 
 
 def has_several_scales(crawl: CrawlOverview) -> bool:
@@ -62,7 +62,7 @@ def scales_note(crawl: CrawlOverview) -> str:
     if not has_several_scales(crawl):
         return ""
     visits = " and ".join(f"{each.first:,}" for each in crawl.scorers[1:])
-    return f"Relevance is by {guides_told(crawl)}: before and after visit {visits} it cannot be compared."
+    return f"Relevance is by {models_text(crawl)}: before and after visit {visits} it cannot be compared."
 
 
 def noted(crawl: CrawlOverview, note: str) -> str:
@@ -204,7 +204,7 @@ def refusals(crawl: CrawlOverview) -> str:
 
 def how_it_stands(crawl: CrawlOverview) -> str:
     """Why it ended, or that it did not, and the command that lets it go on."""
-    when = f" The last page was taken on {moment(crawl.last_s)}." if crawl.last_s else ""
+    when = f" The last page was taken on {sample(crawl.last_s)}." if crawl.last_s else ""
     command = resume_command(crawl.folder, crawl.state) if crawl.state.can_go_on else ""
     return f"{_state(crawl)}{when}{f' To let it go on: {command}' if command else ''}"
 
@@ -256,7 +256,7 @@ def rough_span(seconds: float) -> str:
     return span(seconds) if size == 1 else f"{seconds / size:.1f} {unit}"
 
 
-def moment(time_s: float | None) -> str:
+def sample(time_s: float | None) -> str:
     if time_s is None or not math.isfinite(time_s):
         return "not known"
     return f"{datetime.fromtimestamp(time_s, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from scenthound.command_line import in_lines
-from scenthound.crawler.command import repeat_command
+from scenthound.crawler.command import reproduce_command
 from scenthound.errors import printable
 from scenthound.model import FloatArray, LongArray
 from scenthound.store.stored_crawl import StoredCrawl
@@ -23,7 +23,7 @@ from scenthound.ui.document import Cell, Chart, Page, Section, Series, TableBloc
 from scenthound.ui.link_graph import PagesInCommon, in_common, page_numbers
 from scenthound.ui.reports import crawl_text as words
 from scenthound.ui.reports.crawl import time_unit
-from scenthound.ui.reports.crawl_text import guides_told, has_several_scales
+from scenthound.ui.reports.crawl_text import has_several_scales, models_text
 
 MOST_CRAWLS = 20
 
@@ -71,7 +71,7 @@ def summary(shown: SideBySide) -> tuple[str, ...]:
 
 
 def _told(crawl: CrawlOverview) -> str:
-    who = f"{printable(crawl.plan.strategy, 100)}, guided by {guides_told(crawl)}"
+    who = f"{printable(crawl.plan.strategy, 100)}, guided by {models_text(crawl)}"
     return f"a crawl for {printable(crawl.plan.topic.id, 100)} by {who}. {words.came_to(crawl)}"
 
 
@@ -95,7 +95,7 @@ def _answer(shown: SideBySide) -> str:
 def _harvest(shown: SideBySide) -> Chart:
     curves = [(name, crawl.curves) for name, crawl in _named(shown)]
     so_far = [Series(name, _floats(each.pages), each.harvest) for name, each in curves]
-    late = [Series(f"{name}, of late", _floats(each.pages), each.harvest_of_late, hidden=True) for name, each in curves]
+    late = [Series(f"{name}, of late", _floats(each.pages), each.recent_harvest, hidden=True) for name, each in curves]
     return Chart("harvest", "Harvest", "pages taken", "mean relevance", (*so_far, *late))
 
 
@@ -113,7 +113,17 @@ def _frontier(shown: SideBySide) -> Chart:
 
 
 def _facts(shown: SideBySide) -> TableBlock:
-    heads = ("crawl", "strategy", "guide", "state", "pages", "harvest", f"at {shown.n_shared:,}", "hosts", "pages/s")
+    heads = (
+        "crawl",
+        "strategy",
+        "relevance_model",
+        "state",
+        "pages",
+        "harvest",
+        f"at {shown.n_shared:,}",
+        "hosts",
+        "pages/s",
+    )
     rows = tuple(_fact_row(name, crawl, shown.n_shared) for name, crawl in _named(shown))
     several = [name for name, crawl in _named(shown) if has_several_scales(crawl)]
     note = (
@@ -130,7 +140,7 @@ def _fact_row(name: str, crawl: CrawlOverview, n_shared: int) -> tuple[Cell, ...
     texts = (
         name,
         printable(crawl.plan.strategy, 60),
-        guides_told(crawl),
+        models_text(crawl),
         crawl.state.state.value,
         f"{crawl.n_pages:,}",
         _mean(crawl.relevance),
@@ -166,7 +176,7 @@ def _overlap_table(shown: SideBySide) -> TableBlock:
 
 def _commands(shown: SideBySide) -> Iterator[Verbatim]:
     for name, crawl in _named(shown):
-        repeat = repeat_command(crawl.plan, crawl.goals, f"{crawl.name}-again")
+        repeat = reproduce_command(crawl.plan, crawl.goals, f"{crawl.name}-again")
         files = " and ".join(file for file, _ in repeat.files)
         needs = f"; the report of {name} has what stands in {files}" if files else ""
         yield Verbatim(f"{name}{needs}", in_lines(repeat.line))

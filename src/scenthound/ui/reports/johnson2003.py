@@ -24,7 +24,13 @@ from scenthound.ui.figures import looks, new_figure, picture_bytes, plain_axes, 
 from scenthound.ui.html import page_html
 from scenthound.ui.reports.search import history_series
 from scenthound.ui.reports.study import StudyPage, page_of, verdicts_told
-from scenthound.ui.reports.study_about import all_facts, common_findings, common_values, repeat_command, verdict_lines
+from scenthound.ui.reports.study_about import (
+    all_facts,
+    common_findings,
+    common_values,
+    reproduce_command,
+    verdict_lines,
+)
 from scenthound.ui.reports.study_files import (
     REPORT_FILE,
     SETTINGS_FILE,
@@ -288,7 +294,7 @@ def study_page(study: Johnson2003Study, settings_text: str, out: Path) -> StudyP
         facts=tuple(all_facts(study, _facts(study))),
         reading=READING,
         settings=settings_text,
-        command=repeat_command(study, out),
+        command=reproduce_command(study, out),
     )
 
 

@@ -37,7 +37,7 @@ from scenthound.ui.formats import NOTHING, counted, maker_rows, mean_told, numbe
 # The command line that makes the crawls of a run again: for the topics that are kept with it.
 
 
-def repeat_command(about: Mapping[str, Any], folder: Path) -> str:
+def reproduce_command(about: Mapping[str, Any], folder: Path) -> str:
     """`scenthound simulate` with what `run.json` says, into a folder beside this one; empty if no command line can say
     it. Guides that learn from other topics than those kept here learn from fewer, so such a run needs its own file."""
     settings, place = about["settings"], folder.absolute()
@@ -58,7 +58,7 @@ def repeat_command(about: Mapping[str, Any], folder: Path) -> str:
             ("--as-published", bool(settings.get("as_published"))),
             ("--mode", unless(settings.get("mode"), str(SEQUENTIAL))),
             ("--closed-world", bool(settings["closed_world"])),
-            ("--follow-nofollow", not settings["obey_nofollow"]),
+            ("--follow-nofollow", not settings["respect_nofollow"]),
             ("--plain", bool(settings.get("plain"))),
             ("--out", place.with_name(f"{place.name}-again")),
         ],
@@ -320,10 +320,13 @@ def _notes(evaluation: Evaluation) -> Iterator[Block]:
 
 def _settings(about: Mapping[str, Any], folder: Path) -> Iterator[Block]:
     settings = about["settings"]
-    guides = [(f"guide of {strategy}", str(guide)) for strategy, guide in about.get("guides", {}).items()]
+    relevance_models = [
+        (f"guide of {strategy}", str(relevance_model))
+        for strategy, relevance_model in about.get("relevance_models", {}).items()
+    ]
     fingerprint = [("fingerprint of the web", str(about["web_fingerprint"]))]
-    yield Facts((*setting_rows(settings), *guides, *fingerprint, *maker_rows(about)))
-    command = repeat_command(about, folder)
+    yield Facts((*setting_rows(settings), *relevance_models, *fingerprint, *maker_rows(about)))
+    command = reproduce_command(about, folder)
     if command:
         yield Verbatim("This command makes the crawls again, for the topics that are kept with them", in_lines(command))
         yield Prose(("A guide that learnt from other topics of their file needs that file: name it with --topics.",))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from scenthound.command_line import command_line, in_lines, unless
-from scenthound.errors import BadInput, WrongUse, printable
+from scenthound.errors import InvalidInput, UsageError, printable
 from scenthound.experiments.compare.live_command import PLACEHOLDER
 from scenthound.experiments.evolve.folder import (
     ABOUT_FILE,
@@ -46,7 +46,7 @@ def history_series(history: Sequence[Generation], whose: str = "") -> Iterator[S
 # The command line that makes a search again, for the topics that are kept with it.
 
 
-def repeat_command(settings: Mapping[str, Any], folder: Path) -> str:
+def reproduce_command(settings: Mapping[str, Any], folder: Path) -> str:
     """`scenthound evolve` with the settings of `search.json`, into a folder beside this one; empty if no command line
     can say it. Earlier winners, if some took part, are not among them: only their weights are kept."""
     crawls, place = settings["crawls_of"], folder.absolute()
@@ -69,7 +69,7 @@ def repeat_command(settings: Mapping[str, Any], folder: Path) -> str:
             ("--mode", unless(crawls["mode"], DEFAULT_MODE)),
             ("--task", unless(crawls["task"], Task.EXAMPLES.value)),
             ("--closed-world", bool(crawls["closed_world"])),
-            ("--follow-nofollow", not crawls["obey_nofollow"]),
+            ("--follow-nofollow", not crawls["respect_nofollow"]),
             ("--relevance", crawls["relevance"]),
             ("--threshold", unless(settings["threshold"], 0.5)),
             ("--train", unless(crawls["n_train"], 0)),
@@ -118,7 +118,7 @@ def read_search(folder: Path) -> ToldSearch:
         most = parse_search(str(settings["search"])).most_evaluations
         _ = settings["crawls_of"]["web"], settings["fitness"], about["web_fingerprint"]
     except (KeyError, TypeError):
-        raise BadInput(f"{printable(folder / ABOUT_FILE)} is damaged: begin a new search.") from None
+        raise InvalidInput(f"{printable(folder / ABOUT_FILE)} is damaged: begin a new search.") from None
     compared = place.compared()
     return ToldSearch(
         folder, _state(folder, result, compared), result, compared, len(visits), sum(visits), most, settings, about
@@ -150,21 +150,21 @@ def _visits(log: Path) -> Iterator[int]:
 UNSEEN_PROPOSED = 4
 
 
-def use_blocks(told: ToldSearch, guide: str) -> Iterator[Block]:
-    """`guide` is the relevance model that the weights were found with."""
-    yield Verbatim("Hold it against Best-First", in_lines(_validation(told, guide)))
-    learns = _learns(guide)
+def use_blocks(told: ToldSearch, relevance_model: str) -> Iterator[Block]:
+    """`relevance_model` is the relevance model that the weights were found with."""
+    yield Verbatim("Hold it against Best-First", in_lines(_validation(told, relevance_model)))
+    learns = _learns(relevance_model)
     yield Verbatim("Crawl by it live", in_lines(_live_crawl(told, learns)))
     if learns and told.settings["crawls_of"]["train_from"] is None:
         yield Prose(
             (
-                f"{printable(guide)} learns: put pages of the topic into {PLACEHOLDER}/positive, and others into "
+                f"{printable(relevance_model)} learns: put pages of the topic into {PLACEHOLDER}/positive, others into "
                 f"{PLACEHOLDER}/negative.",
             )
         )
 
 
-def _validation(told: ToldSearch, guide: str) -> str:
+def _validation(told: ToldSearch, relevance_model: str) -> str:
     """By the guide and in the mode of the search, on its topics, and on others if there are any."""
     place, crawls = told.folder.absolute(), told.settings["crawls_of"]
     return command_line(
@@ -174,11 +174,11 @@ def _validation(told: ToldSearch, guide: str) -> str:
             ("--topics", place / TOPICS_FILE),
             ("--strategy", choice_of(place / RESULT_FILE)),
             ("--unseen-max", UNSEEN_PROPOSED if _has_unseen(told) else None),
-            ("--relevance", guide),
+            ("--relevance", relevance_model),
             ("--threshold", unless(told.settings["threshold"], 0.5)),
             ("--mode", crawls["mode"]),
             ("--closed-world", bool(crawls["closed_world"])),
-            ("--follow-nofollow", not crawls["obey_nofollow"]),
+            ("--follow-nofollow", not crawls["respect_nofollow"]),
             ("--out", place.with_name(f"{place.name}-validation")),
         ],
     )
@@ -192,7 +192,7 @@ def _live_crawl(told: ToldSearch, learns: bool) -> str:
             ("--topic", crawls["topics"][0]),
             ("--strategy", choice_of(place / RESULT_FILE)),
             ("--train-from", (crawls["train_from"] or PLACEHOLDER) if learns else None),
-            ("--follow-nofollow", not crawls["obey_nofollow"]),
+            ("--follow-nofollow", not crawls["respect_nofollow"]),
         ],
     )
 
@@ -202,14 +202,14 @@ def _has_unseen(told: ToldSearch) -> bool:
     seen = {*told.settings["crawls_of"]["topics"], *told.settings["seeded_topics"]}
     try:
         return any(topic.id not in seen for topic in read_topics(told.folder / TOPICS_FILE))
-    except WrongUse:
+    except UsageError:
         return False
 
 
-def _learns(guide: str) -> bool:
+def _learns(relevance_model: str) -> bool:
     try:
-        return trains(RELEVANCE.make(guide))
-    except WrongUse:
+        return trains(RELEVANCE.make(relevance_model))
+    except UsageError:
         return False
 
 
@@ -302,7 +302,7 @@ def _sections(told: ToldSearch) -> Iterator[Section]:
         yield Section("The rank function", (_formula(result.rules), _weights(result.rules)))
     yield Section("Beside known strategies", tuple(_compared(told)))
     if result is not None:
-        yield Section("How to use it", tuple(use_blocks(told, result.guide)))
+        yield Section("How to use it", tuple(use_blocks(told, result.relevance_model)))
     yield Section("Settings and versions", tuple(_settings(told)), folded=True)
 
 
@@ -372,7 +372,7 @@ def _settings(told: ToldSearch) -> Iterator[Block]:
             *maker_rows(told.about),
         )
     )
-    yield Verbatim("This command makes the search again", in_lines(repeat_command(told.settings, told.folder)))
+    yield Verbatim("This command makes the search again", in_lines(reproduce_command(told.settings, told.folder)))
     n_winners = len(told.settings["winners"])
     if n_winners:
         yield Prose((f"{n_winners} earlier winners took part: name their files with --seed-with.",))

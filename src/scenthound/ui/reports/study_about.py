@@ -302,11 +302,11 @@ def study_page(study: Study, settings_text: str, out: Path) -> StudyPage:
         notes=study.notes,
         facts=tuple(all_facts(study, _facts(study))),
         settings=settings_text,
-        command=repeat_command(study, out),
+        command=reproduce_command(study, out),
     )
 
 
-def repeat_command(study: FinishedStudy, out: Path) -> str:
+def reproduce_command(study: FinishedStudy, out: Path) -> str:
     """`scenthound study` with the settings that are kept in the folder; it makes only what is new."""
     options = [("--web", study.web), ("--topics", study.topics_file), ("--settings", out.absolute() / SETTINGS_FILE)]
     return command_line(("scenthound", "study", study.settings.study), [*options, ("--out", out.absolute())])

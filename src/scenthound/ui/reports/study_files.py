@@ -16,12 +16,12 @@ from pathlib import Path
 from re import fullmatch
 from typing import Any
 
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.experiments.findings import Claim, Finding
 from scenthound.experiments.study.measured import BOUNDS, ArmMeasurements, Measured
 from scenthound.experiments.study.settings import StudySettings
 from scenthound.experiments.study.tables import Table
-from scenthound.files import write_whole
+from scenthound.files import write_atomic
 from scenthound.store.folder import locked_unless_taken
 from scenthound.ui.formats import finite, json_text
 from scenthound.ui.reports.study import why_of
@@ -230,9 +230,9 @@ def study_place(out: Path, study: str, web_fingerprint: str) -> Iterator[None]:
     _make(out)
     with locked_unless_taken(out) as is_ours:
         if not is_ours:
-            raise BadInput(f"Another run is at work in {printable(out)}: wait for it, or choose another --out.")
+            raise InvalidInput(f"Another run is at work in {printable(out)}: wait for it, or choose another --out.")
         if is_new:
-            write_whole(out / ABOUT_FILE, _text(_about(study, web_fingerprint)))
+            write_atomic(out / ABOUT_FILE, _text(_about(study, web_fingerprint)))
         try:
             yield
         except BaseException:
@@ -250,12 +250,12 @@ def write_results(
     (out / FINDINGS_FILE).unlink(missing_ok=True)
     for name, content in contents.items():
         (out / name).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(out / name, content)
+        write_atomic(out / name, content)
     for name in sorted(earlier):
         _remove_within(out, name)
     beginning = _about(str(about["study"]), str(about["web_fingerprint"]))
-    write_whole(out / ABOUT_FILE, _text({**beginning, **about, "files": sorted(contents)}))
-    write_whole(out / FINDINGS_FILE, _text(findings))
+    write_atomic(out / ABOUT_FILE, _text({**beginning, **about, "files": sorted(contents)}))
+    write_atomic(out / FINDINGS_FILE, _text(findings))
 
 
 def _check(out: Path, study: str, web_fingerprint: str) -> None:
@@ -263,11 +263,11 @@ def _check(out: Path, study: str, web_fingerprint: str) -> None:
         return
     about = _read(out)
     if about.get("format") != FORMAT:
-        raise BadInput(f"{printable(out)} exists and is not the folder of a study: choose another --out.")
+        raise InvalidInput(f"{printable(out)} exists and is not the folder of a study: choose another --out.")
     if about.get("study") != study:
-        raise BadInput(f"{printable(out)} has the study {printable(about.get('study'))}: choose another --out.")
+        raise InvalidInput(f"{printable(out)} has the study {printable(about.get('study'))}: choose another --out.")
     if about.get("web_fingerprint") != web_fingerprint:
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(out)} has {study} on another web, {printable(about.get('web', 'or an earlier state of it'))}: "
             "choose another --out; crawls can be shared with --cache."
         )
@@ -286,7 +286,7 @@ def _make(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as reason:
-        raise BadInput(f"{printable(out)} cannot be made: {reason.strerror}. Choose another --out.") from None
+        raise InvalidInput(f"{printable(out)} cannot be made: {reason.strerror}. Choose another --out.") from None
 
 
 def _remove_if_unused(out: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from scenthound.command_line import in_lines
-from scenthound.errors import BadInput, printable
+from scenthound.errors import InvalidInput, printable
 from scenthound.experiments.findings import Claim, Finding, Verdict
 from scenthound.experiments.statistics import Effect, PairedSample, spread_told
 from scenthound.experiments.validate.crawls import MEASURES, SEED_SETS, Measurements
@@ -153,7 +153,7 @@ def read_validation(folder: Path) -> ToldValidation:
             text = TextIOWrapper(file, encoding="utf-8", newline="")
             return _told(values, list(csv.DictReader(text)))
     except (OSError, KeyError, TypeError, ValueError, IndexError, AttributeError):
-        raise BadInput(f"The files of the validation in {printable(folder)} are damaged: validate again.") from None
+        raise InvalidInput(f"The files of the validation in {printable(folder)} are damaged: validate again.") from None
 
 
 def _values(folder: Path) -> dict[str, Any]:
@@ -162,10 +162,12 @@ def _values(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         values = None
     if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise BadInput(f"{printable(folder)} is not the folder of a validation: make one with `scenthound validate`.")
+        raise InvalidInput(
+            f"{printable(folder)} is not the folder of a validation: make one with `scenthound validate`."
+        )
     if values.get("version") != VERSION:
         said = printable(values.get("version"), 40)
-        raise BadInput(
+        raise InvalidInput(
             f"{printable(folder)} has version {said} of the format and this Scenthound reads {VERSION}: install the "
             "Scenthound that made it."
         )

@@ -18,7 +18,7 @@ from scenthound.experiments.statistics import spread_told
 from scenthound.experiments.validate.crawls import MEASURES, SEED_SETS
 from scenthound.experiments.validate.settings import SeedSet, TopicsWanted, ValidationSettings
 from scenthound.experiments.validate.validation import ValidatedFinding, Validation, prepared, validate
-from scenthound.files import write_whole
+from scenthound.files import write_atomic
 from scenthound.model import FloatArray, Progress, silent
 from scenthound.store.folder import check_place, new_folder
 from scenthound.ui.figures import COLOURS, new_figure, plain_axes
@@ -296,7 +296,7 @@ def crawls_csv(validation: Validation) -> str:
 # The command line that makes a validation again: with the same strategies, topics and seed sets.
 
 
-def repeat_command(validation: Validation, topics_file: Path, out: Path) -> str:
+def reproduce_command(validation: Validation, topics_file: Path, out: Path) -> str:
     """`scenthound validate` with all that decides, into a folder beside `out`; empty if no command line can say it.
     Topics are named, so that those drawn by lot are the same."""
     settings, place = validation.settings, out.absolute()
@@ -317,7 +317,7 @@ def repeat_command(validation: Validation, topics_file: Path, out: Path) -> str:
             ("--relevance", settings.relevance),
             ("--threshold", unless(settings.threshold, 0.5)),
             ("--closed-world", settings.closed_world),
-            ("--follow-nofollow", not settings.obey_nofollow),
+            ("--follow-nofollow", not settings.respect_nofollow),
             ("--out", place.with_name(f"{place.name}-again")),
         ],
     )
@@ -339,7 +339,7 @@ def validate_into(
     recorded, settings, notes = prepared(web, topics, wished, progress)
     validation = validate(recorded, settings, notes=notes, workers=workers, progress=progress)
     with new_folder(out, force, is_validation_folder) as folder:
-        _write(validation, folder, repeat_command(validation, topics.file, out))
+        _write(validation, folder, reproduce_command(validation, topics.file, out))
     return validation
 
 
@@ -350,5 +350,5 @@ def _write(validation: Validation, folder: Path, repeat: str) -> None:
         CRAWLS_FILE: crawls_csv(validation),
     }
     for name, content in contents.items():
-        write_whole(folder / name, content.encode("utf-8"))
+        write_atomic(folder / name, content.encode("utf-8"))
     draw_validation(validation, folder)

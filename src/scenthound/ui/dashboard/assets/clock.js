@@ -1,12 +1,12 @@
 // Moments told as "12 s ago", and kept true: one clock for all of them, exact times on pointing.
 
 import { element } from "./dom.js";
-import { ago, moment } from "./format.js";
+import { ago, sample } from "./format.js";
 
-/** A moment; it is told anew every second for as long as it is on the page. */
+/** A sample; it is told anew every second for as long as it is on the page. */
 export function since(seconds) {
   const exact = new Date(1000 * seconds);
-  const made = element("time", { datetime: exact.toISOString(), title: moment(seconds) });
+  const made = element("time", { datetime: exact.toISOString(), title: sample(seconds) });
   made.dataset.seconds = seconds;
   tell(made);
   return made;

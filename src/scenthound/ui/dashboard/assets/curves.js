@@ -3,12 +3,12 @@
 import { timeUnit } from "./format.js";
 
 const NAMES = [
-  "seconds", "pages", "harvest", "harvest_of_late", "pages_per_s", "regret", "frontier", "hosts_active",
-  "hosts_resting", "hosts_ready", "hosts_retired", "not_taken",
+  "seconds", "pages", "harvest", "recent_harvest", "pages_per_s", "regret", "frontier", "hosts_active",
+  "hosts_waiting", "hosts_ready", "hosts_disabled", "skipped",
 ];
 // More points are not seen on a screen, and a crawl may be watched for days.
 const MOST_POINTS = 1500;
-const TWO_SCALES = "Before and after a mark different guides scored the pages: their means cannot be compared.";
+const TWO_SCALES = "Before and after a mark different relevance_models scored the pages: their means cannot be compared.";
 
 /** A crawl that has not begun. */
 export function noCurves() {
@@ -39,21 +39,21 @@ export function chart(name, title, axes, series, others = {}) {
   return { name, title, ...axes, ...empty, ...others, series: series.map((one) => ({ ...whole, ...one })) };
 }
 
-/** The charts of one crawl, in the order they stand in; `guides` are marked where they began to score. */
-export function crawlCharts(curves, guides) {
+/** The charts of one crawl, in the order they stand in; `relevance_models` are marked where they began to score. */
+export function crawlCharts(curves, relevance_models) {
   const byPages = { x_label: "pages", x: curves.pages };
   const unit = timeUnit(curves.seconds.at(-1) ?? 0);
   const byTime = { x_label: unit.name, x: curves.seconds.map((seconds) => seconds / unit.seconds) };
-  const marks = guides.map((guide) => ({ x: guide.visit, says: "guide trained anew" }));
+  const marks = relevance_models.map((relevance_model) => ({ x: relevance_model.visit, says: "relevance_model trained anew" }));
   return [
     drawn("harvest", "Harvest", byPages, "mean relevance", [
-      ["so far", curves.harvest], ["last 200 pages", curves.harvest_of_late]], { marks, note: guides.length ? TWO_SCALES : "" }),
+      ["so far", curves.harvest], ["last 200 pages", curves.recent_harvest]], { marks, note: relevance_models.length ? TWO_SCALES : "" }),
     drawn("speed", "Speed", byTime, "pages a second", [["speed", curves.pages_per_s]], {
       note: "Of the last ten seconds. Pauses and the time between runs are left out." }),
     drawn("frontier", "Frontier", byPages, "pages that wait", [["frontier", curves.frontier]]),
     drawn("hosts", "Hosts", byTime, "hosts", [
-      ["in process", curves.hosts_active], ["resting", curves.hosts_resting],
-      ["ready", curves.hosts_ready], ["retired", curves.hosts_retired]]),
+      ["in process", curves.hosts_active], ["resting", curves.hosts_waiting],
+      ["ready", curves.hosts_ready], ["retired", curves.hosts_disabled]]),
     drawn("regret", "Regret", byPages, "mean score given up", [["regret", curves.regret]], {
       note: "What politeness cost: how much better the page was that would have been taken if no host had to rest." }),
   ];

@@ -21,7 +21,7 @@ export function fill(parent, ...children) {
 }
 
 /** Let these elements be the children, in this order. Those that are in place already are not taken out, not even for
- * a moment: whoever is on one by keyboard stays there. */
+ * a sample: whoever is on one by keyboard stays there. */
 export function arrange(parent, children) {
   const staying = new Set(children);
   for (const child of [...parent.children]) if (!staying.has(child)) child.remove();

@@ -1,4 +1,4 @@
-// Numbers, moments and states, as people read them.
+// Numbers, samples and states, as people read them.
 
 const COUNT = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const NONE = "–";
@@ -70,8 +70,8 @@ export function ago(seconds, now) {
   return passed < 1.5 ? "just now" : `${duration(passed)} ago`;
 }
 
-/** The moment in full, in the reader's own time. */
-export function moment(seconds) {
+/** The sample in full, in the reader's own time. */
+export function sample(seconds) {
   return new Date(1000 * seconds).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "long" });
 }
 

@@ -22,7 +22,7 @@ export class CrawlHead {
   }
 
   update(crawl) {
-    const now = JSON.stringify([crawl.state, crawl.ended, crawl.resume_command, crawl.guide]);
+    const now = JSON.stringify([crawl.state, crawl.ended, crawl.resume_command, crawl.relevance_model]);
     if (now === this.#shown) return;
     if (this.#shown !== null) fill(this.#spoken, STATES[crawl.state].says);
     this.#shown = now;
@@ -50,10 +50,10 @@ function crawlLinks(id, here) {
 }
 
 function aboutCrawl(crawl) {
-  const names = [crawl.topic, crawl.strategy, crawl.guide];
-  const [topic, strategy, guide] = names.map((name) => element("b", {}, foreign(name)));
+  const names = [crawl.topic, crawl.strategy, crawl.relevance_model];
+  const [topic, strategy, relevance_model] = names.map((name) => element("b", {}, foreign(name)));
   const folder = foreign(crawl.path, { class: "path" });
-  return ["Topic ", topic, ", strategy ", strategy, ", guide ", guide, ". Folder ", folder];
+  return ["Topic ", topic, ", strategy ", strategy, ", relevance_model ", relevance_model, ". Folder ", folder];
 }
 
 function goingOn(crawl) {

@@ -11,12 +11,12 @@ const FIGURES = [
   ["Pages", (crawl, last) => last.pages, count],
   ["Harvest", (crawl, last) => last.harvest, score, null],
   ["Harvest after N pages", (crawl, last, shared) => shared.harvest, score, scoring],
-  ["Harvest of late after N pages", (crawl, last, shared) => shared.harvest_of_late, score, scoring],
+  ["Harvest of late after N pages", (crawl, last, shared) => shared.recent_harvest, score, scoring],
   ["Pages a second, on average", (crawl, last) => (last.seconds ? last.pages / last.seconds : null), speed],
   ["Regret after N pages", (crawl, last, shared) => shared.regret, score, (crawl) => crawl.strategy],
   ["Pages waiting", (crawl, last) => last.frontier, count],
-  ["Not taken", (crawl, last) => last.not_taken, count],
-  ["Hosts retired", (crawl, last) => last.hosts_retired, count],
+  ["Not taken", (crawl, last) => last.skipped, count],
+  ["Hosts retired", (crawl, last) => last.hosts_disabled, count],
   ["Labels", (crawl) => crawl.n_labels, count],
 ];
 
@@ -54,7 +54,7 @@ function pointAt(curve, pages) {
   const total = between(low && sumAt(curve, before), sumAt(curve, after));
   return {
     harvest: total === null ? null : total / pages,
-    harvest_of_late: between(curve.harvest_of_late[before], curve.harvest_of_late[after]),
+    recent_harvest: between(curve.recent_harvest[before], curve.recent_harvest[after]),
     regret: between(curve.regret[before], curve.regret[after]),
   };
 }
@@ -75,7 +75,7 @@ export function howCompared(crawls, curves) {
   return [
     nShared ? where : "One of these crawls has no page yet, so means cannot be compared.",
     "Time between runs and pauses are left out.",
-    differ(scoring) && "Harvests by other topics, other guides, or guides of other training cannot be compared.",
+    differ(scoring) && "Harvests by other topics, other relevance_models, or relevance_models of other training cannot be compared.",
     differ((crawl) => crawl.strategy) && "Regrets of other strategies cannot be compared.",
   ].filter(Boolean);
 }
@@ -99,7 +99,7 @@ export function differingSettings(crawls) {
 }
 
 function allSettings(crawl) {
-  const { topic, keywords, strategy, guide, settings } = crawl;
-  const own = [["Topic", topic], ["Keywords", keywords.join(", ")], ["Strategy", strategy], ["Guide", guide]];
+  const { topic, keywords, strategy, relevance_model, settings } = crawl;
+  const own = [["Topic", topic], ["Keywords", keywords.join(", ")], ["Strategy", strategy], ["Guide", relevance_model]];
   return [...own, ...settings.map((fact) => [fact.name, fact.value])];
 }

@@ -25,7 +25,7 @@ export class AskedHosts {
 
   // By pages, so that rows seldom change places.
   update(crawl) {
-    const latest = (crawl.status?.asked_hosts ?? []).slice(0, MOST_SHOWN);
+    const latest = (crawl.status?.host_statistics ?? []).slice(0, MOST_SHOWN);
     const hosts = latest.sort((one, other) => other.pages - one.pages);
     if (hosts.length) this.#show(hosts, isGoing(crawl.state));
     else if (!this.#table) fill(this.#place, emptyNote("Told while a crawl runs."));

@@ -7,11 +7,11 @@ import { count, duration, score, speed } from "../format.js";
 const FIELDS = [
   ["pages", "pages", null],
   ["harvest", "harvest", "Mean relevance of the pages taken"],
-  ["of_late", "harvest of late", "Mean relevance of the last 200 pages"],
+  ["recent", "harvest of late", "Mean relevance of the last 200 pages"],
   ["speed", "pages a second", "Of late"],
   ["left", "time left", "Until the page budget or the time is reached, at this speed"],
   ["frontier", "pages waiting", "The frontier: pages found and not asked for"],
-  ["not_taken", "not taken", "Pages asked for that are not in the crawl"],
+  ["skipped", "not taken", "Pages asked for that are not in the crawl"],
   ["regret", "regret", "Mean score given up because hosts of better pages rested"],
 ];
 
@@ -37,11 +37,11 @@ export class KeyNumbers {
     const going = crawl.state === "running" || crawl.state === "ending";
     this.#tell("pages", count(told.pages));
     this.#tell("harvest", score(told.harvest));
-    this.#tell("of_late", score(told.harvest_of_late));
+    this.#tell("recent", score(told.recent_harvest));
     this.#tell("speed", speed(going ? told.pages_per_s : null));
     this.#tell("left", going ? duration(told.seconds_left) : "–");
     this.#tell("frontier", count(told.frontier));
-    this.#tell("not_taken", count(told.not_taken));
+    this.#tell("skipped", count(told.skipped));
     this.#tell("regret", score(told.regret));
     this.#tellBudget(told.pages, told.page_budget);
   }

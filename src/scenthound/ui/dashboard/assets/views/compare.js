@@ -67,7 +67,7 @@ function comparisonCharts(curves, names) {
   return [
     chart("harvest", "Harvest", axes("pages", "mean relevance"), lines(byPages, "harvest")),
     chart("pages", "Pages", axes(unit.name, "pages"), lines(byTime, "pages")),
-    chart("of-late", "Harvest of late", axes("pages", "of the last 200 pages"), lines(byPages, "harvest_of_late")),
+    chart("of-late", "Harvest of late", axes("pages", "of the last 200 pages"), lines(byPages, "recent_harvest")),
     chart("frontier", "Frontier", axes("pages", "pages that wait"), lines(byPages, "frontier")),
   ];
 }

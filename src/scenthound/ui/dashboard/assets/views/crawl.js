@@ -50,7 +50,7 @@ class CrawlView {
 
   live({ crawl, latest }, curves) {
     this.update(crawl, curves);
-    this.#charts.update(crawlCharts(curves, crawl.guides));
+    this.#charts.update(crawlCharts(curves, crawl.relevance_models));
     this.#latest.update(crawl, latest);
   }
 
