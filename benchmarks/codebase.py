@@ -1,0 +1,198 @@
+"""The size and shape of the source code: files, lines, single importers, and how many files one page or one study runs.
+
+python -m benchmarks.codebase                   # this checkout
+python -m benchmarks.codebase --beside ../old   # and another one, with its own virtual environment, as a second column
+"""
+
+import argparse
+import ast
+import io
+import json
+import re
+import subprocess
+import tempfile
+import threading
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = "scenthound"
+#: Facts whose spelling is counted: in how many files of the source each name stands. The second name is that of 0.6.
+FACTS = {
+    "hosts_disabled": "hosts_retired",
+    "truncated": "truncated",
+    "noindex": "noindex",
+    "closed_world": "closed_world",
+}
+N_PAGES = 40
+
+#: Runs the command line in another checkout and prints, as JSON, how often functions of each of its files were called.
+PROFILED_COMMAND = """
+import json, sys, threading
+from collections import Counter
+calls, root = Counter(), sys.argv[1]
+def profile(frame, event, _):
+    code = frame.f_code
+    if event == "call" and code.co_name != "<module>" and code.co_filename.startswith(root):
+        calls[code.co_filename] += 1
+from scenthound.cli import main
+sys.argv = ["scenthound", *sys.argv[2:]]
+threading.setprofile(profile)
+sys.setprofile(profile)
+try:
+    main()
+except SystemExit:
+    pass
+sys.setprofile(None)
+print("\\n" + json.dumps(calls))
+"""
+
+
+def source_files(root: Path) -> list[Path]:
+    return sorted((root / "src" / PACKAGE).rglob("*.py"))
+
+
+def lines_of_code(text: str) -> int:
+    """Lines without blank lines, comments and docstrings."""
+    docstrings = {
+        line
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    skipped = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+    code = {
+        line
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type not in skipped
+        for line in range(token.start[0], token.end[0] + 1)
+    }
+    return len(code - docstrings)
+
+
+def importers(root: Path) -> dict[str, set[str]]:
+    """The modules that import each module, imports inside functions included."""
+    modules = {_module_name(path, root): path for path in source_files(root)}
+    found: dict[str, set[str]] = defaultdict(set)
+    for name, path in modules.items():
+        for imported in _imports(ast.parse(path.read_text(encoding="utf-8")), modules):
+            if imported != name:
+                found[imported].add(name)
+    return found
+
+
+def _module_name(path: Path, root: Path) -> str:
+    parts = path.relative_to(root / "src").with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _imports(tree: ast.AST, modules: dict[str, Path]) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom) and node.module in modules:
+            for alias in node.names:
+                submodule = f"{node.module}.{alias.name}"
+                yield submodule if submodule in modules else str(node.module)
+
+
+def single_sibling_importers(root: Path) -> int:
+    """Modules with one importer, in the same package."""
+    return sum(
+        len(users) == 1 and next(iter(users)).rpartition(".")[0] == name.rpartition(".")[0]
+        for name, users in importers(root).items()
+    )
+
+
+def functions_with_many_parameters(root: Path) -> int:
+    functions = (
+        node
+        for path in source_files(root)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and "cli" not in path.parts
+    )
+    return sum(len(node.args.args) + len(node.args.kwonlyargs) > 10 for node in functions)
+
+
+def files_that_name(root: Path, names: tuple[str, ...]) -> int:
+    word = re.compile(rf"\b(?:{'|'.join(names)})\b")
+    suffixes = {".py", ".js", ".sql"}
+    files = (path for path in (root / "src" / PACKAGE).rglob("*") if path.suffix in suffixes)
+    return sum(bool(word.search(path.read_text(encoding="utf-8"))) for path in files)
+
+
+class _Site(BaseHTTPRequestHandler):
+    """A site of linked pages on loopback."""
+
+    def do_GET(self) -> None:
+        links = "".join(f'<p>A balloon in the air, <a href="/{n}.html">page {n}</a></p>' for n in range(2 * N_PAGES))
+        body = f"<title>{self.path}</title><h1>Balloons</h1>{self.path * 7}{links}".encode()
+        found = self.path == "/" or self.path.endswith(".html")
+        self.send_response(200 if found else 404)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def profiled(root: Path, *arguments: str | Path) -> dict[str, int]:
+    """How often functions of each source file are called by a command of the checkout."""
+    source = root / "src" / PACKAGE
+    command = [root / ".venv/bin/python", "-c", PROFILED_COMMAND, source, *arguments]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True, timeout=600)
+    calls: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
+    return calls
+
+
+def files_per_page(root: Path) -> int:
+    """Files with a function that is called at least once per page of a live crawl."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Site) as server, tempfile.TemporaryDirectory() as folder:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        crawl = ("crawl", "--keywords", "balloon", "--seed", f"http://127.0.0.1:{server.server_port}/")
+        limits = ("--pages", str(N_PAGES), "--delay", "0", "--allow-private", "--keep-duplicates", "--no-traps")
+        calls = profiled(root, *crawl, *limits, "--out", Path(folder) / "crawl", "--json")
+        server.shutdown()
+    return sum(count >= N_PAGES for count in calls.values())
+
+
+def files_per_study(root: Path) -> int:
+    """Files with a function that one `study` calls, in one process."""
+    with tempfile.TemporaryDirectory() as folder:
+        web = Path(folder) / "web"
+        profiled(root, "synthesize", "--pages", "1500", "--out", web)
+        study = ("study", "pant2002", "--web", web, "--topics", web / "topics.jsonl", "--topics-max", "6")
+        return len(profiled(root, *study, "--pages", "200", "--workers", "1", "--out", Path(folder) / "study"))
+
+
+def measures(root: Path) -> dict[str, int]:
+    files = source_files(root)
+    return {
+        "source files": len(files),
+        "lines of code": sum(lines_of_code(path.read_text(encoding="utf-8")) for path in files),
+        "modules with a single importer, a sibling": single_sibling_importers(root),
+        "functions with more than 10 parameters, commands aside": functions_with_many_parameters(root),
+        **{f"files that name {name}": files_that_name(root, (name, older)) for name, older in FACTS.items()},
+        "files that one live page runs": files_per_page(root),
+        "files that one study runs": files_per_study(root),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.codebase", description=__doc__.splitlines()[0])
+    parser.add_argument("--beside", type=Path, help="another checkout, with its virtual environment in .venv")
+    options, _ = parser.parse_known_args()
+    checkouts = [ROOT, *([options.beside.resolve()] if options.beside else [])]
+    columns = [measures(root) for root in checkouts]
+    print(f"{'':56}" + "".join(f"{name:>16}" for name in ("this checkout", "beside")[: len(columns)]))
+    for measure in columns[0]:
+        print(f"{measure:56}" + "".join(f"{column[measure]:16,}" for column in columns))
+
+
+if __name__ == "__main__":
+    main()
