@@ -1,7 +1,7 @@
 """The size and shape of the source code: files, lines, single importers, and how many files one page or one study runs.
 
 python -m benchmarks.codebase                   # this checkout
-python -m benchmarks.codebase --beside ../old   # and another one, with its own virtual environment, as a second column
+python -m benchmarks.codebase --beside ../old   # beside another one with its own .venv
 """
 
 import argparse
