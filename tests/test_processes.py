@@ -2,6 +2,8 @@ import itertools
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -191,3 +193,15 @@ def test_work_that_is_broken_off_ends_at_once_whatever_is_being_sent(n_taken):
         results.close()
         assert time.monotonic() - before_s < 30
     assert multiprocessing.active_children() == []
+
+
+def test_a_script_without_a_main_guard_runs_once_and_its_own_functions_reach_the_workers(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from scenthound.processes import in_order\n"
+        "def worker():\n"
+        "    return lambda number: 2 * number\n"
+        "print('started', list(in_order(worker, range(4), 2)))\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("started [0, 2, 4, 6]\n", "")

@@ -1,7 +1,8 @@
 """Work shared out to processes, its results in the order of the work.
 
 Rules
-- Workers are started afresh rather than forked from a process that may have threads.
+- Workers are started afresh rather than forked from a process that may have threads. They never import the main module
+  of the caller, so a script needs no `if __name__ == "__main__":`; what it defines itself is sent by value (cloudpickle).
 - Each worker has a pipe of its own, so that one that dies, even in the middle of an answer, is noticed at once. It is
   replaced and its piece of work repeated; a piece that takes several workers with it ends the work with one clear line.
 - Signals mean something to this process only; workers go when it goes, however it goes.
@@ -9,13 +10,16 @@ Rules
 """
 
 import os
+import pickle
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from queue import SimpleQueue
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from scenthound.errors import Failure
@@ -110,7 +114,9 @@ class _Remote:
     """A worker process, seen from here, or the one that took its place. One thread asks it; another may end it."""
 
     def __init__(self, make_worker: Callable[[], Callable[[Any], Any]]) -> None:
-        self._make_worker = make_worker
+        import cloudpickle
+
+        self._make_worker: bytes = cloudpickle.dumps(make_worker)
         self._lock = threading.Lock()
         self._is_ended = False
         self._start()
@@ -122,7 +128,8 @@ class _Remote:
         context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         self._connection, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, self._make_worker), daemon=True)
-        process.start()
+        with _without_main_module():
+            process.start()
         self._process = process
         # With this end closed here, the pipe ends when the worker does.
         theirs.close()
@@ -141,7 +148,7 @@ class _Remote:
             return result
         raise Failure(
             f"A worker process died, and so did {MOST_REPEATS} more at the same work, maybe for want of memory: "
-            'try again with --workers 1. In a script of your own, work under `if __name__ == "__main__":`.'
+            "try again with --workers 1."
         )
 
     def _replace(self) -> None:
@@ -162,7 +169,23 @@ class _Remote:
         self._connection.close()
 
 
-def _serve(connection: "Connection", make_worker: Callable[[], Callable[[Any], Any]]) -> None:
+_MAIN_LOCK = threading.Lock()
+
+
+@contextmanager
+def _without_main_module() -> Iterator[None]:
+    """Processes started in the block do not know which script is running. `multiprocessing` would have each of them,
+    and the fork server, import it: a script without a guard would start its own work again in every worker."""
+    with _MAIN_LOCK:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
+
+
+def _serve(connection: "Connection", pickled: bytes) -> None:
     """The life of a worker process: answer with a result or an error, until nobody asks any more."""
     for number in _GROUP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
@@ -175,7 +198,7 @@ def _serve(connection: "Connection", make_worker: Callable[[], Callable[[Any], A
             return
         answer: tuple[Any, Exception | None]
         try:
-            worker = worker or make_worker()
+            worker = worker or pickle.loads(pickled)()
             answer = (worker(piece), None)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is raised where the work was ordered
             answer = (None, error)
