@@ -99,8 +99,8 @@ def test_wrong_folders_are_told_of_in_one_line(web_path: Path, tmp_path: Path, s
     told = {
         tmp_path / "nowhere": "There is no folder",
         tmp_path / "file": "is a file",
-        tmp_path / "empty": "neither the folder of a crawl nor of an experiment",
-        newer: "version 2 of its format and this Scenthound reads 1",
+        tmp_path / "empty": "neither a crawl nor",
+        newer: "version 2",
         damaged: "cannot be used",
         web_path: "is a recorded web, of which there is no report",
     }

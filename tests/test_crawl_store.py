@@ -198,7 +198,7 @@ def test_a_folder_that_is_there_is_replaced_only_when_told_and_only_if_it_is_a_c
     with CrawlStore.create(folder, {"seeds": 4}, ArchiveSettings(AGENT), force=True) as store:
         assert (store.counts().visits, store.about.settings) == (0, {"seeds": 4})
     (tmp_path / "mine").mkdir()
-    with pytest.raises(InvalidInput, match="holds something else"):
+    with pytest.raises(InvalidInput, match="not replaced"):
         CrawlStore.create(tmp_path / "mine", {}, ArchiveSettings(AGENT), force=True)
 
 

@@ -12,7 +12,7 @@ from scenthound.crawler.control import CrawlWishes
 from scenthound.crawler.plan import StopConditions
 from scenthound.errors import UsageError
 from scenthound.experiments.labels import LABELS_FILE
-from scenthound.store.folder import locked
+from scenthound.store.locks import locked
 from scenthound.ui.dashboard.problems import TooBusy, Workers
 from stored_crawls import CRAWL_ID
 

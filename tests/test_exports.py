@@ -260,7 +260,7 @@ def test_what_exists_is_replaced_only_when_told(crawl: Path, tmp_path: Path) -> 
     export(crawl, "jsonl", out, force=True)
     assert len(lines_of(out)) == 2
     (tmp_path / "folder").mkdir()
-    with pytest.raises(InvalidInput, match="holds something else"):
+    with pytest.raises(InvalidInput, match="not replaced"):
         export(crawl, "jsonl", tmp_path / "folder", force=True)
     with pytest.raises(InvalidInput, match="cannot be made"):
         export(crawl, "jsonl", tmp_path / "missing" / "pages.jsonl")

@@ -230,7 +230,7 @@ def a_folder(place: Path, known: kinds.KnownFolder, **changes: object) -> Path:
 @pytest.mark.parametrize("known", kinds.KNOWN, ids=lambda known: known.kind)
 def test_a_folder_is_what_its_file_says(known: kinds.KnownFolder, tmp_path: Path) -> None:
     assert folder_kind(a_folder(tmp_path / "one", known)) == known.kind
-    with pytest.raises(InvalidInput, match=f"is a {known.kind} of version 99 .* install the Scenthound that made it"):
+    with pytest.raises(InvalidInput, match="version 99"):
         folder_kind(a_folder(tmp_path / "newer", known, version=99))
 
 
@@ -262,9 +262,9 @@ def test_what_is_no_folder_of_ours_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     told = {
         "nowhere": "There is no folder",
-        "file": "is a file: name the folder",
-        "broken": "crawl.json cannot be read",
-        "empty": "neither the folder of a crawl nor of an experiment",
+        "file": "is a file",
+        "broken": "crawl.json is not valid JSON",
+        "empty": "neither a crawl nor",
     }
     for name, words in told.items():
         with pytest.raises(InvalidInput) as error:
@@ -276,5 +276,5 @@ def test_what_is_no_folder_of_ours_is_told_in_one_line(tmp_path: Path) -> None:
 def test_a_folder_of_folders_names_one_that_can_be_shown(tmp_path: Path) -> None:
     (tmp_path / "demo" / "crawls").mkdir(parents=True)
     inner = a_folder(tmp_path / "demo" / "crawls" / "web", kinds.KNOWN[0])
-    with pytest.raises(InvalidInput, match=f"one that is: {inner}"):
+    with pytest.raises(InvalidInput, match=f"did you mean {inner}"):
         folder_kind(tmp_path / "demo")

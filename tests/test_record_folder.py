@@ -13,8 +13,7 @@ import pytest
 
 from record_files import nothing_but, recorded_twice, write_pages
 from scenthound.errors import Failure, InvalidInput
-from scenthound.store import folder
-from scenthound.store import folder as folder_lock
+from scenthound.store import folder, locks
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
 
@@ -143,7 +142,7 @@ def test_without_locks_nothing_is_removed_but_what_was_moved_aside_comes_back(
     def no_locks(*_arguments: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(folder_lock.fcntl, "flock", no_locks)
+    monkeypatch.setattr(locks.fcntl, "flock", no_locks)
     pages, web = recorded_twice(tmp_path)
     maybe_alive = litter(tmp_path / ".web.0123456789abcdef.part")
     record([pages], web, force=True)

@@ -25,7 +25,7 @@ from scenthound.files import regular_bytes, write_atomic
 from scenthound.relevance.base import RELEVANCE, trains
 from scenthound.store.crawl_rows import RelevanceRecord
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.store.folder import locked_unless_taken
+from scenthound.store.locks import try_lock
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.training_folder import training_files
 from scenthound.strategies.base import STRATEGIES
@@ -272,7 +272,7 @@ def _wish(folder: Path, changed: Callable[[CrawlWishes], CrawlWishes]) -> None:
 def _alone(folder: Path) -> Iterator[None]:
     """What one changes, nobody else changes meanwhile."""
     for _ in range(MOST_TRIES):
-        with locked_unless_taken(folder) as is_ours:
+        with try_lock(folder) as is_ours:
             if is_ours:
                 yield
                 return

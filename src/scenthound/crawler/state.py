@@ -10,7 +10,7 @@ from scenthound.errors import InvalidInput
 from scenthound.reasons import EndReason
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
 from scenthound.store.crawl_rows import RunRecord
-from scenthound.store.folder import is_taken
+from scenthound.store.locks import is_locked
 from scenthound.store.stored_crawl import StoredCrawl
 
 
@@ -54,7 +54,7 @@ class CrawlState:
 
 def crawl_state(crawl: StoredCrawl) -> CrawlState:
     # First of all: a crawl that ends meanwhile is then told of as running, and not as one that died.
-    is_alive = is_taken(crawl.folder / ARCHIVE_FOLDER)
+    is_alive = is_locked(crawl.folder / ARCHIVE_FOLDER)
     runs, status = crawl.runs(), crawl.status()
     run = runs[-1] if runs else None
     n_pages, page_budget = crawl.n_visits(), _page_budget(crawl)

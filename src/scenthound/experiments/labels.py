@@ -24,7 +24,7 @@ from scenthound.errors import InvalidInput, printable
 from scenthound.files import regular_bytes, write_atomic
 from scenthound.store.crawl_folder import CrawlAbout
 from scenthound.store.crawl_rows import VisitRecord
-from scenthound.store.folder import locked_within
+from scenthound.store.locks import try_lock
 from scenthound.store.stored_crawl import StoredCrawl
 
 LABELS_FILE = "labels.jsonl"
@@ -90,7 +90,7 @@ class Labels:
     def add(self, row: VisitRecord, is_relevant: bool | None, clock: Callable[[], float] = time.time) -> "Labels":
         """Keep what a person said of a page, instead of what was said before; None takes it back. Answers with the
         labels as they are then, those that others added meanwhile among them."""
-        with locked_within(self.folder, LONGEST_WAIT_S) as is_ours:
+        with try_lock(self.folder, LONGEST_WAIT_S) as is_ours:
             if not is_ours:
                 raise InvalidInput(
                     f"{printable(self.folder)} is held by another program: label the page when that ended."

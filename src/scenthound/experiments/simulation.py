@@ -19,7 +19,7 @@ from scenthound.experiments.starts import (
 from scenthound.model import Progress, silent
 from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.store.crawl_web import open_web
-from scenthound.store.folder import check_place, new_folder
+from scenthound.store.folder import check_replaceable, new_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def simulate_topics(
     if isinstance(strategies, str):
         raise InvalidParameter(f"Strategies are a list of names: [{strategies!r}].")
     require_parquet()
-    check_place(out, force, is_run_folder)
+    check_replaceable(out, force, is_run_folder)
     recorded = open_web(web, progress)
     check_start(n_start, recorded)
     starts = Starts(recorded, parse_task(task), n_start)

@@ -32,7 +32,8 @@ from scenthound.store.crawl_rows import (
     SkippedRecord,
     VisitRecord,
 )
-from scenthound.store.folder import locked_unless_taken, new_folder
+from scenthound.store.folder import new_folder
+from scenthound.store.locks import try_lock
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.fetch import Response
 
@@ -184,7 +185,7 @@ class CrawlStore(StoredCrawl):
 @contextmanager
 def _not_written_to(folder: Path) -> Iterator[None]:
     """Hold the lock of the crawl in a folder, if there is one; BadInput if another process does."""
-    with locked_unless_taken(folder / ARCHIVE_FOLDER) as free:
+    with try_lock(folder / ARCHIVE_FOLDER) as free:
         if not free:
             raise InvalidInput(f"Another process is writing to {printable(folder)}: wait until it has ended.")
         yield

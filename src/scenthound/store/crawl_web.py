@@ -10,8 +10,8 @@ from pathlib import Path
 from scenthound.errors import InvalidInput, printable
 from scenthound.model import Progress, silent
 from scenthound.store.crawl_folder import ABOUT_FILE, WEB_FOLDER, names_crawl
-from scenthound.store.folder import locked
 from scenthound.store.layout import read_about
+from scenthound.store.locks import locked
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.sources.crawl import CrawlSource

@@ -14,7 +14,7 @@ from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.files import sync_folder
 from scenthound.model import Progress, silent
 from scenthound.store.crawl_rows import VisitRecord
-from scenthound.store.folder import check_place
+from scenthound.store.folder import check_replaceable
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.warc_format import WarcRecord, charset_of, unpacked_body
 from scenthound.web.decode import decode_html
@@ -75,7 +75,7 @@ Exporter = Callable[[StoredCrawl, BinaryIO, Path, ExportOptions], ExportSummary]
 @contextmanager
 def new_file(out: Path, force: bool) -> Iterator[BinaryIO]:
     """A file to write into. It takes its place when the block ends well; else nothing of it stays."""
-    check_place(out, force, Path.is_file)
+    check_replaceable(out, force, Path.is_file)
     target = Path(os.path.realpath(out))
     part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
@@ -87,7 +87,7 @@ def new_file(out: Path, force: bool) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        check_place(out, force, Path.is_file)
+        check_replaceable(out, force, Path.is_file)
         part.replace(target)
         sync_folder(target.parent)
     except OSError as reason:

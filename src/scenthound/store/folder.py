@@ -1,181 +1,312 @@
-"""A folder that appears whole or not at all.
+"""Result folders: complete or absent, and labelled with what they are.
 
-It is made beside its place under a name of its own, `.{name}.{token}.part`, and renamed when it is complete and on the
-disk. What it replaces is moved aside in between, as `.{name}.{token}.old`.
+A new folder is written beside its final path as `.{name}.{token}.part`, synced, and renamed. A folder that it replaces
+is moved aside as `.{name}.{token}.old` in between.
+
+Each kind of folder has a marker file that names its format and version (`KNOWN`), for example `study.json`:
+
+    with ResultFolder.create(out, kind="study") as folder:
+        folder.write_json("findings.json", findings)
+    findings = ResultFolder.open(out, kind="study").read_json("findings.json", Findings)
 
 Rules
-- Who makes a folder holds its lock, which ends with the process however that ends: what nobody holds is litter, and
-  is removed by the next one that wants the place.
-- Names are given, taken and cleared away only while the folder above is locked. So what is moved aside while nothing
-  is in its place was left by one that was killed, and comes back.
+- A process that writes a folder holds its lock, which ends with the process. An unlocked `.part` folder was left by a
+  killed process, and is removed by the next one that writes to the same path.
+- Renames and removals happen only while the parent folder is locked. So an `.old` folder without a folder at its path
+  was left by a process killed between the two renames, and is moved back.
+- A folder replaces only folders of its own kind, and only with `force`.
 """
 
-import errno
 import json
 import os
 import re
 import secrets
 import shutil
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.files import sync_file, sync_folder
-from scenthound.store.layout import read_about
+from scenthound.files import regular_bytes, sync_file, sync_folder, write_atomic
+from scenthound.records import from_json, to_json
+from scenthound.store.locks import locked, locked_if_free, try_lock
 
-# Locks on folders: they go with a folder when it is renamed, and end with the process that holds them.
-#
-# Not every system and file system has them. There nobody is kept out, and no folder is known to be free.
+FolderKind = Literal["crawl", "run", "comparison", "study", "search", "validation", "web"]
+Value = TypeVar("Value")
 
-#: Longer than anybody takes to ask whether a lock is taken.
-_GLANCE_S = 0.05
-
-if sys.platform != "win32":
-    import fcntl
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Wait for the lock and hold it."""
-    with _opened(folder) as handle:
-        _lock(handle, wait=True)
-        yield
-
-
-@contextmanager
-def locked_within(folder: Path, most_s: float) -> Iterator[bool]:
-    """Wait for the lock so long at most and hold it; False if somebody else has it still. Where there are no locks
-    nobody has it."""
-    with _opened(folder) as handle:
-        until_s = monotonic() + most_s
-        while (is_others := _is_taken(handle)) and monotonic() < until_s:
-            sleep(_GLANCE_S)
-        yield not is_others
-
-
-@contextmanager
-def locked_if_free(folder: Path) -> Iterator[bool]:
-    """Hold the lock if nobody else does; False if somebody does, or if it cannot be told."""
-    with _opened(folder) as handle:
-        yield _lock(handle, wait=False)
-
-
-@contextmanager
-def locked_unless_taken(folder: Path) -> Iterator[bool]:
-    """Hold the lock; False if somebody else does. Where there are no locks nobody does."""
-    with _opened(folder) as handle:
-        yield not _stays_taken(handle)
-
-
-def is_taken(folder: Path) -> bool:
-    """Whether somebody holds the lock now. The question itself keeps nobody out for longer than `_GLANCE_S`."""
-    with _opened(folder) as handle:
-        return _is_taken(handle, shared=True)
-
-
-def _lock(handle: int | None, wait: bool) -> bool:
-    if handle is None or sys.platform == "win32":
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def _stays_taken(handle: int | None) -> bool:
-    """Take the lock, or tell that somebody else has it, who does not only ask whether it is taken."""
-    if not _is_taken(handle):
-        return False
-    sleep(_GLANCE_S)
-    return _is_taken(handle)
-
-
-def _is_taken(handle: int | None, *, shared: bool = False) -> bool:
-    """Take the lock, or tell that somebody else has it."""
-    if handle is None or sys.platform == "win32":
-        return False
-    try:
-        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except OSError as reason:
-        return reason.errno in (errno.EWOULDBLOCK, errno.EACCES)
-    return False
-
-
-@contextmanager
-def _opened(folder: Path) -> Iterator[int | None]:
-    """What a lock is held on, and ends when it is closed; None where there are no locks or no folder."""
-    try:
-        # Not waiting: what is no folder may be a pipe.
-        handle = None if sys.platform == "win32" else os.open(folder, os.O_RDONLY | os.O_NONBLOCK)
-    except OSError:
-        handle = None
-    try:
-        yield handle
-    finally:
-        if handle is not None:
-            os.close(handle)
-
+#: Longest JSON file that is read.
+MAX_JSON_BYTES = 64 << 20
+#: Subfolders that are looked at to suggest one that is a result folder.
+MAX_SUGGESTIONS = 200
 
 WORKING_NAME = re.compile(r"[0-9a-f]{16}\.(part|old)")
 
 
-def is_recorded_web(folder: Path) -> bool:
+@dataclass(frozen=True, slots=True)
+class KnownFolder:
+    """A kind of folder: its marker file, and the format and version that file names."""
+
+    kind: FolderKind
+    file: str
+    format: str
+    version: int
+    made_by: str
+
+
+#: In this order: crawls have a run.json too, and studies a findings.json.
+KNOWN = (
+    KnownFolder("crawl", "crawl.json", "scenthound crawl", 1, "scenthound crawl"),
+    KnownFolder("comparison", "comparison.json", "scenthound comparison", 1, "scenthound compare"),
+    KnownFolder("study", "study.json", "scenthound study", 1, "scenthound study"),
+    KnownFolder("search", "search.json", "scenthound search", 1, "scenthound evolve"),
+    KnownFolder("run", "run.json", "scenthound run", 1, "scenthound simulate"),
+    KnownFolder("validation", "findings.json", "scenthound validation", 1, "scenthound validate"),
+    KnownFolder("web", "web.json", "scenthound recorded web", 1, "scenthound record"),
+)
+KNOWN_KINDS = {known.kind: known for known in KNOWN}
+
+
+class ResultFolder:
+    """A folder of a known kind. `about` is the content of its marker file."""
+
+    def __init__(self, path: Path, kind: FolderKind, about: dict[str, Any] | None = None) -> None:
+        self.path = path
+        self.kind = kind
+        self.about = about or {}
+        self._known = KNOWN_KINDS[kind]
+
+    @classmethod
+    @contextmanager
+    def create(cls, out: str | Path, *, kind: FolderKind, force: bool = False) -> Iterator["ResultFolder"]:
+        """A new folder to fill. It appears at `out` when the block ends without an error; otherwise nothing is left.
+
+        With `force` it replaces a folder of the same kind. The marker file is written at the end if it is missing.
+        """
+        with new_folder(Path(out), force, lambda path: is_kind(path, kind)) as path:
+            folder = cls(path, kind)
+            yield folder
+            folder._ensure_marker()
+
+    @classmethod
+    @contextmanager
+    def update(cls, out: str | Path, *, kind: FolderKind) -> Iterator["ResultFolder"]:
+        """A folder to write into in place, under its lock; made if there is none or if it is empty.
+
+        A new folder that holds nothing but its marker file is removed when the block ends with an error.
+        """
+        path = Path(out)
+        is_new = not os.path.lexists(path) or (path.is_dir() and not any(path.iterdir()))
+        folder = cls(path, kind) if is_new else cls.open(path, kind=kind)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as reason:
+            raise InvalidInput(cannot_write(out, reason)) from None
+        with folder.hold():
+            folder._ensure_marker()
+            try:
+                yield folder
+            except BaseException:
+                if is_new and [entry.name for entry in path.iterdir()] == [folder._known.file]:
+                    shutil.rmtree(path)
+                raise
+
+    @classmethod
+    def open(cls, path: str | Path, *, kind: FolderKind) -> "ResultFolder":
+        """A complete folder to read. InvalidInput if it is of another kind or of a version that cannot be read."""
+        folder, known = Path(path), KNOWN_KINDS[kind]
+        _check_folder(folder)
+        about = _marker(folder, known)
+        if about is None:
+            raise InvalidInput(f"{printable(folder)} is not a {_KIND_NAMES[kind]}: {_what_it_is(folder, known)}.")
+        return cls(folder, kind, about)
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Hold the folder's lock. InvalidInput if another process holds it."""
+        with try_lock(self.path) as is_free:
+            if not is_free:
+                raise InvalidInput(
+                    f"Another process is writing to {printable(self.path)}: wait until it has finished, or choose "
+                    "another folder with --out."
+                )
+            yield
+
+    def write_json(self, name: str, value: Any) -> None:
+        """Write a value that `to_json` knows. In the marker file, format and version come first."""
+        content = to_json(value)
+        if name == self._known.file:
+            content = self.about = {"format": self._known.format, "version": self._known.version, **content}
+        file = self.path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(file, (json.dumps(content, indent=1) + "\n").encode())
+
+    def read_json(self, name: str, type_: type[Value]) -> Value:
+        """Read what `write_json` wrote; CorruptData if it does not fit the type."""
+        return from_json(type_, _read_json(self.path / name), self.path / name)
+
+    def _ensure_marker(self) -> None:
+        if not (self.path / self._known.file).exists():
+            self.write_json(self._known.file, {})
+
+
+def folder_kind(path: str | Path) -> FolderKind:
+    """What kind a folder is of. InvalidInput if it is missing, of no known kind, or of a version that is not read."""
+    folder = Path(path)
+    _check_folder(folder)
+    kind = _kind_of(folder)
+    if kind is None:
+        inner = _known_within(folder)
+        hint = (
+            f"did you mean {printable(inner)}?" if inner else "`scenthound crawl` and `scenthound simulate` make them."
+        )
+        raise InvalidInput(f"{printable(folder)} holds neither a crawl nor results of an experiment; {hint}")
+    return kind
+
+
+def is_kind(path: Path, kind: FolderKind) -> bool:
+    """Whether a folder is of this kind, in a version that can be read."""
     try:
-        read_about(folder)
+        return _marker(path, KNOWN_KINDS[kind]) is not None
     except InvalidInput:
         return False
-    return True
+
+
+_KIND_NAMES: dict[FolderKind, str] = {
+    "crawl": "crawl",
+    "run": "simulation run",
+    "comparison": "comparison",
+    "study": "study",
+    "search": "search",
+    "validation": "validation",
+    "web": "recorded web",
+}
+
+
+def _kind_of(folder: Path) -> FolderKind | None:
+    return next((known.kind for known in KNOWN if _marker(folder, known) is not None), None)
+
+
+def _marker(folder: Path, known: KnownFolder) -> dict[str, Any] | None:
+    """The content of the marker file; None if the folder is not of this kind."""
+    file = folder / known.file
+    if not file.is_file() or file.stat().st_size > MAX_JSON_BYTES:
+        return None
+    about = _read_json(file)
+    if not isinstance(about, dict) or about.get("format") != known.format:
+        return None
+    version = about.get("version")
+    if not isinstance(version, int) or not 1 <= version <= known.version:
+        raise InvalidInput(
+            f"{printable(folder)} has format version {printable(version, 40)}, and this Scenthound reads up to version "
+            f"{known.version}: install the Scenthound that made it."
+        )
+    return about
+
+
+def _what_it_is(folder: Path, wanted: KnownFolder) -> str:
+    try:
+        kind = _kind_of(folder)
+    except InvalidInput:
+        kind = None
+    if kind is None:
+        return f"make one with `{wanted.made_by}`"
+    return f"it is a {_KIND_NAMES[kind]}, made by `{KNOWN_KINDS[kind].made_by}`"
+
+
+def _check_folder(folder: Path) -> None:
+    try:
+        if folder.is_dir():
+            next(folder.iterdir(), None)
+            return
+        is_file = folder.exists()
+    except (OSError, ValueError) as reason:
+        raise InvalidInput(cannot_read(folder, reason)) from None
+    if is_file:
+        raise InvalidInput(f"{printable(folder)} is a file, not a folder: give the folder of a crawl or an experiment.")
+    raise InvalidInput(f"There is no folder {printable(folder)}: check the path.")
+
+
+def _read_json(file: Path) -> Any:
+    try:
+        return json.loads(regular_bytes(file, MAX_JSON_BYTES))
+    except OSError as reason:
+        raise InvalidInput(cannot_read(file, reason)) from None
+    except (ValueError, RecursionError) as reason:
+        raise InvalidInput(
+            f"{printable(file)} is not valid JSON ({printable(reason, 200)}): restore it from a backup."
+        ) from None
+
+
+def cannot_read(path: object, reason: Exception) -> str:
+    why = getattr(reason, "strerror", None) or reason
+    return f"Cannot read {printable(path)}: {printable(why, 200).lower()}. Check the path and its permissions."
+
+
+def cannot_write(path: object, reason: Exception) -> str:
+    why = getattr(reason, "strerror", None) or reason
+    return f"Cannot write to {printable(path)}: {printable(why, 200).lower()}. Choose another folder with --out."
+
+
+def _known_within(folder: Path) -> Path | None:
+    """The first result folder one or two levels below."""
+    try:
+        inner = [entry for entry in sorted(folder.iterdir())[:MAX_SUGGESTIONS] if entry.is_dir()]
+        deeper = [deep for entry in inner for deep in sorted(entry.iterdir())[:10]]
+    except OSError:
+        return None
+    return next((entry for entry in (*inner, *deeper) if any((entry / known.file).is_file() for known in KNOWN)), None)
+
+
+# Atomic replacement of folders.
+
+
+def _is_web(folder: Path) -> bool:
+    return is_kind(folder, "web")
 
 
 @contextmanager
-def new_folder(out: Path, force: bool = False, is_ours: Callable[[Path], bool] = is_recorded_web) -> Iterator[Path]:
-    """A folder to fill. It takes its place when the block ends well; else nothing of it stays."""
-    # What a link leads to is replaced, not the link.
-    place = Path(os.path.realpath(out))
-    with ExitStack() as undoing:
+def new_folder(out: Path, force: bool = False, is_ours: Callable[[Path], bool] = _is_web) -> Iterator[Path]:
+    """A folder to fill. It appears at its path when the block ends without an error; otherwise nothing is left."""
+    # The target of a symbolic link is replaced, not the link.
+    path = Path(os.path.realpath(out))
+    with ExitStack() as cleanup:
         try:
-            _make_parents(place, undoing)
-            with locked(place.parent):
-                remove_leftovers(place)
-                check_place(out, force, is_ours)
-                unfinished = _make_unfinished(place, undoing)
+            _make_parents(path, cleanup)
+            with locked(path.parent):
+                remove_leftovers(path)
+                check_replaceable(out, force, is_ours)
+                unfinished = _make_unfinished(path, cleanup)
         except OSError as reason:
-            raise InvalidInput(f"{printable(out)} cannot be made: {reason.strerror}. Choose another place.") from None
+            raise InvalidInput(cannot_write(out, reason)) from None
         yield unfinished
         _sync_content(unfinished)
-        with locked(place.parent):
-            check_place(out, force, is_ours)
-            replaced = _put_in_place(unfinished, place)
+        with locked(path.parent):
+            check_replaceable(out, force, is_ours)
+            replaced = _rename_into_place(unfinished, path)
         if replaced is not None:
             shutil.rmtree(replaced, ignore_errors=True)
 
 
-def check_place(out: Path, force: bool, is_ours: Callable[[Path], bool] = is_recorded_web) -> None:
-    """Only what an earlier run of the same kind left may be replaced, and only when told so."""
+def check_replaceable(out: Path, force: bool, is_ours: Callable[[Path], bool] = _is_web) -> None:
+    """InvalidInput if something exists at the path, unless `force` is given and it is of the same kind."""
     if not os.path.lexists(out):
         return
     if not force:
         raise InvalidInput(f"{printable(out)} exists already: choose another name, or replace it with --force.")
     if not is_ours(out):
-        raise InvalidInput(
-            f"{printable(out)} holds something else than this would replace, so it stays: choose another name."
-        )
+        raise InvalidInput(f"{printable(out)} is something else and is not replaced: choose another name.")
 
 
 def remove_leftovers(out: Path) -> None:
-    """Clear away what killed processes left, while the folder above is locked. What may be at work stays."""
+    """Remove what killed processes left, while the parent folder is locked. Folders in use stay."""
     beginning = f".{out.name}."
     for leftover in _entries(out.parent):
         if not (leftover.name.startswith(beginning) and WORKING_NAME.fullmatch(leftover.name, len(beginning))):
             continue
         if leftover.suffix == ".old" and not os.path.lexists(out):
-            # Killed between the two renames: the new folder never came, so the old one is still the true one.
+            # Killed between the two renames: the new folder never appeared, so the old one is still valid.
             leftover.rename(out)
             continue
         with locked_if_free(leftover) as free:
@@ -190,27 +321,25 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
-def _make_parents(place: Path, undoing: ExitStack) -> None:
-    """Make the folders above; those that are empty in the end go again."""
-    missing = [folder for folder in place.parents if not folder.exists()]
+def _make_parents(path: Path, cleanup: ExitStack) -> None:
+    """Make the parent folders; those that are still empty at the end are removed."""
+    missing = [folder for folder in path.parents if not folder.exists()]
     for folder in reversed(missing):
         folder.mkdir(exist_ok=True)
-        undoing.callback(_remove_if_empty, folder)
+        cleanup.callback(_remove_if_empty, folder)
         sync_folder(folder.parent)
 
 
 def _remove_if_empty(folder: Path) -> None:
-    try:
+    with suppress(OSError):
         folder.rmdir()
-    except OSError:
-        return
 
 
-def _make_unfinished(place: Path, undoing: ExitStack) -> Path:
-    unfinished = _working_path(place, "part")
+def _make_unfinished(path: Path, cleanup: ExitStack) -> Path:
+    unfinished = _working_path(path, "part")
     unfinished.mkdir()
-    undoing.callback(shutil.rmtree, unfinished, ignore_errors=True)
-    undoing.enter_context(locked(unfinished))
+    cleanup.callback(shutil.rmtree, unfinished, ignore_errors=True)
+    cleanup.enter_context(locked(unfinished))
     return unfinished
 
 
@@ -221,125 +350,19 @@ def _sync_content(folder: Path) -> None:
         sync_folder(Path(name))
 
 
-def _put_in_place(unfinished: Path, place: Path) -> Path | None:
-    """Where the folder is now that was in this place; None if there was none."""
-    old = place.rename(_working_path(place, "old")) if place.exists() else None
+def _rename_into_place(unfinished: Path, path: Path) -> Path | None:
+    """Where the folder that was replaced is now; None if there was none."""
+    old = path.rename(_working_path(path, "old")) if path.exists() else None
     try:
-        unfinished.rename(place)
+        unfinished.rename(path)
     except BaseException:
         if old is not None:
-            old.rename(place)
+            old.rename(path)
         raise
-    sync_folder(place.parent)
-    # From here on it is litter, which must never come back for the true one when half of it is removed.
-    return old and old.rename(_working_path(place, "part"))
+    sync_folder(path.parent)
+    # From here on it is garbage: renamed, so that a half-removed folder is never moved back.
+    return old and old.rename(_working_path(path, "part"))
 
 
-def _working_path(place: Path, kind: str) -> Path:
-    return place.with_name(f".{place.name}.{secrets.token_hex(8)}.{kind}")
-
-
-# What a folder is: a crawl, a run, a comparison, a study, a search, a validation or a recorded web.
-#
-# Each of them has a file that names its format and the version of it. A folder is what the first of these files says.
-
-FolderKind = Literal["crawl", "run", "comparison", "study", "search", "validation", "web"]
-
-#: Such a file is small; what is longer is something else.
-MOST_ABOUT_BYTES = 64 << 20
-#: Folders within one that is none of these, looked at to name one that is.
-MOST_LOOKED_AT = 200
-
-
-@dataclass(frozen=True, slots=True)
-class KnownFolder:
-    """How a folder says what it is."""
-
-    kind: FolderKind
-    file: str
-    format: str
-    version: int
-    made_by: str
-
-
-#: A crawl has a run.json too, and a study a findings.json, so these are looked for first.
-KNOWN = (
-    KnownFolder("crawl", "crawl.json", "scenthound crawl", 1, "scenthound crawl"),
-    KnownFolder("comparison", "comparison.json", "scenthound comparison", 1, "scenthound compare"),
-    KnownFolder("study", "study.json", "scenthound study", 1, "scenthound study"),
-    KnownFolder("search", "search.json", "scenthound search", 1, "scenthound evolve"),
-    KnownFolder("run", "run.json", "scenthound run", 1, "scenthound simulate"),
-    KnownFolder("validation", "findings.json", "scenthound validation", 1, "scenthound validate"),
-    KnownFolder("web", "web.json", "scenthound recorded web", 1, "scenthound record"),
-)
-
-
-def folder_kind(path: str | Path) -> FolderKind:
-    """BadInput if there is no such folder, if it is none of these, or if this version cannot read it."""
-    folder = Path(path)
-    _check_folder(folder)
-    for known in KNOWN:
-        if (folder / known.file).is_file():
-            about = _read(folder / known.file)
-            if about.get("format") == known.format:
-                _check_version(folder, known, about.get("version"))
-                return known.kind
-    raise InvalidInput(_unknown(folder))
-
-
-def _check_folder(folder: Path) -> None:
-    try:
-        if folder.is_dir():
-            next(folder.iterdir(), None)
-            return
-        is_file = folder.exists()
-    except (OSError, ValueError) as reason:
-        why = getattr(reason, "strerror", None) or reason
-        raise InvalidInput(
-            f"{printable(folder)} cannot be read: {printable(why)}; check the path and its rights."
-        ) from None
-    if is_file:
-        raise InvalidInput(f"{printable(folder)} is a file: name the folder of a crawl or of an experiment.")
-    raise InvalidInput(f"There is no folder {printable(folder)}: check the path.")
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        if file.stat().st_size > MOST_ABOUT_BYTES:
-            return {}
-        about = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError) as reason:
-        why = getattr(reason, "strerror", None) or f"it is no JSON: {reason}"
-        raise InvalidInput(
-            f"{printable(file)} cannot be read ({printable(why, 200)}): check its rights, or bring it back from a copy."
-        ) from None
-    return about if isinstance(about, dict) else {}
-
-
-def _check_version(folder: Path, known: KnownFolder, version: object) -> None:
-    if version != known.version:
-        said = printable(version, 40)
-        raise InvalidInput(
-            f"{printable(folder)} is a {known.kind} of version {said} of its format and this Scenthound reads "
-            f"{known.version}: install the Scenthound that made it."
-        )
-
-
-def _unknown(folder: Path) -> str:
-    inner = _known_within(folder)
-    hint = f"one that is: {printable(inner)}" if inner else "`scenthound crawl` and the laboratory's commands make them"
-    return f"{printable(folder)} is neither the folder of a crawl nor of an experiment; {hint}."
-
-
-def _known_within(folder: Path) -> Path | None:
-    """The first folder in it, or in one of its folders, that is one of these."""
-    try:
-        inner = [entry for entry in sorted(folder.iterdir())[:MOST_LOOKED_AT] if entry.is_dir()]
-        deeper = [deep for entry in inner[:MOST_LOOKED_AT] for deep in sorted(entry.iterdir())[:10]]
-    except OSError:
-        return None
-    return next((entry for entry in (*inner, *deeper) if _names_itself(entry)), None)
-
-
-def _names_itself(folder: Path) -> bool:
-    return any((folder / known.file).is_file() for known in KNOWN)
+def _working_path(path: Path, kind: str) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.{kind}")

@@ -32,7 +32,8 @@ from scenthound.experiments.search.base import Genes
 from scenthound.files import open_regular, write_atomic
 from scenthound.model import Topic
 from scenthound.store.crawl_web import open_web
-from scenthound.store.folder import check_place, locked_unless_taken, new_folder
+from scenthound.store.folder import check_replaceable, new_folder
+from scenthound.store.locks import try_lock
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import read_topics, write_topics
 
@@ -244,7 +245,7 @@ def check_new(out: Path, force: bool) -> None:
             f"{printable(out)} exists already and holds a search: go on with it by --resume {printable(out)}, choose "
             "another name, or replace it with --force."
         )
-    check_place(out, force, is_search_folder)
+    check_replaceable(out, force, is_search_folder)
     if out.exists():
         with _held(out):
             return
@@ -252,7 +253,7 @@ def check_new(out: Path, force: bool) -> None:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    with locked_unless_taken(folder) as is_ours:
+    with try_lock(folder) as is_ours:
         if not is_ours:
             raise InvalidInput(f"Another process is searching in {printable(folder)}: wait for it, or end it first.")
         yield

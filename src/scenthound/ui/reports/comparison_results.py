@@ -18,7 +18,7 @@ import numpy as np
 from scenthound.errors import InvalidInput, printable
 from scenthound.experiments.compare.ranking import mark_of
 from scenthound.model import FloatArray
-from scenthound.store.folder import locked_unless_taken
+from scenthound.store.locks import try_lock
 from scenthound.ui.reports.comparison_files import FORMAT, VERSION
 
 # The folder of a comparison: whether it is one, who works on it, and that it can be written, before any work is done.
@@ -48,7 +48,7 @@ def comparison_place(out: Path, train_from: Path | None = None) -> Iterator[None
         _check(out)
     _check_training(out, train_from)
     _make(out)
-    with locked_unless_taken(out) as is_ours:
+    with try_lock(out) as is_ours:
         if not is_ours:
             raise InvalidInput(f"Another run is at work in {printable(out)}: wait for it, or choose another --out.")
         try:

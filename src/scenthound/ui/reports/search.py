@@ -25,7 +25,7 @@ from scenthound.experiments.evolve.settings import DEFAULT_MODE
 from scenthound.experiments.search.methods import parse_search
 from scenthound.experiments.starts import Task
 from scenthound.relevance.base import RELEVANCE, trains
-from scenthound.store.folder import is_taken
+from scenthound.store.locks import is_locked
 from scenthound.strategies.evolved import choice_of
 from scenthound.strategies.rank_file import Generation, RankFile, read_rank_file
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules, formula_of
@@ -126,7 +126,7 @@ def read_search(folder: Path) -> ToldSearch:
 
 
 def _state(folder: Path, result: RankFile | None, compared: Mapping[str, float]) -> SearchState:
-    if is_taken(folder):
+    if is_locked(folder):
         return SearchState.RUNNING
     is_complete = result is not None and bool(result.training.get("is_complete")) and bool(compared)
     return SearchState.FINISHED if is_complete else SearchState.STOPPED

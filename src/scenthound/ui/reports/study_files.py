@@ -22,7 +22,7 @@ from scenthound.experiments.study.measured import BOUNDS, ArmMeasurements, Measu
 from scenthound.experiments.study.settings import StudySettings
 from scenthound.experiments.study.tables import Table
 from scenthound.files import write_atomic
-from scenthound.store.folder import locked_unless_taken
+from scenthound.store.locks import try_lock
 from scenthound.ui.formats import finite, json_text
 from scenthound.ui.reports.study import why_of
 
@@ -228,7 +228,7 @@ def study_place(out: Path, study: str, web_fingerprint: str) -> Iterator[None]:
     _check(out, study, web_fingerprint)
     is_new = not (out / ABOUT_FILE).is_file()
     _make(out)
-    with locked_unless_taken(out) as is_ours:
+    with try_lock(out) as is_ours:
         if not is_ours:
             raise InvalidInput(f"Another run is at work in {printable(out)}: wait for it, or choose another --out.")
         if is_new:

@@ -20,7 +20,7 @@ from scenthound.experiments.validate.settings import SeedSet, TopicsWanted, Vali
 from scenthound.experiments.validate.validation import ValidatedFinding, Validation, prepared, validate
 from scenthound.files import write_atomic
 from scenthound.model import FloatArray, Progress, silent
-from scenthound.store.folder import check_place, new_folder
+from scenthound.store.folder import check_replaceable, new_folder
 from scenthound.ui.figures import COLOURS, new_figure, plain_axes
 from scenthound.ui.figures import require_figures as required
 from scenthound.ui.formats import finite, versions
@@ -335,7 +335,7 @@ def validate_into(
 ) -> Validation:
     """Validate the wished strategies on the topics, and leave all that came of it in the folder `out`."""
     require_figures()
-    check_place(out, force, is_validation_folder)
+    check_replaceable(out, force, is_validation_folder)
     recorded, settings, notes = prepared(web, topics, wished, progress)
     validation = validate(recorded, settings, notes=notes, workers=workers, progress=progress)
     with new_folder(out, force, is_validation_folder) as folder:

@@ -1,0 +1,185 @@
+"""Result folders are complete or absent, replaced only by their own kind, and hold typed JSON."""
+
+import json
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from record_files import nothing_but
+from scenthound.errors import CorruptData, InvalidInput
+from scenthound.model import FloatArray
+from scenthound.records import column, columns_of, from_json, to_json
+from scenthound.store.folder import FolderKind, ResultFolder, folder_kind
+from scenthound.store.locks import locked
+
+
+class Verdict(StrEnum):
+    HOLDS = "holds"
+    FAILS = "fails"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    text: str
+    verdict: Verdict
+    difference: float
+    p_value: float | None = None
+    topics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    claims: list[Claim]
+    means: dict[str, float]
+    pair: tuple[int, str] = (0, "")
+    old_style: int = column("old style", default=7, aliases=("oldish",))
+
+
+def fail_after_writing(folder: ResultFolder) -> None:
+    folder.write_json("crawls/1.json", 1)
+    raise ZeroDivisionError
+
+
+FINDINGS = Findings([Claim("a > b", Verdict.HOLDS, 0.5, 0.01, ("x", "y"))], {"otie": 1.5}, (3, "c"))
+
+
+def test_a_folder_appears_complete_and_names_its_kind(tmp_path: Path) -> None:
+    with ResultFolder.create(tmp_path / "out", kind="study") as folder:
+        folder.write_json("tables/findings.json", FINDINGS)
+        folder.write_json("study.json", {"study": "pant2002"})
+        assert not (tmp_path / "out").exists()
+    assert nothing_but(tmp_path, "out")
+    opened = ResultFolder.open(tmp_path / "out", kind="study")
+    assert opened.read_json("tables/findings.json", Findings) == FINDINGS
+    assert opened.about == {"format": "scenthound study", "version": 1, "study": "pant2002"}
+    assert folder_kind(tmp_path / "out") == "study"
+
+
+@pytest.mark.parametrize("kind", ["run", "comparison", "study", "search", "validation"])
+def test_each_kind_has_a_marker_file_even_if_nothing_is_written(tmp_path: Path, kind: FolderKind) -> None:
+    with ResultFolder.create(tmp_path / "out", kind=kind):
+        pass
+    assert folder_kind(tmp_path / "out") == kind
+
+
+def test_a_failed_block_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), ResultFolder.create(tmp_path / "new" / "out", kind="study"):
+        raise ZeroDivisionError
+    assert nothing_but(tmp_path)
+
+
+def test_force_replaces_only_the_same_kind(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with ResultFolder.create(out, kind="study"):
+        pass
+    with pytest.raises(InvalidInput, match="--force"), ResultFolder.create(out, kind="study"):
+        pass
+    with pytest.raises(InvalidInput, match="not replaced"), ResultFolder.create(out, kind="run", force=True):
+        pass
+    with ResultFolder.create(out, kind="study", force=True) as folder:
+        folder.write_json("new.json", [1])
+    assert ResultFolder.open(out, kind="study").read_json("new.json", list[int]) == [1]
+
+
+def test_opening_another_kind_names_what_it_is_or_the_command_that_makes_one(tmp_path: Path) -> None:
+    with ResultFolder.create(tmp_path / "study", kind="study"):
+        pass
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InvalidInput, match="scenthound study"):
+        ResultFolder.open(tmp_path / "study", kind="run")
+    with pytest.raises(InvalidInput, match="scenthound simulate"):
+        ResultFolder.open(tmp_path / "empty", kind="run")
+    with pytest.raises(InvalidInput, match="no folder"):
+        ResultFolder.open(tmp_path / "nowhere", kind="run")
+
+
+@pytest.mark.parametrize("version", [0, 99, None, "1"])
+def test_an_unknown_version_cannot_be_opened(tmp_path: Path, version: object) -> None:
+    (tmp_path / "study.json").write_text(json.dumps({"format": "scenthound study", "version": version}))
+    with pytest.raises(InvalidInput, match="format version"):
+        ResultFolder.open(tmp_path, kind="study")
+
+
+def test_one_process_at_a_time_updates_a_folder(tmp_path: Path) -> None:
+    with ResultFolder.update(tmp_path / "out", kind="study") as folder:
+        folder.write_json("findings.json", FINDINGS)
+    with (
+        locked(tmp_path / "out"),
+        pytest.raises(InvalidInput, match="Another process"),
+        ResultFolder.update(tmp_path / "out", kind="study"),
+    ):
+        pass
+    with pytest.raises(InvalidInput, match="scenthound study"), ResultFolder.update(tmp_path / "out", kind="run"):
+        pass
+
+
+def test_a_failed_first_update_removes_the_folder_unless_it_has_results(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), ResultFolder.update(tmp_path / "out", kind="study"):
+        raise ZeroDivisionError
+    assert nothing_but(tmp_path)
+    with pytest.raises(ZeroDivisionError), ResultFolder.update(tmp_path / "out", kind="study") as folder:
+        fail_after_writing(folder)
+    assert ResultFolder.open(tmp_path / "out", kind="study").read_json("crawls/1.json", int) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ('{"means": {}}', "claims"),
+        ('{"claims": 3, "means": {}}', "claims"),
+        ('{"claims": [{"text": 1, "verdict": "holds", "difference": 0}], "means": {}}', "text"),
+        ('{"claims": [{"text": "", "verdict": "maybe", "difference": 0}], "means": {}}', "verdict"),
+        ('{"claims": [], "means": {"a": "b"}}', "means"),
+        ('{"claims": [], "means": {}, "pair": [1]}', "pair"),
+        ("[]", "Findings"),
+    ],
+)
+def test_json_that_does_not_fit_its_type_names_the_field(tmp_path: Path, content: str, names: str) -> None:
+    with ResultFolder.create(tmp_path / "out", kind="study") as folder:
+        (folder.path / "findings.json").write_text(content)
+    with pytest.raises(CorruptData, match=names):
+        ResultFolder.open(tmp_path / "out", kind="study").read_json("findings.json", Findings)
+
+
+def test_json_that_is_cut_off_is_reported_with_its_file(tmp_path: Path) -> None:
+    with ResultFolder.create(tmp_path / "out", kind="study") as folder:
+        (folder.path / "findings.json").write_text('{"claims": [')
+    with pytest.raises(InvalidInput, match=r"findings\.json"):
+        ResultFolder.open(tmp_path / "out", kind="study").read_json("findings.json", Findings)
+
+
+def test_numbers_that_are_not_finite_become_null_and_are_read_as_nan() -> None:
+    claim = Claim("", Verdict.FAILS, math.inf, None)
+    assert to_json(claim)["difference"] is None
+    read = from_json(Claim, to_json(claim))
+    assert math.isnan(read.difference)
+    assert read.p_value is None
+
+
+def test_old_names_unknown_keys_and_defaults() -> None:
+    assert from_json(Findings, {"claims": [], "means": {}, "oldish": 1, "later": 2}).old_style == 1
+    assert from_json(Findings, {"claims": [], "means": {}}).old_style == 7
+
+
+def test_arrays_enums_and_paths_survive_a_round_trip() -> None:
+    @dataclass(frozen=True)
+    class Mixed:
+        scores: FloatArray
+        counts: dict[Verdict, int]
+        path: Path
+
+    mixed = Mixed(np.array([0.5, 1.0]), {Verdict.HOLDS: 2}, Path("a/b"))
+    read = from_json(Mixed, json.loads(json.dumps(to_json(mixed))))
+    assert read.scores.tolist() == [0.5, 1.0]
+    assert (read.counts, read.path) == (mixed.counts, mixed.path)
+
+
+def test_columns_describe_fields_in_order() -> None:
+    assert [(each.name, each.title) for each in columns_of(Findings)][-2:] == [
+        ("pair", "pair"),
+        ("old_style", "old style"),
+    ]
