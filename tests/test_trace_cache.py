@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ring_web import topic
+from scenthound.by_value import package_digest
 from scenthound.errors import InvalidInput
 from scenthound.experiments.experiment import Experiment
 from scenthound.experiments.starts import Start
@@ -120,7 +121,7 @@ def test_a_plug_in_is_known_by_all_files_of_its_package(tmp_path, monkeypatch):
     digests = []
     for text in ("greedy = True", "greedy = False"):
         (package / "part.py").write_text(text)
-        code_digests._package_digest.cache_clear()
+        package_digest.cache_clear()
         digests.append(code_digests.plug_in_digest(import_module("someones_crawlers").Mine()))
     assert digests[0] != digests[1]
     assert code_digests.plug_in_digest(STRATEGIES.make("best_first")) == ""

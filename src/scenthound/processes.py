@@ -2,7 +2,7 @@
 
 Rules
 - Workers are started afresh rather than forked from a process that may have threads. They never import the main module
-  of the caller, so a script needs no `if __name__ == "__main__":`; what it defines itself is sent by value (cloudpickle).
+  of the caller, so a script needs no `if __name__ == "__main__":`; what it defines is sent by value.
 - Each worker has a pipe of its own, so that one that dies, even in the middle of an answer, is noticed at once. It is
   replaced and its piece of work repeated; a piece that takes several workers with it ends the work with one clear line.
 - Signals mean something to this process only; workers go when it goes, however it goes.
@@ -10,7 +10,6 @@ Rules
 """
 
 import os
-import pickle
 import signal
 import sys
 import threading
@@ -22,7 +21,9 @@ from queue import SimpleQueue
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from scenthound import by_value
 from scenthound.errors import Failure
+from scenthound.registry import dump_local_plugins, load_local_plugins
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -114,9 +115,7 @@ class _Remote:
     """A worker process, seen from here, or the one that took its place. One thread asks it; another may end it."""
 
     def __init__(self, make_worker: Callable[[], Callable[[Any], Any]]) -> None:
-        import cloudpickle
-
-        self._make_worker: bytes = cloudpickle.dumps(make_worker)
+        self._make_worker = by_value.dumps(make_worker)
         self._lock = threading.Lock()
         self._is_ended = False
         self._start()
@@ -127,7 +126,7 @@ class _Remote:
         methods = multiprocessing.get_all_start_methods()
         context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         self._connection, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs, self._make_worker), daemon=True)
+        process = context.Process(target=_serve, args=(theirs, dump_local_plugins(), self._make_worker), daemon=True)
         with _without_main_module():
             process.start()
         self._process = process
@@ -185,8 +184,9 @@ def _without_main_module() -> Iterator[None]:
             sys.modules["__main__"] = main
 
 
-def _serve(connection: "Connection", pickled: bytes) -> None:
-    """The life of a worker process: answer with a result or an error, until nobody asks any more."""
+def _serve(connection: "Connection", plugins: bytes, pickled: bytes) -> None:
+    """The life of a worker process: answer with a result or an error, until nobody asks any more. `plugins` are the
+    classes and instances that the user passed as strategies, metrics and relevance models."""
     for number in _GROUP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
@@ -198,7 +198,9 @@ def _serve(connection: "Connection", pickled: bytes) -> None:
             return
         answer: tuple[Any, Exception | None]
         try:
-            worker = worker or pickle.loads(pickled)()
+            if worker is None:
+                load_local_plugins(plugins)
+                worker = by_value.loads(pickled)()
             answer = (worker(piece), None)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is raised where the work was ordered
             answer = (None, error)

@@ -1,28 +1,33 @@
-"""Names to factories: strategies, metrics and relevance models are found by their entry points.
+"""Registries of plug-ins: strategies, metrics and relevance models, chosen by name, class or instance.
 
-A choice is written `name:parameter=value,...` wherever a name is asked for, and prints as it parses. The parameters of
-a plug-in are the keyword arguments of its factory; their bounds stand in the annotation, `n: Annotated[int, Bounds(1)]
-= 1`, or the words it may be, `distance: Literal["words", "links"] = "words"`. A plug-in may name sets of values in
-`presets`, chosen by `name:preset=menczer2001,...`; what is given beside a preset overrides it. Built-ins are registered
-the same way as plug-ins. What a plug-in cannot add to is written alike, but listed (`ListedRegistry`).
+A name is written `name:parameter=value,...` and prints as it parses. Names come from entry points; built-ins are
+registered in the same way as plug-ins of other packages. The parameters of a plug-in are the keyword arguments of its
+factory. Their annotations give the valid range, `n: Annotated[int, Bounds(1)] = 1`, or the valid strings,
+`distance: Literal["words", "links"] = "words"`. A plug-in may define named sets of values in `presets`, chosen by
+`name:preset=menczer2001,...`; parameters written beside a preset override it.
+
+`Registry.resolve` also accepts classes and instances, wherever they are defined. It registers them in this process and
+in the worker processes that this process starts, so that the name of the choice is valid wherever a name is.
+
+`ListedRegistry` has the same interface for a fixed list of classes.
 """
 
 import inspect
 import math
 import types
 import typing
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field, fields
+from functools import cached_property, lru_cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from numbers import Integral, Real
 from typing import Any, ClassVar, Generic, TypeVar, Union
 
 import numpy as np
 
+from scenthound import by_value
 from scenthound.errors import InvalidParameter, PluginError, ScenthoundError, UnknownName
-
-# The parameters of a factory: its keyword arguments, what they may be, and how people write them.
 
 Value = int | float | str | bool | None
 
@@ -81,7 +86,7 @@ class Parameter:
             return None
         try:
             value: Value = _BOOLEANS[text.lower()] if self.kind is bool else self.kind(text)
-        except (ValueError, KeyError):
+        except (ValueError, KeyError, TypeError):
             what = "true or false" if self.kind is bool else f"a value of type {self.kind.__name__}"
             none = " or none" if self.optional else ""
             raise InvalidParameter(f"{owner}: {self.name}={text} should be {what}{none}.") from None
@@ -199,9 +204,29 @@ def _without_none(hint: Any) -> tuple[type, bool]:
     return kinds[0], len(kinds) < len(typing.get_args(hint))
 
 
-# Plug-ins found by their entry points, by name.
-
 Plugin = TypeVar("Plugin")
+
+
+@dataclass(slots=True)
+class _Local:
+    """The plug-ins of one group that were passed as classes or instances, and not installed."""
+
+    classes: dict[str, type] = field(default_factory=dict)
+    #: Choices that their text cannot reproduce, with what makes the object.
+    templates: dict[str, tuple[Choice, Callable[[], Any]]] = field(default_factory=dict)
+
+
+#: By entry-point group.
+_LOCAL: dict[str, _Local] = {}
+
+
+def dump_local_plugins() -> bytes:
+    """The plug-ins that only this process knows, for `load_local_plugins` in another one."""
+    return by_value.dumps(_LOCAL) if any(local.classes or local.templates for local in _LOCAL.values()) else b""
+
+
+def load_local_plugins(dumped: bytes) -> None:
+    _LOCAL.update(by_value.loads(dumped) if dumped else {})
 
 
 class Registry(Generic[Plugin]):
@@ -214,7 +239,7 @@ class Registry(Generic[Plugin]):
 
     @cached_property
     def _found(self) -> dict[str, list[EntryPoint]]:
-        """What each name stands for; more than one thing if packages disagree."""
+        """The entry points of each name; more than one if packages disagree."""
         found: dict[str, list[EntryPoint]] = {}
         for point in entry_points(group=self._group):
             meanings = found.setdefault(point.name, [])
@@ -222,39 +247,52 @@ class Registry(Generic[Plugin]):
                 meanings.append(point)
         return found
 
+    @property
+    def _local(self) -> _Local:
+        return _LOCAL.setdefault(self._group, _Local())
+
     def names(self) -> list[str]:
+        """The names of the installed plug-ins."""
         return sorted(self._found)
 
     def factory(self, name: str) -> Callable[..., Plugin]:
         """The class or function behind a name."""
+        if name in self._local.classes:
+            return self._local.classes[name]
         if name not in self._found:
-            raise UnknownName.among(self.kind, name, self._found)
+            raise UnknownName.among(self.kind, name, [*self._found, *self._local.classes])
         if len(self._found[name]) > 1:
             both = " and ".join(sorted(point.value for point in self._found[name]))
-            raise PluginError(f"The {self.kind} {name!r} is claimed by {both}: uninstall or rename one of them.")
+            raise PluginError(f"The {self.kind} {name!r} is defined by {both}: uninstall or rename one of them.")
         try:
             loaded: Callable[..., Plugin] = self._found[name][0].load()
         except Exception as error:
             raise PluginError.by(error, f"The {self.kind} {name!r} cannot be loaded") from error
         if not callable(loaded):
-            raise PluginError(f"The {self.kind} {name!r} is no class and no function, so nothing can be made of it.")
+            raise PluginError(f"The {self.kind} {name!r} is neither a class nor a function.")
         return loaded
 
     def summary(self, name: str) -> str:
-        """The line that a plug-in says of itself."""
+        """One line about a plug-in, in its own words."""
         return str(getattr(self.factory(name), "summary", ""))
 
     def parameters(self, name: str) -> dict[str, Parameter]:
+        """The parameters of a plug-in that can be written in text."""
+        if name in self._local.classes:
+            return _known_parameters(self._local.classes[name])
         return {found.name: found for found in parameters_of(self.factory(name))}
 
     def presets(self, name: str) -> Mapping[str, Mapping[str, Value]]:
-        """Sets of values that a plug-in names, for example after the study that used them."""
+        """Named sets of parameter values, for example those of a study."""
         return getattr(self.factory(name), "presets", {})
 
     def parse(self, text: str) -> Choice:
-        """Read `name:parameter=value,...`; parameters come back in the order of the factory, a preset before them."""
+        """Read `name:parameter=value,...`. A preset comes first, then the parameters in the order of the factory."""
+        if text in self._local.templates:
+            return self._local.templates[text][0]
         name, _, rest = text.strip().partition(":")
         known = {**self._preset_parameter(name), **self.parameters(name)}
+        self._check_defaults(name)
         chosen: dict[str, Value] = {}
         for part in filter(None, (piece.strip() for piece in rest.split(","))):
             key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -269,9 +307,83 @@ class Registry(Generic[Plugin]):
             chosen[key] = known[key].parse(value, name)
         return Choice(name, tuple((key, chosen[key]) for key in known if key in chosen))
 
+    def _check_defaults(self, name: str) -> None:
+        """Refuse a class whose constructor needs values that a text cannot give."""
+        if name in self._local.classes and (needed := _needed(self._local.classes[name])):
+            example = f"{name}({', '.join(f'{each}=...' for each in needed)})"
+            raise InvalidParameter(
+                f"The {self.kind} {name} has no default for {', '.join(needed)}: pass an instance such as {example}."
+            )
+
     def _preset_parameter(self, name: str) -> dict[str, Parameter]:
         named = tuple(self.presets(name))
         return {PRESET: Parameter(PRESET, str, None, False, Bounds(), named)} if named else {}
+
+    def resolve(self, item: "str | Choice | type[Plugin] | Plugin") -> Choice:
+        """The choice that a text, a class or an instance stands for. Its text is valid as a name from now on.
+
+        An instance that records its `parameters`, as every strategy does, is a template: `make` constructs a new object
+        with the same parameters each time. Any other instance is used itself.
+        """
+        if isinstance(item, Choice):
+            return item
+        if isinstance(item, str):
+            return self.parse(item)
+        if inspect.isclass(item):
+            return self.parse(self._name_of(item))
+        return self._resolve_instance(item, self._name_of(type(item)))
+
+    def _resolve_instance(self, item: Any, name: str) -> Choice:
+        arguments = _arguments_of(item)
+        choice = Choice(name, tuple(_short_values(type(item), arguments)))
+        if isinstance(getattr(item, "parameters", None), Mapping):
+            make = partial(_construct, type(item), arguments)
+        else:
+            make = partial(_same, item)
+            if not self._is_reproduced(choice) or by_value.digest(self.make(choice)) != by_value.digest(item):
+                choice = Choice(name, (*choice.parameters, ("state", by_value.digest(item)[:8])))
+        if not self._is_reproduced(choice):
+            self._local.templates[str(choice)] = choice, make
+        return choice
+
+    def _is_reproduced(self, choice: Choice) -> bool:
+        """Whether the text of a choice says everything about it."""
+        if str(choice) in self._local.templates:
+            return False
+        try:
+            return self.parse(str(choice)) == choice
+        except ScenthoundError:
+            return False
+
+    def _name_of(self, cls: type) -> str:
+        """The name of an installed class, or the one under which a class is registered here and now."""
+        self._check_kind(cls)
+        value = f"{cls.__module__}:{cls.__qualname__}"
+        for installed, points in self._found.items():
+            if [point.value for point in points] == [value]:
+                return installed
+        own = getattr(cls, "name", None)
+        name = own if isinstance(own, str) else cls.__name__
+        other = self._local.classes.get(name, cls)
+        if name in self._found or (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise InvalidParameter(f"There is another {self.kind} named {name!r}: rename the class {cls.__qualname__}.")
+        if set(name) & set(":,=@ "):
+            raise InvalidParameter(f"{cls.__qualname__}: the name {name!r} must not contain spaces or any of : , = @.")
+        if other is not cls:
+            for text in [text for text, (choice, _) in self._local.templates.items() if choice.name == name]:
+                del self._local.templates[text]
+        self._local.classes[name] = cls
+        return name
+
+    def _check_kind(self, cls: type) -> None:
+        if self._must_be is not None and not issubclass(cls, self._must_be):
+            raise InvalidParameter(
+                f"{cls.__qualname__} is not a {self.kind}: pass a subclass of {self._must_be.__name__}, an instance of "
+                f"one, or one of these names: {', '.join(self.names())}."
+            )
+        if inspect.isabstract(cls):
+            missing = ", ".join(sorted(getattr(cls, "__abstractmethods__", ())))
+            raise InvalidParameter(f"The {self.kind} {cls.__qualname__} is incomplete: define {missing}.")
 
     def values(self, choice: Choice) -> dict[str, Value]:
         """The keyword arguments that a choice stands for: those of its preset, overridden by those given beside it."""
@@ -279,30 +391,82 @@ class Registry(Generic[Plugin]):
         preset = given.pop(PRESET, None)
         return {**self.presets(choice.name)[preset], **given} if isinstance(preset, str) else given
 
-    def distinct(self, texts: Iterable[str]) -> list[str]:
-        """Choices in their one spelling; of those that come to the same values, the first."""
-        spelled: dict[tuple[str, tuple[tuple[str, Value], ...]], str] = {}
-        for choice in map(self.parse, texts):
+    def distinct(self, items: "Iterable[str | Choice | type[Plugin] | Plugin]") -> list[str]:
+        """The texts of all choices; of those with the same parameter values, the first."""
+        texts: dict[tuple[str, tuple[tuple[str, Value], ...]], str] = {}
+        classes: dict[str, object] = {}
+        for item in items:
+            choice = self.resolve(item)
+            factory = self.factory(choice.name)
+            if classes.setdefault(choice.name, factory) is not factory:
+                raise InvalidParameter(f"Two classes are named {choice.name!r}: rename one of them.")
             defaults = {name: each.default for name, each in self.parameters(choice.name).items()}
-            spelled.setdefault((choice.name, tuple({**defaults, **self.values(choice)}.items())), str(choice))
-        return list(spelled.values())
+            texts.setdefault((choice.name, tuple({**defaults, **self.values(choice)}.items())), str(choice))
+        return list(texts.values())
 
-    def make(self, choice: Choice | str) -> Plugin:
+    def make(self, item: "str | Choice | type[Plugin] | Plugin") -> Plugin:
         """A new object of the chosen plug-in."""
-        chosen = self.parse(choice) if isinstance(choice, str) else choice
-        factory = self.factory(chosen.name)
+        choice = self.resolve(item)
+        factory = self.factory(choice.name)
         try:
-            made = factory(**self.values(chosen))
+            if str(choice) in self._local.templates:
+                made: Plugin = self._local.templates[str(choice)][1]()
+            else:
+                made = factory(**self.values(choice))
         except ScenthoundError:
             raise
         except Exception as error:
-            raise PluginError.by(error, f"The {self.kind} {chosen} cannot be made") from error
+            raise PluginError.by(error, f"The {self.kind} {choice} cannot be constructed") from error
         if self._must_be is not None and not isinstance(made, self._must_be):
-            raise PluginError(f"{chosen.name!r} is no {self.kind}: it is not of the kind {self._must_be.__name__}.")
+            raise PluginError(f"{choice.name!r} is not a {self.kind}: it is no {self._must_be.__name__}.")
         return made
 
 
-# Values that print as they parse, chosen from a list that is not open to plug-ins.
+def _needed(cls: type) -> list[str]:
+    """The parameters of a constructor without a default."""
+    variable = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    each_of = _signature(cls).parameters.values()
+    return [each.name for each in each_of if each.default is inspect.Parameter.empty and each.kind not in variable]
+
+
+def _arguments_of(item: Any) -> dict[str, Any]:
+    """What an object was constructed with: its recorded `parameters`, or its attributes of the same names."""
+    recorded = getattr(item, "parameters", None)
+    if isinstance(recorded, Mapping):
+        return dict(recorded)
+    return {name: getattr(item, name) for name in _signature(type(item)).parameters if hasattr(item, name)}
+
+
+def _short_values(cls: type, arguments: Mapping[str, Any]) -> Iterable[tuple[str, Value]]:
+    """The arguments that are not at their defaults; a digest stands for a value that cannot be written."""
+    parameters = _signature(cls).parameters
+    for name, value in arguments.items():
+        if parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+            yield from ((key, _short_value(each)) for key, each in value.items())
+        elif parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
+            yield from ([(name, _short_value(value))] if value else [])
+        elif by_value.digest(_plain(value)) != by_value.digest(_plain(parameters[name].default)):
+            yield name, _short_value(value)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _short_value(value: Any) -> Value:
+    value = _plain(value)
+    if value is None or isinstance(value, int | float | bool) or (isinstance(value, str) and value.isprintable()):
+        return value
+    return f"{type(value).__name__}-{by_value.digest(value)[:8]}"
+
+
+def _construct(cls: type[Plugin], arguments: Mapping[str, Any]) -> Plugin:
+    bound = inspect.BoundArguments(_signature(cls), OrderedDict(arguments))
+    return cls(*bound.args, **bound.kwargs)
+
+
+def _same(item: Plugin) -> Plugin:
+    return item
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +491,7 @@ Listed = TypeVar("Listed", bound=NamedValue)
 
 
 class ListedRegistry(Registry[Listed]):
-    """Reads and makes what stands in a list of classes, as other registries do plug-ins."""
+    """A registry of a fixed list of classes."""
 
     def __init__(self, kind: str, classes: Iterable[type[Listed]]) -> None:
         super().__init__(kind, group="")
@@ -340,3 +504,8 @@ class ListedRegistry(Registry[Listed]):
         if name not in self._classes:
             raise UnknownName.among(self.kind, name, self._classes)
         return self._classes[name]
+
+    def _name_of(self, cls: type) -> str:
+        if cls not in self._classes.values():
+            raise InvalidParameter(f"{cls.__qualname__} is not a {self.kind}: choose one of {', '.join(self.names())}.")
+        return str(cls.name)  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ not-a-number everywhere, and the topic is left out of that metric's means.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -92,15 +92,21 @@ class GroundTruth:
 class Metric(ABC):
     """One measure of a crawl. A metric with parameters keeps each of them in an attribute of its name."""
 
+    #: By default the name of the class.
     name: ClassVar[str]
     #: One line for `scenthound metrics`.
-    summary: ClassVar[str]
+    summary: ClassVar[str] = ""
     #: What a topic must have, so that people can be told why there is no value: "a description", "targets".
     needs: str = ""
     #: Whether it is computed only for who asks for it by name, because it takes long or repeats another.
     only_if_asked: ClassVar[bool] = False
     #: Whether low values are good ones.
     lower_is_better: bool = False
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        if not hasattr(cls, "name"):
+            cls.name = cls.__name__
 
     @abstractmethod
     def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
@@ -154,14 +160,18 @@ def undefined(n_steps: int) -> FloatArray:
     return np.full(n_steps, np.nan)
 
 
-def parse_metric(text: str) -> Metric | Point:
-    """Read `name` or `name@step`."""
-    name, at, step = text.strip().partition("@")
+def parse_metric(item: str | type[Metric] | Metric | Point) -> Metric | Point:
+    """The metric that a text (`name` or `name@step`), a class or an instance stands for."""
+    if isinstance(item, Point):
+        return METRICS.make(item.metric) @ item.step
+    if not isinstance(item, str):
+        return METRICS.make(item)
+    name, at, step = item.strip().partition("@")
     metric = METRICS.make(name)
     if not at:
         return metric
     if not step.isdecimal():
-        raise InvalidParameter(f"{text!r}: after the @ stands a number of pages, as in {name}@1000.")
+        raise InvalidParameter(f"{item!r}: a number of pages must follow the @, as in {name}@1000.")
     return metric @ int(step)
 
 

@@ -74,7 +74,7 @@ class Strategy(ABC):
     """One crawl's policy. The constructor takes parameters only, all with defaults."""
 
     #: One line for `scenthound strategies`.
-    summary: ClassVar[str]
+    summary: ClassVar[str] = ""
     #: Parameter values by the name of the study, or of the idea, they belong to.
     presets: ClassVar[Presets] = {}
     #: The relevance model that scores for this strategy unless the run says otherwise.

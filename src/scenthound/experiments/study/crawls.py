@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -24,6 +23,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from scenthound.by_value import digest, is_importable, package_digest
 from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.experiments.experiment import Bench, Experiment, random_seed_of
 from scenthound.experiments.starts import Start
@@ -77,19 +77,12 @@ def _sources(folder: Traversable) -> list[Traversable]:
 
 
 def plug_in_digest(made: object) -> str:
-    """Of the whole package that an object's class came from; empty for what is part of Scenthound."""
+    """Of the package that an object's class is defined in, or of its code if that is a script or a notebook; empty for
+    what is part of Scenthound."""
     package = type(made).__module__.partition(".")[0]
-    return "" if package == "scenthound" else _package_digest(package)
-
-
-@cache
-def _package_digest(package: str) -> str:
-    root = import_module(package)
-    if hasattr(root, "__path__"):
-        sources = [file for folder in root.__path__ for file in sorted(Path(folder).rglob("*.py"))]
-    else:
-        sources = [Path(str(root.__file__))]
-    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+    if package == "scenthound":
+        return ""
+    return package_digest(package) if is_importable(type(made)) else digest(type(made))
 
 
 def folder_digest(folder: Path) -> str:
@@ -167,9 +160,9 @@ def _named(decides: Mapping[str, Any]) -> CrawlName:
 
 def _strategy_code(strategy: str) -> str:
     """Of a strategy that is a plug-in, and of the file that an evolved one reads; others are in the code digest."""
-    digest = plug_in_digest(STRATEGIES.make(strategy))
+    code = plug_in_digest(STRATEGIES.make(strategy))
     file = STRATEGIES.values(STRATEGIES.parse(strategy)).get("file")
-    return f"{digest}{hashlib.sha256(Path(file).read_bytes()).hexdigest()}" if isinstance(file, str) else digest
+    return f"{code}{hashlib.sha256(Path(file).read_bytes()).hexdigest()}" if isinstance(file, str) else code
 
 
 class TraceCache:
