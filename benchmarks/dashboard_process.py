@@ -58,7 +58,7 @@ class RunningDashboard:
 @contextmanager
 def running_dashboard(folder: Path) -> Iterator[RunningDashboard]:
     """Over a folder, until the end of the block. Failure if it does not start."""
-    command = [sys.executable, "-m", "scenthound.cli", "dashboard", str(folder), "--no-open"]
+    command = [sys.executable, "-m", "scenthound", "dashboard", str(folder), "--no-open"]
     started_s = time.monotonic()
     # Lines are not wrapped where the address is long.
     environment = {**os.environ, "COLUMNS": "1000"}

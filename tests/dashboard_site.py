@@ -97,7 +97,7 @@ def _html(page: int, port: int) -> str:
 @contextmanager
 def running(said: Path, *arguments: object) -> "Iterator[subprocess.Popen[bytes]]":
     """The program in a process of its own until the end of the block; what it says is in the file."""
-    command = [sys.executable, "-m", "scenthound.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "scenthound", *map(str, arguments)]
     with said.open("wb") as file:
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
     try:

@@ -74,5 +74,5 @@ def _html(number: int, port: int, more: str) -> str:
 
 def started(*arguments: object) -> "subprocess.Popen[str]":
     """The program in a process of its own."""
-    command = [sys.executable, "-m", "scenthound.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "scenthound", *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

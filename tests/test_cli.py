@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -10,6 +11,8 @@ import time
 from importlib import metadata
 
 import pytest
+
+from scenthound.cli.app import COMMANDS, load
 
 PAGES = [
     {"url": f"http://w.test/{i}", "html": f"<title>balloon</title><a href={i + 1}>next</a> balloon", "topics": ["b"]}
@@ -40,7 +43,7 @@ def simulate(scenthound, folder, *more, topics="topics.jsonl", strategy="best_fi
 
 
 def test_from_files_to_a_judged_crawl(folder, web, scenthound):
-    code, out, _ = simulate(scenthound, folder, "--strategy", "breadth_first", "--seeds", 2)
+    code, out, _ = simulate(scenthound, folder, "--strategy", "breadth_first", "--repeats", 2)
     assert code == 0
     assert "4 crawls (1 topic x 2 strategies x 2 seeds)" in out
     code, out, _ = scenthound("evaluate", folder / "run", "--at", 2)
@@ -242,7 +245,7 @@ def test_help_answers_at_once():
     for _ in range(3):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(
-            [sys.executable, "-m", "scenthound.cli", "--help"], capture_output=True, check=True, text=True
+            [sys.executable, "-m", "scenthound", "--help"], capture_output=True, check=True, text=True
         )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert "simulate" in done.stdout
@@ -286,7 +289,7 @@ def test_a_topic_file_is_replaced_only_when_told(folder, scenthound):
 
 
 def test_a_terminal_that_cannot_show_a_character_is_no_reason_to_fail(folder, web):
-    run = [sys.executable, "-m", "scenthound.cli", "strategies"]
+    run = [sys.executable, "-m", "scenthound", "strategies"]
     done = subprocess.run(run, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0
     assert b"best_first" in done.stdout
@@ -308,8 +311,8 @@ def test_a_simulation_that_is_stopped_leaves_nothing_behind_and_stops_soon(folde
     many = {**TOPIC, "seeds": [PAGES[0]["url"]]}
     (folder / "many.jsonl").write_text("".join(json.dumps({**many, "id": f"t{i}"}) + "\n" for i in range(100)))
     command = [
-        *(sys.executable, "-m", "scenthound.cli", "simulate", "--web", folder / "web"),
-        *("--topics", folder / "many.jsonl", "--strategy", "best_first", "--seeds", "60"),
+        *(sys.executable, "-m", "scenthound", "simulate", "--web", folder / "web"),
+        *("--topics", folder / "many.jsonl", "--strategy", "best_first", "--repeats", "60"),
         *("--workers", str(workers), "--out", folder / "run"),
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
@@ -361,3 +364,40 @@ def test_a_budget_larger_than_the_web_is_the_whole_web(folder, web, scenthound):
     assert code == 0
     assert json.loads((folder / "run" / "run.json").read_text())["settings"]["page_budget"] == len(PAGES)
     assert scenthound("evaluate", folder / "run")[0] == 0
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_help_lists_each_command_with_the_first_line_of_its_own_help(name):
+    command = load(COMMANDS[name])
+    assert command.help.split("\n")[0] == COMMANDS[name].summary
+
+
+def test_help_imports_no_command(monkeypatch, scenthound):
+    for lazy in COMMANDS.values():
+        monkeypatch.delitem(sys.modules, f"scenthound.cli.{lazy.module}", raising=False)
+    code, out, _ = scenthound("--help")
+    assert code == 0
+    assert "List and inspect" in out
+    assert not [lazy.module for lazy in COMMANDS.values() if f"scenthound.cli.{lazy.module}" in sys.modules]
+
+
+@pytest.mark.parametrize("command", list(COMMANDS))
+def test_help_shows_no_python_types(command, scenthound):
+    code, out, _ = scenthound(command, "--help")
+    assert code == 0
+    assert not re.search(r"<(bool|int|float|str|path|list)", out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "new"),
+    [
+        (["simulate", "--seeds", 3], "--repeats"),
+        (["evolve", "--seed", 3], "--random-seed"),
+        (["topics", "select", "file", "--seed", 3], "--random-seed"),
+    ],
+)
+def test_an_option_that_was_renamed_is_answered_with_its_new_name(arguments, new, scenthound):
+    code, _, err = scenthound(*arguments)
+    assert code == 2
+    assert err.count("\n") == 1
+    assert f"is now called {new}" in err

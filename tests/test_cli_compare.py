@@ -33,7 +33,7 @@ def comparing(scenthound, place):
     return call
 
 
-BALLOON = ("--topic", "balloon", "--seeds", "6")
+BALLOON = ("--topic", "balloon", "--repeats", "6")
 
 
 def test_the_ranking_is_shown_with_what_it_is_about_and_a_command_that_works(comparing, scenthound, place, tmp_path):
@@ -53,7 +53,7 @@ def test_the_ranking_is_shown_with_what_it_is_about_and_a_command_that_works(com
 
 
 def test_a_winner_that_learns_is_started_with_the_pages_that_it_learnt_from(comparing, scenthound, place, tmp_path):
-    learning = ("--topic", "balloon", "--seeds", "1", "--relevance", "svm", "--json")
+    learning = ("--topic", "balloon", "--repeats", "1", "--relevance", "svm", "--json")
     code, out, err = comparing(*learning, "--out", tmp_path / "out")
     assert code == 0, err
     words = shlex.split(json.loads(out)["command"])[1:]
@@ -77,12 +77,16 @@ def test_the_result_can_be_had_as_json_and_nothing_else(comparing):
 
 
 def test_what_decides_about_crawls_is_passed_on(comparing):
-    code, out, err = comparing("--topic", "balloon", "--topic", "train", "--seeds", "1", "--follow-nofollow", "--json")
+    code, out, err = comparing(
+        "--topic", "balloon", "--topic", "train", "--repeats", "1", "--follow-nofollow", "--json"
+    )
     told = json.loads(out)
     assert code == 0, err
     assert told["topics"] == ["balloon", "train"]
     assert "--follow-nofollow" in told["command"]
-    code, out, _ = comparing("--topics-max", "1", "--seeds", "1", "--task", "neighbours", "--mode", "polite", "--json")
+    code, out, _ = comparing(
+        "--topics-max", "1", "--repeats", "1", "--task", "neighbours", "--mode", "polite", "--json"
+    )
     told = json.loads(out)
     assert (told["topics"], told["task"]) == (["balloon"], "neighbours")
     assert told["mode"].startswith("polite")
@@ -104,7 +108,7 @@ def test_a_sweep_leaves_pictures_and_is_taken_up_again(comparing, tmp_path):
 
 
 def test_one_start_is_shown_without_what_cannot_be_said(comparing):
-    code, out, _ = comparing("--topic", "balloon", "--seeds", "1")
+    code, out, _ = comparing("--topic", "balloon", "--repeats", "1")
     assert code == 0
     assert "One start shows no spread" in out
     assert "may look better than it is" not in out

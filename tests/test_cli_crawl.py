@@ -235,7 +235,7 @@ WRONG_USE = {
     "a time beyond all times": (["crawl", "FILE", "--topic", "b", "--time", "1e300"], "is no span of time"),
     "nothing to resume": (["crawl", "--resume", "nowhere"], "There is no crawl at nowhere"),
     "another strategy": (["crawl", "--resume", "x", "--strategy", "otie"], "--strategy cannot be changed"),
-    "another topic": (["crawl", "FILE", "--resume", "x"], "TOPIC cannot be changed"),
+    "another topic": (["crawl", "FILE", "--resume", "x"], "FILE cannot be changed"),
 }
 
 

@@ -171,7 +171,7 @@ def test_ctrl_c_tells_how_to_go_on(place, tmp_path):
     out = tmp_path / "search"
     files = ["--web", place / "web", "--topics", place / "topics.jsonl", "--out", out]
     more = ["--search", "johnson2003:population=50", "--pages", "240"]
-    command = [sys.executable, "-m", "scenthound.cli", "evolve", *files, *SMALL, *more]
+    command = [sys.executable, "-m", "scenthound", "evolve", *files, *SMALL, *more]
     with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         while not (out / "evaluations.jsonl").exists():

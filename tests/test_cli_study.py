@@ -80,7 +80,7 @@ def test_a_finding_without_a_claim_is_shown_with_dashes(study, asked):
 
 def test_sizes_scale_the_study_and_other_places_may_hold_the_crawls(study, asked, tmp_path):
     code, _, err = study(
-        *("--pages", 20, "--topics-max", 7, "--seeds", 3, "--cache", tmp_path / "cache", "--workers", 1)
+        *("--pages", 20, "--topics-max", 7, "--repeats", 3, "--cache", tmp_path / "cache", "--workers", 1)
     )
     assert code == 0, err
     settings = asked["settings"]
@@ -165,7 +165,7 @@ def test_the_study_of_a_search_goes_its_own_way(study, web_path, monkeypatch, tm
         return made_study(settings=settings)
 
     monkeypatch.setattr(johnson2003_folder, "johnson2003_into", search)
-    code, out, err = study("--seeds", 4, "--workers", 1, name="johnson2003")
+    code, out, err = study("--repeats", 4, "--workers", 1, name="johnson2003")
     assert code == 0, err
     assert asked == {"out": tmp_path / "out", "seeds": 4, "web": web_path, "workers": 1}
     assert "findings of johnson2003" in out

@@ -136,7 +136,7 @@ def test_the_page_says_the_answer_first_and_at_the_end_how_to_repeat_it(out, pla
         "    --strategy breadth_first \\",
         "    --by target_recall \\",
         "    --pages 40 \\",
-        "    --seeds 3 \\",
+        "    --repeats 3 \\",
         "    --start 3 \\",
         "    --relevance cosine",
     ]

@@ -21,7 +21,7 @@ Program = Callable[..., tuple[int, str, str]]
 
 @contextmanager
 def started(
-    *arguments: object, program: tuple[str, ...] = ("-m", "scenthound.cli", "dashboard")
+    *arguments: object, program: tuple[str, ...] = ("-m", "scenthound", "dashboard")
 ) -> Iterator[tuple["subprocess.Popen[str]", int, str]]:
     """The program, its port and its token."""
     command = [sys.executable, *program, *map(str, arguments)]

@@ -227,7 +227,7 @@ def test_pages_are_drawn_filled_in_and_judged(threshold, tmp_path):
 def test_the_same_seed_draws_the_same_pages(threshold, tmp_path):
     drawn = []
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        threshold(tmp_path / name, "--suggest", 20, "--seed", seed)
+        threshold(tmp_path / name, "--suggest", 20, "--random-seed", seed)
         drawn.append((tmp_path / name).read_text())
     assert drawn[0] == drawn[1] != drawn[2]
 

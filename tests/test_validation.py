@@ -171,7 +171,7 @@ def test_a_strategy_that_fails_is_named(web_path, topics_file, monkeypatch):
 
 
 def call(scenthound, web_path, topics_file, out, *more):
-    sizes = ("--pages", 8, "--pages", 16, "--large", 6, "--small", 2, "--seeds", 2)
+    sizes = ("--pages", 8, "--pages", 16, "--large", 6, "--small", 2, "--repeats", 2)
     relevance_model = ("--relevance", "cosine", "--threshold", 0.5, "--workers", 1)
     return scenthound(
         "validate", "--web", web_path, "--topics", topics_file, "--out", out, *sizes, *relevance_model, *more
@@ -213,7 +213,7 @@ def test_the_command_prints_tables_and_replaces_only_its_own_folder(scenthound, 
     assert "smaller mean distance at 16 pages" in said
     assert "topic balloon trained on: mean ± standard error over 2 random seeds\n" in said
     assert said.count("± standard error over") == 2, "each table of means says it"
-    assert call(scenthound, web_path, topics_file, out, *strategy, "--force", "--seeds", 1)[1].count("1 seed ") > 1
+    assert call(scenthound, web_path, topics_file, out, *strategy, "--force", "--repeats", 1)[1].count("1 seed ") > 1
     assert call(scenthound, web_path, topics_file, out, *strategy)[0] == 2
     assert call(scenthound, web_path, topics_file, out, *strategy, "--force")[0] == 0
 

@@ -42,14 +42,16 @@ def main() -> None:
 def _run() -> None:
     import typer
 
-    from scenthound.cli.app import app
+    from scenthound.cli.app import app, renamed_option
 
     try:
         exit_code = app(prog_name="scenthound", standalone_mode=False)
     except typer.TyperException as error:
-        message = error.format_message().rstrip(".")
+        message = renamed_option(error) or error.format_message().rstrip(".")
+        if message.endswith("?"):
+            _stop(f"{message} See `--help`.", error.exit_code)
         if message:
-            _stop(f"{message}. `--help` tells more.", error.exit_code)
+            _stop(f"{message}. See `--help`.", error.exit_code)
         # Without a command the help was printed, which says it all.
         exit_code = error.exit_code
     if exit_code == INTERRUPTED:

@@ -51,11 +51,11 @@ def compare(
         ),
     ] = "target_recall",
     pages: Annotated[int, typer.Option(min=1, help="Page budget of each crawl; at most half of the web.")] = 2000,
-    seeds: Annotated[
+    repeats: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Random starts of each topic.",
+            help="Independent starts of each topic.",
             show_default="10; from five topics on 10 shared out among them",
         ),
     ] = None,
@@ -93,7 +93,7 @@ def compare(
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Which strategy for my topic? Let all crawl from the same starts, rank them, and say how sure that is.
+    """Rank strategies for a topic: all crawl from the same starts, with intervals and corrected tests.
 
     scenthound compare --web web --topics topics.jsonl --topic balloons
 
@@ -109,7 +109,7 @@ def compare(
         sweeps=tuple(map(parse_sweep, sweep or ())),
         by=by,
         page_budget=pages,
-        n_seeds=seeds,
+        n_seeds=repeats,
         task=task,
         n_start=start,
         relevance=relevance,

@@ -27,8 +27,9 @@ SECONDS_OF_UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 def crawl(
     context: typer.Context,
-    topic: options.TopicFile = None,
-    topic_id: options.TopicId = None,
+    file: options.TopicFile = None,
+    topics: options.TopicsOption = None,
+    topic: options.TopicId = None,
     keywords: options.Keywords = None,
     seed: options.Seeds = None,
     contact: options.Contact = "",
@@ -64,11 +65,11 @@ def crawl(
     web: options.Web = None,
     offline: options.Offline = False,
 ) -> None:
-    """Crawl the web for a topic, politely, into a folder that survives whatever happens.
+    """Crawl the web for a topic, politely, into a folder that can be resumed after any interruption.
 
     scenthound crawl --keywords balloons --seed example.org --contact me@mail.org
 
-    scenthound crawl topics.toml --pages 5000 --time 2h --out balloons
+    scenthound crawl --topics topics.toml --pages 5000 --time 2h --out balloons
 
     scenthound crawl --resume balloons
     """
@@ -77,11 +78,13 @@ def crawl(
     from scenthound.web.dns import read_hosts
 
     wishes = Wishes(pages, seconds_of(time), min_harvest, log_json, as_json)
+    if file is not None and topics is not None:
+        raise UsageError("The topic file is given twice: as FILE and with --topics.")
     if resume is not None:
         _refuse_what_is_kept(context, resume)
         go_on_with(resume, wishes)
         return
-    chosen = ChosenTopic.of(topic, topic_id, keywords or [], seed or [])
+    chosen = ChosenTopic.of(topics or file, topic, keywords or [], seed or [])
     plan = CrawlSettings(
         chosen.topic,
         chosen.seeds,
@@ -132,7 +135,7 @@ def _refuse_what_is_kept(context: typer.Context, folder: Path) -> None:
         name = parameter.name or ""
         source = context.get_parameter_source(name)
         if name not in options.OF_A_RUN and source is not None and source.name == "COMMANDLINE":
-            given = "TOPIC" if name == "topic" else parameter.opts[0]
+            given = "FILE" if name == "file" else parameter.opts[0]
             raise UsageError(
                 f"{given} cannot be changed when a crawl is resumed; {printable(folder)} has its settings. "
                 "With --resume go only --pages, --time, --min-harvest, --log-json and --json."

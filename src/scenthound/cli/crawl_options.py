@@ -18,7 +18,11 @@ REPLAY = "Replaying a recording"
 OF_A_RUN = ("resume", "pages", "time", "min_harvest", "log_json", "as_json")
 
 TopicFile = Annotated[
-    Path | None, typer.Argument(metavar="[TOPIC]", help="A topic file, TOML or JSON Lines.", rich_help_panel=WHAT)
+    Path | None, typer.Argument(metavar="[FILE]", help="A topic file, like --topics.", rich_help_panel=WHAT)
+]
+TopicsOption = Annotated[
+    Path | None,
+    typer.Option("--topics", metavar="FILE", help="A topic file: TOML or JSON Lines.", rich_help_panel=WHAT),
 ]
 TopicId = Annotated[
     str | None,

@@ -56,7 +56,7 @@ FitnessSum = Annotated[
         rich_help_panel=SEARCH,
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Seed of what is random in the search.", rich_help_panel=SEARCH)]
+RandomSeed = Annotated[int, typer.Option(help="Seed of the random generator.", rich_help_panel=SEARCH)]
 Scores = Annotated[
     str,
     typer.Option(

@@ -17,7 +17,7 @@ def explain(
     url: Annotated[str, typer.Argument(metavar="URL", help="A page that was taken, or was not.")],
     as_json: AsJson = False,
 ) -> None:
-    """Tell why a crawl took a page, or why it did not.
+    """Explain why a crawl visited a page, or why it skipped it.
 
     scenthound explain balloons https://example.org/balloons/history.html
     """
@@ -80,7 +80,7 @@ def report(
     open_it: Annotated[bool, typer.Option("--open", help="Show it in the web browser.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file even if it is no report.")] = False,
 ) -> None:
-    """Write a report: one HTML file that needs no network, for you or for others to look at.
+    """Write a report: one HTML file that needs no network.
 
     scenthound report balloons
 
@@ -113,7 +113,7 @@ def dashboard(
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Show crawls and experiments, running or finished, as a page on this machine.
+    """Show crawls and experiments, running or finished, on a local web page.
 
     scenthound dashboard balloons
 
@@ -153,7 +153,7 @@ def metrics(names: Names = None, as_json: AsJson = False) -> None:
 
 
 def relevance_models(names: Names = None, as_json: AsJson = False) -> None:
-    """List the installed relevance models: what scores pages while a crawl runs."""
+    """List the installed relevance models, which score pages during a crawl."""
     from scenthound.cli.summaries import print_plugins
     from scenthound.relevance.base import RELEVANCE
 

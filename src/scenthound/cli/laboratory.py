@@ -13,6 +13,7 @@ from scenthound.cli.options import (
     FollowNofollow,
     Force,
     RecordedWebFolder,
+    Repeats,
     StartPages,
     TaskName,
     TopicsFile,
@@ -77,7 +78,7 @@ def simulate(
         list[str], typer.Option(help="name or name:parameter=value,...; repeat it to compare several.")
     ],
     pages: Annotated[int, typer.Option(min=1, help="Page budget of each crawl.")] = 2000,
-    seeds: Annotated[int, typer.Option(min=1, help="Random seeds: each draws its own start pages.")] = 1,
+    repeats: Repeats = 1,
     task: TaskName = "examples",
     start: StartPages = 10,
     topic: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only this topic; repeatable.")] = None,
@@ -165,7 +166,7 @@ def simulate(
             out,
             strategies=strategy,
             page_budget=pages,
-            n_seeds=seeds,
+            n_seeds=repeats,
             task=task,
             n_start=start,
             closed_world=closed_world,
@@ -193,7 +194,7 @@ def evaluate(
     web: Annotated[Path | None, typer.Option(help="Where the recorded web is now, if it was moved.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Judge the crawls of a run: tables here, curves in evaluation.json and evaluation.csv beside the traces.
+    """Evaluate the crawls of a run: tables here, curves in evaluation.json and evaluation.csv beside the traces.
 
     scenthound evaluate run --metric target_recall --at 100 --at 1000
     """
@@ -229,7 +230,9 @@ def synthesize(
     links: Annotated[float, typer.Option(help="Mean number of links of a page.")] = 20.0,
     words: Annotated[int, typer.Option(help="Mean number of words of a page, besides its anchors.")] = 30,
     topics: Annotated[int, typer.Option(help="Topics that pages are about.")] = 50,
-    seed: Annotated[int, typer.Option(help="Another seed makes another web; the same makes the same bytes.")] = 1,
+    random_seed: Annotated[
+        int, typer.Option(help="Seed of the random generator; the same seed makes the same bytes.")
+    ] = 1,
     more: Annotated[
         list[str] | None,
         typer.Option(
@@ -241,13 +244,13 @@ def synthesize(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make up a recorded web with hosts, topics, hubs and words, and the topics to crawl it for.
+    """Make a synthetic web with hosts, topics, hubs and words, and topics to crawl it for.
 
     scenthound synthesize --pages 100000 --out web
     """
     from scenthound.testing.topical_web import topical_web
 
-    settings = {"pages": pages, "links_per_page": links, "words_per_page": words, "topics": topics, "seed": seed}
+    settings = {"pages": pages, "links_per_page": links, "words_per_page": words, "topics": topics, "seed": random_seed}
     with shown("making pages up") as progress:
         summary = topical_web(out, force=force, progress=progress, **(settings | _numbers(more or [])))
     _print(summary, out, as_json)

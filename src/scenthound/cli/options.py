@@ -1,17 +1,42 @@
-"""Options that several commands have."""
+"""What commands share: options, and how their help shows values."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+
+#: How a value of a type is shown in help; flags show none.
+METAVARS: dict[Any, str] = {bool: "", int: "N", float: "NUMBER", str: "TEXT", Path: "PATH"}
+
+
+def _with_metavars(parameters: list[Any]) -> list[Any]:
+    for parameter in parameters:
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: ""  # Its name says what to write.
+        elif parameter.metavar is None:
+            annotation = parameter.type_descriptor.annotation
+            parameter.metavar = METAVARS.get(get_args(annotation)[0] if get_origin(annotation) is list else annotation)
+    return parameters
+
+
+class Command(TyperCommand):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _with_metavars(super().get_params(ctx))
+
+
+class Group(TyperGroup):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _with_metavars(super().get_params(ctx))
+
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what an earlier run left there.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use; all cores unless told.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the result of an earlier run.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Worker processes.", show_default="all cores")]
 ClosedWorld = Annotated[bool, typer.Option("--closed-world", help="Hide links to pages that were not recorded.")]
-FollowNofollow = Annotated[bool, typer.Option("--follow-nofollow", help="Follow links that ask not to be followed.")]
+FollowNofollow = Annotated[bool, typer.Option("--follow-nofollow", help="Follow links marked rel=nofollow.")]
 RecordedWebFolder = Annotated[
-    Path, typer.Option("--web", help="A recorded web, or a crawl; `scenthound record` and `crawl` make them.")
+    Path, typer.Option("--web", help="A recorded web or a crawl folder, as `scenthound record` and `crawl` make them.")
 ]
 TopicsFile = Annotated[Path, typer.Option("--topics", help="A topic file: TOML or JSON Lines.")]
 TaskName = Annotated[
@@ -20,3 +45,4 @@ TaskName = Annotated[
 StartPages = Annotated[
     int, typer.Option("--start", min=1, help="Pages each crawl starts from; the other examples are targets.")
 ]
+Repeats = Annotated[int, typer.Option(min=1, help="Independent starts of each topic, each with its own start pages.")]

@@ -42,8 +42,8 @@ def study(
             show_default="the study's",
         ),
     ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Random seeds: crawls for each topic.", show_default="the study's")
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Independent starts: crawls for each topic.", show_default="the study's")
     ] = None,
     settings: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A settings file in place of the study's own.")
@@ -60,13 +60,13 @@ def study(
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a study of the literature again, and say which of its findings hold on this web.
+    """Reproduce a study of the literature, and check which of its findings hold on this web.
 
     scenthound study pant2002 --web web --topics topics.jsonl --out pant2002
     """
     from scenthound.experiments.study.settings import preset_text, read_settings
 
-    chosen = read_settings(name, settings).scaled(pages, topics_max, seeds)
+    chosen = read_settings(name, settings).scaled(pages, topics_max, repeats)
     if show_settings:
         from scenthound.ui.reports.study_files import settings_toml
 

@@ -62,14 +62,14 @@ def threshold(
         int | None,
         typer.Option(metavar="N", min=10, help="Write N pages to label into LABELS, spread over the scores, and stop."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the draw of --suggest.")] = 0,
+    random_seed: Annotated[int, typer.Option(help="Seed of the random generator of --suggest.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Let --suggest replace the file.")] = False,
     out: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Draw the curves: .svg, .png or .pdf; repeatable.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Suggest a relevance threshold from 20 to 50 pages that you labelled: the best F1, unless told otherwise.
+    """Suggest a relevance threshold from 20 to 50 labelled pages: by default the one with the best F1.
 
     scenthound threshold labels.csv --web web --topics topics.jsonl --topic chess --relevance svm --out curve.svg
     """
@@ -87,7 +87,7 @@ def threshold(
             raise UsageError("--suggest draws pages of a web by their scores: name --web and --topics.")
         with shown("scoring") as progress:
             n_drawn = draw_pages_to_label(
-                labels, suggest, web=web, scored_by=scored_by, seed=seed, force=force, progress=progress
+                labels, suggest, web=web, scored_by=scored_by, seed=random_seed, force=force, progress=progress
             )
         print_drawn(labels, n_drawn, as_json)
         return

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scenthound.cli.options import Command, Group
 from scenthound.errors import InvalidInput
 from scenthound.ui.formats import json_text
 
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
 
 topics_app = typer.Typer(
     help="List topics, select them by the rules of the studies, import them from Open Directory RDF.",
+    cls=Group,
     no_args_is_help=True,
+    add_completion=False,
 )
 
 TopicFile = Annotated[Path, typer.Argument(help="A topic file: TOML or JSON Lines.")]
@@ -27,12 +30,12 @@ RuleName = Annotated[
     ),
 ]
 Count = Annotated[int, typer.Option(min=1, help="How many topics.")]
-Seed = Annotated[int, typer.Option(help="Seed of what is random in the rule.")]
+RandomSeed = Annotated[int, typer.Option(help="Seed of the random generator.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
 MinLinks = Annotated[int | None, typer.Option(min=1, help="Least links of a category; the rule's own unless told.")]
 
 
-@topics_app.command("list")
+@topics_app.command("list", cls=Command)
 def list_topics(file: TopicFile, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Show the topics of a file."""
     from dataclasses import asdict
@@ -59,13 +62,13 @@ def list_topics(file: TopicFile, as_json: Annotated[bool, typer.Option("--json",
     )
 
 
-@topics_app.command("select")
+@topics_app.command("select", cls=Command)
 def select_topics(
     file: TopicFile,
     out: Out,
     rule: RuleName = "leaves",
     count: Count = 100,
-    seed: Seed = 0,
+    random_seed: RandomSeed = 0,
     min_links: MinLinks = None,
     force: Force = False,
 ) -> None:
@@ -76,17 +79,17 @@ def select_topics(
     from scenthound.topics.select import Rule, Wish, choose_from_file
 
     _check_free(out, force)
-    _write(choose_from_file(file, Wish(Rule.named(rule), count, seed, min_links)), out)
+    _write(choose_from_file(file, Wish(Rule.named(rule), count, random_seed, min_links)), out)
 
 
-@topics_app.command("import")
+@topics_app.command("import", cls=Command)
 def import_topics(
     content: Annotated[Path, typer.Option(help="content.rdf.u8, also .gz or .zst: pages by category.")],
     out: Out,
     structure: Annotated[Path | None, typer.Option(help="structure.rdf.u8, also .gz or .zst: the tree.")] = None,
     rule: RuleName = "leaves",
     count: Count = 100,
-    seed: Seed = 0,
+    random_seed: RandomSeed = 0,
     min_links: MinLinks = None,
     force: Force = False,
 ) -> None:
@@ -97,7 +100,7 @@ def import_topics(
     from scenthound.topics.select import Rule, Wish, choose_from_odp
 
     _check_free(out, force)
-    wish = Wish(Rule.named(rule), count, seed, min_links)
+    wish = Wish(Rule.named(rule), count, random_seed, min_links)
     _write(choose_from_odp(structure, content, wish, lambda cut: typer.echo(f"Note: {cut}", err=True)), out)
 
 

@@ -51,9 +51,11 @@ def validate(
         int, typer.Option(min=2, help="Pages in the large seed set: examples, of which at most half are taken.")
     ] = 250,
     small: Annotated[
-        int, typer.Option(min=1, help="Pages in the small one, a random part of the large one for each random seed.")
+        int, typer.Option(min=1, help="Pages in the small one, a random part of the large one for each repeat.")
     ] = 50,
-    seeds: Annotated[int, typer.Option(min=1, help="Random seeds: crawls of each strategy from each seed set.")] = 15,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Independent starts: crawls of each strategy from each seed set.")
+    ] = 15,
     mode: Annotated[
         str, typer.Option(help="In which order pages come back: roulette as in the study, or sequential, or polite.")
     ] = "roulette",
@@ -70,7 +72,7 @@ def validate(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Hold evolved strategies against Best-First as the study of 2003 did, and say which of its findings they bear out.
+    """Compare evolved strategies with Best-First as in johnson2003, and check which of its findings hold.
 
     scenthound validate --web web --topics topics.jsonl --strategy evolved:file=evolved.toml --unseen-max 9 --out out
     """
@@ -83,7 +85,7 @@ def validate(
         budgets=tuple(sorted(set(pages or JOHNSON2003_BUDGETS))),
         n_large=large,
         n_small=small,
-        n_seeds=seeds,
+        n_seeds=repeats,
         mode=mode,
         relevance=relevance,
         threshold=threshold,

@@ -282,7 +282,7 @@ def _test_notes(measured: Measurements, n_ranked: int) -> list[str]:
     n_observed, needed = measured.observations.shape[1], observations_needed(n_ranked)
     if n_ranked < 2 or n_observed >= needed:
         return []
-    more = "topics" if measured.over_topics else "starts, with --seeds"
+    more = "topics" if measured.over_topics else "starts, with --repeats"
     if n_observed == 1:
         return [f"One start shows no spread, so nothing can be said of significance: take at least {needed} {more}."]
     return [

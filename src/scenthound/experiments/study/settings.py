@@ -5,7 +5,7 @@ A file is TOML, read by `settings_file`. `study` names the paper whose findings 
 `presets/` has a file for each study; a copy with other values can be given in its place.
 
 Rules
-- `--pages`, `--topics-max` and `--seeds` scale a study; arms with a share of the budget or fewer topics scale with it.
+- `--pages`, `--topics-max` and `--repeats` scale a study; arms with a share of budget or topics scale with it.
 - No crawl takes more than half of the web: the more of a web a crawl takes, the less it says about the order it came
   in, and one that takes it all says nothing. A smaller budget stands in for the one asked for, and a note says so.
 - In a strategy `{pages}` stands for the arm's page budget, and `{many_domains}` for whether the web has more than one

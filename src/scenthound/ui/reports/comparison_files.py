@@ -38,7 +38,7 @@ def reproduce_command(done: StrategyComparison) -> str:
             ("--sweep", tuple(f"{each.parameter}={','.join(each.values)}" for each in settings.sweeps)),
             ("--by", settings.by),
             ("--pages", settings.page_budget),
-            ("--seeds", experiment.n_seeds),
+            ("--repeats", experiment.n_seeds),
             ("--task", unless(settings.task, DEFAULTS.task)),
             ("--start", settings.n_start),
             ("--relevance", settings.relevance),

@@ -58,7 +58,7 @@ def reproduce_command(settings: Mapping[str, Any], folder: Path) -> str:
             ("--topic", tuple(crawls["topics"])),
             ("--search", settings["search"]),
             ("--fitness", settings["fitness"]),
-            ("--seed", settings["seed"]),
+            ("--random-seed", settings["seed"]),
             ("--scores", ",".join(settings["scores"])),
             ("--split", unless(settings["split"], "nothing")),
             ("--reevaluate", bool(settings["reevaluate"])),

@@ -312,7 +312,7 @@ def reproduce_command(validation: Validation, topics_file: Path, out: Path) -> s
             ("--pages", settings.budgets),
             ("--large", settings.n_large),
             ("--small", settings.n_small),
-            ("--seeds", settings.n_seeds),
+            ("--repeats", settings.n_seeds),
             ("--mode", settings.mode),
             ("--relevance", settings.relevance),
             ("--threshold", unless(settings.threshold, 0.5)),

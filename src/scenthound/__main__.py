@@ -1,4 +1,4 @@
-"""`python -m scenthound.cli` does what `scenthound` does."""
+"""`python -m scenthound`: the command line."""
 
 from scenthound.cli import main
 
