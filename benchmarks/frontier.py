@@ -63,7 +63,7 @@ class HeapqAndDict:
         self._heap: list[tuple[float, int]] = []
         self._score_of: dict[int, float] = {}
 
-    def add_all(self, pages: IntArray, _hosts: IntArray, amounts: FloatArray) -> None:
+    def push_sum(self, pages: IntArray, _hosts: IntArray, amounts: FloatArray) -> None:
         score_of, heap = self._score_of, self._heap
         for page, amount in zip(pages.tolist(), amounts.tolist(), strict=True):
             # heapq keeps the smallest first, so scores are kept negative.
@@ -73,14 +73,14 @@ class HeapqAndDict:
             self._heap = [(score, page) for page, score in score_of.items()]
             heapify(self._heap)
 
-    def take(self, n: int) -> list[int]:
-        taken: list[int] = []
-        while len(taken) < n:
+    def pop(self, n: int) -> list[int]:
+        popped: list[int] = []
+        while len(popped) < n:
             score, page = heappop(self._heap)
             if self._score_of.get(page) == score:
                 del self._score_of[page]
-                taken.append(page)
-        return taken
+                popped.append(page)
+        return popped
 
 
 def main() -> None:
@@ -108,7 +108,7 @@ def _memory() -> None:
         started_ns = process_time_ns()
         numbers = table.add_all(chunk)
         added_ns = process_time_ns()
-        frontier.add_all(numbers, table.hosts(numbers), rng.random(SMALL_CHUNK))
+        frontier.push_sum(numbers, table.hosts(numbers), rng.random(SMALL_CHUNK))
         table_ns += added_ns - started_ns
         frontier_ns += process_time_ns() - added_ns
     resident = (_resident_bytes() - resident_before) / LARGE
@@ -131,10 +131,10 @@ def _compiled_frontier() -> "CompiledFrontier":
     from scenthound.frontier.compiled_frontier import CompiledFrontier
 
     used = CompiledFrontier(SALT)
-    used.add_all(*_links(np.random.default_rng(0), np.arange(10, dtype=np.int32), LINKS_PER_VISIT))
-    used.take(1)
-    used.take(3, lambda host: host % 2 == 1)
-    used.take(1)
+    used.push_sum(*_links(np.random.default_rng(0), np.arange(10, dtype=np.int32), LINKS_PER_VISIT))
+    used.pop(1)
+    used.pop(3, lambda host: host % 2 == 1)
+    used.pop(1)
     return CompiledFrontier(SALT)
 
 
@@ -154,7 +154,7 @@ def _measure(name: str, frontier: Measured, n: int) -> float:
     host_of = uneven_hosts(rng, n // PAGES_PER_HOST, n)
     for start in range(0, n, CHUNK):
         pages = np.arange(start, start + CHUNK, dtype=np.int32)
-        frontier.add_all(pages, host_of[pages], rng.random(CHUNK))
+        frontier.push_sum(pages, host_of[pages], rng.random(CHUNK))
     bulk_ns = [_update_ns(frontier, [_links(rng, host_of, CHUNK)]) for _ in range(TIMES_FOUND * n // CHUNK)]
     visit_ns = [
         _update_ns(frontier, [_links(rng, host_of, LINKS_PER_VISIT) for _ in range(VISITS_PER_ROUND)])
@@ -162,7 +162,7 @@ def _measure(name: str, frontier: Measured, n: int) -> float:
     ]
     # The last of the bulk updates, because they meet the frontier as those of visits do.
     print(f"  {name:12} {n:10,} pages: {median(visit_ns):6,.0f} / {median(bulk_ns[-5:]):6,.0f}", end="")
-    print(f", take(1): {_take_us(lambda: frontier.take(1)):.1f} us", end="", flush=True)
+    print(f", take(1): {_take_us(lambda: frontier.pop(1)):.1f} us", end="", flush=True)
     print("" if isinstance(frontier, HeapqAndDict) else _while_hosts_rest(frontier), flush=True)
     return median(visit_ns)
 
@@ -175,7 +175,7 @@ def _links(rng: np.random.Generator, host_of: IntArray, n: int) -> Batch:
 def _update_ns(frontier: Measured, visits: list[Batch]) -> float:
     started_ns = process_time_ns()
     for links in visits:
-        frontier.add_all(*links)
+        frontier.push_sum(*links)
     return (process_time_ns() - started_ns) / sum(len(pages) for pages, _, _ in visits)
 
 
@@ -195,8 +195,8 @@ def _while_hosts_rest(frontier: "CompiledFrontier | PlainFrontier") -> str:
         resting.add(host)
         return False
 
-    frontier.take(1, first_asked_rest)
-    us = _take_us(lambda: frontier.take(1, lambda host: host not in resting))
+    frontier.pop(1, first_asked_rest)
+    us = _take_us(lambda: frontier.pop(1, lambda host: host not in resting))
     return f", while {len(resting):,} better hosts rest: {us:.0f} us"
 
 
@@ -236,7 +236,7 @@ def _none_of(resting: set[int]) -> Ready:
 def _best_first_with(host_of: IntArray, rng: np.random.Generator) -> BestFirst:
     """A strategy in the midst of its crawl, with all these pages waiting."""
     frontier = PlainFrontier(lambda: SALT)
-    frontier.raise_all(np.arange(len(host_of), dtype=np.int32), host_of, rng.random(len(host_of)))
+    frontier.push_max(np.arange(len(host_of), dtype=np.int32), host_of, rng.random(len(host_of)))
     strategy = BestFirst(buffer=None)
     state = {"frontier": frontier.state(), "round": [], "rng": Random(SALT).getstate()}
     # It asks nothing of the web it has seen.

@@ -14,7 +14,7 @@ from benchmarks.live_crawl import Work
 from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.start import RunOptions, crawl, resume
 from scenthound.crawler.status import CrawlStatus
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
 from scenthound.store.crawl_folder import is_crawl
 
@@ -41,7 +41,7 @@ def _plan(work: Work) -> CrawlSettings:
         relevance="cosine",
         page_budget=work.n_pages,
         # Loopback answers at once, so no rest beside the delay that is asked for.
-        politeness=PolitenessRules(delay_s=work.delay_s, delay_factor=0.0),
+        politeness=PolitenessSettings(delay_s=work.delay_s, delay_factor=0.0),
         connections=work.connections,
         allow_private=True,
     )

@@ -9,7 +9,7 @@ import pytest
 from scenthound.cli import crawl_run
 from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.start import RunOptions
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
 from scenthound.web.fetch import FetchLimits
 
@@ -57,9 +57,9 @@ CHOICES = {
     "--strict-order": ([], {"strict_order": True}),
     "--contact": (["me@a.test"], {"contact": "me@a.test"}),
     "--user-agent": (["Bot"], {"agent": "Bot"}),
-    "--delay": ([2.5], {"politeness": PolitenessRules(delay_s=2.5)}),
-    "--pages-per-host": ([9], {"politeness": PolitenessRules(pages_per_host=9)}),
-    "--pages-per-domain": ([9], {"politeness": PolitenessRules(pages_per_domain=9)}),
+    "--delay": ([2.5], {"politeness": PolitenessSettings(delay_s=2.5)}),
+    "--pages-per-host": ([9], {"politeness": PolitenessSettings(pages_per_host=9)}),
+    "--pages-per-domain": ([9], {"politeness": PolitenessSettings(pages_per_domain=9)}),
     "--follow-nofollow": ([], {"respect_nofollow": False}),
     "--connections": ([5], {"connections": 5}),
     "--timeout": ([4], {"limits": FetchLimits(connect_s=4, headers_s=4, total_s=4)}),

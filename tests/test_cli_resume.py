@@ -10,7 +10,7 @@ import pytest
 
 from live_site import LiveSite, live_site
 from scenthound.crawler.plan import CrawlSettings
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
 from stored_crawls import add_page, new_crawl, response
 
@@ -81,7 +81,7 @@ def damaged(folder: Path, name: str) -> None:
 
 def a_crawl(folder: Path) -> Path:
     """Two hundred pages, and a turn of the engine."""
-    plan = CrawlSettings(Topic("b", ("balloon",)), ("http://a.test/0",), politeness=PolitenessRules(delay_s=0))
+    plan = CrawlSettings(Topic("b", ("balloon",)), ("http://a.test/0",), politeness=PolitenessSettings(delay_s=0))
     with new_crawl(folder, **plan.as_settings()) as store:
         store.add_urls([f"http://a.test/{number}" for number in range(200)])
         store.add_event_bytes(b'["t",1.0,1,1,[0]]')

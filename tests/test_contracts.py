@@ -37,7 +37,7 @@ class IgnoresRest(BreadthFirst):
 
 class Forgets(BestFirst):
     def state(self):
-        return {**super().state(), "frontier": {"entries": [], "taken": []}}
+        return {**super().state(), "frontier": {"entries": [], "popped": []}}
 
 
 class Guesses(BreadthFirst):
@@ -71,7 +71,7 @@ class SaysTooLittleOfWhatWaits(BestFirst):
 
     def tell(self, visit):
         super().tell(visit)
-        self.at_hand = {page: bytes(2000) for page in self._frontier.waiting().tolist()}
+        self.at_hand = {page: bytes(2000) for page in self._frontier.queued_pages().tolist()}
 
 
 class KeepsLinks:

@@ -10,7 +10,7 @@ from overview_crawls import SEEDS, plan
 from scenthound.command_line import in_lines
 from scenthound.crawler.command import reproduce_command
 from scenthound.crawler.plan import STUDY_LIMITS, CrawlSettings, StopConditions
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
 
 Call = Callable[..., tuple[int, str, str]]
@@ -32,7 +32,7 @@ PLANS = {
         "allow_private": True,
         "connections": 3,
         "redirects": 2,
-        "politeness": PolitenessRules(delay_s=0.25, pages_per_host=9, pages_per_domain=20),
+        "politeness": PolitenessSettings(delay_s=0.25, pages_per_host=9, pages_per_domain=20),
     },
     "limits of the studies": {"limits": STUDY_LIMITS, "topic": Topic("a 'quoted' id", ("two words", "-dash"))},
     "a topic from a file": {
@@ -71,7 +71,7 @@ def test_options_that_are_as_usual_are_left_out() -> None:
 
 
 def test_what_no_option_says_is_named() -> None:
-    odd = plan(tries=9, random_seed="0:ballooning", politeness=PolitenessRules(delay_factor=2.0))
+    odd = plan(tries=9, random_seed="0:ballooning", politeness=PolitenessSettings(delay_factor=2.0))
     assert reproduce_command(odd, StopConditions(), "again").unsaid == (
         "tries=9",
         "random_seed='0:ballooning'",

@@ -1,4 +1,4 @@
-"""One suite over all frontiers."""
+"""The contract of all frontiers, and the eviction of the bounded one."""
 
 import json
 from math import inf, nan
@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontier_changes import MANY, change, pages_taken
+from frontier_helpers import MANY, popped_pages, push
 from scenthound.errors import PluginError
-from scenthound.frontier.base import Taken
-from scenthound.frontier.plain import FEW_GHOSTS, PlainFrontier
+from scenthound.frontier.base import PoppedPage
+from scenthound.frontier.plain import MIN_STALE, PlainFrontier
 from scenthound.frontier.priority import BoundedFrontier, priority_frontier
 
 
@@ -39,84 +39,84 @@ kinds = pytest.mark.parametrize("make", [bounded, plain, compiled, unbounded])
 
 
 @kinds
-def test_the_best_is_taken_first(make):
+def test_the_best_page_is_popped_first(make):
     frontier = make(Random(0))
-    change("raise", frontier, {0: 0.2, 1: 0.9, 2: 0.5, 3: inf})
-    assert pages_taken(frontier, 2) == [3, 1]
-    assert pages_taken(frontier) == [2, 0]
+    push("max", frontier, {0: 0.2, 1: 0.9, 2: 0.5, 3: inf})
+    assert popped_pages(frontier, 2) == [3, 1]
+    assert popped_pages(frontier) == [2, 0]
     assert len(frontier) == 0
-    assert frontier.take(MANY) == []
+    assert frontier.pop(MANY) == []
 
 
 @kinds
-def test_a_taken_page_tells_its_host_and_score(make):
+def test_a_popped_page_has_its_host_and_score(make):
     frontier = make(Random(0))
-    change("raise", frontier, {4: 0.5, 7: inf}, hosts={4: 2, 7: 1})
-    assert frontier.take(2) == [Taken(7, 1, inf, 0.0), Taken(4, 2, 0.5, 0.0)]
+    push("max", frontier, {4: 0.5, 7: inf}, hosts={4: 2, 7: 1})
+    assert frontier.pop(2) == [PoppedPage(7, 1, inf, 0.0), PoppedPage(4, 2, 0.5, 0.0)]
 
 
 @kinds
-def test_raising_keeps_the_highest_score(make):
+def test_push_max_keeps_the_highest_score(make):
     frontier = make(Random(0))
-    change("raise", frontier, {1: 0.5, 2: 0.6})
-    change("raise", frontier, {1: 0.7})
-    change("raise", frontier, {1: 0.1})
+    push("max", frontier, {1: 0.5, 2: 0.6})
+    push("max", frontier, {1: 0.7})
+    push("max", frontier, {1: 0.1})
     assert frontier.score(1) == 0.7
-    assert pages_taken(frontier) == [1, 2]
+    assert popped_pages(frontier) == [1, 2]
 
 
 @kinds
-def test_amounts_add_up(make):
+def test_push_sum_adds_amounts(make):
     frontier = make(Random(0))
-    change("add", frontier, {1: 0.5, 2: 0.75})
-    change("add", frontier, {1: 0.5})
+    push("sum", frontier, {1: 0.5, 2: 0.75})
+    push("sum", frontier, {1: 0.5})
     assert frontier.score(1) == 1.0
-    change("add", frontier, {1: -0.75})
-    assert [(taken.page, taken.score) for taken in frontier.take(2)] == [(2, 0.75), (1, 0.25)]
+    push("sum", frontier, {1: -0.75})
+    assert [(popped.page, popped.score) for popped in frontier.pop(2)] == [(2, 0.75), (1, 0.25)]
 
 
 @kinds
-def test_a_score_may_be_set_higher_and_lower(make):
+def test_push_latest_replaces_the_score(make):
     frontier = make(Random(0))
-    change("set", frontier, {1: 0.5, 2: 0.6, 3: 0.7})
-    change("set", frontier, {3: 0.1, 1: 0.9})
-    assert [(taken.page, taken.score) for taken in frontier.take(3)] == [(1, 0.9), (2, 0.6), (3, 0.1)]
+    push("latest", frontier, {1: 0.5, 2: 0.6, 3: 0.7})
+    push("latest", frontier, {3: 0.1, 1: 0.9})
+    assert [(popped.page, popped.score) for popped in frontier.pop(3)] == [(1, 0.9), (2, 0.6), (3, 0.1)]
 
 
 @kinds
-def test_a_page_may_keep_the_score_it_entered_with(make):
+def test_push_first_keeps_the_score(make):
     frontier = make(Random(0))
-    change("enter", frontier, {1: 0.5, 2: 0.6})
-    change("enter", frontier, {1: 0.9, 2: 0.1, 3: 0.7})
-    assert [(taken.page, taken.score) for taken in frontier.take(4)] == [(3, 0.7), (2, 0.6), (1, 0.5)]
+    push("first", frontier, {1: 0.5, 2: 0.6})
+    push("first", frontier, {1: 0.9, 2: 0.1, 3: 0.7})
+    assert [(popped.page, popped.score) for popped in frontier.pop(4)] == [(3, 0.7), (2, 0.6), (1, 0.5)]
 
 
 @kinds
-def test_pages_that_wait_are_scored_anew_on_the_hosts_they_entered_with(make):
+def test_rescored_pages_keep_their_hosts(make):
     frontier = make(Random(0))
-    change("raise", frontier, {0: 0.1, 1: 0.4, 2: 0.2, 3: 0.3, 9: 1.0}, hosts={0: 1, 1: 1, 2: 2, 3: 2, 9: 3})
-    frontier.take(1)
-    # 0 and 2 rise past the best of their hosts; 9 was taken, 7 and 5000 were never seen: nothing is said of them.
+    push("max", frontier, {0: 0.1, 1: 0.4, 2: 0.2, 3: 0.3, 9: 1.0}, hosts={0: 1, 1: 1, 2: 2, 3: 2, 9: 3})
+    frontier.pop(1)
+    # 0 and 2 rise above the best of their hosts; 9 was popped, 7 and 5000 are unknown: they are ignored.
     pages, scores = np.array([5000, 0, 9, 1, 2, 7], np.int32), np.array([nan, 0.9, nan, 0.1, 0.8, 5.0])
     frontier.rescore(pages, scores)
-    assert pages_taken(frontier, 1, lambda host: host == 2) == [2]
-    assert frontier.take(4) == [Taken(0, 1, 0.9, 0.0), Taken(3, 2, 0.3, 0.0), Taken(1, 1, 0.1, 0.0)]
+    assert popped_pages(frontier, 1, lambda host: host == 2) == [2]
+    assert frontier.pop(4) == [PoppedPage(0, 1, 0.9, 0.0), PoppedPage(3, 2, 0.3, 0.0), PoppedPage(1, 1, 0.1, 0.0)]
 
 
 @kinds
-def test_a_new_score_that_is_not_a_number_is_refused(make):
+def test_rescoring_with_nan_is_rejected(make):
     frontier = make(Random(0))
-    change("raise", frontier, {1: 0.5, 2: 0.4})
-    with pytest.raises(PluginError, match="Page 2 got a score that is not a number"):
+    push("max", frontier, {1: 0.5, 2: 0.4})
+    with pytest.raises(PluginError, match=r"Page 2 .* NaN"):
         frontier.rescore(np.array([2], np.int32), np.array([nan]))
-    assert pages_taken(frontier) == [1, 2]
+    assert popped_pages(frontier) == [1, 2]
 
 
 @kinds
-def test_the_scores_of_many_pages_are_told_at_once(make):
+def test_scores_of_many_pages(make):
     frontier = make(Random(0))
-    change("raise", frontier, {1: 0.5, 2: -0.25, 30: inf, 4: 0.0})
-    frontier.take(1)
+    push("max", frontier, {1: 0.5, 2: -0.25, 30: inf, 4: 0.0})
+    frontier.pop(1)
     scores = frontier.scores(np.array([2, 30, 7, 5000, -1, 1, 4, 2], np.int32))
     assert scores.dtype == np.float64
     np.testing.assert_array_equal(scores, [-0.25, nan, nan, nan, nan, 0.5, 0.0, -0.25])
@@ -124,81 +124,81 @@ def test_the_scores_of_many_pages_are_told_at_once(make):
 
 
 @kinds
-@pytest.mark.parametrize("how", ["raise", "add", "set", "enter"])
-def test_a_page_that_waits_stays_on_its_host_whatever_is_said_later(make, how):
+@pytest.mark.parametrize("rule", ["max", "sum", "latest", "first"])
+def test_a_queued_page_keeps_its_host(make, rule):
     frontier = make(Random(0))
-    change("raise", frontier, {0: 1.0, 1: 2.0, 2: 3.0}, hosts=dict.fromkeys(range(3), 1))
-    change(how, frontier, {0: 9.0}, hosts={0: 2})
-    assert frontier.take(3, lambda host: host == 2) == []
-    assert {taken.host for taken in frontier.take(3)} == {1}
+    push("max", frontier, {0: 1.0, 1: 2.0, 2: 3.0}, hosts=dict.fromkeys(range(3), 1))
+    push(rule, frontier, {0: 9.0}, hosts={0: 2})
+    assert frontier.pop(3, lambda host: host == 2) == []
+    assert {popped.host for popped in frontier.pop(3)} == {1}
 
 
 @kinds
-def test_a_page_that_stands_twice_in_a_batch_is_taken_up_twice_in_order(make):
-    for how, score in [("raise", 0.5), ("add", 0.75), ("set", 0.25), ("enter", 0.5)]:
+def test_a_page_twice_in_a_batch_is_pushed_twice_in_order(make):
+    for rule, score in [("max", 0.5), ("sum", 0.75), ("latest", 0.25), ("first", 0.5)]:
         frontier = make(Random(0))
         twice = np.array([6, 6], np.int32)
-        getattr(frontier, f"{how}_all")(twice, np.zeros(2, np.int32), np.array([0.5, 0.25]))
+        getattr(frontier, f"push_{rule}")(twice, np.zeros(2, np.int32), np.array([0.5, 0.25]))
         assert frontier.score(6) == score
         assert len(frontier) == 1
 
 
 @kinds
-def test_a_page_that_was_taken_never_enters_again(make):
+def test_a_popped_page_is_never_queued_again(make):
     frontier = make(Random(0))
-    change("raise", frontier, {1: 0.5, 2: 0.4})
-    assert pages_taken(frontier, 1) == [1]
-    for how in ("raise", "add", "set", "enter"):
-        change(how, frontier, {1: 0.9, 3: 0.1})
+    push("max", frontier, {1: 0.5, 2: 0.4})
+    assert popped_pages(frontier, 1) == [1]
+    for rule in ("max", "sum", "latest", "first"):
+        push(rule, frontier, {1: 0.9, 3: 0.1})
     assert 1 not in frontier
     assert frontier.score(1) is None
-    assert pages_taken(frontier) == [2, 3]
+    assert popped_pages(frontier) == [2, 3]
 
 
 @kinds
-def test_a_frontier_tells_what_waits_and_what_it_knows(make):
+def test_queued_and_known_pages(make):
     frontier = make(Random(0))
-    change("raise", frontier, {1: 0.5, 2: 0.4, 30: 0.3})
-    frontier.take(1)
+    push("max", frontier, {1: 0.5, 2: 0.4, 30: 0.3})
+    frontier.pop(1)
     assert [page in frontier for page in (1, 2, 3, 30, 5000)] == [False, True, False, True, False]
     assert [frontier.knows(page) for page in (1, 2, 3, 30, 5000)] == [True, True, False, True, False]
-    assert sorted(frontier.waiting().tolist()) == [2, 30]
-    assert frontier.waiting().dtype == np.int32
+    assert sorted(frontier.queued_pages().tolist()) == [2, 30]
+    assert frontier.queued_pages().dtype == np.int32
     assert (frontier.score(2), frontier.score(3), frontier.score(5000)) == (0.4, None, None)
 
 
 @kinds
-def test_an_empty_batch_and_an_empty_take_change_nothing(make):
+def test_an_empty_push_and_an_empty_pop_change_nothing(make):
     frontier = make(Random(0))
-    assert frontier.take(3, lambda _: True) == []
-    change("raise", frontier, {})
-    change("raise", frontier, {1: 0.5})
-    assert frontier.take(0) == []
-    assert frontier.waiting().tolist() == [1]
+    assert frontier.pop(3, lambda _: True) == []
+    push("max", frontier, {})
+    push("max", frontier, {1: 0.5})
+    assert frontier.pop(0) == []
+    assert frontier.queued_pages().tolist() == [1]
 
 
 @kinds
-def test_batches_need_a_host_and_a_score_for_each_page(make):
+def test_arrays_of_different_lengths_are_rejected(make):
     with pytest.raises(ValueError, match=r"argument 2 is shorter|2 pages, 1 hosts"):
-        make(Random(0)).raise_all(np.zeros(2, np.int32), np.zeros(1, np.int32), np.zeros(2))
+        make(Random(0)).push_max(np.zeros(2, np.int32), np.zeros(1, np.int32), np.zeros(2))
 
 
 @kinds
-def test_any_kind_of_array_will_do(make):
+def test_read_only_and_strided_arrays_are_accepted(make):
     frontier = make(Random(0))
     pages = np.arange(6)[::2]
     scores = np.array([0.1, 0.2, 0.3])
     scores.flags.writeable = False
-    frontier.raise_all(pages, pages, scores)
-    assert pages_taken(frontier) == [4, 2, 0]
+    frontier.push_max(pages, pages, scores)
+    assert popped_pages(frontier) == [4, 2, 0]
 
 
 @kinds
-def test_ties_are_broken_by_the_generator_and_nothing_else(make):
+def test_ties_are_broken_by_the_random_seed_only(make):
     def order(seed):
         frontier = make(Random(seed))
-        change("raise", frontier, dict.fromkeys(range(20), 0.5))
-        return pages_taken(frontier)
+        push("max", frontier, dict.fromkeys(range(20), 0.5))
+        return popped_pages(frontier)
 
     assert order(1) == order(1)
     assert order(1) != order(2)
@@ -206,107 +206,107 @@ def test_ties_are_broken_by_the_generator_and_nothing_else(make):
 
 
 @kinds
-def test_resting_hosts_are_passed_over_and_keep_their_place(make):
+def test_waiting_hosts_are_passed_over_and_keep_their_rank(make):
     frontier = make(Random(0))
-    change("raise", frontier, {0: 0.9, 1: 0.8, 2: 0.7, 3: 0.6}, hosts={1: 1, 3: 1})
-    assert pages_taken(frontier, 1, lambda host: host == 1) == [1]
-    assert pages_taken(frontier) == [0, 2, 3]
+    push("max", frontier, {0: 0.9, 1: 0.8, 2: 0.7, 3: 0.6}, hosts={1: 1, 3: 1})
+    assert popped_pages(frontier, 1, lambda host: host == 1) == [1]
+    assert popped_pages(frontier) == [0, 2, 3]
 
 
 @kinds
-def test_nothing_is_taken_while_all_hosts_rest(make):
+def test_nothing_is_popped_while_all_hosts_wait(make):
     frontier = make(Random(0))
-    change("raise", frontier, {page: page / 10 for page in range(10)}, hosts={page: page for page in range(10)})
-    assert frontier.take(3, lambda _: False) == []
-    assert pages_taken(frontier, 3) == [9, 8, 7]
+    push("max", frontier, {page: page / 10 for page in range(10)}, hosts={page: page for page in range(10)})
+    assert frontier.pop(3, lambda _: False) == []
+    assert popped_pages(frontier, 3) == [9, 8, 7]
 
 
 @kinds
-def test_regret_is_the_distance_to_the_best_that_waits(make):
+def test_regret_is_the_difference_to_the_best_waiting_page(make):
     frontier = make(Random(0))
-    change("raise", frontier, {0: 1.0, 1: 0.875, 2: 0.75, 3: 0.5}, hosts={1: 1, 2: 2, 3: 1})
-    # Host 0 rests with 1.0, so 1 costs 1 - 0.875, 2 costs 1 - 0.75 and 3 costs 1 - 0.5.
-    taken = frontier.take(3, lambda host: host != 0)
-    assert [(one.page, one.regret) for one in taken] == [(1, 0.125), (2, 0.25), (3, 0.5)]
-    assert frontier.take(1, lambda _: True) == [Taken(0, 0, 1.0, 0.0)]
+    push("max", frontier, {0: 1.0, 1: 0.875, 2: 0.75, 3: 0.5}, hosts={1: 1, 2: 2, 3: 1})
+    # Host 0 is waiting with 1.0, so the regrets are 1 - 0.875, 1 - 0.75 and 1 - 0.5.
+    popped = frontier.pop(3, lambda host: host != 0)
+    assert [(one.page, one.regret) for one in popped] == [(1, 0.125), (2, 0.25), (3, 0.5)]
+    assert frontier.pop(1, lambda _: True) == [PoppedPage(0, 0, 1.0, 0.0)]
 
 
 @kinds
-def test_regret_begins_where_the_first_resting_host_is_passed(make):
+def test_there_is_no_regret_before_the_first_waiting_host(make):
     frontier = make(Random(0))
-    change("raise", frontier, {0: 1.0, 1: 0.75, 2: 0.5, 3: 0.25}, hosts={1: 1, 2: 2, 3: 0})
-    # 0 is the best of all. Then 1 rests: 2 costs 0.75 - 0.5, 3 costs 0.75 - 0.25, although host 2 is empty by then.
-    taken = frontier.take(MANY, lambda host: host != 1)
-    assert [(one.page, one.regret) for one in taken] == [(0, 0.0), (2, 0.25), (3, 0.5)]
+    push("max", frontier, {0: 1.0, 1: 0.75, 2: 0.5, 3: 0.25}, hosts={1: 1, 2: 2, 3: 0})
+    # 0 is the best of all. Then 1 is waiting: the regrets of 2 and 3 are 0.75 - 0.5 and 0.75 - 0.25.
+    popped = frontier.pop(MANY, lambda host: host != 1)
+    assert [(one.page, one.regret) for one in popped] == [(0, 0.0), (2, 0.25), (3, 0.5)]
 
 
 @kinds
-def test_regret_is_measured_at_the_best_of_several_resting_hosts(make):
+def test_regret_counts_the_best_of_several_waiting_hosts(make):
     frontier = make(Random(0))
-    change("raise", frontier, {0: 1.0, 1: 0.875, 2: 0.5}, hosts={1: 1, 2: 2})
-    assert frontier.take(1, lambda host: host == 2) == [Taken(2, 2, 0.5, 0.5, resting_host=0)]
+    push("max", frontier, {0: 1.0, 1: 0.875, 2: 0.5}, hosts={1: 1, 2: 2})
+    assert frontier.pop(1, lambda host: host == 2) == [PoppedPage(2, 2, 0.5, 0.5, waiting_host=0)]
 
 
 @kinds
-def test_regret_for_seeds_is_none_among_them_and_infinite_after_them(make):
+def test_regret_is_zero_among_seeds_and_infinite_after_them(make):
     frontier = make(Random(0))
-    change("raise", frontier, {0: inf, 1: inf, 2: 0.5}, hosts={1: 1, 2: 2})
-    assert [one.regret for one in frontier.take(2, lambda host: host != 0)] == [0.0, inf]
+    push("max", frontier, {0: inf, 1: inf, 2: 0.5}, hosts={1: 1, 2: 2})
+    assert [one.regret for one in frontier.pop(2, lambda host: host != 0)] == [0.0, inf]
 
 
 @kinds
-def test_a_host_is_asked_for_once_and_only_if_its_turn_comes(make):
+def test_a_host_is_checked_once_and_only_if_needed(make):
     frontier = make(Random(0))
     hosts = {page: page % 10 for page in range(100)}
-    change("raise", frontier, {page: float(-page) for page in range(100)}, hosts)
-    asked = []
+    push("max", frontier, {page: float(-page) for page in range(100)}, hosts)
+    checked = []
 
     def ready(host):
-        asked.append(host)
+        checked.append(host)
         return host in (3, 5)
 
-    # Pages 6 to 9 stand between 5 and 13, so their hosts are asked for too.
-    assert pages_taken(frontier, 4, ready) == [3, 5, 13, 15]
-    assert asked == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
-    asked.clear()
-    assert pages_taken(frontier, 1, lambda host: ready(host) or host == 6) == [6]
-    assert asked == [0, 1, 2, 4, 6]
+    # Pages 6 to 9 are between 5 and 13, so their hosts are checked too.
+    assert popped_pages(frontier, 4, ready) == [3, 5, 13, 15]
+    assert checked == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    checked.clear()
+    assert popped_pages(frontier, 1, lambda host: ready(host) or host == 6) == [6]
+    assert checked == [0, 1, 2, 4, 6]
 
 
 @kinds
-@pytest.mark.parametrize("how", ["raise", "add", "set"])
-def test_a_score_that_is_not_a_number_is_refused(make, how):
+@pytest.mark.parametrize("rule", ["max", "sum", "latest"])
+def test_pushing_nan_is_rejected(make, rule):
     frontier = make(Random(0))
-    change("raise", frontier, {1: 0.5})
+    push("max", frontier, {1: 0.5})
     for page in (1, 2):
-        with pytest.raises(PluginError, match=f"Page {page} got a score that is not a number"):
-            change(how, frontier, {page: nan})
-    change("add", frontier, {3: inf})
-    with pytest.raises(PluginError, match="not a number"):
-        change("add", frontier, {3: -inf})
+        with pytest.raises(PluginError, match=f"Page {page} .* NaN"):
+            push(rule, frontier, {page: nan})
+    push("sum", frontier, {3: inf})
+    with pytest.raises(PluginError, match="NaN"):
+        push("sum", frontier, {3: -inf})
     assert 2 not in frontier
-    assert pages_taken(frontier) == [3, 1]
+    assert popped_pages(frontier) == [3, 1]
 
 
 @kinds
-def test_a_page_cannot_enter_without_a_score_and_keeps_the_one_it_has(make):
+def test_push_first_rejects_nan_for_new_pages_only(make):
     frontier = make(Random(0))
-    with pytest.raises(PluginError, match="Page 1 got a score that is not a number"):
-        change("enter", frontier, {1: nan})
-    change("enter", frontier, {1: 0.5})
-    change("enter", frontier, {1: nan})
+    with pytest.raises(PluginError, match=r"Page 1 .* NaN"):
+        push("first", frontier, {1: nan})
+    push("first", frontier, {1: 0.5})
+    push("first", frontier, {1: nan})
     assert frontier.score(1) == 0.5
 
 
 @kinds
 @given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])), max_size=120))
-def test_pages_come_out_by_their_highest_score(make, found):
+def test_pages_are_popped_by_their_highest_score(make, found):
     frontier = make(Random(0))
     best = {}
     for page, score in found:
-        change("raise", frontier, {page: score})
+        push("max", frontier, {page: score})
         best[page] = max(best.get(page, -1.0), score)
-    scores = [best[page] for page in pages_taken(frontier)]
+    scores = [best[page] for page in popped_pages(frontier)]
     assert len(scores) == len(best)
     assert scores == sorted(scores, reverse=True)
 
@@ -316,55 +316,137 @@ found_lists = st.lists(st.tuples(st.integers(0, 30), st.sampled_from([0.0, 0.5, 
 
 @kinds
 @given(found_lists, st.integers(0, 10), found_lists)
-def test_a_restored_frontier_goes_on_as_the_old_one(make, found, n_taken, found_later):
+def test_a_restored_frontier_behaves_like_the_saved_one(make, found, n_popped, found_later):
     rng = Random(0)
     frontier = make(rng)
     for page, score in found:
-        change("raise", frontier, {page: score}, hosts={page: page % 3})
-    frontier.take(n_taken)
-    heir_rng = Random(1)
-    heir = make(heir_rng)
-    change("raise", heir, {5: 1.0, 50: 2.0})
-    heir.restore(json.loads(json.dumps(frontier.state())))
-    heir_rng.setstate(rng.getstate())
+        push("max", frontier, {page: score}, hosts={page: page % 3})
+    frontier.pop(n_popped)
+    restored_rng = Random(1)
+    restored = make(restored_rng)
+    push("max", restored, {5: 1.0, 50: 2.0})
+    restored.restore(json.loads(json.dumps(frontier.state())))
+    restored_rng.setstate(rng.getstate())
     for page, score in found_later:
-        for one in (frontier, heir):
-            change("raise", one, {page: score}, hosts={page: page % 3})
-    assert heir.take(MANY) == frontier.take(MANY)
+        for one in (frontier, restored):
+            push("max", one, {page: score}, hosts={page: page % 3})
+    assert restored.pop(MANY) == frontier.pop(MANY)
 
 
 @kinds
-def test_a_state_does_not_change_when_the_frontier_goes_on(make):
+def test_a_saved_state_does_not_change_with_the_frontier(make):
     frontier = make(Random(0))
-    change("raise", frontier, {1: 0.5, 2: 0.7})
+    push("max", frontier, {1: 0.5, 2: 0.7})
     state = frontier.state()
     kept = json.dumps(state)
-    change("add", frontier, {1: 3.0, 4: 1.0})
-    frontier.take(1)
+    push("sum", frontier, {1: 3.0, 4: 1.0})
+    frontier.pop(1)
     assert json.dumps(state) == kept
 
 
-def test_ghosts_of_hosts_passed_over_do_not_pile_up():
+def test_stale_entries_of_passed_over_hosts_are_bounded():
     frontier = plain(Random(0))
     for rise in range(1_000):
-        change(
-            "raise", frontier, {page: float(rise + page) for page in range(5)}, hosts={page: page for page in range(5)}
-        )
-        assert frontier.take(9, lambda _: False) == []
-    assert len(frontier._newer) + len(frontier._sorted) <= 2 * 5 + FEW_GHOSTS
+        push("max", frontier, {page: float(rise + page) for page in range(5)}, hosts={page: page for page in range(5)})
+        assert frontier.pop(9, lambda _: False) == []
+    assert len(frontier._newer) + len(frontier._sorted) <= 2 * 5 + MIN_STALE
 
 
-def test_ghosts_of_changed_pages_do_not_pile_up():
+def test_stale_entries_of_changed_pages_are_bounded():
     frontier = plain(Random(0))
     for rise in range(5_000):
-        change("raise", frontier, {rise % 10: float(rise)}, hosts={rise % 10: rise % 2})
-    assert sum(map(len, frontier._heap_of.values())) <= 2 * 10 + FEW_GHOSTS
-    assert len(frontier._newer) + len(frontier._sorted) <= 2 * 2 + FEW_GHOSTS
-    assert pages_taken(frontier) == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+        push("max", frontier, {rise % 10: float(rise)}, hosts={rise % 10: rise % 2})
+    assert sum(map(len, frontier._heap_of.values())) <= 2 * 10 + MIN_STALE
+    assert len(frontier._newer) + len(frontier._sorted) <= 2 * 2 + MIN_STALE
+    assert popped_pages(frontier) == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
 
 
-def test_hosts_whose_best_page_changes_do_not_pile_up():
+def test_stale_entries_of_hosts_with_a_new_best_page_are_bounded():
     frontier = plain(Random(0))
-    change("raise", frontier, {page: float(page) for page in range(1000)})
-    assert len(frontier._newer) + len(frontier._sorted) <= 2 + FEW_GHOSTS
-    assert pages_taken(frontier, 2) == [999, 998]
+    push("max", frontier, {page: float(page) for page in range(1000)})
+    assert len(frontier._newer) + len(frontier._sorted) <= 2 + MIN_STALE
+    assert popped_pages(frontier, 2) == [999, 998]
+
+
+# Eviction of the bounded frontier
+
+
+def test_a_full_frontier_evicts_the_worst_before_each_push():
+    frontier = BoundedFrontier(2, Random(0))
+    push("max", frontier, {1: 0.9, 2: 0.5})
+    # 2 is the worst and is evicted, although the pushed page is worse still (pant2002, Fig. 1).
+    push("max", frontier, {3: 0.1})
+    assert list(frontier) == [1, 3]
+    push("max", frontier, {4: 0.95})
+    assert list(frontier) == [4, 1]
+
+
+def test_a_page_just_pushed_can_be_evicted_next():
+    frontier = BoundedFrontier(2, Random(0))
+    push("max", frontier, {1: 0.9, 2: 0.1, 3: 0.1, 4: 0.1})
+    assert list(frontier) == [1, 4]
+
+
+@pytest.mark.parametrize(
+    ("rule", "score", "order"),
+    [("max", 0.95, [2, 1]), ("sum", 0.6, [2, 1]), ("latest", 0.1, [1, 2]), ("first", 0.95, [1, 2])],
+)
+def test_pushing_a_queued_page_to_a_full_frontier_evicts_nothing(rule, score, order):
+    frontier = BoundedFrontier(2, Random(0))
+    push("max", frontier, {1: 0.9, 2: 0.5})
+    push(rule, frontier, {2: score})
+    assert list(frontier) == order
+
+
+def test_rescoring_a_full_frontier_evicts_nothing():
+    frontier = BoundedFrontier(2, Random(0))
+    push("max", frontier, {1: 0.9, 2: 0.5})
+    frontier.rescore(np.array([3, 1, 2], np.int32), np.array([5.0, 0.1, 0.2]))
+    assert list(frontier) == [2, 1]
+
+
+def test_an_evicted_page_is_unknown_and_may_be_pushed_again():
+    frontier = BoundedFrontier(1, Random(0))
+    push("max", frontier, {1: 0.1, 2: 0.2})
+    assert 1 not in frontier
+    assert not frontier.knows(1)
+    push("max", frontier, {1: 0.1})
+    assert list(frontier) == [1]
+
+
+def test_pushing_a_popped_page_evicts_nothing():
+    frontier = BoundedFrontier(2, Random(0))
+    push("max", frontier, {1: 0.9, 2: 0.5})
+    frontier.pop(1)
+    push("max", frontier, {3: 0.7})
+    push("max", frontier, {1: 0.9})
+    assert list(frontier) == [3, 2]
+
+
+@given(
+    st.integers(1, 8),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["max", "sum", "latest", "first"]),
+            st.integers(0, 40),
+            st.sampled_from([0.0, 0.3, 0.6, 1.0]),
+        ),
+        max_size=150,
+    ),
+)
+def test_no_page_is_evicted_while_a_worse_one_stays(capacity, changes):
+    frontier = BoundedFrontier(capacity, Random(0))
+    for rule, page, score in changes:
+        before = {entry[2]: entry for entry in frontier.state()["entries"]}
+        push(rule, frontier, {page: score})
+        after = {entry[2] for entry in frontier.state()["entries"]}
+        assert len(after) <= capacity
+        evicted = before.keys() - after
+        assert len(evicted) == (len(before) == capacity and page not in before)
+        for gone in evicted:
+            assert all(before[gone] <= before[kept] for kept in before)
+
+
+def test_a_capacity_below_one_is_rejected():
+    with pytest.raises(ValueError, match="not 0"):
+        priority_frontier(0, Random(0))

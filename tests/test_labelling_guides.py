@@ -23,7 +23,7 @@ from scenthound.experiments.retraining import (
     new_crawl,
     retrain,
 )
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import FloatArray
 from scenthound.relevance.base import RELEVANCE
 from scenthound.store.crawl_rows import RelevanceRecord
@@ -254,7 +254,7 @@ def test_the_command_has_what_the_crawl_was_told(tmp_path: Path) -> None:
         agent="Hound",
         random_seed=7,
         hosts={"a.test": "127.0.0.1"},
-        politeness=PolitenessRules(delay_s=2.5, pages_per_host=9),
+        politeness=PolitenessSettings(delay_s=2.5, pages_per_host=9),
     )
     told = options(plan, tmp_path, StopConditions(page_budget=77))
     wanted = {

@@ -65,7 +65,7 @@ def test_plain_and_compiled_frontiers_give_the_same_crawl_while_hosts_rest(choic
         compiled, strategy = polite_crawl(choice, web, seed)
         assert sum(len(asked) for asked, _ in plain) > 100
         assert compiled == plain
-        assert not isinstance(strategy._frontier._held, PlainFrontier)
+        assert not isinstance(strategy._frontier._frontier, PlainFrontier)
 
 
 def test_every_strategy_whose_frontier_has_no_bound_is_tried_here():

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from scenthound.crawler.tasks import Kind, Order
-from scenthound.frontier.politeness import Politeness
-from scenthound.frontier.politeness_rules import HostAnswer, PolitenessRules
+from scenthound.frontier.politeness import Politeness, PolitenessSettings, RequestOutcome
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_store import CrawlStore
 from virtual_site import VirtualSite, crawl_virtually, plan, visited_urls
@@ -149,14 +148,14 @@ def test_a_crawl_rests_between_two_requests_to_a_host_as_its_robots_txt_wishes(t
         return 0.0
 
     site.takes_s = takes_s
-    assert crawled(tmp_path, site, politeness=PolitenessRules(delay_s=1)) == [A, B, C]
+    assert crawled(tmp_path, site, politeness=PolitenessSettings(delay_s=1)) == [A, B, C]
     assert [later - earlier for earlier, later in pairwise(issued)] == [7, 7, 7]
 
 
 def test_budgets_of_hosts_and_domains_are_spent_to_the_last_page(tmp_path: Path) -> None:
     urls = [f"http://h{i % 2}.a.test/{i}" for i in range(8)] + [OTHER]
     site = VirtualSite({A: page(*urls)} | {url: page() for url in urls})
-    rules = PolitenessRules(delay_s=0, pages_per_host=3, pages_per_domain=6)
+    rules = PolitenessSettings(delay_s=0, pages_per_host=3, pages_per_domain=6)
     visited = crawled(tmp_path, site, politeness=rules, connections=8, strict_order=False)
     assert OTHER in visited
     assert len([url for url in visited if ".a.test" in url or "//a.test" in url]) == 6
@@ -203,7 +202,7 @@ def test_the_longest_delay_that_any_origin_of_a_host_wishes_for_counts(tmp_path:
     site = VirtualSite({A: page(other_port, B, C), other_port: page(), B: page(), C: page()})
     site.others["http://a.test/robots.txt"] = (200, "", b"User-agent: *\nCrawl-delay: 7")
     site.takes_s = lambda _order: 0.0
-    crawled(tmp_path, site, politeness=PolitenessRules(delay_s=1))
+    crawled(tmp_path, site, politeness=PolitenessSettings(delay_s=1))
     assert {later - earlier for (earlier, _), (later, _) in pairwise(site.asked)} == {7.0}
 
 
@@ -212,7 +211,7 @@ def test_hosts_that_ask_for_much_time_do_not_hold_up_the_others(tmp_path: Path) 
     quick = [f"http://quick{i % 3}.test/{i}" for i in range(12)]
     site = VirtualSite({A: page(*slow, *quick)} | {url: page() for url in quick}, own_addresses=True)
     site.others |= dict.fromkeys(slow, (503, "Retry-After: 1800", b""))
-    settings = plan((A,), connections=4, strict_order=False, page_budget=13, politeness=PolitenessRules())
+    settings = plan((A,), connections=4, strict_order=False, page_budget=13, politeness=PolitenessSettings())
     assert crawl_virtually(tmp_path / "crawl", settings, site) is EndReason.BUDGET
     with CrawlStore.open(tmp_path / "crawl") as store:
         assert max(row.time_s for row in store.visits()) < 60
@@ -230,7 +229,7 @@ def test_nothing_that_waits_for_a_slow_host_holds_up_the_others(what: str, tmp_p
         site.others = {"http://target.test/": later}
     else:
         site.others = {(f"{url}robots.txt" if what == "robots" else url): later for url in slow}
-    polite = PolitenessRules(pages_per_domain=5 if what == "domain" else None)
+    polite = PolitenessSettings(pages_per_domain=5 if what == "domain" else None)
     settings = plan((A,), connections=4, strict_order=False, page_budget=13, politeness=polite)
     assert crawl_virtually(tmp_path / "crawl", settings, site) is EndReason.BUDGET
     with CrawlStore.open(tmp_path / "crawl") as store:
@@ -265,7 +264,7 @@ def test_recorded_pages_of_a_retired_host_are_still_read(tmp_path: Path) -> None
 def test_a_name_that_cannot_be_looked_up_is_tried_again_unless_it_does_not_exist(tmp_path: Path) -> None:
     site = VirtualSite({A: page("http://gone.test/", "http://ill.test/")})
     site.lost = {"gone.test": SkipReason.DNS_NOT_FOUND, "ill.test": SkipReason.DNS_FAILED}
-    crawled(tmp_path, site, politeness=PolitenessRules(delay_s=1))
+    crawled(tmp_path, site, politeness=PolitenessSettings(delay_s=1))
     assert skipped(tmp_path) == {
         "http://gone.test/": SkipReason.DNS_NOT_FOUND,
         "http://ill.test/": SkipReason.DNS_FAILED,
@@ -275,7 +274,7 @@ def test_a_name_that_cannot_be_looked_up_is_tried_again_unless_it_does_not_exist
 def test_hosts_of_one_address_are_asked_with_a_pause_between(tmp_path: Path) -> None:
     urls = [f"http://h{i}.test/" for i in range(12)]
     site = VirtualSite({A: page(*urls)} | {url: page() for url in urls})
-    crawled(tmp_path, site, connections=8, strict_order=False, politeness=PolitenessRules(delay_s=1))
+    crawled(tmp_path, site, connections=8, strict_order=False, politeness=PolitenessSettings(delay_s=1))
     assert min(later - earlier for (earlier, _), (later, _) in pairwise(site.asked)) >= 0.25
 
 
@@ -300,16 +299,16 @@ def test_budgets_of_hosts_hold_for_recorded_pages_too(tmp_path: Path) -> None:
     urls = [f"http://a.test/{i}" for i in range(10)]
     site = VirtualSite({A: page(*urls)} | {url: page() for url in urls})
     crawled(tmp_path / "live", site)
-    rules = PolitenessRules(delay_s=0, pages_per_host=3)
+    rules = PolitenessSettings(delay_s=0, pages_per_host=3)
     recorded = {"web": str(tmp_path / "live" / "crawl"), "offline": True}
     assert len(crawled(tmp_path / "again", site, politeness=rules, **recorded)) == 3
     assert set(skipped(tmp_path / "again").values()) == {SkipReason.HOST_BUDGET}
 
 
 def test_a_crawl_that_goes_on_after_a_stop_lets_every_host_rest_first() -> None:
-    politeness = Politeness(PolitenessRules(delay_s=2))
+    politeness = Politeness(PolitenessSettings(delay_s=2))
     politeness.started(0, 10.0)
-    politeness.finished(0, 10.5, HostAnswer(0.1))
+    politeness.finished(0, 10.5, RequestOutcome(0.1))
     politeness.set_crawl_delay(1, 7.0)
     politeness.resume(20.0)
     assert [politeness.ready(host, 21.9) for host in (0, 1, 2)] == [False, False, False]

@@ -17,7 +17,7 @@ from scenthound.crawler.start import RunOptions, crawl, resume
 from scenthound.crawler.status import CrawlStatus
 from scenthound.crawler.tasks import Order
 from scenthound.errors import Failure
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.record import record
@@ -57,7 +57,7 @@ def server() -> Iterator[StaticServer]:
 def plan(server: StaticServer, **settings: Any) -> CrawlSettings:
     chosen: dict[str, Any] = {
         "strategy": "breadth_first",
-        "politeness": PolitenessRules(delay_s=0.0, delay_factor=0.0),
+        "politeness": PolitenessSettings(delay_s=0.0, delay_factor=0.0),
         "allow_private": True,
         "hosts": {f"h{number}.test": "127.0.0.1" for number in range(6)},
     }
@@ -94,7 +94,7 @@ def test_robots_txt_is_not_asked_for_again_by_a_later_run(server: StaticServer, 
 
 
 def test_a_crawl_ends_when_its_time_is_up(server: StaticServer, tmp_path: Path) -> None:
-    slow = plan(server, politeness=PolitenessRules(delay_s=0.3))
+    slow = plan(server, politeness=PolitenessSettings(delay_s=0.3))
     done = crawl(slow, tmp_path / "crawl", RunOptions(time_s=0.8))
     assert done.ended is EndReason.TIME
     assert 0 < len(visited(tmp_path / "crawl")) < N_PAGES
@@ -154,7 +154,7 @@ def test_watchers_are_told_of_pages_on_the_disk_only(server: StaticServer, tmp_p
         with StoredCrawl.open(tmp_path / "crawl") as store:
             told.append((status.n_pages, store.counts().visits))
 
-    crawl(plan(server, politeness=PolitenessRules(delay_s=0.02)), tmp_path / "crawl", _often(watch))
+    crawl(plan(server, politeness=PolitenessSettings(delay_s=0.02)), tmp_path / "crawl", _often(watch))
     assert all(said <= stored for said, stored in told)
     assert told[-1] == (N_PAGES, N_PAGES)
 
@@ -165,7 +165,7 @@ def test_garbage_is_searched_for_less_often_while_a_crawl_runs_only(server: Stat
     def watch(_: CrawlStatus) -> None:
         meanwhile.add(gc.get_threshold()[0])
 
-    crawl(plan(server, politeness=PolitenessRules(delay_s=0.02)), tmp_path / "crawl", _often(watch))
+    crawl(plan(server, politeness=PolitenessSettings(delay_s=0.02)), tmp_path / "crawl", _often(watch))
     assert NEW_OBJECTS in meanwhile
     assert gc.get_threshold() == before
 
@@ -185,7 +185,7 @@ def test_turns_in_vain_take_a_tenth_of_the_time_at_most(
         return orders
 
     monkeypatch.setattr(LiveCrawl, "turn", slow_turn)
-    crawl(plan(server, page_budget=25, politeness=PolitenessRules(delay_s=0.01)), tmp_path / "crawl")
+    crawl(plan(server, page_budget=25, politeness=PolitenessSettings(delay_s=0.01)), tmp_path / "crawl")
     in_vain = [
         (ended_s - began_s, next_s - ended_s)
         for (began_s, ended_s, is_in_vain), (next_s, _, _) in itertools.pairwise(turns)

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from scenthound.crawler import assembly as crawl_parts
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.relevance.base import RELEVANCE
 from scenthound.simulator.scores import TopicWords, scores_for
 from scenthound.simulator.simulator import simulate
@@ -44,7 +44,7 @@ def test_live_visits_are_the_simulated_ones(
         monkeypatch.setattr(crawl_parts, "MANY_PAGES", (PLAIN, COMPILED)[seed % 2])
         site = random_site(seed)
         seeds = tuple(list(site.pages)[:2])
-        polite = PolitenessRules(delay_s=delay_s)
+        polite = PolitenessSettings(delay_s=delay_s)
         plans = plan(seeds, strategy=strategy, relevance="cosine", random_seed=3, page_budget=PAGES, politeness=polite)
         folder = tmp_path / str(seed)
         # Strategies that go by words of their own go by their numbers too, so both worlds number alike.
@@ -64,7 +64,7 @@ def test_a_crawl_killed_again_and_again_equals_one_that_was_not(
         "relevance": "cosine",
         "connections": 8,
         "strict_order": False,
-        "politeness": PolitenessRules(),
+        "politeness": PolitenessSettings(),
         "page_budget": PAGES,
     }
     crawl_virtually(tmp_path / "whole", plan(seeds, **settings), site)
@@ -94,7 +94,7 @@ def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(
         "relevance": "cosine",
         "connections": 1 + seed % 6,
         "strict_order": seed % 7 == 0,
-        "politeness": PolitenessRules(pages_per_host=12),
+        "politeness": PolitenessSettings(pages_per_host=12),
         "page_budget": (3, 15, 60)[seed % 3],
         "sitemaps": True,
         "traps": True,

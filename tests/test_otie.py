@@ -202,7 +202,7 @@ def test_all_cash_is_accounted_for_and_none_is_negative(web_seed, batch, paramet
             crawl.answer(page)
         assert otie.circulating() + otie.lost == pytest.approx(1 + otie.revised, rel=1e-9)
         assert min(otie._cash.held) >= 0
-        assert all(otie._frontier.score(page) >= 0 for page in otie._frontier.waiting())
+        assert all(otie._frontier.score(page) >= 0 for page in otie._frontier.queued_pages())
     if parameters["a"] == 0:
         assert otie.revised == 0
 

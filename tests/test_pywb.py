@@ -21,7 +21,7 @@ import pytest
 
 from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.start import crawl
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.store.exports import export
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.static_server import StaticPage, StaticServer
@@ -110,7 +110,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
             TOPIC,
             (server.url("http://a.test/"),),
             strategy="breadth_first",
-            politeness=PolitenessRules(delay_s=0.0, delay_factor=0.0),
+            politeness=PolitenessSettings(delay_s=0.0, delay_factor=0.0),
             allow_private=True,
             hosts={"a.test": "127.0.0.1"},
         )

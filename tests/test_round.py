@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.frontier.base import NO_HOST, Taken, Turns
+from scenthound.frontier.base import NO_HOST, PoppedPage, ReadyHosts
 from scenthound.model import Links, Seed, Visit
 from scenthound.strategies.best_n_first import BestNFirst
 from scenthound.strategies.frontier_strategy import Round
 
 
-def page(number, host, score=0.0, regret=0.0, resting_host=NO_HOST):
-    return Taken(number, host, score, regret, resting_host)
+def page(number, host, score=0.0, regret=0.0, waiting_host=NO_HOST):
+    return PoppedPage(number, host, score, regret, waiting_host)
 
 
 def given_out(pages):
@@ -37,7 +37,7 @@ class Watch:
 
 def resting(*hosts):
     """A new answer while these hosts rest."""
-    return Turns(Watch(*hosts))
+    return ReadyHosts(Watch(*hosts))
 
 
 # Pages 1 to 6 on hosts A (10), B (20) and A, B, A, C (30), added in this order: given out are 6, 5, 4, 3, 2, 1.
@@ -58,13 +58,13 @@ def test_each_host_has_one_turn_in_an_answer():
 
 
 def test_turns_are_shared_by_all_that_is_given_in_an_answer():
-    pages, turns = Round(SIX), resting()
-    turns.give(A)
-    assert given_out(pages.give(1, turns)) == [6]
+    pages, ready_hosts = Round(SIX), resting()
+    ready_hosts.use(A)
+    assert given_out(pages.give(1, ready_hosts)) == [6]
     pages.add([page(7, C), page(8, 40)])
-    assert given_out(pages.give(9, turns)) == [8, 4]
-    assert pages.give(9, turns) == []
-    assert turns.given == {A, B, C, 40}
+    assert given_out(pages.give(9, ready_hosts)) == [8, 4]
+    assert pages.give(9, ready_hosts) == []
+    assert ready_hosts.used == {A, B, C, 40}
 
 
 def test_pages_of_resting_hosts_keep_their_turn():
@@ -83,7 +83,7 @@ def test_a_host_at_rest_is_asked_about_and_not_its_pages():
     # 1,000 pages wait on one host, and behind them one page on another.
     pages = Round([page(0, B), *(page(number, A) for number in range(1, 1001))])
     ready = Watch(A)
-    assert given_out(pages.give(1, Turns(ready))) == [0]
+    assert given_out(pages.give(1, ReadyHosts(ready))) == [0]
     # The regret asks no more: no page is better than the one given out.
     assert ready.asked == [A, B]
 
@@ -104,7 +104,7 @@ class PlainRound:
         return [taken._replace(regret=self.regret(taken, resting, ready)) for taken in chosen]
 
     def regret(self, taken, resting, ready):
-        told = 0 if ready(taken.resting_host) else taken.regret
+        told = 0 if ready(taken.waiting_host) else taken.regret
         return max([told, *(score - taken.score for score in resting)])
 
 
@@ -119,7 +119,7 @@ def test_it_gives_what_a_plain_list_would_give(rng):
         pages.add(new)
         plain.pages += new
         ready, n = Watch(*rng.sample(range(5), 3)), rng.randrange(4)
-        assert pages.give(n, Turns(ready)) == plain.give(n, ready)
+        assert pages.give(n, ReadyHosts(ready)) == plain.give(n, ready)
         assert len(pages) == len(plain.pages)
         assert pages.state() == [list(taken) for taken in plain.pages]
         if rng.random() < 0.2:

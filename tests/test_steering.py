@@ -21,7 +21,7 @@ from scenthound.crawler.start import CrawlSummary, RunOptions, crawl, resume
 from scenthound.crawler.state import CrawlState, State, crawl_state
 from scenthound.crawler.status import CrawlStatus
 from scenthound.errors import InvalidInput, InvalidParameter, UsageError
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.reasons import EndReason
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.static_server import StaticPage, StaticServer
@@ -59,7 +59,7 @@ def plan(server: StaticServer) -> CrawlSettings:
         (server.url(url(0)),),
         strategy="breadth_first",
         page_budget=BUDGET,
-        politeness=PolitenessRules(delay_s=0.05, delay_factor=0.0),
+        politeness=PolitenessSettings(delay_s=0.05, delay_factor=0.0),
         allow_private=True,
         hosts={f"h{number}.test": "127.0.0.1" for number in range(N_HOSTS)},
     )

@@ -14,8 +14,7 @@ from scenthound.crawler.state import State, crawl_state
 from scenthound.crawler.status import CrawlStatus, SampleRecorder
 from scenthound.crawler.tasks import Hosts
 from scenthound.errors import InvalidInput
-from scenthound.frontier.politeness import Politeness
-from scenthound.frontier.politeness_rules import HostAnswer, PolitenessRules
+from scenthound.frontier.politeness import Politeness, PolitenessSettings, RequestOutcome
 from scenthound.frontier.url_table import UrlTable
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_folder import DATABASE_FILE
@@ -226,12 +225,12 @@ def _has_begun(folder: Path) -> bool:
 
 
 def test_hosts_asked_lately_are_told_with_how_it_stands_with_them() -> None:
-    hosts, politeness = Hosts(UrlTable()), Politeness(PolitenessRules(delay_s=10.0))
+    hosts, politeness = Hosts(UrlTable()), Politeness(PolitenessSettings(delay_s=10.0))
     asked = HostStatisticsTable(hosts, politeness)
     numbers = {name: hosts.of_url(f"http://{name}.test/") for name in ("rests", "busy", "gone", "ready")}
     for name in ("rests", "busy"):
         politeness.started(numbers[name], 100.0)
-    politeness.finished(numbers["rests"], 101.0, HostAnswer(0.1))
+    politeness.finished(numbers["rests"], 101.0, RequestOutcome(0.1))
     politeness.retire(numbers["gone"])
     for name in ("gone", "ready", "busy", "rests", "unheard-of"):
         asked.answered(f"http://{name}.test/page")

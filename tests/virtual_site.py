@@ -15,7 +15,7 @@ from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.replay import VirtualRun
 from scenthound.crawler.start import take_up
 from scenthound.crawler.tasks import Kind, Order
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.batches import RawPage
@@ -142,7 +142,7 @@ def plan(seeds: tuple[str, ...], **settings: Any) -> CrawlSettings:
     """A plan without delays and guards, one page after the other, in the strategy's order."""
     chosen: dict[str, Any] = {
         "strategy": "breadth_first",
-        "politeness": PolitenessRules(delay_s=0.0, delay_factor=0.0),
+        "politeness": PolitenessSettings(delay_s=0.0, delay_factor=0.0),
         "connections": 1,
         "strict_order": True,
         "traps": False,

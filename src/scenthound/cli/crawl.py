@@ -15,7 +15,7 @@ from scenthound.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from scenthound.crawler.plan import CrawlSettings
-    from scenthound.frontier.politeness_rules import PolitenessRules
+    from scenthound.frontier.politeness import PolitenessSettings
     from scenthound.web.fetch import FetchLimits
 
 #: A name for the folder of a crawl that is not told one is no longer than this.
@@ -142,10 +142,10 @@ def _refuse_what_is_kept(context: typer.Context, folder: Path) -> None:
             )
 
 
-def _politeness(delay_s: float, pages_per_host: int | None, pages_per_domain: int | None) -> PolitenessRules:
-    from scenthound.frontier.politeness_rules import PolitenessRules
+def _politeness(delay_s: float, pages_per_host: int | None, pages_per_domain: int | None) -> PolitenessSettings:
+    from scenthound.frontier.politeness import PolitenessSettings
 
-    return PolitenessRules(delay_s=delay_s, pages_per_host=pages_per_host, pages_per_domain=pages_per_domain)
+    return PolitenessSettings(delay_s=delay_s, pages_per_host=pages_per_host, pages_per_domain=pages_per_domain)
 
 
 def _limits(as_studies: bool, timeout_s: float | None, page_bytes: int | None) -> FetchLimits:

@@ -16,7 +16,7 @@ from scenthound.crawler.reader import PageGuards, PageScorer, Reader
 from scenthound.crawler.tasks import CrawlRules
 from scenthound.errors import Failure, InvalidInput, InvalidTopic, UsageError, printable
 from scenthound.files import DAMAGE, open_regular, opened
-from scenthound.frontier.base import Turns
+from scenthound.frontier.base import ReadyHosts
 from scenthound.frontier.priority import UnboundedFrontier
 from scenthound.frontier.url_table import UrlTable
 from scenthound.reasons import SkipReason
@@ -60,11 +60,11 @@ def load_compiled(parser: GuardedParser) -> None:
 def _use(frontier: UnboundedFrontier) -> None:
     """Do with a frontier once what a crawl does all the time."""
     pages = np.arange(3, dtype=np.int32)
-    frontier.raise_all(pages, pages, np.ones(3))
+    frontier.push_max(pages, pages, np.ones(3))
     for _ in range(2):
         # Host 0 rests, so it is set aside and found there again.
-        frontier.take_in_turns(1, Turns(lambda host: host > 0))
-    frontier.take(1)
+        frontier.pop_one_per_host(1, ReadyHosts(lambda host: host > 0))
+    frontier.pop(1)
 
 
 # What a crawl reads beside the web: a recording, pages that a classifier learns from, and the file of a strategy.

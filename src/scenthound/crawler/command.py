@@ -14,7 +14,7 @@ from pathlib import Path
 from scenthound.command_line import Option, command_line, unless
 from scenthound.crawler.plan import AGENT, DEFAULT_STRATEGY, CrawlSettings, StopConditions
 from scenthound.errors import printable
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
 from scenthound.web.fetch import FetchLimits
 
@@ -85,7 +85,7 @@ def _fetch_options(plan: CrawlSettings) -> list[Option]:
     politeness, limits, usual = plan.politeness, plan.limits, FetchLimits()
     return [
         ("--user-agent", unless(plan.agent, AGENT)),
-        ("--delay", _number(unless(politeness.delay_s, PolitenessRules().delay_s))),
+        ("--delay", _number(unless(politeness.delay_s, PolitenessSettings().delay_s))),
         ("--pages-per-host", politeness.pages_per_host),
         ("--pages-per-domain", politeness.pages_per_domain),
         ("--follow-nofollow", not plan.respect_nofollow),
@@ -111,11 +111,11 @@ def _unsaid(plan: CrawlSettings) -> list[str]:
     said = [f"{name}={printable(getattr(plan, name), 100)}" for name in told]
     if not isinstance(plan.random_seed, int):
         said.append(f"random_seed={printable(plan.random_seed, 100)!r}")
-    politeness = replace(plan.politeness, **{name: getattr(PolitenessRules(), name) for name in _AMONG_POLITENESS})
+    politeness = replace(plan.politeness, **{name: getattr(PolitenessSettings(), name) for name in _AMONG_POLITENESS})
     limits = replace(plan.limits, **{name: getattr(FetchLimits(), name) for name in _AMONG_LIMITS})
-    return [*said, *_changed(politeness, PolitenessRules()), *_changed(limits, FetchLimits())]
+    return [*said, *_changed(politeness, PolitenessSettings()), *_changed(limits, FetchLimits())]
 
 
-def _changed(values: PolitenessRules | FetchLimits, usual: PolitenessRules | FetchLimits) -> list[str]:
+def _changed(values: PolitenessSettings | FetchLimits, usual: PolitenessSettings | FetchLimits) -> list[str]:
     names = [field.name for field in fields(values)]
     return [f"{name}={getattr(values, name)}" for name in names if getattr(values, name) != getattr(usual, name)]

@@ -196,8 +196,8 @@ class Engine:
         for order, job in self._dispatch.outstanding.values():
             wait_s = 0.0
             if order.kind not in (Kind.ADDRESS, Kind.RECORDED):
-                apart_s = n_of_address[order.addresses] * self.rules.politeness.between_requests_to_address_s
-                wait_s = self.politeness.usual_rest_s(job.host) + apart_s
+                apart_s = n_of_address[order.addresses] * self.rules.politeness.effective_address_delay_s
+                wait_s = self.politeness.current_delay_s(job.host) + apart_s
                 n_of_address[order.addresses] += 1
             waits.append((order, wait_s))
         return waits

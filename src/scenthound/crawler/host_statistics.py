@@ -58,13 +58,13 @@ class HostStatisticsTable:
         return HostStatistics(name, state, rests_s, self._n_pages.get(name, 0))
 
     def _state(self, host: int, now_s: float) -> tuple[str, float | None]:
-        if self._politeness.is_retired(host):
+        if self._politeness.is_disabled(host):
             return RETIRED, None
         if self._politeness.is_busy(host):
             return IN_PROCESS, None
         if self._politeness.ready(host, now_s):
             return READY, None
-        until_s = self._politeness.rests_until_s(host)
+        until_s = self._politeness.waits_until_s(host)
         return RESTING, round(until_s - now_s, 1) if now_s < until_s < inf else None
 
 

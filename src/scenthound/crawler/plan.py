@@ -12,7 +12,7 @@ import orjson
 
 from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, UsageError, printable
 from scenthound.files import regular_bytes, write_atomic
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
 from scenthound.store.crawl_folder import MOST_ABOUT_BYTES, RUN_FILE
 from scenthound.topics.files import read_topics
@@ -47,7 +47,7 @@ class CrawlSettings:
     page_budget: int = 1_000
     #: A text is the seed of a simulated crawl whose visits are to be made again.
     random_seed: int | str = 0
-    politeness: PolitenessRules = field(default_factory=PolitenessRules)
+    politeness: PolitenessSettings = field(default_factory=PolitenessSettings)
     limits: FetchLimits = field(default_factory=FetchLimits)
     connections: int = 16
     redirects: int = 5
@@ -132,7 +132,7 @@ class CrawlSettings:
             values["topic"] = Topic(**topic)
             values["seeds"] = tuple(values["seeds"])
             values["also_allowed"] = tuple(values["also_allowed"])
-            values["politeness"] = PolitenessRules(**values["politeness"])
+            values["politeness"] = PolitenessSettings(**values["politeness"])
             values["limits"] = FetchLimits(**values["limits"])
             return cls(**values)
         except (KeyError, TypeError, AttributeError) as error:

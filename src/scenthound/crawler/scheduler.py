@@ -27,8 +27,7 @@ from scenthound.crawler.tasks import (
     RobotsFound,
     SitemapFound,
 )
-from scenthound.frontier.politeness import Politeness
-from scenthound.frontier.politeness_rules import HostAnswer, PageBudgets
+from scenthound.frontier.politeness import PageLimits, Politeness, RequestOutcome
 from scenthound.reasons import SkipReason
 from scenthound.web.robots import ALLOW_ALL, DISALLOW_ALL, RobotsRules, rules_for_answer
 from scenthound.web.traps import TrapCosts
@@ -142,7 +141,7 @@ class Dispatch:
         self.sitemaps = SitemapLinks()
         self.held = HeldJobs()
         self.outstanding: dict[int, tuple[Order, Job]] = {}
-        self._budgets = PageBudgets(rules.politeness)
+        self._budgets = PageLimits(rules.politeness)
         self._robots = RobotsBook(rules.agent)
         self._traps = TrapCosts()
         #: Jobs that wait for an origin's robots.txt, and their hosts.
@@ -184,18 +183,18 @@ class Dispatch:
         host = self.hosts.of_strategy(strategy_host)
         if host in self.held or host in self._resolving or self._awaiting_hosts[host]:
             return False
-        return self.politeness.ready(host, self._now_s) or self.politeness.is_retired(host)
+        return self.politeness.ready(host, self._now_s) or self.politeness.is_disabled(host)
 
     def issue_held(self, room: int) -> None:
         """Order what waited for its host, as far as there is room."""
         self.n_resting_long = 0
         for host in self.held.hosts():
-            if self.politeness.is_retired(host):
+            if self.politeness.is_disabled(host):
                 self._retire_jobs(host)
             while self.n_issued < room and host in self.held and self._may_ask(host):
                 if not self._go(self.held.next(host)):
                     break
-            if host in self.held and LONG_REST_S < self.politeness.rests_until_s(host) - self._now_s < inf:
+            if host in self.held and LONG_REST_S < self.politeness.waits_until_s(host) - self._now_s < inf:
                 self.n_resting_long += sum(map(self._n_pages_held_up, self.held.of(host)))
 
     def _n_pages_held_up(self, job: Job) -> int:
@@ -238,16 +237,16 @@ class Dispatch:
     def settle(self, job: Job, *, taken: bool) -> None:
         """Give the job's place in the budgets up, to the page if it was taken."""
         if job.has_place:
-            self._budgets.settle(job.host, self.hosts.domain(job.host), taken=taken)
+            self._budgets.settle(job.host, self.hosts.domain(job.host), counted=taken)
             job.has_place = False
 
     def _may_ask(self, host: int) -> bool:
         return host not in self._resolving and self.politeness.ready(host, self._now_s)
 
     def _reason_against(self, job: Job) -> SkipReason | None:
-        if job.kind is Kind.PAGE and self.politeness.is_retired(job.host):
+        if job.kind is Kind.PAGE and self.politeness.is_disabled(job.host):
             return SkipReason.HOST_DISABLED
-        spent = self._budgets.spent(job.host, self.hosts.domain(job.host))
+        spent = self._budgets.reached(job.host, self.hosts.domain(job.host))
         is_charged = self._rules.traps and job.kind is Kind.PAGE
         return spent or (self._traps.charge(job.url, job.host) if is_charged else None)
 
@@ -294,7 +293,7 @@ class Dispatch:
         return job.has_place
 
     def _wait_for_place(self, job: Job) -> bool:
-        spent = self._budgets.spent(job.host, self.hosts.domain(job.host))
+        spent = self._budgets.reached(job.host, self.hosts.domain(job.host))
         if spent is not None:
             self.give_up(job, Refused(spent))
             return True
@@ -306,10 +305,10 @@ class Dispatch:
     def finished(self, job: Job, answer: Answer) -> None:
         """A request to the job's host came to its end."""
         if not isinstance(answer, Refused):
-            self.politeness.finished(job.host, self._now_s, HostAnswer(answer.elapsed_s))
+            self.politeness.finished(job.host, self._now_s, RequestOutcome(answer.elapsed_s))
             return
         failed = answer.reason in HOST_FAILURES
-        self.politeness.finished(job.host, self._now_s, HostAnswer(answer.elapsed_s, failed, answer.retry_after_s))
+        self.politeness.finished(job.host, self._now_s, RequestOutcome(answer.elapsed_s, failed, answer.retry_after_s))
         if answer.reason in NOT_CONNECTED:
             # The host may have moved: its name is looked up again before the next request.
             self.hosts.set_addresses(job.host, ())
@@ -325,7 +324,7 @@ class Dispatch:
                 if job.host in self.held:
                     self.fail(self.held.next(job.host), answer)
                 return
-            self.politeness.retire(job.host)
+            self.politeness.disable(job.host)
             for waiting in list(self.held.take_all(job.host)):
                 self.give_up(waiting, answer)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from scenthound.errors import InvalidParameter
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import FloatArray, IntArray
@@ -248,7 +248,7 @@ class CrawlRules:
     """The rules that the engine decides by. `agent` is the name that robots.txt files know the crawler by."""
 
     agent: str
-    politeness: PolitenessRules = field(default_factory=PolitenessRules)
+    politeness: PolitenessSettings = field(default_factory=PolitenessSettings)
     #: Requests in flight at a time, all hosts together.
     connections: int = 16
     #: Redirects that are followed for one page; browsers follow 20, RFC 9309 asks for 5 for robots.txt.

@@ -1,15 +1,15 @@
-"""The unbounded frontier in plain Python: what the compiled one does, to be read, and what small crawls use.
+"""The unbounded frontier in plain Python: the readable twin of the compiled one, used by small crawls.
 
-Each host has a heap of its pages, and the best pages of all hosts stand in one order, so that passing over a host that
-rests costs the same whether one page waits there or a million. The order is in two parts: hosts that were passed over
-stay in a sorted list from one take to the next, where to pass them over again costs a glance; a heap has what is newer.
+Each host has a heap of its pages, and the hosts are ordered by their best pages, so that passing over a waiting host
+costs the same for one queued page as for a million. Hosts that were passed over stay in a sorted list from one pop to
+the next, where passing them over again is cheap; a heap holds newer ones.
 
 Invariants
-- `_entry_of` holds the one living entry of each page that waits. A page whose score changes is pushed again; its older
-  entry is a ghost, passed over when it comes up.
-- The top of a host's heap is alive, and `_best_of` holds it. Each entry of `_best_of` is in `_sorted`, whose last is
-  the best, or in the heap `_newer`; so may be ghosts of earlier ones.
-- All is rebuilt when a batch of changes has made more ghosts than there are living.
+- `_entry_of` holds the one current entry of each queued page. When a score changes, a new entry is pushed and the old
+  one becomes stale; stale entries are dropped when they reach the top.
+- The top of a host's heap is current, and `_best_of` holds it. Each entry of `_best_of` is in `_sorted`, whose last
+  element is the best, or in the heap `_newer`; both may also hold stale entries.
+- Everything is rebuilt when a batch leaves more stale entries than current ones.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,38 +21,38 @@ import numpy as np
 
 from scenthound.frontier.base import (
     BLOCK_BITS,
-    COMBINED,
-    LAST_IN_BLOCK,
+    BLOCK_MASK,
+    COMBINE,
     NO_HOST,
     FrontierState,
+    PoppedPage,
     PriorityFrontier,
     Ready,
-    Rule,
-    Taken,
+    ReadyHosts,
     TieKeys,
-    Turns,
-    not_a_number,
+    UpdateRule,
+    nan_score_error,
+    pop_ready,
     regret,
-    take_ready,
     tie_keys,
 )
 from scenthound.model import FloatArray, IntArray
 
-#: (score negated, tie-breaking key, page, host): heapq keeps the smallest first.
+#: (negated score, tie-breaking key, page, host): heapq keeps the smallest first.
 Entry = tuple[float, int, int, int]
 
-#: Ghosts that are not worth a rebuilding.
-FEW_GHOSTS = 64
+#: So many stale entries never cause a rebuild.
+MIN_STALE = 64
 
 
 class PlainFrontier(PriorityFrontier):
-    """Heaps of tuples. The salt of the tie-breaking keys is drawn when pages first enter, so that a frontier made to
-    be restored takes nothing from the crawl's generator."""
+    """Heaps of tuples. The salt of the tie-breaking keys is drawn at the first push, so that a frontier made for
+    `restore` consumes no random numbers of the crawl."""
 
     def __init__(self, draw_salt: Callable[[], int]) -> None:
         self._draw_salt = draw_salt
         self._keys: TieKeys | None = None
-        self._taken: set[int] = set()
+        self._popped: set[int] = set()
         self._entry_of: dict[int, Entry] = {}
         self._heap_of: dict[int, list[Entry]] = {}
         self._best_of: dict[int, Entry] = {}
@@ -67,53 +67,50 @@ class PlainFrontier(PriorityFrontier):
         return page in self._entry_of
 
     def knows(self, page: int) -> bool:
-        return page in self._entry_of or page in self._taken
+        return page in self._entry_of or page in self._popped
 
     @property
     def n_known(self) -> int:
-        return len(self._entry_of) + len(self._taken)
+        return len(self._entry_of) + len(self._popped)
 
-    def change_all(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: Rule) -> None:
-        # One long loop without calls of its own: here a simulated crawl spends most of its time with the frontier.
-        entry_of, heap_of, taken, keys = self._entry_of, self._heap_of, self._taken, self._tie_keys()
-        # Of pages found again under the rule that most strategies have, most stay as they are: these cost no call.
-        combined, raises = COMBINED[rule], rule is Rule.RAISE
-        for page, host, given in zip(pages.tolist(), hosts.tolist(), scores.tolist(), strict=True):
-            waiting = entry_of.get(page)
-            if waiting is not None:
-                negated, key, _, host = waiting
-                if raises and given <= -negated:
+    def push(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: UpdateRule) -> None:
+        # One long loop without function calls: simulated crawls spend most of their frontier time here.
+        if self._keys is None:
+            self._keys = TieKeys(self._draw_salt())
+        entry_of, heap_of, popped, keys = self._entry_of, self._heap_of, self._popped, self._keys
+        # Under MAX, the most common rule, most queued pages keep their score: these cost no call.
+        combine, is_max = COMBINE[rule], rule is UpdateRule.MAX
+        for page, host, pushed in zip(pages.tolist(), hosts.tolist(), scores.tolist(), strict=True):
+            queued = entry_of.get(page)
+            if queued is not None:
+                negated, key, _, host = queued
+                if is_max and pushed <= -negated:
                     continue
-                score = combined(-negated, given)
+                score = combine(-negated, pushed)
                 if score == -negated:
                     continue
-            elif page not in taken:
-                score, key = given, keys[page >> BLOCK_BITS][page & LAST_IN_BLOCK]
+            elif page not in popped:
+                score, key = pushed, keys[page >> BLOCK_BITS][page & BLOCK_MASK]
             else:
                 continue
             if not score <= inf:
-                raise not_a_number(page)
+                raise nan_score_error(page)
             entry_of[page] = entry = (-score, key, page, host)
             heap = heap_of.get(host)
             if heap is None:
                 heap = heap_of[host] = []
             heappush(heap, entry)
             self._n_entries += 1
-            # Either the entry is the new best, or the old best was this page's and has become a ghost.
+            # Either the entry is the new best, or the old best was this page's and is stale now.
             if heap[0] is entry or self._best_of[host][2] == page:
-                self._settle(host)
-        if self._n_entries > 2 * len(entry_of) + FEW_GHOSTS:
+                self._update_best(host)
+        if self._n_entries > 2 * len(entry_of) + MIN_STALE:
             self._rebuild()
-        elif len(self._newer) + len(self._sorted) > 2 * len(self._best_of) + FEW_GHOSTS:
+        elif len(self._newer) + len(self._sorted) > 2 * len(self._best_of) + MIN_STALE:
             self._sort_hosts()
 
-    def _tie_keys(self) -> TieKeys:
-        if self._keys is None:
-            self._keys = TieKeys(self._draw_salt())
-        return self._keys
-
-    def _settle(self, host: int) -> None:
-        """Bring the host's best living entry to the top of its heap and among those of the other hosts."""
+    def _update_best(self, host: int) -> None:
+        """Drop stale entries from the top of the host's heap and insert its best entry among the hosts."""
         heap = self._heap_of[host]
         while heap and self._entry_of.get(heap[0][2]) is not heap[0]:
             heappop(heap)
@@ -125,7 +122,7 @@ class PlainFrontier(PriorityFrontier):
         heappush(self._newer, heap[0])
 
     def _rebuild(self) -> None:
-        """Make the heaps anew from the living."""
+        """Build the heaps from the current entries."""
         self._heap_of = {}
         for entry in self._entry_of.values():
             self._heap_of.setdefault(entry[3], []).append(entry)
@@ -147,38 +144,38 @@ class PlainFrontier(PriorityFrontier):
         entries = map(self._entry_of.get, pages.tolist())
         return np.array([nan if entry is None else -entry[0] for entry in entries], np.float64)
 
-    def waiting(self) -> IntArray:
+    def queued_pages(self) -> IntArray:
         return np.fromiter(self._entry_of, np.int32, len(self._entry_of))
 
-    def take(self, n: int, ready: Ready | None = None) -> list[Taken]:
-        turns = Turns.of(ready)
-        if turns is not None:
-            return self._take(n, turns, in_turns=False)
-        return [self._leave(entry, None) for entry in islice(self._removed(), n)]
+    def pop(self, n: int, ready: Ready | None = None) -> list[PoppedPage]:
+        ready_hosts = ReadyHosts.of(ready)
+        if ready_hosts is not None:
+            return self._pop_ready(n, ready_hosts, one_per_host=False)
+        return [self._pop_entry(entry, None) for entry in islice(self._best_first(), n)]
 
-    def take_in_turns(self, n: int, turns: Turns) -> list[Taken]:
-        return self._take(n, turns, in_turns=True)
+    def pop_one_per_host(self, n: int, ready_hosts: ReadyHosts) -> list[PoppedPage]:
+        return self._pop_ready(n, ready_hosts, one_per_host=True)
 
-    def _take(self, n: int, turns: Turns, *, in_turns: bool) -> list[Taken]:
-        taken, passed = take_ready(n, turns, self._removed(), self._leave, in_turns=in_turns)
-        self._sorted.extend(reversed(passed))
-        return taken
+    def _pop_ready(self, n: int, ready_hosts: ReadyHosts, *, one_per_host: bool) -> list[PoppedPage]:
+        popped, passed_over = pop_ready(n, ready_hosts, self._best_first(), self._pop_entry, one_per_host=one_per_host)
+        self._sorted.extend(reversed(passed_over))
+        return popped
 
-    def _removed(self) -> Iterator[Entry]:
-        """The best entries of the hosts, best first, each removed from where it stands; ghosts with them."""
+    def _best_first(self) -> Iterator[Entry]:
+        """Remove and yield the best entries of the hosts, best first; drop stale ones."""
         in_order, newer, best_of = self._sorted, self._newer, self._best_of
         while in_order or newer:
             entry = heappop(newer) if not in_order or (newer and newer[0] < in_order[-1]) else in_order.pop()
             if best_of.get(entry[3]) is entry:
                 yield entry
 
-    def _leave(self, entry: Entry, at_rest: Entry | None) -> Taken:
+    def _pop_entry(self, entry: Entry, best_waiting: Entry | None) -> PoppedPage:
         score, _, page, host = entry
         del self._entry_of[page]
-        self._taken.add(page)
-        self._settle(host)
-        best, resting_host = (score, NO_HOST) if at_rest is None else (at_rest[0], at_rest[3])
-        return Taken(page, host, -score, regret(-best, -score), resting_host)
+        self._popped.add(page)
+        self._update_best(host)
+        best, waiting_host = (score, NO_HOST) if best_waiting is None else (best_waiting[0], best_waiting[3])
+        return PoppedPage(page, host, -score, regret(-best, -score), waiting_host)
 
     def state(self) -> FrontierState:
         entries = self._entry_of.values()
@@ -186,14 +183,14 @@ class PlainFrontier(PriorityFrontier):
             "pages": [entry[2] for entry in entries],
             "hosts": [entry[3] for entry in entries],
             "scores": [-entry[0] for entry in entries],
-            "taken": sorted(self._taken),
+            "popped": sorted(self._popped),
             "salt": None if self._keys is None else self._keys.salt,
         }
 
     def restore(self, state: FrontierState) -> None:
         self._keys = None if state["salt"] is None else TieKeys(state["salt"])
-        self._taken = set(state["taken"])
+        self._popped = set(state["popped"])
         keys = tie_keys(np.array(state["pages"], np.int32), state["salt"] or 0).tolist()
-        waiting = zip(state["scores"], keys, state["pages"], state["hosts"], strict=True)
-        self._entry_of = {page: (-score, key, page, host) for score, key, page, host in waiting}
+        queued = zip(state["scores"], keys, state["pages"], state["hosts"], strict=True)
+        self._entry_of = {page: (-score, key, page, host) for score, key, page, host in queued}
         self._rebuild()

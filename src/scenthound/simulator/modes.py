@@ -18,7 +18,7 @@ from random import Random
 from typing import Annotated, ClassVar, NamedTuple, Protocol
 
 from scenthound.errors import InvalidParameter
-from scenthound.frontier.base import BLOCK_BITS, KEY_BITS, LAST_IN_BLOCK, Ready, TieKeys, Turns
+from scenthound.frontier.base import BLOCK_BITS, BLOCK_MASK, KEY_BITS, Ready, ReadyHosts, TieKeys
 from scenthound.registry import Bounds, ListedRegistry, NamedValue
 from scenthound.strategies.base import Presets
 
@@ -83,11 +83,11 @@ class FetchList:
         all_are_back = n == self._workers
         if not self._host_of and all_are_back:
             self._host_of = {page: self.host(page) for page in self._asking.ask(self._size)}
-        turns = Turns(ready or (lambda _host: True))
+        ready_hosts = ReadyHosts(ready or (lambda _host: True))
         taken: list[int] = []
         for page, host in self._host_of.items():
-            if len(taken) < n and turns(host):
-                turns.give(host)
+            if len(taken) < n and ready_hosts(host):
+                ready_hosts.use(host)
                 taken.append(page)
         for page in taken:
             del self._host_of[page]
@@ -261,7 +261,7 @@ class Wheel:
     def place(self, draw: int, stamps: list[int]) -> int:
         """Where the wheel stops in this draw; places are as wide as their stamps."""
         running = list(accumulate(stamps))
-        key = self._keys[draw >> BLOCK_BITS][draw & LAST_IN_BLOCK]
+        key = self._keys[draw >> BLOCK_BITS][draw & BLOCK_MASK]
         target = float(key >> BITS_TOO_MANY) * TWO_TO_MINUS_53 * running[-1]
         return bisect_right(running, target)
 

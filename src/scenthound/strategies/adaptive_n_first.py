@@ -21,7 +21,7 @@ from random import Random
 from typing import Annotated, Any, ClassVar
 
 from scenthound.errors import InvalidParameter
-from scenthound.frontier.base import Taken, Turns
+from scenthound.frontier.base import PoppedPage, ReadyHosts
 from scenthound.model import Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import Presets, SeenWeb, State
@@ -80,11 +80,11 @@ class AdaptiveNFirst(BestNFirst):
         self._relevance_told += visit.relevance
         super().tell(visit)
 
-    def _next_rounds(self, n: int, turns: Turns | None) -> list[Taken]:
+    def _next_rounds(self, n: int, ready_hosts: ReadyHosts | None) -> list[PoppedPage]:
         if self._n_told:
             self._judge_round(self._relevance_told / self._n_told)
             self._n_told, self._relevance_told = 0, 0.0
-        return super()._next_rounds(n, turns)
+        return super()._next_rounds(n, ready_hosts)
 
     def _judge_round(self, mean: float) -> None:
         if self._n_rounds_judged == 0:

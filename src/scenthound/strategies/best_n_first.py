@@ -48,11 +48,11 @@ class BestNFirst(FrontierStrategy):
         """Let the links of a page enter, each with its score."""
         pages, hosts = visit.links.pages, visit.links.hosts
         if self._found_again == "highest":
-            self._frontier.raise_all(pages, hosts, scores)
+            self._frontier.push_max(pages, hosts, scores)
         elif self._found_again == "latest":
-            self._frontier.set_all(pages, hosts, scores)
+            self._frontier.push_latest(pages, hosts, scores)
         else:
-            self._frontier.enter_all(pages, hosts, scores)
+            self._frontier.push_first(pages, hosts, scores)
 
 
 class BestFirst(BestNFirst):

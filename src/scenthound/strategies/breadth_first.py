@@ -48,9 +48,9 @@ class BreadthFirst(FrontierStrategy):
         # The earlier a page was found, the higher it scores; a page found again keeps its place.
         order = np.arange(self._n_found, self._n_found + len(pages), dtype=np.float64)
         self._n_found += len(pages)
-        self._frontier.enter_all(pages, hosts, -order)
+        self._frontier.push_first(pages, hosts, -order)
         if self._queue_size is not None and not self._drops_new:
-            self._frontier.take(max(0, len(self._frontier) - self._queue_size))
+            self._frontier.pop(max(0, len(self._frontier) - self._queue_size))
 
     def _that_fit(self, pages: list[int]) -> list[int]:
         """The places of the pages for which the queue has room. A link dropped may be found again when there is."""

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.frontier.base import Taken, Turns
+from scenthound.frontier.base import PoppedPage, ReadyHosts
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.strategies.base import MemoryBound, SeenWeb, State
 from scenthound.strategies.frontier_strategy import FrontierStrategy, first_places, seed_arrays
@@ -104,10 +104,10 @@ class CashStrategy(FrontierStrategy):
         if self._seeds_first:
             self._cash.hold(pages, shares)
             shares = np.full(len(pages), inf)
-        self._frontier.add_all(pages, hosts, shares)
+        self._frontier.push_sum(pages, hosts, shares)
 
-    def _take(self, n: int, turns: Turns | None) -> list[Taken]:
-        taken = super()._take(n, turns)
+    def _take(self, n: int, ready_hosts: ReadyHosts | None) -> list[PoppedPage]:
+        taken = super()._take(n, ready_hosts)
         for each in taken:
             if isfinite(each.score):
                 self._cash.hold(each.page, each.score)
@@ -123,7 +123,7 @@ class CashStrategy(FrontierStrategy):
         """Give to distinct pages; those not seen yet enter the frontier with what they get, be it nothing."""
         self._cash.make_room(pages)
         waits = self._cash.place[pages] == WAITS
-        self._frontier.add_all(pages[waits], hosts[waits], amounts[waits])
+        self._frontier.push_sum(pages[waits], hosts[waits], amounts[waits])
         self._cash.add(pages[~waits], amounts[~waits])
 
     @property
@@ -133,7 +133,7 @@ class CashStrategy(FrontierStrategy):
 
     def circulating(self) -> float:
         """The cash of all pages that wait, are on their way or were visited; takes a look at each of them."""
-        waiting = self._frontier.scores(self._frontier.waiting()).tolist()
+        waiting = self._frontier.scores(self._frontier.queued_pages()).tolist()
         return fsum([*filter(isfinite, waiting), *self._cash.held.tolist()])
 
     def cash_of(self, page: int) -> float:

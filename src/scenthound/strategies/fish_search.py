@@ -68,7 +68,7 @@ class DepthBoundSearch(FrontierStrategy):
             return
         distinct, scores = self._potential_scores(visit, relevant)
         pages, hosts = visit.links.pages[distinct], visit.links.hosts[distinct]
-        self._frontier.raise_all(pages, hosts, scores)  # Fig. 1, step 3.2
+        self._frontier.push_max(pages, hosts, scores)  # Fig. 1, step 3.2
         self._deepen(pages, self._greatest_depth if relevant else depth - 1)  # Fig. 1, step 3.3
 
     @abstractmethod

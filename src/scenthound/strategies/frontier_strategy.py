@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from scenthound.frontier.base import NO_HOST, PriorityFrontier, Ready, Taken, Turns, regret
+from scenthound.frontier.base import NO_HOST, PoppedPage, PriorityFrontier, Ready, ReadyHosts, regret
 from scenthound.frontier.priority import priority_frontier
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds
@@ -41,14 +41,14 @@ class _Waiting(NamedTuple):
 
     place: int
     best: float
-    taken: Taken
+    taken: PoppedPage
 
 
 class Round:
     """Both lists of hosts are sorted and searched by halves. To enter or leave one moves pointers in memory, those of
     hosts that come earlier or score better: a small part of what a glance at each of them costs."""
 
-    def __init__(self, pages: Iterable[Taken] = ()) -> None:
+    def __init__(self, pages: Iterable[PoppedPage] = ()) -> None:
         self._stack_of: dict[int, list[_Waiting]] = {}
         #: The next page of each host by its place, the first to be given last.
         self._next_pages: list[_Waiting] = []
@@ -61,7 +61,7 @@ class Round:
     def __len__(self) -> int:
         return self._n_pages
 
-    def add(self, pages: Iterable[Taken]) -> None:
+    def add(self, pages: Iterable[PoppedPage]) -> None:
         """Let pages wait to be given out, the last of them first."""
         for taken in pages:
             stack = self._stack_of.setdefault(taken.host, [])
@@ -82,24 +82,24 @@ class Round:
         del self._next_pages[bisect_left(self._next_pages, top)]
         del self._bests[bisect_left(self._bests, (top.best, top.taken.host))]
 
-    def give(self, n: int, turns: Turns | None = None) -> list[Taken]:
-        """The next n pages, each with its regret, on hosts that may be asked and have their turns now; None means that
+    def give(self, n: int, ready_hosts: ReadyHosts | None = None) -> list[PoppedPage]:
+        """The next n pages, each with its regret, on hosts that are ready, each host once; None means that
         all hosts may be, any number of times."""
-        given: list[Taken] = []
+        given: list[PoppedPage] = []
         place = len(self._next_pages) - 1
         while place >= 0 and len(given) < n:
             host = self._next_pages[place].taken.host
-            if turns is None or turns(host):
+            if ready_hosts is None or ready_hosts(host):
                 given.append(self._pop(host))
-                if turns is not None:
-                    turns.give(host)
+                if ready_hosts is not None:
+                    ready_hosts.use(host)
                 # The host has moved back, to its next page, and the one before it has moved up to where it stood.
                 if host in self._stack_of:
                     continue
             place -= 1
-        return self._with_regrets(given, turns)
+        return self._with_regrets(given, ready_hosts)
 
-    def _pop(self, host: int) -> Taken:
+    def _pop(self, host: int) -> PoppedPage:
         stack = self._stack_of[host]
         top = stack.pop()
         self._leave_lists(top)
@@ -110,25 +110,25 @@ class Round:
         self._n_pages -= 1
         return top.taken
 
-    def _with_regrets(self, given: list[Taken], turns: Turns | None) -> list[Taken]:
-        if turns is None:
+    def _with_regrets(self, given: list[PoppedPage], ready_hosts: ReadyHosts | None) -> list[PoppedPage]:
+        if ready_hosts is None:
             return [taken._replace(regret=0.0) if taken.regret else taken for taken in given]
-        best = self._best_at_rest(turns, min((taken.score for taken in given), default=inf))
-        return [taken._replace(regret=self._regret(taken, best, turns)) for taken in given]
+        best = self._best_at_rest(ready_hosts, min((taken.score for taken in given), default=inf))
+        return [taken._replace(regret=self._regret(taken, best, ready_hosts)) for taken in given]
 
     @staticmethod
-    def _regret(taken: Taken, best_at_rest: float, turns: Turns) -> float:
+    def _regret(taken: PoppedPage, best_at_rest: float, ready_hosts: ReadyHosts) -> float:
         # A host that has rested enough is no reason to regret any more.
-        rests_still = taken.resting_host != NO_HOST and turns.rests(taken.resting_host)
+        rests_still = taken.waiting_host != NO_HOST and ready_hosts.is_waiting(taken.waiting_host)
         return max(taken.regret if rests_still else 0.0, regret(best_at_rest, taken.score))
 
-    def _best_at_rest(self, turns: Turns, worst_given: float) -> float:
+    def _best_at_rest(self, ready_hosts: ReadyHosts, worst_given: float) -> float:
         """The best score on a host at rest, if it is better than the worst that was given. No such page has left since
         the giving began, so that it was the best for each of them."""
         for best, host in reversed(self._bests):
             if best <= worst_given:
                 break
-            if turns.rests(host):
+            if ready_hosts.is_waiting(host):
                 return best
         return -inf
 
@@ -139,7 +139,7 @@ class Round:
 
     @classmethod
     def restored(cls, state: Iterable[Iterable[Any]]) -> "Round":
-        return cls(Taken(*page) for page in state)
+        return cls(PoppedPage(*page) for page in state)
 
 
 #: How many links are taken per round.
@@ -176,7 +176,7 @@ class FrontierStrategy(Strategy):
         self._begin(rng, seen)
         pages, hosts = seed_arrays(seeds)
         # SPEC section 2, common (R): seeds come before everything else.
-        self._frontier.raise_all(pages, hosts, np.full(len(pages), inf))
+        self._frontier.push_max(pages, hosts, np.full(len(pages), inf))
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         """What `start` and `restore` share; strategies with a state of their own make it empty here."""
@@ -188,14 +188,14 @@ class FrontierStrategy(Strategy):
         self._scores_given = []
 
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
-        turns = Turns.of(ready)
-        answer = self._round.give(n, turns) if len(self._round) else []
-        while len(answer) < n and (taken := self._next_rounds(n - len(answer), turns)):
+        ready_hosts = ReadyHosts.of(ready)
+        answer = self._round.give(n, ready_hosts) if len(self._round) else []
+        while len(answer) < n and (taken := self._next_rounds(n - len(answer), ready_hosts)):
             if self._gives_at_once:
                 answer += taken
             else:
                 self._round.add(taken)
-                answer += self._round.give(n - len(answer), turns)
+                answer += self._round.give(n - len(answer), ready_hosts)
         self._regrets = [taken.regret for taken in answer]
         self._scores_given = [taken.score for taken in answer]
         return [taken.page for taken in answer]
@@ -205,19 +205,19 @@ class FrontierStrategy(Strategy):
         """A page that leaves alone need not wait for its turn: this is most of what a best-first crawl asks."""
         return self._n == 1 and not len(self._round)
 
-    def _next_rounds(self, n: int, turns: Turns | None) -> list[Taken]:
+    def _next_rounds(self, n: int, ready_hosts: ReadyHosts | None) -> list[PoppedPage]:
         """The pages of the next round, which leave the frontier, in random order. Pages that are given at once are a
         round each, and up to n rounds follow one another."""
-        taken = self._take(n if self._gives_at_once else self._room_in_round(), turns)
+        taken = self._take(n if self._gives_at_once else self._room_in_round(), ready_hosts)
         if not self._gives_at_once:
             self._rng.shuffle(taken)
         return taken
 
-    def _take(self, n: int, turns: Turns | None) -> list[Taken]:
+    def _take(self, n: int, ready_hosts: ReadyHosts | None) -> list[PoppedPage]:
         """The best n pages of the frontier, which leave it."""
-        if turns is None or not self._gives_at_once:
-            return self._frontier.take(n, turns)
-        return self._frontier.take_in_turns(n, turns)
+        if ready_hosts is None or not self._gives_at_once:
+            return self._frontier.pop(n, ready_hosts)
+        return self._frontier.pop_one_per_host(n, ready_hosts)
 
     def _room_in_round(self) -> int:
         """Pages of resting hosts may pile up from several rounds, but no more than a frontier of them."""

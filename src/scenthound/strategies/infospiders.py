@@ -27,7 +27,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from scenthound.frontier.base import Ready, Turns
+from scenthound.frontier.base import Ready, ReadyHosts
 from scenthound.model import IntArray, Seed, Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import BY_DESCRIPTION, MemoryBound, Presets, SeenWeb, State, Strategy, restored_rng
@@ -222,7 +222,7 @@ class InfoSpiders(Strategy):
         return len(self._seeds) * self._theta / (2 * self._max_pages)
 
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
-        turns, idle = Turns.of(ready), self._population.idle
+        ready_hosts, idle = ReadyHosts.of(ready), self._population.idle
         asked: list[int] = []
         # No more than `len` told of, though some may be born meanwhile.
         wanted = min(n, len(idle))
@@ -231,7 +231,7 @@ class InfoSpiders(Strategy):
         while len(asked) < wanted and n_done < len(idle):
             place = self._rng.randrange(n_done, len(idle))
             agent = idle[place]
-            turn = self._turn(agent, turns)
+            turn = self._turn(agent, ready_hosts)
             if turn is Turn.ASKED:
                 asked.append(agent.choices[-1].page)
             elif turn is Turn.WAITS or (turn is Turn.STEPPED and (n_done or self._population.fetching)):
@@ -249,7 +249,7 @@ class InfoSpiders(Strategy):
         for agent in lost_agents(self._population.idle, self._map, self._seen, seeds, steps_back=self._steps_back):
             self._population.bury(agent)
 
-    def _turn(self, agent: Spider, turns: Turns | None) -> Turn:
+    def _turn(self, agent: Spider, ready_hosts: ReadyHosts | None) -> Turn:
         """Let an idle agent go on to a page that is known, or ask for one."""
         choice = self._choice(agent)
         if choice is None:
@@ -261,10 +261,10 @@ class InfoSpiders(Strategy):
         if became is Mark.DEAD:  # its own seed, then: no other dead page is ever gone for
             self._population.bury(agent)
             return Turn.DIED
-        if became is Mark.ON_THE_WAY or (turns is not None and not turns(choice.host)):
+        if became is Mark.ON_THE_WAY or (ready_hosts is not None and not ready_hosts(choice.host)):
             return Turn.WAITS
-        if turns is not None:
-            turns.give(choice.host)
+        if ready_hosts is not None:
+            ready_hosts.use(choice.host)
         self._map[choice.page] = Mark.ON_THE_WAY
         self._population.send(agent, choice.page)
         return Turn.ASKED

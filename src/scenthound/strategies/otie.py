@@ -22,7 +22,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from scenthound.frontier.base import Taken, Turns
+from scenthound.frontier.base import PoppedPage, ReadyHosts
 from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
@@ -187,10 +187,10 @@ class Otie(CashStrategy):
         super()._give(pages, hosts, amounts)
         self._richest.note(pages[self._relevance[pages] >= 0].tolist())
 
-    def _next_rounds(self, n: int, turns: Turns | None) -> list[Taken]:
+    def _next_rounds(self, n: int, ready_hosts: ReadyHosts | None) -> list[PoppedPage]:
         if self._reshare_every is not None:
             n = min(n, self._reshare_every - self._n_rounds % self._reshare_every)
-        taken = super()._next_rounds(n, turns)
+        taken = super()._next_rounds(n, ready_hosts)
         # There are several rounds only if each has one page.
         self._n_rounds += len(taken) if self._n == 1 else bool(taken)
         if taken and self._reshare_every is not None and self._n_rounds % self._reshare_every == 0:

@@ -228,7 +228,7 @@ class PageRankGuided(FrontierStrategy):
     def tell(self, visit: Visit) -> None:
         links, worth = visit.links, self._worth(visit)
         self._local.keep(visit.page, worth, self._recorded(links, self._seen.host(visit.page)))
-        self._frontier.raise_all(links.pages, links.hosts, self._entering(worth, self._local.last(links.pages)))
+        self._frontier.push_max(links.pages, links.hosts, self._entering(worth, self._local.last(links.pages)))
         self._n_visited += 1
         if self._n_visited % self._every == 0:
             self._recompute()
@@ -243,7 +243,7 @@ class PageRankGuided(FrontierStrategy):
 
     def _recompute(self) -> None:
         # In order, so that no sum, down to its last digit, depends on how the frontier keeps its pages.
-        waiting = np.sort(self._frontier.waiting())
+        waiting = np.sort(self._frontier.queued_pages())
         ranks = self._local.recompute(waiting)
         self._frontier.rescore(waiting, self._anew(self._frontier.scores(waiting), ranks))
 

@@ -156,7 +156,7 @@ class RankFunction(FrontierStrategy):
         self._tell_extras(visit, links, hosts)
         ranks = self._ranks(links)
         ranks[self._scores.is_seed(links)] = inf
-        self._frontier.set_all(links, hosts, ranks)
+        self._frontier.push_latest(links, hosts, ranks)
 
     def _classifier_score(self, relevance: float) -> float:
         distance = relevance - self.threshold

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import FloatArray, LongArray
 from scenthound.store.crawl_rows import RunRecord, Sample
 from scenthound.store.stored_crawl import StoredCrawl
@@ -27,7 +27,7 @@ from scenthound.store.visit_columns import VisitColumns
 # - What a version crawled that noted no runs is known by its visits alone. There, what is longer than any host may
 #   rest by default counts as time between runs.
 
-LONGEST_WAIT_S = PolitenessRules().longest_rest_s
+LONGEST_WAIT_S = PolitenessSettings().max_delay_s
 
 
 @dataclass(frozen=True, slots=True)

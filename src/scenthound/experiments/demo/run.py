@@ -18,7 +18,7 @@ from scenthound.experiments.experiment import random_seed_of
 from scenthound.experiments.runs import RunFolder, require_parquet
 from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import Start, Starts, TopicChoice
-from scenthound.frontier.politeness_rules import PolitenessRules
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Progress, Topic, Trace
 from scenthound.reasons import EndReason
 from scenthound.store.record import record
@@ -93,7 +93,7 @@ class LiveDemo:
             relevance=GUIDE,
             page_budget=self._page_budget,
             random_seed=random_seed_of(start),
-            politeness=PolitenessRules(delay_s=DELAY_S),
+            politeness=PolitenessSettings(delay_s=DELAY_S),
             connections=CONNECTIONS,
             strict_order=not is_usual,
             traps=is_usual,
