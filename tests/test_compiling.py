@@ -115,7 +115,7 @@ scanner = WordScanner()
 scanner.expect_much()
 frontier = UnboundedFrontier(Random(1))
 pages = np.arange(70_000, dtype=np.int32)
-frontier.raise_all(pages, pages, np.ones(70_000))
+frontier.push_max(pages, pages, np.ones(70_000))
 print(compiling.can_compile(), len(parse_html(b"<p>red kites", "http://a.org/", scanner).words), len(frontier))
 """
     assert walked(tmp_path, program) == ["False 2 70000"]

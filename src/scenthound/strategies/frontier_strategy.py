@@ -30,7 +30,7 @@ from scenthound.strategies.base import MemoryBound, SeenWeb, State, Strategy, re
 #   pages, and one list has the hosts in the order of their next pages. The next to be given stands at the end of
 #   both.
 # - The regret of a page given out is the price of politeness: the best score that waits on a host at rest, minus its
-#   own. What counts is the frontier at the moment when the page left it, which `Taken.regret` has told, if the host
+#   own. What counts is the frontier at the moment when the page left it, which `PoppedPage.regret` tells, if the host
 #   that it speaks of still rests; and the round now, where all hosts at rest count, whether they stand before the
 #   page or behind it. A host that had its turn does not rest. It is never negative, and 0 when every host is ready.
 
