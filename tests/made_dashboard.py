@@ -51,7 +51,7 @@ NOON_S = 1_769_860_800.0
 
 def status(**changes: Any) -> Status:
     hosts = HostStatistics(HOSTILE, "resting", 2.4, 3), HostStatistics("b.test", "in process", None, 9)
-    reasons = (ReasonCount("robots", "robots.txt asks to stay away", 2), ReasonCount("not-html", "no HTML", 5))
+    reasons = (ReasonCount("robots", "disallowed by robots.txt", 2), ReasonCount("not-html", "not HTML", 5))
     values = Status(
         time_s=NOON_S, seconds=90.0, seconds_left=300.0, pages=1_234, page_budget=2_000, pages_per_s=4.2,
         harvest=0.4123, recent_harvest=0.38, regret=0.0213, frontier=9_876, in_flight=2, hosts_active=2,

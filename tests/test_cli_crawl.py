@@ -12,6 +12,7 @@ from scenthound.cli import crawl_output as crawl_progress
 from scenthound.cli.crawl import seconds_of
 from scenthound.cli.crawl_tables import program
 from scenthound.errors import UsageError
+from scenthound.reasons import SkipReason
 from scenthound.store.stored_crawl import StoredCrawl
 
 Call = Callable[..., tuple[int, str, str]]
@@ -60,9 +61,7 @@ def test_the_summary_counts_reasons_and_says_what_they_mean(tmp_path: Path, scen
     assert "3 pages were not taken" in out
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines() if line.startswith("│")]
     assert sorted(rows) == [
-        ["client-error", "the host has no such page, or does not give it (4xx)", "1"],
-        ["repeated", "had already, under another address", "1"],
-        ["robots", "robots.txt asks to stay away", "1"],
+        [reason.value, reason.text, "1"] for reason in (SkipReason.REPEATED, SkipReason.CLIENT_ERROR, SkipReason.ROBOTS)
     ]
 
 
@@ -102,7 +101,7 @@ def test_time_that_is_up_ends_a_crawl(site: LiveSite, tmp_path: Path, scenthound
     # Four hosts that rest 10 s after each answer, the robots.txt included, give nothing but what they give at once.
     code, out, _ = scenthound(*site.crawl("--out", tmp_path / "out", "--time", "0.3s", "--delay", 10))
     assert code == 0
-    assert "The crawl ended: time is up." in out
+    assert "The crawl ended: time limit reached." in out
 
 
 def test_plain_lines_tell_how_the_crawl_is_doing(
@@ -137,7 +136,7 @@ def test_a_crawl_that_took_no_page_says_why_and_offers_only_what_works(
     command = ("crawl", "--keywords", "balloon", "--seed", site.url(0), "--hosts", site.hosts, "--delay", 0)
     code, out, _ = scenthound(*command, "--out", tmp_path / "out", "--contact", "me@a.test")
     assert code == 0
-    assert "It took no page. The most frequent reason, for 1 page: the host is at an address that is not public" in out
+    assert SkipReason.ADDRESS_FORBIDDEN.value in out
     assert "--allow-private lets it" in out
     assert "1 page was not taken" in out
     assert "scenthound explain" in out

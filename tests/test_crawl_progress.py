@@ -77,7 +77,7 @@ def test_a_crawl_that_is_to_end_says_what_it_waits_for() -> None:
     stopped = replace(STATUS, ending=EndReason.STOPPED)
     assert ending_text(stopped) == "stopped by the user: finishing 7 in flight; Ctrl-C again stops now"
     assert shown(stopped)[-1] == ending_text(stopped)
-    assert ending_text(replace(STATUS, ending=EndReason.TIME)) == "time is up: finishing 7 in flight"
+    assert ending_text(replace(STATUS, ending=EndReason.TIME)) == "time limit reached: finishing 7 in flight"
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_the_summary_tells_what_for_what_came_of_it_and_why_it_ended(ended: Path
     assert "a mean relevance of 0.500, where 1 is the most." in told
     assert "the last tenth of its pages has 0.200, the first had 0.800, so 75% less." in told
     assert "scored 0.125 less" in told
-    assert "3 pages were asked for and not taken. The most frequent reason, of 2 of them: robots.txt asks" in told
+    assert "3 pages were asked for and not taken. The most frequent reason, of 2 of them: " in told
     assert "It ended: page budget reached. The last page was taken on 2026-01-31 12:01:39 UTC." in told
     assert f"To let it go on: scenthound crawl --resume {ended} --pages 200" in told
     assert dict(page.key_facts)["harvest"] == "0.500"
@@ -80,8 +80,8 @@ def test_figures_and_tables_hold_the_numbers_of_the_crawl(ended: Path) -> None:
     ]
     assert [cell.text for cell in table(page, "hosts").rows[0]] == ["a.test", "50", "50.0%", "0.500"]
     assert [row[0].text for row in table(page, "not-taken").rows] == [
-        "robots.txt asks to stay away (robots)",
-        "no HTML (not-html)",
+        "disallowed by robots.txt (robots)",
+        "not HTML (not-html)",
     ]
     assert table(page, "not-taken").rows[0][1].link == "http://a.test/100"
     assert len(table(page, "best-pages").rows) == 20
@@ -147,7 +147,7 @@ def test_a_crawl_without_pages_has_a_report_that_says_so(tmp_path: Path) -> None
         store.commit()
     page = crawl_page(tmp_path / "crawl")
     assert "It has taken no page." in page.summary[0]
-    assert "The most frequent reason: no such host." in " ".join(page.summary)
+    assert "The most frequent reason: host not found." in " ".join(page.summary)
     assert "<h1>Crawl for ballooning</h1>" in page_html(page)
 
 

@@ -36,7 +36,7 @@ def test_a_crawl_tells_what_it_is_and_how_it_stands(asker: Asker) -> None:
     status = crawl["status"]
     assert (status["pages"], status["page_budget"], status["regret"]) == (4, 10, 0.25)
     assert [(each["reason"], each["pages"]) for each in status["reasons"]] == [("not-html", 2), ("robots", 1)]
-    assert status["reasons"][1]["told"] == "robots.txt asks to stay away"
+    assert status["reasons"][1]["told"] == "disallowed by robots.txt"
     assert status["host_statistics"][0] == {"host": "a.test", "state": "resting", "rests_s": 0.8, "pages": 3}
 
 
@@ -171,7 +171,7 @@ def test_crawls_that_were_scored_alike_say_so_and_others_do_not(tmp_path: Path) 
 def test_why_a_page_was_not_taken_is_told(asker: Asker) -> None:
     told = asker.get(f"{CRAWL}/explain?url=c.test").json
     assert (told["fate"], told["refused"]["reason"], told["page"]) == ("not-taken", "robots", None)
-    assert "robots.txt asks to stay away" in told["says"][0]
+    assert "disallowed by robots.txt" in told["says"][0]
     unknown = asker.get(f"{CRAWL}/explain?url=a.test/balloon").json
     assert (unknown["fate"], unknown["nearest"]) == ("unknown", "http://a.test/balloons")
 

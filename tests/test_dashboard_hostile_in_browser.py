@@ -92,7 +92,7 @@ def test_an_address_that_was_not_taken_says_why(watched_page: Page, ended: EndRe
     watched_page.goto(ended.page())
     watched_page.get_by_label("What became of an address?").fill(ended.site.url(N_PAGES))
     watched_page.get_by_role("button", name="Explain").click()
-    expect(watched_page.locator("aside.panel .sentences")).to_contain_text("the host has no such page")
+    expect(watched_page.locator("aside.panel .sentences")).to_contain_text("client error (4xx)")
 
 
 def test_a_label_stays_and_can_be_taken_away(watched_page: Page, ended: EndReason) -> None:

@@ -144,7 +144,7 @@ def test_the_numbers_of_a_crawl_are_told(made: MadeDashboard) -> None:
     expect(made.page.locator(".of-budget")).to_have_text("of 2,000")
     expect(made.page.locator(".host-state")).to_have_text(["● in process", "◔ resting 2 s"])
     # The most frequent reason stands first.
-    expect(made.page.locator(".reasons a")).to_have_text(["no HTML", "robots.txt asks to stay away"])
+    expect(made.page.locator(".reasons a")).to_have_text(["not HTML", "disallowed by robots.txt"])
 
 
 def test_a_crawl_of_an_old_version_tells_what_its_curves_know(made: MadeDashboard) -> None:
@@ -270,13 +270,13 @@ def test_harvests_are_compared_where_both_crawls_have_as_many_pages(made: MadeDa
     expect(figures).to_contain_text("Means are compared after 120 pages, which all of these crawls have")
 
 
-def test_harvests_by_guides_that_learnt_from_other_pages_are_not_compared(made: MadeDashboard) -> None:
+def test_harvests_of_models_trained_on_other_pages_are_not_compared(made: MadeDashboard) -> None:
     told = made.answers["/api/compare"]
     made.answers["/api/compare"] = replace(told, crawls=(told.crawls[0], replace(told.crawls[1], scored_by="other")))
     made.open("/compare?crawl=balloons&crawl=trains")
     figures = made.page.get_by_role("region", name="Figures")
     expect(figures.locator("tbody tr").nth(2)).to_have_text("Harvest after 120 pages0.5330.250")
-    expect(figures).to_contain_text("guides of other training cannot be compared")
+    expect(figures).to_contain_text("training pages")
 
 
 def test_a_crawl_without_a_page_is_compared_without_figures(made: MadeDashboard) -> None:

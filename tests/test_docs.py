@@ -76,7 +76,7 @@ def table_below(heading: str) -> list[tuple[str, str]]:
 
 
 def test_the_guide_to_crawling_lists_every_reason():
-    assert table_below("Why a page was not taken") == [(reason.value, reason.told) for reason in SkipReason]
+    assert table_below("Why a page was not taken") == [(reason.value, reason.text) for reason in SkipReason]
 
 
 def test_the_guide_to_crawling_lists_every_field_of_the_json_lines():

@@ -24,7 +24,7 @@ from stored_crawls import NOON_S, new_crawl, visit
 
 def test_curves_are_those_of_the_moments_and_leave_out_the_time_between_runs(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
-        store.note_run(a_run(1, 0.0, ended_s=5.0, ended="time is up"))
+        store.note_run(a_run(1, 0.0, ended_s=5.0, ended="time limit reached"))
         store.note_run(a_run(2, 1000.0, n_pages_before=8))
         late = (a_moment(1002, 12, run=2), a_moment(1014, 30, run=2))
         for sample in (a_moment(1, 2), a_moment(4, 8, regret=0.5), *late):

@@ -1,77 +1,90 @@
-"""Why a page was not taken: one code for every way in which a crawl can go without a page.
+"""Why a page was skipped, and why a crawl ended.
 
-A crawl tells the code to its user, counts it in its summary and keeps it in its folder, so codes are stable words.
+The codes are stored in crawl folders and printed in summaries, so they are stable. Codes written by Scenthound 0.6 are
+read as their new ones.
 """
 
 from enum import StrEnum
+from typing import Self
 
 
 class SkipReason(StrEnum):
-    """A code; `told` says it in a few words for people."""
+    """A code; `text` describes it in a few words."""
 
-    told: str
+    text: str
 
-    def __new__(cls, code: str, told: str) -> "SkipReason":
+    def __new__(cls, code: str, text: str = "") -> Self:
         member = str.__new__(cls, code)
         member._value_ = code
-        member.told = told
+        member.text = text
         return member
 
-    # What was decided before a request was made.
-    REPEATED = "repeated", "had already, under another address"
-    ROBOTS = "robots", "robots.txt asks to stay away"
-    ROBOTS_UNREACHABLE = "robots-unreachable", "robots.txt could not be had, which means to stay away"
-    HOST_BUDGET = "host-budget", "as many pages of the host as the crawl may take"
-    DOMAIN_BUDGET = "domain-budget", "as many pages of the domain as the crawl may take"
-    HOST_DISABLED = "host-retired", "the host failed too often, or asks for too long a rest"
-    TRAP_PATH = "trap-path", "the path repeats itself"
-    TRAP_CALENDAR = "trap-calendar", "one of endlessly many dates"
-    TRAP_SESSION = "trap-session", "the address carries a session"
-    TRAP_QUERY = "trap-query", "one of very many queries to one page"
-    NOT_RECORDED = "not-recorded", "not in the recording, and fetching is off"
+    # Decided before a request was made.
+    REPEATED = "already-visited", "already visited under another URL"
+    ROBOTS = "robots", "disallowed by robots.txt"
+    ROBOTS_UNREACHABLE = "robots-unreachable", "robots.txt unreachable"
+    HOST_BUDGET = "host-budget", "host page limit reached"
+    DOMAIN_BUDGET = "domain-budget", "domain page limit reached"
+    HOST_DISABLED = "host-disabled", "host disabled after repeated failures"
+    TRAP_PATH = "trap-path", "crawler trap: repeating path"
+    TRAP_CALENDAR = "trap-calendar", "crawler trap: endless calendar"
+    TRAP_SESSION = "trap-session", "crawler trap: session ID"
+    TRAP_QUERY = "trap-query", "crawler trap: endless queries"
+    NOT_RECORDED = "not-recorded", "not in the recording"
 
-    # What stopped the request.
-    DNS_NOT_FOUND = "dns-not-found", "no such host"
-    DNS_FAILED = "dns-failed", "the name could not be looked up"
-    ADDRESS_FORBIDDEN = "address-forbidden", "the host is at an address that is not public"
-    CONNECT_FAILED = "connect-failed", "no connection"
-    CONNECT_TIMEOUT = "connect-timeout", "no connection in time"
-    TLS_FAILED = "tls-failed", "the host could not prove who it is"
-    HEADERS_TIMEOUT = "headers-timeout", "no headers in time"
-    HEADERS_TOO_LARGE = "headers-too-large", "headers without end"
-    BODY_TIMEOUT = "body-timeout", "the body did not end in time"
-    PROTOCOL_ERROR = "broken-response", "an answer that breaks the rules of HTTP, or off in the middle"
-    BAD_CONTENT_ENCODING = "bad-coding", "a body that cannot be decompressed"
-    COMPRESSION_BOMB = "compression-bomb", "a body that swells too much when decompressed"
+    # The request failed.
+    DNS_NOT_FOUND = "dns-not-found", "host not found"
+    DNS_FAILED = "dns-failed", "DNS lookup failed"
+    ADDRESS_FORBIDDEN = "address-forbidden", "IP address not public"
+    CONNECT_FAILED = "connect-failed", "connection failed"
+    CONNECT_TIMEOUT = "connect-timeout", "connection timed out"
+    TLS_FAILED = "tls-failed", "TLS certificate invalid"
+    HEADERS_TIMEOUT = "headers-timeout", "response headers timed out"
+    HEADERS_TOO_LARGE = "headers-too-large", "response headers too large"
+    BODY_TIMEOUT = "body-timeout", "response body timed out"
+    PROTOCOL_ERROR = "http-protocol-error", "HTTP protocol error"
+    BAD_CONTENT_ENCODING = "content-encoding-error", "response body cannot be decompressed"
+    COMPRESSION_BOMB = "compression-bomb", "compression bomb"
 
-    # What the answer was.
-    REDIRECT_LOOP = "redirect-loop", "redirects that lead nowhere"
-    REDIRECT_FORBIDDEN = "redirect-forbidden", "a redirect to what no crawler may follow"
-    CLIENT_ERROR = "client-error", "the host has no such page, or does not give it (4xx)"
-    SERVER_ERROR = "server-error", "the host failed (5xx)"
-    RATE_LIMITED = "rate-limited", "the host asked to come later, too often (429, 503)"
-    UNEXPECTED_STATUS = "odd-status", "a status that is neither a page nor a redirect nor an error"
-    NOT_HTML = "not-html", "no HTML"
+    # The response was not a page.
+    REDIRECT_LOOP = "redirect-loop", "too many redirects"
+    REDIRECT_FORBIDDEN = "redirect-forbidden", "redirect to a forbidden URL"
+    CLIENT_ERROR = "client-error", "client error (4xx)"
+    SERVER_ERROR = "server-error", "server error (5xx)"
+    RATE_LIMITED = "rate-limited", "too many requests (429/503)"
+    UNEXPECTED_STATUS = "unexpected-status", "unexpected HTTP status"
+    NOT_HTML = "not-html", "not HTML"
 
-    # What the page was.
-    PARSE_TIMEOUT = "parse-timeout", "a page that takes too long to read"
-    PARSE_FAILED = "parse-failed", "a page that cannot be read"
-    NEAR_DUPLICATE = "near-duplicate", "nearly the same as a page that was taken"
-    SOFT_404 = "soft-404", "a page that says there is no page"
+    # The page was rejected.
+    PARSE_TIMEOUT = "parse-timeout", "parsing timed out"
+    PARSE_FAILED = "parse-failed", "parsing failed"
+    NEAR_DUPLICATE = "near-duplicate", "near-duplicate of a visited page"
+    SOFT_404 = "soft-404", "soft 404 page"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "SkipReason | None":
+        new = _CODES_OF_0_6.get(str(value))
+        return None if new is None else cls(new)
 
 
-#: Reasons by their codes.
-SKIP_REASONS = {reason.value: reason for reason in SkipReason}
-
-
-# Why a crawl came to its end, simulated or live.
+_CODES_OF_0_6 = {
+    "repeated": "already-visited",
+    "host-retired": "host-disabled",
+    "broken-response": "http-protocol-error",
+    "bad-coding": "content-encoding-error",
+    "odd-status": "unexpected-status",
+}
 
 
 class EndReason(StrEnum):
-    """Said to people as it stands."""
+    """Why a simulated or live crawl ended, as it is printed."""
 
     BUDGET = "page budget reached"
     FRONTIER = "frontier empty"
-    TIME = "time is up"
+    TIME = "time limit reached"
     HARVEST = "harvest below the floor"
     STOPPED = "stopped by the user"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "EndReason | None":
+        return cls.TIME if value == "time is up" else None

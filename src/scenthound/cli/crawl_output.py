@@ -69,7 +69,7 @@ def regret(status: CrawlStatus) -> str:
 
 
 def seconds_left(status: CrawlStatus, time_s: float | None) -> float | None:
-    """Until the page budget is reached or the time is up, whichever comes first."""
+    """Until the page budget is reached or the time limit reached, whichever comes first."""
     until_time = [] if time_s is None else [max(0.0, time_s - status.seconds)]
     until_budget = [] if status.seconds_left is None else [status.seconds_left]
     return min((*until_time, *until_budget), default=None)

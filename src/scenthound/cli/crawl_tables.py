@@ -52,7 +52,7 @@ def print_summary(summary: CrawlSummary) -> None:
         print_table(
             f"{words.counted(sum(summary.reasons.values()), 'page was', 'pages were')} not taken",
             ["reason", "which means", "pages"],
-            [[reason.value, reason.told, f"{count:,}"] for reason, count in counted],
+            [[reason.value, reason.text, f"{count:,}"] for reason, count in counted],
             n_words=2,
         )
     _print_next(summary)
@@ -67,7 +67,7 @@ def _took_nothing(summary: CrawlSummary) -> str:
         " Is that meant, as in an intranet? --allow-private lets it." if reason is SkipReason.ADDRESS_FORBIDDEN else ""
     )
     pages = words.counted(count, "page", "pages")
-    return f"It took no page. The most frequent reason, for {pages}: {reason.told} ({reason}).{hint}"
+    return f"It took no page. The most frequent reason, for {pages}: {reason.text} ({reason}).{hint}"
 
 
 def program() -> str:
@@ -164,7 +164,7 @@ def _print_visit(told: Explanation, visit: VisitRecord) -> None:
 
 
 def _print_not_taken(row: SkippedRecord) -> None:
-    typer.echo(f"Not taken: {row.reason.told} ({row.reason}), decided on {_sample(row.time_s)}.")
+    typer.echo(f"Not taken: {row.reason.text} ({row.reason}), decided on {_sample(row.time_s)}.")
     facts = {}
     if row.status is not None:
         facts["status"] = str(row.status)
@@ -250,7 +250,7 @@ def _visit_values(visit: VisitRecord) -> dict[str, Any]:
 def _not_taken_values(row: SkippedRecord) -> dict[str, Any]:
     return {
         "reason": row.reason.value,
-        "told": row.reason.told,
+        "text": row.reason.text,
         "detail": row.detail,
         "status": row.status,
         "time_s": row.time_s,

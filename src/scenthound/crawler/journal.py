@@ -12,7 +12,7 @@ from zlib import crc32
 import orjson
 
 from scenthound.crawler.tasks import Answer, Found, Got, Moved, Order, Refused, RobotsFound, SitemapFound
-from scenthound.reasons import SKIP_REASONS
+from scenthound.reasons import SkipReason
 
 TURN = "t"
 RESUMPTION = "u"
@@ -144,6 +144,6 @@ def _answer(letter: str, elapsed_s: float, facts: list[Any]) -> Answer | None:
             return Moved(facts[0], facts[1], elapsed_s)
         case "n":
             reason, detail, status, retry_after_s, fingerprint, like = facts
-            return Refused(SKIP_REASONS[reason], detail, status, retry_after_s, fingerprint, like, elapsed_s)
+            return Refused(SkipReason(reason), detail, status, retry_after_s, fingerprint, like, elapsed_s)
         case _:
             return None

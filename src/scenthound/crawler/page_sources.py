@@ -114,5 +114,5 @@ class StoredPages:
         types = header_values(head, "content-type")
         parsed = self._parser.parse_now(content, row.url, charset_of(types[-1] if types else None))
         if isinstance(parsed, SkipReason):
-            raise Failure(f"{printable(row.url)} can no longer be read from the crawl's archive: {parsed.told}.")
+            raise Failure(f"{printable(row.url)} can no longer be read from the crawl's archive: {parsed.text}.")
         return parsed, header_wishes(header_values(head, "x-robots-tag"), self._agent)[1]

@@ -91,6 +91,8 @@ def _at_rest(run: RunRecord | None, n_pages: int, page_budget: int | None) -> tu
         return (State.STOPPED if n_pages else State.NOT_BEGUN), None
     if run.ended is None:
         return State.DIED, None
-    # A later version may have further words for it.
-    ended = EndReason(run.ended) if run.ended in set(EndReason) else None
+    try:
+        ended: EndReason | None = EndReason(run.ended)
+    except ValueError:  # written by a later version
+        ended = None
     return (State.STOPPED if ended is EndReason.STOPPED else State.ENDED), ended

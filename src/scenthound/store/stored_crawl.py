@@ -16,7 +16,7 @@ import orjson
 
 from scenthound.errors import InvalidInput, printable
 from scenthound.model import IntArray
-from scenthound.reasons import SKIP_REASONS, SkipReason
+from scenthound.reasons import SkipReason
 from scenthound.store.archive import ArchiveEnd, ArchiveReader
 from scenthound.store.crawl_database import (
     NOINDEX,
@@ -48,7 +48,7 @@ from scenthound.store.crawl_rows import (
 
 def skipped_record(values: tuple[Any, ...]) -> SkippedRecord:
     page, url, reason, detail, time_s, status = values
-    return SkippedRecord(page, url, SKIP_REASONS[reason], detail, time_s, status)
+    return SkippedRecord(page, url, SkipReason(reason), detail, time_s, status)
 
 
 def visit_row(values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRecord:
@@ -164,7 +164,7 @@ class StoredCrawl:
     def reasons(self) -> dict[SkipReason, int]:
         """How many pages were not taken for which reason, the most frequent first."""
         counted = self._all("SELECT reason, count(*) FROM skipped GROUP BY reason ORDER BY count(*) DESC, reason")
-        return {SKIP_REASONS[reason]: count for reason, count in counted}
+        return {SkipReason(reason): count for reason, count in counted}
 
     def urls(self) -> list[str]:
         """All URLs, by number."""

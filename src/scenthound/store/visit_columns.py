@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from scenthound.model import FloatArray
-from scenthound.reasons import SKIP_REASONS, SkipReason
+from scenthound.reasons import SkipReason
 from scenthound.store.crawl_rows import JoinedArrays
 from scenthound.store.stored_crawl import StoredCrawl
 
@@ -107,11 +107,9 @@ class VisitColumns(StoredCrawl):
         """The reasons for pages not taken, the most frequent first."""
         sql = "SELECT reason, count(*), min(page), max(page) FROM skipped GROUP BY reason ORDER BY 2 DESC, 1"
         return [
-            RefusedExamples(
-                SKIP_REASONS[reason], count, tuple(self._refused_url(page) for page in sorted({first, last}))
-            )
+            RefusedExamples(SkipReason(reason), count, tuple(self._refused_url(page) for page in sorted({first, last})))
             for reason, count, first, last in self._all(sql)
-            if reason in SKIP_REASONS
+            if reason in set(SkipReason)
         ]
 
     def _refused_url(self, page: int) -> str:

@@ -16,7 +16,7 @@ from scenthound.crawler.plan import CrawlSettings, StopConditions
 from scenthound.crawler.state import CrawlState, State, crawl_state
 from scenthound.errors import InvalidInput, ScenthoundError, UnknownName
 from scenthound.experiments.labels import Labels
-from scenthound.reasons import SKIP_REASONS, EndReason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_rows import SkippedRecord, VisitRecord
 from scenthound.store.stored_crawl import PageLists
 from scenthound.ui.crawl_curves import CrawlCurves
@@ -135,8 +135,10 @@ def _whole(number: float) -> int | None:
 
 
 def reason_told(code: str) -> str:
-    reason = SKIP_REASONS.get(code)
-    return code if reason is None else reason.told
+    try:
+        return SkipReason(code).text
+    except ValueError:
+        return code
 
 
 def finite(number: float | None) -> float | None:
@@ -222,15 +224,15 @@ def _following(asked: PagesOf, shown: Sequence[VisitRecord]) -> int:
 
 
 def refused_pages(crawl: PageLists, asked: RefusedOf) -> RefusedPages:
-    if asked.reason and asked.reason not in SKIP_REASONS:
-        raise UnknownName.among("reason", asked.reason, SKIP_REASONS)
-    rows = crawl.refused(asked.limit + 1, asked.start, SKIP_REASONS[asked.reason] if asked.reason else None)
+    if asked.reason and asked.reason not in set(SkipReason):
+        raise UnknownName.among("reason", asked.reason, SkipReason)
+    rows = crawl.refused(asked.limit + 1, asked.start, SkipReason(asked.reason) if asked.reason else None)
     following = rows[asked.limit].page if len(rows) > asked.limit else None
     return RefusedPages(tuple(map(refused_page, rows[: asked.limit])), following)
 
 
 def refused_page(row: SkippedRecord) -> RefusedPage:
-    return RefusedPage(row.url, row.reason.value, row.reason.told, row.detail, row.time_s, row.status)
+    return RefusedPage(row.url, row.reason.value, row.reason.text, row.detail, row.time_s, row.status)
 
 
 def explanation(told: Explained, crawl: PageLists, labels: Labelled, text: str | None) -> Explanation:
@@ -254,7 +256,7 @@ def _sentences(told: Explained) -> list[str]:
         return [*_taken(told, told.visit), *_found_from(told)]
     if told.skipped is not None:
         return [
-            f"It was not taken: {told.skipped.reason.told}. That was decided on {_sample(told.skipped.time_s)}.",
+            f"It was not taken: {told.skipped.reason.text}. That was decided on {_sample(told.skipped.time_s)}.",
             *_found_from(told),
         ]
     if told.fate is Fate.WAITING:

@@ -227,7 +227,7 @@ def hosts_table(crawl: CrawlOverview) -> TableBlock:
 def refused_table(crawl: CrawlOverview) -> TableBlock:
     rows = tuple(
         (
-            Cell(f"{each.reason.told} ({each.reason.value})"),
+            Cell(f"{each.reason.text} ({each.reason.value})"),
             Cell(shortened(each.urls[0], MOST_EXAMPLE_LETTERS), link=each.urls[0]),
             Cell(f"{each.n_pages:,}"),
         )

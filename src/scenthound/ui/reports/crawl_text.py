@@ -199,7 +199,7 @@ def refusals(crawl: CrawlOverview) -> str:
     most = crawl.refused[0]
     pages = counted(crawl.n_refused, "page was", "pages were")
     share = "" if most.n_pages == crawl.n_refused else f", of {most.n_pages:,} of them"
-    return f"{pages} asked for and not taken. The most frequent reason{share}: {most.reason.told}."
+    return f"{pages} asked for and not taken. The most frequent reason{share}: {most.reason.text}."
 
 
 def how_it_stands(crawl: CrawlOverview) -> str:

@@ -8,7 +8,7 @@ const NAMES = [
 ];
 // More points are not seen on a screen, and a crawl may be watched for days.
 const MOST_POINTS = 1500;
-const TWO_SCALES = "Before and after a mark different relevance_models scored the pages: their means cannot be compared.";
+const TWO_SCALES = "Different relevance models scored the pages before and after a mark: do not compare their means.";
 
 /** A crawl that has not begun. */
 export function noCurves() {
@@ -39,15 +39,15 @@ export function chart(name, title, axes, series, others = {}) {
   return { name, title, ...axes, ...empty, ...others, series: series.map((one) => ({ ...whole, ...one })) };
 }
 
-/** The charts of one crawl, in the order they stand in; `relevance_models` are marked where they began to score. */
-export function crawlCharts(curves, relevance_models) {
+/** The charts of one crawl, in display order, with marks where retrained relevance models start. */
+export function crawlCharts(curves, models) {
   const byPages = { x_label: "pages", x: curves.pages };
   const unit = timeUnit(curves.seconds.at(-1) ?? 0);
   const byTime = { x_label: unit.name, x: curves.seconds.map((seconds) => seconds / unit.seconds) };
-  const marks = relevance_models.map((relevance_model) => ({ x: relevance_model.visit, says: "relevance_model trained anew" }));
+  const marks = models.map((model) => ({ x: model.visit, says: "relevance model retrained" }));
   return [
     drawn("harvest", "Harvest", byPages, "mean relevance", [
-      ["so far", curves.harvest], ["last 200 pages", curves.recent_harvest]], { marks, note: relevance_models.length ? TWO_SCALES : "" }),
+      ["so far", curves.harvest], ["last 200 pages", curves.recent_harvest]], { marks, note: models.length ? TWO_SCALES : "" }),
     drawn("speed", "Speed", byTime, "pages a second", [["speed", curves.pages_per_s]], {
       note: "Of the last ten seconds. Pauses and the time between runs are left out." }),
     drawn("frontier", "Frontier", byPages, "pages that wait", [["frontier", curves.frontier]]),

@@ -75,7 +75,7 @@ export function howCompared(crawls, curves) {
   return [
     nShared ? where : "One of these crawls has no page yet, so means cannot be compared.",
     "Time between runs and pauses are left out.",
-    differ(scoring) && "Harvests by other topics, other relevance_models, or relevance_models of other training cannot be compared.",
+    differ(scoring) && "Harvest cannot be compared between different topics, relevance models or training pages.",
     differ((crawl) => crawl.strategy) && "Regrets of other strategies cannot be compared.",
   ].filter(Boolean);
 }
