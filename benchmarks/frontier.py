@@ -22,6 +22,7 @@ from unittest.mock import Mock, patch
 import numpy as np
 
 from benchmarks.made_up_urls import MadeUpUrls, uneven_hosts
+from scenthound import jit
 from scenthound.frontier import priority as unbounded
 from scenthound.frontier.base import Ready
 from scenthound.frontier.plain import PlainFrontier
@@ -203,7 +204,7 @@ def _while_hosts_rest(frontier: "CompiledFrontier | PlainFrontier") -> str:
 def _questions() -> None:
     print(f"  CPU ms for best_first to answer ask({PAGES_PER_QUESTION}) with {SMALL:,} pages waiting:")
     for n_hosts, n_resting, most_ms in CROWDS:
-        with patch.object(unbounded, "LARGE", LARGE), patch.object(unbounded, "_numba_is_loaded", lambda: False):
+        with patch.object(unbounded, "LARGE", LARGE), patch.object(jit, "is_loaded", lambda: False):
             plain_ms = _question_ms(n_hosts, n_resting)
         compiled_ms = _question_ms(n_hosts, n_resting)
         print(f"  {n_resting:6,} of {n_hosts:6,} hosts rest: ", end="")

@@ -58,7 +58,7 @@ def test_from_files_to_a_judged_crawl(folder, web, scenthound):
 def test_a_mode_is_told_when_crawls_are_done_and_when_they_are_judged(folder, web, scenthound):
     code, out, _ = simulate(scenthound, folder, "--mode", "polite:workers=3,delay_s=11.5", "--plain", "--closed-world")
     assert code == 0
-    assert "Mode: polite:workers=3,delay_s=11.5, without compiled code." in out
+    assert "Mode: polite:workers=3,delay_s=11.5. Compiled code: no." in out
     code, out, _ = scenthound("evaluate", folder / "run")
     # Five pages of one host: 4 times 12 seconds, and half a second.
     assert "cost in mode polite:workers=3,delay_s=11.5" in out

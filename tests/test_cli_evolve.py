@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -213,13 +212,13 @@ def watching(*clock: float, with_time: bool = True) -> tuple[Watching, list[str]
 
 def test_speed_and_time_left_count_from_the_first_evaluation_that_is_back():
     watch, said = watching(160.0, 164.0)
-    watch(replace(status(0, 0, 0, float("nan")), compiles=True))
+    watch(status(0, 0, 0, float("nan")))
     watch(status(0, 1, 400, float("nan")))
     watch(status(20, 1, 8400))
     # Compiling took a minute, which nobody counts. After it a fifth of the search took 4 seconds for 8,000 visits; 79
     # of 100 evaluations are left, at 5 a second.
     assert said == [
-        "generation 0 of 9, compiling (the first time takes a minute or so)",
+        "generation 0 of 9, waiting for the first crawls",
         "generation 0 of 9",
         "generation 2 of 9, best 0.5000, mean 0.2500, 2,000 visits/s, 16 s left",
     ]
@@ -234,7 +233,7 @@ def test_no_time_is_told_before_a_few_evaluations_are_back():
     assert ["left" in words for words in said] == [False, False, True]
 
 
-def test_a_search_without_compiled_code_does_not_say_that_it_compiles():
+def test_before_the_first_crawls_no_speed_is_told():
     watch, said = watching()
     watch(status(0, 0, 0, float("nan")))
     assert said == ["generation 0 of 9, waiting for the first crawls"]
@@ -260,16 +259,8 @@ def test_the_bar_tells_the_time_that_is_left_itself():
 def test_a_log_file_is_told_at_once_what_the_first_evaluation_waits_for(capsys):
     with watched() as watch:
         for _ in range(2):
-            watch(replace(status(0, 0, 0, float("nan")), compiles=True))
-    assert capsys.readouterr().err == "evolving: generation 0 of 9, compiling (the first time takes a minute or so)\n"
-
-
-def test_only_a_search_without_plain_may_say_that_it_compiles(evolving, monkeypatch):
-    monkeypatch.setattr("scenthound.experiments.evolve.run.can_compile", lambda: True)
-    assert "compiling" in evolving()[2]
-    assert "compiling" not in evolving("--force", "--plain")[2]
-    monkeypatch.setattr("scenthound.experiments.evolve.run.can_compile", lambda: False)
-    assert "compiling" not in evolving("--force")[2]
+            watch(status(0, 0, 0, float("nan")))
+    assert capsys.readouterr().err == "evolving: generation 0 of 9, waiting for the first crawls\n"
 
 
 def row_of(out: str, what: str) -> str:

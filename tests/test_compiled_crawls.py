@@ -15,7 +15,7 @@ from scenthound.strategies.rank_rules import RankRules
 from scenthound.testing import SyntheticWeb
 from twin_crawls import FOLLOWED, MODES, ROWS, SOME, each, ground_of, random_ground, some_webs, told
 
-pytest.importorskip("numba")
+pytest.importorskip("compiled_code")
 
 from scenthound.simulator.compiled import workspace
 from scenthound.simulator.compiled.records import new_queue

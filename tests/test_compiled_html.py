@@ -22,7 +22,7 @@ from scenthound.text.tokenizer import WordScanner
 from scenthound.web.html import PageContent
 from scenthound.web.parse import MAX_LINKS, ParsedPage, parse_html
 
-pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+pytest.importorskip("compiled_code")
 
 from scenthound.web.plain_pages import read_plain
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from plain_queue import BEST, NOTHING, PUT, TAKE, WITHDRAW, PlainQueue, Step
 
-pytest.importorskip("numba")
+pytest.importorskip("compiled_code")
 
 from numba import njit
 

@@ -3,12 +3,15 @@
 from random import Random
 
 import numpy as np
+import pytest
 
-from scenthound.compiling import compiled
+from scenthound.jit import cached_njit
 from scenthound.simulator.compiled.compiled_rounds import draw_below, draw_share
 
+pytest.importorskip("compiled_code")
 
-@compiled
+
+@cached_njit
 def draw(state, bounds, shares, numbers):
     """A share and a number below each of the bounds, in turns."""
     for place in range(len(bounds)):

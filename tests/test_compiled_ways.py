@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from scenthound import compiling
+from scenthound import jit
 from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import VisibleLinks
 from scenthound.strategies.base import STRATEGIES
@@ -17,7 +17,7 @@ from scenthound.strategies.rank_rules import SCORE_NAMES
 from scenthound.testing import SyntheticWeb
 from twin_crawls import FOLLOWED, MODES, SOME, Refused, ToldScores, each, ground_of, some_webs, told
 
-pytest.importorskip("numba")
+pytest.importorskip("compiled_code")
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_crawls_in_simulated_time_and_crawls_from_nowhere_go_the_plain_way(groun
 @each(SOME)
 def test_without_numba_the_simulator_goes_the_plain_way(ground, strategy, monkeypatch):
     fast = ground.crawl(simulate, strategy, page_budget=40)
-    monkeypatch.setattr(compiling, "can_compile", lambda: False)
+    monkeypatch.setattr(jit, "is_available", lambda: False)
     slow = ground.crawl(simulate, strategy, page_budget=40)
     assert told(fast) == told(slow)
     # What was not measured is not told.

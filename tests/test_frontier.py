@@ -25,7 +25,7 @@ def plain(rng):
 
 
 def compiled(rng):
-    pytest.importorskip("numba")
+    pytest.importorskip("compiled_code")
     from scenthound.frontier.compiled_frontier import CompiledFrontier
 
     return CompiledFrontier(rng.getrandbits(64))

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound import compiling
+from scenthound import jit
 from scenthound.errors import PluginError
 from scenthound.frontier import priority as unbounded
 from scenthound.frontier.base import NO_HOST, PoppedPage, ReadyHosts, tie_keys
 from scenthound.frontier.plain import PlainFrontier
 from scenthound.frontier.priority import UnboundedFrontier
 
-pytest.importorskip("numba")
+pytest.importorskip("compiled_code")
 
 from numba import njit
 
@@ -219,7 +219,7 @@ def test_memory_is_proportional_to_the_number_of_pages():
 
 
 def test_an_unbounded_frontier_is_compiled_when_it_is_large(monkeypatch):
-    monkeypatch.setattr(compiling, "is_loaded", lambda: False)
+    monkeypatch.setattr(jit, "is_loaded", lambda: False)
     monkeypatch.setattr(unbounded, "LARGE", 100)
     frontier, plain = UnboundedFrontier(Random(5)), PlainFrontier(lambda: Random(5).getrandbits(64))
     for start in range(0, 200, 20):
@@ -244,7 +244,7 @@ def test_an_unbounded_frontier_is_compiled_at_once_if_numba_is_loaded():
 
 
 def test_a_large_state_is_restored_to_the_compiled_frontier(monkeypatch):
-    monkeypatch.setattr(compiling, "is_loaded", lambda: False)
+    monkeypatch.setattr(jit, "is_loaded", lambda: False)
     monkeypatch.setattr(unbounded, "LARGE", 100)
     frontier, restored = UnboundedFrontier(Random(5)), UnboundedFrontier(Random(6))
     frontier.push_max(*arrays(range(101), [0] * 101, [1.0] * 101))
@@ -256,7 +256,7 @@ def test_a_large_state_is_restored_to_the_compiled_frontier(monkeypatch):
 def test_without_numba_a_large_frontier_stays_in_plain_python(monkeypatch):
     monkeypatch.setattr(unbounded, "LARGE", 100)
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.setattr(compiling, "can_compile", compiling.can_compile.__wrapped__)
+    monkeypatch.setattr(jit, "is_available", jit.is_available.__wrapped__)
     frontier = UnboundedFrontier(Random(5))
     frontier.push_max(*arrays(range(200), [0] * 200, [1.0] * 200))
     assert isinstance(frontier._frontier, PlainFrontier)

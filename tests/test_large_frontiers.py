@@ -4,14 +4,14 @@ from random import Random
 
 import pytest
 
-from scenthound import compiling
+from scenthound import jit
 from scenthound.frontier import priority as unbounded
 from scenthound.frontier.plain import PlainFrontier
 from scenthound.strategies.base import STRATEGIES
 from scenthound.testing import SyntheticWeb, check_strategy
 from stepped_crawl import SteppedCrawl
 
-pytest.importorskip("numba", reason="without numba (the extra fast) a frontier stays in plain Python")
+pytest.importorskip("compiled_code")
 
 #: So small that the crawls below spend nearly all their time in compiled code.
 FEW = 8
@@ -39,7 +39,7 @@ choices = pytest.mark.parametrize("choice", CHOICES)
 
 @choices
 def test_the_contract_is_kept_in_compiled_code(choice, monkeypatch):
-    monkeypatch.setattr(compiling, "is_loaded", lambda: False)
+    monkeypatch.setattr(jit, "is_loaded", lambda: False)
     monkeypatch.setattr(unbounded, "LARGE", FEW)
     check_strategy(lambda: STRATEGIES.make(choice))
 
@@ -58,7 +58,7 @@ def polite_crawl(choice, web, seed):
 def test_plain_and_compiled_frontiers_give_the_same_crawl_while_hosts_rest(choice, monkeypatch):
     for seed in range(3):
         web = SyntheticWeb.random(Random(seed), n_pages=150, n_hosts=8)
-        monkeypatch.setattr(compiling, "is_loaded", lambda: False)
+        monkeypatch.setattr(jit, "is_loaded", lambda: False)
         monkeypatch.setattr(unbounded, "LARGE", MANY)
         plain, _ = polite_crawl(choice, web, seed)
         monkeypatch.setattr(unbounded, "LARGE", FEW)

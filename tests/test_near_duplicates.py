@@ -82,7 +82,7 @@ def test_the_fingerprint_is_that_of_its_definition(words: list[int]) -> None:
     st.lists(st.integers(0, 3), max_size=200) | st.lists(st.integers(0, 2**31 - 1), max_size=200), st.integers(3, 60)
 )
 def test_compiled_or_not_the_fingerprint_is_the_same(words: list[int], least_words: int) -> None:
-    pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+    pytest.importorskip("compiled_code")
     compiled = fingerprint_of(words_of(*words), least_words)
     assert compiled == plain_fingerprint_of(words_of(*words), least_words)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+pytest.importorskip("compiled_code")
 
 from scenthound.frontier.url_index import NEW
 from scenthound.frontier.url_table import UrlTable

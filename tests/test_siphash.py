@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+pytest.importorskip("compiled_code")
 
 from scenthound.frontier.compiled_urls import Key, siphash_of
 

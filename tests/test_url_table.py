@@ -158,7 +158,7 @@ def test_ends_go_on_beyond_what_their_bytes_hold(monkeypatch):
 
 @pytest.fixture
 def compiled() -> UrlTable:
-    pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+    pytest.importorskip("compiled_code")
     return UrlTable(compiled=True)
 
 
@@ -193,7 +193,7 @@ def test_an_empty_table_has_no_pieces(compiled):
 
 @given(st.lists(st.one_of(urls_of_few_hosts, any_text), max_size=40), st.data())
 def test_pieces_are_found_wherever_a_url_is_parted(urls, data):
-    pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+    pytest.importorskip("compiled_code")
     table = UrlTable(compiled=True)
     known = urls[: len(urls) // 2]
     table.add_all(known)

@@ -165,7 +165,7 @@ def test_a_strategy_that_fails_is_named(web_path, topics_file, monkeypatch):
         raise ValueError("no way")
 
     monkeypatch.setattr("scenthound.strategies.rank_function.RankFunction.tell", stumble)
-    monkeypatch.setattr("scenthound.compiling.can_compile", lambda: False)
+    monkeypatch.setattr("scenthound.jit.is_available", lambda: False)
     with pytest.raises(PluginError, match=r"best_first or relevance model cosine failed on topic 'balloon': Val"):
         validated(web_path, topics_file)
 

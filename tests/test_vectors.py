@@ -142,7 +142,7 @@ NUMBERS = [0, 1, 2, 65, 2**16 - 1, 2**16, 2**17 - 2, 2**17 - 1, 2**17, 2**20 + 1
 
 @given(st.lists(st.lists(st.sampled_from(NUMBERS)), max_size=5))
 def test_compiled_or_not_the_norm_is_the_same_page_after_page(pages):
-    pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+    pytest.importorskip("compiled_code")
     from scenthound.text.compiled import WordCounts
 
     counts = WordCounts()
@@ -153,7 +153,7 @@ def test_compiled_or_not_the_norm_is_the_same_page_after_page(pages):
 
 
 def test_the_norm_of_a_long_page_of_few_words_is_exact():
-    pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+    pytest.importorskip("compiled_code")
     # 100,000 stop words and as many of another word: squares beyond 32 bits.
     assert word_norm(np.repeat(np.array([0, 3], dtype=np.int32), 100_000)) == 100_000
 
@@ -167,6 +167,6 @@ def test_the_weight_of_a_page_counts_every_occurrence_and_words_beyond_by_the_la
 
 @given(st.lists(st.integers(0, 12)), st.lists(st.integers(0, 5), min_size=1, max_size=10))
 def test_compiled_or_not_the_weight_is_the_same(words, weights):
-    pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+    pytest.importorskip("compiled_code")
     page, given_weights = np.array(words, dtype=np.int32), np.array(weights, dtype=np.float64)
     assert total_weight(page, given_weights) == plain_total_weight(page, given_weights)

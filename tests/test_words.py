@@ -29,7 +29,7 @@ TEXTS = st.one_of(st.text(max_size=200), st.text(st.sampled_from(ODD), max_size=
 def way(request: pytest.FixtureRequest) -> Iterator[None]:
     """Every test is for both ways of looking words up."""
     if request.param == "compiled":
-        pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+        pytest.importorskip("compiled_code")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(word_lookup, "MUCH_CHARACTERS", -1 if request.param == "compiled" else 1 << 60)
         yield
@@ -164,7 +164,7 @@ def test_a_text_with_cuts_is_scanned_like_its_parts(text: str, anywhere: list[in
 
 
 def test_who_has_read_much_reads_on_compiled_and_nobody_can_tell(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba", reason="needs numba (the extra `fast`)")
+    pytest.importorskip("compiled_code")
     monkeypatch.setattr(word_lookup, "MUCH_CHARACTERS", 200)
     texts = [" ".join(f"word{number % 70}" for number in range(start, start + 20)) for start in range(0, 200, 10)]
     turning, plain = WordScanner(), WordScanner()

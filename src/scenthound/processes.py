@@ -5,6 +5,7 @@ Rules
   of the caller, so a script needs no `if __name__ == "__main__":`; what it defines is sent by value.
 - Each worker has a pipe of its own, so that one that dies, even in the middle of an answer, is noticed at once. It is
   replaced and its piece of work repeated; a piece that takes several workers with it ends the work with one clear line.
+- A worker that has to compile code says so, and this process reports it (`jit.on_compile`).
 - Signals mean something to this process only; workers go when it goes, however it goes.
 - Only so much work is sent out ahead of the results taken, which bounds what is in memory.
 """
@@ -17,11 +18,13 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from queue import SimpleQueue
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from scenthound import by_value
+from scenthound import by_value, jit
 from scenthound.errors import Failure
 from scenthound.registry import dump_local_plugins, load_local_plugins
 
@@ -139,7 +142,7 @@ class _Remote:
                 self._replace()
             try:
                 self._connection.send(piece)
-                result, error = self._connection.recv()
+                result, error = self._receive()
             except (EOFError, OSError):
                 continue
             if error is not None:
@@ -149,6 +152,11 @@ class _Remote:
             f"A worker process died, and so did {MOST_REPEATS} more at the same work, maybe for want of memory: "
             "try again with --workers 1."
         )
+
+    def _receive(self) -> tuple[Any, Exception | None]:
+        while isinstance(received := self._connection.recv(), _Compiling):
+            jit.report_compiling(received.cache_folder)
+        return cast(tuple[Any, Exception | None], received)
 
     def _replace(self) -> None:
         with self._lock:
@@ -184,12 +192,20 @@ def _without_main_module() -> Iterator[None]:
             sys.modules["__main__"] = main
 
 
+@dataclass(frozen=True, slots=True)
+class _Compiling:
+    """What a worker sends before its result when it has to compile code."""
+
+    cache_folder: Path | None
+
+
 def _serve(connection: "Connection", plugins: bytes, pickled: bytes) -> None:
     """The life of a worker process: answer with a result or an error, until nobody asks any more. `plugins` are the
     classes and instances that the user passed as strategies, metrics and relevance models."""
     for number in _GROUP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+    jit.on_compile = lambda cache_folder: connection.send(_Compiling(cache_folder))
     worker: Callable[[Any], Any] | None = None
     while True:
         try:

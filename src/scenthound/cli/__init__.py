@@ -11,9 +11,11 @@ Rules
 import signal
 import sys
 from io import TextIOWrapper
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from scenthound import jit
 from scenthound.errors import ScenthoundError, printable
 
 #: What Typer answers with when the user presses Ctrl-C.
@@ -28,6 +30,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, _leave)
+    jit.on_compile = _say_compiling
     try:
         _run()
     except ScenthoundError as error:
@@ -57,6 +60,14 @@ def _run() -> None:
     if exit_code == INTERRUPTED:
         raise KeyboardInterrupt
     sys.exit(exit_code)
+
+
+def _say_compiling(cache_folder: Path | None) -> None:
+    if cache_folder is None:
+        told = "Compiling (about 30 s; not cached: set NUMBA_CACHE_DIR to a writable folder) ..."
+    else:
+        told = "Compiling (first run, about 30 s) ..."
+    print(told, file=sys.stderr, flush=True)
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:

@@ -136,7 +136,13 @@ def summary_values(summary: CrawlSummary) -> dict[str, Any]:
     values = status_values(summary.status, None)
     del values["ending"], values["seconds_left"], values["in_flight"], values["paused"]
     reasons = {reason.value: count for reason, count in most_frequent(summary.reasons)}
-    return {"folder": str(summary.folder), "ended": summary.ended.name.lower(), **values, "reasons": reasons}
+    return {
+        "folder": str(summary.folder),
+        "ended": summary.ended.name.lower(),
+        **values,
+        "compiled": summary.is_compiled,
+        "reasons": reasons,
+    }
 
 
 if TYPE_CHECKING:

@@ -45,6 +45,7 @@ def print_summary(summary: CrawlSummary) -> None:
             "regret": f"{words.regret(status)}, the mean score given up because hosts of better pages rested",
             "hosts": words.hosts_met(status),
             "frontier": f"{words.counted(status.frontier, 'page still waits', 'pages still wait')}",
+            "compiled code": "yes" if summary.is_compiled else "no",
         }
     )
     if summary.reasons:

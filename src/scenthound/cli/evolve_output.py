@@ -242,9 +242,7 @@ class Watching:
         if not math.isnan(summary.best):
             parts.append(f"best {summary.best:.4f}, mean {summary.mean:.4f}")
         if not status.n_visits:
-            parts.append(
-                "compiling (the first time takes a minute or so)" if status.compiles else "waiting for the first crawls"
-            )
+            parts.append("waiting for the first crawls")
         if self._pace.visits_per_s is not None:
             parts.append(f"{self._pace.visits_per_s:,.0f} visits/s")
         if self._with_time and self._pace.seconds_left is not None:

@@ -30,7 +30,7 @@ def print_record(summary: RecordSummary, out: Path, as_json: bool) -> None:
         f"Recorded {counted(summary.pages, 'page')} on {counted(summary.hosts, 'host')} in {out}: "
         f"{counted(summary.links, 'link')}, {summary.links_recorded:,} of them inside, "
         f"{counted(summary.words, 'word')}, {counted(summary.vocabulary, 'stem')}, "
-        f"{counted(summary.aliases, 'redirect')}."
+        f"{counted(summary.aliases, 'redirect')}. Compiled code: {'yes' if summary.is_compiled else 'no'}."
     )
     for reason, skipped in summary.skipped.items():
         typer.echo(f"Left out {skipped.count:,}: {reason} (first: {', '.join(skipped.examples)})")
@@ -61,7 +61,7 @@ def print_run(done: Simulation) -> None:
         f"{_strategies(len(experiment.strategies))} x {counted(experiment.n_seeds, 'seed')}) got "
         f"{counted(done.n_pages, 'page')}; {done.out / 'traces.parquet'} has them."
     )
-    typer.echo(f"Mode: {experiment.mode}{', without compiled code' if experiment.plain else ''}.")
+    typer.echo(f"Mode: {experiment.mode}. Compiled code: {_compiled(done)}.")
     if done.pages_wanted > experiment.page_budget:
         typer.echo(f"--pages {done.pages_wanted:,}: the web has {experiment.page_budget:,}, so no crawl can get more.")
     if done.n_not_recorded:
@@ -76,6 +76,12 @@ def print_run(done: Simulation) -> None:
     for reason in done.skipped_topics.values():
         typer.echo(f"Left out: {reason}")
     typer.echo(f"Next: scenthound evaluate {done.out}")
+
+
+def _compiled(done: Simulation) -> str:
+    if 0 < done.n_compiled < done.n_crawls:
+        return f"{done.n_compiled:,} of {done.n_crawls:,} crawls"
+    return "yes" if done.n_compiled else "no"
 
 
 def _strategies(count: int) -> str:

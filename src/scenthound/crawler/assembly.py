@@ -34,7 +34,7 @@ from scenthound.web.parser_process import GuardedParser
 
 # The compiled code of a live crawl, loaded before its first page comes.
 #
-# The first time in an installation it is compiled, which takes some fifteen seconds: hosts that wait for an answer
+# The first time in an installation it is compiled, which takes some twenty seconds: hosts that wait for an answer
 # should not have to. Without numba (the extra `fast`) there is nothing to load, and nothing is.
 
 #: An ordinary page, and one that is not: both are read by compiled code, each in its own way. Their word is a stop
@@ -219,7 +219,7 @@ class CrawlParts:
             load_compiled(self._parser)
         guards = PageGuards(near_duplicates=plan.near_duplicates, soft_404s=plan.soft_404s)
         scorer = PageScorer(relevance, strategy)
-        self._strategy, self._words = strategy, LiveWords(scanner)
+        self._strategy, self._words, self._scanner = strategy, LiveWords(scanner), scanner
         self._reader = reader = Reader(
             self._parser, scorer, guards, agent=plan.agent, respect_nofollow=plan.respect_nofollow
         )
@@ -255,6 +255,11 @@ class CrawlParts:
     def score_by(self, plan: CrawlSettings) -> None:
         """Score the pages that come from now on by another guide: the one of this plan."""
         self._reader.scorer = PageScorer(relevance_of(plan, self._strategy, self._words), self._strategy)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether compiled code reads the pages."""
+        return self._scanner.is_compiled
 
     def close(self) -> None:
         self._parser.close()

@@ -173,6 +173,7 @@ class CrawlSummary:
     reasons: dict[SkipReason, int]
     n_recorded: int = 0  #: pages that were read from a recording, and are not in the crawl's archive
     recording: str | None = None  #: where that is
+    is_compiled: bool = False  #: whether compiled code read the pages of the last run
 
 
 def crawl(plan: CrawlSettings, folder: Path, options: RunOptions | None = None, *, force: bool = False) -> CrawlSummary:
@@ -207,7 +208,14 @@ def _crawl_run(plan: CrawlSettings, store: CrawlStore, options: RunOptions, goal
         running = Running(parts, plan, guided, goals, store, stands, limits, options.watch, options.obey_signals)
         ended, status = run_to_end(running)
         return CrawlSummary(
-            store.folder, ended, status, status.page_budget, store.reasons(), store.n_recorded(), plan.web
+            folder=store.folder,
+            ended=ended,
+            status=status,
+            page_budget=status.page_budget,
+            reasons=store.reasons(),
+            n_recorded=store.n_recorded(),
+            recording=plan.web,
+            is_compiled=parts.is_compiled,
         )
 
 

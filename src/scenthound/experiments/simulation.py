@@ -35,6 +35,7 @@ class Simulation:
     n_pages: int
     n_not_recorded: int
     n_ended_early: int
+    n_compiled: int  #: crawls by compiled code
 
 
 def simulate_topics(
@@ -109,6 +110,7 @@ def simulate_topics(
         n_pages=tally.n_pages,
         n_not_recorded=tally.n_missing,
         n_ended_early=tally.n_early,
+        n_compiled=tally.n_compiled,
     )
 
 
@@ -117,7 +119,7 @@ class _Tally:
 
     def __init__(self, page_budget: int) -> None:
         self._page_budget = page_budget
-        self.n_crawls = self.n_pages = self.n_missing = self.n_early = 0
+        self.n_crawls = self.n_pages = self.n_missing = self.n_early = self.n_compiled = 0
 
     def count(self, done: Run) -> Run:
         n_pages = len(done.crawl.pages)
@@ -125,4 +127,5 @@ class _Tally:
         self.n_pages += n_pages
         self.n_missing += done.crawl.n_missing
         self.n_early += n_pages < self._page_budget
+        self.n_compiled += done.crawl.is_compiled
         return done

@@ -23,8 +23,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.compiling import compiled, compiled_part
+from scenthound.borrowed_arrays import borrowed
 from scenthound.frontier import base
+from scenthound.jit import cached_njit, jitable
 from scenthound.model import IntArray, LongArray
 
 Records = npt.NDArray[np.void]
@@ -61,7 +62,7 @@ WINDOW = 64
 GOLDEN_GAMMA, FACTORS, SHIFTS = base.GOLDEN_GAMMA, base.FACTORS, base.SHIFTS
 
 
-@compiled
+@cached_njit
 def tie_key(page: int, salt: int) -> np.uint64:
     """`base.tie_keys` for one page."""
     mixed = np.uint64(page) * GOLDEN_GAMMA + np.uint64(salt)
@@ -70,7 +71,7 @@ def tie_key(page: int, salt: int) -> np.uint64:
     return mixed ^ (mixed >> SHIFTS[2])
 
 
-@compiled_part
+@jitable
 def comes_first(heaps: Heaps, score: float, page: int, other_score: float, other_page: int) -> bool:
     if score != other_score:
         return score > other_score
@@ -78,7 +79,7 @@ def comes_first(heaps: Heaps, score: float, page: int, other_score: float, other
     return bool(tie_key(page, salt) < tie_key(other_page, salt))
 
 
-@compiled_part
+@jitable
 def host_of(pages: Records, index: int) -> int:
     """The host of a queued page."""
     host_mark: int = pages[index].parent
@@ -87,7 +88,7 @@ def host_of(pages: Records, index: int) -> int:
     return -1 - host_mark
 
 
-@compiled_part
+@jitable
 def link(heaps: Heaps, host: int, one: int, other: int) -> int:
     """Make the worse of two roots of one host the first child of the better, and return the better."""
     pages = heaps.pages
@@ -103,7 +104,7 @@ def link(heaps: Heaps, host: int, one: int, other: int) -> int:
     return one
 
 
-@compiled_part
+@jitable
 def cut(pages: Records, index: int) -> None:
     """Remove a page that is not a root, with its subtree, from its heap."""
     before, after = pages[index].previous, pages[index].next
@@ -115,7 +116,7 @@ def cut(pages: Records, index: int) -> None:
         pages[after].previous = before
 
 
-@compiled_part
+@jitable
 def linked_children(heaps: Heaps, host: int, parent: int) -> int:
     """Link a page's children into one heap, in pairs and then from the last pair to the first; its root, or 0."""
     pages = heaps.pages
@@ -135,14 +136,14 @@ def linked_children(heaps: Heaps, host: int, parent: int) -> int:
     return root
 
 
-@compiled_part
+@jitable
 def set_rank(heaps: Heaps, rank: int, score: float, page: int, host: int) -> None:
     entry = heaps.ranking[rank - 1]
     entry.score, entry.page, entry.host = score, page, host
     heaps.hosts[host].rank = rank
 
 
-@compiled_part
+@jitable
 def sift(heaps: Heaps, rank: int, score: float, page: int, host: int) -> None:
     """Insert a host at the free `rank`, sifted up or down."""
     ranking, n_ranked = heaps.ranking, heaps.numbers[N_RANKED]
@@ -165,7 +166,7 @@ def sift(heaps: Heaps, rank: int, score: float, page: int, host: int) -> None:
     set_rank(heaps, rank, score, page, host)
 
 
-@compiled_part
+@jitable
 def rank_host(heaps: Heaps, host: int) -> None:
     """Update the rank of a host after its best page, or that page's score, has changed."""
     rank, best = heaps.hosts[host].rank, heaps.hosts[host].best
@@ -175,7 +176,7 @@ def rank_host(heaps: Heaps, host: int) -> None:
     sift(heaps, rank, heaps.pages[best].score, best - 1, host)
 
 
-@compiled_part
+@jitable
 def unrank_host(heaps: Heaps, host: int) -> None:
     heaps.numbers[N_RANKED] -= 1
     n_ranked, rank = heaps.numbers[N_RANKED], heaps.hosts[host].rank
@@ -185,7 +186,7 @@ def unrank_host(heaps: Heaps, host: int) -> None:
         sift(heaps, rank, last.score, last.page, last.host)
 
 
-@compiled_part
+@jitable
 def set_best(heaps: Heaps, host: int, root: int) -> None:
     """Make a page the best of its host."""
     page = heaps.pages[root]
@@ -194,7 +195,7 @@ def set_best(heaps: Heaps, host: int, root: int) -> None:
     rank_host(heaps, host)
 
 
-@compiled_part
+@jitable
 def merge(heaps: Heaps, host: int, root: int) -> None:
     """Merge a heap, possibly of one page, into that of its host."""
     best = heaps.hosts[host].best
@@ -203,7 +204,7 @@ def merge(heaps: Heaps, host: int, root: int) -> None:
         set_best(heaps, host, winner)
 
 
-@compiled_part
+@jitable
 def rise(heaps: Heaps, index: int) -> None:
     """Move a page, with its subtree, up after its score has risen."""
     pages, parent = heaps.pages, heaps.pages[index].parent
@@ -215,7 +216,7 @@ def rise(heaps: Heaps, index: int) -> None:
         merge(heaps, host, index)
 
 
-@compiled_part
+@jitable
 def fall(heaps: Heaps, index: int) -> None:
     """Separate a page from its children after its score has fallen, because they may be better now."""
     host = host_of(heaps.pages, index)
@@ -226,7 +227,7 @@ def fall(heaps: Heaps, index: int) -> None:
         merge(heaps, host, children)
 
 
-@compiled_part
+@jitable
 def combined(rule: int, old: float, pushed: float) -> float:
     """The new score of a queued page; NaN is passed on."""
     if rule == SUM:
@@ -234,7 +235,7 @@ def combined(rule: int, old: float, pushed: float) -> float:
     return old if rule == FIRST or (rule == MAX and pushed <= old) else pushed
 
 
-@compiled_part
+@jitable
 def prefetch(heaps: Heaps, batch: Records, rule: int) -> float:
     """Read the records that a batch will change, and return a value that depends on all of them.
 
@@ -258,7 +259,7 @@ def prefetch(heaps: Heaps, batch: Records, rule: int) -> float:
     return touched
 
 
-@compiled_part
+@jitable
 def push(heaps: Heaps, index: int, host: int, pushed: float, rule: int) -> bool:
     """Push a page; false, with nothing changed, if its score would be NaN."""
     page = heaps.pages[index]
@@ -281,7 +282,7 @@ def push(heaps: Heaps, index: int, host: int, pushed: float, rule: int) -> bool:
     return True
 
 
-@compiled_part
+@jitable
 def n_within(heaps: Heaps, batch: Records) -> int:
     """The number of leading elements whose page and host are within the arrays."""
     for i in range(len(batch)):
@@ -291,10 +292,11 @@ def n_within(heaps: Heaps, batch: Records) -> int:
     return len(batch)
 
 
-@compiled
+@cached_njit
 def push_batch(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, batch: Records) -> int:
     """Push a batch by the rule in `numbers`, up to an element without a record or with NaN; how many were pushed."""
-    heaps, rule, done = Heaps(pages, hosts, ranking, numbers), numbers[RULE], 0
+    heaps, batch = borrowed((Heaps(pages, hosts, ranking, numbers), batch))
+    rule, done = numbers[RULE], 0
     while done < len(batch):
         end = done + n_within(heaps, batch[done : done + WINDOW])
         if end == done:
@@ -308,7 +310,7 @@ def push_batch(pages: Records, hosts: Records, ranking: Records, numbers: LongAr
     return done
 
 
-@compiled_part
+@jitable
 def pop_page(heaps: Heaps, page: int, host: int) -> None:
     """Pop the best page of a host and rank the host by its next best."""
     heaps.pages[page + 1].parent = POPPED
@@ -323,26 +325,28 @@ def pop_page(heaps: Heaps, page: int, host: int) -> None:
         unrank_host(heaps, host)
 
 
-@compiled
+@cached_njit
 def pop_best(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, popped: Records) -> int:
     """Fill `popped` with the best pages of the ranked hosts; how many."""
+    heaps = borrowed(Heaps(pages, hosts, ranking, numbers))
     for i in range(len(popped)):
         if numbers[N_RANKED] == 0:
             return i
         popped[i] = ranking[0]
-        pop_page(Heaps(pages, hosts, ranking, numbers), popped[i].page, popped[i].host)
+        pop_page(heaps, popped[i].page, popped[i].host)
     return len(popped)
 
 
-@compiled
+@cached_njit
 def pop_each(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, bests: Records) -> int:
     """Pop these pages, each the best of another host; how many."""
+    heaps = borrowed(Heaps(pages, hosts, ranking, numbers))
     for entry in bests:
-        pop_page(Heaps(pages, hosts, ranking, numbers), entry.page, entry.host)
+        pop_page(heaps, entry.page, entry.host)
     return len(bests)
 
 
-@compiled
+@cached_njit
 def drop_stale(hosts: Records, passed_over: Records) -> int:
     """Move the hosts without a rank to the front of `passed_over`, in their order; how many."""
     n = 0
@@ -353,12 +357,12 @@ def drop_stale(hosts: Records, passed_over: Records) -> int:
     return n
 
 
-@compiled
+@cached_njit
 def scan(arrays: Arrays, passed_over: Records, scanned: Records) -> None:
     """Fill `scanned` with the best hosts, best first, from the ranking, which they leave, and from `passed_over`, of
     which the first `N_RESCANNED` were scanned before. There must be enough hosts."""
     pages, hosts, ranking, numbers = arrays
-    heaps = Heaps(pages, hosts, ranking, numbers)
+    heaps = borrowed(Heaps(pages, hosts, ranking, numbers))
     for i in range(len(scanned)):
         n = numbers[N_RESCANNED]
         if n < len(passed_over) and (
@@ -372,7 +376,7 @@ def scan(arrays: Arrays, passed_over: Records, scanned: Records) -> None:
             unrank_host(heaps, ranking[0].host)
 
 
-@compiled
+@cached_njit
 def split_scanned(scanned: Records, usable: LongArray, passed_over: Records) -> None:
     """Move the scanned hosts at the ascending positions `usable` to the front of `scanned`, and copy the others to the
     front of `passed_over`."""
@@ -385,15 +389,16 @@ def split_scanned(scanned: Records, usable: LongArray, passed_over: Records) -> 
             passed_over[position - n_usable] = scanned[position]
 
 
-@compiled
+@cached_njit
 def put_back(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, bests: Records) -> int:
     """Rank scanned hosts again; how many."""
+    heaps = borrowed(Heaps(pages, hosts, ranking, numbers))
     for entry in bests:
-        rank_host(Heaps(pages, hosts, ranking, numbers), entry.host)
+        rank_host(heaps, entry.host)
     return len(bests)
 
 
-@compiled
+@cached_njit
 def list_queued(pages: Records, hosts: Records, page_numbers: IntArray, host_numbers: IntArray) -> None:
     """Fill two arrays of the length of the queue with the pages and their hosts, by walking every heap."""
     n = 0

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.compiling import compiled, compiled_inline
+from scenthound.borrowed_arrays import borrowed
 from scenthound.frontier.url_index import HALF_BITS, LOWER_HALF, NEW
+from scenthound.jit import cached_njit, inline_jitable
 from scenthound.model import IntArray, LongArray
 
 # SipHash-1-3, compiled: a hash under a secret key, made so that nobody without the key can choose texts that collide.
@@ -41,13 +42,13 @@ class Key(NamedTuple):
     second: np.uint64
 
 
-@compiled_inline
+@inline_jitable
 def turned(word: np.uint64, bits: int) -> np.uint64:
     """The bits of a word turned to the left."""
     return word << np.uint64(bits) | word >> (WORD_BITS - np.uint64(bits))
 
 
-@compiled_inline
+@inline_jitable
 def after_round(state: State) -> State:
     v0, v1, v2, v3 = state
     v0 += v1
@@ -61,13 +62,13 @@ def after_round(state: State) -> State:
     return v0, v1, turned(v2, 32), v3
 
 
-@compiled_inline
+@inline_jitable
 def after_word(state: State, word: np.uint64) -> State:
     v0, v1, v2, v3 = after_round((state[0], state[1], state[2], state[3] ^ word))
     return v0 ^ word, v1, v2, v3
 
 
-@compiled_inline
+@inline_jitable
 def word_at(text: Bytes, place: int, n_bytes: int) -> np.uint64:
     """The first of eight bytes from `place` on, as many as are asked for, the first one lowest."""
     word = np.uint64(0)
@@ -76,7 +77,7 @@ def word_at(text: Bytes, place: int, n_bytes: int) -> np.uint64:
     return word
 
 
-@compiled_inline
+@inline_jitable
 def siphash(text: Bytes, start: int, end: int, key: Key) -> np.uint64:
     """The hash of `text[start:end]`."""
     state = INITIAL[0] ^ key.first, INITIAL[1] ^ key.second, INITIAL[2] ^ key.first, INITIAL[3] ^ key.second
@@ -92,7 +93,7 @@ def siphash(text: Bytes, start: int, end: int, key: Key) -> np.uint64:
     return state[0] ^ state[1] ^ state[2] ^ state[3]
 
 
-@compiled
+@cached_njit
 def siphash_of(text: Bytes, key: Key) -> np.uint64:
     return siphash(text, 0, len(text), key)
 
@@ -121,13 +122,13 @@ class Written(NamedTuple):
     pieces: LongArray
 
 
-@compiled_inline
+@inline_jitable
 def n_prefix(written: Written, row: int) -> int:
     """How much of the base a URL begins with."""
     return int(written.prefixes[min(written.pieces[row, 0], len(written.prefixes) - 1)])
 
 
-@compiled
+@cached_njit
 def put_together(written: Written) -> tuple[Bytes, LongArray]:
     """The URLs laid end to end, and where each ends, with 0 before the first; those not to be looked for are empty."""
     base, _, data, pieces = written
@@ -144,7 +145,7 @@ def put_together(written: Written) -> tuple[Bytes, LongArray]:
     return urls, ends
 
 
-@compiled_inline
+@inline_jitable
 def is_same(text: Bytes, place: int, other: Bytes, other_place: int, length: int) -> bool:
     # Nearly always they are: to look at all bytes at once is quicker than to stop at the first that differs.
     difference = np.uint8(0)
@@ -153,7 +154,7 @@ def is_same(text: Bytes, place: int, other: Bytes, other_place: int, length: int
     return bool(difference == 0)
 
 
-@compiled_inline
+@inline_jitable
 def text_start(end: npt.NDArray[np.uint32], passed: LongArray, end_limit: int, number: int) -> int:
     start = int(np.int64(end[number]))
     for place in passed:
@@ -162,7 +163,7 @@ def text_start(end: npt.NDArray[np.uint32], passed: LongArray, end_limit: int, n
     return start
 
 
-@compiled_inline
+@inline_jitable
 def is_url(texts: Texts, number: int, urls: Bytes, start: int, end: int) -> bool:
     """Whether URL `number` is `urls[start:end]`."""
     name_start = texts.origin_end[texts.origin[number]]
@@ -175,10 +176,11 @@ def is_url(texts: Texts, number: int, urls: Bytes, start: int, end: int) -> bool
     return is_origin and is_same(texts.text, rest_start, urls, start + n_name, n_rest)
 
 
-@compiled
+@cached_njit
 def find_pieces(written: Written, key: Key, texts: Texts) -> IntArray:
     """What `url_table.UrlTable.find_pieces` says."""
     urls, ends = put_together(written)
+    key, texts = borrowed((key, texts))
     n_urls, slots = len(ends) - 1, texts.slots
     # All hashes first: then the processor fetches the slots of several URLs from memory at a time.
     hashes = np.empty(n_urls, np.uint64)

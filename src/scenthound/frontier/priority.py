@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scenthound import compiling
+from scenthound import jit
 from scenthound.frontier.base import (
     COMBINE,
     KEY_BITS,
@@ -189,7 +189,7 @@ class UnboundedFrontier(PriorityFrontier):
 
 
 def _should_compile(n_known: int) -> bool:
-    return n_known > (0 if compiling.is_loaded() else LARGE) and compiling.can_compile()
+    return n_known > (0 if jit.is_loaded() else LARGE) and jit.is_available()
 
 
 def _compiled(salt: int) -> "CompiledFrontier":

@@ -11,14 +11,14 @@ rounds read shares in single precision, of which twice as many fit into the cach
 
 import numpy as np
 
-from scenthound.compiling import compiled, compiled_part
+from scenthound.jit import cached_njit, jitable
 from scenthound.model import FloatArray, IntArray, LongArray
 
 #: Up to here single precision is enough.
 ROUGH_TOLERANCE = 1e-6
 
 
-@compiled
+@cached_njit
 def turned_around(offset: LongArray, target: IntArray) -> tuple[LongArray, IntArray]:
     """Offsets and pages: the others that link to each page, ascending."""
     n_pages = len(offset) - 1
@@ -37,7 +37,7 @@ def turned_around(offset: LongArray, target: IntArray) -> tuple[LongArray, IntAr
     return in_offset, source
 
 
-@compiled_part
+@jitable
 def improve(
     in_offset: LongArray,
     source: IntArray,
@@ -64,7 +64,7 @@ def improve(
             break
 
 
-@compiled
+@cached_njit
 def ranks(offset: LongArray, target: IntArray, damping: float, tolerance: float, most_rounds: int) -> FloatArray:
     """The rank of every page; there is at least one."""
     n_pages = len(offset) - 1

@@ -14,8 +14,8 @@ import math
 
 import numpy as np
 
-from scenthound.compiling import can_compile, is_loaded
 from scenthound.errors import InvalidParameter
+from scenthound.jit import is_available, is_loaded
 from scenthound.metrics.page_graph import PageGraph
 from scenthound.model import FloatArray
 
@@ -31,7 +31,7 @@ def pagerank(graph: PageGraph, *, damping: float = DAMPING, tolerance: float = T
     """The rank of every page."""
     if graph.n_pages == 0:
         return np.zeros(0)
-    if is_loaded() or (len(graph.target) >= MANY_LINKS and can_compile()):
+    if is_loaded() or (len(graph.target) >= MANY_LINKS and is_available()):
         from scenthound.metrics.compiled_pagerank import ranks
 
         return ranks(graph.offset, graph.target, damping, tolerance, most_rounds(damping, tolerance))

@@ -224,3 +224,5 @@ class Crawl:
     n_repeated: int
     #: The simulated moment of each visit, where the mode has a clock.
     time_s: FloatArray | None = None
+    #: Whether compiled code crawled.
+    is_compiled: bool = False

@@ -183,6 +183,11 @@ class BatchMaker:
         self._name = f"{os.getpid()}.{next(_serial)}"
         self._n_stems_sent = 1
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether compiled code parses the pages by now."""
+        return self._scanner.is_compiled
+
     def batch(self, records: Iterable[RawRecord]) -> PageBatch:
         found = _Found()
         for record in records:

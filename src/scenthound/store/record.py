@@ -46,9 +46,12 @@ class RecordSummary:
     aliases: int
     bytes_read: int
     skipped: dict[str, SkippedCount] = field(default_factory=dict)
+    is_compiled: bool = False  #: whether compiled code parsed pages; decides nothing
 
     @classmethod
-    def of(cls, web: RecordedWeb, bytes_read: int, skipped: dict[str, SkippedCount]) -> "RecordSummary":
+    def of(
+        cls, web: RecordedWeb, bytes_read: int, skipped: dict[str, SkippedCount], is_compiled: bool = False
+    ) -> "RecordSummary":
         return cls(
             pages=web.n_pages,
             urls=web.n_urls,
@@ -60,11 +63,13 @@ class RecordSummary:
             aliases=int(np.count_nonzero(web.url_page >= 0)) - web.n_pages,
             bytes_read=bytes_read,
             skipped=skipped,
+            is_compiled=is_compiled,
         )
 
     def counts(self) -> dict[str, Any]:
-        """The summary as plain values, for files and for `--json`."""
-        values: dict[str, Any] = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "skipped"}
+        """The counts as plain values, for files and for `--json`."""
+        others = ("skipped", "is_compiled")
+        values: dict[str, Any] = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in others}
         values["skipped"] = {
             reason: {"count": skipped.count, "examples": list(skipped.examples)}
             for reason, skipped in self.skipped.items()
@@ -142,11 +147,12 @@ NumberedChunk = tuple[int, Chunk]
 
 
 class Parsed(NamedTuple):
-    """A batch, the number of the file it is of, and how much of that file was read by then."""
+    """A batch, the number of its file, how much of that file was read by then, and whether compiled code parsed it."""
 
     file: int
     bytes_read: int
     batch: PageBatch
+    is_compiled: bool
 
 
 class ChunkParser:
@@ -158,7 +164,8 @@ class ChunkParser:
 
     def __call__(self, numbered: NumberedChunk) -> Parsed:
         file, chunk = numbered
-        return Parsed(file, chunk.bytes_read, self._maker.batch(chunk.records(self._options)))
+        batch = self._maker.batch(chunk.records(self._options))
+        return Parsed(file, chunk.bytes_read, batch, self._maker.is_compiled)
 
 
 @dataclass(slots=True)
@@ -179,6 +186,7 @@ class _Recording:
         self._sources, self._sizes = sources, sizes
         self._options, self._workers, self._progress = options, workers, progress
         self._tally = SkippedTally()
+        self._is_compiled = False
         self._files = [_FileTally() for _ in sources]
 
     def write(self, folder: Path) -> RecordSummary:
@@ -190,7 +198,7 @@ class _Recording:
             web = RecordedWeb(builder.finish())
         finally:
             columns.close()
-        summary = RecordSummary.of(web, sum(self._sizes), self._tally.by_reason())
+        summary = RecordSummary.of(web, sum(self._sizes), self._tally.by_reason(), self._is_compiled)
         write_about(folder, self._about(web, summary))
         return summary
 
@@ -216,6 +224,7 @@ class _Recording:
         before = builder.n_pages
         skipped = builder.add(part.batch)
         self._tally.add(skipped)
+        self._is_compiled |= part.is_compiled
         file = self._files[part.file]
         file.skipped.add(skipped)
         file.pages += builder.n_pages - before

@@ -8,7 +8,7 @@ until then: loading takes longer than a short crawl would save.
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.compiling import compiled, compiled_part
+from scenthound.jit import cached_njit, jitable
 from scenthound.model import FloatArray, IntArray, LongArray
 from scenthound.text.word_table import ABSENT, HALF_BITS, MAX_WORD_CHARACTERS, TOO_LONG, HashArray, Slots
 
@@ -41,7 +41,7 @@ class WordCounts:
         return total
 
 
-@compiled
+@cached_njit
 def _squared_norm(words: IntArray, counts: IntArray) -> int:
     """Leaves the counts as 0 as they were; -1 if a word has none, and then they are of no use any more."""
     total = 0
@@ -57,7 +57,7 @@ def _squared_norm(words: IntArray, counts: IntArray) -> int:
     return total - n_stop_words * n_stop_words
 
 
-@compiled
+@cached_njit
 def total_weight(words: IntArray, weights: FloatArray) -> float:
     """The sum of the weights of all words; the last weight is that of all further words."""
     total, last = 0.0, len(weights) - 1
@@ -66,7 +66,7 @@ def total_weight(words: IntArray, weights: FloatArray) -> float:
     return total
 
 
-@compiled
+@cached_njit
 def simhash(words: IntArray, most_words: int, factors: _Hashes) -> tuple[int, int]:
     """The bits that more than half of the hashes have of all different triples of neighbouring words, stop words (id 0)
     left out; and how many words that is by, `most_words` at most."""
@@ -86,7 +86,7 @@ def simhash(words: IntArray, most_words: int, factors: _Hashes) -> tuple[int, in
     return int(_majority(hashes, n_hashes, np.zeros(_BITS, np.uint64))), n_kept
 
 
-@compiled_part
+@jitable
 def _hash_triples(words: _Hashes, factors: _Hashes, hashes: _Hashes) -> None:
     for place in range(len(words) - 2):
         mixed = words[place] * factors[0] + words[place + 1] * factors[1] + words[place + 2] * factors[2]
@@ -94,7 +94,7 @@ def _hash_triples(words: _Hashes, factors: _Hashes, hashes: _Hashes) -> None:
         hashes[place] = mixed ^ (mixed >> _HALF)
 
 
-@compiled_part
+@jitable
 def _keep_different(hashes: _Hashes, n_hashes: int, seen: _Hashes) -> int:
     """Move the hashes to the front, each once and 0 not at all; `seen` are slots, all 0. How many."""
     n_kept, last_slot = 0, np.uint64(len(seen) - 1)
@@ -110,7 +110,7 @@ def _keep_different(hashes: _Hashes, n_hashes: int, seen: _Hashes) -> int:
     return n_kept
 
 
-@compiled_part
+@jitable
 def _majority(hashes: _Hashes, n_hashes: int, planes: _Hashes) -> np.uint64:
     """The bits that more than half of the hashes have; zeros behind them fill up the last group.
 
@@ -134,14 +134,14 @@ def _majority(hashes: _Hashes, n_hashes: int, planes: _Hashes) -> np.uint64:
     return _above(planes, np.uint64(n_hashes // 2))
 
 
-@compiled_part
+@jitable
 def _add(first: np.uint64, second: np.uint64, third: np.uint64) -> tuple[np.uint64, np.uint64]:
     """The sum of three bits at each of 64 places: its lower bit and its upper one."""
     half = first ^ second
     return half ^ third, (first & second) | (half & third)
 
 
-@compiled_part
+@jitable
 def _above(planes: _Hashes, bound: np.uint64) -> np.uint64:
     """The bits whose counters are above the bound: all are compared with it at once, from their highest bits on."""
     above, equal = np.uint64(0), ~np.uint64(0)
@@ -164,7 +164,7 @@ Codes = npt.NDArray[np.uint32]
 KnownParts = tuple[Codes, HashArray, HashArray, IntArray, HashArray]
 
 
-@compiled
+@cached_njit
 def hash_words(codes: Codes, cuts: LongArray, lower: Codes, base: np.uint64) -> tuple[LongArray, HashArray, IntArray]:
     """Where words start and end, in turn; their hashes c0 + c1 base + c2 base^2 + ... of the characters c; how many
     start before each cut."""
@@ -196,7 +196,7 @@ def hash_words(codes: Codes, cuts: LongArray, lower: Codes, base: np.uint64) -> 
     return edges[: 2 * n_words], hashes[:n_words], places
 
 
-@compiled_part
+@jitable
 def find_numbers(hashes: HashArray, slots: Slots, numbers: IntArray) -> int:
     """Write the number of every hash; how many are unknown. In a loop of its own, in which one word need not wait for
     the memory of another."""
@@ -213,7 +213,7 @@ def find_numbers(hashes: HashArray, slots: Slots, numbers: IntArray) -> int:
     return n_unknown
 
 
-@compiled
+@cached_njit
 def find_words(
     codes: Codes, cuts: LongArray, *known: *KnownParts
 ) -> tuple[LongArray, HashArray, IntArray, int, IntArray]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scenthound.compiling import is_loaded
+from scenthound.jit import is_loaded
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
 
 if TYPE_CHECKING:

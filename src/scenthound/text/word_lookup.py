@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.compiling import can_compile
+from scenthound.jit import is_available
 from scenthound.model import IntArray, LongArray
 from scenthound.text.word_table import ABSENT, MAX_WORD_CHARACTERS, TOO_LONG, HashArray, WordTable
 
@@ -88,7 +88,7 @@ class WordLookup:
     @property
     def is_compiled(self) -> bool:
         """Whether it goes on compiled: it has read much, and there is numba."""
-        return self._n_characters > MUCH_CHARACTERS and can_compile()
+        return self._n_characters > MUCH_CHARACTERS and is_available()
 
     def known(self) -> Known:
         """What compiled code looks words up with, until more is kept."""

@@ -5,13 +5,14 @@ bits of the bytes that it means. See Warren, "Hacker's Delight", 2nd ed., 6-1, f
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
-from numba.cpython.unsafe.numbers import trailing_zeros
+from llvmlite import ir
+from numba.extending import intrinsic
 
-from scenthound.compiling import compiled_inline
+from scenthound.jit import inline_jitable
 from scenthound.model import LongArray
 from scenthound.text.word_table import HashArray
 
@@ -102,7 +103,16 @@ def first_slot(first_bytes: int) -> int:
     return SLOTS + 3 * ((first_bytes * SLOT_FACTOR >> (63 - SLOT_BITS)) & ((1 << SLOT_BITS) - 1))
 
 
-_trailing_zeros = cast(Callable[[np.uint64], np.uint64], trailing_zeros)
+@intrinsic
+def _count_trailing_zeros(_typing: Any, number: Any) -> tuple[Any, Callable[..., Any]]:
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return number(number), generate
+
+
+#: For type checkers.
+_trailing_zeros = cast(Callable[[np.uint64], np.uint64], _count_trailing_zeros)
 
 _ONES = np.uint64(0x0101010101010101)
 _HIGH_BITS = np.uint64(0x8080808080808080)
@@ -114,7 +124,7 @@ _ONE, _SEVEN = np.uint64(1), np.uint64(7)
 _BYTE = np.uint64(0xFF)
 
 
-@compiled_inline
+@inline_jitable
 def eight_at(data: Bytes, place: int) -> np.uint64:
     """The eight bytes from `place` on; compiled, it is one instruction."""
     eight = np.uint64(0)
@@ -123,27 +133,27 @@ def eight_at(data: Bytes, place: int) -> np.uint64:
     return eight
 
 
-@compiled_inline
+@inline_jitable
 def write_eight(text: Bytes, place: int, eight: np.uint64) -> None:
     """Write eight bytes from `place` on; this is one instruction too."""
     for at in range(8):
         text[np.uint64(place) + np.uint64(at)] = (eight >> np.uint64(8 * at)) & _BYTE
 
 
-@compiled_inline
+@inline_jitable
 def before_first(high_bits: np.uint64) -> np.uint64:
     """The mask of the bytes before the first whose high bit is set: of all eight if none is."""
     first = high_bits & (~high_bits + _ONE)
     return (first >> _SEVEN) - _ONE
 
 
-@compiled_inline
+@inline_jitable
 def n_bytes(mask: np.uint64) -> int:
     """How many bytes the mask has, which are the first ones."""
     return int(np.int64(_trailing_zeros(~mask))) >> 3
 
 
-@compiled_inline
+@inline_jitable
 def leading_letters(eight: np.uint64) -> np.uint64:
     """The mask of the ASCII letters and digits that the eight bytes begin with."""
     folded, plain = (eight | _LOWER) & ~_HIGH_BITS, eight & ~_HIGH_BITS
@@ -152,13 +162,13 @@ def leading_letters(eight: np.uint64) -> np.uint64:
     return before_first(~((letters | digits) & ~eight) & _HIGH_BITS)
 
 
-@compiled_inline
+@inline_jitable
 def lowered(eight: np.uint64, mask: np.uint64) -> np.uint64:
     """The lower case of the letters and digits of the mask; all other bytes are 0."""
     return (eight | _LOWER) & mask
 
 
-@compiled_inline
+@inline_jitable
 def place_of(data: Bytes, place: int, end: int, byte: int) -> int:
     """The place of the next such byte before `end`."""
     wanted = _ONES * np.uint64(byte)
@@ -178,12 +188,12 @@ def place_of(data: Bytes, place: int, end: int, byte: int) -> int:
 # Importing this file needs numba (the extra `fast`).
 
 
-@compiled_inline
+@inline_jitable
 def is_letter(byte: int) -> bool:
     return FIRST_LETTER <= byte | LOWER <= LAST_LETTER
 
 
-@compiled_inline
+@inline_jitable
 def read_number(data: Bytes, place: int) -> tuple[int, int]:
     """The code of a numeric reference whose `#` is at `place`, and the place behind it."""
     place += 1
@@ -206,7 +216,7 @@ def read_number(data: Bytes, place: int) -> tuple[int, int]:
     return code, place + 1
 
 
-@compiled_inline
+@inline_jitable
 def read_reference(page: Page, place: int) -> tuple[int, int]:
     """The code of the character that the `&` at `place` stands for, alone or as part of a reference, and the place
     behind it."""
@@ -232,7 +242,7 @@ def read_reference(page: Page, place: int) -> tuple[int, int]:
     return (tables[low + tables[N_REFERENCES]], end + 1) if is_known else (0, NOT_ORDINARY)
 
 
-@compiled_inline
+@inline_jitable
 def read_sequence(data: Bytes, place: int) -> tuple[int, int]:
     """The code of the character of more than one byte at `place`, by RFC 3629, and the place behind it."""
     lead = data[place]
@@ -250,7 +260,7 @@ def read_sequence(data: Bytes, place: int) -> tuple[int, int]:
     return code, place + length
 
 
-@compiled_inline
+@inline_jitable
 def write_character(text: Bytes, place: int, code: int) -> int:
     """Write a character in UTF-8; the place behind it. No reference is shorter than what it stands for."""
     if code < 0x80:

@@ -13,7 +13,8 @@ they are written. So no tree is built; of the elements that are open only those 
 
 import numpy as np
 
-from scenthound.compiling import compiled, compiled_inline
+from scenthound.borrowed_arrays import borrowed
+from scenthound.jit import cached_njit, inline_jitable
 from scenthound.model import IntArray, LongArray
 from scenthound.text.compiled import KnownParts, find_numbers
 from scenthound.text.word_table import HashArray, Slots
@@ -83,7 +84,7 @@ from scenthound.web.compiled_text import end_word, read_literally, read_text, sp
 # Importing this file needs numba (the extra `fast`). A depth of the stack that is negative means "not ordinary".
 
 
-@compiled_inline
+@inline_jitable
 def popped(room: LongArray, depth: int, to: int, tables: LongArray) -> int:
     """The depth after all from depth `to` on was closed. A form is closed by its own end tag only."""
     for at in range(to, depth):
@@ -92,7 +93,7 @@ def popped(room: LongArray, depth: int, to: int, tables: LongArray) -> int:
     return to
 
 
-@compiled_inline
+@inline_jitable
 def pushed(room: LongArray, depth: int, tag: int) -> int:
     """The depth after the element was opened."""
     if depth < 0 or depth >= MAX_DEPTH:
@@ -101,7 +102,7 @@ def pushed(room: LongArray, depth: int, tag: int) -> int:
     return depth + 1
 
 
-@compiled_inline
+@inline_jitable
 def table_part(room: LongArray, depth: int, tables: LongArray) -> int:
     """Where in the stack the innermost table, cell or caption is, -1 if none."""
     at = depth - 1
@@ -110,7 +111,7 @@ def table_part(room: LongArray, depth: int, tables: LongArray) -> int:
     return at
 
 
-@compiled_inline
+@inline_jitable
 def between_cells(room: LongArray, depth: int, tables: LongArray) -> int:
     """The depth after the cell or caption that is open, if one is, was closed."""
     at = table_part(room, depth, tables)
@@ -119,7 +120,7 @@ def between_cells(room: LongArray, depth: int, tables: LongArray) -> int:
     return popped(room, depth, at, tables) if tables[room[at]] > ROW else depth
 
 
-@compiled_inline
+@inline_jitable
 def open_table_part(room: LongArray, depth: int, tag: int, tables: LongArray) -> int:
     """The depth after a start tag of the parts of a table."""
     kind = tables[tag]
@@ -137,7 +138,7 @@ def open_table_part(room: LongArray, depth: int, tag: int, tables: LongArray) ->
     return pushed(room, depth, tag)
 
 
-@compiled_inline
+@inline_jitable
 def close_table_part(room: LongArray, depth: int, tag: int, tables: LongArray) -> int:
     """The depth after an end tag of a table or its parts."""
     kind, at = tables[tag], table_part(room, depth, tables)
@@ -154,7 +155,7 @@ def close_table_part(room: LongArray, depth: int, tag: int, tables: LongArray) -
     return popped(room, depth, at, tables) if room[at] == tag else NOT_ORDINARY
 
 
-@compiled_inline
+@inline_jitable
 def open_block(room: LongArray, depth: int, tag: int, tables: LongArray) -> int:
     """The depth after a start tag of a block outside tables."""
     kind = tables[tag]
@@ -173,7 +174,7 @@ def open_block(room: LongArray, depth: int, tag: int, tables: LongArray) -> int:
     return pushed(room, depth, tag)
 
 
-@compiled_inline
+@inline_jitable
 def close_block(room: LongArray, depth: int, tag: int, tables: LongArray) -> int:
     """The depth after an end tag of a block outside tables: the same if no such block is open."""
     kind = tables[tag]
@@ -194,7 +195,7 @@ def close_block(room: LongArray, depth: int, tag: int, tables: LongArray) -> int
     return depth
 
 
-@compiled_inline
+@inline_jitable
 def has_ink(text: Bytes, start: int, end: int) -> bool:
     """Whether there is anything but white space."""
     while start < end and is_space(text[start]):
@@ -202,7 +203,7 @@ def has_ink(text: Bytes, start: int, end: int) -> bool:
     return start < end
 
 
-@compiled_inline
+@inline_jitable
 def read_title(page: Page, place: int, end: int) -> bool:
     """Read the text of the title, which must be the only one and before all other text."""
     room = page.room
@@ -215,7 +216,7 @@ def read_title(page: Page, place: int, end: int) -> bool:
     return is_read
 
 
-@compiled_inline
+@inline_jitable
 def turn_head(room: LongArray, kind: int, is_end: bool) -> bool:
     """Read what stands in a head and has no text."""
     if kind == META and not is_end and room[SPANS + 2 * NAME] < room[SPANS + 2 * NAME + 1]:
@@ -231,7 +232,7 @@ def turn_head(room: LongArray, kind: int, is_end: bool) -> bool:
     return True
 
 
-@compiled_inline
+@inline_jitable
 def turn_block(page: Page, tag: int, is_end: bool) -> bool:
     """Open or close what is no inline element."""
     room, tables = page.room, page.tables
@@ -252,13 +253,13 @@ def turn_block(page: Page, tag: int, is_end: bool) -> bool:
     return bool(depth >= 0)
 
 
-@compiled_inline
+@inline_jitable
 def is_between_cells(page: Page) -> bool:
     depth = page.room[DEPTH]
     return bool(depth > 0 and TABLE <= page.tables[page.room[depth - 1]] <= ROW)
 
 
-@compiled_inline
+@inline_jitable
 def read_tag(page: Page, place: int) -> int:
     """The place behind the tag at `place` and, if it opens raw text, behind that text."""
     data, room = page.data, page.room
@@ -292,13 +293,13 @@ def read_tag(page: Page, place: int) -> int:
     return place if is_ordinary else NOT_ORDINARY
 
 
-@compiled_inline
+@inline_jitable
 def may_stand_between_cells(kind: int, is_end: bool) -> bool:
     # A table there would end the table that it stands in.
     return kind in (SCRIPT, STYLE) or kind > TABLE or (kind == TABLE and is_end)
 
 
-@compiled_inline
+@inline_jitable
 def read_all(page: Page) -> bool:
     """Read the page to its end, or to the first thing that is not ordinary."""
     data, room = page.data, page.room
@@ -317,7 +318,7 @@ def read_all(page: Page) -> bool:
             return False
 
 
-@compiled
+@cached_njit
 def read_page(
     padded: Bytes, tables: LongArray, max_links: int, *known: *KnownParts
 ) -> tuple[bool, Bytes, LongArray, tuple[LongArray, HashArray, IntArray, int]]:
@@ -336,7 +337,8 @@ def read_page(
     room[:METAS] = 0
     room[TITLE_END] = room[BASE_START] = -1
     room[MAX_LINKS] = max_links
-    is_ordinary = read_all(Page(data, padded, text, edges, hashes, room, tables, lower, powers))
+    page = Page(data, padded, text, edges, hashes, room, tables, lower, powers)
+    is_ordinary = read_all(borrowed(page))
     n_words = room[N_WORDS] if is_ordinary else 0
     numbers = np.empty(n_words, np.int32)
     n_unknown = find_numbers(hashes[:n_words], Slots(slot_hashes, slot_numbers, mixing), numbers)

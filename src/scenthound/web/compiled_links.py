@@ -9,7 +9,8 @@ Bytes that are no ASCII, and `&`, may stand for other characters: such values ar
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.compiling import compiled, compiled_part
+from scenthound.borrowed_arrays import borrowed
+from scenthound.jit import cached_njit, jitable
 from scenthound.model import LongArray
 
 Bytes = npt.NDArray[np.uint8]
@@ -42,7 +43,7 @@ _HTTP = np.frombuffer(b"http", np.uint8)
 _NOFOLLOW = np.frombuffer(b"nofollow", np.uint8)
 
 
-@compiled_part
+@jitable
 def is_odd(data: Bytes, place: int, end: int) -> bool:
     while place < end:
         if data[place] == _AMPERSAND or data[place] >= 0x80:
@@ -51,7 +52,7 @@ def is_odd(data: Bytes, place: int, end: int) -> bool:
     return False
 
 
-@compiled_part
+@jitable
 def starts_with(data: Bytes, place: int, end: int, name: Bytes) -> bool:
     """Whether the name is written there, in whatever case of letters."""
     at = 0
@@ -60,7 +61,7 @@ def starts_with(data: Bytes, place: int, end: int, name: Bytes) -> bool:
     return at == len(name)
 
 
-@compiled_part
+@jitable
 def says_nofollow(data: Bytes, place: int, end: int) -> bool:
     while place < end:
         start = place
@@ -72,7 +73,7 @@ def says_nofollow(data: Bytes, place: int, end: int) -> bool:
     return False
 
 
-@compiled_part
+@jitable
 def after_class(data: Bytes, place: int, end: int, wanted: int) -> int:
     """The place behind all bytes that belong to the class."""
     while place < end and _CLASS_OF[data[place]] & wanted:
@@ -80,7 +81,7 @@ def after_class(data: Bytes, place: int, end: int, wanted: int) -> int:
     return place
 
 
-@compiled_part
+@jitable
 def after_path(data: Bytes, place: int, end: int) -> int:
     """The place behind a plain path and its query, if there is one."""
     if place == end or not _CLASS_OF[data[place]] & _FIRST:
@@ -97,14 +98,14 @@ def after_path(data: Bytes, place: int, end: int) -> int:
     return place
 
 
-@compiled_part
+@jitable
 def fragment_start(data: Bytes, place: int, end: int) -> int:
     while place < end and data[place] != _HASH:
         place += 1
     return place
 
 
-@compiled_part
+@jitable
 def is_fragment(data: Bytes, place: int, end: int) -> bool:
     """Whether nothing follows but a fragment, in which no white space stands that would be cut off."""
     if place < end and data[place] != _HASH:
@@ -116,7 +117,7 @@ def is_fragment(data: Bytes, place: int, end: int) -> bool:
     return True
 
 
-@compiled_part
+@jitable
 def how_written(data: Bytes, first: int, end: int) -> tuple[int, int, int]:
     """The kind of a reference that is not odd, and where that begins and ends which is appended."""
     if starts_with(data, first, end, _HTTP):
@@ -134,9 +135,10 @@ def how_written(data: Bytes, first: int, end: int) -> tuple[int, int, int]:
     return (SAME_PAGE if kind == RELATIVE and last == start else kind), start, last
 
 
-@compiled
+@cached_njit
 def read_references(data: Bytes, links: LongArray) -> tuple[LongArray, int]:
     """What is said of each link of a page; and the flags that any of them has."""
+    data, links = borrowed((data, links))
     said = np.empty((len(links), FLAGS + 1), np.int64)
     all_flags = 0
     for link in range(len(links)):

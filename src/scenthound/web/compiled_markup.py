@@ -5,7 +5,7 @@ Importing this file needs numba (the extra `fast`).
 
 import numpy as np
 
-from scenthound.compiling import compiled_inline
+from scenthound.jit import inline_jitable
 from scenthound.web.compiled_bytes import (
     ALT,
     APOSTROPHE,
@@ -44,22 +44,22 @@ from scenthound.web.compiled_bytes import (
     place_of,
 )
 
-_first_slot = compiled_inline(first_slot)
+_first_slot = inline_jitable(first_slot)
 
 
-@compiled_inline
+@inline_jitable
 def is_space(byte: int) -> bool:
     return byte in (SPACE, LINE_FEED, RETURN, TAB, FORM_FEED)
 
 
-@compiled_inline
+@inline_jitable
 def after(page: Page, place: int, end: int) -> int:
     """The place behind the next byte `end`."""
     place = place_of(page.padded, place, len(page.data), end)
     return place + 1 if place >= 0 else NOT_ORDINARY
 
 
-@compiled_inline
+@inline_jitable
 def after_comment(page: Page, place: int) -> int:
     """The place behind a comment of which the first text byte is at `place`."""
     data = page.data
@@ -79,7 +79,7 @@ def after_comment(page: Page, place: int) -> int:
         place += 1
 
 
-@compiled_inline
+@inline_jitable
 def after_declaration(page: Page, place: int) -> int:
     """The place behind what begins with `<!` or `<?` at `place`."""
     data = page.data
@@ -92,7 +92,7 @@ def after_declaration(page: Page, place: int) -> int:
     return NOT_ORDINARY
 
 
-@compiled_inline
+@inline_jitable
 def read_name(page: Page, place: int) -> tuple[int, int]:
     """The number of the tag whose name begins at `place`, and the place behind the name."""
     data, tables = page.data, page.tables
@@ -115,7 +115,7 @@ def read_name(page: Page, place: int) -> tuple[int, int]:
     return 0, NOT_ORDINARY
 
 
-@compiled_inline
+@inline_jitable
 def read_attributes(page: Page, place: int) -> int:
     """The place behind a tag whose attributes begin at `place`; those that say something are put into `room`."""
     data, room = page.data, page.room
@@ -143,7 +143,7 @@ def read_attributes(page: Page, place: int) -> int:
             room[SPANS + 2 * attribute], room[SPANS + 2 * attribute + 1] = first, last
 
 
-@compiled_inline
+@inline_jitable
 def read_key(page: Page, place: int) -> tuple[int, int]:
     """The first bytes of the name of an attribute, 0 if they are not all of it, and the place behind the name."""
     data, start = page.data, place
@@ -162,7 +162,7 @@ def read_key(page: Page, place: int) -> tuple[int, int]:
     return key, place if place > start else NOT_ORDINARY
 
 
-@compiled_inline
+@inline_jitable
 def attribute_of(key: int) -> int:
     """The attribute that has a name of these bytes, -1 if it says nothing."""
     if key == ATTRIBUTES[HREF]:
@@ -176,7 +176,7 @@ def attribute_of(key: int) -> int:
     return CONTENT if key == ATTRIBUTES[CONTENT] else -1
 
 
-@compiled_inline
+@inline_jitable
 def read_value(page: Page, place: int) -> tuple[int, int, int]:
     """Where the value of an attribute begins and ends, and the place behind it."""
     data = page.data
@@ -194,7 +194,7 @@ def read_value(page: Page, place: int) -> tuple[int, int, int]:
     return start, place, place
 
 
-@compiled_inline
+@inline_jitable
 def is_name_at(data: Bytes, place: int, start: int, end: int) -> bool:
     """Whether a tag whose name is the one at `start` stands at `place`."""
     length = end - start
@@ -207,7 +207,7 @@ def is_name_at(data: Bytes, place: int, start: int, end: int) -> bool:
     return byte in (GREATER, SLASH) or is_space(byte)
 
 
-@compiled_inline
+@inline_jitable
 def raw_end(page: Page, place: int, start: int, end: int) -> int:
     """Where the end tag of the element begins whose name is `data[start:end]` and whose raw text begins at `place`."""
     data = page.data

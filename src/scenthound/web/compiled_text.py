@@ -7,7 +7,7 @@ one may be open between two texts: `room[N_CHARACTERS]` of it are read then.
 
 import numpy as np
 
-from scenthound.compiling import compiled_inline, compiled_part
+from scenthound.jit import inline_jitable, jitable
 from scenthound.model import LongArray
 from scenthound.text.word_table import MAX_WORD_CHARACTERS, TOO_LONG, HashArray
 from scenthound.web.compiled_bytes import (
@@ -64,7 +64,7 @@ _KIND_OF[list(b"<&")] = _KIND_OF[0x80:] = _SPECIAL
 _BYTE, _BYTE_BITS = np.uint64(0xFF), np.uint64(8)
 
 
-@compiled_inline
+@inline_jitable
 def end_word(page: Page) -> None:
     """End the word that is open, if one is."""
     room = page.room
@@ -75,7 +75,7 @@ def end_word(page: Page) -> None:
     room[N_WORDS], room[N_CHARACTERS] = n_words + (n_characters > 0), 0
 
 
-@compiled_inline
+@inline_jitable
 def hash_of(letters: np.uint64, powers: HashArray) -> np.uint64:
     """The hash of eight letters; those at the end may be 0."""
     total = letters & _BYTE
@@ -85,7 +85,7 @@ def hash_of(letters: np.uint64, powers: HashArray) -> np.uint64:
     return total
 
 
-@compiled_inline
+@inline_jitable
 def read_character(page: Page, place: int) -> int:
     """Read a character that is written with more than one byte: the place behind it."""
     room, powers = page.room, page.powers
@@ -107,7 +107,7 @@ def read_character(page: Page, place: int) -> int:
     return place
 
 
-@compiled_inline
+@inline_jitable
 def read_text(page: Page, place: int, end: int) -> int:
     """Read characters up to `end`, or to a `<` that opens something: the place of that, or the end.
 
@@ -152,7 +152,7 @@ def read_text(page: Page, place: int, end: int) -> int:
     return place
 
 
-@compiled_inline
+@inline_jitable
 def opens_something(data: Bytes, place: int) -> bool:
     """Whether the `<` at `place` does."""
     if place + 1 >= len(data):
@@ -160,7 +160,7 @@ def opens_something(data: Bytes, place: int) -> bool:
     return is_letter(data[place + 1]) or data[place + 1] in (SLASH, EXCLAMATION, QUESTION)
 
 
-@compiled_part
+@jitable
 def read_literally(page: Page, place: int, end: int) -> bool:
     """Read all characters up to `end`, between which no `<` opens anything."""
     while 0 <= place < end:
@@ -180,7 +180,7 @@ def read_literally(page: Page, place: int, end: int) -> bool:
 # piece.
 
 
-@compiled_inline
+@inline_jitable
 def open_inline(room: LongArray, tag: int) -> bool:
     room[N_INLINE] += 1
     room[OPEN_INLINE + tag] += 1
@@ -192,7 +192,7 @@ def open_inline(room: LongArray, tag: int) -> bool:
     return bool(room[N_INLINE] < MAX_OPEN_INLINE)
 
 
-@compiled_inline
+@inline_jitable
 def close_inline(room: LongArray, tag: int) -> bool:
     if room[WHOLE] and not close_inner(room, tag):
         return False
@@ -202,7 +202,7 @@ def close_inline(room: LongArray, tag: int) -> bool:
     return True
 
 
-@compiled_inline
+@inline_jitable
 def close_inner(room: LongArray, tag: int) -> bool:
     """Close the last of these tags within the link or label that is open, if there is one."""
     at = INNER + room[N_INNER] - 1
@@ -217,7 +217,7 @@ def close_inner(room: LongArray, tag: int) -> bool:
     return True
 
 
-@compiled_inline
+@inline_jitable
 def open_link(page: Page, tag: int) -> bool:
     room = page.room
     if room[WHOLE] or room[N_LINKS] == room[MAX_LINKS]:
@@ -234,7 +234,7 @@ def open_link(page: Page, tag: int) -> bool:
     return True
 
 
-@compiled_inline
+@inline_jitable
 def close_link(page: Page, tag: int) -> bool:
     room = page.room
     if room[WHOLE] != tag:
@@ -245,7 +245,7 @@ def close_link(page: Page, tag: int) -> bool:
     return True
 
 
-@compiled_inline
+@inline_jitable
 def turn_label(page: Page, tag: int, is_end: bool) -> bool:
     """Open or close a label."""
     room = page.room
@@ -256,7 +256,7 @@ def turn_label(page: Page, tag: int, is_end: bool) -> bool:
     return True
 
 
-@compiled_inline
+@inline_jitable
 def speak_for_image(page: Page) -> bool:
     """Write the alt text of an image, apart from its neighbours."""
     first, last = page.room[SPANS + 2 * ALT], page.room[SPANS + 2 * ALT + 1]
@@ -268,7 +268,7 @@ def speak_for_image(page: Page) -> bool:
     return is_read
 
 
-@compiled_inline
+@inline_jitable
 def turn_inline(page: Page, tag: int, is_end: bool) -> bool:
     """Open or close an inline element, or what stands in a line."""
     kind, room = page.tables[tag], page.room

@@ -26,8 +26,8 @@ from array import array
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.compiling import is_loaded
 from scenthound.errors import InvalidParameter
+from scenthound.jit import is_loaded
 from scenthound.model import IntArray
 
 #: Without stop words.

@@ -14,7 +14,6 @@ from importlib.metadata import version
 from itertools import zip_longest
 from math import isclose
 
-from scenthound.compiling import can_compile
 from scenthound.errors import InvalidInput
 from scenthound.experiments.evolve.evaluation import Evaluation
 from scenthound.experiments.evolve.folder import Logged, SearchFolder, bad_line
@@ -36,7 +35,6 @@ class EvolutionStatus:
     n_done: int  #: of the round at hand, known ones included
     n_asked: int
     n_visits: int
-    compiles: bool = False  #: the first crawls may have to wait for compiled code
 
     @property
     def n_told(self) -> int:
@@ -160,8 +158,7 @@ class EvolutionRun:
         return self.settings.rules_of(self.search.weights_of(genes))
 
     def _report(self, n_done: int, n_asked: int) -> None:
-        compiles = not self.settings.experiment.plain and can_compile()
-        self._watch(EvolutionStatus(self.search.summary(), n_done, n_asked, self.n_visits, compiles))
+        self._watch(EvolutionStatus(self.search.summary(), n_done, n_asked, self.n_visits))
 
     @property
     def best(self) -> Scored:

@@ -5,7 +5,7 @@ Importing this file needs numba (the extra `fast`).
 
 from math import copysign, inf
 
-from scenthound.compiling import compiled_inline, compiled_part
+from scenthound.jit import inline_jitable, jitable
 from scenthound.simulator.compiled.compiled_discovery import find
 from scenthound.simulator.compiled.compiled_queue import NO_ROOM, NOTHING, best, put, take, withdraw
 from scenthound.simulator.compiled.records import (
@@ -34,7 +34,7 @@ from scenthound.strategies.cash import MOST_CASH
 OTIE = int(Kind.OTIE)
 
 
-@compiled_inline
+@inline_jitable
 def find_purse(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int) -> None:
     """Come to know a URL, with an empty purse if it is new."""
     if find(crawl, queue, url):
@@ -42,7 +42,7 @@ def find_purse(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: i
         rich.pages[url].bucket, rich.pages[url].number = UNKNOWN, queue.pages[url].number
 
 
-@compiled_inline
+@inline_jitable
 def start_cash(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int, share: float) -> None:
     """A seed waits: before all others, or with its share like any other page."""
     find_purse(crawl, queue, rich, cash, url)
@@ -53,7 +53,7 @@ def start_cash(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: i
         put(queue, url, share)
 
 
-@compiled_part
+@jitable
 def take_cash(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records) -> int:
     """The page with the most cash, which it holds from now on; OTIE's richest visited page may share again then."""
     numbers, richest = crawl.numbers, NOTHING
@@ -73,7 +73,7 @@ def take_cash(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue
     return url
 
 
-@compiled_part
+@jitable
 def share_again(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int) -> None:
     """Algorithm 1, lines 4 and 5."""
     amount = emptied(rich, cash, url)
@@ -82,7 +82,7 @@ def share_again(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Que
     share_by_promise(web, given, crawl, queue, rich, cash, url, amount)
 
 
-@compiled_inline
+@inline_jitable
 def emptied(rich: Queue, cash: Records, url: int) -> float:
     amount = cash[url].held
     cash[url].held = 0.0
@@ -91,7 +91,7 @@ def emptied(rich: Queue, cash: Records, url: int) -> float:
     return amount
 
 
-@compiled_inline
+@inline_jitable
 def after_revision(crawl: Crawling, amount: float, relevance: float) -> float:
     slope = 2 * relevance - 1
     odd_power = copysign(abs(slope) ** crawl.values[FLATNESS], slope)
@@ -99,14 +99,14 @@ def after_revision(crawl: Crawling, amount: float, relevance: float) -> float:
     return min(amount + change, MOST_CASH)
 
 
-@compiled_part
+@jitable
 def drop_cash(rich: Queue, cash: Records, url: int) -> None:
     """What a page that cannot be had holds, and gets, is lost."""
     emptied(rich, cash, url)
     cash[url].place = GONE
 
 
-@compiled_inline
+@inline_jitable
 def tell_opic(web: Web, crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int, page: int) -> None:
     amount = emptied(rich, cash, url)
     first, end = web.distinct_offset[page], web.distinct_offset[page + 1]
@@ -116,7 +116,7 @@ def tell_opic(web: Web, crawl: Crawling, queue: Queue, rich: Queue, cash: Record
         give(queue, rich, cash, other, amount / (end - first))
 
 
-@compiled_inline
+@inline_jitable
 def give(queue: Queue, rich: Queue, cash: Records, url: int, amount: float) -> None:
     """Those that wait, or were not seen yet, have it as their score."""
     purse = cash[url]
@@ -132,7 +132,7 @@ def give(queue: Queue, rich: Queue, cash: Records, url: int, amount: float) -> N
             settle(rich, url, purse.held)
 
 
-@compiled_inline
+@inline_jitable
 def settle(rich: Queue, url: int, held: float) -> None:
     """Bring a visited page to its place among the rich; the poor have none."""
     record = rich.pages[url]
@@ -143,7 +143,7 @@ def settle(rich: Queue, url: int, held: float) -> None:
         put(rich, url, held)
 
 
-@compiled_part
+@jitable
 def tell_otie(
     web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int, page: int
 ) -> None:
@@ -152,7 +152,7 @@ def tell_otie(
     share_by_promise(web, given, crawl, queue, rich, cash, url, amount)
 
 
-@compiled_part
+@jitable
 def share_by_promise(
     web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int, amount: float
 ) -> None:
@@ -179,7 +179,7 @@ def share_by_promise(
         settle(rich, url, cash[url].held)
 
 
-@compiled_inline
+@inline_jitable
 def note_promises(
     web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int, page: int
 ) -> int:

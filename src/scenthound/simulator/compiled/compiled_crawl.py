@@ -8,7 +8,8 @@ from math import inf, isnan
 
 import numpy as np
 
-from scenthound.compiling import compiled, compiled_inline
+from scenthound.borrowed_arrays import borrowed
+from scenthound.jit import cached_njit, inline_jitable
 from scenthound.model import IntArray
 from scenthound.simulator.compiled.compiled_cash import drop_cash, start_cash, tell_opic, tell_otie
 from scenthound.simulator.compiled.compiled_discovery import (
@@ -51,9 +52,10 @@ WANTS_RELEVANCE, WANTS_LINK_SCORES = int(Stop.WANTS_RELEVANCE), int(Stop.WANTS_L
 WANTS_ROOM = int(Stop.WANTS_ROOM)
 
 
-@compiled
+@cached_njit
 def start(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, seeds: IntArray, salt: WordArray) -> None:
     """Begin a crawl from seed URLs, each of which stands there once."""
+    crawl, queue, rich, cash = borrowed((crawl, queue, rich, cash))
     clear(queue, salt[0])
     clear(rich, np.uint64(0))
     for url in seeds:
@@ -71,33 +73,38 @@ def start(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, seeds: IntA
     drop_oldest(crawl)
 
 
-@compiled
+@cached_njit
 def start_by_rank(
     crawl: Crawling, queue: Queue, cash: Records, ranking: Ranking, seeds: IntArray, salt: WordArray
 ) -> None:
     """Begin a crawl by a rank function."""
+    crawl, queue, cash, ranking = borrowed((crawl, queue, cash, ranking))
     clear(queue, salt[0])
     for url in seeds:
         start_rank(crawl, queue, cash, ranking, url, 1.0 / len(seeds))
 
 
-@compiled
+@cached_njit
 def crawl_on(
     web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records, ranking: Ranking
 ) -> int:
     """Crawl until the end, or until something is wanting. What is pending then is taken up again."""
+    web, given, crawl, queue = borrowed((web, given, crawl, queue))
+    rich, cash, ranking = borrowed((rich, cash, ranking))
     return loop(tell, web, given, crawl, queue, rich, cash, ranking)
 
 
-@compiled
+@cached_njit
 def crawl_on_by_rank(
     web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records, ranking: Ranking
 ) -> int:
     """Like `crawl_on`, for a queue with the records of a rank function."""
+    web, given, crawl, queue = borrowed((web, given, crawl, queue))
+    rich, cash, ranking = borrowed((rich, cash, ranking))
     return loop(tell_by_rank, web, given, crawl, queue, rich, cash, ranking)
 
 
-@compiled_inline
+@inline_jitable
 def loop(
     told: Callable[..., None],
     web: Web,
@@ -132,7 +139,7 @@ def loop(
     return BUDGET_SPENT
 
 
-@compiled_inline
+@inline_jitable
 def get_next(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records) -> int:
     """Get a page: it is pending then, unless it cannot be had."""
     numbers = crawl.numbers
@@ -152,7 +159,7 @@ def get_next(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue,
     return GOES_ON
 
 
-@compiled_inline
+@inline_jitable
 def what_is_wanting(given: Given, crawl: Crawling, page: int) -> int:
     """What must be brought before the page can be told."""
     kind = crawl.numbers[KIND]
@@ -166,7 +173,7 @@ def what_is_wanting(given: Given, crawl: Crawling, page: int) -> int:
     return GOES_ON
 
 
-@compiled_inline
+@inline_jitable
 def tell(
     web: Web,
     given: Given,
@@ -193,7 +200,7 @@ def tell(
         tell_link_context(web, given, crawl, queue, page)
 
 
-@compiled_inline
+@inline_jitable
 def tell_by_rank(
     web: Web,
     given: Given,

@@ -1,6 +1,6 @@
 """How a compiled crawl comes to know URLs, best-first and breadth-first; importing this file needs numba."""
 
-from scenthound.compiling import compiled_inline, compiled_part
+from scenthound.jit import inline_jitable, jitable
 from scenthound.simulator.compiled.compiled_queue import LINE_BYTES, prefetch, put
 from scenthound.simulator.compiled.records import (
     DEEPEST,
@@ -28,7 +28,7 @@ from scenthound.simulator.compiled.records import (
 )
 
 
-@compiled_inline
+@inline_jitable
 def find(crawl: Crawling, queue: Queue, url: int) -> bool:
     """Come to know a URL; whether it is new."""
     record = queue.pages[url]
@@ -41,14 +41,14 @@ def find(crawl: Crawling, queue: Queue, url: int) -> bool:
     return True
 
 
-@compiled_inline
+@inline_jitable
 def ask_for_records(web: Web, queue: Queue, page: int) -> None:
     """The records of all that a page links to will be looked at."""
     for link in range(web.distinct_offset[page], web.distinct_offset[page + 1]):
         prefetch(queue.pages, web.distinct_url[link], 0)
 
 
-@compiled_inline
+@inline_jitable
 def upcoming(crawl: Crawling, queue: Queue, place: int) -> int:
     """A page that is likely to be taken soon, the next at place 0; -1 if there is none."""
     numbers = crawl.numbers
@@ -57,7 +57,7 @@ def upcoming(crawl: Crawling, queue: Queue, place: int) -> int:
     return queue.heap[place].page if place < queue.numbers[HEAP_SIZE] else -1
 
 
-@compiled_inline
+@inline_jitable
 def ask_ahead(web: Web, given: Given, crawl: Crawling, queue: Queue) -> None:
     """The pages that are likely to be next will be looked at, and the links of the first of them."""
     for place in range(1, 3):
@@ -75,7 +75,7 @@ def ask_ahead(web: Web, given: Given, crawl: Crawling, queue: Queue) -> None:
         prefetch(web.distinct_url, web.distinct_offset[page], LINE_BYTES)
 
 
-@compiled_inline
+@inline_jitable
 def tell_best_first(web: Web, given: Given, crawl: Crawling, queue: Queue, page: int) -> None:
     """Each link waits with the score of its page (pant2002 Fig. 1)."""
     score, rule = given.relevance[page], crawl.numbers[RULE]
@@ -84,7 +84,7 @@ def tell_best_first(web: Web, given: Given, crawl: Crawling, queue: Queue, page:
         find_better(crawl, queue, web.distinct_url[link], score, rule)
 
 
-@compiled_inline
+@inline_jitable
 def tell_link_context(web: Web, given: Given, crawl: Crawling, queue: Queue, page: int) -> None:
     """Each link waits with what its page and its context promise (wang2009 Eq. 9)."""
     relevance, page_weight, rule = given.relevance[page], crawl.values[PAGE_WEIGHT], crawl.numbers[RULE]
@@ -93,7 +93,7 @@ def tell_link_context(web: Web, given: Given, crawl: Crawling, queue: Queue, pag
         find_better(crawl, queue, web.link_url[link], score, rule)
 
 
-@compiled_inline
+@inline_jitable
 def find_better(crawl: Crawling, queue: Queue, url: int, score: float, rule: int) -> None:
     """Let a URL wait with a score, unless it was taken, or the rule prefers the score that it has."""
     record = queue.pages[url]
@@ -108,7 +108,7 @@ def find_better(crawl: Crawling, queue: Queue, url: int, score: float, rule: int
         put(queue, url, score)
 
 
-@compiled_inline
+@inline_jitable
 def tell_breadth_first(web: Web, crawl: Crawling, queue: Queue, page: int) -> None:
     ask_for_records(web, queue, page)
     for link in range(web.distinct_offset[page], web.distinct_offset[page + 1]):
@@ -117,7 +117,7 @@ def tell_breadth_first(web: Web, crawl: Crawling, queue: Queue, page: int) -> No
     drop_oldest(crawl)
 
 
-@compiled_inline
+@inline_jitable
 def enter_fifo(crawl: Crawling, queue: Queue, url: int) -> None:
     """Let a page wait at the end, if it does not yet and there is room, or room is to be made."""
     numbers = crawl.numbers
@@ -130,7 +130,7 @@ def enter_fifo(crawl: Crawling, queue: Queue, url: int) -> None:
     numbers[FIFO_END] += 1
 
 
-@compiled_inline
+@inline_jitable
 def drop_oldest(crawl: Crawling) -> None:
     """What a full queue has no room for counts as dealt with."""
     numbers = crawl.numbers
@@ -152,13 +152,13 @@ NO_MEMBERS, ALL_NEGATIVE = -(2**63), 2**62
 _MARK_BITS = 6
 
 
-@compiled_inline
+@inline_jitable
 def worth_of(ranking: Ranking, score: float) -> int:
     ranking.score[0] = abs(score)
     return ranking.score_bits[0] if score >= 0 else ranking.score_bits[0] - ALL_NEGATIVE
 
 
-@compiled_inline
+@inline_jitable
 def score_of(ranking: Ranking, url: int, generation: int) -> float:
     """What a generation of a URL scores; 0 if it has no members."""
     worth = ranking.generations[url, GENERATION_0 + generation]
@@ -170,13 +170,13 @@ def score_of(ranking: Ranking, url: int, generation: int) -> float:
     return -ranking.score[0]
 
 
-@compiled_inline
+@inline_jitable
 def no_generations(ranking: Ranking, url: int) -> None:
     for generation in range(N_GENERATIONS + 1):
         ranking.generations[url, GENERATION_0 + generation] = NO_MEMBERS
 
 
-@compiled_part
+@jitable
 def hand_on_all(web: Web, crawl: Crawling, queue: Queue, ranking: Ranking, url: int, page: int) -> None:
     """Tell the links of a downloaded page of its generations, and let downloaded ones hand on what is new to them."""
     deepest = crawl.numbers[DEEPEST]
@@ -198,7 +198,7 @@ def hand_on_all(web: Web, crawl: Crawling, queue: Queue, ranking: Ranking, url: 
             cascade(web, crawl, queue, ranking, ranking.noted[generation, place], generation + 1)
 
 
-@compiled_part
+@jitable
 def ask_for_links_of_noted(web: Web, queue: Queue, ranking: Ranking, generation: int) -> None:
     """The links of these pages will be looked at, and what they lead to."""
     for place in range(ranking.n_noted[generation]):
@@ -211,7 +211,7 @@ def ask_for_links_of_noted(web: Web, queue: Queue, ranking: Ranking, generation:
             prefetch(ranking.generations, web.distinct_url[link], LINE_BYTES)
 
 
-@compiled_part
+@jitable
 def cascade(web: Web, crawl: Crawling, queue: Queue, ranking: Ranking, url: int, generation: int) -> None:
     """Let a downloaded page tell its links of this generation of theirs."""
     page, told = queue.pages[url].page, ranking.generations[url, GENERATION_0 + generation - 1]
@@ -219,7 +219,7 @@ def cascade(web: Web, crawl: Crawling, queue: Queue, ranking: Ranking, url: int,
         hand_on(web, crawl, queue, ranking, web.distinct_url[link], generation, told)
 
 
-@compiled_inline
+@inline_jitable
 def hand_on(web: Web, crawl: Crawling, queue: Queue, ranking: Ranking, url: int, generation: int, told: int) -> None:
     """Widen a generation of a page; one that was downloaded and has changed is noted once."""
     if told <= ranking.generations[url, GENERATION_0 + generation]:

@@ -11,8 +11,9 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from scenthound.compiling import compiled, compiled_inline, compiled_part
+from scenthound.borrowed_arrays import borrowed
 from scenthound.frontier.compiled_heaps import tie_key
+from scenthound.jit import cached_njit, inline_jitable, jitable
 from scenthound.model import IntArray, LongArray
 from scenthound.simulator.compiled.records import (
     ACTIVE,
@@ -46,7 +47,7 @@ _ONE = np.uint64(1)
 _HALVES = np.array([32, 16, 8, 4, 2, 1], np.uint64)
 
 
-@compiled_inline
+@inline_jitable
 def append(queue: Queue, bucket: int, page: int) -> None:
     slot = queue.tail[bucket]
     if slot == 0:
@@ -63,7 +64,7 @@ def append(queue: Queue, bucket: int, page: int) -> None:
     queue.tail[bucket] = slot
 
 
-@compiled_inline
+@inline_jitable
 def new_block(queue: Queue) -> int:
     numbers = queue.numbers
     block = numbers[FREE_BLOCK]
@@ -76,7 +77,7 @@ def new_block(queue: Queue) -> int:
     return block
 
 
-@compiled_inline
+@inline_jitable
 def free_block(queue: Queue, block: int) -> int:
     """Give a block back; the one before it in its chain."""
     before = queue.before[block]
@@ -86,7 +87,7 @@ def free_block(queue: Queue, block: int) -> int:
     return before
 
 
-@compiled_inline
+@inline_jitable
 def forget(queue: Queue, bucket: int) -> None:
     """A bucket is empty now."""
     queue.tail[bucket] = 0
@@ -96,7 +97,7 @@ def forget(queue: Queue, bucket: int) -> None:
         queue.set_groups[word >> 6] &= ~(_ONE << np.uint64(word & 63))
 
 
-@compiled_part
+@jitable
 def chain_length(queue: Queue, bucket: int) -> int:
     """How many slots a bucket's list may have filled."""
     n_slots = (queue.tail[bucket] & IN_BLOCK) + 1
@@ -107,7 +108,7 @@ def chain_length(queue: Queue, bucket: int) -> int:
     return n_slots
 
 
-@compiled_part
+@jitable
 def highest_set(queue: Queue) -> int:
     """The best bucket that is not empty; -1 if all are."""
     for group in range(len(queue.set_groups) - 1, -1, -1):
@@ -117,7 +118,7 @@ def highest_set(queue: Queue) -> int:
     return -1
 
 
-@compiled_inline
+@inline_jitable
 def highest_bit(word: np.uint64) -> int:
     place = np.uint64(0)
     for half in _HALVES:
@@ -130,7 +131,7 @@ def highest_bit(word: np.uint64) -> int:
 # The heap of a compiled crawl's queue: entries of the best bucket, sorted. Importing this file needs numba.
 
 
-@compiled_part
+@jitable
 def push(queue: Queue, score: float, page: int) -> None:
     """Add an entry to the heap."""
     heap = queue.heap
@@ -150,7 +151,7 @@ def push(queue: Queue, score: float, page: int) -> None:
     entry.score, entry.key, entry.page = score, key, page
 
 
-@compiled_part
+@jitable
 def pop(queue: Queue) -> None:
     """Remove the best entry of the heap."""
     heap = queue.heap
@@ -213,7 +214,7 @@ _SIGN = np.uint64(1 << 63)
 _BUCKET_SHIFT = np.uint64(64 - BUCKET_BITS)
 
 
-@compiled_part
+@jitable
 def clear(queue: Queue, salt: np.uint64) -> None:
     """Make the queue empty for a new crawl."""
     queue.tail[:] = 0
@@ -225,14 +226,14 @@ def clear(queue: Queue, salt: np.uint64) -> None:
     numbers[N_BLOCKS], numbers[FREE_BLOCK], numbers[N_FREE] = 1, 0, 0
 
 
-@compiled_inline
+@inline_jitable
 def room(queue: Queue) -> int:
     """How many pages can certainly enter, or change, before the slots or the heap run out."""
     n_blocks = len(queue.before) - queue.numbers[N_BLOCKS] + queue.numbers[N_FREE] - SPARE_BLOCKS
     return min(n_blocks, len(queue.heap) - queue.numbers[HEAP_SIZE])
 
 
-@compiled_inline
+@inline_jitable
 def put(queue: Queue, page: int, score: float) -> None:
     """Let a page wait with a score, be it there already or not."""
     record = queue.pages[page]
@@ -247,13 +248,13 @@ def put(queue: Queue, page: int, score: float) -> None:
     record.bucket = bucket
 
 
-@compiled_inline
+@inline_jitable
 def withdraw(queue: Queue, page: int) -> None:
     """Let a page that waits not wait any more."""
     queue.pages[page].bucket = TAKEN
 
 
-@compiled_part
+@jitable
 def best(queue: Queue) -> int:
     """The best page that waits, which stays; `NOTHING` if none does, `NO_ROOM` if there must be more room first."""
     numbers, heap, pages = queue.numbers, queue.heap, queue.pages
@@ -275,7 +276,7 @@ def best(queue: Queue) -> int:
         gather(queue, bucket)
 
 
-@compiled_part
+@jitable
 def take(queue: Queue) -> int:
     """The best page that waits, which leaves; or what `best` answers with instead."""
     page = best(queue)
@@ -285,7 +286,7 @@ def take(queue: Queue) -> int:
     return page
 
 
-@compiled_part
+@jitable
 def gather(queue: Queue, bucket: int) -> None:
     """Sort a bucket: all that truly wait in it go to the heap, which is empty."""
     slot = queue.tail[bucket]
@@ -303,7 +304,7 @@ def gather(queue: Queue, bucket: int) -> None:
     queue.numbers[HEAP_LIMIT] = max(SMALL_HEAP, 4 * queue.numbers[HEAP_SIZE])
 
 
-@compiled_part
+@jitable
 def relieve(queue: Queue) -> None:
     """The heap is large: ghosts leave it and, if pages better than its bucket are there, all go to their buckets."""
     numbers, heap, pages = queue.numbers, queue.heap, queue.pages
@@ -325,7 +326,7 @@ def relieve(queue: Queue) -> None:
     numbers[HEAP_LIMIT] = max(SMALL_HEAP, 2 * numbers[HEAP_SIZE])
 
 
-@compiled_part
+@jitable
 def clear_ghosts(queue: Queue) -> None:
     """Bring the lists of all buckets to those that truly wait in them."""
     for bucket in range(N_BUCKETS):
@@ -333,7 +334,7 @@ def clear_ghosts(queue: Queue) -> None:
             tidy(queue, bucket)
 
 
-@compiled_part
+@jitable
 def tidy(queue: Queue, bucket: int) -> None:
     """Fill a list anew from its own slots: what is written never passes what is read."""
     slot = queue.tail[bucket]
@@ -359,9 +360,10 @@ def tidy(queue: Queue, bucket: int) -> None:
 # Importing this file needs numba (the extra `fast`).
 
 
-@compiled
+@cached_njit
 def wipe(web: Web, crawl: Crawling, queue: Queue, hosts: Records) -> None:
     """Forget a crawl, at the cost of what it touched."""
+    web, crawl, queue, hosts = borrowed((web, crawl, queue, hosts))
     for place in range(crawl.numbers[N_FOUND]):
         url = crawl.found[place]
         queue.pages[url].bucket = UNSEEN
@@ -371,14 +373,15 @@ def wipe(web: Web, crawl: Crawling, queue: Queue, hosts: Records) -> None:
         crawl.visit_of[crawl.visits[turn]] = -1
 
 
-@compiled
+@cached_njit
 def clear_away(queue: Queue) -> int:
     """Clear ghosts away; how much room there is then."""
+    queue = borrowed(queue)
     clear_ghosts(queue)
     return room(queue)
 
 
-@compiled
+@cached_njit
 def without_repeats(
     link_offset: LongArray, link_url: IntArray, seen_on: IntArray, offset: LongArray, url: IntArray
 ) -> int:
@@ -394,7 +397,7 @@ def without_repeats(
     return end
 
 
-@compiled
+@cached_njit
 def turn_round(web: Web, parent_offset: LongArray, parent_page: IntArray) -> None:
     """The pages with a link to each URL, ascending. The offsets, one more than there are URLs, are 0 at first."""
     for url in web.distinct_url:

@@ -5,7 +5,7 @@ Importing this file needs numba (the extra `fast`).
 
 from math import inf
 
-from scenthound.compiling import compiled_inline, compiled_part
+from scenthound.jit import inline_jitable, jitable
 from scenthound.model import FloatArray
 from scenthound.simulator.compiled.compiled_cash import after_revision
 from scenthound.simulator.compiled.compiled_discovery import find, hand_on_all, no_generations, score_of, worth_of
@@ -47,13 +47,13 @@ ANCHOR, CONTEXT = SCORE_NAMES.index("anchor"), SCORE_NAMES.index("context")
 HOST_SUCCESS, CASH = SCORE_NAMES.index("host_success"), SCORE_NAMES.index("cash")
 
 
-@compiled_inline
+@inline_jitable
 def no_extras(cash: Records, ranking: Ranking, url: int) -> None:
     ranking.hints[url].anchor = ranking.hints[url].context = 0.0
     cash[url].held, cash[url].relevance, cash[url].told = 0.0, -1.0, -1
 
 
-@compiled_part
+@jitable
 def learn_extras(
     web: Web, given: Given, crawl: Crawling, queue: Queue, cash: Records, ranking: Ranking, url: int, page: int
 ) -> None:
@@ -69,7 +69,7 @@ def learn_extras(
         share_cash(web, given, crawl, cash, url, page)
 
 
-@compiled_inline
+@inline_jitable
 def learn_hints(web: Web, given: Given, ranking: Ranking, page: int) -> None:
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
         hint, place = ranking.hints[web.link_url[link]], web.link_place[link]
@@ -79,7 +79,7 @@ def learn_hints(web: Web, given: Given, ranking: Ranking, page: int) -> None:
             hint.context = max(hint.context, given.contexts[place])
 
 
-@compiled_inline
+@inline_jitable
 def share_cash(web: Web, given: Given, crawl: Crawling, cash: Records, url: int, page: int) -> None:
     """wang2009 Eq. 6-9, as OTIE does it, but without sharing again."""
     before = cash[url].held
@@ -96,7 +96,7 @@ def share_cash(web: Web, given: Given, crawl: Crawling, cash: Records, url: int,
             purse.held += amount * (purse.promised / total if total > 0 else 1 / n_distinct)
 
 
-@compiled_inline
+@inline_jitable
 def promised_in_all(web: Web, given: Given, crawl: Crawling, cash: Records, page: int) -> tuple[float, int]:
     """The sum of what the distinct links of a page promise, and how many they are; each is marked."""
     relevance, page_weight = given.relevance[page], crawl.values[PAGE_WEIGHT]
@@ -117,7 +117,7 @@ def promised_in_all(web: Web, given: Given, crawl: Crawling, cash: Records, page
     return total, n_distinct
 
 
-@compiled_inline
+@inline_jitable
 def extra_scores(
     web: Web,
     crawl: Crawling,
@@ -151,7 +151,7 @@ COMM_IN, COMM_OUT = SCORE_NAMES.index("comm_in"), SCORE_NAMES.index("comm_out")
 PARENT_0 = SCORE_NAMES.index("parent_1") - 1
 
 
-@compiled_inline
+@inline_jitable
 def find_url(crawl: Crawling, queue: Queue, cash: Records, ranking: Ranking, url: int) -> None:
     """Come to know a URL, of which nothing else is known if it is new."""
     if not find(crawl, queue, url):
@@ -165,7 +165,7 @@ def find_url(crawl: Crawling, queue: Queue, cash: Records, ranking: Ranking, url
         no_extras(cash, ranking, url)
 
 
-@compiled_inline
+@inline_jitable
 def start_rank(crawl: Crawling, queue: Queue, cash: Records, ranking: Ranking, url: int, share: float) -> None:
     find_url(crawl, queue, cash, ranking, url)
     known = queue.pages[url]
@@ -176,14 +176,14 @@ def start_rank(crawl: Crawling, queue: Queue, cash: Records, ranking: Ranking, u
     put(queue, url, inf)
 
 
-@compiled_inline
+@inline_jitable
 def classifier_score(crawl: Crawling, relevance: float) -> float:
     threshold = crawl.values[THRESHOLD]
     distance = relevance - threshold
     return distance / (1 - threshold) if distance >= 0 else distance / threshold
 
 
-@compiled_inline
+@inline_jitable
 def tell_rank(
     web: Web, given: Given, crawl: Crawling, queue: Queue, cash: Records, ranking: Ranking, url: int, page: int
 ) -> None:
@@ -204,7 +204,7 @@ def tell_rank(
     rank_links(web, crawl, queue, cash, ranking, page)
 
 
-@compiled_part
+@jitable
 def join_community(web: Web, crawl: Crawling, queue: Queue, ranking: Ranking, url: int) -> None:
     """One more link into the community on each of the page's parents, and so for every URL that these link to."""
     queue.pages[url].in_community = 1
@@ -221,7 +221,7 @@ def join_community(web: Web, crawl: Crawling, queue: Queue, ranking: Ranking, ur
             queue.pages[web.distinct_url[link]].n_into_community += 1
 
 
-@compiled_inline
+@inline_jitable
 def note_parents(web: Web, crawl: Crawling, ranking: Ranking, url: int) -> int:
     """Note the downloaded pages with a link to this one, and ask for their links. How many they are."""
     n_parents = 0
@@ -236,7 +236,7 @@ def note_parents(web: Web, crawl: Crawling, ranking: Ranking, url: int) -> int:
     return n_parents
 
 
-@compiled_inline
+@inline_jitable
 def count_links(web: Web, crawl: Crawling, queue: Queue, cash: Records, ranking: Ranking, url: int, page: int) -> None:
     """Count what the distinct links of a page mean for those they lead to."""
     first, end = web.distinct_offset[page], web.distinct_offset[page + 1]
@@ -258,7 +258,7 @@ def count_links(web: Web, crawl: Crawling, queue: Queue, cash: Records, ranking:
     crawl.numbers[N_LINKS] += n_links
 
 
-@compiled_inline
+@inline_jitable
 def rank_links(web: Web, crawl: Crawling, queue: Queue, cash: Records, ranking: Ranking, page: int) -> None:
     """Renew the ranks of URLs that a page links to."""
     numbers = crawl.numbers
@@ -274,7 +274,7 @@ def rank_links(web: Web, crawl: Crawling, queue: Queue, cash: Records, ranking: 
             put(queue, url, rank)
 
 
-@compiled_inline
+@inline_jitable
 def weighted_sum(
     web: Web,
     crawl: Crawling,
@@ -300,7 +300,7 @@ def weighted_sum(
     return rank
 
 
-@compiled_inline
+@inline_jitable
 def rule_of(crawl: Crawling, ranking: Ranking, distance: int) -> int:
     """Which of the rank functions a URL is ranked by."""
     split_by = crawl.numbers[SPLIT_BY]

@@ -9,8 +9,8 @@ from math import inf
 
 import numpy as np
 
-from scenthound.compiling import compiled_inline, compiled_part
 from scenthound.frontier.compiled_heaps import tie_key
+from scenthound.jit import inline_jitable, jitable
 from scenthound.simulator.compiled.compiled_cash import take_cash
 from scenthound.simulator.compiled.compiled_discovery import find, find_better
 from scenthound.simulator.compiled.compiled_queue import NO_ROOM, NOTHING, put, room, take
@@ -58,7 +58,7 @@ _TWIST, _ONE, _MASK = np.uint64(0x9908B0DF), np.uint64(1), np.uint64(0xFFFFFFFF)
 _TEMPER_B, _TEMPER_C = np.uint64(0x9D2C5680), np.uint64(0xEFC60000)
 
 
-@compiled_part
+@jitable
 def _renew(state: WordArray) -> None:
     for place in range(N_WORDS):
         mixed = (state[place] & _UPPER) | (state[(place + 1) % N_WORDS] & _LOWER)
@@ -67,7 +67,7 @@ def _renew(state: WordArray) -> None:
     state[N_WORDS] = 0
 
 
-@compiled_inline
+@inline_jitable
 def next_word(state: WordArray) -> np.uint64:
     """32 random bits."""
     if state[N_WORDS] >= N_WORDS:
@@ -80,14 +80,14 @@ def next_word(state: WordArray) -> np.uint64:
     return (word ^ (word >> np.uint64(18))) & _MASK
 
 
-@compiled_inline
+@inline_jitable
 def draw_share(state: WordArray) -> float:
     """What `Random.random` answers with."""
     upper, lower = next_word(state) >> np.uint64(5), next_word(state) >> np.uint64(6)
     return (float(upper) * 67108864.0 + float(lower)) * (1.0 / 9007199254740992.0)
 
 
-@compiled_inline
+@inline_jitable
 def draw_below(state: WordArray, n: int) -> int:
     """What `Random.randrange(n)` answers with; n is at least 1."""
     n_bits = 0
@@ -103,7 +103,7 @@ def draw_below(state: WordArray, n: int) -> int:
 IN_LINE = 0
 
 
-@compiled_inline
+@inline_jitable
 def tell_rounds(web: Web, given: Given, crawl: Crawling, queue: Queue, page: int) -> None:
     """Repeats count: a page that the same page's links have driven out may enter again."""
     relevance, page_weight, rule = given.relevance[page], crawl.values[PAGE_WEIGHT], crawl.numbers[RULE]
@@ -119,7 +119,7 @@ def tell_rounds(web: Web, given: Given, crawl: Crawling, queue: Queue, page: int
             find_better(crawl, queue, web.link_url[link], score, rule)
 
 
-@compiled_part
+@jitable
 def line_up(crawl: Crawling, queue: Queue, url: int, score: float, rule: int) -> None:
     """Let a page wait, or change its score; before one enters a full line, the last one leaves it."""
     numbers, record = crawl.numbers, queue.pages[url]
@@ -137,7 +137,7 @@ def line_up(crawl: Crawling, queue: Queue, url: int, score: float, rule: int) ->
         insert(crawl, score, crawl.line_keys[url], url)
 
 
-@compiled_inline
+@inline_jitable
 def place_of(crawl: Crawling, score: float, key: float) -> int:
     """Where an entry stands in line, or is to stand: before the first that it is not worse than."""
     low, high = crawl.numbers[LINE_FIRST], crawl.numbers[LINE_END]
@@ -151,12 +151,12 @@ def place_of(crawl: Crawling, score: float, key: float) -> int:
     return low
 
 
-@compiled_inline
+@inline_jitable
 def copy_entry(line: Records, here: int, there: int) -> None:
     line[there].score, line[there].key, line[there].page = line[here].score, line[here].key, line[here].page
 
 
-@compiled_inline
+@inline_jitable
 def insert(crawl: Crawling, score: float, key: float, url: int) -> None:
     numbers, line = crawl.numbers, crawl.line
     if numbers[LINE_END] == len(line):
@@ -168,7 +168,7 @@ def insert(crawl: Crawling, score: float, key: float, url: int) -> None:
     numbers[LINE_END] += 1
 
 
-@compiled_inline
+@inline_jitable
 def remove(crawl: Crawling, score: float, key: float) -> None:
     numbers, line = crawl.numbers, crawl.line
     for other in range(place_of(crawl, score, key), numbers[LINE_END] - 1):
@@ -176,7 +176,7 @@ def remove(crawl: Crawling, score: float, key: float) -> None:
     numbers[LINE_END] -= 1
 
 
-@compiled_inline
+@inline_jitable
 def move_to_start(crawl: Crawling) -> None:
     numbers, line = crawl.numbers, crawl.line
     first, n_waiting = numbers[LINE_FIRST], numbers[LINE_END] - numbers[LINE_FIRST]
@@ -185,7 +185,7 @@ def move_to_start(crawl: Crawling) -> None:
     numbers[LINE_FIRST], numbers[LINE_END] = 0, n_waiting
 
 
-@compiled_inline
+@inline_jitable
 def start_round(crawl: Crawling, queue: Queue, url: int) -> None:
     find(crawl, queue, url)
     if crawl.numbers[QUEUE_SIZE]:
@@ -194,7 +194,7 @@ def start_round(crawl: Crawling, queue: Queue, url: int) -> None:
         put(queue, url, inf)
 
 
-@compiled_part
+@jitable
 def take_in_round(crawl: Crawling, queue: Queue) -> int:
     """The next page of the round; where there is none, the best that wait are the next round, in random order."""
     numbers = crawl.numbers
@@ -217,7 +217,7 @@ def take_in_round(crawl: Crawling, queue: Queue) -> int:
     return crawl.round[numbers[N_IN_ROUND]]
 
 
-@compiled_inline
+@inline_jitable
 def take_best(crawl: Crawling, queue: Queue) -> int:
     numbers = crawl.numbers
     if not numbers[QUEUE_SIZE]:
@@ -230,7 +230,7 @@ def take_best(crawl: Crawling, queue: Queue) -> int:
     return url
 
 
-@compiled_inline
+@inline_jitable
 def shuffle(crawl: Crawling) -> None:
     """What `Random.shuffle` does."""
     for place in range(crawl.numbers[N_IN_ROUND] - 1, 0, -1):
@@ -249,14 +249,14 @@ GOES_ON = -1
 _UNUSED_BITS, _SHARE = np.uint64(11), 2.0**-53
 
 
-@compiled_inline
+@inline_jitable
 def has_room(crawl: Crawling, queue: Queue, rich: Queue) -> bool:
     """Whether all links of any page can enter the queues that the strategy has."""
     n_needed = crawl.numbers[MOST_LINKS]
     return room(queue) >= n_needed and (crawl.numbers[KIND] not in (OPIC, OTIE) or room(rich) >= n_needed)
 
 
-@compiled_part
+@jitable
 def take_next(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records) -> int:
     """The page that the strategy asks for; `NOTHING`, or `NO_ROOM`."""
     numbers = crawl.numbers
@@ -272,7 +272,7 @@ def take_next(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue
     return take(queue)
 
 
-@compiled_part
+@jitable
 def spin(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records) -> int:
     """The page of the current list that comes back next (johnson2003 section 2.1); `NOTHING`, or `NO_ROOM`."""
     numbers, stamps = crawl.numbers, crawl.stamps
@@ -297,7 +297,7 @@ def spin(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cas
     return url
 
 
-@compiled_inline
+@inline_jitable
 def refill(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records) -> int:
     """When few are left in the current list, the best that wait join it, and those left grow older."""
     numbers = crawl.numbers

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from scenthound import compiling
+from scenthound import jit
 from scenthound.frontier.base import KEY_BITS
 from scenthound.model import FloatArray, IntArray
 from scenthound.reasons import EndReason
@@ -96,7 +96,7 @@ def compiled_crawl(
 ) -> Crawl | None:
     """What `drivers.simulate.simulate` answers with; None if the crawl must go the plain way."""
     plan = plan_for(strategy) if _can_follow(web, seeds, page_budget, mode) else None
-    if plan is None or not compiling.can_compile():
+    if plan is None or not jit.is_available():
         return None
     space = workspace_of(web, shown)
     # One crawl at a time: another one, of another thread or started by a score, goes the plain way.
@@ -190,6 +190,7 @@ class _Running:
             ended=EndReason.BUDGET if stop is Stop.BUDGET else EndReason.FRONTIER,
             n_missing=int(numbers[places.N_MISSING]),
             n_repeated=int(numbers[places.N_REPEATED]),
+            is_compiled=True,
         )
 
     def wipe(self) -> None:
