@@ -12,6 +12,7 @@ from scenthound.simulator.web import VisibleLinks
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.breadth_first import BreadthFirst
+from scenthound.strategies.kernels import BestFirstKernel
 from scenthound.strategies.opic import Opic
 from scenthound.strategies.rank_rules import SCORE_NAMES
 from scenthound.testing import SyntheticWeb
@@ -72,7 +73,7 @@ def test_scores_of_one_topic_are_not_taken_for_those_of_another(ground):
 
 
 class Backwards(BreadthFirst):
-    """What a subclass does cannot be known."""
+    """A subclass does not inherit the kernel."""
 
     def ask(self, n, ready=None):
         return super().ask(n, ready)[::-1]
@@ -96,6 +97,17 @@ def test_what_compiled_code_cannot_follow_goes_the_plain_way(ground, strategy):
     crawl = ground.crawl(simulate, strategy, page_budget=40)
     assert told(crawl) == told(ground.plain(strategy, page_budget=40))
     assert not np.isnan(crawl.cpu_us).any()
+
+
+class Renamed(BestFirst):
+    kernel = BestFirst.kernel
+
+
+def test_a_subclass_has_a_kernel_only_if_it_says_so(ground):
+    assert Backwards().kernel() is None
+    assert type("Evens", (Renamed,), {})().kernel() is None
+    assert Renamed(buffer=7).kernel() == BestFirst(buffer=7).kernel() == BestFirstKernel(queue_size=7)
+    ground.assert_same(Renamed)
 
 
 @pytest.mark.parametrize(

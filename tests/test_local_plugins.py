@@ -17,6 +17,8 @@ from scenthound.relevance.cosine import Cosine
 from scenthound.strategies.base import STRATEGIES, Strategy
 from scenthound.strategies.best_n_first import BestNFirst
 from scenthound.strategies.breadth_first import BreadthFirst
+from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_rules import RankRules
 
 
 @pytest.fixture(autouse=True)
@@ -92,6 +94,13 @@ def test_an_instance_may_have_parameters_without_defaults():
     assert STRATEGIES.distinct([Demanding(1), Demanding(1), Demanding(2)]) == ["Demanding:n=1", "Demanding:n=2"]
 
 
+def test_a_rank_function_with_rules_is_a_template_too():
+    rules = RankRules(tuple(tuple(float(i == j) for i in range(13)) for j in range(2)), "distance", (3,))
+    text = str(STRATEGIES.resolve(RankFunction.of(rules, threshold=0.25)))
+    assert text == f"RankByRules:rules=RankRules-{by_value.digest(rules)[:8]},threshold=0.25"
+    assert STRATEGIES.make(text).rules == rules
+
+
 def test_models_and_metrics_without_recorded_parameters_are_used_themselves():
     model = Constant(0.25)
     assert RELEVANCE.make(str(RELEVANCE.resolve(model))) is model
@@ -156,6 +165,8 @@ from scenthound import by_value
 from scenthound.processes import in_order
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.breadth_first import BreadthFirst
+from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_rules import RankRules
 
 STEP = 2
 

@@ -25,8 +25,9 @@ from scenthound.frontier.base import PoppedPage, ReadyHosts
 from scenthound.model import Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import Presets, SeenWeb, State
-from scenthound.strategies.best_n_first import BestNFirst, FoundAgain
+from scenthound.strategies.best_n_first import BestNFirst
 from scenthound.strategies.frontier_strategy import Buffer, RoundSize
+from scenthound.strategies.kernels import FoundAgain
 
 #: Two means are the same if they differ by less than this share.
 SAME = 1e-9

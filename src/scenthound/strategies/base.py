@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 from scenthound.frontier.base import Ready
 from scenthound.model import IntArray, Links, Seed, Visit
 from scenthound.registry import Registry, Value, all_arguments, check_arguments
+from scenthound.strategies.kernels import Kernel
 
 #: A checkpoint: strings, numbers and lists under string keys, so that it survives JSON.
 State = Mapping[str, Any]
@@ -96,6 +97,19 @@ class Strategy(ABC):
         made = super().__new__(cls)
         made.parameters = all_arguments(cls, args, named)
         return made
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        if "kernel" not in vars(cls):
+            cls.kernel = Strategy.kernel  # type: ignore[method-assign]
+
+    def kernel(self) -> Kernel | None:
+        """The compiled crawl that visits the same pages in the same order, or None if there is none.
+
+        A kernel is not inherited, because a subclass may behave differently. One that does not says so:
+        `kernel = BestNFirst.kernel`.
+        """
+        return None
 
     @abstractmethod
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:

@@ -5,17 +5,15 @@ the topic (the cosine of menczer2001 Eq. 1 unless the run says otherwise), and e
 with the score of the page it is on. N is the greediness: 1 exploits, larger N explores.
 """
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from scenthound.model import FloatArray, Visit
 from scenthound.strategies.base import BY_DESCRIPTION, Presets
 from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize
+from scenthound.strategies.kernels import BestFirstKernel, FoundAgain, Kernel
 from scenthound.strategies.per_url import PageWeight, Window, promised_relevance
-
-#: Which score a page keeps that is found again (SPEC section 2, R: the highest).
-FoundAgain = Literal["highest", "first", "latest"]
 
 
 class BestNFirst(FrontierStrategy):
@@ -40,6 +38,9 @@ class BestNFirst(FrontierStrategy):
         self._found_again = found_again
         if description:
             self.relevance_model = BY_DESCRIPTION
+
+    def kernel(self) -> Kernel | None:
+        return BestFirstKernel(self._found_again, self._n, self._buffer)
 
     def tell(self, visit: Visit) -> None:
         self._enter(visit, np.full(len(visit.links), visit.relevance))
@@ -66,6 +67,8 @@ class BestFirst(BestNFirst):
 
     def __init__(self, buffer: Buffer = 256, found_again: FoundAgain = "highest", description: bool = False) -> None:
         super().__init__(1, buffer, found_again, description)
+
+    kernel = BestNFirst.kernel
 
 
 # Link-context prediction (wang2009 Eq. 9): each link is scored by its page and by the words around it.
@@ -95,6 +98,9 @@ class LinkContext(BestNFirst):
         super().__init__(n, buffer, found_again)
         self._page_weight = b
         self.context_words = window
+
+    def kernel(self) -> Kernel | None:
+        return BestFirstKernel(self._found_again, self._n, self._buffer, self.context_words, self._page_weight)
 
     def tell(self, visit: Visit) -> None:
         self._enter(visit, promised_relevance(visit.relevance, visit.links, self._page_weight))

@@ -13,6 +13,7 @@ import numpy as np
 from scenthound.model import IntArray, Seed, Visit
 from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
 from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, seed_arrays
+from scenthound.strategies.kernels import BreadthFirstKernel, Kernel
 
 
 class BreadthFirst(FrontierStrategy):
@@ -37,6 +38,9 @@ class BreadthFirst(FrontierStrategy):
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
         self._begin(rng, seen)
         self._append(*seed_arrays(seeds))
+
+    def kernel(self) -> Kernel | None:
+        return BreadthFirstKernel(self._queue_size, self._drops_new)
 
     def tell(self, visit: Visit) -> None:
         self._append(visit.links.pages, visit.links.hosts)

@@ -30,6 +30,8 @@ class Evolved(RankFunction):
         self.relevance_model = found.relevance_model
         self._go_by(found.rules)
 
+    kernel = RankFunction.kernel
+
 
 def choice_of(path: Path) -> str:
     """How a file is chosen wherever a strategy is named; BadParameter for a path that cannot be written there."""

@@ -18,6 +18,7 @@ from scenthound.model import FloatArray, Visit
 from scenthound.strategies.base import Presets, SeenWeb, State
 from scenthound.strategies.cash import CashStrategy
 from scenthound.strategies.frontier_strategy import RoundSize, first_places
+from scenthound.strategies.kernels import Kernel, OpicKernel
 from scenthound.strategies.per_url import per_url, restored, saved, with_room
 
 
@@ -37,6 +38,9 @@ class Opic(CashStrategy):
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)
         self._history = per_url(0, np.float64)
+
+    def kernel(self) -> Kernel | None:
+        return OpicKernel(self._seeds_first) if self._n == 1 else None
 
     def tell(self, visit: Visit) -> None:
         cash = self._cash.emptied(visit.page)

@@ -28,6 +28,7 @@ from scenthound.registry import Bounds
 from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
 from scenthound.strategies.cash import UNVISITED, CashStrategy, revised_cash, shares_of, true_or_promised
 from scenthound.strategies.frontier_strategy import RoundSize, best_of_repeats
+from scenthound.strategies.kernels import Kernel, OtieKernel
 from scenthound.strategies.per_url import PageWeight, Window, per_url, promised_relevance, restored, saved, with_room
 
 # Which visited page has the most cash, without a look at all of them.
@@ -138,6 +139,20 @@ class Otie(CashStrategy):
         self._n_rounds = 0
         #: By how much the revisions changed the cash there is: circulating + lost = 1 + revised.
         self.revised = 0.0
+
+    def kernel(self) -> Kernel | None:
+        if self._n > 1 or self.context_words is None:
+            return None
+        return OtieKernel(
+            strength=self._strength,
+            flatness=self._flatness,
+            page_weight=self._page_weight,
+            window=self.context_words,
+            reshare_every=self._reshare_every,
+            revises_again=self._revise_again,
+            keeps_when_hopeless=self._keeps_when_hopeless,
+            seeds_first=self._seeds_first,
+        )
 
     def tell(self, visit: Visit) -> None:
         self._relevance = with_room(self._relevance, np.array([visit.page], np.int32), UNVISITED)

@@ -20,9 +20,13 @@ from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds, Value
 from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
 from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize, first_places
+from scenthound.strategies.kernels import Kernel, RankKernel
 from scenthound.strategies.rank_rules import BYTES_PER_DISTANCE, SCORE_NAMES, STUDY_SCORES, RankRules, RuleChoice
 from scenthound.strategies.rank_scores import (
     CONTEXT_WORDS,
+    FLATNESS,
+    PAGE_WEIGHT,
+    STRENGTH,
     AnchorScore,
     CashScore,
     ContextScore,
@@ -116,10 +120,8 @@ class RankFunction(FrontierStrategy):
         hub_over: HubOver = "mean",
         threshold: Threshold = 0.5,
     ) -> "RankFunction":
-        """A rank function that goes by these rules."""
-        made = RankFunction(n, buffer, hub_over=hub_over, threshold=threshold)
-        made._go_by(rules)
-        return made
+        """A rank function with these rules."""
+        return RankByRules(rules, n, buffer, hub_over=hub_over, threshold=threshold)
 
     def _go_by(self, rules: RankRules) -> None:
         """Rank by these rules, and want to be told what they weigh."""
@@ -129,6 +131,11 @@ class RankFunction(FrontierStrategy):
         self._weighed = np.flatnonzero(self._weights.any(axis=0)).tolist()
         self.needs_anchors = rules.weighs("anchor")
         self.context_words = CONTEXT_WORDS if rules.weighs("context") or rules.weighs("cash") else None
+
+    def kernel(self) -> Kernel | None:
+        if self._n > 1 or self._buffer is not None:
+            return None
+        return RankKernel(self.rules, self.hub_over, self.threshold, CONTEXT_WORDS, STRENGTH, FLATNESS, PAGE_WEIGHT)
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)
@@ -204,3 +211,22 @@ class RankFunction(FrontierStrategy):
         kept = sum(EXTRA_SCORES[name].bytes_per_url for name in self._extras_weighed())
         kept += BYTES_PER_SEEN_URL + (BYTES_PER_DISTANCE if self.rules.split_by == "distance" else 0)
         return replace(bound, bytes_per_url=bound.bytes_per_url + kept, bytes_per_link=BYTES_PER_LINK)
+
+
+class RankByRules(RankFunction):
+    """The rank function of given rules, which may have several rows of weights."""
+
+    presets: ClassVar[Presets] = {}
+    kernel = RankFunction.kernel
+
+    def __init__(
+        self,
+        rules: RankRules,
+        n: RoundSize = 1,
+        buffer: Buffer = None,
+        *,
+        hub_over: HubOver = "mean",
+        threshold: Threshold = 0.5,
+    ) -> None:
+        super().__init__(n, buffer, hub_over=hub_over, threshold=threshold)
+        self._go_by(rules)

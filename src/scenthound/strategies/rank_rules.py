@@ -6,7 +6,7 @@ rules made of the weights of rules are the same rules. With several rows, `bound
 - `distance`: rule i is for URLs at most `bounds[i]` links from the seeds, as far as is known when they are ranked.
 - `phase`: rule i is for ranks renewed while fewer than `bounds[i]` pages were downloaded, the one at hand included.
 
-The last rule is for all others. That rules may differ so is a wish of johnson2003 (section 5); how is our design.
+The last rule is for all others. That rules may differ so is proposed in johnson2003 (section 5); how is our design.
 """
 
 import re

@@ -13,7 +13,7 @@ from scenthound.simulator.compiled.records import (
     GONE,
     HELD,
     KEEPS_WHEN_HOPELESS,
-    KIND,
+    LOOP,
     N_ROUNDS,
     PAGE_WEIGHT,
     RESHARE_EVERY,
@@ -24,14 +24,14 @@ from scenthound.simulator.compiled.records import (
     WAITS,
     Crawling,
     Given,
-    Kind,
     Queue,
     Records,
     Web,
 )
 from scenthound.strategies.cash import MOST_CASH
+from scenthound.strategies.kernels import Loop
 
-OTIE = int(Kind.OTIE)
+OTIE = int(Loop.OTIE)
 
 
 @inline_jitable
@@ -57,7 +57,7 @@ def start_cash(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: i
 def take_cash(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records) -> int:
     """The page with the most cash, which it holds from now on; OTIE's richest visited page may share again then."""
     numbers, richest = crawl.numbers, NOTHING
-    if numbers[KIND] == OTIE and numbers[RESHARE_EVERY] > 0 and (numbers[N_ROUNDS] + 1) % numbers[RESHARE_EVERY] == 0:
+    if numbers[LOOP] == OTIE and numbers[RESHARE_EVERY] > 0 and (numbers[N_ROUNDS] + 1) % numbers[RESHARE_EVERY] == 0:
         # Asked for before anything is changed: it may turn out that there must be more room first.
         richest = best(rich)
         if richest == NO_ROOM:

@@ -27,8 +27,8 @@ from scenthound.simulator.compiled.compiled_rounds import GOES_ON, has_room, spi
 from scenthound.simulator.compiled.records import (
     BUDGET,
     BY_CONTEXT,
-    KIND,
     LIST_SIZE,
+    LOOP,
     N_MISSING,
     N_REPEATED,
     N_VISITED,
@@ -36,7 +36,6 @@ from scenthound.simulator.compiled.records import (
     WEIGHS_LINK_SCORES,
     Crawling,
     Given,
-    Kind,
     Queue,
     Ranking,
     Records,
@@ -44,9 +43,10 @@ from scenthound.simulator.compiled.records import (
     Web,
     WordArray,
 )
+from scenthound.strategies.kernels import Loop
 
-BREADTH_FIRST, BEST_FIRST, LINK_CONTEXT = int(Kind.BREADTH_FIRST), int(Kind.BEST_FIRST), int(Kind.LINK_CONTEXT)
-OPIC, OTIE, ROUNDS = int(Kind.OPIC), int(Kind.OTIE), int(Kind.ROUNDS)
+BREADTH_FIRST, BEST_FIRST, LINK_CONTEXT = int(Loop.BREADTH_FIRST), int(Loop.BEST_FIRST), int(Loop.LINK_CONTEXT)
+OPIC, OTIE, ROUNDS = int(Loop.OPIC), int(Loop.OTIE), int(Loop.ROUNDS)
 BUDGET_SPENT, EMPTY = int(Stop.BUDGET), int(Stop.EMPTY)
 WANTS_RELEVANCE, WANTS_LINK_SCORES = int(Stop.WANTS_RELEVANCE), int(Stop.WANTS_LINK_SCORES)
 WANTS_ROOM = int(Stop.WANTS_ROOM)
@@ -59,14 +59,14 @@ def start(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, seeds: IntA
     clear(queue, salt[0])
     clear(rich, np.uint64(0))
     for url in seeds:
-        if crawl.numbers[KIND] in (OPIC, OTIE):
+        if crawl.numbers[LOOP] in (OPIC, OTIE):
             start_cash(crawl, queue, rich, cash, url, 1.0 / len(seeds))
             continue
-        if crawl.numbers[KIND] == ROUNDS:
+        if crawl.numbers[LOOP] == ROUNDS:
             start_round(crawl, queue, url)
             continue
         find(crawl, queue, url)
-        if crawl.numbers[KIND] == BREADTH_FIRST:
+        if crawl.numbers[LOOP] == BREADTH_FIRST:
             enter_fifo(crawl, queue, url)
         else:
             put(queue, url, inf)
@@ -154,7 +154,7 @@ def get_next(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue,
         numbers[PENDING] = url
         return GOES_ON
     numbers[N_MISSING if page < 0 else N_REPEATED] += 1
-    if numbers[KIND] in (OPIC, OTIE):
+    if numbers[LOOP] in (OPIC, OTIE):
         drop_cash(rich, cash, url)
     return GOES_ON
 
@@ -162,7 +162,7 @@ def get_next(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue,
 @inline_jitable
 def what_is_wanting(given: Given, crawl: Crawling, page: int) -> int:
     """What must be brought before the page can be told."""
-    kind = crawl.numbers[KIND]
+    kind = crawl.numbers[LOOP]
     if kind in (BREADTH_FIRST, OPIC):
         return GOES_ON
     if isnan(given.relevance[page]):
@@ -185,7 +185,7 @@ def tell(
     url: int,
     page: int,
 ) -> None:
-    kind = crawl.numbers[KIND]
+    kind = crawl.numbers[LOOP]
     if kind == BEST_FIRST:
         tell_best_first(web, given, crawl, queue, page)
     elif kind == BREADTH_FIRST:

@@ -20,11 +20,11 @@ from scenthound.simulator.compiled.records import (
     FIFO_FIRST,
     HIGHEST,
     IS_NEW_REFILL,
-    KIND,
     LATEST,
     LINE_END,
     LINE_FIRST,
     LIST_SIZE,
+    LOOP,
     MOST_LINKS,
     N_CURRENT,
     N_DRAWS,
@@ -40,12 +40,12 @@ from scenthound.simulator.compiled.records import (
     UNKNOWN,
     Crawling,
     Given,
-    Kind,
     Queue,
     Records,
     Web,
     WordArray,
 )
+from scenthound.strategies.kernels import Loop
 
 # Python's random numbers in compiled code: the Mersenne Twister (Matsumoto and Nishimura 1998), as Python reads it.
 #
@@ -242,7 +242,7 @@ def shuffle(crawl: Crawling) -> None:
 #
 # Importing this file needs numba (the extra `fast`).
 
-BREADTH_FIRST, OPIC, OTIE, ROUNDS = int(Kind.BREADTH_FIRST), int(Kind.OPIC), int(Kind.OTIE), int(Kind.ROUNDS)
+BREADTH_FIRST, OPIC, OTIE, ROUNDS = int(Loop.BREADTH_FIRST), int(Loop.OPIC), int(Loop.OTIE), int(Loop.ROUNDS)
 #: Nothing keeps the crawl from going on.
 GOES_ON = -1
 #: Random bits of a draw from the wheel, and what makes a share of them.
@@ -253,21 +253,21 @@ _UNUSED_BITS, _SHARE = np.uint64(11), 2.0**-53
 def has_room(crawl: Crawling, queue: Queue, rich: Queue) -> bool:
     """Whether all links of any page can enter the queues that the strategy has."""
     n_needed = crawl.numbers[MOST_LINKS]
-    return room(queue) >= n_needed and (crawl.numbers[KIND] not in (OPIC, OTIE) or room(rich) >= n_needed)
+    return room(queue) >= n_needed and (crawl.numbers[LOOP] not in (OPIC, OTIE) or room(rich) >= n_needed)
 
 
 @jitable
 def take_next(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records) -> int:
     """The page that the strategy asks for; `NOTHING`, or `NO_ROOM`."""
     numbers = crawl.numbers
-    if numbers[KIND] == BREADTH_FIRST:
+    if numbers[LOOP] == BREADTH_FIRST:
         if numbers[FIFO_FIRST] == numbers[FIFO_END]:
             return NOTHING
         numbers[FIFO_FIRST] += 1
         return crawl.fifo[numbers[FIFO_FIRST] - 1]
-    if numbers[KIND] == ROUNDS:
+    if numbers[LOOP] == ROUNDS:
         return take_in_round(crawl, queue)
-    if numbers[KIND] in (OPIC, OTIE):
+    if numbers[LOOP] in (OPIC, OTIE):
         return take_cash(web, given, crawl, queue, rich, cash)
     return take(queue)
 

@@ -16,7 +16,6 @@ from scenthound.frontier.base import KEY_BITS
 from scenthound.model import FloatArray, IntArray
 from scenthound.reasons import EndReason
 from scenthound.simulator.compiled import records as places
-from scenthound.simulator.compiled.plans import Plan, plan_for
 from scenthound.simulator.compiled.records import Crawling, Given, Stop
 from scenthound.simulator.compiled.workspace import Workspace, workspace_of
 from scenthound.simulator.modes import Mode, Roulette, Sequential
@@ -24,6 +23,7 @@ from scenthound.simulator.scores import Scores
 from scenthound.simulator.web import Crawl, VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import Strategy
+from scenthound.strategies.kernels import Kernel
 
 # Scores in arrays, where compiled code can look them up; what nobody asked for yet is asked for when it is wanted.
 #
@@ -38,15 +38,15 @@ class KnownScores:
         self.relevance: FloatArray = np.full(web.n_pages, np.nan)
         self._link_scores: dict[tuple[int | None, bool], Given] = {}
 
-    def given(self, plan: Plan) -> Given:
+    def given(self, kernel: Kernel) -> Given:
         """The arrays that a strategy looks at."""
-        key = plan.context_words, plan.needs_anchors
+        key = kernel.context_words, kernel.needs_anchors
         if key not in self._link_scores:
             n_links = int(self._link_offset[-1])
             self._link_scores[key] = Given(
                 self.relevance,
-                np.empty(n_links if plan.context_words is not None else 0),
-                np.empty(n_links if plan.needs_anchors else 0),
+                np.empty(n_links if kernel.context_words is not None else 0),
+                np.empty(n_links if kernel.needs_anchors else 0),
                 np.zeros(len(self.relevance), np.uint8),
             )
         return self._link_scores[key]
@@ -60,12 +60,12 @@ class KnownScores:
             self.learn_page(scores, page)
         return self.relevance[pages]
 
-    def learn_links(self, scores: Scores, plan: Plan, page: int) -> None:
-        given = self.given(plan)
+    def learn_links(self, scores: Scores, kernel: Kernel, page: int) -> None:
+        given = self.given(kernel)
         links = slice(int(self._link_offset[page]), int(self._link_offset[page + 1]))
-        if plan.context_words is not None:
-            given.contexts[links] = scores.contexts(page, plan.context_words)
-        if plan.needs_anchors:
+        if kernel.context_words is not None:
+            given.contexts[links] = scores.contexts(page, kernel.context_words)
+        if kernel.needs_anchors:
             given.anchors[links] = scores.anchors(page)
         given.has_links[page] = 1
 
@@ -95,16 +95,16 @@ def compiled_crawl(
     mode: Mode,
 ) -> Crawl | None:
     """What `drivers.simulate.simulate` answers with; None if the crawl must go the plain way."""
-    plan = plan_for(strategy) if _can_follow(web, seeds, page_budget, mode) else None
-    if plan is None or not jit.is_available():
+    kernel = strategy.kernel() if _can_follow(web, seeds, page_budget, mode) else None
+    if kernel is None or not jit.is_available():
         return None
     space = workspace_of(web, shown)
     # One crawl at a time: another one, of another thread or started by a score, goes the plain way.
     if not space.lock.acquire(blocking=False):
         return None
     try:
-        crawl = space.begin(plan, mode, page_budget)
-        return _crawled(_Running(space, plan, crawl, known_scores(scores, web), scores), seeds, rng)
+        crawl = space.begin(kernel, mode, page_budget)
+        return _crawled(_Running(space, kernel, crawl, known_scores(scores, web), scores), seeds, rng)
     finally:
         space.lock.release()
 
@@ -128,7 +128,7 @@ class _Running:
     """A crawl that goes on."""
 
     space: Workspace
-    plan: Plan
+    kernel: Kernel
     crawl: Crawling
     known: KnownScores
     scores: Scores
@@ -164,7 +164,7 @@ class _Running:
         """Crawl to the end; how it came."""
         from scenthound.simulator.compiled.compiled_crawl import crawl_on, crawl_on_by_rank
 
-        space, given = self.space, self.known.given(self.plan)
+        space, given = self.space, self.known.given(self.kernel)
         go_on = crawl_on_by_rank if space.by_rank else crawl_on
         while True:
             stop = Stop(go_on(space.web, given, self.crawl, space.queue, space.rich, space.cash, space.ranking))
@@ -173,7 +173,7 @@ class _Running:
             elif stop is Stop.WANTS_RELEVANCE:
                 self.known.learn_page(self.scores, self._pending_page())
             elif stop is Stop.WANTS_LINK_SCORES:
-                self.known.learn_links(self.scores, self.plan, self._pending_page())
+                self.known.learn_links(self.scores, self.kernel, self._pending_page())
             else:
                 return stop
 

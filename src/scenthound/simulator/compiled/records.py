@@ -96,18 +96,6 @@ def new_queue(pages: Records, n_blocks: int = 1024, *, by_number: bool = False) 
     return queue
 
 
-class Kind(IntEnum):
-    """The strategies there are."""
-
-    BREADTH_FIRST = 0
-    BEST_FIRST = 1
-    LINK_CONTEXT = 2
-    OPIC = 3
-    OTIE = 4
-    RANKS = 5
-    ROUNDS = 6  #: best-first or by link context, with a bound, or with several pages that leave together
-
-
 class Stop(IntEnum):
     """Why the compiled loop came back: the crawl is over, or something must be brought first."""
 
@@ -118,9 +106,10 @@ class Stop(IntEnum):
     WANTS_ROOM = 4
 
 
-#: Places in `Crawling.numbers`. PENDING is a page that was got and not told yet, -1 if there is none.
+#: Indices into `Crawling.numbers`; settings have the names that `strategies.kernels` gives them. PENDING is the page
+#: that was fetched but not yet passed to the strategy, -1 if there is none.
 (
-    KIND,
+    LOOP,
     BUDGET,
     MOST_LINKS,
     N_FOUND,
@@ -168,7 +157,7 @@ HIGHEST, LATEST, FIRST = range(3)
 #: `SPLIT_BY`: which of several rank functions a URL is ranked by.
 BY_NOTHING, BY_DISTANCE, BY_PHASE = range(3)
 
-#: Places in `Crawling.values`.
+#: Indices into `Crawling.values`, named likewise.
 PAGE_WEIGHT, STRENGTH, FLATNESS, THRESHOLD, CIRCULATING = range(5)
 N_VALUES = 5
 

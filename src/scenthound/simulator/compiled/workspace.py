@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from scenthound.model import IntArray, LongArray
 from scenthound.simulator.compiled import records as places
-from scenthound.simulator.compiled.plans import Plan
 from scenthound.simulator.compiled.records import (
     BLOCK,
     CASH,
@@ -27,7 +26,6 @@ from scenthound.simulator.compiled.records import (
     UNSEEN,
     WAITING,
     Crawling,
-    Kind,
     Queue,
     Ranking,
     Records,
@@ -37,6 +35,7 @@ from scenthound.simulator.compiled.records import (
 from scenthound.simulator.modes import Mode, Roulette
 from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.kernels import Kernel, Loop, RankKernel
 from scenthound.strategies.rank_rules import STUDY_SCORES
 
 
@@ -56,21 +55,21 @@ class Workspace:
         self.cash: Records = np.empty(0, CASH)
         self.ranking = _ranking(0, 0, 0)
 
-    def begin(self, plan: Plan, mode: Mode, page_budget: int) -> Crawling:
-        """What a crawl starts with: numbers and values set, and arrays for what its strategy keeps."""
+    def begin(self, kernel: Kernel, mode: Mode, page_budget: int) -> Crawling:
+        """The arrays of a new crawl with their initial values."""
         n_pages = min(page_budget, len(self._crawl.visit_of))
         numbers, values = np.zeros(places.N_NUMBERS, np.int64), np.zeros(places.N_VALUES)
-        numbers[places.KIND], numbers[places.BUDGET] = plan.kind, min(page_budget, MOST_VISITS)
-        # One more than any page has: what is told also gives to itself.
+        numbers[places.LOOP], numbers[places.BUDGET] = kernel.loop, min(page_budget, MOST_VISITS)
+        # One more than any page has: a visited page also gives to itself.
         numbers[places.MOST_LINKS], numbers[places.PENDING] = self._most_links + 1, -1
-        for place, number in plan.numbers.items():
-            numbers[place] = number
-        for place, value in plan.values.items():
-            values[place] = value
+        for name, number in kernel.numbers().items():
+            numbers[getattr(places, name.upper())] = number
+        for name, value in kernel.values().items():
+            values[getattr(places, name.upper())] = value
         size = mode.size if isinstance(mode, Roulette) else 0
         numbers[places.LIST_SIZE] = size
         numbers[places.REFILL_AT] = mode.refill_at if isinstance(mode, Roulette) else 0
-        self._keep_for(plan, n_pages)
+        self._allocate(kernel, numbers, n_pages)
         return self._crawl._replace(
             numbers=numbers,
             values=values,
@@ -78,38 +77,38 @@ class Workspace:
             current=np.empty(size, np.int32),
             stamps=np.empty(size, np.int64),
             wheel_salt=np.zeros(1, np.uint64),
-            **self._line_of(plan),
+            **self._line_of(numbers),
         )
 
-    def _line_of(self, plan: Plan) -> dict[str, npt.NDArray[Any]]:
-        """What a crawl in rounds, or with a bound, keeps."""
-        if plan.kind is not Kind.ROUNDS:
+    def _line_of(self, numbers: LongArray) -> dict[str, npt.NDArray[Any]]:
+        """The arrays of a crawl in rounds, or with a bounded frontier."""
+        if numbers[places.LOOP] != Loop.ROUNDS:
             return {}
         n_urls = len(self._crawl.found)
-        bound = min(plan.numbers[places.QUEUE_SIZE], n_urls)
+        bound = min(int(numbers[places.QUEUE_SIZE]), n_urls)
         return {
             # With room for some to leave before those that stay are moved to the start.
             "line": np.empty(2 * bound + 1, LINE_ENTRY),
             "line_keys": np.empty(n_urls if bound else 0),
-            "round": np.empty(min(plan.numbers[places.ROUND_SIZE], n_urls), np.int32),
+            "round": np.empty(min(int(numbers[places.ROUND_SIZE]), n_urls), np.int32),
             "twister": np.zeros(N_TWISTER, np.uint64),
         }
 
-    def _keep_for(self, plan: Plan, n_pages: int) -> None:
-        """Have the arrays that a strategy needs, which others do without."""
+    def _allocate(self, kernel: Kernel, numbers: LongArray, n_pages: int) -> None:
+        """Allocate the arrays that only some kernels need."""
         n_urls = len(self._crawl.found)
-        has_purses = plan.kind in (Kind.OPIC, Kind.OTIE) or plan.numbers.get(places.N_WEIGHED, 0) > len(STUDY_SCORES)
-        if has_purses and not len(self.cash):
+        shares_cash = kernel.loop in (Loop.OPIC, Loop.OTIE)
+        if (shares_cash or numbers[places.N_WEIGHED] > len(STUDY_SCORES)) and not len(self.cash):
             self.cash = np.empty(n_urls, CASH)
-        if plan.kind in (Kind.OPIC, Kind.OTIE) and not len(self.rich.pages):
+        if shares_cash and not len(self.rich.pages):
             self.rich = new_queue(np.empty(n_urls, WAITING), by_number=True)
-        if plan.kind is not Kind.RANKS and not len(self._queue.pages):
+        self.by_rank = isinstance(kernel, RankKernel)
+        if isinstance(kernel, RankKernel):
+            self._allocate_for_ranks(kernel, n_pages)
+        elif not len(self._queue.pages):
             self._queue = self._queue._replace(pages=_unseen(np.empty(n_urls, WAITING)))
-        self.by_rank = plan.kind is Kind.RANKS
-        if self.by_rank:
-            self._keep_for_ranks(plan, n_pages)
 
-    def _keep_for_ranks(self, plan: Plan, n_pages: int) -> None:
+    def _allocate_for_ranks(self, kernel: RankKernel, n_pages: int) -> None:
         from scenthound.simulator.compiled.compiled_queue import turn_round
 
         if not len(self._ranked_queue.pages):
@@ -120,7 +119,8 @@ class Workspace:
             turn_round(self.web, self.ranking.parent_offset, self.ranking.parent_page)
         if self.ranking.noted.shape[1] < n_pages:
             self.ranking = self.ranking._replace(noted=np.empty((N_GENERATIONS + 1, n_pages), np.int32))
-        self.ranking = self.ranking._replace(weights=plan.weights, bounds=plan.bounds)
+        weights, bounds = np.array(kernel.rules.weights, np.float64), np.array(kernel.rules.bounds, np.int64)
+        self.ranking = self.ranking._replace(weights=weights, bounds=bounds)
 
     @property
     def queue(self) -> Queue:
