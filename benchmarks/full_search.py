@@ -10,6 +10,8 @@ from time import perf_counter
 
 from scenthound.cli.evolve_output import print_evolution, watched
 from scenthound.experiments.evolve.evolution import evolve
+from scenthound.experiments.evolve.settings import SearchSettings
+from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.starts import TopicChoice
 from scenthound.testing import topical_web
 from scenthound.testing.topical_web import TOPICS_FILE
@@ -24,9 +26,10 @@ def main() -> None:
         web = Path(place) / "web"
         topical_web(web, pages=N_PAGES)
         topics = TopicChoice(web / TOPICS_FILE, ("topic0",))
+        setup = ExperimentSetup(web=web, topics=topics, page_budget=10_000, n_start=N_START, mode="roulette")
         began_s = perf_counter()
         with watched() as watch:
-            done = evolve(web, topics, Path(place) / "search", n_start=N_START, reevaluate=True, watch=watch)
+            done = evolve(setup, SearchSettings(reevaluate=True), Path(place) / "search", watch=watch)
         seconds = perf_counter() - began_s
         print_evolution(done, seconds, as_json=False, visits_per_s=watch.visits_per_s)
         print(f"  {done.n_visits:,} visits in {seconds:,.0f} s   asked: {MOST_SECONDS} s", flush=True)

@@ -15,6 +15,7 @@ from scenthound.cli.tables import print_evaluation
 from scenthound.cli.terminal import shown
 from scenthound.experiments.evaluate import chosen_metrics, evaluate
 from scenthound.experiments.runs import RunFolder
+from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import TopicChoice
 from scenthound.topics.files import read_topics
@@ -59,15 +60,14 @@ def _compare(name: str, folder: Path, pictures: Path | None, n_topics: int | Non
     with recorded(folder) as web, tempfile.TemporaryDirectory(prefix="scenthound-bench-") as place:
         run = Path(place) / "run"
         with shown(name) as progress:
-            done = simulate_topics(
-                web,
-                TopicChoice(topics, _sample(topics, n_topics), skip_missing=True),
-                run,
+            setup = ExperimentSetup(
+                web=web,
+                topics=TopicChoice(topics, _sample(topics, n_topics), skip_missing=True),
                 strategies=STRATEGIES,
                 page_budget=PAGE_BUDGET,
-                n_seeds=N_SEEDS,
-                progress=progress,
+                repeats=N_SEEDS,
             )
+            done = simulate_topics(setup, run, progress=progress)
         evaluation = evaluate(RunFolder.open(run), chosen_metrics(METRICS)[0], CHECKPOINTS)
         print(f"  {name}: {done.n_crawls:,} crawls, {done.n_pages:,} pages", flush=True)
         print_evaluation(evaluation)

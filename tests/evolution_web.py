@@ -1,11 +1,14 @@
 """What the tests of searches share: a web on which it matters how links are ranked, its topics, and small searches."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from scenthound.experiments.evolve.evolution import Evolution, evolve
+from scenthound.experiments.evolve.settings import SearchSettings
+from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.starts import TopicChoice
 from scenthound.model import Topic
 from scenthound.store.record import record
@@ -56,4 +59,11 @@ SMALL: dict[str, Any] = {
 
 
 def small_search(web: Path, topics: Path, out: Path, *ids: str, **settings: Any) -> Evolution:
-    return evolve(web, TopicChoice(topics, ids or ("balloon",)), out, **SMALL | settings)
+    return search_for(TopicChoice(topics, ids or ("balloon",)), web, out, **SMALL | settings)
+
+
+def search_for(topics: TopicChoice, web: Path, out: Path, **settings: Any) -> Evolution:
+    """Settings by name, whether they are of the experiment, of the search, or of the call."""
+    search = {each.name: settings.pop(each.name) for each in fields(SearchSettings) if each.name in settings}
+    setup = {each.name: settings.pop(each.name) for each in fields(ExperimentSetup) if each.name in settings}
+    return evolve(ExperimentSetup(web=web, topics=topics, **setup), SearchSettings(**search), out, **settings)

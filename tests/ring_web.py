@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from scenthound.experiments.experiment import Experiment, Run, plan, run
+from scenthound.experiments.pipeline import Run, plan, run
+from scenthound.experiments.setup import Experiment, ExperimentSetup
 from scenthound.experiments.simulation import Simulation, simulate_topics
 from scenthound.experiments.starts import TopicChoice
 from scenthound.model import Topic
@@ -57,7 +58,8 @@ def simulated(web_path: Path, topics_file: Path, out: Path, **settings: Any) -> 
     chosen: dict[str, Any] = {
         "strategies": ["breadth_first", "best_first"],
         "page_budget": 20,
-        "n_seeds": 2,
-        "workers": 1,
+        "repeats": 2,
     }
-    return simulate_topics(web_path, TopicChoice(topics_file), out, **chosen | settings)
+    how = {name: settings.pop(name) for name in ("workers", "force", "progress") if name in settings}
+    setup = ExperimentSetup(web=web_path, topics=TopicChoice(topics_file), **chosen | settings)
+    return simulate_topics(setup, out, **{"workers": 1} | how)

@@ -26,13 +26,14 @@ from scenthound.experiments.compare.ranking import (
     what_it_is_about,
 )
 from scenthound.experiments.compare.settings import (
-    ComparisonSettings,
     Contestant,
     contestants_of,
     deciding_point,
     parse_sweep,
+    repeats_for,
 )
-from scenthound.experiments.experiment import Experiment
+from scenthound.experiments.setup import Experiment, ExperimentSetup
+from scenthound.experiments.starts import TopicChoice
 from scenthound.text.tokenizer import stems_of
 
 
@@ -84,9 +85,9 @@ def test_sweeps_that_make_no_sense_are_refused_in_one_line():
 
 
 def test_starts_are_ten_until_topics_are_the_observations():
-    settings = ComparisonSettings()
-    assert [settings.seeds_for(n) for n in (1, 4, 5, 6, 100)] == [10, 10, 2, 1, 1]
-    assert ComparisonSettings(n_seeds=3).seeds_for(100) == 3
+    setup = ExperimentSetup(web=Path("web"), topics=TopicChoice(Path("topics.jsonl")))
+    assert [repeats_for(setup, n) for n in (1, 4, 5, 6, 100)] == [10, 10, 2, 1, 1]
+    assert repeats_for(replace(setup, repeats=3), 100) == 3
 
 
 def test_the_metric_decides_at_the_end_or_after_the_pages_named():
@@ -239,7 +240,7 @@ def test_the_live_command_is_quoted_and_has_options_that_crawl_knows():
     assert options["--strategy"] == "best_first:buffer=8"
     assert options["--train-from"] == "my pages"
     assert words[-2:] == ["--pages", "70"]
-    known = {name for option in get_command(app).commands["crawl"].params for name in option.opts}
+    known = {name for option in get_command(app).get_command(None, "crawl").params for name in option.opts}
     assert {word for word in words if word.startswith("--")} <= known
     assert {"--relevance", "--follow-nofollow"} <= set(words)
 

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from comparisons import WantedComparison
 from evolution_web import WORDS, record_topical, url, write_topical
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, UnknownName, UsageError
 from scenthound.experiments.bounds import greedy_oracle, page_graph
 from scenthound.experiments.compare.comparison import StrategyComparison, compare_strategies
 from scenthound.experiments.compare.ranking import Mark, row_name
-from scenthound.experiments.compare.settings import ComparisonSettings, Sweep, check_length
-from scenthound.experiments.experiment import plan, run
+from scenthound.experiments.compare.settings import Sweep, check_length
+from scenthound.experiments.pipeline import plan, run
 from scenthound.experiments.starts import Start, TopicChoice, training_of
 from scenthound.metrics.retrieval import Precision
 from scenthound.model import Topic
@@ -28,7 +29,7 @@ from scenthound.ui.reports.comparison_files import as_json, crawls_csv
 from scenthound.ui.reports.comparison_folder import compare_into, ranking_figure, sweep_figure
 
 #: Two strategies, 40 pages from three start pages each.
-SMALL = ComparisonSettings(("breadth_first", "best_first"), page_budget=40, n_seeds=6, n_start=3)
+SMALL = WantedComparison(("breadth_first", "best_first"), page_budget=40, repeats=6, n_start=3)
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +51,13 @@ def crawls(tmp_path_factory) -> Path:
 def compare(place, crawls):
     def call(settings=SMALL, ids=("balloon",), topics=None, cache=None, **more) -> StrategyComparison:
         choice = TopicChoice(topics or place / "topics.jsonl", ids)
-        return compare_strategies(place / "web", choice, settings, cache or crawls, workers=1, **more)
+        return compare_strategies(*settings.on(place / "web", choice), cache or crawls, workers=1, **more)
 
     return call
 
 
 def test_values_are_those_of_crawls_that_were_made_by_themselves(compare, place):
-    done = compare(replace(SMALL, n_seeds=2), ids=("balloon", "train"))
+    done = compare(replace(SMALL, repeats=2), ids=("balloon", "train"))
     web = RecordedWeb.open(place / "web")
     for each in run(done.experiment, plan(done.experiment, web), workers=1):
         found = set(each.crawl.pages.tolist()) & set(each.start.targets)
@@ -79,7 +80,7 @@ def test_bounds_enclose_the_gap(compare):
 def test_who_knows_all_is_after_the_targets_if_these_decide(compare, place, tmp_path):
     some = Topic("some", ("balloon",), examples=tuple(url(i) for i in range(0, 60, 3)), targets=(url(1), url(100)))
     write_topics(tmp_path / "some.jsonl", [some])
-    done = compare(replace(SMALL, n_seeds=1, page_budget=8), ids=(), topics=tmp_path / "some.jsonl")
+    done = compare(replace(SMALL, repeats=1, page_budget=8), ids=(), topics=tmp_path / "some.jsonl")
     web = RecordedWeb.open(place / "web")
     graph = page_graph(web, VisibleLinks(web, closed_world=False, respect_nofollow=True))
     ((_, start),) = plan(done.experiment, web)
@@ -88,7 +89,7 @@ def test_who_knows_all_is_after_the_targets_if_these_decide(compare, place, tmp_
 
 
 def test_judges_learn_from_pages_set_aside_for_them(compare):
-    done = compare(replace(SMALL, by="harvest", n_judge=6, n_seeds=1))
+    done = compare(replace(SMALL, by="harvest", n_judge=6, repeats=1))
     assert ((done.measured.values >= 0) & (done.measured.values <= 1)).all()
 
 
@@ -111,7 +112,7 @@ def test_what_was_crawled_is_not_crawled_again(compare, tmp_path):
 
 
 def test_all_installed_take_part_and_those_with_two_names_are_shown_once(compare):
-    done = compare(replace(SMALL, strategies=(), n_seeds=2, page_budget=30))
+    done = compare(replace(SMALL, strategies=(), repeats=2, page_budget=30))
     shown = {placed.contestant.spec for placed in done.ranking}
     assert {"best_first", "breadth_first", "otie", "infospiders:max_pages=30"} <= shown
     assert "best_n_first" not in shown
@@ -124,7 +125,7 @@ def test_who_cannot_crawl_for_the_topic_is_left_out_unless_it_was_named(compare,
     # There is no other topic for classifiers to learn from, and no keyword that the web knows.
     lonely = Topic("lonely", ("zeppelin",), description="balloon", examples=tuple(url(i) for i in range(0, 60, 3)))
     write_topics(tmp_path / "one.jsonl", [lonely])
-    settings = replace(SMALL, n_seeds=1, page_budget=20, relevance="cosine:description=true")
+    settings = replace(SMALL, repeats=1, page_budget=20, relevance="cosine:description=true")
     done = compare(replace(settings, strategies=()), ids=(), topics=tmp_path / "one.jsonl")
     assert not any("infospiders" in each.spec for each in done.contestants)
     assert any(note.startswith("Left out: infospiders:max_pages=20. Topic 'lonely'") for note in done.notes)
@@ -140,14 +141,14 @@ def test_who_cannot_crawl_for_the_topic_is_left_out_unless_it_was_named(compare,
 
 
 def test_no_crawl_takes_more_than_half_of_the_web(compare):
-    done = compare(replace(SMALL, page_budget=1000, n_seeds=1))
+    done = compare(replace(SMALL, page_budget=1000, repeats=1))
     assert done.experiment.page_budget == 120
     assert any("crawls have 120 pages, half of the web, and not 1,000" in note for note in done.notes)
 
 
 def test_too_few_starts_and_one_start_are_told(compare):
-    assert any("take at least 6 starts" in note for note in compare(replace(SMALL, n_seeds=5)).notes)
-    assert any("One start shows no spread" in note for note in compare(replace(SMALL, n_seeds=1)).notes)
+    assert any("take at least 6 starts" in note for note in compare(replace(SMALL, repeats=5)).notes)
+    assert any("One start shows no spread" in note for note in compare(replace(SMALL, repeats=1)).notes)
     assert not any("take at least" in note for note in compare().notes)
 
 
@@ -158,7 +159,7 @@ def test_five_topics_are_the_observations(compare, tmp_path):
         for part in range(2)
     ]
     write_topics(tmp_path / "six.jsonl", topics)
-    done = compare(replace(SMALL, n_seeds=None), ids=tuple(topic.id for topic in topics), topics=tmp_path / "six.jsonl")
+    done = compare(replace(SMALL, repeats=None), ids=tuple(topic.id for topic in topics), topics=tmp_path / "six.jsonl")
     assert done.measured.observations.shape == (2, 6)
     assert done.ranking[1].difference.over == "topics"
     assert "6 topics, each with one random start" in done.says
@@ -224,11 +225,11 @@ def test_only_one_of_several_topics_can_be_skipped(compare, place, tmp_path):
     several = TopicChoice(tmp_path / "two.jsonl", most=1), TopicChoice(tmp_path / "two.jsonl", ("gone", "lost"))
     for choice in several:
         with pytest.raises(InvalidTopic, match="with --skip-missing"):
-            compare_strategies(place / "web", choice, SMALL, tmp_path / "none", workers=1)
+            compare_strategies(*SMALL.on(place / "web", choice), tmp_path / "none", workers=1)
 
 
 def test_classifiers_that_judge_learn_from_the_other_topics_of_the_file(compare):
-    done = compare(replace(SMALL, by="classified", n_seeds=2))
+    done = compare(replace(SMALL, by="classified", repeats=2))
     assert (done.measured.values > 0).any()
     assert {start.topic for start in done_starts(done)} == {"balloon"}
 
@@ -250,7 +251,7 @@ def swept(compare):
 
     def call(**values) -> StrategyComparison:
         sweeps = tuple(Sweep(name, tuple(given.split(","))) for name, given in values.items())
-        return compare(replace(SMALL, strategies=("best_n_first",), sweeps=sweeps, n_seeds=2))
+        return compare(replace(SMALL, strategies=("best_n_first",), sweeps=sweeps, repeats=2))
 
     return call
 
@@ -328,24 +329,24 @@ def test_files_hold_the_ranking_and_every_crawl(compare):
 
 def test_a_folder_is_written_and_taken_up_again_and_what_is_not_ours_is_left_alone(place, tmp_path):
     choice, out = TopicChoice(place / "topics.jsonl", ("balloon",)), tmp_path / "out"
-    sweep = replace(SMALL, strategies=("best_n_first",), sweeps=(Sweep("n", ("1", "4")),), n_seeds=2)
-    assert compare_into(out, place / "web", choice, sweep, workers=1).n_made == 4
+    sweep = replace(SMALL, strategies=("best_n_first",), sweeps=(Sweep("n", ("1", "4")),), repeats=2)
+    assert compare_into(out, *sweep.on(place / "web", choice), workers=1).n_made == 4
     pictures = {"ranking.svg", "ranking.png", "sweep.svg", "sweep.png"}
     files = {"comparison.json", "comparison.csv", "report.html", *pictures}
     assert {entry.name for entry in out.iterdir()} == {"crawls", *files}
     plain = replace(sweep, strategies=("best_n_first:n=1",), sweeps=())
-    assert compare_into(out, place / "web", choice, plain, workers=1).n_made == 0
+    assert compare_into(out, *plain.on(place / "web", choice), workers=1).n_made == 0
     # There is no sweep any more, so its pictures would tell of another comparison.
     assert not {"sweep.svg", "sweep.png"} & {entry.name for entry in out.iterdir()}
     (out / "letter.txt").write_text("mine")
     with pytest.raises(InvalidInput, match=r"something else in it than a comparison, letter\.txt for one"):
-        compare_into(out, place / "web", choice, plain, workers=1)
+        compare_into(out, *plain.on(place / "web", choice), workers=1)
 
 
 def test_a_live_crawl_can_learn_what_the_guide_of_the_winner_learnt(place, tmp_path):
     choice, out = TopicChoice(place / "topics.jsonl", ("balloon",)), tmp_path / "out"
-    settings = replace(SMALL, strategies=("otie",), n_seeds=2, page_budget=20)
-    done = compare_into(out, place / "web", choice, settings, workers=1)
+    settings = replace(SMALL, strategies=("otie",), repeats=2, page_budget=20)
+    done = compare_into(out, *settings.on(place / "web", choice), workers=1)
     assert f"--relevance svm --train-from {out / 'training'} " in done.command
     web = RecordedWeb.open(place / "web")
     first = done_starts(done)[0]
@@ -355,5 +356,5 @@ def test_a_live_crawl_can_learn_what_the_guide_of_the_winner_learnt(place, tmp_p
         assert [words[words > 0].tolist() for words in ours] == [words.tolist() for words in theirs]
     assert (len(learnt.positives), len(learnt.negatives)) == (3, 6)
     # The next winner has nothing to learn, and what is left of the other would be taken for its own.
-    compare_into(out, place / "web", choice, replace(settings, strategies=("best_first",)), workers=1)
+    compare_into(out, *replace(settings, strategies=("best_first",)).on(place / "web", choice), workers=1)
     assert not (out / "training").exists()

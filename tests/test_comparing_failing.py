@@ -7,15 +7,15 @@ from typing import ClassVar
 
 import pytest
 
+from comparisons import WantedComparison
 from evolution_web import record_topical, write_topical
 from scenthound.errors import LeakageError, PluginError
 from scenthound.experiments.compare.comparison import compare_strategies
-from scenthound.experiments.compare.settings import ComparisonSettings
 from scenthound.experiments.starts import TopicChoice
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.breadth_first import BreadthFirst
 
-ALL = ComparisonSettings(page_budget=30, n_seeds=2, n_start=3)
+ALL = WantedComparison(page_budget=30, repeats=2, n_start=3)
 
 
 class FailsAtOnce(BreadthFirst):
@@ -90,7 +90,7 @@ def installed(monkeypatch):
 
 def compared(place, tmp_path, settings=ALL, **more):
     choice = TopicChoice(place / "topics.jsonl", ("balloon",))
-    return compare_strategies(place / "web", choice, settings, tmp_path / "crawls", workers=1, **more)
+    return compare_strategies(*settings.on(place / "web", choice), tmp_path / "crawls", workers=1, **more)
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from comparisons import WantedComparison
 from evolution_web import record_topical, url
 from made_study import made_arm
 from scenthound.cli.compare_tables import print_comparison
 from scenthound.command_line import shell_word
 from scenthound.experiments.compare.comparison import compare_strategies
 from scenthound.experiments.compare.live_command import CANNOT_BE_NAMED
-from scenthound.experiments.compare.settings import ComparisonSettings
 from scenthound.experiments.starts import TopicChoice
 from scenthound.experiments.study.tables import Panel, Picture
 from scenthound.model import Topic
@@ -42,8 +42,8 @@ def named(tmp_path_factory):
     def call(topic_id):
         topics = folder / "topics.jsonl"
         write_topics(topics, [Topic(topic_id, ("balloon",), examples=tuple(url(i) for i in range(0, 60, 3)))])
-        settings = ComparisonSettings(("best_first", "breadth_first"), page_budget=10, n_seeds=1, n_start=3)
-        return compare_strategies(folder / "web", TopicChoice(topics), settings, folder / "crawls", workers=1)
+        settings = WantedComparison(("best_first", "breadth_first"), page_budget=10, repeats=1, n_start=3)
+        return compare_strategies(*settings.on(folder / "web", TopicChoice(topics)), folder / "crawls", workers=1)
 
     return call
 
@@ -176,8 +176,8 @@ def test_a_topic_that_is_left_out_is_named_without_control_characters(named, tmp
     told = Topic("told", ("balloon",), description="A balloon.", examples=examples)
     write_topics(tmp_path / "two.jsonl", [told, Topic(CONTROLS, ("balloon",), examples=examples)])
     web = named("balloon").experiment.web
-    settings = ComparisonSettings(("best_first",), by="mean_similarity", page_budget=10, n_seeds=1, n_start=3)
+    settings = WantedComparison(("best_first",), by="mean_similarity", page_budget=10, repeats=1, n_start=3)
     choice = TopicChoice(tmp_path / "two.jsonl", ("told", CONTROLS))
-    done = compare_strategies(Path(web), choice, settings, tmp_path / "crawls", workers=1)
+    done = compare_strategies(*settings.on(Path(web), choice), tmp_path / "crawls", workers=1)
     assert all(note.isprintable() for note in done.notes)
     assert any(r"left out: two\nlines" in note for note in done.notes)

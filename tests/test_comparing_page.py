@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from comparisons import WantedComparison
 from evolution_web import record_topical, write_topical
 from scenthound.errors import InvalidInput
 from scenthound.experiments.compare.measures import PLACES, MeanCurves, kept_steps
-from scenthound.experiments.compare.settings import ComparisonSettings, Sweep
+from scenthound.experiments.compare.settings import Sweep
 from scenthound.experiments.starts import TopicChoice
 from scenthound.ui.html import page_html
 from scenthound.ui.reports.comparison import (
@@ -25,7 +26,7 @@ from scenthound.ui.reports.comparison import (
 from scenthound.ui.reports.comparison_folder import compare_into
 from scenthound.ui.reports.comparison_results import ToldComparison, read_comparison, told_comparison
 
-SMALL = ComparisonSettings(("best_first", "breadth_first"), page_budget=40, n_seeds=3, n_start=3, relevance="cosine")
+SMALL = WantedComparison(("best_first", "breadth_first"), page_budget=40, repeats=3, n_start=3, relevance="cosine")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -48,7 +49,7 @@ def place(tmp_path_factory) -> Path:
 def out(undrawn, place) -> Path:
     """The folder of a comparison of two strategies on two topics."""
     topics = TopicChoice(place / "topics.jsonl", ("balloon", "train"))
-    compare_into(place / "out", place / "web", topics, SMALL, workers=1)
+    compare_into(place / "out", *SMALL.on(place / "web", topics), workers=1)
     return place / "out"
 
 
@@ -212,7 +213,7 @@ def test_a_grid_has_as_many_rows_as_can_be_read(values):
 def test_observations_of_a_file_are_topics_or_the_starts_of_one(values, place):
     assert values["observed"] == {"of": "topics", "names": ["balloon", "train"]}
     topics = TopicChoice(place / "topics.jsonl", ("balloon",))
-    compare_into(place / "one", place / "web", topics, SMALL, workers=1)
+    compare_into(place / "one", *SMALL.on(place / "web", topics), workers=1)
     alone = json.loads((place / "one" / "comparison.json").read_text())
     assert alone["observed"] == {"of": "starts", "names": ["start 1", "start 2", "start 3"]}
     for row, both in zip(alone["ranking"], values["ranking"], strict=True):
@@ -244,7 +245,7 @@ def test_a_sweep_tells_of_all_its_values_also_of_those_that_share_a_row(place):
     sweep = (Sweep("buffer", ("4", "1000", "2000")),)
     settings = replace(SMALL, strategies=("best_n_first",), sweeps=sweep, page_budget=20)
     topics = TopicChoice(place / "topics.jsonl", ("balloon",))
-    compare_into(place / "sweep", place / "web", topics, settings, workers=1)
+    compare_into(place / "sweep", *settings.on(place / "web", topics), workers=1)
     told = read_comparison(place / "sweep")
     assert len(told.rows) == 2
     (line,) = sweep_chart(told).series

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from comparisons import WantedComparison
 from evolution_web import record_topical, write_topical
 from scenthound.errors import InvalidInput, UnknownName
-from scenthound.experiments.compare.settings import ComparisonSettings
 from scenthound.experiments.starts import TopicChoice
 from scenthound.ui.reports import comparison_folder
 from scenthound.ui.reports.comparison_folder import compare_into
 from scenthound.ui.reports.comparison_results import comparison_place
 
-SMALL = ComparisonSettings(("best_first", "breadth_first"), page_budget=10, n_seeds=1, n_start=3)
+SMALL = WantedComparison(("best_first", "breadth_first"), page_budget=10, repeats=1, n_start=3)
 
 
 def refusal(out: Path, **more) -> str:
@@ -111,7 +111,7 @@ def web(tmp_path_factory) -> Path:
 
 def test_an_earlier_result_stays_until_the_new_one_is_drawn(web, tmp_path, monkeypatch):
     out, choice = tmp_path / "out", TopicChoice(web / "topics.jsonl", ("balloon",))
-    compare_into(out, web / "web", choice, SMALL, workers=1)
+    compare_into(out, *SMALL.on(web / "web", choice), workers=1)
     before = {file.name: file.read_bytes() for file in out.iterdir() if file.is_file()}
     assert json.loads(before["comparison.json"])["format"] == "scenthound comparison"
 
@@ -120,25 +120,27 @@ def test_an_earlier_result_stays_until_the_new_one_is_drawn(web, tmp_path, monke
 
     monkeypatch.setattr(comparison_folder, "ranking_figure", fails)
     with pytest.raises(ValueError, match="cannot be drawn"):
-        compare_into(out, web / "web", choice, replace(SMALL, strategies=("best_first",)), workers=1)
+        compare_into(out, *replace(SMALL, strategies=("best_first",)).on(web / "web", choice), workers=1)
     assert {file.name: file.read_bytes() for file in out.iterdir() if file.is_file()} == before
 
 
 def test_while_files_are_replaced_no_ranking_says_that_they_belong_together(web, tmp_path, monkeypatch):
     out, choice = tmp_path / "out", TopicChoice(web / "topics.jsonl", ("balloon",))
-    compare_into(out, web / "web", choice, SMALL, workers=1)
+    compare_into(out, *SMALL.on(web / "web", choice), workers=1)
     written = []
 
     def noted(path, content):
         written.append((path.name, (out / "comparison.json").exists()))
 
     monkeypatch.setattr(comparison_folder, "write_atomic", noted)
-    compare_into(out, web / "web", choice, SMALL, workers=1)
+    compare_into(out, *SMALL.on(web / "web", choice), workers=1)
     assert written[-1] == ("comparison.json", False)
     assert not any(is_there for _, is_there in written)
 
 
 def test_a_mistake_leaves_no_folder(web, tmp_path):
     with pytest.raises(UnknownName):
-        compare_into(tmp_path / "out", web / "web", TopicChoice(web / "topics.jsonl", ("nobody",)), SMALL, workers=1)
+        compare_into(
+            tmp_path / "out", *SMALL.on(web / "web", TopicChoice(web / "topics.jsonl", ("nobody",))), workers=1
+        )
     assert not (tmp_path / "out").exists()

@@ -9,6 +9,7 @@ import pytest
 
 from scenthound.errors import InvalidInput
 from scenthound.experiments.runs import RunFolder
+from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import TopicChoice
 from scenthound.model import Topic
@@ -136,14 +137,9 @@ def test_a_crawl_can_be_simulated_on_and_the_run_evaluated_at_once(tmp_path: Pat
     folder = small_crawl(tmp_path / "crawl")
     topic = Topic("dogs", keywords=("dogs",), examples=("http://a.test/",))
     write_topics(tmp_path / "topics.jsonl", [topic])
-    simulated = simulate_topics(
-        folder,
-        TopicChoice(tmp_path / "topics.jsonl"),
-        tmp_path / "run",
-        strategies=["breadth_first"],
-        n_start=1,
-        workers=1,
-    )
+    topics = TopicChoice(tmp_path / "topics.jsonl")
+    setup = ExperimentSetup(web=folder, topics=topics, strategies=("breadth_first",), n_start=1)
+    simulated = simulate_topics(setup, tmp_path / "run", workers=1)
     (trace,) = RunFolder.open(tmp_path / "run").traces()
     assert simulated.n_pages == len(trace) == 3
     # Moved away, the crawl is named by its folder.

@@ -10,8 +10,8 @@ from ring_web import simulated, url
 from scenthound.cli.tables import print_evaluation
 from scenthound.errors import InvalidParameter, PluginError
 from scenthound.experiments.evaluate import chosen_metrics, default_metrics, evaluate
-from scenthound.experiments.experiment import Experiment
 from scenthound.experiments.runs import RunFolder
+from scenthound.experiments.setup import Experiment
 from scenthound.experiments.statistics import mean_over_topics
 from scenthound.metrics.retrieval import Precision
 from scenthound.model import Topic
@@ -60,7 +60,7 @@ def test_json_and_csv_say_the_same(web_path, topics_file, tmp_path):
 
 def judged(tmp_path, traces, topics, starts, pages, *, cpu_us=2.0, times_s=None, mode="sequential", metrics=None):
     """Write a run of given traces on a web of given texts, and judge it. `times_s` are the running times of crawls."""
-    from scenthound.experiments.experiment import Run
+    from scenthound.experiments.pipeline import Run
     from scenthound.experiments.runs import write_run
     from scenthound.experiments.starts import Start
     from scenthound.reasons import EndReason

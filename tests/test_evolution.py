@@ -8,15 +8,15 @@ from random import Random
 import pyarrow.parquet
 import pytest
 
-from evolution_web import SMALL, record_topical, small_search, write_topical
+from evolution_web import SMALL, record_topical, search_for, small_search, write_topical
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, UnknownName
 from scenthound.experiments.evolve.evaluation import Evaluation, Evaluator
-from scenthound.experiments.evolve.evolution import Evolution, evolve, go_on
+from scenthound.experiments.evolve.evolution import Evolution, resume_search
 from scenthound.experiments.evolve.folder import LOG_FILE, RESULT_FILE, SearchFolder
-from scenthound.experiments.experiment import plan, relevance_models_for
+from scenthound.experiments.pipeline import plan, relevance_models_for
+from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import TopicChoice
-from scenthound.experiments.starts import TopicChoice as SimulatedTopics
 from scenthound.simulator.modes import parse_mode
 from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import VisibleLinks
@@ -101,17 +101,16 @@ def test_crawl_k_has_the_randomness_of_random_seed_k_and_the_start_of_seed_0(top
 def test_with_own_starts_crawl_k_starts_as_a_simulation_with_seed_k_does(topical, tmp_path):
     web, topics = topical
     done = small_search(web, topics, tmp_path / "search", same_start=False)
-    simulated = simulate_topics(
-        web,
-        SimulatedTopics(topics, ("balloon",)),
-        tmp_path / "run",
-        strategies=[f"evolved:file={done.result}"],
+    setup = ExperimentSetup(
+        web=web,
+        topics=TopicChoice(topics, ("balloon",)),
+        strategies=(f"evolved:file={done.result}",),
         page_budget=40,
         n_start=3,
-        n_seeds=2,
+        repeats=2,
         relevance="cosine",
-        workers=1,
     )
+    simulated = simulate_topics(setup, tmp_path / "run", workers=1)
     assert simulated.n_crawls == 2
     rows = pyarrow.parquet.read_table(tmp_path / "run" / "traces.parquet").to_pylist()
     harvests = [sum(row["relevance"] >= 0.5 for row in rows if row["seed"] == seed) / 40 for seed in range(2)]
@@ -187,11 +186,11 @@ def test_topics_that_no_crawl_can_start_for_are_left_out_when_told_to(topical, t
     more = tmp_path / "more.jsonl"
     more.write_text(topics.read_text() + '{"id": "sea", "keywords": ["sea"], "examples": ["http://no.test/"]}\n')
     choice = TopicChoice(more, ("balloon", "sea"), skip_missing=True)
-    done = evolve(web, choice, tmp_path / "search", **SMALL)
+    done = search_for(choice, web, tmp_path / "search", **SMALL)
     assert [topic.id for topic in done.settings.experiment.topics] == ["balloon"]
     assert "'sea'" in done.skipped_topics[0]
     with pytest.raises(InvalidTopic, match="has no example in the recorded web"):
-        evolve(web, replace(choice, skip_missing=False), tmp_path / "other", **SMALL)
+        search_for(replace(choice, skip_missing=False), web, tmp_path / "other", **SMALL)
 
 
 @pytest.mark.parametrize(
@@ -234,4 +233,4 @@ def test_a_folder_whose_name_no_strategy_could_be_given_is_refused(topical, tmp_
     with pytest.raises(InvalidParameter, match="cannot be written as evolved:file="):
         small_search(*topical, tmp_path / "a,b")
     with pytest.raises(InvalidParameter, match="cannot be written as evolved:file="):
-        go_on(tmp_path / "a,b")
+        resume_search(tmp_path / "a,b")

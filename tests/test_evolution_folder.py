@@ -14,7 +14,7 @@ import pytest
 from evolution_web import record_topical, small_search, write_topical
 from ring_web import record_ring
 from scenthound.errors import InvalidInput
-from scenthound.experiments.evolve.evolution import go_on
+from scenthound.experiments.evolve.evolution import resume_search
 from scenthound.experiments.evolve.folder import ABOUT_FILE, COMPARED_FILE, LOG_FILE, RESULT_FILE, SearchFolder
 from scenthound.experiments.evolve.run import EvolutionStatus
 from scenthound.strategies.rank_file import read_rank_file
@@ -53,7 +53,7 @@ def assert_same(folder: Path, other: Path) -> None:
 def test_a_broken_search_goes_on_to_the_same_end(search, unbroken, n_lines, torn):
     cut_log(search, n_lines, torn)
     (search / RESULT_FILE).unlink()
-    done = go_on(search, workers=1)
+    done = resume_search(search, workers=1)
     assert_same(search, unbroken)
     assert done.n_visits == done.n_distinct * 80
     assert done.n_visits_now == (done.n_distinct - n_lines) * 80
@@ -61,7 +61,7 @@ def test_a_broken_search_goes_on_to_the_same_end(search, unbroken, n_lines, torn
 
 def test_a_search_that_is_complete_tells_its_result_again(search, unbroken):
     (search / RESULT_FILE).unlink()
-    done = go_on(search, workers=1)
+    done = resume_search(search, workers=1)
     assert done.n_visits_now == 0
     assert done.best.rules == read_rank_file(unbroken / RESULT_FILE).rules
     fitnesses = json.loads((unbroken / COMPARED_FILE).read_text())
@@ -84,7 +84,7 @@ def test_a_search_that_was_killed_before_its_comparison_makes_it_up(search, unbr
     (search / COMPARED_FILE).unlink()
     if left is not None:
         (search / COMPARED_FILE).write_text(left)
-    done = go_on(search, workers=1)
+    done = resume_search(search, workers=1)
     assert done.n_visits_now == 0
     assert (search / COMPARED_FILE).read_bytes() == (unbroken / COMPARED_FILE).read_bytes()
 
@@ -99,7 +99,7 @@ def test_a_search_that_evaluates_everybody_goes_on_where_it_was(topical, tmp_pat
     assert whole.n_visits == whole.n_visits_now == 20 * 80
     shutil.copytree(tmp_path / "whole", tmp_path / "search")
     cut_log(tmp_path / "search", 11)
-    done = go_on(tmp_path / "search", workers=1)
+    done = resume_search(tmp_path / "search", workers=1)
     assert_same(tmp_path / "search", tmp_path / "whole")
     assert (done.n_visits, done.n_visits_now) == (20 * 80, 9 * 80)
 
@@ -132,7 +132,7 @@ def test_a_search_killed_within_a_generation_goes_on_to_the_same_end(topical, un
     # As many are noted as were told of, but for those that the search asked for twice.
     assert n_told - 3 <= len(SearchFolder(folder).logged()) <= 16
     assert len(read_rank_file(folder / RESULT_FILE).history) in (1, 2, 3)
-    go_on(folder, workers=1)
+    resume_search(folder, workers=1)
     assert_same(folder, unbroken)
 
 
@@ -176,7 +176,7 @@ def test_a_second_process_is_refused(topical, tmp_path):
     def interfere(status: EvolutionStatus) -> None:
         if status.summary.generation == 1 and status.n_asked == 0:
             for attempt in (
-                lambda: go_on(tmp_path / "search"),
+                lambda: resume_search(tmp_path / "search"),
                 lambda: small_search(*topical, tmp_path / "search", force=True),
             ):
                 with pytest.raises(InvalidInput) as refused:
@@ -202,12 +202,12 @@ def test_what_is_no_search_is_never_replaced(topical, tmp_path):
     with pytest.raises(InvalidInput, match="so it stays"):
         small_search(*topical, tmp_path / "mine", force=True)
     with pytest.raises(InvalidInput, match="is not the folder of a search"):
-        go_on(tmp_path / "mine")
+        resume_search(tmp_path / "mine")
 
 
 def test_a_search_of_another_web_is_refused(search, tmp_path):
     with pytest.raises(InvalidInput, match="belongs to another web"):
-        go_on(search, web=record_ring(tmp_path), workers=1)
+        resume_search(search, web=record_ring(tmp_path), workers=1)
 
 
 def test_a_search_finds_its_web_when_both_are_moved(topical, tmp_path):
@@ -215,11 +215,11 @@ def test_a_search_finds_its_web_when_both_are_moved(topical, tmp_path):
     shutil.copytree(topical[0], there / "web")
     small_search(there / "web", topical[1], there / "search")
     there.rename(here)
-    assert go_on(here / "search", workers=1).n_visits_now == 0
+    assert resume_search(here / "search", workers=1).n_visits_now == 0
     (here / "web").rename(here / "elsewhere")
     with pytest.raises(InvalidInput, match="name --web"):
-        go_on(here / "search", workers=1)
-    assert go_on(here / "search", web=here / "elsewhere", workers=1).n_visits_now == 0
+        resume_search(here / "search", workers=1)
+    assert resume_search(here / "search", web=here / "elsewhere", workers=1).n_visits_now == 0
 
 
 def test_a_search_whose_settings_were_changed_is_refused(search):
@@ -227,7 +227,7 @@ def test_a_search_whose_settings_were_changed_is_refused(search):
     about["settings"]["seed"] = 5
     (search / ABOUT_FILE).write_text(json.dumps(about))
     with pytest.raises(InvalidInput, match="went another way"):
-        go_on(search, workers=1)
+        resume_search(search, workers=1)
 
 
 @pytest.mark.parametrize(("off", "goes_on"), [(1e-9, True), (1e-4, False)])
@@ -238,10 +238,10 @@ def test_a_search_goes_on_though_another_machine_drew_its_last_digits_otherwise(
     lines[-1]["genes"][0] += off
     log.write_text("".join(json.dumps(line) + "\n" for line in lines))
     if goes_on:
-        assert go_on(tmp_path / "search", workers=1).best == done.best
+        assert resume_search(tmp_path / "search", workers=1).best == done.best
     else:
         with pytest.raises(InvalidInput, match="went another way"):
-            go_on(tmp_path / "search", workers=1)
+            resume_search(tmp_path / "search", workers=1)
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_a_folder_that_cannot_be_read_is_refused_in_one_line(search, topical, ch
     about = json.loads((search / ABOUT_FILE).read_text())
     (search / ABOUT_FILE).write_text(json.dumps(about | change))
     with pytest.raises(InvalidInput) as refused:
-        go_on(search, web=topical[0], workers=1)
+        resume_search(search, web=topical[0], workers=1)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -266,7 +266,7 @@ def test_a_folder_that_cannot_be_read_is_refused_in_one_line(search, topical, ch
 def test_settings_that_are_nested_without_end_are_refused(search):
     (search / ABOUT_FILE).write_text("[" * 100_000)
     with pytest.raises(InvalidInput, match="is not the folder of a search"):
-        go_on(search, workers=1)
+        resume_search(search, workers=1)
 
 
 def test_training_pages_that_were_changed_are_noticed(topical, tmp_path):
@@ -276,10 +276,10 @@ def test_training_pages_that_were_changed_are_noticed(topical, tmp_path):
             (tmp_path / "pages" / kind / f"{i}.txt").write_text(f"{word} and {word} number {i}")
     settings = {"relevance": "svm", "train_from": tmp_path / "pages", "search": "chc:population=2,generations=1"}
     small_search(*topical, tmp_path / "search", **settings)
-    assert go_on(tmp_path / "search", workers=1).n_visits_now == 0
+    assert resume_search(tmp_path / "search", workers=1).n_visits_now == 0
     (tmp_path / "pages" / "positive" / "0.txt").write_text("garden")
     with pytest.raises(InvalidInput, match="were changed since the search began"):
-        go_on(tmp_path / "search", workers=1)
+        resume_search(tmp_path / "search", workers=1)
 
 
 def test_a_worker_that_dies_does_not_change_the_result(topical, unbroken, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from evolution_web import record_topical, small_search, write_topical
 from scenthound.errors import InvalidInput
 from scenthound.experiments.evolve.evaluation import Evaluation
-from scenthound.experiments.evolve.evolution import go_on
+from scenthound.experiments.evolve.evolution import resume_search
 from scenthound.experiments.evolve.folder import LOG_FILE, RESULT_FILE, Logged, append_to_log, read_log
 
 #: Two topics: the means of their crawls are 0.25 and 0.5, and of those 0.375.
@@ -47,7 +47,7 @@ def refusal(folder: Path) -> str:
     """What a search that is gone on with says; the result stays as it was."""
     before = (folder / RESULT_FILE).read_bytes()
     with pytest.raises(InvalidInput) as refused:
-        go_on(folder, workers=1)
+        resume_search(folder, workers=1)
     assert (folder / RESULT_FILE).read_bytes() == before
     said = str(refused.value)
     assert "\n" not in said
@@ -158,7 +158,7 @@ def test_a_refused_search_goes_on_once_the_line_and_all_after_it_are_gone(search
     write_lines(search, lines)
     assert "line 6:" in refusal(search)
     write_lines(search, lines[:5])
-    go_on(search, workers=1)
+    resume_search(search, workers=1)
     for file in (RESULT_FILE, LOG_FILE):
         assert (search / file).read_bytes() == (unbroken / file).read_bytes()
 
@@ -166,8 +166,8 @@ def test_a_refused_search_goes_on_once_the_line_and_all_after_it_are_gone(search
 def test_the_result_of_a_finished_search_is_written_again_only_if_it_differs(search, unbroken):
     file = search / RESULT_FILE
     before = file.stat()
-    go_on(search, workers=1)
+    resume_search(search, workers=1)
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     file.write_text("nonsense")
-    go_on(search, workers=1)
+    resume_search(search, workers=1)
     assert file.read_bytes() == (unbroken / RESULT_FILE).read_bytes()

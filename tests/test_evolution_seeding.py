@@ -7,7 +7,7 @@ import pytest
 
 from evolution_web import record_topical, small_search, write_topical
 from scenthound.errors import InvalidInput, InvalidParameter
-from scenthound.experiments.evolve.evolution import go_on
+from scenthound.experiments.evolve.evolution import resume_search
 from scenthound.strategies.rank_file import RankFile, rank_file_text, read_rank_file
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 
@@ -43,7 +43,7 @@ def test_a_search_that_goes_on_remembers_what_its_winners_saw(topical, tmp_path)
     done = small_search(*topical, tmp_path / "search", seed_with=[earlier], **TINY)
     before = done.result.read_bytes()
     done.result.unlink()
-    go_on(done.folder, workers=1)
+    resume_search(done.folder, workers=1)
     assert done.result.read_bytes() == before
     assert read_rank_file(done.result).training["seeded_topics"] == ["kites"]
 

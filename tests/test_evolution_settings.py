@@ -8,11 +8,13 @@ import pytest
 from ring_web import topic
 from scenthound.errors import InvalidInput, InvalidParameter, UnknownName
 from scenthound.experiments.evolve.settings import MOST_RULES, EvolutionSettings, parse_scores, parse_split
-from scenthound.experiments.experiment import Experiment
+from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Task
 from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules
 
-EXPERIMENT = Experiment(Path("web"), (topic(),), ("breadth_first",), other_topics=(topic("train"),))
+EXPERIMENT = Experiment(
+    web=Path("web"), topics=(topic(),), strategies=("breadth_first",), other_topics=(topic("train"),)
+)
 
 
 def row(**weights: float) -> tuple[float, ...]:
@@ -20,21 +22,21 @@ def row(**weights: float) -> tuple[float, ...]:
 
 
 def test_an_individual_weighs_the_chosen_scores_and_no_others():
-    settings = EvolutionSettings(EXPERIMENT, scores=("parent_1", "comm_out"))
+    settings = EvolutionSettings(experiment=EXPERIMENT, scores=("parent_1", "comm_out"))
     # Scores stand in their one order, in which comm_out comes before parent_1.
     assert settings.scores == ("comm_out", "parent_1")
     assert settings.rules_of((1.0, 3.0)) == RankRules((row(comm_out=0.25, parent_1=0.75),))
 
 
 def test_the_rules_of_an_individual_stand_one_after_the_other():
-    settings = EvolutionSettings(EXPERIMENT, scores=("comm_out", "anchor"), split="distance:2")
+    settings = EvolutionSettings(experiment=EXPERIMENT, scores=("comm_out", "anchor"), split="distance:2")
     wanted = RankRules((row(comm_out=1), row(comm_out=0.5, anchor=0.5)), "distance", (2,))
     assert settings.rules_of((1.0, 0.0, 2.0, 2.0)) == wanted
     assert len(settings.new_search().ask()[0]) == 4
 
 
 def test_the_rules_of_an_earlier_winner_become_weights_again():
-    settings = EvolutionSettings(EXPERIMENT, scores=("comm_out", "parent_1"), split="phase:100")
+    settings = EvolutionSettings(experiment=EXPERIMENT, scores=("comm_out", "parent_1"), split="phase:100")
     one, two = (
         RankRules((row(comm_out=0.25, parent_1=0.75),)),
         RankRules((row(comm_out=1), row(parent_1=1)), "phase", (100,)),
@@ -44,18 +46,18 @@ def test_the_rules_of_an_earlier_winner_become_weights_again():
 
 
 def test_an_earlier_winner_takes_part_in_the_first_population():
-    settings = EvolutionSettings(EXPERIMENT, scores=("comm_out", "parent_1"), winners=((0.5, 1.0),))
+    settings = EvolutionSettings(experiment=EXPERIMENT, scores=("comm_out", "parent_1"), winners=((0.5, 1.0),))
     assert settings.new_search().ask()[0] == (64, 127)
 
 
 def test_a_winner_that_weighs_what_the_search_does_not_is_refused():
-    settings = EvolutionSettings(EXPERIMENT)
+    settings = EvolutionSettings(experiment=EXPERIMENT)
     with pytest.raises(InvalidParameter, match=r"one\.toml weighs anchor, which this search does not"):
         settings.weights_of(RankRules((row(anchor=1),)), "one.toml")
 
 
 def test_a_winner_whose_rules_are_split_otherwise_is_refused():
-    settings = EvolutionSettings(EXPERIMENT, split="distance:1,2")
+    settings = EvolutionSettings(experiment=EXPERIMENT, split="distance:1,2")
     with pytest.raises(
         InvalidParameter, match=r"two\.toml has rules split by distance:1, and this search by distance:1,2"
     ):
@@ -63,19 +65,19 @@ def test_a_winner_whose_rules_are_split_otherwise_is_refused():
 
 
 def test_crawls_start_from_the_same_pages_unless_told_otherwise():
-    assert EvolutionSettings(EXPERIMENT, n_crawls=5).experiment.n_seeds == 1
-    assert EvolutionSettings(EXPERIMENT, n_crawls=5, same_start=False).experiment.n_seeds == 5
+    assert EvolutionSettings(experiment=EXPERIMENT, n_crawls=5).experiment.repeats == 1
+    assert EvolutionSettings(experiment=EXPERIMENT, n_crawls=5, same_start=False).experiment.repeats == 5
 
 
 @pytest.mark.parametrize(
     "settings",
     [
-        EvolutionSettings(EXPERIMENT),
+        EvolutionSettings(experiment=EXPERIMENT),
         EvolutionSettings(
-            Experiment(
-                Path("web"),
-                (topic("train"),),
-                ("breadth_first",),
+            experiment=Experiment(
+                web=Path("web"),
+                topics=(topic("train"),),
+                strategies=("breadth_first",),
                 other_topics=(topic(),),
                 task=Task.NEIGHBOURS,
                 train_from=Path("/pages"),
@@ -120,7 +122,7 @@ def test_settings_that_are_damaged_are_refused(damage):
 )
 def test_bad_settings_are_refused_in_one_line(settings, said):
     with pytest.raises(InvalidParameter) as refused:
-        EvolutionSettings(EXPERIMENT, **settings)
+        EvolutionSettings(experiment=EXPERIMENT, **settings)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -133,7 +135,7 @@ def test_sets_of_scores_have_names():
 
 def test_an_unknown_score_is_answered_with_the_nearest():
     with pytest.raises(UnknownName, match="Did you mean 'comm_out'"):
-        EvolutionSettings(EXPERIMENT, scores=("com_out",))
+        EvolutionSettings(experiment=EXPERIMENT, scores=("com_out",))
 
 
 @pytest.mark.parametrize("text", ["nothing", "distance:0", "distance:2,4", "phase:1000"])

@@ -7,7 +7,7 @@ import pytest
 
 from ring_web import experiment, runs, simulated, topic, url
 from scenthound.errors import InvalidParameter, InvalidTopic, PluginError
-from scenthound.experiments.experiment import FEW_VISITS, Experiment
+from scenthound.experiments.setup import FEW_VISITS, Experiment, ExperimentSetup
 from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import TopicChoice
 from scenthound.simulator.modes import SEQUENTIAL, Roulette
@@ -19,7 +19,7 @@ from scenthound.topics.files import write_topics
 
 
 def test_all_strategies_start_alike(web_path):
-    done = runs(experiment(web_path, n_seeds=2), web_path)
+    done = runs(experiment(web_path, repeats=2), web_path)
     assert [(each.start.seed, each.strategy) for each in done] == [
         (0, "breadth_first"),
         (0, "best_first"),
@@ -31,7 +31,7 @@ def test_all_strategies_start_alike(web_path):
 
 
 def test_two_workers_give_the_traces_of_one(web_path):
-    settings = experiment(web_path, topics=(topic("balloon"), topic("train")), n_seeds=2)
+    settings = experiment(web_path, topics=(topic("balloon"), topic("train")), repeats=2)
     one, two = runs(settings, web_path, workers=1), runs(settings, web_path, workers=2)
     assert [each.crawl.pages.tolist() for each in one] == [each.crawl.pages.tolist() for each in two]
     assert [each.start for each in one] == [each.start for each in two]
@@ -44,7 +44,7 @@ def test_the_mode_and_the_wish_for_plain_code_reach_the_crawls(web_path, monkeyp
         told.append((named["mode"], named["plain"]))
         return simulate(*given, **named)
 
-    monkeypatch.setattr("scenthound.experiments.experiment.simulate", noting)
+    monkeypatch.setattr("scenthound.experiments.pipeline.simulate", noting)
     one = experiment(web_path, strategies=("best_first",))
     runs(replace(one, page_budget=FEW_VISITS + 1), web_path)
     runs(replace(one, page_budget=FEW_VISITS + 1, mode="roulette:size=7,refill_at=2", plain=True), web_path)
@@ -67,14 +67,9 @@ def test_a_topic_without_a_page_in_the_web_is_refused_or_skipped(web_path, tmp_p
     write_topics(tmp_path / "topics.jsonl", [topic("balloon"), topic("lost", examples=("http://gone.test/",))])
     with pytest.raises(InvalidTopic, match="'lost' has no example in the recorded web"):
         simulated(web_path, tmp_path / "topics.jsonl", tmp_path / "run")
-    done = simulate_topics(
-        web_path,
-        TopicChoice(tmp_path / "topics.jsonl", skip_missing=True),
-        tmp_path / "run",
-        strategies=["breadth_first"],
-        page_budget=5,
-        workers=1,
-    )
+    topics = TopicChoice(tmp_path / "topics.jsonl", skip_missing=True)
+    setup = ExperimentSetup(web=web_path, topics=topics, strategies=("breadth_first",), page_budget=5)
+    done = simulate_topics(setup, tmp_path / "run", workers=1)
     assert list(done.skipped_topics) == ["lost"]
     assert "no example in the recorded web" in done.skipped_topics["lost"]
     assert done.n_crawls == 1
@@ -94,13 +89,13 @@ def test_more_start_pages_than_the_web_has_are_refused(web_path, topics_file, tm
 STAR = {"hub": [f"leaf{i}" for i in range(30)]}
 
 
-def star_orders(tmp_path, topics, n_seeds=1):
+def star_orders(tmp_path, topics, repeats=1):
     with (tmp_path / "star.jsonl").open("w") as file:
         for name in ["hub", *STAR["hub"]]:
             links = "".join(f"<a href={leaf}>on</a>" for leaf in STAR.get(name, []))
             file.write(json.dumps({"url": url(name), "html": f"<p>balloon {links}"}) + "\n")
     record([tmp_path / "star.jsonl"], tmp_path / "star", workers=1)
-    settings = Experiment(web=tmp_path / "star", topics=topics, strategies=("best_first",), n_seeds=n_seeds)
+    settings = Experiment(web=tmp_path / "star", topics=topics, strategies=("best_first",), repeats=repeats)
     return [each.crawl.pages.tolist() for each in runs(settings, tmp_path / "star")]
 
 
@@ -109,7 +104,7 @@ def from_the_hub(name):
 
 
 def test_crawls_of_different_topics_and_seeds_are_independent(tmp_path):
-    orders = star_orders(tmp_path, (from_the_hub("one"), from_the_hub("two")), n_seeds=2)
+    orders = star_orders(tmp_path, (from_the_hub("one"), from_the_hub("two")), repeats=2)
     assert len({tuple(order) for order in orders}) == 4
     assert {tuple(sorted(order)) for order in orders} == {tuple(range(31))}
 
@@ -167,7 +162,7 @@ class Stumbles(BreadthFirst):
 
 
 def test_a_strategy_that_fails_is_named_with_the_place_in_one_line(web_path, monkeypatch):
-    settings = experiment(web_path, strategies=("breadth_first",), n_seeds=2)
+    settings = experiment(web_path, strategies=("breadth_first",), repeats=2)
     monkeypatch.setattr("scenthound.strategies.breadth_first.BreadthFirst.tell", Stumbles.tell)
     with pytest.raises(PluginError, match=r"breadth_first .*failed on topic 'balloon': ValueError at .*: no way"):
         runs(settings, web_path, workers=1)

@@ -9,7 +9,7 @@ import pytest
 
 from ring_web import experiment, runs, topic
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, MissingExtra, PluginError, UnknownName
-from scenthound.experiments.experiment import plan, relevance_models_for
+from scenthound.experiments.pipeline import plan, relevance_models_for
 from scenthound.relevance.cosine import Cosine
 from scenthound.relevance.svm import LinearSvm
 from scenthound.store.recorded_web import RecordedWeb
@@ -50,7 +50,7 @@ def test_strategies_are_told_the_scores_of_their_own_guides(web_path, monkeypatc
 def test_what_is_learnt_is_made_anew_for_each_start_and_a_cosine_for_each_topic(web_path, monkeypatch):
     monkeypatch.setattr(BestFirst, "relevance_model", "svm")
     strategies = ("breadth_first", "best_first", "best_first:buffer=9")
-    settings = experiment(web_path, topics=BOTH, strategies=strategies, n_seeds=2)
+    settings = experiment(web_path, topics=BOTH, strategies=strategies, repeats=2)
     web = RecordedWeb.open(web_path)
     relevance_models = relevance_models_for(settings, web)
     cosine, svm, same_svm = zip(
@@ -64,7 +64,7 @@ def test_what_is_learnt_is_made_anew_for_each_start_and_a_cosine_for_each_topic(
 
 
 def test_two_workers_learn_what_one_does(web_path):
-    settings = experiment(web_path, topics=BOTH, strategies=("best_first",), relevance="svm", n_seeds=2)
+    settings = experiment(web_path, topics=BOTH, strategies=("best_first",), relevance="svm", repeats=2)
     one, two = (runs(settings, web_path, workers=n) for n in (1, 2))
     assert [each.crawl.relevance.tolist() for each in one] == [each.crawl.relevance.tolist() for each in two]
 
@@ -79,7 +79,7 @@ def test_a_folder_of_pages_trains_instead_of_the_start(web_path, tmp_path):
 
 
 def test_a_folder_of_pages_is_for_one_topic(web_path, tmp_path):
-    with pytest.raises(InvalidParameter, match="there are 2 to crawl for"):
+    with pytest.raises(InvalidParameter, match="there are 2 topics"):
         experiment(web_path, topics=BOTH, relevance="svm", train_from=folder_of(tmp_path))
 
 
@@ -92,7 +92,7 @@ def test_a_topic_without_the_words_that_a_strategy_goes_by_is_refused(web_path):
     for strategy in ("infospiders:description=true", "infospiders:preset=menczer2001"):
         undescribed = replace(topic("balloon"), description="")
         settings = experiment(web_path, topics=(undescribed,), strategies=(strategy,), relevance="cosine")
-        with pytest.raises(InvalidTopic, match="goes by the words of its description, and none of them is in the web"):
+        with pytest.raises(InvalidTopic, match="uses the words of its description, but none of them occurs"):
             plan(settings, RecordedWeb.open(web_path))
 
 

@@ -17,7 +17,7 @@ def test_a_run_folder_gives_back_what_was_crawled(web_path, topics_file, tmp_pat
     simulated(web_path, topics_file, tmp_path / "run")
     folder = RunFolder.open(tmp_path / "run")
     traces = list(folder.traces())
-    expected = runs(experiment(web_path, topics=(topic("balloon"), topic("train")), n_seeds=2), web_path)
+    expected = runs(experiment(web_path, topics=(topic("balloon"), topic("train")), repeats=2), web_path)
     assert [trace.pages.tolist() for trace in traces] == [each.crawl.pages.tolist() for each in expected]
     assert [trace.relevance.tolist() for trace in traces] == [each.crawl.relevance.tolist() for each in expected]
     assert [(t.topic, t.strategy, t.seed) for t in traces] == [
@@ -31,7 +31,7 @@ def test_a_run_folder_keeps_what_guides_learnt_from(web_path, topics_file, tmp_p
     simulated(web_path, topics_file, tmp_path / "run", relevance="svm", n_train=2, n_start=3)
     folder = RunFolder.open(tmp_path / "run")
     settings = experiment(
-        web_path, topics=(topic("balloon"), topic("train")), n_seeds=2, relevance="svm", n_train=2, n_start=3
+        web_path, topics=(topic("balloon"), topic("train")), repeats=2, relevance="svm", n_train=2, n_start=3
     )
     starts = folder.starts()
     assert starts == [each.start for each in runs(settings, web_path)[::2]]

@@ -11,7 +11,7 @@ import pytest
 from evolution_web import record_topical, small_search, write_topical
 from scenthound.cli import evolve_output as evolve_tables
 from scenthound.errors import InvalidInput
-from scenthound.experiments.evolve.evolution import go_on
+from scenthound.experiments.evolve.evolution import resume_search
 from scenthound.experiments.evolve.folder import COMPARED_FILE, LOG_FILE, RESULT_FILE, SearchFolder
 from scenthound.strategies.rank_file import Generation, rank_file_text, read_rank_file
 from scenthound.strategies.rank_rules import formula_of
@@ -74,7 +74,7 @@ def test_the_best_of_all_generations_is_told(search):
 
 
 def test_generations_are_counted_as_the_command_line_counts_them(done):
-    finished = go_on(done, workers=1)
+    finished = resume_search(done, workers=1)
     assert dict(search_page(done).key_facts)["generations"] == f"{finished.summary.generation}" == "3"
 
 

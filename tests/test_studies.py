@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from scenthound.errors import InvalidTopic
+from scenthound.experiments.pipeline import crawl_all
 from scenthound.experiments.pool import TopicJudge
 from scenthound.experiments.starts import Starts
 from scenthound.experiments.study.arms import has_many_domains, prepared_arms, study_topics
-from scenthound.experiments.study.crawls import KeptCrawls, crawl_all
 from scenthound.experiments.study.measured import arm_steps
 from scenthound.experiments.study.measures import measure_arm
 from scenthound.experiments.study.settings import StudySettings, parse_settings
@@ -128,7 +128,7 @@ def test_a_new_strategy_is_all_that_a_larger_study_crawls_with(study, web, cache
 def test_processes_change_nothing(study, web, tmp_path):
     recorded = RecordedWeb.open(web)
     arm = prepared_arms(SETTINGS, recorded, study_topics(SETTINGS, recorded, web / "topics.jsonl")).arms[1]
-    pieces = list(crawl_all(arm.experiment, arm.ground, list(arm.planned), tmp_path, workers=2))
+    pieces = list(crawl_all(arm.source(recorded, tmp_path), arm.planned, workers=2))
     visited = np.unique(np.concatenate([piece.visited for piece in pieces]))
     measured = measure_arm(recorded, arm, visited, tmp_path, workers=2)
     for name in ("rank:by=linkage", "coverage:by=lexical", "target_recall"):
@@ -141,7 +141,7 @@ def test_measures_are_those_of_the_crawls(study, web, cache):
     prepared = prepared_arms(SETTINGS, recorded, study_topics(SETTINGS, recorded, web / "topics.jsonl"))
     arm, measured = prepared.arms[0], study.arms[0]
     (topic, start), place = arm.planned[2], 4
-    kept = KeptCrawls(arm.experiment, arm.ground, cache).of(topic, start)[place]
+    kept = arm.source(recorded, cache).open().of(topic, start)[place]
     found = len(set(kept.trace.pages.tolist()) & set(start.targets)) / len(start.targets)
     assert measured.of("target_recall").values[place, 2, -1] == pytest.approx(found)
     assert measured.missed[2 * 6 + place].n_missing == kept.crawl.n_missing
@@ -163,7 +163,7 @@ def test_several_random_seeds_of_a_topic_are_averaged(web, tmp_path):
     recorded = RecordedWeb.open(web)
     prepared = prepared_arms(one_arm, recorded, study_topics(one_arm, recorded, web / "topics.jsonl"))
     arm = prepared.arms[0]
-    kept = KeptCrawls(arm.experiment, arm.ground, tmp_path)
+    kept = arm.source(recorded, tmp_path).open()
     shares = [
         len(set(kept.of(topic, start)[0].trace.pages.tolist()) & set(start.targets)) / len(start.targets)
         for topic, start in arm.planned[:2]
@@ -210,10 +210,10 @@ def test_crawls_from_halves_of_the_seeds_are_compared(web, tmp_path):
         assert one.seeds
         assert not set(one.seeds) & set(other.seeds)
         assert one.targets == other.targets
-    pieces = list(crawl_all(arm.experiment, arm.ground, list(arm.planned), tmp_path, workers=1))
+    pieces = list(crawl_all(arm.source(recorded, tmp_path), arm.planned, workers=1))
     visited = np.unique(np.concatenate([piece.visited for piece in pieces]))
     measured = measure_arm(recorded, arm, visited, tmp_path, workers=1)
-    kept = KeptCrawls(arm.experiment, arm.ground, tmp_path)
+    kept = arm.source(recorded, tmp_path).open()
     first, second = (set(kept.of(*each)[1].trace.pages.tolist()) for each in pairs[0])
     assert measured.of("shared_pages").values[1, 0, -1] == pytest.approx(len(first & second) / len(first | second))
 

@@ -10,10 +10,10 @@ import pytest
 from ring_web import topic
 from scenthound.by_value import package_digest
 from scenthound.errors import InvalidInput
-from scenthound.experiments.experiment import Experiment
+from scenthound.experiments import trace_cache as code_digests
+from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start
-from scenthound.experiments.study import crawls as code_digests
-from scenthound.experiments.study.crawls import CrawlName, Ground, TraceCache, crawl_names
+from scenthound.experiments.trace_cache import CrawlName, Provenance, TraceCache, crawl_names
 from scenthound.reasons import EndReason
 from scenthound.simulator.web import Crawl
 from scenthound.strategies.base import STRATEGIES
@@ -23,7 +23,10 @@ NAME = CrawlName("ab" * 32)
 
 
 def experiment(**changes: object) -> Experiment:
-    return replace(Experiment(Path("web"), (topic("balloon"),), ("best_first", "otie"), page_budget=10), **changes)
+    return replace(
+        Experiment(web=Path("web"), topics=(topic("balloon"),), strategies=("best_first", "otie"), page_budget=10),
+        **changes,
+    )
 
 
 def named(**changes: object) -> CrawlName:
@@ -34,7 +37,7 @@ def named(**changes: object) -> CrawlName:
 def names(**changes: object) -> tuple[CrawlName, ...]:
     given = {
         "experiment": experiment(),
-        "ground": Ground("w", "code"),
+        "provenance": Provenance("w", "code"),
         "strategy": "best_first",
         "topic": topic("balloon"),
     }
@@ -56,7 +59,7 @@ def crawl(time_s: np.ndarray | None = None) -> Crawl:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"ground": Ground("v", "code")},
+        {"provenance": Provenance("v", "code")},
         {"strategy": "otie"},
         {"topic": replace(topic("balloon"), keywords=("other",))},
         {"topic": replace(topic("balloon"), description="another one")},
@@ -77,18 +80,18 @@ def test_whatever_decides_a_crawl_is_in_its_name(changes):
 
 def test_what_decides_nothing_is_not_in_the_name():
     assert named(start=replace(START, targets=(8,))) == named()
-    assert named(experiment=experiment(n_seeds=3)) == named()
+    assert named(experiment=experiment(repeats=3)) == named()
     assert named(topic=replace(topic("balloon"), examples=())) == named()
 
 
 def test_other_code_gives_another_name():
-    assert named(ground=Ground("w", "changed")) != named()
+    assert named(provenance=Provenance("w", "changed")) != named()
 
 
 def test_the_code_digest_changes_with_the_code(monkeypatch, tmp_path):
     room = tmp_path / "simulator" / "deep"
     room.mkdir(parents=True)
-    for other in code_digests.DECIDING_ROOMS:
+    for other in code_digests.DECIDING_PACKAGES:
         (tmp_path / other).mkdir(exist_ok=True)
     monkeypatch.setattr(code_digests, "files", lambda _package: tmp_path)
     digests = []
@@ -105,11 +108,11 @@ def test_another_training_folder_gives_another_name(tmp_path):
     grounds = []
     for text in ("balloons", "trains"):
         (tmp_path / "positive" / "page.txt").write_text(text)
-        grounds.append(Ground.of("w", tmp_path))
+        grounds.append(Provenance.of("w", tmp_path))
     (tmp_path / "negative").mkdir()
     (tmp_path / "positive" / "page.txt").rename(tmp_path / "negative" / "page.txt")
-    grounds.append(Ground.of("w", tmp_path))
-    assert len({named(ground=ground) for ground in grounds}) == 3
+    grounds.append(Provenance.of("w", tmp_path))
+    assert len({named(provenance=ground) for ground in grounds}) == 3
 
 
 def test_a_plug_in_is_known_by_all_files_of_its_package(tmp_path, monkeypatch):
@@ -129,7 +132,7 @@ def test_a_plug_in_is_known_by_all_files_of_its_package(tmp_path, monkeypatch):
 
 def test_a_timed_crawl_serves_where_time_is_not_asked_for():
     few, many = experiment(), experiment(page_budget=200_000)
-    assert names(experiment=few)[::-1] == names(experiment=replace(few, n_seeds=10_000))
+    assert names(experiment=few)[::-1] == names(experiment=replace(few, repeats=10_000))
     assert len(names(experiment=replace(many, plain=True))) == 1
     assert names(experiment=replace(many, plain=True))[0] == names(experiment=many)[1]
 
@@ -192,5 +195,5 @@ def test_no_half_written_file_stays(tmp_path):
 
 def test_a_place_that_can_be_no_folder_is_refused_at_once(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InvalidInput, match="choose another place"):
+    with pytest.raises(InvalidInput, match="Choose another folder"):
         TraceCache(tmp_path / "file" / "crawls").make_folder()

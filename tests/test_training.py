@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ring_web import N, experiment, runs, topic, url
 from scenthound.errors import InvalidTopic
-from scenthound.experiments.experiment import plan
+from scenthound.experiments.pipeline import plan
 from scenthound.experiments.starts import NegativePool, Start, Starts, Task
 from scenthound.store.recorded_web import RecordedWeb
 
@@ -129,7 +129,7 @@ def planned(web_path, **settings):
 
 
 def test_negatives_come_from_the_other_topics_and_are_twice_the_positives(web_path):
-    for start in planned(web_path, n_seeds=3, n_start=4):
+    for start in planned(web_path, repeats=3, n_start=4):
         own = 0 if start.topic == "balloon" else 1
         assert len(start.training) == 4
         assert len(start.negatives) == 8
@@ -138,9 +138,9 @@ def test_negatives_come_from_the_other_topics_and_are_twice_the_positives(web_pa
 
 
 def test_negatives_depend_on_the_seed(web_path):
-    one, two, *_ = planned(web_path, n_seeds=2, n_start=4)
+    one, two, *_ = planned(web_path, repeats=2, n_start=4)
     assert one.negatives != two.negatives
-    assert planned(web_path, n_seeds=2, n_start=4)[0] == one
+    assert planned(web_path, repeats=2, n_start=4)[0] == one
 
 
 def test_topics_that_are_not_crawled_for_give_negatives_too(web_path):
@@ -168,7 +168,7 @@ def test_start_pages_that_are_no_examples_cannot_be_learnt_from(web_path):
 
 def test_a_guide_that_trained_leads_the_crawl(web_path):
     settings = experiment(
-        web_path, topics=(topic("balloon"),), other_topics=(topic("train"),), relevance="svm", n_seeds=2
+        web_path, topics=(topic("balloon"),), other_topics=(topic("train"),), relevance="svm", repeats=2
     )
     for each in runs(settings, web_path):
         even = each.crawl.pages % 2 == 0

@@ -13,8 +13,9 @@ import pytest
 
 from ring_web import N, topic
 from scenthound.errors import InvalidParameter, InvalidTopic, PluginError
+from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start
-from scenthound.experiments.validate.settings import SeedSet, TopicsWanted, fitting_budgets
+from scenthound.experiments.validate.settings import SeedSet, ValidationSettings, fitting_budgets
 from scenthound.experiments.validate.validation import prepared, validate
 from scenthound.relevance.cosine import Cosine
 from scenthound.simulator.modes import parse_mode
@@ -24,11 +25,11 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import write_topics
 from scenthound.ui.reports.validation_folder import validate_into
-from validation_wishes import MODE, PUBLISHED, rank_file, wished
+from validations import MODE, PUBLISHED, rank_file, wanted
 
 
 def validated(web_path, topics_file, workers=1, trained=("balloon",), unseen=("train",), **settings):
-    recorded, ready, notes = prepared(web_path, TopicsWanted(topics_file, trained, unseen), wished(**settings))
+    recorded, ready, notes = prepared(*wanted(web_path, topics_file, trained, unseen, **settings))
     return validate(recorded, ready, notes=notes, workers=workers)
 
 
@@ -88,7 +89,9 @@ def test_the_order_of_topics_seeds_and_strategies_is_kept_by_any_number_of_proce
 
 
 def test_all_strategies_start_alike_from_a_large_set_and_from_a_part_of_it_for_each_seed():
-    start, settings = Start("balloon", 0, tuple(range(0, 40, 2)), ()), wished(n_large=250, n_small=50)
+    start = Start("balloon", 0, tuple(range(0, 40, 2)), ())
+    experiment = Experiment(web=Path("web"), topics=(topic("balloon"),), strategies=(PUBLISHED,))
+    settings = ValidationSettings(experiment=experiment, n_large=250, n_small=50)
     small = [settings.seeds_of(start, SeedSet.SMALL, seed) for seed in range(10)]
     assert settings.seeds_of(start, SeedSet.LARGE, seed=3) == start.seeds
     # A fifth of 20; in the order of the large set.
@@ -127,25 +130,25 @@ def test_a_web_too_small_for_so_many_lengths_is_refused():
 
 
 def test_a_strategy_that_judges_by_another_threshold_is_told_of(web_path, topics_file):
-    _, _, notes = prepared(web_path, TopicsWanted(topics_file, ("balloon",)), wished(threshold=0.4))
-    assert notes == (f"{PUBLISHED} calls pages good from a relevance of 0.5 on; it is judged by those from 0.4 on.",)
+    _, _, notes = prepared(*wanted(web_path, topics_file, ("balloon",), threshold=0.4))
+    assert notes == (f"{PUBLISHED} treats pages as good from a relevance of 0.5 on; the validation uses 0.4.",)
 
 
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"strategies": ("rank_function:preset=best_first",)}, "no strategy to hold against"),
-        ({"budgets": (10, 10)}, "The page budgets are 10, 10; they must rise"),
+        ({"strategies": ("rank_function:preset=best_first",)}, "no strategy to compare with"),
+        ({"budgets": (10, 10)}, "The page budgets are 10, 10; they must be ascending"),
         ({"budgets": ()}, "The page budgets are none"),
         ({"n_small": 6}, "--small 6 and --large 6"),
         ({"n_small": 0}, "at least 1 page"),
-        ({"n_seeds": 0}, "seeds is 0"),
+        ({"repeats": 0}, "repeats is 0"),
         ({"threshold": 1.0}, "The threshold is 1.0"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(settings, reason):
+def test_invalid_settings_are_refused(web_path, topics_file, settings, reason):
     with pytest.raises(InvalidParameter, match=reason):
-        wished(**settings)
+        prepared(*wanted(web_path, topics_file, ("balloon",), **settings))
 
 
 def test_crawls_that_would_not_leave_their_seeds_are_refused(web_path, topics_file):
@@ -154,10 +157,9 @@ def test_crawls_that_would_not_leave_their_seeds_are_refused(web_path, topics_fi
 
 
 def test_more_seeds_than_pages_are_refused_with_the_reason(web_path, topics_file):
-    wanted = TopicsWanted(topics_file, ("balloon",))
     with pytest.raises(InvalidParameter, match=r"41, and the web has 40 pages.* smaller --large\.$"):
-        prepared(web_path, wanted, wished(n_large=41))
-    assert prepared(web_path, wanted, wished(n_large=40))[1].n_large == 40
+        prepared(*wanted(web_path, topics_file, ("balloon",), n_large=41))
+    assert prepared(*wanted(web_path, topics_file, ("balloon",), n_large=40))[1].n_large == 40
 
 
 def test_a_strategy_that_fails_is_named(web_path, topics_file, monkeypatch):
@@ -227,14 +229,14 @@ def test_the_command_crawls_without_compiled_code_when_told_to(
         plain.append(settings["plain"])
         return simulate(*given, **settings)
 
-    monkeypatch.setattr("scenthound.experiments.validate.crawls.simulate", watched_crawl)
+    monkeypatch.setattr("scenthound.experiments.pipeline.simulate", watched_crawl)
     tables = []
     for more in ((), ("--plain",)):
         strategy, out = ("--strategy", PUBLISHED, "--topic", "balloon"), tmp_path / f"out{len(more)}"
         code, _, said = call(scenthound, web_path, topics_file, out, *strategy, *more)
         assert code == 0, said
         tables.append((out / "crawls.csv").read_text())
-    assert plain == [False] * 8 + [True] * 8  # two strategies from two seed sets with two seeds, twice
+    assert plain[8:] == [True] * 8  # two strategies from two seed sets with two seeds
     assert tables[0] == tables[1]
 
 
@@ -272,9 +274,9 @@ def test_the_python_example_of_the_guide_runs(web_path, topics_file, tmp_path, m
     rank_file(tmp_path / "search", "balloon")
     (tmp_path / "web").symlink_to(web_path)
 
-    def on_a_small_web(out, web, topics, settings):
-        fitting = replace(settings, n_large=6, n_small=2, n_seeds=1, budgets=(8, 16), relevance="cosine")
-        return validate_into(out, web, topics, fitting, workers=1)
+    def on_a_small_web(out, setup, protocol):
+        small = replace(protocol, n_large=6, n_small=2, budgets=(8, 16))
+        return validate_into(out, replace(setup, repeats=1, relevance="cosine"), small, workers=1)
 
     monkeypatch.setattr("scenthound.ui.reports.validation_folder.validate_into", on_a_small_web)
     monkeypatch.chdir(tmp_path)
@@ -282,11 +284,12 @@ def test_the_python_example_of_the_guide_runs(web_path, topics_file, tmp_path, m
     assert (tmp_path / "validation" / "findings.json").exists()
 
 
-def test_settings_say_what_was_asked_of_the_experiment(web_path):
-    settings = wished(trained=(topic("balloon"),), unseen=(topic("train"),), closed_world=True)
-    experiment = settings.experiment(RecordedWeb.open(web_path))
+def test_the_settings_have_the_experiment_that_was_asked_for(web_path, topics_file):
+    _, settings, _ = prepared(*wanted(web_path, topics_file, ("balloon",), ("train",), closed_world=True))
+    experiment = settings.experiment
     assert experiment.strategies == ("rank_function:preset=best_first", PUBLISHED)
     assert (experiment.page_budget, experiment.n_start, experiment.closed_world) == (20, 6, True)
     assert experiment.web == web_path
     assert parse_mode(experiment.mode) == parse_mode(MODE)
-    assert replace(settings, trained=()).groups() == {"unseen": range(1)}
+    assert settings.groups() == {"trained on": range(1), "unseen": range(1, 2)}
+    assert replace(settings, n_trained=0).groups() == {"unseen": range(2)}

@@ -9,12 +9,11 @@ import pytest
 from ring_web import topic
 from scenthound.errors import InvalidInput
 from scenthound.experiments.validate.crawls import SEED_SETS
-from scenthound.experiments.validate.settings import TopicsWanted
 from scenthound.topics.files import write_topics
 from scenthound.ui.html import page_html
 from scenthound.ui.reports.validation import read_validation, validation_page
 from scenthound.ui.reports.validation_folder import validate_into
-from validation_wishes import PUBLISHED, wished
+from validations import PUBLISHED, wanted
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,8 +29,8 @@ def made(undrawn, web_path, tmp_path_factory):
     """A validation and its folder."""
     place = tmp_path_factory.mktemp("validation")
     write_topics(place / "topics.jsonl", [topic("balloon"), topic("train")])
-    wanted = TopicsWanted(place / "topics.jsonl", ("balloon",), ("train",))
-    return validate_into(place / "out", web_path, wanted, wished(), workers=1), place / "out"
+    asked = wanted(web_path, place / "topics.jsonl", ("balloon",), ("train",))
+    return validate_into(place / "out", *asked, workers=1), place / "out"
 
 
 def test_the_files_tell_all_that_was_measured(made):

@@ -4,10 +4,10 @@ import pytest
 
 from ring_web import topic, url
 from scenthound.errors import InvalidInput, InvalidTopic, UnknownName
-from scenthound.experiments.starts import Starts
+from scenthound.experiments.starts import Starts, TopicChoice
 from scenthound.experiments.validate.settings import (
     Record,
-    TopicsWanted,
+    ValidationProtocol,
     chosen_topics,
     record_notes,
     trained_on,
@@ -15,13 +15,14 @@ from scenthound.experiments.validate.settings import (
 )
 from scenthound.experiments.validate.validation import prepared
 from scenthound.store.recorded_web import RecordedWeb
-from validation_wishes import PUBLISHED, rank_file, wished
+from validations import PUBLISHED, rank_file, wanted
 
 
-def taken(web_path, wanted, records, *topics):
+def taken(web_path, records, *topics, trained=(), **protocol):
     starts = Starts(RecordedWeb.open(web_path), n_start=6)
     listed = topics or (topic("balloon"), topic("train"))
-    return chosen_topics(wanted, {each.id: each for each in listed}, records, starts)
+    choice = TopicChoice(web_path, trained)
+    return chosen_topics(choice, ValidationProtocol(**protocol), {each.id: each for each in listed}, records, starts)
 
 
 def test_what_a_search_saw_stands_in_its_file(tmp_path):
@@ -35,8 +36,8 @@ def test_a_search_has_seen_what_the_winners_that_it_began_with_were_trained_on(w
     records = trained_on([f"evolved:file={file}"])
     assert list(records.values()) == [Record(("balloon",), ("train",))]
     with pytest.raises(InvalidTopic, match=r"'train' is not unseen: evolved:file=.* began with winners trained on it"):
-        taken(web_path, TopicsWanted(tmp_path, unseen=("train",)), records)
-    found = taken(web_path, TopicsWanted(tmp_path, most_unseen=9), records)
+        taken(web_path, records, unseen_topics=("train",))
+    found = taken(web_path, records, unseen_max=9)
     assert [each.id for each in found.trained] == ["balloon"]
     assert found.unseen == ()
 
@@ -52,12 +53,12 @@ def test_what_records_leave_open_is_said():
 
 def test_a_guide_that_a_strategy_was_not_evolved_with_is_named(web_path, topics_file, tmp_path):
     file = tmp_path / "evolved.toml"
-    file.write_text('guide = "cosine"\nformula = "PARENT_1"\n')
+    file.write_text('relevance_model = "cosine"\nformula = "PARENT_1"\n')
     strategy = f"evolved:file={file}"
-    told = f"{strategy} was evolved with the guide cosine; here svm guides it."
+    told = f"{strategy} was evolved with the relevance model cosine; here it uses svm."
     for relevance, notes in (("svm", (told,)), ("cosine", ())):
-        wanted = TopicsWanted(topics_file, trained=("balloon",))
-        assert prepared(web_path, wanted, wished(strategies=(strategy,), relevance=relevance))[2] == notes
+        settings = {"strategies": (strategy,), "relevance": relevance}
+        assert prepared(*wanted(web_path, topics_file, ("balloon",), **settings))[2] == notes
 
 
 def test_a_training_record_without_a_list_of_topics_is_refused(tmp_path):
@@ -68,15 +69,15 @@ def test_a_training_record_without_a_list_of_topics_is_refused(tmp_path):
 
 def test_topics_trained_on_are_those_of_the_records_unless_named(web_path, tmp_path):
     records = {"evolved": Record(("train", "lost"))}
-    assert [each.id for each in taken(web_path, TopicsWanted(tmp_path), records).trained] == ["train"]
+    assert [each.id for each in taken(web_path, records).trained] == ["train"]
     with pytest.raises(InvalidTopic, match=r"'balloon' is none that the strategies were trained on \(lost, train\)"):
-        taken(web_path, TopicsWanted(tmp_path, trained=("balloon",)), records)
+        taken(web_path, records, trained=("balloon",))
 
 
 def test_of_a_strategy_that_was_not_trained_on_what_others_were_it_is_said(web_path, topics_file, tmp_path):
     (tmp_path / "other").mkdir()
     both, one = rank_file(tmp_path, "balloon", "train"), rank_file(tmp_path / "other", "train")
-    _, ready, notes = prepared(web_path, TopicsWanted(topics_file), wished(strategies=(both, one, PUBLISHED)))
+    _, ready, notes = prepared(*wanted(web_path, topics_file, strategies=(both, one, PUBLISHED)))
     assert [each.id for each in ready.trained] == ["balloon", "train"]
     assert notes == (
         f"{one} was not trained on topic 'balloon': what it does there is no training performance.",
@@ -90,9 +91,9 @@ def test_where_no_file_says_what_was_trained_on_the_caller_is_believed():
 
 def test_a_topic_that_a_search_saw_is_never_called_unseen(web_path, tmp_path):
     with pytest.raises(InvalidTopic, match="'train' is not unseen: evolved was trained on it"):
-        taken(web_path, TopicsWanted(tmp_path, unseen=("train",)), {"evolved": Record(("train",))})
+        taken(web_path, {"evolved": Record(("train",))}, unseen_topics=("train",))
     with pytest.raises(InvalidTopic, match="'train' cannot be trained on and unseen"):
-        taken(web_path, TopicsWanted(tmp_path, ("train",), ("train",)), {})
+        taken(web_path, {}, trained=("train",), unseen_topics=("train",))
 
 
 def test_topics_drawn_by_lot_share_nothing_with_those_trained_on_and_can_start(web_path, tmp_path):
@@ -100,25 +101,25 @@ def test_topics_drawn_by_lot_share_nothing_with_those_trained_on_and_can_start(w
     lost = topic("train", id="lost", examples=("http://gone.test/",))
     others = [topic("train", id=f"train {i}") for i in range(6)]
     listed = (topic("balloon"), overlapping, lost, *others)
-    found = taken(web_path, TopicsWanted(tmp_path, ("balloon",), most_unseen=3), {}, *listed)
+    found = taken(web_path, {}, *listed, trained=("balloon",), unseen_max=3)
     drawn = [each.id for each in found.unseen]
     assert len(drawn) == 3
     assert set(drawn) < {each.id for each in others}
     assert [each.id for each in found.others] == [each.id for each in listed[1:] if each.id not in drawn]
-    everybody = taken(web_path, TopicsWanted(tmp_path, ("balloon",), most_unseen=100), {}, *listed)
+    everybody = taken(web_path, {}, *listed, trained=("balloon",), unseen_max=100)
     assert everybody.unseen == tuple(others)
     assert everybody.notes == ()
 
 
 def test_a_named_topic_that_shares_examples_is_taken_and_told_of(web_path, tmp_path):
     overlapping = topic("train", id="overlapping", examples=(url("zero"), url(1), url(2)))
-    found = taken(web_path, TopicsWanted(tmp_path, ("balloon",), ("overlapping",)), {}, topic("balloon"), overlapping)
+    found = taken(web_path, {}, topic("balloon"), overlapping, trained=("balloon",), unseen_topics=("overlapping",))
     # Zero is an alias of page 0.
     assert found.notes == ("Topic 'overlapping' is called unseen, but shares 2 examples with topics trained on.",)
 
 
 def test_unknown_topics_and_none_at_all_are_refused(web_path, tmp_path):
     with pytest.raises(UnknownName, match="Did you mean 'balloon'"):
-        taken(web_path, TopicsWanted(tmp_path, unseen=("baloon",)), {})
+        taken(web_path, {}, unseen_topics=("baloon",))
     with pytest.raises(InvalidTopic, match="no topic to validate on"):
-        taken(web_path, TopicsWanted(tmp_path), {})
+        taken(web_path, {})

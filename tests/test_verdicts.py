@@ -1,12 +1,15 @@
 """From measurements to what they say of the study's findings."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from ring_web import topic
 from scenthound.experiments.findings import Verdict
+from scenthound.experiments.setup import Experiment
 from scenthound.experiments.validate.crawls import MEASURES, Measurements
-from scenthound.experiments.validate.settings import ValidationSettings
+from scenthound.experiments.validate.settings import BEST_FIRST, ValidationSettings
 from scenthound.experiments.validate.validation import (
     OF_THE_STUDY,
     EvolvedRules,
@@ -122,13 +125,14 @@ def test_an_evolved_strategy_without_a_file_is_the_one_that_the_study_searched()
 
 def settings(n_trained=1, n_unseen=1):
     topics = [topic("balloon", id=f"topic {i}") for i in range(n_trained + n_unseen)]
-    return ValidationSettings(
-        strategies=("rank_function:preset=johnson2003",),
-        trained=tuple(topics[:n_trained]),
-        unseen=tuple(topics[n_trained:]),
-        budgets=(10, 20, 30),
-        n_seeds=N_SEEDS,
+    return settings_on(topics, n_trained, "rank_function:preset=johnson2003")
+
+
+def settings_on(topics, n_trained, *strategies):
+    experiment = Experiment(
+        web=Path("web"), topics=tuple(topics), strategies=(BEST_FIRST, *strategies), repeats=N_SEEDS
     )
+    return ValidationSettings(experiment=experiment, n_trained=n_trained, budgets=(10, 20, 30))
 
 
 def measured(fitness, good_share, cohesiveness=(0.0, 0.0), distance=0.0):
@@ -211,12 +215,8 @@ def test_seed_sets_count_alike_in_a_difference():
 def test_only_evolved_strategies_have_weights_to_speak_of(tmp_path):
     record = '[training]\nsearch = "johnson2003"\ncrawls = 3\n'
     (tmp_path / "e.toml").write_text(f'formula = "0.5*COMM_OUT + 0.3*PARENT_1 + 0.2*COMM_IN"\n{record}')
-    wished = ValidationSettings(
-        strategies=("rank_function:preset=johnson2003", f"evolved:file={tmp_path / 'e.toml'}"),
-        trained=settings().trained,
-        budgets=(10, 20, 30),
-        n_seeds=N_SEEDS,
-    )
+    evolved = f"evolved:file={tmp_path / 'e.toml'}"
+    wished = settings_on(settings().trained, 1, "rank_function:preset=johnson2003", evolved)
     shape = (3, 1, 2, N_SEEDS, 3)
     nothing = np.zeros((*shape, 1), np.int64)
     found = findings(wished, Measurements({name: np.zeros(shape) for name in MEASURES}, nothing, nothing, np.zeros(1)))

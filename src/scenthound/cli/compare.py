@@ -100,17 +100,18 @@ def compare(
     scenthound compare --web web --topics topics.jsonl --topic balloons --strategy best_n_first --sweep n=1,16,256
     """
     from scenthound.experiments.compare.settings import ComparisonSettings, parse_sweep
-    from scenthound.experiments.starts import TopicChoice
+    from scenthound.experiments.setup import ExperimentSetup
+    from scenthound.experiments.starts import TopicChoice, parse_task
     from scenthound.ui.reports.comparison_files import as_json as plain_values
     from scenthound.ui.reports.comparison_folder import compare_into
 
-    settings = ComparisonSettings(
+    setup = ExperimentSetup(
+        web=web,
+        topics=TopicChoice(topics, tuple(topic or ()), topics_max, skip_missing),
         strategies=tuple(strategy or ()),
-        sweeps=tuple(map(parse_sweep, sweep or ())),
-        by=by,
         page_budget=pages,
-        n_seeds=repeats,
-        task=task,
+        repeats=repeats,
+        task=parse_task(task),
         n_start=start,
         relevance=relevance,
         n_train=train,
@@ -120,9 +121,9 @@ def compare(
         closed_world=closed_world,
         respect_nofollow=not follow_nofollow,
     )
+    settings = ComparisonSettings(by, tuple(map(parse_sweep, sweep or ())))
     with shown("comparing") as progress:
-        choice = TopicChoice(topics, tuple(topic or ()), topics_max, skip_missing)
-        done = compare_into(out, web, choice, settings, workers=workers, progress=progress)
+        done = compare_into(out, setup, settings, workers=workers, progress=progress)
     if as_json:
         typer.echo(json_text(plain_values(done), indent=1))
         return

@@ -61,53 +61,54 @@ def evolve(
     scenthound evolve --resume search
     """
     from scenthound.experiments.evolve.evolution import evolve as search_rules
-    from scenthound.experiments.evolve.evolution import go_on
+    from scenthound.experiments.evolve.evolution import resume_search
     from scenthound.experiments.evolve.folder import check_new
-    from scenthound.experiments.evolve.settings import parse_scores
+    from scenthound.experiments.evolve.settings import SearchSettings, parse_scores
+    from scenthound.experiments.setup import ExperimentSetup
     from scenthound.experiments.starts import TopicChoice, parse_task
 
     if resume is not None:
         folder = resume
         _refuse_what_is_kept(context, folder)
-        _run(folder, as_json, lambda watch: go_on(folder, web=web, workers=workers, watch=watch))
+        _run(folder, as_json, lambda watch: resume_search(folder, web=web, workers=workers, watch=watch))
         return
     if web is None or topics is None or out is None:
         raise UsageError("A search needs --web, --topics and --out; --resume DIR goes on with one.")
     check_new(out, force)
     _record_crawl(web)
-    place, choice, folder = web, TopicChoice(topics, tuple(topic or ()), skip_missing=skip_missing), out
+    choice, folder = TopicChoice(topics, tuple(topic or ()), skip_missing=skip_missing), out
     _note_topics(choice)
+    setup = ExperimentSetup(
+        web=web,
+        topics=choice,
+        page_budget=pages,
+        n_start=start,
+        mode=mode,
+        task=parse_task(task),
+        closed_world=closed_world,
+        respect_nofollow=not follow_nofollow,
+        relevance=relevance,
+        n_train=train,
+        train_from=train_from,
+        as_published=as_published,
+        plain=plain,
+    )
+    settings = SearchSettings(
+        search=search,
+        fitness=fitness,
+        n_crawls=crawls,
+        same_start=same_start,
+        seed=random_seed,
+        scores=parse_scores(scores),
+        split=split,
+        threshold=threshold,
+        reevaluate=reevaluate,
+    )
     _run(
         folder,
         as_json,
         lambda watch: search_rules(
-            place,
-            choice,
-            folder,
-            search=search,
-            fitness=fitness,
-            n_crawls=crawls,
-            page_budget=pages,
-            n_start=start,
-            same_start=same_start,
-            mode=mode,
-            seed=random_seed,
-            scores=parse_scores(scores),
-            split=split,
-            threshold=threshold,
-            seed_with=seed_with or (),
-            reevaluate=reevaluate,
-            task=parse_task(task),
-            closed_world=closed_world,
-            respect_nofollow=not follow_nofollow,
-            relevance=relevance,
-            n_train=train,
-            train_from=train_from,
-            as_published=as_published,
-            plain=plain,
-            workers=workers,
-            force=force,
-            watch=watch,
+            setup, settings, folder, seed_with=seed_with or (), workers=workers, force=force, watch=watch
         ),
     )
 

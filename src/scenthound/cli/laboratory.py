@@ -152,22 +152,22 @@ def simulate(
     scenthound simulate --web web --topics topics.jsonl --strategy breadth_first --strategy best_n_first:n=256 --out run
     """
     from scenthound.cli.summaries import print_run
+    from scenthound.experiments.setup import ExperimentSetup
     from scenthound.experiments.simulation import simulate_topics
-    from scenthound.experiments.starts import TopicChoice
+    from scenthound.experiments.starts import TopicChoice, parse_task
     from scenthound.store.crawl_web import pages_elsewhere
 
     elsewhere = pages_elsewhere(web)
     if elsewhere is not None and elsewhere.n_recorded < elsewhere.n_pages:
         typer.echo(f"Note: {elsewhere.told()}", err=True)
     with shown("simulating") as progress:
-        done = simulate_topics(
-            web,
-            TopicChoice(topics, tuple(topic or ()), topics_max, skip_missing),
-            out,
-            strategies=strategy,
+        setup = ExperimentSetup(
+            web=web,
+            topics=TopicChoice(topics, tuple(topic or ()), topics_max, skip_missing),
+            strategies=tuple(strategy),
             page_budget=pages,
-            n_seeds=repeats,
-            task=task,
+            repeats=repeats,
+            task=parse_task(task),
             n_start=start,
             closed_world=closed_world,
             respect_nofollow=not follow_nofollow,
@@ -178,10 +178,8 @@ def simulate(
             as_published=as_published,
             mode=mode,
             plain=plain,
-            workers=workers,
-            force=force,
-            progress=progress,
         )
+        done = simulate_topics(setup, out, workers=workers, force=force, progress=progress)
     print_run(done)
 
 

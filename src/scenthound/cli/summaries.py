@@ -58,7 +58,7 @@ def print_run(done: Simulation) -> None:
     experiment = done.experiment
     typer.echo(
         f"{counted(done.n_crawls, 'crawl')} ({counted(len(experiment.topics), 'topic')} x "
-        f"{_strategies(len(experiment.strategies))} x {counted(experiment.n_seeds, 'seed')}) got "
+        f"{_strategies(len(experiment.strategies))} x {counted(experiment.repeats, 'seed')}) got "
         f"{counted(done.n_pages, 'page')}; {done.out / 'traces.parquet'} has them."
     )
     typer.echo(f"Mode: {experiment.mode}. Compiled code: {_compiled(done)}.")

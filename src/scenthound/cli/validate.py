@@ -76,26 +76,33 @@ def validate(
 
     scenthound validate --web web --topics topics.jsonl --strategy evolved:file=evolved.toml --unseen-max 9 --out out
     """
-    from scenthound.experiments.validate.settings import JOHNSON2003_BUDGETS, TopicsWanted, ValidationSettings
+    from scenthound.experiments.setup import ExperimentSetup
+    from scenthound.experiments.starts import TopicChoice
+    from scenthound.experiments.validate.settings import JOHNSON2003_BUDGETS, ValidationProtocol
     from scenthound.ui.reports.validation_folder import FINDINGS_FILE, validate_into
 
-    wished = ValidationSettings(
+    setup = ExperimentSetup(
+        web=web,
+        topics=TopicChoice(topics, tuple(topic or ())),
         strategies=tuple(strategy),
-        against=against,
-        budgets=tuple(sorted(set(pages or JOHNSON2003_BUDGETS))),
-        n_large=large,
-        n_small=small,
-        n_seeds=repeats,
+        repeats=repeats,
         mode=mode,
         relevance=relevance,
-        threshold=threshold,
         closed_world=closed_world,
         respect_nofollow=not follow_nofollow,
         plain=plain,
     )
-    wanted = TopicsWanted(topics, tuple(topic or ()), tuple(unseen or ()), unseen_max)
+    protocol = ValidationProtocol(
+        against=against,
+        budgets=tuple(sorted(set(pages or JOHNSON2003_BUDGETS))),
+        n_large=large,
+        n_small=small,
+        threshold=threshold,
+        unseen_topics=tuple(unseen or ()),
+        unseen_max=unseen_max,
+    )
     with shown("validating") as progress:
-        done = validate_into(out, web, wanted, wished, force=force, workers=workers, progress=progress)
+        done = validate_into(out, setup, protocol, force=force, workers=workers, progress=progress)
     if as_json:
         typer.echo((out / FINDINGS_FILE).read_text(encoding="utf-8"), nl=False)
         return

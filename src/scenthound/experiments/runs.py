@@ -24,7 +24,8 @@ from typing import IO, Any
 import numpy as np
 
 from scenthound.errors import InvalidInput, MissingExtra
-from scenthound.experiments.experiment import Experiment, Run
+from scenthound.experiments.pipeline import Run
+from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start
 from scenthound.files import open_regular
 from scenthound.model import IntArray, Topic, Trace

@@ -129,6 +129,11 @@ class Start:
     judging_negatives: tuple[int, ...] = ()  #: pages of other topics for the same
 
 
+def random_seed_of(start: Start) -> str:
+    """The seed of all randomness in the crawls from a start, the same for every strategy."""
+    return f"crawl/{start.seed}/{start.topic}"
+
+
 def check_start(n_start: int, web: RecordedWeb) -> None:
     """Refuse more start pages than there are pages. The default, which nobody asked for, serves webs of any size."""
     if n_start > max(web.n_pages, DEFAULT_START):

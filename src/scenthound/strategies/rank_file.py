@@ -294,6 +294,8 @@ def _document(path: Path) -> dict[str, Any]:
 
 def _rank_file(document: Mapping[str, Any]) -> RankFile:
     _check_version(document)
+    # Version 0.6 called the relevance model a guide.
+    document = {"relevance_model" if key == "guide" else key: value for key, value in document.items()}
     check_keys(document, _KEYS, "key of a rank file")
     chosen = {key: document[key] for key in ("relevance_model", "threshold", "hub_over") if key in document}
     training = document.get("training", {})

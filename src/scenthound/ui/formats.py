@@ -70,6 +70,7 @@ def finite(values: Any) -> Any:
 NAMES = {
     "page_budget": "pages per crawl",
     "budgets": "pages per crawl",
+    "repeats": "random seeds",
     "n_seeds": "random seeds",
     "n_crawls": "crawls of each individual",
     "n_start": "start pages",

@@ -35,10 +35,8 @@ from scenthound.experiments.compare.ranking import (
     what_it_is_about,
 )
 from scenthound.experiments.compare.settings import ComparisonSettings, Contestant, Prepared, prepared
-from scenthound.experiments.experiment import Experiment
-from scenthound.experiments.starts import TopicChoice
+from scenthound.experiments.setup import Experiment, ExperimentSetup
 from scenthound.experiments.statistics.samples import scipy_stats
-from scenthound.experiments.study.crawls import KeptCrawls, crawl_all
 from scenthound.model import Progress, silent
 from scenthound.store.crawl_web import open_web
 
@@ -53,10 +51,10 @@ class StrategyComparison:
     """What a comparison came to. `contestants` and `measured` are in one order; the ranking has those of them that are
     no twin of another, and `held_out` is in its order."""
 
+    setup: ExperimentSetup
     settings: ComparisonSettings
     experiment: Experiment
     web_fingerprint: str
-    topics_file: Path
     by: str
     lower_is_better: bool
     contestants: tuple[Contestant, ...]
@@ -73,6 +71,10 @@ class StrategyComparison:
     n_made: int  #: crawls that were not kept from an earlier run
 
     @property
+    def topics_file(self) -> Path:
+        return self.setup.topics.file
+
+    @property
     def winner(self) -> Placed:
         return self.ranking[0]
 
@@ -82,8 +84,7 @@ class StrategyComparison:
 
 
 def compare_strategies(
-    web: Path,
-    topics: TopicChoice,
+    setup: ExperimentSetup,
     settings: ComparisonSettings,
     cache: Path,
     *,
@@ -91,27 +92,29 @@ def compare_strategies(
     workers: int | None = None,
     progress: Progress = silent,
 ) -> StrategyComparison:
-    """Which strategy is best for the topics. Crawls are kept in the folder `cache`, and found there again. `web` is a
-    recorded web, or a live crawl, whose pages are then recorded first. `learnt_from` is the folder that `model_pages`
-    will be written to, for the command to name; None if they will not."""
+    """Find out which strategy is best for the topics. Without strategies in the setup, all installed ones take part.
+
+    Crawls are cached in the folder `cache`. If `setup.web` is a crawl, its pages are recorded first. `learnt_from` is
+    the folder that `model_pages` will be written to, for the command to name; None if they will not be written.
+    """
     scipy_stats()  # What the tests need, and is not installed, is said before any work is done.
-    recorded = open_web(web, progress)
-    wished = prepared(recorded, topics, settings)
+    recorded = open_web(setup.web, progress)
+    wished = prepared(recorded, setup, settings)
     check_metric(wished, recorded)
     crawling = part_of(progress, 0.0, CRAWLED)
-    may_leave_out = not settings.strategies
+    may_leave_out = not setup.strategies
     ready, n_made = crawled(wished, cache, may_leave_out=may_leave_out, workers=workers, progress=crawling)
     cpu_us = _timed(ready, cache, part_of(progress, CRAWLED, TIMED))
     starts = measure_starts(ready, cache, workers=workers, progress=part_of(progress, TIMED, 1.0))
     topic_ids = [topic.id for topic in ready.experiment.topics]
-    measured = gathered(starts, topic_ids, ready.experiment.n_seeds, ready.point)
-    return _told(ready, settings, topics.file, measured, learnt_from=learnt_from, cpu_us=cpu_us, n_made=n_made)
+    measured = gathered(starts, topic_ids, ready.experiment.repeats, ready.point)
+    return _told(ready, setup, settings, measured, learnt_from=learnt_from, cpu_us=cpu_us, n_made=n_made)
 
 
 def _told(
     ready: Prepared,
+    setup: ExperimentSetup,
     settings: ComparisonSettings,
-    topics_file: Path,
     measured: Measurements,
     *,
     learnt_from: Path | None,
@@ -122,13 +125,13 @@ def _told(
     experiment, is_low = ready.experiment, ready.point.metric.lower_is_better
     ranking = ranking_of(measured, ready.contestants, lower_is_better=is_low)
     winner, first_topic = ranking[0].contestant.spec, measured.topics[0]
-    command = live_command(topics_file, first_topic, winner, experiment, learnt_from)
+    command = live_command(setup.topics.file, first_topic, winner, experiment, learnt_from)
     in_order = [ready.contestants.index(placed.contestant) for placed in ranking]
     return StrategyComparison(
+        setup=setup,
         settings=settings,
         experiment=experiment,
-        web_fingerprint=ready.ground.web_fingerprint,
-        topics_file=topics_file,
+        web_fingerprint=ready.provenance.web_fingerprint,
         by=str(ready.point),
         lower_is_better=is_low,
         contestants=ready.contestants,
@@ -148,9 +151,8 @@ def _told(
 
 def _timed(ready: Prepared, cache: Path, progress: Progress) -> dict[str, float]:
     """CPU time per page, by contestant."""
-    short = replace(ready.experiment, plain=True, n_seeds=1, page_budget=min(TIMED_PAGES, ready.experiment.page_budget))
+    short = replace(ready.experiment, plain=True, repeats=1, page_budget=min(TIMED_PAGES, ready.experiment.page_budget))
     first = ready.planned[0]
-    for _ in crawl_all(short, ready.ground, [first], cache, workers=1):
-        progress(1.0, "CPU time measured")
-    crawls = KeptCrawls(short, ready.ground, cache).of(*first)
-    return {each.trace.strategy: float(np.mean(each.crawl.cpu_us)) for each in crawls if len(each.crawl.cpu_us)}
+    crawls = replace(ready, experiment=short).source(cache).open().of(*first)
+    progress(1.0, "CPU time measured")
+    return {each.strategy: float(np.mean(each.crawl.cpu_us)) for each in crawls if len(each.crawl.cpu_us)}

@@ -12,7 +12,7 @@ from pathlib import Path
 from scenthound.command_line import shell_word
 from scenthound.errors import printable
 from scenthound.experiments.compare.settings import Prepared
-from scenthound.experiments.experiment import Experiment
+from scenthound.experiments.setup import Experiment
 from scenthound.relevance.base import RELEVANCE, trains
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.text.tokenizer import stems_of

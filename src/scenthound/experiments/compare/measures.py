@@ -7,7 +7,6 @@ bounds the way there is kept too, at a few places (`mean_curves`) and with as ma
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -15,18 +14,16 @@ from pathlib import Path
 import numpy as np
 
 from scenthound.errors import InvalidTopic, LeakageError, PluginError, printable
-from scenthound.experiments.bounds import greedy_oracle, mean_curve, page_graph, random_bound
+from scenthound.experiments.bounds import greedy_oracle, mean_curve, random_bound
 from scenthound.experiments.compare.settings import Prepared
-from scenthound.experiments.experiment import Experiment
+from scenthound.experiments.pipeline import Planned, Run, crawl_all, in_parallel
 from scenthound.experiments.pool import TopicJudge, checked_curve, crawled_page_rank, curve_steps
+from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start
 from scenthound.experiments.statistics import LEAST_TOPICS, PairedSample
-from scenthound.experiments.study.crawls import KeptCrawl, KeptCrawls, crawl_all
 from scenthound.metrics.base import GroundTruth, Metric, Point
 from scenthound.metrics.retrieval import Precision, Recall
 from scenthound.model import BoolArray, FloatArray, IntArray, Progress, Topic, Trace, silent
-from scenthound.processes import in_order, processors
-from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 
 # How the metric that decides grew with the pages: for each contestant a mean curve with its standard error.
@@ -94,38 +91,27 @@ def measure_starts(
     ready: Prepared, cache_folder: Path, *, workers: int | None = None, progress: Progress = silent
 ) -> list[MeasuredStart]:
     """Measure crawls that are in the cache, in the order of the starts."""
-    n_starts = len(ready.planned)
-    make = partial(ComparingBench, ready, cache_folder)
-    done: list[MeasuredStart] = []
-    with closing(in_order(make, ready.planned, min(workers or processors(), n_starts))) as pieces:
-        for piece in pieces:
-            done.append(piece)
-            progress(len(done) / n_starts, f"{len(done):,} of {n_starts:,} starts judged")
-    return done
+    make = partial(StartMeasurer, ready, cache_folder)
+    return list(in_parallel(make, ready.planned, workers=workers, progress=progress, unit="starts measured"))
 
 
-class ComparingBench:
-    """Where starts are measured, in one process."""
+class StartMeasurer:
+    """Measures starts in one process."""
 
     def __init__(self, ready: Prepared, cache_folder: Path) -> None:
-        experiment = ready.experiment
         self._ready = ready
         self._point = ready.point
         self._kept_places = kept_steps(ready.point.step) - 1
-        self._web = RecordedWeb.open(experiment.web)
-        self._kept = KeptCrawls(experiment, ready.ground, cache_folder)
-        self._shown = VisibleLinks(
-            self._web, closed_world=experiment.closed_world, respect_nofollow=experiment.respect_nofollow
-        )
-        self._graph = page_graph(self._web, self._shown)
+        self._crawls = ready.source(cache_folder).open()
+        self._web, self._links, self._graph = self._crawls.web, self._crawls.links, self._crawls.graph
         self._starts = [*(start for _, start in ready.planned), *ready.other_starts]
         self._page_rank = cache(lambda: crawled_page_rank(self._graph, self._all_traces()))
         self._judge: tuple[str, TopicJudge] | None = None
 
-    def __call__(self, planned: tuple[Topic, Start]) -> MeasuredStart:
+    def __call__(self, planned: Planned) -> MeasuredStart:
         topic, start = planned
         ground_truth = self._judge_of(topic).ground_truth(start, self._starts)
-        crawls = self._kept.of(topic, start)
+        crawls = self._crawls.of(topic, start)
         random, oracle = self._bounds(start, ground_truth)
         deciding = self._curves(self._point.metric, crawls, ground_truth)
         return MeasuredStart(
@@ -144,18 +130,18 @@ class ComparingBench:
         """Judges need all crawls of a topic, and starts come topic by topic."""
         if self._judge is None or self._judge[0] != topic.id:
             traces = [
-                kept.trace
+                run.trace
                 for planned in self._ready.planned
                 if planned[0].id == topic.id
-                for kept in self._kept.of(*planned)
+                for run in self._crawls.of(*planned)
             ]
             self._judge = topic.id, TopicJudge(self._web, topic, traces, page_rank=self._page_rank)
         return self._judge[1]
 
     def _all_traces(self) -> Iterator[Trace]:
-        return (kept.trace for planned in self._ready.planned for kept in self._kept.of(*planned))
+        return (run.trace for planned in self._ready.planned for run in self._crawls.of(*planned))
 
-    def _curves(self, metric: Metric, crawls: list[KeptCrawl], ground_truth: GroundTruth) -> FloatArray:
+    def _curves(self, metric: Metric, crawls: list[Run], ground_truth: GroundTruth) -> FloatArray:
         return np.array([checked_curve(metric, each.trace, ground_truth, self._point.step) for each in crawls])
 
     def _kept_of(self, curves: FloatArray) -> FloatArray:
@@ -169,7 +155,7 @@ class ComparingBench:
         if about not in BOUNDED or not len(wanted):
             nothing = np.full(len(self._kept_places), np.nan)
             return nothing, nothing
-        lowest = random_bound(self._web, self._shown, start, wanted, page_budget=step, n_crawls=RANDOM_CRAWLS)
+        lowest = random_bound(self._web, self._links, start, wanted, page_budget=step, n_crawls=RANDOM_CRAWLS)
         highest = greedy_oracle(self._graph, start, wanted, page_budget=step)
         return (
             mean_curve(metric, lowest, ground_truth, step)[self._kept_places],
@@ -203,7 +189,7 @@ def _each_alone(ready: Prepared, cache: Path, workers: int | None, progress: Pro
     strategies, n_made = ready.experiment.strategies, 0
     failed: dict[str, PluginError | LeakageError] = {}
     for place, strategy in enumerate(strategies):
-        alone = replace(ready.experiment, strategies=(strategy,))
+        alone = ready.experiment.only(strategy)
         part = part_of(progress, place / len(strategies), (place + 1) / len(strategies))
         try:
             n_made += _n_made(ready, alone, cache, workers, part)
@@ -225,8 +211,8 @@ def _without(ready: Prepared, failed: dict[str, PluginError | LeakageError]) -> 
 
 
 def _n_made(ready: Prepared, experiment: Experiment, cache: Path, workers: int | None, progress: Progress) -> int:
-    pieces = crawl_all(experiment, ready.ground, list(ready.planned), cache, workers=workers, progress=progress)
-    return sum(piece.n_made for piece in pieces)
+    source = replace(ready, experiment=experiment).source(cache)
+    return sum(piece.n_made for piece in crawl_all(source, ready.planned, workers=workers, progress=progress))
 
 
 def part_of(progress: Progress, first: float, last: float) -> Progress:

@@ -10,26 +10,15 @@ from itertools import product
 from pathlib import Path
 
 from scenthound.errors import InvalidParameter, PluginError, ScenthoundError, UnknownName, UsageError, printable
-from scenthound.experiments.experiment import Experiment, plan
-from scenthound.experiments.starts import (
-    DEFAULT_START,
-    ChosenTopics,
-    Start,
-    Starts,
-    Task,
-    TopicChoice,
-    check_start,
-    choose_topics,
-    parse_task,
-)
+from scenthound.experiments.pipeline import CrawlSource, Planned, plan
+from scenthound.experiments.setup import Experiment, ExperimentSetup
+from scenthound.experiments.starts import ChosenTopics, Start, Starts, TopicChoice
 from scenthound.experiments.statistics import LEAST_TOPICS
 from scenthound.experiments.study.arms import can_start
-from scenthound.experiments.study.crawls import Ground
 from scenthound.experiments.study.settings import fitting_pages
+from scenthound.experiments.trace_cache import Provenance
 from scenthound.metrics.base import Metric, Point, parse_metric
-from scenthound.model import Topic
 from scenthound.registry import Value, written
-from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import read_topics
@@ -173,36 +162,24 @@ def _with_page_budget(spec: str, page_budget: int) -> str:
 
 # What a comparison is to be: who takes part, for how long, from what starts, and what decides.
 
-#: Random starts of each topic, unless told: enough to tell fifteen strategies apart.
-DEFAULT_SEEDS = 10
+#: Enough starts to tell fifteen strategies apart.
+DEFAULT_REPEATS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSettings:
-    """No strategies named are all that are installed. `by` is a metric, or one after some pages (`precision@500`).
-    `n_seeds` None is ten for a few topics; from five topics on, which are then the observations, ten shared out among
-    them. The other fields are those of an `Experiment`."""
+    """What a comparison adds to an experiment: `by` is the metric that decides, at the end or after some pages
+    (`precision@500`); `sweeps` are parameters to try with several values."""
 
-    strategies: tuple[str, ...] = ()
-    sweeps: tuple[Sweep, ...] = ()
     by: str = "target_recall"
-    page_budget: int = 2000
-    n_seeds: int | None = None
-    task: str = Task.EXAMPLES
-    n_start: int = DEFAULT_START
-    relevance: str | None = None
-    n_train: int = 0
-    n_judge: int = 0
-    train_from: Path | None = None
-    mode: str = str(SEQUENTIAL)
-    closed_world: bool = False
-    respect_nofollow: bool = True
+    sweeps: tuple[Sweep, ...] = ()
 
-    def seeds_for(self, n_topics: int) -> int:
-        """The random starts of each topic."""
-        if self.n_seeds is not None:
-            return self.n_seeds
-        return DEFAULT_SEEDS if n_topics < LEAST_TOPICS else max(1, DEFAULT_SEEDS // n_topics)
+
+def repeats_for(setup: ExperimentSetup, n_topics: int) -> int:
+    """The starts of each topic: ten by default; from five topics on, which are then the observations, ten in all."""
+    if setup.repeats is not None:
+        return setup.repeats
+    return DEFAULT_REPEATS if n_topics < LEAST_TOPICS else max(1, DEFAULT_REPEATS // n_topics)
 
 
 def deciding_point(by: str, page_budget: int) -> Point:
@@ -228,54 +205,46 @@ class Prepared:
     """All that the crawls need. `other_starts` are those of the other topics, for judges that learn from them."""
 
     experiment: Experiment
-    ground: Ground
+    provenance: Provenance
     contestants: tuple[Contestant, ...]
     point: Point
-    planned: tuple[tuple[Topic, Start], ...]
+    planned: tuple[Planned, ...]
     other_starts: tuple[Start, ...]
     notes: tuple[str, ...]
 
+    def source(self, cache: Path) -> CrawlSource:
+        return CrawlSource(self.experiment, provenance=self.provenance, cache=cache)
 
-def prepared(web: RecordedWeb, topics: TopicChoice, settings: ComparisonSettings) -> Prepared:
-    """Everything checked before the first crawl."""
-    _check_choice(topics)
-    check_start(settings.n_start, web)
-    starts = Starts(web, parse_task(settings.task), settings.n_start, n_judge=settings.n_judge)
-    chosen = choose_topics(topics, starts)
-    _check_only_topic(topics, chosen, starts)
-    pages = fitting_pages(settings.page_budget, web.n_pages)
+
+def prepared(web: RecordedWeb, setup: ExperimentSetup, settings: ComparisonSettings) -> Prepared:
+    """Check everything before the first crawl."""
+    _check_choice(setup.topics)
+    chosen = setup.choose_topics(web)
+    starts = Starts(web, setup.task, setup.n_start, n_judge=setup.n_judge)
+    _check_only_topic(setup.topics, chosen, starts)
+    pages = fitting_pages(setup.page_budget, web.n_pages)
     point = deciding_point(settings.by, pages)
-    usable, unusable = ([*settings.strategies], []) if settings.strategies or settings.sweeps else _installed()
+    usable, unusable = ([*setup.strategies], []) if setup.strategies or settings.sweeps else _installed()
     entrants = contestants_of(usable, settings.sweeps, pages)
-    wished = Experiment(
-        web=(web.path or Path()).resolve(),
-        topics=chosen.topics,
+    wished = setup.experiment(
+        web,
+        chosen,
         strategies=tuple(each.spec for each in entrants),
         page_budget=pages,
-        n_seeds=settings.seeds_for(len(chosen.topics)),
-        task=parse_task(settings.task),
-        n_start=settings.n_start,
-        closed_world=settings.closed_world,
-        respect_nofollow=settings.respect_nofollow,
-        relevance=settings.relevance,
-        n_train=settings.n_train,
-        n_judge=settings.n_judge,
-        train_from=settings.train_from.resolve() if settings.train_from else None,
-        other_topics=chosen.others,
-        mode=settings.mode,
+        repeats=repeats_for(setup, len(chosen.topics)),
     )
-    experiment, planned, left_out = _planned(wished, web, may_leave_out=not settings.strategies)
+    experiment, planned, left_out = _planned(wished, web, may_leave_out=not setup.strategies)
     for _, start in planned:
         check_length(start, point, pages, web.n_pages)
     return Prepared(
         experiment=experiment,
-        ground=Ground.of(web.fingerprint, experiment.train_from),
+        provenance=Provenance.of(web.fingerprint, experiment.train_from),
         contestants=tuple(each for each in entrants if each.spec in experiment.strategies),
         point=point,
         planned=tuple(planned),
         other_starts=_other_starts(point.metric, experiment, starts),
         notes=(
-            *budget_notes(settings.page_budget, pages, web.n_pages),
+            *budget_notes(setup.page_budget, pages, web.n_pages),
             *_skipped_notes(chosen.skipped),
             *unusable,
             *left_out,
@@ -319,19 +288,16 @@ def _skipped_notes(skipped: Mapping[str, str]) -> list[str]:
     return [f"No crawl can start for these topics, which are left out: {', '.join(map(printable, skipped))}."]
 
 
-Planned = list[tuple[Topic, Start]]
-
-
-def _planned(wished: Experiment, web: RecordedWeb, *, may_leave_out: bool) -> tuple[Experiment, Planned, list[str]]:
+def _planned(
+    wished: Experiment, web: RecordedWeb, *, may_leave_out: bool
+) -> tuple[Experiment, list[Planned], list[str]]:
     """The starts of all topics; if need be without the strategies that cannot crawl for them, which are noted."""
     try:
         return wished, plan(wished, web), []
     except REFUSALS:
         if not may_leave_out:
             raise
-    refused = {
-        strategy: _refusal(replace(wished, strategies=(strategy,), n_seeds=1), web) for strategy in wished.strategies
-    }
+    refused = {strategy: _refusal(replace(wished.only(strategy), repeats=1), web) for strategy in wished.strategies}
     able = tuple(strategy for strategy, reason in refused.items() if not reason)
     if not able:
         return wished, plan(wished, web), []
@@ -358,4 +324,4 @@ def _other_starts(metric: Metric, experiment: Experiment, starts: Starts) -> tup
     if "classified" not in str(metric):
         return ()
     startable = [topic for topic in experiment.other_topics if can_start(starts, topic)]
-    return tuple(starts.draw(topic, seed) for topic in startable for seed in range(experiment.n_seeds))
+    return tuple(starts.draw(topic, seed) for topic in startable for seed in range(experiment.repeats))

@@ -14,10 +14,10 @@ from scenthound.errors import InvalidInput
 from scenthound.experiments.demo.server import DemoServer, at_demo_port
 from scenthound.experiments.demo.web import load_demo_topics, write_demo_pages
 from scenthound.experiments.evaluate import Evaluation, chosen_metrics, evaluate
-from scenthound.experiments.experiment import random_seed_of
 from scenthound.experiments.runs import RunFolder, require_parquet
+from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.simulation import simulate_topics
-from scenthound.experiments.starts import Start, Starts, TopicChoice
+from scenthound.experiments.starts import Start, Starts, TopicChoice, random_seed_of
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Progress, Topic, Trace
 from scenthound.reasons import EndReason
@@ -241,17 +241,15 @@ class Demo:
     def _simulate(self, page_budget: int) -> None:
         self._say(f"3. Simulating {len(DEMO_STRATEGIES)} strategies on the same web, from the same pages.")
         with self._shown("simulating") as progress:
-            simulate_topics(
-                self._web,
-                TopicChoice(self._topics, skip_missing=True),
-                self._run,
+            setup = ExperimentSetup(
+                web=self._web,
+                topics=TopicChoice(self._topics, skip_missing=True),
                 strategies=DEMO_STRATEGIES,
                 relevance=GUIDE,
                 page_budget=page_budget,
                 n_start=N_START,
-                force=True,
-                progress=progress,
             )
+            simulate_topics(setup, self._run, force=True, progress=progress)
 
 
 def _line(done: DemoCrawl) -> str:

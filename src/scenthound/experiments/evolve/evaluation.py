@@ -16,8 +16,8 @@ import numpy as np
 from scenthound.errors import PluginError, printable
 from scenthound.experiments.bounds import page_graph
 from scenthound.experiments.evolve.settings import STRATEGY, Aim, EvolutionSettings
-from scenthound.experiments.experiment import random_seed_of, relevance_models_for
-from scenthound.experiments.starts import Start
+from scenthound.experiments.pipeline import relevance_models_for
+from scenthound.experiments.starts import Start, random_seed_of
 from scenthound.metrics.page_graph import PageGraph, distances_from
 from scenthound.model import IntArray, Topic
 from scenthound.simulator.modes import parse_mode

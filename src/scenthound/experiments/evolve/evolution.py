@@ -5,7 +5,7 @@ how they are asked for.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,26 +14,14 @@ from scenthound.experiments.evolve.evaluation import Evaluator, Seeding
 from scenthound.experiments.evolve.folder import RESULT_FILE, TOPICS_FILE, SearchFolder, check_new
 from scenthound.experiments.evolve.run import EvolutionRun, EvolutionStatus, Watch
 from scenthound.experiments.evolve.settings import (
-    DEFAULT_CRAWLS,
-    DEFAULT_FITNESS,
-    DEFAULT_MODE,
-    DEFAULT_PAGES,
-    DEFAULT_SEARCH,
     STRATEGY,
     EvolutionSettings,
+    SearchSettings,
 )
-from scenthound.experiments.experiment import Experiment, plan
+from scenthound.experiments.pipeline import plan
 from scenthound.experiments.search.base import Summary
-from scenthound.experiments.starts import (
-    DEFAULT_START,
-    Start,
-    Starts,
-    Task,
-    TopicChoice,
-    check_seeds,
-    check_start,
-    choose_topics,
-)
+from scenthound.experiments.setup import ExperimentSetup
+from scenthound.experiments.starts import Start, check_seeds
 from scenthound.model import Progress, Topic, silent
 from scenthound.processes import WorkerPool, processors
 from scenthound.store.crawl_web import open_web
@@ -41,7 +29,7 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.evolved import choice_of
 from scenthound.strategies.rank_function import RankFunction
-from scenthound.strategies.rank_rules import STUDY_SCORES, RankRules
+from scenthound.strategies.rank_rules import RankRules
 
 #: What a result stands beside.
 COMPARED_WITH = (f"{STRATEGY}:preset=best_first", f"{STRATEGY}:preset=johnson2003")
@@ -81,76 +69,27 @@ class Evolution:
 
 
 def evolve(
-    web: Path,
-    topics: TopicChoice,
+    setup: ExperimentSetup,
+    search: SearchSettings,
     out: Path,
     *,
-    search: str = DEFAULT_SEARCH,
-    fitness: str = DEFAULT_FITNESS,
-    n_crawls: int = DEFAULT_CRAWLS,
-    page_budget: int = DEFAULT_PAGES,
-    n_start: int = DEFAULT_START,
-    same_start: bool = True,
-    mode: str = DEFAULT_MODE,
-    seed: int = 0,
-    scores: Sequence[str] = STUDY_SCORES,
-    split: str = "nothing",
-    threshold: float = 0.5,
     seed_with: Sequence[Path] = (),
-    reevaluate: bool = False,
-    task: Task = Task.EXAMPLES,
-    closed_world: bool = False,
-    respect_nofollow: bool = True,
-    relevance: str | None = None,
-    n_train: int = 0,
-    train_from: Path | None = None,
-    as_published: bool = False,
-    plain: bool = False,
     workers: int | None = None,
     force: bool = False,
     watch: Watch = unwatched,
     progress: Progress = silent,
 ) -> Evolution:
-    """Search for the rank rules that crawl best for the chosen topics, and leave them in the folder `out`.
+    """Search for the rank rules that crawl best for the chosen topics, and write them to the folder `out`.
 
-    `web` is a recorded web, or a live crawl, whose pages are then recorded first. `seed_with` are rank files whose
-    rules take part from the beginning. `EvolutionSettings` and `Experiment` tell what the other settings mean.
+    The strategies of the setup are not used: every individual is a rank function. If `setup.web` is a crawl, its pages
+    are recorded first. `seed_with` are rank files whose rules take part from the beginning.
     """
     check_new(out, force)
     choice_of(out / RESULT_FILE)
-    recorded = open_web(web, progress)
-    check_start(n_start, recorded)
-    chosen = choose_topics(topics, Starts(recorded, task, n_start))
-    settings = EvolutionSettings(
-        Experiment(
-            # Of a crawl that goes on all processes see the same pages.
-            web=(recorded.path or web).resolve(),
-            topics=chosen.topics,
-            strategies=(STRATEGY,),
-            # No crawl gets more pages than there are, and none is judged by pages that do not exist.
-            page_budget=min(page_budget, recorded.n_pages),
-            task=task,
-            n_start=n_start,
-            closed_world=closed_world,
-            respect_nofollow=respect_nofollow,
-            relevance=relevance,
-            n_train=n_train,
-            as_published=as_published,
-            train_from=train_from and train_from.resolve(),
-            other_topics=chosen.others,
-            mode=mode,
-            plain=plain,
-        ),
-        search=search,
-        fitness=fitness,
-        n_crawls=n_crawls,
-        same_start=same_start,
-        seed=seed,
-        scores=tuple(scores),
-        split=split,
-        threshold=threshold,
-        reevaluate=reevaluate,
-    )
+    recorded = open_web(setup.web, progress)
+    chosen = setup.choose_topics(recorded)
+    experiment = setup.experiment(recorded, chosen, strategies=(STRATEGY,))
+    settings = EvolutionSettings(experiment=experiment, **asdict(search))
     seeding = Seeding.of(seed_with, settings)
     settings = replace(settings, winners=seeding.winners, seeded_topics=seeding.topics)
     settings.new_search()  # What is wrong with it, be it a library that is missing, is said before any work is done.
@@ -158,15 +97,17 @@ def evolve(
     with SearchFolder.new(out, settings, recorded, force) as folder:
         run = EvolutionRun(settings, recorded.fingerprint, folder, watch)
         _finish(run, planned, workers)
-        done = _evolution(run, topics.file)
+        done = _evolution(run, setup.topics.file)
     skipped = tuple(chosen.skipped.values())
-    return replace(done, pages_wanted=page_budget, skipped_topics=skipped, notes=seeding.notes)
+    return replace(done, pages_wanted=setup.page_budget, skipped_topics=skipped, notes=seeding.notes)
 
 
-def go_on(folder: Path, *, web: Path | None = None, workers: int | None = None, watch: Watch = unwatched) -> Evolution:
-    """Go on with the search in a folder, however it ended, to what it would have come to unbroken.
+def resume_search(
+    folder: Path, *, web: Path | None = None, workers: int | None = None, watch: Watch = unwatched
+) -> Evolution:
+    """Continue the search in a folder; the result is that of an uninterrupted search.
 
-    One that was finished only tells its result.
+    For a finished search this only returns the result.
     """
     choice_of(folder / RESULT_FILE)
     with SearchFolder.open(folder) as held:

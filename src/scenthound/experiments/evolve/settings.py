@@ -16,9 +16,9 @@ from typing import Any, get_args
 import numpy as np
 
 from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, printable
-from scenthound.experiments.experiment import MOST_SEEDS, Experiment
 from scenthound.experiments.search.base import Method, Search
 from scenthound.experiments.search.methods import parse_search
+from scenthound.experiments.setup import MOST_REPEATS, Experiment
 from scenthound.experiments.starts import Task
 from scenthound.metrics.measures import fitness as share_of_good
 from scenthound.model import IntArray, Topic
@@ -180,15 +180,12 @@ STRATEGY = "rank_function"
 SCORE_SETS: Mapping[str, tuple[str, ...]] = {"nine": STUDY_SCORES, "all": SCORE_NAMES}
 
 
-@dataclass(frozen=True, slots=True)
-class EvolutionSettings:
-    """`search`, `fitness` and `split` are written as they are parsed. `winners` are the rules of earlier searches, a
-    weight for each score and rule, that take part in the first population, and `seeded_topics` what those were searched
-    for, so that these are not unseen either. `reevaluate` crawls for every individual
-    asked for, as the study did, even if the same genes were evaluated before: fitness follows from them, so that only
-    the work is more."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings:
+    """What a search varies and how it measures individuals. `search`, `fitness` and `split` are written as they are
+    parsed. `reevaluate` crawls again for genes whose fitness is known, as the study did: the same result at full
+    cost."""
 
-    experiment: Experiment
     search: str = DEFAULT_SEARCH
     fitness: str = DEFAULT_FITNESS
     n_crawls: int = DEFAULT_CRAWLS
@@ -197,22 +194,30 @@ class EvolutionSettings:
     scores: tuple[str, ...] = STUDY_SCORES
     split: str = "nothing"
     threshold: float = 0.5
-    winners: tuple[tuple[float, ...], ...] = ()
-    seeded_topics: tuple[str, ...] = ()
     reevaluate: bool = False
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvolutionSettings(SearchSettings):
+    """Everything that decides a search. `winners` are the weights of earlier searches that take part in the first
+    population; `seeded_topics` are the topics that those searches saw, which are therefore not unseen."""
+
+    experiment: Experiment
+    winners: tuple[tuple[float, ...], ...] = ()
+    seeded_topics: tuple[str, ...] = ()
+
     def __post_init__(self) -> None:
-        if not 1 <= self.n_crawls <= MOST_SEEDS:
-            raise InvalidParameter(f"crawls is {self.n_crawls}; it must be at least 1 and at most {MOST_SEEDS:,}.")
+        if not 1 <= self.n_crawls <= MOST_REPEATS:
+            raise InvalidParameter(f"crawls is {self.n_crawls}; it must be at least 1 and at most {MOST_REPEATS:,}.")
         if not 0 < self.threshold < 1:
             raise InvalidParameter(f"threshold is {self.threshold}; it must be more than 0 and less than 1.")
-        n_seeds = 1 if self.same_start else self.n_crawls
+        repeats = 1 if self.same_start else self.n_crawls
         own = {
             "search": str(parse_search(self.search)),
             "fitness": str(parse_fitness(self.fitness)),
             "split": str(parse_split(self.split)),
             "scores": _in_order(self.scores),
-            "experiment": replace(self.experiment, strategies=(STRATEGY,), n_seeds=n_seeds),
+            "experiment": replace(self.experiment, strategies=(STRATEGY,), repeats=repeats),
         }
         for name, value in own.items():
             object.__setattr__(self, name, value)
@@ -263,7 +268,7 @@ class EvolutionSettings:
         """Plain values that `from_json` makes the same settings of, given the same topics."""
         crawls = asdict(self.experiment)
         crawls["topics"] = [topic.id for topic in self.experiment.topics]
-        del crawls["other_topics"], crawls["strategies"], crawls["n_seeds"]
+        del crawls["other_topics"], crawls["strategies"], crawls["repeats"]
         crawls["web"] = str(self.experiment.web)
         crawls["train_from"] = None if self.experiment.train_from is None else str(self.experiment.train_from)
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "experiment"}
@@ -291,7 +296,7 @@ class EvolutionSettings:
             own["scores"] = tuple(own["scores"])
             own["winners"] = tuple(map(tuple, own["winners"]))
             own["seeded_topics"] = tuple(own["seeded_topics"])
-            return cls(experiment, **own)
+            return cls(experiment=experiment, **own)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidInput(f"The settings of the search cannot be read ({error}): begin a new one.") from None
 

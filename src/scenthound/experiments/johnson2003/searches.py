@@ -9,28 +9,34 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from scenthound.experiments.evolve.evolution import Evolution, evolve, go_on
+from scenthound.experiments.evolve.evolution import Evolution, evolve, resume_search
 from scenthound.experiments.evolve.folder import is_search_folder
 from scenthound.experiments.evolve.run import EvolutionStatus, Watch
-from scenthound.experiments.experiment import plan
+from scenthound.experiments.evolve.settings import SearchSettings
 from scenthound.experiments.findings import Finding
 from scenthound.experiments.johnson2003.protocol import Protocol, wanted_budgets
+from scenthound.experiments.pipeline import plan
+from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.starts import Start, TopicChoice, check_seeds
-from scenthound.experiments.study.crawls import Ground, code_digest, crawl_names
-from scenthound.experiments.validate.crawls import CrawlMeasures, MeasuredRound, Measurements, Round, ValidationBench
-from scenthound.experiments.validate.settings import SeedSet, TopicsWanted, ValidationSettings
+from scenthound.experiments.trace_cache import Provenance, code_digest, crawl_names
+from scenthound.experiments.validate.crawls import (
+    CrawlMeasures,
+    MeasuredRound,
+    Measurements,
+    Round,
+    measured_rounds,
+    rounds_of,
+)
+from scenthound.experiments.validate.settings import SeedSet, ValidationProtocol, ValidationSettings
 from scenthound.experiments.validate.validation import ValidatedFinding, Validation, prepared
 from scenthound.experiments.validate.validation import findings as validated_findings
 from scenthound.files import write_atomic
 from scenthound.metrics.page_graph import DistanceHistogram
 from scenthound.model import Progress, Topic, silent
-from scenthound.processes import in_order, processors
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.evolved import choice_of
 from scenthound.topics.files import read_topics
@@ -68,7 +74,7 @@ class Searches:
 
         place = self._folder / self.name(topic)
         if is_search_folder(place):
-            evolution = go_on(place, web=self._protocol.web.path, workers=self._workers, watch=watch)
+            evolution = resume_search(place, web=self._protocol.web.path, workers=self._workers, watch=watch)
         else:
             evolution = self._begun(topic, place, watch)
         return Searched(topic.id, choice_of(evolution.result.resolve()), evolution)
@@ -89,19 +95,16 @@ class Searches:
 
     def _begun(self, topic: Topic, place: Path, watch: Watch) -> Evolution:
         protocol, crawls = self._protocol, self._protocol.crawls
-        return evolve(
-            protocol.web.path or Path(),
-            TopicChoice(protocol.topics_file, (topic.id,)),
-            place,
-            search=crawls.search,
-            n_crawls=crawls.n_crawls,
+        setup = ExperimentSetup(
+            web=protocol.web.path or Path(),
+            topics=TopicChoice(protocol.topics_file, (topic.id,)),
             page_budget=crawls.page_budget,
             n_start=crawls.n_start,
             mode=crawls.mode,
             relevance=crawls.relevance,
-            workers=self._workers,
-            watch=watch,
         )
+        search = SearchSettings(search=crawls.search, n_crawls=crawls.n_crawls)
+        return evolve(setup, search, place, workers=self._workers, watch=watch)
 
 
 # The rounds of a validation, kept by their content: a study that is run again measures only what is new.
@@ -132,26 +135,24 @@ def kept_rounds(
     progress: Progress = silent,
 ) -> Rounds:
     """Every round: those that the folder has, and the others measured and put there."""
-    rounds = [Round(topic, start, seed) for topic, start in planned for seed in range(settings.n_seeds)]
+    rounds = rounds_of(settings, planned)
     places = [folder / f"{name}.json" for name in _names(web, settings, rounds)]
     measured = {place: _load(place) for place in places}
     missing = {place: each for place, each in zip(places, rounds, strict=True) if measured[place] is None}
     folder.mkdir(parents=True, exist_ok=True)
-    n_workers = min(workers or processors(), max(1, len(missing)))
-    with closing(in_order(partial(ValidationBench, web, settings), missing.values(), n_workers)) as results:
-        for done, (place, result) in enumerate(zip(missing, results, strict=True), 1):
-            write_atomic(place, json.dumps(asdict(result)).encode())
-            measured[place] = result
-            progress(done / len(missing), f"{done:,} of {len(missing):,} rounds, {result.topic}")
+    results = measured_rounds(web, settings, list(missing.values()), workers=workers, progress=progress)
+    for place, result in zip(missing, results, strict=True):
+        write_atomic(place, json.dumps(asdict(result)).encode())
+        measured[place] = result
     return Rounds(tuple(each for place in places if (each := measured[place]) is not None), len(missing))
 
 
 def _names(web: RecordedWeb, settings: ValidationSettings, rounds: Sequence[Round]) -> Iterator[str]:
-    experiment = settings.experiment(web)
-    ground = Ground(web.fingerprint, code_digest(MEASURING_ROOMS))
+    experiment = settings.experiment
+    provenance = Provenance(web.fingerprint, code_digest(MEASURING_ROOMS))
     for each in rounds:
         start = replace(each.large, seed=each.seed)
-        crawls = (crawl_names(experiment, ground, spec, each.topic, start)[0] for spec in experiment.strategies)
+        crawls = (crawl_names(experiment, provenance, spec, each.topic, start)[0] for spec in experiment.strategies)
         decides = {
             "crawls": [crawl.digest for crawl in crawls],
             # Judges go by the pages known to belong to the topic.
@@ -219,7 +220,7 @@ def judged(
     """Crawl by all strategies and measure, but for what the folder has already; then judge the findings."""
     settings, notes = _prepared(protocol, searches)
     web = protocol.web
-    planned = plan(settings.experiment(web), web)
+    planned = plan(replace(settings.experiment, repeats=1), web)
     for _, start in planned:
         check_seeds(start, settings.budgets[0], "`large` under [search] in the settings")
     rounds = kept_rounds(web, settings, planned, folder, workers=workers, progress=progress)
@@ -247,7 +248,8 @@ def _by_group(settings: ValidationSettings, measurements: Measurements) -> Itera
     """Topics searched on, then unseen ones. Weights are judged once."""
     for name, topics in settings.groups().items():
         is_unseen = name == "unseen"
-        alone = replace(settings, trained=()) if is_unseen else replace(settings, unseen=())
+        experiment = replace(settings.experiment, topics=settings.unseen if is_unseen else settings.trained)
+        alone = replace(settings, experiment=experiment, n_trained=0 if is_unseen else settings.n_trained)
         measured = _of_topics(measurements, topics)
         found = validated_findings(alone, measured)
         yield _Group(tuple(finding for finding in found if finding.topics or not is_unseen), tuple(measured.is_dense))
@@ -279,22 +281,22 @@ def names_told(searches: Sequence[Searched]) -> str:
 
 
 def _prepared(protocol: Protocol, searches: Sequence[Searched]) -> tuple[ValidationSettings, tuple[str, ...]]:
-    wished = ValidationSettings(
-        (*(search.strategy for search in searches), PUBLISHED),
-        budgets=wanted_budgets(protocol.settings),
-        n_large=protocol.seed_sets.large,
-        n_small=protocol.seed_sets.small,
-        n_seeds=protocol.settings.seeds,
+    topics = protocol.topics
+    setup = ExperimentSetup(
+        web=protocol.web.path or Path(),
+        topics=TopicChoice(protocol.topics_file, tuple(topic.id for topic in topics.searched)),
+        strategies=(*(search.strategy for search in searches), PUBLISHED),
+        repeats=protocol.settings.seeds,
         mode=protocol.search.mode,
         relevance=protocol.search.relevance,
     )
-    topics = protocol.topics
-    wanted = TopicsWanted(
-        protocol.topics_file,
-        tuple(topic.id for topic in topics.searched),
-        tuple(topic.id for topic in topics.unseen),
+    validation = ValidationProtocol(
+        budgets=wanted_budgets(protocol.settings),
+        n_large=protocol.seed_sets.large,
+        n_small=protocol.seed_sets.small,
+        unseen_topics=tuple(topic.id for topic in topics.unseen),
     )
-    _, settings, notes = prepared(protocol.web.path or Path(), wanted, wished)
+    _, settings, notes = prepared(setup, validation)
     named = dict(zip(settings.all_strategies, labels_of(searches), strict=True))
     return settings, tuple(_relabelled(note, named) for note in notes)
 

@@ -9,10 +9,11 @@ from random import Random
 import numpy as np
 
 from scenthound.errors import InvalidParameter, InvalidTopic, printable
-from scenthound.experiments.experiment import Experiment, plan
+from scenthound.experiments.pipeline import CrawlSource, Planned, plan
+from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start, Starts, check_seeds, parse_task
-from scenthound.experiments.study.crawls import Ground
 from scenthound.experiments.study.settings import ArmSettings, Needs, StudySettings, fitting_pages
+from scenthound.experiments.trace_cache import Provenance
 from scenthound.model import Topic
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.text.tokenizer import stems_of
@@ -110,12 +111,15 @@ class Arm:
 
     settings: ArmSettings
     experiment: Experiment
-    ground: Ground
-    planned: tuple[tuple[Topic, Start], ...]
+    provenance: Provenance
+    planned: tuple[Planned, ...]
 
     @property
     def topics(self) -> tuple[Topic, ...]:
         return self.experiment.topics
+
+    def source(self, web: RecordedWeb, cache: Path) -> CrawlSource:
+        return CrawlSource(self.experiment, web, self.provenance, cache)
 
     def starts_of(self, topic: Topic) -> list[Start]:
         return [start for planned, start in self.planned if planned.id == topic.id]
@@ -142,8 +146,8 @@ class _Preparing:
     def __init__(self, settings: StudySettings, web: RecordedWeb, topics: StudyTopics) -> None:
         self._web = web
         self._topics = topics
-        self._n_seeds = settings.seeds
-        self._ground = Ground.of(web.fingerprint)
+        self._repeats = settings.seeds
+        self._provenance = Provenance.of(web.fingerprint)
         self._budget = fitting_pages(settings.pages, web.n_pages)
         self.notes: list[str] = []
         if self._budget < settings.pages:
@@ -161,7 +165,7 @@ class _Preparing:
             planned = [(topic, half) for topic, start in planned for half in _halves(start)]
         for _, start in planned:
             check_seeds(start, experiment.page_budget, "`start` in the settings")
-        return Arm(settings, experiment, self._ground, tuple(planned))
+        return Arm(settings, experiment, self._provenance, tuple(planned))
 
     def _experiment(self, settings: ArmSettings) -> Experiment:
         taken = self._startable(settings)[: settings.topics]
@@ -172,7 +176,7 @@ class _Preparing:
             topics=taken,
             strategies=tuple(_filled_in(spec, pages, self._web) for spec in settings.strategies.values()),
             page_budget=pages,
-            n_seeds=self._n_seeds,
+            repeats=self._repeats,
             task=parse_task(settings.task),
             n_start=settings.start,
             n_train=settings.train,

@@ -8,19 +8,18 @@ A piece of work is one topic with all its crawls, because judges need the pool o
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from scenthound.experiments.bounds import greedy_oracle, mean_curve, page_graph, random_bound
+from scenthound.experiments.bounds import greedy_oracle, mean_curve, random_bound
 from scenthound.experiments.closed_world import MissedCounts, relevant_seeds
+from scenthound.experiments.pipeline import CrawlSource, Run, in_parallel
 from scenthound.experiments.pool import VOTE, TopicJudge, checked_curve, page_rank_among
 from scenthound.experiments.starts import Start
 from scenthound.experiments.study.arms import Arm, hosts_of_pages
-from scenthound.experiments.study.crawls import KeptCrawl, KeptCrawls
 from scenthound.experiments.study.measured import FOUND_PERCENT, ArmMeasurements, Measured, arm_steps
 from scenthound.experiments.study.settings import ArmSettings
 from scenthound.experiments.topic_analysis import TopicFeatures, topic_features
@@ -28,9 +27,8 @@ from scenthound.metrics.base import METRICS, GroundTruth, Metric
 from scenthound.metrics.measures import overlap, quality_per_cpu_second, search_length
 from scenthound.metrics.ranks import RankedBy, coverage_over
 from scenthound.model import FloatArray, IntArray, Progress, Topic, silent
-from scenthound.processes import in_order, processors
 from scenthound.relevance.classifiers import LINEAR_JUDGES, VOTING_JUDGES, agreement, cohen_kappa
-from scenthound.simulator.web import Crawl, VisibleLinks
+from scenthound.simulator.web import Crawl
 from scenthound.store.recorded_web import RecordedWeb
 
 # What a study measures beside the metrics: search length, the overlap of crawls from halves of the seeds, and how far
@@ -41,17 +39,17 @@ from scenthound.store.recorded_web import RecordedWeb
 SHARED_PAGES, SHARED_HOSTS = "shared_pages", "shared_hosts"
 
 
-def search_lengths(crawls: Sequence[KeptCrawl], ground_truth: GroundTruth) -> FloatArray:
+def search_lengths(crawls: Sequence[Run], ground_truth: GroundTruth) -> FloatArray:
     """By crawler and share: the pages visited until that share of what there was to find was found; it is
     infinite if it never was."""
     to_find = ground_truth.to_find
     if not len(to_find):
         return np.full((len(crawls), len(FOUND_PERCENT)), np.nan)
-    lengths = np.array([[search_length(kept.trace, to_find, p / 100) for p in FOUND_PERCENT] for kept in crawls])
+    lengths = np.array([[search_length(run.trace, to_find, p / 100) for p in FOUND_PERCENT] for run in crawls])
     return np.where(np.isnan(lengths), np.inf, lengths)
 
 
-def overlaps(halves: Sequence[Sequence[KeptCrawl]], host_of_page: IntArray, steps: IntArray) -> dict[str, FloatArray]:
+def overlaps(halves: Sequence[Sequence[Run]], host_of_page: IntArray, steps: IntArray) -> dict[str, FloatArray]:
     """What the crawls from both halves of the seeds have in common, by crawler and step."""
     both = [overlap(one.trace, other.trace, host_of_page, int(steps[-1])) for one, other in zip(*halves, strict=True)]
     shared = {SHARED_PAGES: np.array([each.pages[steps - 1] for each in both])}
@@ -171,37 +169,26 @@ def measure_arm(
 ) -> ArmMeasurements:
     """Measure crawls that are in the cache; `visited` are all pages that any of them got."""
     page_rank = _page_rank(web, arm, visited)
-    make = partial(MeasuringBench, web, arm, cache, page_rank)
-    n_topics = len(arm.topics)
-    done: list[MeasuredTopic] = []
-    with closing(in_order(make, arm.topics, min(workers or processors(), n_topics))) as pieces:
-        for piece in pieces:
-            done.append(piece)
-            progress(len(done) / n_topics, f"{len(done):,} of {n_topics:,} topics judged")
-    return gathered(web, arm, done)
+    make = partial(TopicMeasurer, web, arm, cache, page_rank)
+    measured = in_parallel(make, arm.topics, workers=workers, progress=progress, unit="topics measured")
+    return gathered(web, arm, list(measured))
 
 
 def _page_rank(web: RecordedWeb, arm: Arm, visited: IntArray) -> FloatArray | None:
     if not arm.settings.tops and not any("linkage" in measure for measure in arm.settings.measures):
         return None
-    return page_rank_among(page_graph(web, _shown(web, arm)), visited)
+    return page_rank_among(CrawlSource(arm.experiment, web).open().graph, visited)
 
 
-def _shown(web: RecordedWeb, arm: Arm) -> VisibleLinks:
-    experiment = arm.experiment
-    return VisibleLinks(web, closed_world=experiment.closed_world, respect_nofollow=experiment.respect_nofollow)
-
-
-class MeasuringBench:
-    """Where topics are measured, in one process."""
+class TopicMeasurer:
+    """Measures topics in one process."""
 
     def __init__(self, web: RecordedWeb, arm: Arm, cache: Path, page_rank: FloatArray | None) -> None:
         self._web = web
         self._arm = arm
         self._page_rank = page_rank
-        self._kept = KeptCrawls(arm.experiment, arm.ground, cache)
-        self._shown = _shown(web, arm)
-        self._graph = page_graph(web, self._shown)
+        self._crawls = arm.source(web, cache).open()
+        self._links, self._graph = self._crawls.links, self._crawls.graph
         self._metrics: dict[str, Metric] = {name: METRICS.make(name) for name in arm.settings.measures}
         self._steps = arm_steps(arm.settings, arm.experiment.page_budget)
         self._tops = arm.settings.top_sizes(arm.experiment.page_budget)
@@ -209,8 +196,8 @@ class MeasuringBench:
 
     def __call__(self, topic: Topic) -> MeasuredTopic:
         starts = self._arm.starts_of(topic)
-        crawls = [self._kept.of(topic, start) for start in starts]
-        traces = [kept.trace for by_strategy in crawls for kept in by_strategy]
+        crawls = [self._crawls.of(topic, start) for start in starts]
+        traces = [run.trace for by_strategy in crawls for run in by_strategy]
         judge = TopicJudge(self._web, topic, traces, page_rank=self._page_rank)
         judgements = [judge.ground_truth(start, self._starts) for start in starts]
         values = _mean_of([self._values(*pair) for pair in zip(crawls, judgements, strict=True)])
@@ -226,25 +213,25 @@ class MeasuringBench:
             agreement=judge_agreement(judgements[0], judges_of(self._arm.settings)),
         )
 
-    def _values(self, crawls: list[KeptCrawl], ground_truth: GroundTruth) -> dict[str, FloatArray]:
+    def _values(self, crawls: list[Run], ground_truth: GroundTruth) -> dict[str, FloatArray]:
         """The measures of the crawls from one start."""
         n_steps, places = int(self._steps[-1]), self._steps - 1
         values = {
-            name: np.array([checked_curve(metric, kept.trace, ground_truth, n_steps)[places] for kept in crawls])
+            name: np.array([checked_curve(metric, run.trace, ground_truth, n_steps)[places] for run in crawls])
             for name, metric in self._metrics.items()
         }
         for rank in STATIC_RANKS if self._tops else ():
-            covered = [coverage_over(kept.trace, ground_truth, rank, self._tops) for kept in crawls]
+            covered = [coverage_over(run.trace, ground_truth, rank, self._tops) for run in crawls]
             values[f"coverage:by={rank}"] = np.array(covered)
-        values[CPU_US] = np.array([[_mean_cost(kept.crawl.cpu_us)] for kept in crawls])
+        values[CPU_US] = np.array([[_mean_cost(run.crawl.cpu_us)] for run in crawls])
         if "target_recall" in values:
             found = zip(values["target_recall"][:, -1].tolist(), crawls, strict=True)
-            values[PER_CPU_S] = np.array([[quality_per_cpu_second(end, kept.crawl.cpu_us)] for end, kept in found])
-        if any(kept.crawl.time_s is not None for kept in crawls):
-            values[RUNNING_S] = np.array([[_running_time(kept.crawl, n_steps)] for kept in crawls])
+            values[PER_CPU_S] = np.array([[quality_per_cpu_second(end, run.crawl.cpu_us)] for end, run in found])
+        if any(run.crawl.time_s is not None for run in crawls):
+            values[RUNNING_S] = np.array([[_running_time(run.crawl, n_steps)] for run in crawls])
         return values
 
-    def _search_lengths(self, crawls: list[list[KeptCrawl]], judgements: list[GroundTruth]) -> FloatArray | None:
+    def _search_lengths(self, crawls: list[list[Run]], judgements: list[GroundTruth]) -> FloatArray | None:
         """In the mean over starts: infinite if one crawl of them never came so far."""
         if "recall" not in self._metrics:
             return None
@@ -258,7 +245,7 @@ class MeasuringBench:
             return {}
         budget = int(self._steps[-1])
         lowest = random_bound(
-            self._web, self._shown, start, ground_truth.relevant, page_budget=budget, n_crawls=RANDOM_CRAWLS
+            self._web, self._links, start, ground_truth.relevant, page_budget=budget, n_crawls=RANDOM_CRAWLS
         )
         all_known = greedy_oracle(self._graph, start, ground_truth.relevant, page_budget=budget)
         highest = dict.fromkeys(bounded, all_known)
@@ -274,18 +261,18 @@ class MeasuringBench:
             for name in bounded
         }
 
-    def _missed(self, crawls: list[list[KeptCrawl]], judgements: list[GroundTruth]) -> Iterator[MissedCounts]:
+    def _missed(self, crawls: list[list[Run]], judgements: list[GroundTruth]) -> Iterator[MissedCounts]:
         for by_strategy, ground_truth in zip(crawls, judgements, strict=True):
-            for label, kept in zip(self._arm.settings.strategies, by_strategy, strict=True):
+            for label, run in zip(self._arm.settings.strategies, by_strategy, strict=True):
                 yield MissedCounts(
                     strategy=label,
-                    topic=kept.trace.topic,
-                    n_pages=len(kept.trace),
-                    n_missing=kept.crawl.n_missing,
-                    n_relevant=int(np.isin(kept.trace.pages, ground_truth.relevant).sum()),
+                    topic=run.trace.topic,
+                    n_pages=len(run.trace),
+                    n_missing=run.crawl.n_missing,
+                    n_relevant=int(np.isin(run.trace.pages, ground_truth.relevant).sum()),
                     n_known=len(ground_truth.relevant),
-                    seed=kept.trace.seed,
-                    n_relevant_seeds=relevant_seeds(kept.trace.pages, ground_truth.seeds, ground_truth.relevant),
+                    seed=run.trace.seed,
+                    n_relevant_seeds=relevant_seeds(run.trace.pages, ground_truth.seeds, ground_truth.relevant),
                 )
 
 

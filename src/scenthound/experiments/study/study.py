@@ -10,8 +10,8 @@ import numpy as np
 
 from scenthound.experiments.findings import Finding
 from scenthound.experiments.papers import paper_of
+from scenthound.experiments.pipeline import crawl_all
 from scenthound.experiments.study.arms import Arm, Prepared, hosts_of_pages, prepared_arms, study_topics
-from scenthound.experiments.study.crawls import crawl_all
 from scenthound.experiments.study.measured import ArmMeasurements, arm_named
 from scenthound.experiments.study.measures import measure_arm
 from scenthound.experiments.study.settings import StudySettings
@@ -159,14 +159,8 @@ class _Work:
     def _crawled(self, arm: Arm, told: Progress) -> IntArray:
         """All pages that the crawls of an arm got."""
         is_visited = np.zeros(self._web.n_pages, np.bool_)
-        for piece in crawl_all(
-            arm.experiment,
-            arm.ground,
-            list(arm.planned),
-            self._cache,
-            workers=self._workers,
-            progress=told,
-        ):
+        source = arm.source(self._web, self._cache)
+        for piece in crawl_all(source, arm.planned, workers=self._workers, progress=told):
             is_visited[piece.visited] = True
             self.n_made += piece.n_made
         return np.flatnonzero(is_visited).astype(np.int32)

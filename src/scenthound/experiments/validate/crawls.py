@@ -5,17 +5,13 @@ budget. What comes back are measures and no traces. The number of processes chan
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from random import Random
 from typing import Any
 
 import numpy as np
 
-from scenthound.errors import PluginError
-from scenthound.experiments.bounds import page_graph
-from scenthound.experiments.experiment import random_seed_of, relevance_models_for
+from scenthound.experiments.pipeline import CrawlSource, Planned, in_parallel
 from scenthound.experiments.starts import Start, known_relevant
 from scenthound.experiments.statistics import PairedSample
 from scenthound.experiments.validate.settings import SeedSet, ValidationSettings
@@ -24,13 +20,7 @@ from scenthound.metrics.measures import fitness
 from scenthound.metrics.page_graph import DistanceHistogram, PageGraph, cohesiveness_of, distances_from
 from scenthound.metrics.retrieval import Precision, TargetRecall
 from scenthound.model import FloatArray, IntArray, LongArray, Progress, Topic, Trace, silent
-from scenthound.processes import in_order, processors
-from scenthound.simulator.modes import parse_mode
-from scenthound.simulator.scores import TopicWords
-from scenthound.simulator.simulator import simulate
-from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.strategies.base import STRATEGIES
 
 # What is measured of one crawl of a validation: johnson2003's measures, and the true ones beside them.
 #
@@ -131,84 +121,53 @@ class MeasuredRound:
     good_share: float  #: of all pages in the web, by the guide
 
 
+def rounds_of(settings: ValidationSettings, planned: Sequence[Planned]) -> list[Round]:
+    """In the order of topics and random seeds."""
+    return [Round(topic, start, seed) for topic, start in planned for seed in range(settings.repeats)]
+
+
 def measured_rounds(
     web: RecordedWeb,
     settings: ValidationSettings,
-    planned: list[tuple[Topic, Start]],
+    rounds: Sequence[Round],
     *,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Iterator[MeasuredRound]:
-    """Every round, in the order of topics and seeds."""
-    rounds = [Round(topic, start, seed) for topic, start in planned for seed in range(settings.n_seeds)]
-    crawls_per_round = len(settings.all_strategies) * len(SeedSet)
-    n_workers = min(workers or processors(), len(rounds))
-    with closing(in_order(partial(ValidationBench, web, settings), rounds, n_workers)) as results:
-        for done, result in enumerate(results, 1):
-            n_done, n_crawls = done * crawls_per_round, len(rounds) * crawls_per_round
-            progress(done / len(rounds), f"{n_done:,} of {n_crawls:,} crawls, {result.topic}")
-            yield result
+    """Crawl and measure, in the order of the rounds."""
+    make = partial(RoundMeasurer, web, settings)
+    per_round = len(settings.all_strategies) * len(SeedSet)
+    return in_parallel(make, rounds, workers=workers, progress=progress, units_per_item=per_round)
 
 
-class ValidationBench:
-    """Where rounds are worked on, in one process. What is made for a topic stays until the next one comes."""
+class RoundMeasurer:
+    """Measures rounds in one process. What is computed for a topic is kept until the next topic."""
 
     def __init__(self, web: RecordedWeb, settings: ValidationSettings) -> None:
-        self._web = web
         self._settings = settings
-        self._shown = VisibleLinks(web, closed_world=settings.closed_world, respect_nofollow=settings.respect_nofollow)
-        self._graph = page_graph(web, self._shown)
-        self._guides = relevance_models_for(settings.experiment(web), web)
+        self._crawls = CrawlSource(settings.experiment, web).open()
         self._good_shares: dict[str, float] = {}
 
     def __call__(self, given: Round) -> MeasuredRound:
-        words = TopicWords.of(given.topic, self._web)
-        judges = {seed_set: self._judge(given, seed_set) for seed_set in SeedSet}
-        measures = tuple(
-            tuple(self._measured(given, strategy, seed_set, words, judges[seed_set]) for seed_set in SeedSet)
-            for strategy in self._settings.all_strategies
-        )
-        return MeasuredRound(given.topic.id, given.seed, measures, self._good_share(given))
+        by_seed_set = [self._measures(given, seed_set) for seed_set in SeedSet]
+        return MeasuredRound(given.topic.id, given.seed, tuple(zip(*by_seed_set, strict=True)), self._good_share(given))
 
-    def _judge(self, given: Round, seed_set: SeedSet) -> CrawlJudge:
-        seeds = self._settings.seeds_of(given.large, seed_set, given.seed)
-        ground_truth = ground_truth_of(self._web, given.topic, given.large)
-        return CrawlJudge(self._graph, seeds, ground_truth, self._settings.threshold)
-
-    def _measured(
-        self, given: Round, strategy: str, seed_set: SeedSet, words: TopicWords, judge: CrawlJudge
-    ) -> tuple[CrawlMeasures, ...]:
-        trace = self._checked_trace(given, strategy, seed_set, words)
-        return tuple(judge.measures(trace, budget) for budget in self._settings.budgets)
-
-    def _checked_trace(self, given: Round, strategy: str, seed_set: SeedSet, words: TopicWords) -> Trace:
-        who = f"Strategy {strategy} or relevance model {self._settings.relevance}"
-        with PluginError.wrapping(f"{who} failed on topic {given.topic.id!r}"):
-            return self._trace(given, strategy, seed_set, words)
-
-    def _trace(self, given: Round, strategy: str, seed_set: SeedSet, words: TopicWords) -> Trace:
-        settings = self._settings
-        crawl = simulate(
-            self._web,
-            STRATEGIES.make(strategy),
-            settings.seeds_of(given.large, seed_set, given.seed),
-            # The large set is what the guide learns from, whatever the crawl starts from: one classifier for a topic.
-            self._guides.scores(strategy, given.topic, given.large),
-            rng=Random(random_seed_of(replace(given.large, seed=given.seed))),
-            page_budget=settings.budgets[-1],
-            shown=self._shown,
-            topic=words,
-            mode=parse_mode(settings.mode),
-            plain=settings.plain,
-        )
-        return Trace(given.topic.id, strategy, given.seed, crawl.pages, crawl.relevance)
+    def _measures(self, given: Round, seed_set: SeedSet) -> list[tuple[CrawlMeasures, ...]]:
+        """By strategy and page budget. The model learns from the large set, whatever the crawl starts from."""
+        settings, crawls = self._settings, self._crawls
+        seeds = settings.seeds_of(given.large, seed_set, given.seed)
+        ground_truth = ground_truth_of(crawls.web, given.topic, given.large)
+        measures = CrawlJudge(crawls.graph, seeds, ground_truth, settings.threshold)
+        runs = crawls.of(given.topic, replace(given.large, seed=given.seed, seeds=seeds))
+        return [tuple(measures.measures(run.trace, budget) for budget in settings.budgets) for run in runs]
 
     def _good_share(self, given: Round) -> float:
-        """The share of good pages in the whole web, by which a topic is dense or not."""
+        """The share of good pages in the web, which decides whether a topic is dense."""
         if given.topic.id not in self._good_shares:
-            scores = self._guides.scores(self._settings.against, given.topic, given.large)
-            n_good = sum(scores.page(page) >= self._settings.threshold for page in range(self._web.n_pages))
-            self._good_shares[given.topic.id] = n_good / self._web.n_pages
+            scores = self._crawls.models.scores(self._settings.against, given.topic, given.large)
+            n_pages = self._crawls.web.n_pages
+            n_good = sum(scores.page(page) >= self._settings.threshold for page in range(n_pages))
+            self._good_shares[given.topic.id] = n_good / n_pages
         return self._good_shares[given.topic.id]
 
 
@@ -234,14 +193,14 @@ class Measurements:
         """Rounds come in the order of topics and seeds."""
         done = list(rounds)
         n_topics, n_strategies = len(settings.topics), len(settings.all_strategies)
-        crawls = np.empty((n_strategies, n_topics, len(SEED_SETS), settings.n_seeds, len(settings.budgets)), object)
+        crawls = np.empty((n_strategies, n_topics, len(SEED_SETS), settings.repeats, len(settings.budgets)), object)
         for place, each in enumerate(done):
-            crawls[:, place // settings.n_seeds, :, place % settings.n_seeds, :] = _as_array(each, crawls.shape)
+            crawls[:, place // settings.repeats, :, place % settings.repeats, :] = _as_array(each, crawls.shape)
         return cls(
             {name: _numbers(crawls, name) for name in MEASURES},
             _histograms(crawls, "distances"),
             _histograms(crawls, "good_distances"),
-            np.array([each.good_share for each in done[:: settings.n_seeds]]),
+            np.array([each.good_share for each in done[:: settings.repeats]]),
         )
 
     @property

@@ -14,12 +14,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
-from pathlib import Path
 from random import Random
+from typing import Any
 
 from scenthound.errors import InvalidParameter, InvalidTopic, UnknownName, printable
-from scenthound.experiments.experiment import MOST_SEEDS, Experiment
-from scenthound.experiments.starts import Start, Starts, check_start
+from scenthound.experiments.setup import Experiment
+from scenthound.experiments.starts import Start, Starts, TopicChoice, check_start
 from scenthound.model import Topic
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
@@ -28,6 +28,8 @@ from scenthound.strategies.rank_file import read_rank_file, topic_ids
 #: Best-First in the study is the rank function that goes by the direct parents alone.
 BEST_FIRST = "rank_function:preset=best_first"
 JOHNSON2003_BUDGETS = (10_000, 20_000, 30_000)
+DEFAULT_REPEATS = 15
+DEFAULT_RELEVANCE = "svm"
 
 
 class SeedSet(StrEnum):
@@ -37,39 +39,24 @@ class SeedSet(StrEnum):
     SMALL = "small"
 
 
-@dataclass(frozen=True, slots=True)
-class ValidationSettings:
-    """Everything that decides the measurements. `trained` are the topics that the strategies were evolved on, `unseen`
-    those that no search saw; `other_topics` only lend their examples to guides. A page is good from the relevance
-    `threshold` upwards. `plain` lets no compiled code crawl; it decides nothing."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidationProtocol:
+    """What a validation adds to an experiment: the strategy that the others are compared with, the page budgets, the
+    sizes of the two seed sets, and the relevance from which on a page is good. `unseen_topics` are topics that no
+    search saw, by id, and `unseen_max` how many more of them to draw at random."""
 
-    strategies: tuple[str, ...]
-    trained: tuple[Topic, ...] = ()
-    unseen: tuple[Topic, ...] = ()
     against: str = BEST_FIRST
     budgets: tuple[int, ...] = JOHNSON2003_BUDGETS
     n_large: int = 250
     n_small: int = 50
-    n_seeds: int = 15
-    mode: str = "roulette"
-    relevance: str = "svm"
     threshold: float = 0.5
-    closed_world: bool = False
-    respect_nofollow: bool = True
-    plain: bool = False
-    other_topics: tuple[Topic, ...] = ()
+    unseen_topics: tuple[str, ...] = ()
+    unseen_max: int | None = None
 
     def __post_init__(self) -> None:
-        against, *strategies = STRATEGIES.distinct((self.against, *self.strategies))
-        if not strategies:
-            raise InvalidParameter(f"There is no strategy to hold against {against}; name one with --strategy.")
-        object.__setattr__(self, "against", against)
-        object.__setattr__(self, "strategies", tuple(strategies))
         if not self.budgets or self.budgets[0] < 1 or any(low >= high for low, high in pairwise(self.budgets)):
             budgets = ", ".join(map(str, self.budgets)) or "none"
-            raise InvalidParameter(f"The page budgets are {budgets}; they must rise, from 1 on.")
-        if not 1 <= self.n_seeds <= MOST_SEEDS:
-            raise InvalidParameter(f"seeds is {self.n_seeds}; it must be at least 1 and at most {MOST_SEEDS:,}.")
+            raise InvalidParameter(f"The page budgets are {budgets}; they must be ascending and at least 1.")
         if not 1 <= self.n_small < self.n_large:
             raise InvalidParameter(
                 f"--small {self.n_small} and --large {self.n_large}: the small seed set must have at least 1 page, and "
@@ -78,50 +65,72 @@ class ValidationSettings:
         if not 0 < self.threshold < 1:
             raise InvalidParameter(f"The threshold is {self.threshold}; it must be more than 0 and less than 1.")
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidationSettings(ValidationProtocol):
+    """Everything that decides the measurements. The experiment has the crawls from the large seed set with the largest
+    page budget; its first strategy is `against`, and its first `n_trained` topics are those that the strategies were
+    evolved on. No search saw the other topics."""
+
+    experiment: Experiment
+    n_trained: int = 0
+
     @property
     def topics(self) -> tuple[Topic, ...]:
-        return (*self.trained, *self.unseen)
+        return self.experiment.topics
+
+    @property
+    def trained(self) -> tuple[Topic, ...]:
+        return self.topics[: self.n_trained]
+
+    @property
+    def unseen(self) -> tuple[Topic, ...]:
+        return self.topics[self.n_trained :]
 
     def groups(self) -> dict[str, range]:
-        """The groups of topics that there are: the places of their topics, by what the strategies are to them."""
-        n_trained = len(self.trained)
-        groups = {"trained on": range(n_trained), "unseen": range(n_trained, len(self.topics))}
+        """The indices of the topics of each group that has any."""
+        groups = {"trained on": range(self.n_trained), "unseen": range(self.n_trained, len(self.topics))}
         return {name: topics for name, topics in groups.items() if topics}
 
     @property
     def all_strategies(self) -> tuple[str, ...]:
-        """The one that the others are held against comes first."""
-        return (self.against, *self.strategies)
+        return self.experiment.strategies
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """Those that are validated."""
+        return self.experiment.strategies[1:]
+
+    @property
+    def repeats(self) -> int:
+        return self.experiment.repeats
+
+    @property
+    def relevance(self) -> str:
+        return self.experiment.relevance or DEFAULT_RELEVANCE
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Short names of all strategies: specs with parameters and paths are too long for tables and pictures."""
+        """Short names of all strategies for tables and figures."""
         return ("base", *(f"S{number}" for number in range(1, len(self.strategies) + 1)))
 
-    def experiment(self, web: RecordedWeb) -> Experiment:
-        """The crawls from the large seed set at the largest budget, from which all others follow."""
-        return Experiment(
-            # A web in memory lies nowhere; nothing here opens one by its place.
-            web=web.path or Path(),
-            topics=self.topics,
-            strategies=self.all_strategies,
-            page_budget=self.budgets[-1],
-            n_start=self.n_large,
-            closed_world=self.closed_world,
-            respect_nofollow=self.respect_nofollow,
-            relevance=self.relevance,
-            other_topics=self.other_topics,
-            mode=self.mode,
-            plain=self.plain,
-        )
-
     def seeds_of(self, large: Start, seed_set: SeedSet, seed: int) -> tuple[int, ...]:
-        """The pages that the crawls with this random seed start from, in the order of the large set."""
+        """The start pages of the crawls with this random seed, in the order of the large set."""
         if seed_set is SeedSet.LARGE:
             return large.seeds
         n_drawn = max(1, round(len(large.seeds) * self.n_small / self.n_large))
         drawn = set(Random(f"small/{seed}/{large.topic}").sample(large.seeds, n_drawn))
         return tuple(page for page in large.seeds if page in drawn)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, topics left out."""
+        names = ("against", "budgets", "n_large", "n_small", "threshold")
+        conditions = ("repeats", "mode", "relevance", "closed_world", "respect_nofollow", "plain")
+        return {
+            "strategies": list(self.strategies),
+            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self.experiment, name) for name in conditions},
+        }
 
 
 def fitting_budgets(wanted: tuple[int, ...], n_pages: int) -> tuple[int, ...]:
@@ -136,10 +145,10 @@ def fitting_budgets(wanted: tuple[int, ...], n_pages: int) -> tuple[int, ...]:
     return fitting
 
 
-def check_large(settings: ValidationSettings, web: RecordedWeb) -> None:
+def check_large(n_large: int, web: RecordedWeb) -> None:
     """Refuse a large seed set of more pages than there are."""
     try:
-        check_start(settings.n_large, web)
+        check_start(n_large, web)
     except InvalidParameter as reason:
         raise InvalidParameter(f"{reason} Give a smaller --large.") from None
 
@@ -156,16 +165,6 @@ def check_large(settings: ValidationSettings, web: RecordedWeb) -> None:
 #   says so.
 # - Topics drawn by lot share no example with those trained on, and a crawl can start for each of them. Of a topic
 #   that was named and does share examples, it is said how many.
-
-
-@dataclass(frozen=True, slots=True)
-class TopicsWanted:
-    """What was asked for: topics of a file by their ids, and so many drawn by lot from the others."""
-
-    file: Path
-    trained: tuple[str, ...] = ()
-    unseen: tuple[str, ...] = ()
-    most_unseen: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,21 +220,23 @@ def record_notes(records: Records, listed: Mapping[str, Topic], web_fingerprint:
     return notes
 
 
-def chosen_topics(wanted: TopicsWanted, listed: Mapping[str, Topic], records: Records, starts: Starts) -> TopicsTaken:
-    """The topics of a validation. Those trained on are the records', unless they are named."""
-    for topic_id in (*wanted.trained, *wanted.unseen):
+def chosen_topics(
+    choice: TopicChoice, protocol: ValidationProtocol, listed: Mapping[str, Topic], records: Records, starts: Starts
+) -> TopicsTaken:
+    """The topics of a validation. Those trained on are the ones in the records, unless they are named."""
+    for topic_id in (*choice.ids, *protocol.unseen_topics):
         if topic_id not in listed:
-            raise UnknownName.among("topic", topic_id, listed, printable(wanted.file))
+            raise UnknownName.among("topic", topic_id, listed, printable(choice.file))
     recorded = dict.fromkeys(topic_id for record in records.values() for topic_id in record.topics)
-    trained = tuple(dict.fromkeys(wanted.trained)) or tuple(topic_id for topic_id in recorded if topic_id in listed)
+    trained = tuple(dict.fromkeys(choice.ids)) or tuple(topic_id for topic_id in recorded if topic_id in listed)
     _check_trained(trained, records)
-    _check_unseen(wanted.unseen, trained, records)
+    _check_unseen(protocol.unseen_topics, trained, records)
     seen = {*trained, *recorded, *(topic_id for record in records.values() for topic_id in record.seeded_topics)}
     seen_pages = {page for topic_id in seen if topic_id in listed for page in starts.example_pages(listed[topic_id])}
-    unseen = list(dict.fromkeys(wanted.unseen))
-    if wanted.most_unseen is not None:
+    unseen = list(dict.fromkeys(protocol.unseen_topics))
+    if protocol.unseen_max is not None:
         free = [topic for topic in listed.values() if topic.id not in seen and topic.id not in unseen]
-        unseen += _drawn([topic for topic in free if _is_fresh(topic, seen_pages, starts)], wanted.most_unseen)
+        unseen += _drawn([topic for topic in free if _is_fresh(topic, seen_pages, starts)], protocol.unseen_max)
     taken = {*trained, *unseen}
     if not taken:
         raise InvalidTopic("There is no topic to validate on: name some with --topic, --unseen or --unseen-max.")

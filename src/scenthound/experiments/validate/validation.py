@@ -4,11 +4,10 @@ From files to measurements and verdicts; `report/validations/folder` writes them
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from scenthound.errors import ScenthoundError
-from scenthound.experiments.experiment import plan
+from scenthound.errors import InvalidParameter, ScenthoundError
 from scenthound.experiments.findings import (
     Claim,
     Finding,
@@ -19,12 +18,16 @@ from scenthound.experiments.findings import (
     is_more,
     is_not_more,
 )
+from scenthound.experiments.pipeline import plan
 from scenthound.experiments.search.methods import parse_search
-from scenthound.experiments.starts import Start, Starts, check_seeds
+from scenthound.experiments.setup import ExperimentSetup
+from scenthound.experiments.starts import ChosenTopics, Start, Starts, check_seeds
 from scenthound.experiments.statistics import PairedSample
-from scenthound.experiments.validate.crawls import SEED_SETS, Measurements, measured_rounds
+from scenthound.experiments.validate.crawls import SEED_SETS, Measurements, measured_rounds, rounds_of
 from scenthound.experiments.validate.settings import (
-    TopicsWanted,
+    DEFAULT_RELEVANCE,
+    DEFAULT_REPEATS,
+    ValidationProtocol,
     ValidationSettings,
     check_large,
     chosen_topics,
@@ -258,45 +261,62 @@ class Validation:
 
 
 def prepared(
-    web: Path, wanted: TopicsWanted, wished: ValidationSettings, progress: Progress = silent
+    setup: ExperimentSetup, protocol: ValidationProtocol, progress: Progress = silent
 ) -> tuple[RecordedWeb, ValidationSettings, tuple[str, ...]]:
-    """The web, the settings with its topics and with budgets that fit it, and what there is to say about that.
+    """The web, the settings with its topics and with page budgets that fit it, and notes on what was changed.
 
-    `wished` has no topics yet. `web` is a recorded web, or a live crawl, whose pages are then recorded first.
+    The topics of the setup are those that the strategies were evolved on. If `setup.web` is a crawl, its pages are
+    recorded first.
     """
-    recorded = open_web(web, progress)
-    check_large(wished, recorded)
-    listed = {topic.id: topic for topic in read_topics(wanted.file)}
-    records = trained_on(wished.all_strategies)
-    taken = chosen_topics(wanted, listed, records, Starts(recorded, n_start=wished.n_large))
-    budgets = fitting_budgets(wished.budgets, recorded.n_pages)
-    settings = replace(wished, trained=taken.trained, unseen=taken.unseen, other_topics=taken.others, budgets=budgets)
-    trained = [topic.id for topic in taken.trained]
+    against, *strategies = STRATEGIES.distinct((protocol.against, *setup.strategies))
+    if not strategies:
+        raise InvalidParameter(f"There is no strategy to compare with {against}; give one with --strategy.")
+    recorded = open_web(setup.web, progress)
+    check_large(protocol.n_large, recorded)
+    listed = {topic.id: topic for topic in read_topics(setup.topics.file)}
+    records = trained_on((against, *strategies))
+    taken = chosen_topics(setup.topics, protocol, listed, records, Starts(recorded, n_start=protocol.n_large))
+    budgets = fitting_budgets(protocol.budgets, recorded.n_pages)
+    experiment = setup.experiment(
+        recorded,
+        ChosenTopics((*taken.trained, *taken.unseen), taken.others, {}),
+        strategies=(against, *strategies),
+        page_budget=budgets[-1],
+        n_start=protocol.n_large,
+        relevance=setup.relevance or DEFAULT_RELEVANCE,
+        repeats=DEFAULT_REPEATS if setup.repeats is None else setup.repeats,
+    )
+    settings = ValidationSettings(
+        **asdict(replace(protocol, against=against, budgets=budgets)),
+        experiment=experiment,
+        n_trained=len(taken.trained),
+    )
     of_records = (
         *record_notes(records, listed, recorded.fingerprint),
-        *untrained_notes(wished.strategies, trained, records),
+        *untrained_notes(strategies, [topic.id for topic in taken.trained], records),
     )
-    return recorded, settings, (*_notes(wished, budgets, recorded.n_pages), *of_records, *taken.notes)
+    return recorded, settings, (*_notes(settings, protocol.budgets, recorded.n_pages), *of_records, *taken.notes)
 
 
-def _notes(wished: ValidationSettings, budgets: tuple[int, ...], n_pages: int) -> list[str]:
+def _notes(settings: ValidationSettings, wanted_budgets: tuple[int, ...], n_pages: int) -> list[str]:
     notes = []
-    if budgets != wished.budgets:
-        shown = ", ".join(f"{budget:,}" for budget in budgets)
+    if settings.budgets != wanted_budgets:
+        shown = ", ".join(f"{budget:,}" for budget in settings.budgets)
         notes.append(
-            f"The web has {n_pages:,} pages, of which the longest crawl may take half, so crawls of {shown} pages "
-            "stand for those asked for."
+            f"The web has {n_pages:,} pages, of which the longest crawl may visit half. The page budgets are therefore "
+            f"{shown} instead of those requested."
         )
-    for strategy in wished.strategies:
+    for strategy in settings.strategies:
         made = STRATEGIES.make(strategy)
-        if isinstance(made, RankFunction) and made.threshold != wished.threshold:
+        if isinstance(made, RankFunction) and made.threshold != settings.threshold:
             notes.append(
-                f"{strategy} calls pages good from a relevance of {made.threshold} on; it is judged by those from "
-                f"{wished.threshold} on."
+                f"{strategy} treats pages as good from a relevance of {made.threshold} on; the validation uses "
+                f"{settings.threshold}."
             )
-        if made.relevance_model != wished.relevance and isinstance(made, Evolved):
+        if made.relevance_model != settings.relevance and isinstance(made, Evolved):
             notes.append(
-                f"{strategy} was evolved with the guide {made.relevance_model}; here {wished.relevance} guides it."
+                f"{strategy} was evolved with the relevance model {made.relevance_model}; here it uses "
+                f"{settings.relevance}."
             )
     return notes
 
@@ -310,10 +330,10 @@ def validate(
     progress: Progress = silent,
 ) -> Validation:
     """Make all crawls, measure them, and put the findings of the study to the test."""
-    planned = plan(settings.experiment(recorded), recorded)
+    planned = plan(replace(settings.experiment, repeats=1), recorded)
     for _, start in planned:
         check_seeds(start, settings.budgets[0], "--large")
-    rounds = measured_rounds(recorded, settings, planned, workers=workers, progress=progress)
+    rounds = measured_rounds(recorded, settings, rounds_of(settings, planned), workers=workers, progress=progress)
     measurements = Measurements.of(settings, rounds)
     return Validation(
         settings=settings,

@@ -96,7 +96,7 @@ def _run_facts(about: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return [
         ("Strategies", settings.get("strategies")),
         ("Page budget", settings.get("page_budget")),
-        ("Random seeds", settings.get("n_seeds")),
+        ("Random seeds", settings.get("repeats", settings.get("n_seeds"))),
         ("Mode", settings.get("mode")),
         ("Web", settings.get("web")),
         ("Made by", _maker(about)),

@@ -15,39 +15,38 @@ from scenthound.command_line import command_line, unless
 from scenthound.errors import printable
 from scenthound.experiments.compare.comparison import StrategyComparison
 from scenthound.experiments.compare.ranking import MARGIN_SHARE, Mark, Placed, row_name
-from scenthound.experiments.compare.settings import ComparisonSettings
+from scenthound.experiments.starts import Task
 from scenthound.model import FloatArray
+from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.ui.formats import finite, versions
 
 # The command line that makes a comparison again: on the same web and topics, with the same starts.
-
-DEFAULTS = ComparisonSettings()
 
 
 def reproduce_command(done: StrategyComparison) -> str:
     """`scenthound compare` with all that decides, and nothing that is so anyway; empty if no command line can say it.
     Topics are named, so that it is the same ones whatever is added to their file."""
-    settings, experiment = done.settings, done.experiment
+    setup, settings, experiment = done.setup, done.settings, done.experiment
     return command_line(
         ("scenthound", "compare"),
         [
             ("--web", experiment.web),
             ("--topics", done.topics_file.absolute()),
             ("--topic", tuple(topic.id for topic in experiment.topics)),
-            ("--strategy", settings.strategies),
+            ("--strategy", setup.strategies),
             ("--sweep", tuple(f"{each.parameter}={','.join(each.values)}" for each in settings.sweeps)),
             ("--by", settings.by),
-            ("--pages", settings.page_budget),
-            ("--repeats", experiment.n_seeds),
-            ("--task", unless(settings.task, DEFAULTS.task)),
-            ("--start", settings.n_start),
-            ("--relevance", settings.relevance),
-            ("--train", unless(settings.n_train, 0)),
+            ("--pages", setup.page_budget),
+            ("--repeats", experiment.repeats),
+            ("--task", unless(setup.task.value, Task.EXAMPLES.value)),
+            ("--start", setup.n_start),
+            ("--relevance", setup.relevance),
+            ("--train", unless(setup.n_train, 0)),
             ("--train-from", experiment.train_from),
-            ("--judge", unless(settings.n_judge, 0)),
-            ("--mode", unless(settings.mode, DEFAULTS.mode)),
-            ("--closed-world", settings.closed_world),
-            ("--follow-nofollow", not settings.respect_nofollow),
+            ("--judge", unless(setup.n_judge, 0)),
+            ("--mode", unless(setup.mode, str(SEQUENTIAL))),
+            ("--closed-world", setup.closed_world),
+            ("--follow-nofollow", not setup.respect_nofollow),
         ],
     )
 
@@ -83,7 +82,7 @@ def as_json(done: StrategyComparison) -> dict[str, Any]:
         "by": done.by,
         "lower_is_better": done.lower_is_better,
         "pages": experiment.page_budget,
-        "seeds": experiment.n_seeds,
+        "seeds": experiment.repeats,
         "task": experiment.task.value,
         "start": experiment.n_start,
         "mode": experiment.mode,
@@ -184,7 +183,7 @@ def crawls_csv(done: StrategyComparison) -> str:
     columns = (measured.values, measured.precision, measured.recall, measured.n_pages, measured.n_missing)
     for place, contestant in enumerate(done.contestants):
         for at, topic in enumerate(measured.topics):
-            for seed in range(done.experiment.n_seeds):
+            for seed in range(done.experiment.repeats):
                 numbers = [float(column[place, at, seed]) for column in columns]
                 cells = ["" if isnan(each) else f"{each:.6g}" for each in numbers]
                 rows.writerow([printable(contestant.spec), printable(topic), seed, *cells])

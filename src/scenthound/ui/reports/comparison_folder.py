@@ -21,7 +21,7 @@ import numpy as np
 from scenthound.experiments.compare.comparison import StrategyComparison, compare_strategies
 from scenthound.experiments.compare.ranking import Mark, Placed, row_name
 from scenthound.experiments.compare.settings import ComparisonSettings, Contestant
-from scenthound.experiments.starts import TopicChoice
+from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.statistics import PairedSample, spread_told
 from scenthound.files import write_atomic
 from scenthound.model import Progress, silent
@@ -173,8 +173,7 @@ def _title(done: StrategyComparison) -> str:
 
 def compare_into(
     out: Path | None,
-    web: Path,
-    topics: TopicChoice,
+    setup: ExperimentSetup,
     settings: ComparisonSettings,
     *,
     workers: int | None = None,
@@ -182,23 +181,21 @@ def compare_into(
 ) -> StrategyComparison:
     """Compare, and leave all that came of it in the folder `out`; without one, crawls are kept nowhere."""
     learnt_from = out / TRAINING_FOLDER if out is not None else None
-    with _crawls_of(out, settings) as crawls:
-        done = compare_strategies(
-            web, topics, settings, crawls, learnt_from=learnt_from, workers=workers, progress=progress
-        )
+    with _crawls_of(out, setup) as crawls:
+        done = compare_strategies(setup, settings, crawls, learnt_from=learnt_from, workers=workers, progress=progress)
         if out is not None:
             _write(done, out)
     return done
 
 
 @contextmanager
-def _crawls_of(out: Path | None, settings: ComparisonSettings) -> Iterator[Path]:
+def _crawls_of(out: Path | None, setup: ExperimentSetup) -> Iterator[Path]:
     if out is None:
         with TemporaryDirectory(prefix="scenthound-compare-") as folder:
             yield Path(folder)
         return
     require_figures(FEATURE)
-    with comparison_place(out, settings.train_from):
+    with comparison_place(out, setup.train_from):
         yield out / CRAWLS_FOLDER
 
 

@@ -304,7 +304,7 @@ def _setting_told(study: Johnson2003Study) -> str:
     n_searched, n_unseen = len(settings.trained), len(settings.unseen)
     return (
         f"On the recorded web {study.web.name}, {study.n_pages:,} pages: {n_searched} topics searched on and "
-        f"{n_unseen} unseen ones, {settings.n_seeds} random seeds, crawls of {budgets} pages from two seed sets, "
+        f"{n_unseen} unseen ones, {settings.repeats} random seeds, crawls of {budgets} pages from two seed sets, "
         f"{study.n_crawls:,} crawls in all."
     )
 

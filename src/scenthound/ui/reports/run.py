@@ -48,7 +48,7 @@ def reproduce_command(about: Mapping[str, Any], folder: Path) -> str:
             ("--topics", place / "topics.jsonl"),
             ("--strategy", tuple(settings["strategies"])),
             ("--pages", settings["page_budget"]),
-            ("--repeats", settings["n_seeds"]),
+            ("--repeats", settings.get("repeats", settings.get("n_seeds"))),
             ("--task", unless(settings["task"], Task.EXAMPLES.value)),
             ("--start", unless(settings["n_start"], DEFAULT_START)),
             ("--relevance", settings["relevance"]),

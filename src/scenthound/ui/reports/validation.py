@@ -182,7 +182,7 @@ def _told(values: Mapping[str, Any], rows: Sequence[Mapping[str, str]]) -> ToldV
     trained = [place for place, topic in enumerate(topics) if topic["trained_on"]]
     unseen = [place for place in range(len(topics)) if place not in trained]
     groups = {"trained on": tuple(trained), "unseen": tuple(unseen)}
-    shape = len(specs), len(topics), len(SEED_SETS), int(settings["n_seeds"]), len(budgets)
+    shape = len(specs), len(topics), len(SEED_SETS), int(settings.get("repeats") or settings["n_seeds"]), len(budgets)
     return ToldValidation(
         labels=labels,
         specs=specs,

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from scenthound.command_line import command_line, unless
+from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.statistics import spread_told
 from scenthound.experiments.validate.crawls import MEASURES, SEED_SETS
-from scenthound.experiments.validate.settings import SeedSet, TopicsWanted, ValidationSettings
+from scenthound.experiments.validate.settings import SeedSet, ValidationProtocol
 from scenthound.experiments.validate.validation import ValidatedFinding, Validation, prepared, validate
 from scenthound.files import write_atomic
 from scenthound.model import FloatArray, Progress, silent
@@ -217,10 +218,7 @@ def as_json(validation: Validation) -> dict[str, Any]:
 
 
 def _settings(validation: Validation) -> dict[str, Any]:
-    values = asdict(validation.settings)
-    for name in ("trained", "unseen", "other_topics"):
-        del values[name]
-    return values
+    return validation.settings.as_json()
 
 
 def _finding(finding: ValidatedFinding) -> dict[str, Any]:
@@ -283,7 +281,7 @@ def crawls_csv(validation: Validation) -> str:
     table = io.StringIO(newline="")
     rows = csv.writer(table)
     rows.writerow(["strategy", "topic", "seed_set", "seed", "pages", *MEASURES])
-    axes = (settings.all_strategies, [topic.id for topic in settings.topics], SEED_SETS, range(settings.n_seeds))
+    axes = (settings.all_strategies, [topic.id for topic in settings.topics], SEED_SETS, range(settings.repeats))
     for places in product(*(range(len(axis)) for axis in (*axes, settings.budgets))):
         *about, budget = places
         names = [axis[place] for axis, place in zip(axes, about, strict=True)]
@@ -312,12 +310,12 @@ def reproduce_command(validation: Validation, topics_file: Path, out: Path) -> s
             ("--pages", settings.budgets),
             ("--large", settings.n_large),
             ("--small", settings.n_small),
-            ("--repeats", settings.n_seeds),
-            ("--mode", settings.mode),
+            ("--repeats", settings.repeats),
+            ("--mode", settings.experiment.mode),
             ("--relevance", settings.relevance),
             ("--threshold", unless(settings.threshold, 0.5)),
-            ("--closed-world", settings.closed_world),
-            ("--follow-nofollow", not settings.respect_nofollow),
+            ("--closed-world", settings.experiment.closed_world),
+            ("--follow-nofollow", not settings.experiment.respect_nofollow),
             ("--out", place.with_name(f"{place.name}-again")),
         ],
     )
@@ -325,9 +323,8 @@ def reproduce_command(validation: Validation, topics_file: Path, out: Path) -> s
 
 def validate_into(
     out: Path,
-    web: Path,
-    topics: TopicsWanted,
-    wished: ValidationSettings,
+    setup: ExperimentSetup,
+    protocol: ValidationProtocol,
     *,
     force: bool = False,
     workers: int | None = None,
@@ -336,10 +333,10 @@ def validate_into(
     """Validate the wished strategies on the topics, and leave all that came of it in the folder `out`."""
     require_figures()
     check_replaceable(out, force, is_validation_folder)
-    recorded, settings, notes = prepared(web, topics, wished, progress)
+    recorded, settings, notes = prepared(setup, protocol, progress)
     validation = validate(recorded, settings, notes=notes, workers=workers, progress=progress)
     with new_folder(out, force, is_validation_folder) as folder:
-        _write(validation, folder, reproduce_command(validation, topics.file, out))
+        _write(validation, folder, reproduce_command(validation, setup.topics.file, out))
     return validation
 
 

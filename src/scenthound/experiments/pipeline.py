@@ -1,0 +1,323 @@
+"""The pipeline of every experiment: plan the starts, make the crawls or load them from a cache, measure them.
+
+`study`, `compare`, `validate` and `simulate` are settings on top of it. The number of worker processes changes nothing.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+import numpy as np
+
+from scenthound.errors import InvalidTopic, PluginError
+from scenthound.experiments.bounds import page_graph
+from scenthound.experiments.setup import Experiment
+from scenthound.experiments.starts import NegativePool, Start, Starts, check_training, random_seed_of, training_of
+from scenthound.experiments.trace_cache import Provenance, TraceCache, crawl_names
+from scenthound.metrics.page_graph import PageGraph
+from scenthound.model import IntArray, Progress, Topic, Trace, silent
+from scenthound.processes import in_order, processors
+from scenthound.relevance.base import RELEVANCE, Training, trains
+from scenthound.simulator.modes import parse_mode
+from scenthound.simulator.scores import PageScores, TopicWords, WebWords, scores_for
+from scenthound.simulator.simulator import simulate
+from scenthound.simulator.web import Crawl, VisibleLinks
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.store.training_folder import read_training
+from scenthound.strategies.base import STRATEGIES
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+#: A topic and one of its starts.
+Planned = tuple[Topic, Start]
+
+
+class RelevanceModels:
+    """The relevance models of an experiment, and their scores for the topic at hand.
+
+    Strategies with the same model share its scores. Scores are kept as long as topic and training pages stay the same.
+    `relevance_model_of` names the model of each strategy; `given` replaces the training pages of the starts.
+    """
+
+    def __init__(self, web: RecordedWeb, relevance_model_of: Mapping[str, str], given: Training | None = None) -> None:
+        self._web = web
+        self.relevance_model_of = relevance_model_of
+        self._given = given
+        self._models = {name: RELEVANCE.make(name) for name in dict.fromkeys(relevance_model_of.values())}
+        self._trained = [name for name, model in self._models.items() if trains(model)]
+        self._topic: Topic | None = None
+        self._training_pages: tuple[tuple[int, ...], tuple[int, ...]] = (), ()
+        self._scores: dict[str, PageScores] = {}
+
+    def learn_from_starts(self) -> bool:
+        """Whether starts need training pages."""
+        return bool(self._trained) and self._given is None
+
+    def check(self, topic: Topic) -> None:
+        """Raise if a model that is not trained cannot score pages for a topic."""
+        for name in self._models:
+            if name not in self._trained:
+                self._page_scores(name, topic, None)
+
+    def check_learning(self, topic: Topic, start: Start) -> None:
+        """Train every model once, to raise early if one cannot learn."""
+        for name in self._trained:
+            self._page_scores(name, topic, start)
+
+    def scores(self, strategy: str, topic: Topic, start: Start) -> PageScores:
+        self._switch_to(topic, start)
+        name = self.relevance_model_of[strategy]
+        if name not in self._scores:
+            self._scores[name] = self._page_scores(name, topic, start)
+        return self._scores[name]
+
+    def _switch_to(self, topic: Topic, start: Start) -> None:
+        training = (start.training, start.negatives)
+        if topic != self._topic:
+            self._scores.clear()
+        elif training != self._training_pages and self._given is None:
+            for name in self._trained:
+                self._scores.pop(name, None)
+        self._topic, self._training_pages = topic, training
+
+    def _page_scores(self, name: str, topic: Topic, start: Start | None) -> PageScores:
+        with PluginError.wrapping(f"Relevance model {name} failed on topic {topic.id!r}"):
+            return scores_for(topic, self._models[name], self._web, self._training(name, start))
+
+    def _training(self, name: str, start: Start | None) -> Training | None:
+        if start is None or name not in self._trained:
+            return None
+        return self._given or training_of(self._web, start.training, start.negatives)
+
+
+def relevance_models_for(experiment: Experiment, web: RecordedWeb) -> RelevanceModels:
+    """The relevance models of an experiment; reads the training folder if there is one."""
+    folder = experiment.train_from
+    return RelevanceModels(web, experiment.relevance_models(), read_training(folder, WebWords(web)) if folder else None)
+
+
+def plan(experiment: Experiment, web: RecordedWeb) -> list[tuple[Topic, Start]]:
+    """Draw the starts of every topic. Raise if a topic has no start pages, cannot be scored or learned, or lacks the
+    words that a strategy uses."""
+    relevance_models = relevance_models_for(experiment, web)
+    starts = Starts(
+        web,
+        experiment.task,
+        experiment.n_start,
+        n_train=experiment.n_train,
+        n_judge=experiment.n_judge,
+        as_published=experiment.as_published,
+        # Examples are set aside in any case, but pages that no model learns from are not training pages.
+        trains=experiment.train_from is None and (relevance_models.learn_from_starts() or not experiment.as_published),
+    )
+    for topic in experiment.topics:
+        _check_start(starts, topic)
+        relevance_models.check(topic)
+        _check_words(experiment, topic, web)
+    planned = [(topic, starts.draw(topic, seed)) for topic in experiment.topics for seed in range(experiment.repeats)]
+    if relevance_models.learn_from_starts() or experiment.n_judge:
+        pool = NegativePool(page for topic in experiment.all_topics() for page in starts.example_pages(topic))
+        negatives = _Negatives(pool, starts, web, models_learn=relevance_models.learn_from_starts())
+        planned = [(topic, negatives.added_to(start, topic)) for topic, start in planned]
+    relevance_models.check_learning(*planned[0])
+    return planned
+
+
+class _Negatives:
+    """Adds pages of other topics as negative examples. Classifiers that evaluate get others than the relevance model,
+    unless they share its positives."""
+
+    def __init__(self, pool: NegativePool, starts: Starts, web: RecordedWeb, *, models_learn: bool) -> None:
+        self._pool = pool
+        self._starts = starts
+        self._web = web
+        self._models_learn = models_learn
+
+    def added_to(self, start: Start, topic: Topic) -> Start:
+        barred = self._starts.own_pages(topic).union(start.seeds, start.targets, start.training, start.judging)
+        training: tuple[int, ...] = ()
+        if self._models_learn:
+            training = self._drawn("training", start, len(start.training), barred)
+            check_training(self._web, start.topic, start.training, training)
+        judging = training
+        if start.judging != start.training or not self._models_learn:
+            judging = self._drawn("judging", start, len(start.judging), barred.union(training))
+        return replace(start, negatives=training, judging_negatives=judging if start.judging else ())
+
+    def _drawn(self, what_for: str, start: Start, n_positives: int, barred: set[int]) -> tuple[int, ...]:
+        return self._pool.draw(n_positives, barred, Random(f"{what_for}/{start.seed}/{start.topic}"))
+
+
+def _check_start(starts: Starts, topic: Topic) -> None:
+    try:
+        starts.draw(topic, 0)
+    except InvalidTopic as reason:
+        raise InvalidTopic(f"{reason} Or skip topics without start pages with --skip-missing.") from None
+
+
+def _check_words(experiment: Experiment, topic: Topic, web: RecordedWeb) -> None:
+    words = TopicWords.of(topic, web)
+    for strategy in experiment.strategies:
+        reads_topic = STRATEGIES.make(strategy).reads_topic
+        if reads_topic is not None and not len(getattr(words, reads_topic)):
+            raise InvalidTopic(
+                f"Topic {topic.id!r}: {strategy} uses the words of its {reads_topic}, but none of them occurs in the "
+                "web. Describe the topic there, or choose another strategy."
+            )
+
+
+# Crawls
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One crawl of an experiment."""
+
+    start: Start
+    strategy: str
+    crawl: Crawl
+
+    @property
+    def trace(self) -> Trace:
+        crawl = self.crawl
+        return Trace(self.start.topic, self.strategy, self.start.seed, crawl.pages, crawl.relevance, crawl.cpu_us)
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSource:
+    """Where the crawls of an experiment come from: the web, and a cache if `cache` names a folder."""
+
+    experiment: Experiment
+    web: RecordedWeb | None = None  #: None opens `experiment.web`
+    provenance: Provenance | None = None
+    cache: Path | None = None
+
+    def open(self) -> "Crawls":
+        return Crawls(self)
+
+
+class Crawls:
+    """The crawls of one experiment in one process: loaded from the cache, or made and stored there."""
+
+    def __init__(self, source: CrawlSource) -> None:
+        self.experiment = source.experiment
+        self.web = source.web or RecordedWeb.open(source.experiment.web)
+        self.n_made = 0
+        self._provenance = source.provenance
+        self._cache = TraceCache(source.cache) if source.cache is not None else None
+
+    @cached_property
+    def links(self) -> VisibleLinks:
+        experiment = self.experiment
+        return VisibleLinks(
+            self.web, closed_world=experiment.closed_world, respect_nofollow=experiment.respect_nofollow
+        )
+
+    @cached_property
+    def graph(self) -> PageGraph:
+        return page_graph(self.web, self.links)
+
+    @cached_property
+    def models(self) -> RelevanceModels:
+        return relevance_models_for(self.experiment, self.web)
+
+    def of(self, topic: Topic, start: Start) -> list[Run]:
+        """One crawl by each strategy."""
+        return [Run(start, strategy, self._crawl(strategy, topic, start)) for strategy in self.experiment.strategies]
+
+    def _crawl(self, strategy: str, topic: Topic, start: Start) -> Crawl:
+        if self._cache is None or self._provenance is None:
+            return self.make(strategy, topic, start)
+        names = crawl_names(self.experiment, self._provenance, strategy, topic, start)
+        crawl = self._cache.first_of(names)
+        if crawl is None:
+            crawl = self.make(strategy, topic, start)
+            self._cache.save(names[0], crawl)
+        return crawl
+
+    def make(self, strategy: str, topic: Topic, start: Start) -> Crawl:
+        """Crawl, whatever the cache has."""
+        self.n_made += 1
+        experiment = self.experiment
+        scores = self.models.scores(strategy, topic, start)
+        who = f"Strategy {strategy} or relevance model {experiment.relevance_model_of(strategy)}"
+        with PluginError.wrapping(f"{who} failed on topic {start.topic!r}"):
+            return simulate(
+                self.web,
+                STRATEGIES.make(strategy),
+                start.seeds,
+                scores,
+                rng=Random(random_seed_of(start)),
+                page_budget=experiment.page_budget,
+                shown=self.links,
+                topic=TopicWords.of(topic, self.web),
+                mode=parse_mode(experiment.mode),
+                plain=not experiment.may_compile,
+            )
+
+
+def in_parallel(
+    make_worker: Callable[[], Callable[[Item], Result]],
+    items: Sequence[Item],
+    *,
+    workers: int | None = None,
+    progress: Progress = silent,
+    unit: str = "crawls",
+    units_per_item: int = 1,
+) -> Iterator[Result]:
+    """The results of all items in their order, and progress after each of them. Each process makes one worker."""
+    n_workers = max(1, min(workers or processors(), len(items)))
+    with closing(in_order(make_worker, items, n_workers)) as results:
+        for done, result in enumerate(results, 1):
+            yield result
+            progress(done / len(items), f"{done * units_per_item:,} of {len(items) * units_per_item:,} {unit}")
+
+
+def run(
+    experiment: Experiment, planned: Sequence[Planned], *, workers: int | None = None, progress: Progress = silent
+) -> Iterator[Run]:
+    """All crawls in the order of topics, starts and strategies; nothing is cached."""
+    make = partial(_AllCrawls, CrawlSource(experiment))
+    n_strategies = len(experiment.strategies)
+    for group in in_parallel(make, planned, workers=workers, progress=progress, units_per_item=n_strategies):
+        yield from group
+
+
+class _AllCrawls:
+    def __init__(self, source: CrawlSource) -> None:
+        self._crawls = source.open()
+
+    def __call__(self, planned: Planned) -> list[Run]:
+        return self._crawls.of(*planned)
+
+
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """The crawls from one start."""
+
+    visited: IntArray  #: by any of the strategies, each page once
+    n_made: int  #: crawls that were not in the cache
+
+
+def crawl_all(
+    source: CrawlSource, planned: Sequence[Planned], *, workers: int | None = None, progress: Progress = silent
+) -> Iterator[Crawled]:
+    """Make the crawls that are not in the cache, in the order of topics and starts."""
+    if source.cache is not None:
+        TraceCache(source.cache).make_folder()
+    make, n_strategies = partial(_VisitedPages, source), len(source.experiment.strategies)
+    return in_parallel(make, planned, workers=workers, progress=progress, units_per_item=n_strategies)
+
+
+class _VisitedPages:
+    def __init__(self, source: CrawlSource) -> None:
+        self._crawls = source.open()
+
+    def __call__(self, planned: Planned) -> Crawled:
+        n_before = self._crawls.n_made
+        visited = np.unique(np.concatenate([run.crawl.pages for run in self._crawls.of(*planned)]))
+        return Crawled(visited, self._crawls.n_made - n_before)

@@ -1,0 +1,162 @@
+"""The setup of an experiment: which web, topics, starts, strategies and budget.
+
+`ExperimentSetup` is what a user asks for: paths and names. `Experiment` is the same with the web opened and the topics
+read, so that it decides every trace. Both share `CrawlConditions`, in which every condition is defined once.
+"""
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from scenthound.errors import InvalidParameter, InvalidTopic
+from scenthound.experiments.starts import (
+    DEFAULT_START,
+    ChosenTopics,
+    Starts,
+    Task,
+    TopicChoice,
+    check_start,
+    choose_topics,
+    parse_task,
+)
+from scenthound.model import Topic
+from scenthound.relevance.base import RELEVANCE
+from scenthound.simulator.modes import SEQUENTIAL, parse_mode
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import STRATEGIES
+
+#: Steps are counted in 32 bits, and all starts are drawn before the first crawl.
+MOST_PAGES = 1_000_000_000
+MOST_REPEATS = 10_000
+#: Plain (not compiled) code crawls this many pages in a few seconds.
+FEW_VISITS = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlConditions:
+    """The conditions that all crawls of an experiment share.
+
+    Strategies and relevance models are written `name:parameter=value,...`. `relevance` None gives each strategy its own
+    relevance model. A model that is trained learns from the start pages and from `n_train` examples set aside, or from
+    any page of the topic (`as_published`), or from the folder `train_from`. `n_judge` examples are set aside for
+    classifiers that label pages after the crawls. `mode` decides in which order requested pages return
+    (`simulator/modes.py`). `plain` disables compiled code, so that CPU time is measured; it does not change traces.
+    """
+
+    strategies: tuple[str, ...] = ()
+    page_budget: int = 2000
+    task: Task = Task.EXAMPLES
+    n_start: int = DEFAULT_START
+    closed_world: bool = False
+    respect_nofollow: bool = True
+    relevance: str | None = None
+    n_train: int = 0
+    n_judge: int = 0
+    as_published: bool = False
+    train_from: Path | None = None
+    mode: str = str(SEQUENTIAL)
+    plain: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentSetup(CrawlConditions):
+    """What to crawl, as a user asks for it. `web` is the folder of a recorded web or of a crawl. `repeats` is how many
+    starts are drawn for each topic; None lets the command choose."""
+
+    web: Path
+    topics: TopicChoice
+    repeats: int | None = None
+
+    def __post_init__(self) -> None:
+        strategies: object = self.strategies
+        if isinstance(strategies, str):
+            raise InvalidParameter(f"strategies must be a list of names: [{strategies!r}].")
+        object.__setattr__(self, "strategies", tuple(self.strategies))
+        object.__setattr__(self, "task", parse_task(self.task))
+
+    def choose_topics(self, web: RecordedWeb) -> ChosenTopics:
+        """Read the topic file and select from it."""
+        check_start(self.n_start, web)
+        return choose_topics(self.topics, self.starts(web))
+
+    def starts(self, web: RecordedWeb) -> Starts:
+        """Draws start pages, with no example set aside for training."""
+        return Starts(web, self.task, self.n_start)
+
+    def experiment(self, web: RecordedWeb, topics: ChosenTopics, **changes: Any) -> "Experiment":
+        """The experiment on an opened web. Crawls get no larger page budget than the web has pages."""
+        shared = {each.name: getattr(self, each.name) for each in fields(CrawlConditions)}
+        settings = {
+            **shared,
+            # For a crawl that is still running, all processes open the same recording.
+            "web": (web.path or self.web).resolve(),
+            "topics": topics.topics,
+            "other_topics": topics.others,
+            "repeats": self.repeats or 1,
+            "page_budget": min(self.page_budget, web.n_pages),
+            "train_from": Path(self.train_from).resolve() if self.train_from else None,
+        }
+        return Experiment(**settings | changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment(CrawlConditions):
+    """Everything that decides the traces. Strategies that are equal are kept once. The examples of all topics, also of
+    `other_topics`, which are not crawled for, are negatives for models that are trained."""
+
+    web: Path
+    topics: tuple[Topic, ...]
+    other_topics: tuple[Topic, ...] = ()
+    repeats: int = 1
+
+    def __post_init__(self) -> None:
+        self._check_numbers()
+        if (self.n_train > 0) + self.as_published + (self.train_from is not None) > 1:
+            raise InvalidParameter("--train, --train-from and --as-published exclude each other; choose one of them.")
+        if not self.strategies:
+            raise InvalidParameter("No strategy is given; `scenthound strategies` lists them.")
+        if not self.topics:
+            raise InvalidTopic("There is no topic to crawl for.")
+        if self.train_from is not None and len(self.topics) > 1:
+            raise InvalidParameter(
+                f"--train-from has pages of one topic, but there are {len(self.topics)} topics; choose one with "
+                "--topic."
+            )
+        object.__setattr__(self, "strategies", tuple(STRATEGIES.distinct(self.strategies)))
+        for strategy in self.strategies:
+            STRATEGIES.make(strategy)  # Invalid combinations of parameters fail here, before any work is done.
+        if self.relevance is not None:
+            object.__setattr__(self, "relevance", str(RELEVANCE.parse(self.relevance)))
+        object.__setattr__(self, "mode", str(parse_mode(self.mode)))
+
+    def _check_numbers(self) -> None:
+        limits = {
+            "pages": (self.page_budget, 1, MOST_PAGES),
+            "repeats": (self.repeats, 1, MOST_REPEATS),
+            "start": (self.n_start, 1, MOST_PAGES),
+            "train": (self.n_train, 0, MOST_PAGES),
+            "judge": (self.n_judge, 0, MOST_PAGES),
+        }
+        for name, (value, least, most) in limits.items():
+            if not least <= value <= most:
+                raise InvalidParameter(f"{name} is {value}; it must be at least {least} and at most {most:,}.")
+
+    def all_topics(self) -> tuple[Topic, ...]:
+        return (*self.topics, *self.other_topics)
+
+    def only(self, strategy: str) -> "Experiment":
+        """The same experiment with a single strategy."""
+        return replace(self, strategies=(strategy,))
+
+    @property
+    def may_compile(self) -> bool:
+        """Whether compiled code pays off: loading it, and compiling it once per installation, takes some seconds."""
+        most_visits = len(self.topics) * len(self.strategies) * self.repeats * self.page_budget
+        return not self.plain and most_visits > FEW_VISITS
+
+    def relevance_models(self) -> dict[str, str]:
+        """The relevance model of each strategy."""
+        return {strategy: self.relevance_model_of(strategy) for strategy in self.strategies}
+
+    def relevance_model_of(self, strategy: str) -> str:
+        return self.relevance or str(RELEVANCE.parse(STRATEGIES.make(strategy).relevance_model))

@@ -1,0 +1,208 @@
+"""A cache of crawls, so that an experiment that is run again makes only the crawls that are new.
+
+The name of a crawl is a digest of everything that decides it: the web, the topic's words, its start and training pages,
+the strategy, the relevance model, the page budget, the mode, and the code that crawls. What changed has another name,
+so that a cached crawl is never stale. A file that is damaged counts as missing.
+"""
+
+import hashlib
+import io
+import json
+import os
+import secrets
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from scenthound.by_value import digest, is_importable, package_digest
+from scenthound.errors import InvalidInput, printable
+from scenthound.experiments.setup import Experiment
+from scenthound.experiments.starts import Start, random_seed_of
+from scenthound.model import Topic
+from scenthound.reasons import EndReason
+from scenthound.relevance.base import RELEVANCE
+from scenthound.simulator.web import Crawl
+from scenthound.strategies.base import STRATEGIES
+
+#: The packages whose code decides in which order pages are visited.
+DECIDING_PACKAGES = ("simulator", "frontier", "registry.py", "relevance", "strategies", "store", "text", "web")
+#: Classifiers that label pages after a crawl do not decide it.
+EVALUATORS = "classifiers"
+#: The libraries of relevance models and of the stemmer.
+DECIDING_LIBRARIES = ("numpy", "scipy", "scikit-learn", "PyStemmer")
+
+
+@cache
+def code_digest(further_packages: tuple[str, ...] = ()) -> str:
+    """The digest of all code that decides a trace, and of that in further packages."""
+    digest = hashlib.sha256(" ".join(map(_version, DECIDING_LIBRARIES)).encode())
+    for package in (*DECIDING_PACKAGES, *further_packages):
+        for file in _sources(files("scenthound").joinpath(package)):
+            digest.update(file.name.encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return "none"
+
+
+def _sources(folder: Traversable) -> list[Traversable]:
+    if folder.is_file():
+        return [folder]
+    found: list[Traversable] = []
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir() and entry.name != EVALUATORS:
+            found += _sources(entry)
+        elif entry.name.endswith(".py"):
+            found.append(entry)
+    return found
+
+
+def plug_in_digest(made: object) -> str:
+    """The digest of the package that defines the class of an object, or of the class itself if a script or a notebook
+    defines it; empty for Scenthound itself."""
+    package = type(made).__module__.partition(".")[0]
+    if package == "scenthound":
+        return ""
+    return package_digest(package) if is_importable(type(made)) else digest(type(made))
+
+
+def folder_digest(folder: Path) -> str:
+    """The digest of the names and contents of all files in a folder."""
+    digest = hashlib.sha256()
+    for file in sorted(file for file in folder.rglob("*") if file.is_file()):
+        digest.update(str(file.relative_to(folder)).encode())
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+#: Increased when the format of the files changes.
+FORM = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlName:
+    """The digest that a crawl is stored under."""
+
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What decides crawls besides the settings of their experiment: the web, the code, and the training folder if there
+    is one. It is computed once per run, so that a run stays consistent while a file is edited."""
+
+    web_fingerprint: str
+    code: str
+    training: str = ""
+
+    @classmethod
+    def of(cls, web_fingerprint: str, train_from: Path | None = None) -> "Provenance":
+        return cls(web_fingerprint, code_digest(), "" if train_from is None else folder_digest(train_from))
+
+
+def crawl_names(
+    experiment: Experiment, provenance: Provenance, strategy: str, topic: Topic, start: Start
+) -> tuple[CrawlName, ...]:
+    """The name under which a new crawl is stored, followed by alternatives that may be loaded instead. Compiled crawls
+    visit the same pages, but have no CPU time, which only a plain experiment needs."""
+    decides = {
+        "form": FORM,
+        "code": provenance.code,
+        "strategy": strategy,
+        "strategy_code": _strategy_code(strategy),
+        "relevance_model": experiment.relevance_model_of(strategy),
+        "guide_code": plug_in_digest(RELEVANCE.make(experiment.relevance_model_of(strategy))),
+        "web": provenance.web_fingerprint,
+        "topic": [topic.keywords, topic.description],
+        "random": random_seed_of(start),
+        "pages": [start.seeds, start.training, start.negatives],
+        "training": provenance.training,
+        "budget": experiment.page_budget,
+        "mode": experiment.mode,
+        "closed_world": experiment.closed_world,
+        "respect_nofollow": experiment.respect_nofollow,
+    }
+    timed, untimed = (_named({**decides, "timed": is_timed}) for is_timed in (True, False))
+    if experiment.plain:
+        return (timed,)
+    return (untimed, timed) if experiment.may_compile else (timed, untimed)
+
+
+def _named(decides: Mapping[str, Any]) -> CrawlName:
+    return CrawlName(hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest())
+
+
+def _strategy_code(strategy: str) -> str:
+    """The digest of a plug-in, or of the file of an evolved strategy; other strategies are in the code digest."""
+    code = plug_in_digest(STRATEGIES.make(strategy))
+    file = STRATEGIES.values(STRATEGIES.parse(strategy)).get("file")
+    return f"{code}{hashlib.sha256(Path(file).read_bytes()).hexdigest()}" if isinstance(file, str) else code
+
+
+class TraceCache:
+    """A folder of crawls, one file each. Several processes may use it at the same time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def make_folder(self) -> None:
+        """Create the folder before the first crawl, so that no crawl is made that cannot be stored."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as reason:
+            why = reason.strerror or reason
+            raise InvalidInput(
+                f"Cannot store crawls in {printable(self._folder)}: {why}. Choose another folder."
+            ) from None
+
+    def first_of(self, names: Iterable[CrawlName]) -> Crawl | None:
+        """The first of these crawls that is stored."""
+        return next((crawl for name in names if (crawl := self.load(name)) is not None), None)
+
+    def load(self, name: CrawlName) -> Crawl | None:
+        """None if there is no such crawl, or if its file is damaged."""
+        try:
+            with self._path(name).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                about = json.loads(str(arrays["about"]))
+                return Crawl(
+                    pages=arrays["pages"],
+                    relevance=arrays["relevance"],
+                    cpu_us=arrays["cpu_us"],
+                    ended=EndReason(about["ended"]),
+                    n_missing=int(about["n_missing"]),
+                    n_repeated=int(about["n_repeated"]),
+                    time_s=arrays.get("time_s"),
+                )
+        except (OSError, ValueError, LookupError, EOFError, TypeError, RuntimeError, BadZipFile, zlib.error):
+            return None
+
+    def save(self, name: CrawlName, crawl: Crawl) -> None:
+        """Write atomically, without waiting for the disk: what a power failure loses is crawled again."""
+        about = {"ended": crawl.ended.value, "n_missing": crawl.n_missing, "n_repeated": crawl.n_repeated}
+        arrays = {"pages": crawl.pages, "relevance": crawl.relevance, "cpu_us": crawl.cpu_us}
+        if crawl.time_s is not None:
+            arrays["time_s"] = crawl.time_s
+        content = io.BytesIO()
+        np.savez(content, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
+        path = self._path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        unfinished.write_bytes(content.getvalue())
+        os.replace(unfinished, path)
+
+    def _path(self, name: CrawlName) -> Path:
+        return self._folder / name.digest[:2] / f"{name.digest}.npz"

@@ -1,0 +1,29 @@
+"""What the tests of comparisons ask for."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from scenthound.experiments.compare.settings import ComparisonSettings, Sweep
+from scenthound.experiments.setup import ExperimentSetup
+from scenthound.experiments.starts import TopicChoice
+
+
+@dataclass(frozen=True)
+class WantedComparison:
+    """The settings that tests vary."""
+
+    strategies: tuple[str, ...] = ()
+    sweeps: tuple[Sweep, ...] = ()
+    by: str = "target_recall"
+    page_budget: int = 2000
+    repeats: int | None = None
+    n_start: int = 10
+    relevance: str | None = None
+    n_judge: int = 0
+    n_train: int = 0
+    train_from: Path | None = None
+    respect_nofollow: bool = True
+
+    def on(self, web: Path, topics: TopicChoice) -> tuple[ExperimentSetup, ComparisonSettings]:
+        values = {name: value for name, value in vars(self).items() if name not in ("by", "sweeps")}
+        return ExperimentSetup(web=web, topics=topics, **values), ComparisonSettings(self.by, self.sweeps)

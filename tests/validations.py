@@ -1,0 +1,37 @@
+"""What the tests of validations ask for."""
+
+import json
+from dataclasses import fields
+
+from scenthound.experiments.setup import ExperimentSetup
+from scenthound.experiments.starts import TopicChoice
+from scenthound.experiments.validate.settings import ValidationProtocol
+
+MODE = "roulette:size=4,refill_at=2"
+PUBLISHED = "rank_function:preset=johnson2003"
+
+
+def wanted(web, topics_file, trained=(), unseen=(), **settings):
+    """The setup and the protocol of a small validation."""
+    chosen = {
+        "strategies": (PUBLISHED,),
+        "budgets": (8, 16, 20),
+        "n_large": 6,
+        "n_small": 2,
+        "repeats": 2,
+        "relevance": "cosine",
+        # A short list of pages under way, so that there is something left to choose on so small a web.
+        "mode": MODE,
+        "unseen_topics": unseen,
+    } | settings
+    own = {each.name: chosen.pop(each.name) for each in fields(ValidationProtocol) if each.name in chosen}
+    setup = ExperimentSetup(web=web, topics=TopicChoice(topics_file, tuple(trained)), **chosen)
+    return setup, ValidationProtocol(**own)
+
+
+def rank_file(folder, *topics):
+    file = folder / "evolved.toml"
+    file.write_text(
+        f'relevance_model = "cosine"\nformula = "0.6*COMM_OUT + 0.4*PARENT_1"\n[training]\ntopics = {json.dumps(topics)}\n'
+    )
+    return f"evolved:file={file}"
