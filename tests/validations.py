@@ -31,7 +31,6 @@ def wanted(web, topics_file, trained=(), unseen=(), **settings):
 
 def rank_file(folder, *topics):
     file = folder / "evolved.toml"
-    file.write_text(
-        f'relevance_model = "cosine"\nformula = "0.6*COMM_OUT + 0.4*PARENT_1"\n[training]\ntopics = {json.dumps(topics)}\n'
-    )
+    rules = 'relevance_model = "cosine"\nformula = "0.6*COMM_OUT + 0.4*PARENT_1"\n'
+    file.write_text(f"{rules}[training]\ntopics = {json.dumps(topics)}\n")
     return f"evolved:file={file}"
