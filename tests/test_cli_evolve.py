@@ -163,7 +163,7 @@ def test_a_search_of_another_web_is_not_resumed(evolving, scenthound, tmp_path):
     assert evolving()[0] == 0
     code, _, err = scenthound("evolve", "--resume", tmp_path / "search", "--web", record_ring(tmp_path))
     assert code == 2
-    assert "belongs to another web" in err
+    assert "started on another web" in err
 
 
 def test_ctrl_c_tells_how_to_go_on(place, tmp_path):

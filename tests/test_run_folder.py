@@ -175,7 +175,7 @@ def test_a_run_is_judged_only_with_the_web_it_ran_on(web_path, topics_file, tmp_
 def test_what_is_no_run_folder_is_said_to_be_none(tmp_path: Path, content):
     if content is not None:
         (tmp_path / "run.json").write_text(content)
-    with pytest.raises(InvalidInput, match="not the folder of an experiment"):
+    with pytest.raises(InvalidInput, match=r"not a simulation run|not valid JSON"):
         RunFolder.open(tmp_path)
 
 

@@ -18,7 +18,7 @@ from scenthound.errors import InvalidInput, InvalidParameter
 from scenthound.experiments.bounds import page_graph
 from scenthound.experiments.closed_world import ClosedWorldReport, closed_world_report, missed_counts
 from scenthound.experiments.pool import TopicJudge, checked_curve, crawled_page_rank, curve_steps
-from scenthound.experiments.runs import CrawlNote, RunFolder
+from scenthound.experiments.runs import CrawlRow, RunFolder
 from scenthound.experiments.starts import Start
 from scenthound.experiments.statistics import MeanCurve, mean_over_topics
 from scenthound.metrics.base import METRICS, GroundTruth, Metric, Point, parse_metric
@@ -136,7 +136,7 @@ class _Tally:
         self._cpu_us: dict[str, list[FloatArray]] = defaultdict(list)
         self._running_s: dict[str, dict[str, list[FloatArray]]] = defaultdict(lambda: defaultdict(list))
 
-    def add_time(self, note: CrawlNote) -> None:
+    def add_time(self, note: CrawlRow) -> None:
         if note.running_s is not None:
             self._running_s[note.strategy][note.topic].append(np.array([note.running_s]))
 

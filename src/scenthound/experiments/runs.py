@@ -1,16 +1,13 @@
-"""The folder that an experiment leaves: traces, what each crawl started from, and all that is needed to repeat it.
+"""Run folders: the traces of an experiment, the starts of its crawls, and everything that is needed to repeat it.
 
-traces.parquet   topic, strategy, seed, step, url, relevance, cpu_us, time_s: one row per page got
-crawls.jsonl     one line per crawl: why it ended, pages got, pages the recording lacked, its simulated running time
-starts.jsonl     one line per topic and seed: seeds, targets, and the pages that guides and judges may learn from
-topics.jsonl     the topics as they were
-run.json         settings, the guide of each strategy, versions, and the web with its fingerprint
+traces.parquet   topic, strategy, seed, step, url, relevance, cpu_us, time_s: one row per visited page
+crawls.jsonl     one line per crawl: why it ended, pages visited, pages missing in the recording, simulated running time
+starts.jsonl     one line per topic and random seed: seeds, targets, and training pages
+topics.jsonl     the topics
+run.json         settings, relevance models, versions, and the web with its fingerprint
 
-CPU time that was not measured is not-a-number. The simulated moment of a visit, and the running time, which is that of
-the last visit, are null in modes without a clock.
-
-Folders from before guides could train say nothing of training; nobody trained in them. Those from before there were
-modes say nothing of time; they are sequential.
+CPU time that was not measured is NaN. `time_s`, the simulated time of a visit, and the running time are null in modes
+without a clock. Folders of older versions may lack training pages, modes and times.
 """
 
 import json
@@ -31,21 +28,20 @@ from scenthound.files import open_regular
 from scenthound.model import IntArray, Topic, Trace
 from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.store.crawl_web import open_web
+from scenthound.store.folder import ResultFolder
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import read_topics, write_topics
 
-FORMAT = "scenthound run"
-VERSION = 1
 RUN_FILE = "run.json"
-#: The lists of pages in a line of starts.jsonl, in the order of `Start`; the later ones may be missing.
+#: The lists of pages in a line of starts.jsonl, in the order of `Start`; older folders lack the later ones.
 START_PAGES = ("seeds", "targets", "training", "negatives", "judging", "judging_negatives")
 LATER_START_PAGES = START_PAGES[2:]
-#: What a line of crawls.jsonl may lack.
+#: Fields that older folders lack.
 LATER_CRAWL_FIELDS = ("running_s",)
 
 
 def require_parquet() -> Any:
-    """pyarrow's Parquet module, or a word on how to get it."""
+    """pyarrow's Parquet module; MissingExtra if it is not installed."""
     try:
         import pyarrow.parquet
     except ImportError:
@@ -54,8 +50,8 @@ def require_parquet() -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlNote:
-    """What a run folder says of one crawl, beside its trace."""
+class CrawlRow:
+    """A line of crawls.jsonl."""
 
     topic: str
     strategy: str
@@ -81,38 +77,36 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: str | Path, web: str | Path | None = None) -> "RunFolder":
-        """`web` is where the recorded web is now, if it was moved away from the run."""
+        """Open a folder. `web` is the path of the recorded web, if it was moved without the run."""
         folder = Path(path)
         about = read_about(folder)
         try:
             settings = about["settings"]
-            place = Path(web) if web else _place_of_web(folder, settings["web"], about["web_from_here"])
-            if not place.is_dir():
-                raise InvalidInput(
-                    f"The recorded web that {folder} ran on is not at {place}; name its place with --web."
-                )
+            path = Path(web) if web else web_path(folder, settings["web"], about["web_from_here"])
+            if not path.is_dir():
+                raise InvalidInput(f"Cannot find the recorded web of {folder} at {path}: give its path with --web.")
             opened = cls(
                 folder,
-                open_web(place),
+                open_web(path),
                 int(settings["page_budget"]),
                 list(settings["strategies"]),
                 str(settings.get("mode", SEQUENTIAL)),
             )
             fingerprint = about["web_fingerprint"]
         except (KeyError, TypeError, ValueError):
-            raise InvalidInput(f"{folder / RUN_FILE} is damaged; simulate again.") from None
+            raise InvalidInput(f"{folder / RUN_FILE} is corrupt: simulate again.") from None
         if opened.web.fingerprint != fingerprint:
             raise InvalidInput(
-                f"{folder} ran on another recording than {place} holds now; "
-                "name the right one with --web, or simulate again."
+                f"{folder} was simulated on another recording than {path}: give the right one with --web, or simulate "
+                "again."
             )
         return opened
 
     def topics(self) -> list[Topic]:
         return read_topics(self.path / "topics.jsonl")
 
-    def crawls(self) -> list[CrawlNote]:
-        return [CrawlNote(**line) for line in self._lines("crawls.jsonl", CrawlNote.__slots__, LATER_CRAWL_FIELDS)]
+    def crawls(self) -> list[CrawlRow]:
+        return [CrawlRow(**line) for line in self._lines("crawls.jsonl", CrawlRow.__slots__, LATER_CRAWL_FIELDS)]
 
     def starts(self) -> list[Start]:
         return [
@@ -125,11 +119,11 @@ class RunFolder:
             with open_regular(self.path / name) as file:
                 lines = [json.loads(line) for line in file]
         except (OSError, ValueError) as reason:
-            raise InvalidInput(f"{self.path / name} cannot be read ({reason}); simulate again.") from None
+            raise InvalidInput(f"Cannot read {self.path / name} ({reason}): simulate again.") from None
         if not lines or not all(
             isinstance(line, dict) and line.keys() | set(optional) == set(fields) for line in lines
         ):
-            raise InvalidInput(f"{self.path / name} is damaged; simulate again.")
+            raise InvalidInput(f"{self.path / name} is corrupt: simulate again.")
         return lines
 
     def _pages(self, urls: Iterable[str]) -> tuple[int, ...]:
@@ -137,7 +131,7 @@ class RunFolder:
         return tuple(page for page in found if page is not None)
 
     def traces(self) -> Iterator[Trace]:
-        """Every crawl, in the order written; one that got no page has an empty trace."""
+        """Every crawl, in the order written; a crawl without pages has an empty trace."""
         file = self.path / "traces.parquet"
         page_of: dict[str, int] = {}
         group = 0
@@ -150,12 +144,12 @@ class RunFolder:
                     else:
                         yield Trace(note.topic, note.strategy, note.seed, np.zeros(0, np.int32), np.zeros(0))
         except (OSError, ValueError, LookupError) as reason:
-            raise InvalidInput(f"{file} cannot be read ({reason}); simulate again.") from None
+            raise InvalidInput(f"Cannot read {file} ({reason}): simulate again.") from None
 
-    def _trace(self, note: CrawlNote, table: Any, page_of: dict[str, int]) -> Trace:
+    def _trace(self, note: CrawlRow, table: Any, page_of: dict[str, int]) -> Trace:
         whose = (table["topic"][0].as_py(), table["strategy"][0].as_py(), table["seed"][0].as_py(), table.num_rows)
         if whose != (note.topic, note.strategy, note.seed, note.pages):
-            raise InvalidInput(f"{self.path}: traces.parquet and crawls.jsonl are not of one run; simulate again.")
+            raise InvalidInput(f"{self.path}: traces.parquet and crawls.jsonl do not match: simulate again.")
         return Trace(
             topic=note.topic,
             strategy=note.strategy,
@@ -171,66 +165,43 @@ class RunFolder:
             if name not in page_of:
                 page = self.web.page_of(name)
                 if page is None:
-                    raise InvalidInput(f"{self.path}: {name} is not in the recorded web; simulate again.")
+                    raise InvalidInput(f"{self.path}: {name} is not in the recorded web: simulate again.")
                 page_of[name] = page
         ids: IntArray = np.array([page_of[name] for name in names], dtype=np.int32)[urls.indices.to_numpy()]
         return ids
 
 
 def read_about(folder: Path) -> dict[str, Any]:
-    """What `run.json` says; BadInput if the folder is no run, or one of another version."""
-    try:
-        about = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        about = None
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise InvalidInput(f"{folder} is not the folder of an experiment. Make one with `scenthound simulate`.")
-    if about.get("version") != VERSION:
-        raise InvalidInput(f"{folder} was written by another version of Scenthound; simulate again.")
-    return about
+    """The content of `run.json`; InvalidInput if the folder is not a run, or of a version that cannot be read."""
+    return ResultFolder.open(folder, kind="run").about
 
 
-def _place_of_web(folder: Path, absolute: str, from_here: str) -> Path:
+def web_path(folder: Path, absolute: str, from_here: str) -> Path:
+    """Where the web of a result folder is: both may have been moved together."""
     beside = folder / from_here
     return beside if beside.is_dir() and not Path(absolute).is_dir() else Path(absolute)
 
 
-def is_run_folder(folder: Path) -> bool:
-    """Whether a folder is the leavings of an experiment, and so may be replaced when told to."""
-    try:
-        read_about(folder)
-    except InvalidInput:
-        return False
-    return True
-
-
-# Writes the folder that an experiment leaves; `run_folder` tells what is in it and reads it.
-
-
 def write_run(
-    folder: Path, experiment: Experiment, web: RecordedWeb, starts: Iterable[Start], runs: Iterable[Run]
+    folder: ResultFolder, experiment: Experiment, web: RecordedWeb, starts: Iterable[Start], runs: Iterable[Run]
 ) -> None:
-    """Write everything into an existing, empty folder; `runs` is consumed as it comes."""
-    write_topics(folder / "topics.jsonl", experiment.topics)
-    with (folder / "starts.jsonl").open("w", encoding="utf-8") as lines:
+    """Write everything into a new folder; `runs` are consumed one by one."""
+    path = folder.path
+    write_topics(path / "topics.jsonl", experiment.topics)
+    with (path / "starts.jsonl").open("w", encoding="utf-8") as lines:
         lines.writelines(json.dumps(_start_line(start, web)) + "\n" for start in starts)
-    with (folder / "crawls.jsonl").open("w", encoding="utf-8") as lines:
-        _write_traces(folder / "traces.parquet", web, _noting(runs, lines))
-    about = json.dumps(_about(experiment, web, folder), indent=2) + "\n"
-    (folder / RUN_FILE).write_text(about, encoding="utf-8")
+    with (path / "crawls.jsonl").open("w", encoding="utf-8") as lines:
+        _write_traces(path / "traces.parquet", web, _logged(runs, lines))
+    folder.write_json(RUN_FILE, _about(experiment, web, path))
 
 
 def _about(experiment: Experiment, web: RecordedWeb, folder: Path) -> dict[str, Any]:
     settings = asdict(experiment)
     del settings["topics"], settings["other_topics"]
-    settings["web"] = str(experiment.web.resolve())
-    settings["train_from"] = None if experiment.train_from is None else str(experiment.train_from.resolve())
     return {
-        "format": FORMAT,
-        "version": VERSION,
         "scenthound": version("scenthound"),
         "web_fingerprint": web.fingerprint,
-        # Found again when run and web are moved together.
+        # Still valid when run and web are moved together.
         "web_from_here": os.path.relpath(experiment.web.resolve(), folder.resolve()),
         "settings": settings,
         "relevance_models": experiment.relevance_models(),
@@ -242,10 +213,10 @@ def _start_line(start: Start, web: RecordedWeb) -> dict[str, Any]:
     return {"topic": start.topic, "seed": start.seed, **pages}
 
 
-def _noting(runs: Iterable[Run], lines: IO[str]) -> Iterator[Run]:
+def _logged(runs: Iterable[Run], lines: IO[str]) -> Iterator[Run]:
     for run in runs:
         crawl = run.crawl
-        note = CrawlNote(
+        row = CrawlRow(
             topic=run.start.topic,
             strategy=run.strategy,
             seed=run.start.seed,
@@ -255,7 +226,7 @@ def _noting(runs: Iterable[Run], lines: IO[str]) -> Iterator[Run]:
             repeated=crawl.n_repeated,
             running_s=None if crawl.time_s is None else float(crawl.time_s[-1]),
         )
-        lines.write(json.dumps(asdict(note)) + "\n")
+        lines.write(json.dumps(asdict(row)) + "\n")
         yield run
 
 

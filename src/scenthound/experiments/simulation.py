@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scenthound.experiments.pipeline import Run, plan, run
-from scenthound.experiments.runs import is_run_folder, require_parquet, write_run
+from scenthound.experiments.runs import require_parquet, write_run
 from scenthound.experiments.setup import Experiment, ExperimentSetup
 from scenthound.model import Progress, silent
 from scenthound.store.crawl_web import open_web
-from scenthound.store.folder import check_replaceable, new_folder
+from scenthound.store.folder import ResultFolder, check_replaceable, is_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ def simulate_topics(
     If `setup.web` is a crawl, its pages are recorded first.
     """
     require_parquet()
-    check_replaceable(out, force, is_run_folder)
+    check_replaceable(out, force, lambda path: is_kind(path, "run"))
     recorded = open_web(setup.web, progress)
     chosen = setup.choose_topics(recorded)
     experiment = setup.experiment(recorded, chosen)
     planned = plan(experiment, recorded)
     tally = _Tally(experiment.page_budget)
-    with new_folder(out, force, is_run_folder) as folder:
+    with ResultFolder.create(out, kind="run", force=force) as folder:
         runs = run(experiment, planned, workers=workers, progress=progress)
         write_run(folder, experiment, recorded, [start for _, start in planned], map(tally.count, runs))
     starts = setup.starts(recorded)
