@@ -20,14 +20,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+
+from timing import WAIT_S
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 HOW_TO_INSTALL = "install Chromium (apt-get install chromium), or name a browser in SCENTHOUND_BROWSER"
 _INSTALLING = (("apt-get", "update"), ("apt-get", "install", "-y", "--no-install-recommends", "chromium"))
 _INSTALL_TIMEOUT_S = 240
 #: A test that waits longer than this for a page waits for something that does not come.
-TIMEOUT_MS = 10_000
+TIMEOUT_MS = 1_000 * WAIT_S
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _ONLY_LOOPBACK = ", ".join(["MAP * ~NOTFOUND", *(f"EXCLUDE {name}" for name in _LOOPBACK)])
 
@@ -65,9 +67,12 @@ def _installed() -> str | None:
 def started_browser() -> Iterator[Browser]:
     """Chromium without a window. It has no sandbox either: root and containers cannot have one, and pages are ours."""
     path = browser_path()
+    expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as playwright:
         only_loopback = [f"--host-resolver-rules={_ONLY_LOOPBACK}", "--no-proxy-server"]
-        with playwright.chromium.launch(executable_path=path, chromium_sandbox=False, args=only_loopback) as browser:
+        with playwright.chromium.launch(
+            executable_path=path, chromium_sandbox=False, args=only_loopback, timeout=TIMEOUT_MS
+        ) as browser:
             yield browser
 
 

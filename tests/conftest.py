@@ -1,13 +1,14 @@
 """Where the tests find what is not in the repository, and what tests of many files share: a web, and the program."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from ring_web import record_ring, topic
 from scenthound.cli import main
@@ -24,8 +25,14 @@ SCREENSHOTS = Path(__file__).resolve().parents[1] / "build" / "screenshots"
 # Asserts of modules that are no test modules tell what they compared only when asked for before the import.
 pytest.register_assert_rewrite("parsed_page", "recorded_pages", "browsers", "dashboard_site", "shown_pages")
 
-# Machines are busy at times, so no example has a deadline; in CI the examples are the same every time.
-settings.register_profile("scenthound", deadline=None, derandomize=bool(os.environ.get("CI")))
+# Machines are busy at times, so no example has a deadline, and none is generated too slowly; in CI the examples are the
+# same every time.
+settings.register_profile(
+    "scenthound",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("CI")),
+)
 settings.load_profile("scenthound")
 
 
@@ -64,6 +71,14 @@ def scenthound(
         return int(stop.value.code or 0), said.out, said.err
 
     return call
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """A shell lets what it runs in the background ignore SIGINT, which whatever the tests start would inherit."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="module")

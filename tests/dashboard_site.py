@@ -9,8 +9,7 @@ import json
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +18,13 @@ from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 from scenthound.web.static_server import StaticPage, StaticServer
+from timing import WAIT_S, wait_until
 
 N_PAGES = 5_000
 N_HOSTS = 12
 ADDRESSES = [f"127.62.0.{host + 1}" for host in range(N_HOSTS)]
-#: With the delay of `Site.crawl` about sixty pages a second: to be watched for a minute and more.
-DELAY_S = 0.2
+#: With the delay of `Site.crawl` about thirty pages a second: to be watched for a minute and more.
+DELAY_S = 0.4
 #: Sets `hacked` in the page that runs it.
 HOSTILE_TITLES = (
     "<script>window.hacked = 'script'</script>",
@@ -36,7 +36,6 @@ HOSTILE_TITLES = (
 )
 #: A folder may be called so, and a dashboard shows its name.
 HOSTILE_NAME = "<img src=x onerror=hacked=1>"
-WAIT_S = 15.0
 _ADDRESS = re.compile(r"(http://127\.0\.0\.1:\d+)\S*#token=([\w.~-]+)")
 
 
@@ -111,15 +110,6 @@ def running(said: Path, *arguments: object) -> "Iterator[subprocess.Popen[bytes]
             process.wait()
 
 
-def wait_for(is_so: Callable[[], Any], what: str, timeout_s: float = WAIT_S) -> Any:
-    """What `is_so` answers as soon as that is something."""
-    until_s = time.monotonic() + timeout_s
-    while not (answer := is_so()):
-        assert time.monotonic() < until_s, f"{what}: not within {timeout_s:g} s"
-        time.sleep(0.05)
-    return answer
-
-
 @dataclass(frozen=True, slots=True)
 class Dashboard:
     """A dashboard that runs. `address` has no slash at its end."""
@@ -159,5 +149,5 @@ def dashboard(said: Path, *folders: Path) -> Iterator[Dashboard]:
             assert process.poll() is None, said.read_text()
             return _ADDRESS.search(said.read_text())
 
-        found = wait_for(printed, "the dashboard's address")
+        found = wait_until(printed, "the dashboard's address")
         yield Dashboard(found[1], found[2], said)

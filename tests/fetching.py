@@ -1,18 +1,39 @@
-"""How tests fetch: with small limits, waiting for the answer, from the hostile site or from any address."""
+"""How tests fetch: with limits that fit, waiting for the answer, from the hostile site or from any address."""
 
 import asyncio
 from dataclasses import replace
 
-from hostile_server import ADDRESS, HostileSite
+from hostile_server import ADDRESS, SLOW_NAME, HostileSite
+from scenthound.reasons import SkipReason
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.dns import Resolved, SystemResolver
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
 from scenthound.web.urls import host_of
+from timing import WAIT_S
 
-#: Short, where running out of time is what a test is about.
-LIMITS = FetchLimits(connect_s=0.3, headers_s=0.4, total_s=0.7, body_bytes=1_000_000, header_bytes=16_384)
-#: The same with more time, where it is not: machines are busy at times.
-PATIENT = replace(LIMITS, connect_s=4.0, headers_s=4.0, total_s=4.5)
+#: As much time as a busy machine may need.
+PATIENT = FetchLimits(
+    connect_s=WAIT_S / 2, headers_s=WAIT_S / 2, total_s=WAIT_S / 2, body_bytes=1_000_000, header_bytes=16_384
+)
+#: For the host whose name is looked up without end.
+LOOKUP_S = 0.3
+
+
+def limits_for(outcome: SkipReason | str, patience: float = 1.0) -> FetchLimits:
+    """A short limit for the step that times out in such a case, and long ones for all others."""
+    match outcome:
+        case SkipReason.CONNECT_TIMEOUT:
+            return replace(PATIENT, connect_s=0.3 * patience)
+        case SkipReason.HEADERS_TIMEOUT:
+            return replace(PATIENT, headers_s=0.3 * patience)
+        case SkipReason.BODY_TIMEOUT:
+            return replace(PATIENT, total_s=0.5 * patience)
+    return PATIENT
+
+
+def patiences(outcome: SkipReason | str) -> tuple[float, ...]:
+    """Factors of the limits to try in turn: on a busy machine, a step before the slow one may reach its limit first."""
+    return (1.0, 5.0, 25.0) if limits_for(outcome) != PATIENT else (1.0,)
 
 
 def fetcher_for(site: HostileSite, limits: FetchLimits = PATIENT) -> CurlFetcher:
@@ -24,16 +45,21 @@ def fetcher_for(site: HostileSite, limits: FetchLimits = PATIENT) -> CurlFetcher
 async def fetched(fetcher: CurlFetcher, request: Request) -> Response | NotFetched:
     answer: asyncio.Future[Response | NotFetched] = asyncio.get_running_loop().create_future()
     fetcher.start(request, answer.set_result)
-    return await asyncio.wait_for(answer, 5)
+    return await asyncio.wait_for(answer, WAIT_S)
+
+
+def resolver_for(site: HostileSite, host: str) -> SystemResolver:
+    """A resolver that knows the site, and gives up one lookup only."""
+    timeout_s = LOOKUP_S if host == SLOW_NAME else WAIT_S
+    return SystemResolver(asyncio.get_running_loop(), site.hosts, timeout_s=timeout_s, lookup=site.lookup)
 
 
 async def resolved(site: HostileSite, url: str) -> Resolved | NotFetched:
-    loop = asyncio.get_running_loop()
-    resolver = SystemResolver(loop, site.hosts, timeout_s=0.3, lookup=site.lookup)
-    answer: asyncio.Future[Resolved | NotFetched] = loop.create_future()
+    resolver = resolver_for(site, host_of(url))
+    answer: asyncio.Future[Resolved | NotFetched] = asyncio.get_running_loop().create_future()
     resolver.start(host_of(url), answer.set_result)
     try:
-        return await asyncio.wait_for(answer, 5)
+        return await asyncio.wait_for(answer, WAIT_S)
     finally:
         resolver.close()
 

@@ -30,8 +30,8 @@ class HostileCase:
     host: str = HOST
     listener: str = "plain"
     html_only: bool = True
-    #: A single fetch with the limits of `fetching` takes no longer than this, also on a busy machine.
-    most_s: float = 3.0
+    #: A single fetch takes no more CPU time of the one who fetches.
+    most_cpu_s: float = 3.0
     #: A fetch costs the server at most this many requests.
     most_requests: int = 1
 

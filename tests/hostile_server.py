@@ -15,7 +15,6 @@ import socket
 import ssl
 import tempfile
 import threading
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -29,11 +28,13 @@ from hostile_cases import HOST, HostileCase, registered
 from hostile_certificates import Certificates, make_certificates, openssl_is_there
 from hostile_wire import PAGE, Wire, answer_bytes
 from scenthound.web.fetch import Request
+from timing import WAIT_S
 
 #: Of its own, so that it can be allowed while all other private addresses are not.
 ADDRESS = "127.0.0.77"
 _FAMILIES = (hostile_http, hostile_heads, hostile_bodies, hostile_hosts)
 CASES: tuple[HostileCase, ...] = registered()
+SLOW_NAME = "dns-slow.invalid"
 BY_NAME = {case.name: case for case in CASES}
 #: Listeners that answer whatever is asked, or before anything is.
 _SINGLE = ("early", "ssh", "closing")
@@ -51,12 +52,12 @@ class HostileSite:
         self.ports: dict[str, int] = {}
         self.ca_file: Path | None = None
         self.hosts = {case.host: ADDRESS for case in CASES if case.listener != "name"}
+        self.ended = threading.Event()
 
-    @staticmethod
-    def lookup(host: str) -> list[str]:
-        """The name server of the site, for a resolver: it knows no further host, and is slow or fails at times."""
-        if host == "dns-slow.invalid":
-            time.sleep(1)
+    def lookup(self, host: str) -> list[str]:
+        """The name server of the site, for a resolver: it knows no further host, and never answers for one."""
+        if host == SLOW_NAME:
+            self.ended.wait()
         raise socket.gaierror(socket.EAI_AGAIN if host == "dns-fails.invalid" else socket.EAI_NONAME, "hostile")
 
     def url(self, name: str) -> str:
@@ -101,6 +102,7 @@ def hostile_site(pace_s: float = 0.1) -> Iterator[HostileSite]:
         server = _Server(site, certificates)
         server.start()
         stack.callback(server.stop)
+        stack.callback(site.ended.set)
         yield site
 
 
@@ -117,12 +119,12 @@ class _Server:
 
     def start(self) -> None:
         self._thread.start()
-        if not self._ready.wait(10):
-            raise RuntimeError("the hostile site did not start within 10 s")
+        if not self._ready.wait(WAIT_S):
+            raise RuntimeError(f"the hostile site did not start within {WAIT_S:g} s")
 
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(10)
+        self._thread.join(WAIT_S)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)

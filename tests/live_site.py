@@ -23,6 +23,7 @@ class LiveSite:
 
     server: StaticServer
     hosts: Path
+    silent: socket.socket
 
     def url(self, page: int | str) -> str:
         host = page % N_HOSTS if isinstance(page, int) else 0
@@ -31,6 +32,11 @@ class LiveSite:
     @property
     def silent_url(self) -> str:
         return self.server.url("http://silent.test/")
+
+    def hang_up(self) -> None:
+        """The silent host closes the connection that it has, and takes no more."""
+        with self.silent.accept()[0]:
+            self.silent.close()
 
     def crawl(self, *more: object) -> list[object]:
         """The command that crawls it."""
@@ -58,8 +64,8 @@ def live_site(folder: Path, more: str = "") -> Iterator[LiveSite]:
     hosts = folder / "hosts"
     names = [f"{address} h{host}.test\n" for host, address in enumerate(ADDRESSES)]
     hosts.write_text("".join([*names, f"{SILENT_ADDRESS} silent.test\n"]))
-    with server, socket.create_server((SILENT_ADDRESS, server.port)):
-        yield LiveSite(server, hosts)
+    with server, socket.create_server((SILENT_ADDRESS, server.port)) as silent:
+        yield LiveSite(server, hosts, silent)
 
 
 def _html(number: int, port: int, more: str) -> str:

@@ -42,6 +42,7 @@ from scenthound.ui.dashboard.responses import (
     TopHosts,
 )
 from scenthound.ui.dashboard.security import HEADERS
+from timing import WAIT_S
 
 TOKEN = "a-token-of-tests"
 HOSTILE = "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>"
@@ -204,7 +205,7 @@ class MadeDashboard:
 
     def release(self, answer: Any) -> None:
         """Answer the question that waits, or will in a moment. After events the connection breaks off."""
-        for _ in range(200):
+        for _ in range(int(WAIT_S / 0.02)):
             if self._waiting:
                 _send(self._waiting.pop(), answer)
                 return

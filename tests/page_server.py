@@ -9,6 +9,7 @@ from fetching import PATIENT
 from hostile_wire import answer_bytes
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
+from timing import SkippingLoop
 
 ADDRESS = "127.0.0.1"
 
@@ -18,6 +19,7 @@ class PageServer:
     """`answer` makes the bytes of an answer from a path; None closes the connection instead."""
 
     answer: Callable[[str], bytes | None]
+    closes: bool = False  #: the connection after each answer
     port: int = 0
     heads: list[str] = field(default_factory=list)
     connections: list[asyncio.StreamWriter] = field(default_factory=list)
@@ -36,12 +38,16 @@ class PageServer:
                     break
                 writer.write(answer)
                 await writer.drain()
+                if self.closes:
+                    break
         writer.close()
 
 
 @asynccontextmanager
-async def page_server(answer: Callable[[str], bytes | None] = lambda path: answer_bytes()) -> AsyncIterator[PageServer]:
-    site = PageServer(answer)
+async def page_server(
+    answer: Callable[[str], bytes | None] = lambda path: answer_bytes(), *, closes: bool = False
+) -> AsyncIterator[PageServer]:
+    site = PageServer(answer, closes)
     server = await asyncio.start_server(site.serve, ADDRESS, 0, backlog=1_000)
     site.port = server.sockets[0].getsockname()[1]
     try:
@@ -58,12 +64,14 @@ def with_server(
     use: Callable[[CurlFetcher, PageServer], Awaitable[None]],
     answer: Callable[[str], bytes | None] = lambda path: answer_bytes(),
     limits: FetchLimits = PATIENT,
+    *,
+    closes: bool = False,
 ) -> None:
-    """Use a fetcher and a server on a loop; what goes wrong in callbacks is an error, too."""
+    """Use a fetcher and a server on a `SkippingLoop`; what goes wrong in callbacks is an error, too."""
 
     async def run() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context))
-        async with page_server(answer) as server:
+        async with page_server(answer, closes=closes) as server:
             fetcher = CurlFetcher(limits, user_agent="hound/1.0 (+https://a.test)", allow_private=True)
             try:
                 await use(fetcher, server)
@@ -71,7 +79,8 @@ def with_server(
                 fetcher.close()
 
     told: list[object] = []
-    asyncio.run(run())
+    with asyncio.Runner(loop_factory=SkippingLoop) as runner:
+        runner.run(run())
     assert told == []
 
 

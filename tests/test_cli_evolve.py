@@ -7,7 +7,6 @@ import runpy
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from scenthound.experiments.search.base import Summary
 from scenthound.experiments.search.methods import METHODS
 from scenthound.processes import WorkerPool
 from scenthound.strategies.rank_file import read_rank_file
+from timing import wait_until
 
 SMALL = [
     *("--topic", "balloon", "--search", "johnson2003:population=4,generations=2,mutation=1.0", "--crawls", "2"),
@@ -166,6 +166,7 @@ def test_a_search_of_another_web_is_not_resumed(evolving, scenthound, tmp_path):
     assert "started on another web" in err
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_tells_how_to_go_on(place, tmp_path):
     out = tmp_path / "search"
     files = ["--web", place / "web", "--topics", place / "topics.jsonl", "--out", out]
@@ -173,9 +174,7 @@ def test_ctrl_c_tells_how_to_go_on(place, tmp_path):
     command = [sys.executable, "-m", "scenthound", "evolve", *files, *SMALL, *more]
     with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        while not (out / "evaluations.jsonl").exists():
-            assert process.poll() is None
-            time.sleep(0.01)
+        wait_until((out / "evaluations.jsonl").exists, process=process)
         process.send_signal(signal.SIGINT)
         err = process.stderr.read()
     assert process.returncode == 130

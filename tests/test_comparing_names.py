@@ -26,6 +26,7 @@ from scenthound.ui.figures import drawn, new_figure, picture_bytes, settle, shar
 from scenthound.ui.reports.comparison_files import crawls_csv
 from scenthound.ui.reports.comparison_folder import ranking_figure
 from scenthound.ui.reports.study_about import draw_picture
+from timing import WAIT_S
 
 FORMULA = r"cost $5 \frac{ vs $0"
 #: A newline, a terminal's red, and letters that the font has not.
@@ -119,7 +120,7 @@ def test_the_live_command_is_one_line_that_a_shell_reads_back(named):
 
 
 def read_back(script: str) -> bytes:
-    return subprocess.run(["bash", "-c", script], capture_output=True, check=True, timeout=10).stdout
+    return subprocess.run(["bash", "-c", script], capture_output=True, check=True, timeout=WAIT_S).stdout
 
 
 def test_any_word_is_read_back_by_a_shell():

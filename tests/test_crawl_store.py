@@ -16,6 +16,7 @@ from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
 from stored_crawls import AGENT, NOON_S, add_page, new_crawl, response, visit
+from timing import WAIT_S
 
 KILLS = 6
 
@@ -226,7 +227,7 @@ def test_a_full_disk_ends_in_one_line_and_the_crawl_can_be_resumed(tmp_path: Pat
     folder = tmp_path / "crawl"
     new_crawl(folder).close()
     with program(FILLER, str(folder), what) as filler:
-        said = filler.communicate(timeout=60)[0]
+        said = filler.communicate(timeout=WAIT_S)[0]
     number, _, line = said.partition(" ")
     assert line.count("\n") == 1
     assert "What was stored before is safe: make room, then resume the crawl." in line

@@ -15,6 +15,7 @@ from scenthound.experiments.labels import LABELS_FILE
 from scenthound.store.locks import locked
 from scenthound.ui.dashboard.problems import TooBusy, Workers
 from stored_crawls import CRAWL_ID
+from timing import WAIT_S
 
 CRAWL = "/api/crawls/crawl"
 
@@ -149,10 +150,10 @@ def test_a_budget_is_not_written_through_a_link(tmp_path: Path, asker: Asker) ->
 def test_more_work_than_can_be_done_is_refused_and_the_rest_is_done() -> None:
     workers, free = Workers("test", n_threads=1, most_waiting=1), threading.Event()
     running = threading.Event()
-    first = workers.begin(lambda: (running.set(), free.wait(5)))
-    assert running.wait(5)
+    first = workers.begin(lambda: (running.set(), free.wait(WAIT_S)))
+    assert running.wait(WAIT_S)
     second = workers.begin(lambda: "done")
     with pytest.raises(TooBusy):
         workers.begin(lambda: "too much")
     free.set()
-    assert (first.result(5)[1], second.result(5)) == (True, "done")
+    assert (first.result(WAIT_S)[1], second.result(WAIT_S)) == (True, "done")

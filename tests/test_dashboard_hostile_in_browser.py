@@ -23,10 +23,10 @@ from dashboard_site import (
     dashboard,
     hostile_site,
     running,
-    wait_for,
 )
 from scenthound.store.crawl_folder import ABOUT_FILE, FORMAT
 from scenthound.web.static_server import StaticPage, StaticServer
+from timing import WAIT_S, wait_until
 
 #: Enough for a curve: it takes two seconds.
 N_TAKEN = 120
@@ -68,8 +68,8 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EndReason]:
         running(place / "crawl said", *site.crawl(folder / HOSTILE_NAME, *crawl)) as crawling,
         dashboard(place / "dashboard said", folder, notes) as board,
     ):
-        assert crawling.wait(20) == 0
-        wait_for(lambda: len(board.get("/api/folders")["folders"]) == 3, "the folders")
+        assert crawling.wait(WAIT_S) == 0
+        wait_until(lambda: len(board.get("/api/folders")["folders"]) == 3, "the folders")
         yield EndReason(board, site)
         assert "Traceback" not in board.said.read_text()
 
@@ -99,13 +99,13 @@ def test_a_label_stays_and_can_be_taken_away(watched_page: Page, ended: EndReaso
     watched_page.goto(ended.page("pages"))
     row = watched_page.locator("li.page").first
     row.get_by_role("button", name="Relevant", exact=True).click()
-    wait_for(lambda: len(ended.board.crawl(HOSTILE_NAME, "labels")["pages"]) == 1, "the label")
+    wait_until(lambda: len(ended.board.crawl(HOSTILE_NAME, "labels")["pages"]) == 1, "the label")
     watched_page.reload()
     chosen = row.get_by_role("button", name="Relevant", exact=True)
     expect(chosen).to_have_attribute("aria-pressed", "true")
     row.get_by_role("button", name="No label").click()
     expect(chosen).to_have_attribute("aria-pressed", "false")
-    wait_for(lambda: not ended.board.crawl(HOSTILE_NAME, "labels")["pages"], "no label")
+    wait_until(lambda: not ended.board.crawl(HOSTILE_NAME, "labels")["pages"], "no label")
 
 
 def test_words_of_pages_are_found(watched_page: Page, ended: EndReason) -> None:

@@ -6,6 +6,7 @@ The tests share the crawls, and the last one stops the one that ran for all; eac
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard_pages import n_pages, nothing_was_run, points_drawn, state, wait_for_pages
-from dashboard_site import HOSTILE_NAME, Dashboard, dashboard, hostile_site, running, wait_for
+from dashboard_site import HOSTILE_NAME, Dashboard, dashboard, hostile_site, running
 from scenthound.store.crawl_folder import ABOUT_FILE
+from timing import wait_until
 
 #: Below the number from which on crawls load compiled code, which takes its time.
 PAGE_BUDGET = 1_900
@@ -50,8 +52,8 @@ def crawls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawls]:
         doomed = start(HOSTILE_NAME, "--pages", PAGE_BUDGET, "--strategy", "breadth_first")
         board = stack.enter_context(dashboard(place / "dashboard said", folder))
         for name in ("balloons", HOSTILE_NAME):
-            wait_for((folder / name / ABOUT_FILE).exists, "the crawls")
-        wait_for(lambda: len(board.get("/api/folders")["folders"]) == 2, "the folders")
+            wait_until((folder / name / ABOUT_FILE).exists, "the crawls")
+        wait_until(lambda: len(board.get("/api/folders")["folders"]) == 2, "the folders")
         yield Crawls(board, doomed)
         assert "Traceback" not in board.said.read_text()
 
@@ -62,20 +64,29 @@ def test_the_curve_of_a_running_crawl_grows(watched_page: Page, crawls: Crawls, 
     wait_for_pages(watched_page, 0)
     first_pages, first_points = n_pages(watched_page), points_drawn(watched_page)
     wait_for_pages(watched_page, first_pages + 40)
-    wait_for(lambda: points_drawn(watched_page) > first_points, "points on the curve")
+    wait_until(lambda: points_drawn(watched_page) > first_points, "points on the curve")
     assert "token" not in watched_page.url
     watched_page.screenshot(path=screenshots / "dashboard-crawl.png", full_page=True)
+
+
+def is_still(board: Dashboard) -> bool:
+    """Whether nothing is in flight, and nothing was counted for a second."""
+    before = board.crawl("balloons")["status"]
+    time.sleep(1)
+    after = board.crawl("balloons")["status"]
+    return bool(before["pages"] == after["pages"] and not before["in_flight"])
 
 
 def test_a_paused_crawl_takes_no_page_until_it_goes_on(watched_page: Page, crawls: Crawls, screenshots: Path) -> None:
     watched_page.goto(crawls.page("balloons"))
     watched_page.get_by_role("button", name="Pause").click()
     expect(state(watched_page)).to_contain_text("paused")
-    # What was in flight when the crawl paused is counted a second later at most.
-    watched_page.wait_for_timeout(1_200)
+    # What was in flight when the crawl paused is counted when it was committed.
+    wait_until(lambda: is_still(crawls.board), "the end of what was in flight")
     held = crawls.board.crawl("balloons")["status"]["pages"]
     watched_page.wait_for_timeout(STILL_MS)
-    assert crawls.board.crawl("balloons")["status"]["pages"] == held == n_pages(watched_page)
+    assert crawls.board.crawl("balloons")["status"]["pages"] == held
+    wait_until(lambda: n_pages(watched_page) == held, "the number on the page")
     watched_page.screenshot(path=screenshots / "dashboard-paused.png")
     watched_page.get_by_role("button", name="Go on").click()
     expect(state(watched_page)).to_contain_text("running")
@@ -103,9 +114,9 @@ def test_a_running_crawl_goes_by_a_guide_that_was_trained_on_labels(
             button.click()
             expect(button).to_have_attribute("aria-pressed", "true")
     watched_page.get_by_role("button", name="Retrain the guide").click()
-    expect(watched_page.locator(".training")).to_contain_text("Quality after", timeout=20_000)
+    expect(watched_page.locator(".training")).to_contain_text("Quality after")
     watched_page.screenshot(path=screenshots / "dashboard-labels.png")
-    relevance_models = wait_for(lambda: crawls.board.crawl("balloons")["relevance_models"], "the new guide")
+    relevance_models = wait_until(lambda: crawls.board.crawl("balloons")["relevance_models"], "the new guide")
     assert (relevance_models[0]["n_positive"] >= 4, relevance_models[0]["n_negative"]) == (True, 4)
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic, sleep
+from time import sleep
 from typing import Any
 
 import pytest
@@ -21,6 +21,7 @@ from scenthound.ui.dashboard.problems import Workers
 from scenthound.ui.dashboard.queries import PagesOf
 from scenthound.ui.dashboard.services import SearchIndexes
 from stored_crawls import add_page, response
+from timing import WAIT_S, wait_until
 
 WORD = PagesOf("crawl", query="balloon")
 
@@ -60,10 +61,7 @@ def used(indexes: SearchIndexes, folder: Path) -> Iterator[tuple[Any, PageLists]
 
 
 def come(wanted: Any) -> bool:
-    until_s = monotonic() + 5
-    while not wanted() and monotonic() < until_s:
-        sleep(0.01)
-    return bool(wanted())
+    return bool(wait_until(wanted))
 
 
 def test_an_index_that_has_to_go_is_closed_when_its_last_user_leaves(
@@ -88,13 +86,13 @@ def test_an_index_is_not_closed_while_it_grows(
 
     def slow(search: PageSearch, *asked: Any) -> bool:
         grows.set()
-        assert may_end.wait(5)
+        assert may_end.wait(WAIT_S)
         return index_on(search, *asked)
 
     monkeypatch.setattr(PageSearch, "index_on", slow)
     for folder in folders[:4]:
         with used(indexes, folder):
-            assert grows.wait(5)
+            assert grows.wait(WAIT_S)
     # The others only wait for their turn, which is use enough.
     sleep(0.05)
     assert closed == []

@@ -22,8 +22,7 @@ from scenthound.ui.dashboard.live_reading import LiveReader
 from scenthound.ui.dashboard.problems import TooBusy, Workers
 from scenthound.ui.dashboard.responses import Live
 from stored_crawls import NOON_S
-
-SOON_S = 5.0
+from timing import WAIT_S, until
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +33,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def watched(test: Callable[[Watching], Awaitable[None]]) -> None:
     async def run() -> None:
         watch = Watching(Workers("test", 2, 20), polled_every_s=0.02)
-        await asyncio.wait_for(test(watch), 20)
+        await asyncio.wait_for(test(watch), WAIT_S)
 
     asyncio.run(run())
 
@@ -53,7 +52,7 @@ def go_on(store: CrawlStore, pages: int, seconds: float, run: int = 1) -> None:
 
 
 async def next_live(watcher: Watcher) -> Live:
-    for _ in range(100):
+    for _ in range(int(WAIT_S / 0.1)):
         live = await watcher.fetch(0.1)
         if live is not None:
             assert isinstance(live, Live)
@@ -140,8 +139,7 @@ def test_a_crawl_that_goes_away_ends_the_stream_with_its_problem(tmp_path: Path)
         watcher = watch.enter(found(ended_crawl(tmp_path / "crawl")))
         await next_live(watcher)
         shutil.rmtree(tmp_path / "crawl")
-        while not watcher.is_ended:
-            await asyncio.sleep(0.02)
+        await until(lambda: watcher.is_ended)
         assert watcher.problem is not None
         assert "no crawl at" in watcher.problem.says
         watch.leave(watcher)
@@ -230,11 +228,7 @@ class Stream:
         return b"".join(message.get("body", b"") for message in self.told).decode()
 
     async def until(self, word: str) -> None:
-        for _ in range(int(SOON_S / 0.02)):
-            if word in self.text:
-                return
-            await asyncio.sleep(0.02)
-        raise AssertionError(f"{word} did not come: {self.text[:200]}")
+        await until(lambda: word in self.text, word)
 
 
 def test_events_are_sent_as_browsers_read_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,13 +259,14 @@ def test_who_leaves_is_watched_for_no_more(tmp_path: Path) -> None:
         await stream.until("event: live")
         assert asker.dashboard.watching.n_pollers == 1
         stream.left.set()
-        await asyncio.wait_for(stream.task, SOON_S)
+        await asyncio.wait_for(stream.task, WAIT_S)
         assert asker.dashboard.watching.n_pollers == 0
 
     asyncio.run(test())
 
 
-def test_when_the_dashboard_ends_all_streams_end_at_once(tmp_path: Path) -> None:
+def test_when_the_dashboard_ends_all_streams_end_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_stream, "HEARTBEAT_S", 2 * WAIT_S)
     ended_crawl(tmp_path / "crawl")
 
     async def test() -> None:
@@ -281,7 +276,7 @@ def test_when_the_dashboard_ends_all_streams_end_at_once(tmp_path: Path) -> None
             await stream.until("event: live")
         asker.dashboard.watching.end()
         for stream in streams:
-            await asyncio.wait_for(stream.task, 1)
+            await asyncio.wait_for(stream.task, WAIT_S)
             assert stream.told[-1] == {"type": "http.response.body", "body": b"", "more_body": False}
 
     asyncio.run(test())

@@ -15,8 +15,8 @@ from scenthound.experiments.demo.server import DemoServer, at_demo_port
 from scenthound.experiments.demo.web import load_demo_topics, write_demo_pages
 from scenthound.model import Topic
 from scenthound.web.urls import canonical, host_of
+from timing import WAIT_S
 
-TIMEOUT_S = 5.0
 MODULES = ["json", "json.decoder", "re", "__future__"]
 
 
@@ -35,7 +35,7 @@ def server(pages: Path) -> Iterator[DemoServer]:
 
 def fetch(server: DemoServer, url: str) -> tuple[int, str]:
     """Fetch as a crawler does: connect to the address of the host, and name the host."""
-    connection = http.client.HTTPConnection(server.hosts[host_of(url)], server.port, timeout=TIMEOUT_S)
+    connection = http.client.HTTPConnection(server.hosts[host_of(url)], server.port, timeout=WAIT_S)
     authority, _, path = url.removeprefix("http://").partition("/")
     connection.request("GET", f"/{path}", headers={"Host": authority})
     response = connection.getresponse()

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from scenthound.experiments.demo import web as demo_web
 from scenthound.experiments.demo.render import demo_url
 from scenthound.experiments.demo.web import LEFT_OUT, DemoPages, demo_modules, load_demo_topics, write_demo_pages
 from scenthound.web.urls import canonical
+from timing import WAIT_S
 
 SOME = ["email.message", "email.mime.text", "gzip", "json", "json.decoder", "os", "zlib"]
 
@@ -94,7 +96,7 @@ def test_a_module_that_fails_is_skipped_with_its_reason(tmp_path: Path) -> None:
 
 
 HOSTILE = {
-    "hangs": "import time\ntime.sleep(60)\n",
+    "hangs": "import time\ntime.sleep(600)\n",
     "kills": "import os\nos.kill(os.getpid(), 9)\n",
     "leaves": "raise SystemExit(3)\n",
     "prints": "import os, sys\nprint('{}')\nos.write(1, b'noise')\nsys.stdin.read()\n",
@@ -108,7 +110,12 @@ def test_modules_that_hang_kill_exit_or_print_do_not_stop_the_others(
         (tmp_path / f"{name}.py").write_text(source)
     bare = demo_web._bare_environment()
     monkeypatch.setattr(demo_web, "_bare_environment", lambda: {**bare, "PYTHONPATH": str(tmp_path)})
-    monkeypatch.setattr(demo_web, "MODULE_TIMEOUT_S", 1.0)
+    render = demo_web._Child.render
+
+    def impatient(child: demo_web._Child, module: str, timeout_s: float) -> Any:
+        return render(child, module, 0.5 if module == "hangs" else WAIT_S)
+
+    monkeypatch.setattr(demo_web._Child, "render", impatient)
     names = ["hangs", "keyword", "kills", "leaves", "prints", "token"]
     pages = write_demo_pages(tmp_path / "pages.jsonl", modules=names)
     assert [module_of(url) for url in pages_in(tmp_path / "pages.jsonl")] == ["keyword", "prints", "token"]

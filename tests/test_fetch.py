@@ -1,10 +1,11 @@
 """The contract of fetching: callbacks, connections, and what is sent."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from fetching import LIMITS, fetched
+from fetching import PATIENT, fetched
 from hostile_wire import PAGE, answer_bytes
 from page_server import ADDRESS, PageServer, not_fetched, page, page_server, response, with_server
 from scenthound.errors import InvalidParameter
@@ -12,6 +13,7 @@ from scenthound.reasons import SkipReason
 from scenthound.web import curl_fetcher
 from scenthound.web.curl_fetcher import CurlFetcher, EpollWatch, LoopWatch
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
+from timing import WAIT_S, skip, until
 
 
 def test_the_callback_comes_once_and_never_from_inside_start() -> None:
@@ -20,7 +22,8 @@ def test_the_callback_comes_once_and_never_from_inside_start() -> None:
         fetcher.start(page(server), calls.append)
         fetcher.start(Request(server.url(host="nobody.test"), ("127.0.0.2",)), calls.append)
         assert calls == []
-        await asyncio.sleep(0.3)
+        await until(lambda: len(calls) >= 2)
+        await asyncio.sleep(0.05)
         assert sorted(type(call).__name__ for call in calls) == ["NotFetched", "Response"]
 
     with_server(use)
@@ -39,7 +42,7 @@ def test_a_callback_may_start_the_next_fetch() -> None:
                 fetcher.start(page(server, f"/{len(answers)}"), on_done)
 
         fetcher.start(page(server), on_done)
-        await asyncio.wait_for(done.wait(), 5)
+        await asyncio.wait_for(done.wait(), WAIT_S)
         assert [response(answer).url for answer in answers[:3]] == [server.url(path) for path in ("/", "/1", "/2")]
 
     with_server(use)
@@ -56,7 +59,7 @@ def test_a_callback_that_raises_keeps_no_answer_from_others() -> None:
         for _ in range(5):
             fetcher.start(page(server), fail)
         answers = await asyncio.gather(*(fetched(fetcher, page(server)) for _ in range(5)))
-        await asyncio.sleep(0.05)
+        await until(lambda: len(told) >= 5)
         assert [response(answer).status for answer in answers] == [200] * 5
         assert told == ["mine"] * 5
 
@@ -66,12 +69,14 @@ def test_a_callback_that_raises_keeps_no_answer_from_others() -> None:
 def test_close_forgets_what_is_in_flight() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         calls: list[Response | NotFetched] = []
-        silent = CurlFetcher(LIMITS, user_agent="test", allow_private=True)
+        silent = CurlFetcher(PATIENT, user_agent="test", allow_private=True)
         silent.start(page(server), calls.append)
         silent.start(page(server), calls.append)
         await asyncio.sleep(0)
         silent.close()
-        await asyncio.sleep(0.6)
+        await asyncio.sleep(0.1)
+        skip(2 * PATIENT.total_s)
+        await asyncio.sleep(0.1)
         assert calls == []
 
     with_server(use)
@@ -80,7 +85,7 @@ def test_close_forgets_what_is_in_flight() -> None:
 @pytest.mark.parametrize("path", ["/page", "/silent"])
 def test_a_callback_may_close_the_fetcher(path: str) -> None:
     async def use(_: CurlFetcher, server: PageServer) -> None:
-        fetcher = CurlFetcher(LIMITS, user_agent="test", allow_private=True)
+        fetcher = CurlFetcher(PATIENT, user_agent="test", allow_private=True)
         calls: list[Response | NotFetched] = []
 
         def close(answer: Response | NotFetched) -> None:
@@ -89,7 +94,11 @@ def test_a_callback_may_close_the_fetcher(path: str) -> None:
 
         for _ in range(3):
             fetcher.start(page(server, path), close)
-        await asyncio.sleep(0.6)
+        if path == "/silent":
+            await until(lambda: len(server.heads) == 3)
+            skip(PATIENT.headers_s)
+        await until(lambda: calls)
+        await asyncio.sleep(0.1)
         assert len(calls) == 1
 
     with_server(use, lambda path: b"" if path == "/silent" else answer_bytes())
@@ -112,7 +121,7 @@ def test_fetching_works_on_uvloop() -> None:
 
     async def run() -> Response | NotFetched:
         async with page_server() as server:
-            fetcher = CurlFetcher(LIMITS, user_agent="test", allow_private=True)
+            fetcher = CurlFetcher(PATIENT, user_agent="test", allow_private=True)
             answer = await fetched(fetcher, page(server))
             fetcher.close()
             return answer
@@ -144,23 +153,40 @@ def test_a_kept_connection_that_the_host_has_closed_is_replaced() -> None:
 def test_a_host_that_goes_silent_on_a_kept_connection_is_late_with_its_headers() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         response(await fetched(fetcher, page(server)))
-        answer = not_fetched(await fetched(fetcher, page(server, "/silent")))
-        assert answer.reason is SkipReason.HEADERS_TIMEOUT
-        assert LIMITS.headers_s <= answer.elapsed_s < 1
+        answer = asyncio.ensure_future(fetched(fetcher, page(server, "/silent")))
+        await until(lambda: len(server.heads) == 2)
+        assert len(server.connections) == 1
+        skip(PATIENT.headers_s)
+        assert not_fetched(await answer).reason is SkipReason.HEADERS_TIMEOUT
 
-    with_server(use, lambda path: b"" if path == "/silent" else answer_bytes(), LIMITS)
+    with_server(use, lambda path: b"" if path == "/silent" else answer_bytes())
+
+
+def test_a_silent_host_has_as_long_as_the_limit_says() -> None:
+    limits = replace(PATIENT, headers_s=0.2)
+
+    async def use(fetcher: CurlFetcher, server: PageServer) -> None:
+        assert not_fetched(await fetched(fetcher, page(server))).elapsed_s >= limits.headers_s
+
+    with_server(use, lambda path: b"", limits)
 
 
 def test_each_of_many_silent_requests_is_given_up_at_its_own_time() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
-        waits = []
+        ended: list[str] = []
         for number in range(4):
-            waits.append(asyncio.ensure_future(fetched(fetcher, page(server, f"/{number}"))))
-            await asyncio.sleep(0.1)
-        for answer in await asyncio.gather(*waits):
-            assert LIMITS.headers_s <= not_fetched(answer).elapsed_s < LIMITS.headers_s + 0.3
+            fetcher.start(page(server, f"/{number}"), lambda answer, number=number: ended.append(f"/{number}"))
+            await until(lambda number=number: len(server.heads) > number)
+            skip(1_000)
+        assert ended == []
+        for number in range(4):
+            skip(limits.headers_s - 3_500 if number == 0 else 1_000)
+            await until(lambda number=number: len(ended) > number)
+            await asyncio.sleep(0.02)
+            assert ended == [f"/{ended_number}" for ended_number in range(number + 1)]
 
-    with_server(use, lambda path: b"", LIMITS)
+    limits = replace(PATIENT, headers_s=100_000.0, total_s=200_000.0)
+    with_server(use, lambda path: b"", limits)
 
 
 def test_bytes_after_an_answer_are_not_taken_for_the_next() -> None:
@@ -191,7 +217,7 @@ def test_requests_say_who_asks_and_what_can_be_read_and_nothing_else() -> None:
 
 def test_a_contact_goes_into_the_from_header() -> None:
     async def use(_: CurlFetcher, server: PageServer) -> None:
-        fetcher = CurlFetcher(LIMITS, user_agent="hound", from_address="me@a.test", allow_private=True)
+        fetcher = CurlFetcher(PATIENT, user_agent="hound", from_address="me@a.test", allow_private=True)
         await fetched(fetcher, page(server))
         fetcher.close()
         assert "From: me@a.test" in server.heads[0].split("\r\n")
@@ -211,7 +237,7 @@ def test_cookies_are_not_kept() -> None:
 @pytest.mark.parametrize("agent", ["hound\r\nCookie: a=b", "hound\n", "hünd"])
 def test_a_user_agent_that_is_no_header_is_refused(agent: str) -> None:
     async def make() -> None:
-        CurlFetcher(LIMITS, user_agent=agent)
+        CurlFetcher(PATIENT, user_agent=agent)
 
     with pytest.raises(InvalidParameter, match="cannot be sent as a header"):
         asyncio.run(make())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fetching import LIMITS, fetched
+from fetching import PATIENT, fetched
 from hostile_wire import PAGE
 from page_server import ADDRESS, PageServer, not_fetched, page, response, with_server
 from scenthound.reasons import SkipReason
@@ -82,13 +82,13 @@ def test_a_host_that_is_an_address_is_that_address() -> None:
 
 def test_private_addresses_are_refused_unless_allowed() -> None:
     async def use(_: CurlFetcher, server: PageServer) -> None:
-        strict = CurlFetcher(LIMITS, user_agent="test")
+        strict = CurlFetcher(PATIENT, user_agent="test")
         answer = not_fetched(await fetched(strict, Request(server.url("/", "public.test"), ("127.0.0.1",))))
         assert answer.reason is SkipReason.ADDRESS_FORBIDDEN
         assert "127.0.0.1" in answer.detail
         assert server.connections == []
         strict.close()
-        lenient = CurlFetcher(LIMITS, user_agent="test", also_allowed=["127.0.0.1"])
+        lenient = CurlFetcher(PATIENT, user_agent="test", also_allowed=["127.0.0.1"])
         assert response(await fetched(lenient, page(server))).status == 200
         lenient.close()
 

@@ -7,7 +7,6 @@ import pwd
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +16,7 @@ from hostile_certificates import make_certificates, openssl_is_there
 from hostile_wire import PAGE
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.fetch import NotFetched, Request, Response
+from timing import WAIT_S, wait_until
 
 HOST = "hostile.test"
 ADDRESS = "127.0.0.1"
@@ -60,19 +60,15 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
     }
     (folder / "nginx.conf").write_text(CONFIG.format(**settings))
     server = subprocess.Popen([NGINX, "-c", str(folder / "nginx.conf")], stderr=subprocess.DEVNULL)
-    _wait_for(port)
+    wait_until(lambda: _listens(port), "nginx", server)
     yield f"https://{HOST}:{port}", str(certificates.authority)
     server.terminate()
-    server.wait(10)
+    server.wait(WAIT_S)
 
 
-def _wait_for(port: int) -> None:
-    for _ in range(100):
-        with socket.socket() as probe:
-            if probe.connect_ex((ADDRESS, port)) == 0:
-                return
-        time.sleep(0.05)
-    pytest.fail("nginx did not start within 5 s")
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((ADDRESS, port)) == 0
 
 
 def test_pages_come_over_http_2_on_one_connection(origin: tuple[str, str]) -> None:

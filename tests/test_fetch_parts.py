@@ -9,6 +9,7 @@ import pytest
 from scenthound.web.curl_fetcher import CurlTimer
 from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, place_of
 from scenthound.web.fetch import FetchLimits, Request
+from timing import run_virtual
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,7 @@ def test_only_addresses_of_the_request_may_be_connected_to_and_private_ones_only
 
 
 def calls_of(use: Callable[[CurlTimer], None], wait_s: float) -> list[float]:
-    """When the timer went off, in seconds since it was used."""
+    """When the timer went off, in seconds since it was used, on a made-up clock."""
 
     async def run() -> list[float]:
         loop = asyncio.get_running_loop()
@@ -71,13 +72,12 @@ def calls_of(use: Callable[[CurlTimer], None], wait_s: float) -> list[float]:
         timer.close()
         return [call - started_s for call in calls]
 
-    return asyncio.run(run())
+    return list(run_virtual(run()))
 
 
 def test_the_timer_goes_off_once_and_never_from_inside() -> None:
-    assert len(calls_of(lambda timer: timer.set_ms(0), 0.02)) == 1
-    (late,) = calls_of(lambda timer: timer.set_ms(30), 0.1)
-    assert late >= 0.029
+    assert calls_of(lambda timer: timer.set_ms(0), 1) == [0.0]
+    assert calls_of(lambda timer: timer.set_ms(30), 1) == [pytest.approx(0.030)]
 
 
 def test_a_timer_that_is_put_off_waits_for_the_later_time() -> None:
@@ -85,8 +85,7 @@ def test_a_timer_that_is_put_off_waits_for_the_later_time() -> None:
         timer.set_ms(10)
         timer.set_ms(60)
 
-    (late,) = calls_of(use, 0.15)
-    assert late >= 0.059
+    assert calls_of(use, 1) == [pytest.approx(0.060)]
 
 
 def test_a_timer_that_is_brought_forward_does_not_wait_for_the_later_time() -> None:
@@ -94,7 +93,7 @@ def test_a_timer_that_is_brought_forward_does_not_wait_for_the_later_time() -> N
         timer.set_ms(5_000)
         timer.set_ms(20)
 
-    assert len(calls_of(use, 0.1)) == 1
+    assert calls_of(use, 10) == [pytest.approx(0.020)]
 
 
 def test_a_timer_that_is_taken_back_does_not_go_off() -> None:
@@ -102,4 +101,4 @@ def test_a_timer_that_is_taken_back_does_not_go_off() -> None:
         timer.set_ms(10)
         timer.set_ms(-1)
 
-    assert calls_of(use, 0.05) == []
+    assert calls_of(use, 1) == []

@@ -21,6 +21,7 @@ from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.training_folder import read_training
 from scenthound.text.tokenizer import LiveWords, WordScanner
 from stored_crawls import NOON_S, new_crawl, visit
+from timing import WAIT_S
 
 
 @pytest.fixture
@@ -144,8 +145,8 @@ def test_a_lock_that_is_let_go_of_is_waited_for(folder: Path) -> None:
             letting_go.wait(0.2)
 
     threading.Thread(target=hold).start()
-    assert holds.wait(5)
-    with try_lock(folder, 5.0) as is_ours:
+    assert holds.wait(WAIT_S)
+    with try_lock(folder, WAIT_S) as is_ours:
         assert is_ours
         with try_lock(folder, 0.0) as is_others:
             assert not is_others

@@ -24,6 +24,7 @@ from scenthound.store.record import record
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.web.static_server import PageOf, StaticPage, StaticServer
+from timing import SkippingLoop, skip
 from virtual_site import TOPIC, page_of_words
 
 N_PAGES = 60
@@ -93,9 +94,19 @@ def test_robots_txt_is_not_asked_for_again_by_a_later_run(server: StaticServer, 
     assert len(robots) == 6
 
 
-def test_a_crawl_ends_when_its_time_is_up(server: StaticServer, tmp_path: Path) -> None:
+def test_a_crawl_ends_when_its_time_is_up(
+    server: StaticServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scenthound.crawler.start._loop_factory", lambda: SkippingLoop)
     slow = plan(server, politeness=PolitenessSettings(delay_s=0.3))
-    done = crawl(slow, tmp_path / "crawl", RunOptions(time_s=0.8))
+    skipped: list[float] = []
+
+    def watch(status: CrawlStatus) -> None:
+        if status.n_pages and not skipped:
+            skipped.append(3_600)
+            skip(3_600)
+
+    done = crawl(slow, tmp_path / "crawl", RunOptions(time_s=3_600, commit_s=0.02, watch_s=0.01, watch=watch))
     assert done.ended is EndReason.TIME
     assert 0 < len(visited(tmp_path / "crawl")) < N_PAGES
 

@@ -17,6 +17,7 @@ from scenthound.store.export_pages import text_of_visit
 from scenthound.store.search_index import APPLICATION_ID, INDEX_FILE, PageSearch
 from scenthound.store.stored_crawl import StoredCrawl
 from stored_crawls import add_page, new_crawl, response, visit
+from timing import WAIT_S
 
 TEXTS = [
     "Hot air balloons rise.",
@@ -244,7 +245,7 @@ def test_who_closes_an_index_waits_for_who_adds_to_it(crawl: StoredCrawl, monkey
 
     def slow(stored: StoredCrawl, row: object) -> str:
         adds.set()
-        assert may_end.wait(5)
+        assert may_end.wait(WAIT_S)
         return text_of_visit(stored, row)  # type: ignore[arg-type]
 
     monkeypatch.setattr("scenthound.store.search_index.text_of_visit", slow)
@@ -252,13 +253,13 @@ def test_who_closes_an_index_waits_for_who_adds_to_it(crawl: StoredCrawl, monkey
     adding = threading.Thread(target=search.index_on, args=(crawl, 1))
     closer = threading.Thread(target=search.close)
     adding.start()
-    assert adds.wait(5)
+    assert adds.wait(WAIT_S)
     closer.start()
     closer.join(0.05)
     assert closer.is_alive()
     may_end.set()
     for thread in (adding, closer):
-        thread.join(5)
+        thread.join(WAIT_S)
     with pytest.raises(InvalidInput, match="cannot be used"):
         search.count("hot")
 
@@ -273,7 +274,10 @@ def test_where_nothing_can_be_written_the_index_is_elsewhere_and_goes(crawl: Sto
     assert not place.exists()
 
 
-def test_while_one_adds_to_an_index_others_read_and_leave_it_to_him(crawl: StoredCrawl) -> None:
+def test_while_one_adds_to_an_index_others_read_and_leave_it_to_him(
+    crawl: StoredCrawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scenthound.store.search_index._WAIT_S", 2 * WAIT_S)
     with ExitStack() as opened:
         one, other = (opened.enter_context(PageSearch.open(crawl)) for _ in range(2))
         one.index_on(crawl, 1)
@@ -282,7 +286,7 @@ def test_while_one_adds_to_an_index_others_read_and_leave_it_to_him(crawl: Store
             adding.add([(1, "", "", "hot")])
             began_s = monotonic()
             assert not other.index_on(crawl, 10)
-            assert monotonic() - began_s < 5
+            assert monotonic() - began_s < WAIT_S
             assert not one.index_on(crawl, 10)
             assert found(other, "hot") == found(one, "hot") == [0]
             with PageSearch.open(crawl) as third:

@@ -25,11 +25,11 @@ from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.store.exports import export
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.static_server import StaticPage, StaticServer
+from timing import WAIT_S
 from virtual_site import TOPIC, page_of_words
 
 PYWB = "pywb==2.10.0"
 INSTALL_TIMEOUT_S = 55.0
-REPLAY_TIMEOUT_S = 30.0
 REPLAYER = Path(__file__).with_name("pywb_replay.py")
 
 PATHS = ("/gzip", "/br", "/latin", "/search?b=2&a=1", "/Upper/Case%20d.html", "/moved", "/gone")
@@ -131,7 +131,7 @@ def replay(pywb_python: Path, crawled: Crawled) -> Replay:
             input="\n".join(paths),
             capture_output=True,
             text=True,
-            timeout=REPLAY_TIMEOUT_S,
+            timeout=WAIT_S,
             check=False,
         )
         assert done.returncode == 0, done.stderr

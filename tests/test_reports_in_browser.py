@@ -15,6 +15,7 @@ from scenthound.ui.html import page_html
 from scenthound.ui.reports import report_page
 from scenthound.ui.reports.study import page_of
 from scenthound.ui.reports.study_about import study_page
+from timing import WAIT_S
 
 KINDS = ("crawl", "run", "comparison", "study")
 #: One file to be sent around: a picture of a camera is larger.
@@ -45,7 +46,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory, web_path: Path) -> dict[st
         running(place / "compare said", "compare", *compared, *contestants) as compare,
     ):
         simulated(web_path, topics, place / "run")
-        assert (crawl.wait(30), compare.wait(30)) == (0, 0), (place / "compare said").read_text()
+        assert (crawl.wait(WAIT_S), compare.wait(WAIT_S)) == (0, 0), (place / "compare said").read_text()
     study = page_html(page_of(study_page(made_study(), "pages = 40\n", place / "study")))
     texts = {"crawl": report_page(crawled), "run": report_page(place / "run"), "study": study}
     texts["comparison"] = (place / "comparison" / "report.html").read_text()

@@ -3,7 +3,6 @@
 import asyncio
 import socket
 import threading
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from scenthound.errors import InvalidInput
 from scenthound.reasons import SkipReason
 from scenthound.web.dns import MOST_ADDRESSES, Lookup, Resolved, SystemResolver, read_hosts, system_lookup
 from scenthound.web.fetch import NotFetched
+from timing import WAIT_S, SkippingLoop, skip, until
 
 Answer = Resolved | NotFetched
 
@@ -41,13 +41,14 @@ def with_resolver(use: Callable[[SystemResolver], Awaitable[None]], lookup: Look
         finally:
             resolver.close()
 
-    asyncio.run(run())
+    with asyncio.Runner(loop_factory=SkippingLoop) as runner:
+        runner.run(run())
 
 
 async def ask(resolver: SystemResolver, host: str) -> Answer:
     answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
     resolver.start(host, answer.set_result)
-    return await asyncio.wait_for(answer, 5)
+    return await asyncio.wait_for(answer, WAIT_S)
 
 
 def reason(answer: Answer) -> SkipReason:
@@ -73,8 +74,7 @@ def test_the_callback_never_comes_from_inside_start() -> None:
         resolver.start("fixed.test", calls.append)
         resolver.start("a.test", calls.append)
         assert calls == []
-        await asyncio.sleep(0.1)
-        assert len(calls) == 2
+        await until(lambda: len(calls) == 2)
 
     with_resolver(use, NameServer(a=["192.0.2.1"]))
 
@@ -151,12 +151,12 @@ def test_answers_live_for_a_while() -> None:
     names = NameServer(a=["192.0.2.1"])
 
     async def use(resolver: SystemResolver) -> None:
-        await ask(resolver, "a.test")
-        await asyncio.sleep(0.06)
-        await ask(resolver, "a.test")
+        for wait_s, n_lookups in ((0, 1), (800, 1), (300, 2)):
+            skip(wait_s)
+            await ask(resolver, "a.test")
+            assert names.asked["a.test"] == n_lookups
 
-    with_resolver(use, names, lifetime_s=0.05)
-    assert names.asked["a.test"] == 2
+    with_resolver(use, names, lifetime_s=1_000)
 
 
 def test_no_more_answers_are_kept_than_the_bound() -> None:
@@ -172,35 +172,47 @@ def test_no_more_answers_are_kept_than_the_bound() -> None:
 
 
 def test_a_lookup_that_takes_too_long_is_given_up_and_its_late_answer_dropped() -> None:
-    release = threading.Event()
+    asked, release, answered = threading.Event(), threading.Event(), threading.Event()
 
     def lookup(host: str) -> list[str]:
-        release.wait(5)
+        asked.set()
+        release.wait(WAIT_S)
+        answered.set()
         return ["192.0.2.1"]
 
     async def use(resolver: SystemResolver) -> None:
-        started_s = time.monotonic()
-        assert reason(await ask(resolver, "slow.test")) is SkipReason.DNS_FAILED
-        assert time.monotonic() - started_s < 1
+        calls: list[Answer] = []
+        resolver.start("slow.test", calls.append)
+        await until(asked.is_set)
+        skip(990)
+        await asyncio.sleep(0.01)
+        assert calls == []
+        skip(10)
+        await until(lambda: calls)
         release.set()
+        await until(answered.is_set)
         await asyncio.sleep(0.05)
+        assert [reason(call) for call in calls] == [SkipReason.DNS_FAILED]
 
-    with_resolver(use, lookup, timeout_s=0.1)
+    with_resolver(use, lookup, timeout_s=1_000)
 
 
 def test_close_forgets_who_waits() -> None:
     calls: list[Answer] = []
-    release = threading.Event()
+    asked, release, answered = threading.Event(), threading.Event(), threading.Event()
 
     def lookup(host: str) -> list[str]:
-        release.wait(5)
+        asked.set()
+        release.wait(WAIT_S)
+        answered.set()
         return ["192.0.2.1"]
 
     async def use(resolver: SystemResolver) -> None:
         resolver.start("a.test", calls.append)
-        await asyncio.sleep(0.01)
+        await until(asked.is_set)
         resolver.close()
         release.set()
+        await until(answered.is_set)
         await asyncio.sleep(0.05)
 
     with_resolver(use, lookup)

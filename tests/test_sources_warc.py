@@ -2,7 +2,6 @@
 
 import gzip
 import random
-import time
 import tracemalloc
 import zlib
 from pathlib import Path
@@ -11,12 +10,13 @@ import brotli
 import pytest
 
 from scenthound.files import zstd
-from scenthound.store.batches import RawRedirect, Skipped
+from scenthound.store.batches import RawRecord, RawRedirect, Skipped
 from scenthound.store.sources import source_of
 from scenthound.store.sources.records import ReadOptions
 from scenthound.store.sources.warc import WarcFile
 from scenthound.web.parse import MAX_PAGE_BYTES
 from source_files import pages, reasons, records_of
+from timing import cpu_cost_s
 
 
 def warc(tmp_path: Path, *answers: tuple[str, str, list[str], bytes]) -> Path:
@@ -98,9 +98,9 @@ def test_headers_without_end_cost_no_more_than_a_megabyte(head: bytes, tail: byt
     whole = warc(tmp_path, ("http://a.org/", "200 OK", [HTML], b"x" * 3_000_000)).read_bytes()
     path = tmp_path / "endless.warc.gz"
     path.write_bytes(whole + gzip.compress(head + tail * ((16 << 20) // len(tail))))
-    started = time.process_time()
-    found = records_of(path)
-    assert time.process_time() - started < 4
+    tries: list[list[RawRecord]] = []
+    assert cpu_cost_s(lambda: tries.append(records_of(path)), 4) < 4
+    found = tries[0]
     assert len(pages(found)) == 1
     assert set(reasons(found)) <= {"damaged file", "record of another length than it says", "record of unknown type"}
 

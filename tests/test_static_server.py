@@ -17,6 +17,7 @@ from scenthound.web.static_server import (
     pages_of,
     read_request_log,
 )
+from timing import WAIT_S
 
 PAGES = {
     "http://a.test/": "<p>a</p>",
@@ -26,7 +27,6 @@ PAGES = {
     "http://b.test/moved": StaticPage(b"", 301, headers=(("Location", "http://a.test/"),)),
     "http://b.test/odd": StaticPage(b"?", 799),
 }
-TIMEOUT_S = 5.0
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def server() -> Iterator[StaticServer]:
 
 
 def ask(server: StaticServer, host: str, path: str, method: str = "GET", address: str = "127.0.0.1") -> tuple[int, str]:
-    connection = http.client.HTTPConnection(address, server.port, timeout=TIMEOUT_S)
+    connection = http.client.HTTPConnection(address, server.port, timeout=WAIT_S)
     connection.request(method, path, headers={"Host": f"{host}:{server.port}"})
     response = connection.getresponse()
     answer = response.status, response.read().decode()
@@ -46,7 +46,7 @@ def ask(server: StaticServer, host: str, path: str, method: str = "GET", address
 
 def told(server: StaticServer, sent: bytes) -> bytes:
     """All that the server answers to these bytes until it closes the connection."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT_S) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as connection:
         connection.sendall(sent)
         return b"".join(iter(lambda: connection.recv(65_536), b""))
 
@@ -90,7 +90,7 @@ def test_head_is_get_without_the_body(server: StaticServer) -> None:
 
 
 def test_one_connection_carries_many_requests(server: StaticServer) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=WAIT_S)
     own_ports = set()
     for _ in range(3):
         connection.request("GET", "/", headers={"Host": "a.test"})
@@ -106,7 +106,7 @@ def test_requests_sent_at_once_or_in_pieces_are_answered_in_order(server: Static
     whole = told(server, first + last)
     assert whole.count(b"200 OK") == 2
     assert whole.index(b"<p>a</p>") < whole.index(b"<p>b</p>")
-    with socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT_S) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for byte in last:
             connection.sendall(bytes([byte]))
@@ -192,7 +192,7 @@ def test_all_addresses_share_the_port_and_it_is_free_again_afterwards(server: St
 
 def test_the_end_closes_connections_that_are_open() -> None:
     with StaticServer(pages_of(PAGES)) as short:
-        connection = socket.create_connection(("127.0.0.1", short.port), timeout=TIMEOUT_S)
+        connection = socket.create_connection(("127.0.0.1", short.port), timeout=WAIT_S)
         connection.sendall(b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n")
         assert connection.recv(65_536)
     with connection:

@@ -203,6 +203,13 @@ def test_the_command_leaves_findings_crawls_and_pictures(scenthound, web_path, t
     }
 
 
+@pytest.fixture
+def no_pictures(monkeypatch):
+    """Drawing takes seconds; `test_the_command_leaves_findings_crawls_and_pictures` is about it."""
+    monkeypatch.setattr("scenthound.ui.reports.validation_folder.draw_validation", lambda *_: [])
+
+
+@pytest.mark.usefixtures("no_pictures")
 def test_the_command_prints_tables_and_replaces_only_its_own_folder(scenthound, web_path, topics_file, tmp_path):
     strategy, out = ("--strategy", PUBLISHED, "--topic", "balloon"), tmp_path / "out"
     out.mkdir()
@@ -220,6 +227,7 @@ def test_the_command_prints_tables_and_replaces_only_its_own_folder(scenthound, 
     assert call(scenthound, web_path, topics_file, out, *strategy, "--force")[0] == 0
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_command_crawls_without_compiled_code_when_told_to(
     scenthound, web_path, topics_file, tmp_path, monkeypatch
 ):
@@ -266,6 +274,7 @@ def test_a_topic_without_pages_in_the_web_is_refused(web_path, tmp_path):
         validated(web_path, tmp_path / "topics.jsonl", trained=("lost",), unseen=())
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_python_example_of_the_guide_runs(web_path, topics_file, tmp_path, monkeypatch):
     relevance_model = Path(__file__).resolve().parents[1] / "docs" / "validating.md"
     (script,) = re.findall(r"```python\n(.*?)```", relevance_model.read_text(encoding="utf-8"), re.DOTALL)

@@ -3,7 +3,6 @@
 import os
 import sqlite3
 from pathlib import Path
-from time import sleep
 
 import pytest
 
@@ -22,6 +21,7 @@ from scenthound.store.crawl_rows import RelevanceRecord, RunRecord, Sample
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
 from stored_crawls import NOON_S, add_page, new_crawl, response, small_crawl
+from timing import WAIT_S, wait_until
 
 
 class Notes:
@@ -196,16 +196,14 @@ def test_a_crawl_that_ended_for_a_reason_of_a_later_version_has_ended(tmp_path: 
 def test_a_crawl_that_was_killed_has_died_and_its_next_run_is_the_second(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with live_site(tmp_path) as site:
-        process = started(*site.crawl("--out", folder, "--delay", 0.3))
-        while not (folder / DATABASE_FILE).exists() or not _has_begun(folder):
-            assert process.poll() is None
-            sleep(0.05)
+        process = started(*site.crawl("--out", folder, "--delay", 2))
+        wait_until(lambda: (folder / DATABASE_FILE).exists() and _has_begun(folder), process=process)
         process.kill()
         process.communicate()
         with StoredCrawl.open(folder) as crawl:
             assert crawl_state(crawl).state is State.DIED
         again = started("crawl", "--resume", folder, "--pages", 1, "--json")
-        again.communicate(timeout=30)
+        again.communicate(timeout=WAIT_S)
     with StoredCrawl.open(folder) as crawl:
         runs = crawl.runs()
         assert [run.run for run in runs] == [1, 2]

@@ -1,7 +1,6 @@
 """Words: what one is, which carry no subject, and that the fast scanner says what the plain one says."""
 
 import itertools
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from scenthound.model import IntArray, LongArray
 from scenthound.text import word_lookup
 from scenthound.text.tokenizer import STOP, STOP_WORDS, WordScanner, plain_words, stems_of
 from scenthound.text.word_table import ABSENT, HashArray, WordTable
+from timing import cpu_ratio
 
 # Characters where lower case, letters and digits have their surprises, among common ones.
 ODD = (
@@ -215,16 +215,6 @@ def test_hashes_that_want_the_same_slot_are_kept_apart(monkeypatch: pytest.Monke
     assert table.get(np.array([500], np.uint64)).tolist() == [ABSENT]
 
 
-def cpu_seconds(work: Callable[[], object]) -> float:
-    """The least of some runs, so that what else the machine does counts little."""
-    times = []
-    for _ in range(3):
-        started = time.process_time()
-        work()
-        times.append(time.process_time() - started)
-    return min(times)
-
-
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 GOLDEN = 0x9E3779B97F4A7C15
 N_HOSTILE = 12_000
@@ -255,7 +245,7 @@ def test_words_chosen_to_crowd_together_take_no_longer_than_others(salt: int | N
         scanner.scan(text)
 
     # Crowding, they took a hundred times as long.
-    assert cpu_seconds(lambda: scan_twice(crowding)) < 5 * cpu_seconds(lambda: scan_twice(others))
+    assert cpu_ratio(lambda: scan_twice(crowding), lambda: scan_twice(others), 5) < 5
 
 
 @pytest.mark.parametrize("factor", [1, 1 << 32, 1 << 50, GOLDEN, pow(GOLDEN, -1, 2**64)])
@@ -267,7 +257,7 @@ def test_evenly_spaced_hashes_take_no_longer_than_others(factor: int) -> None:
 
     spaced = np.arange(N_HOSTILE, dtype=np.uint64) * np.uint64(factor)
     others = np.random.default_rng(0).integers(0, 2**64, N_HOSTILE, np.uint64)
-    assert cpu_seconds(lambda: put_and_get(spaced)) < 5 * cpu_seconds(lambda: put_and_get(others))
+    assert cpu_ratio(lambda: put_and_get(spaced), lambda: put_and_get(others), 5) < 5
 
 
 def test_no_two_scanners_have_the_same_secrets() -> None:

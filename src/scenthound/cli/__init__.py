@@ -17,6 +17,7 @@ from typing import NoReturn
 
 from scenthound import jit
 from scenthound.errors import ScenthoundError, printable
+from scenthound.processes import restored_signals
 
 #: What Typer answers with when the user presses Ctrl-C.
 INTERRUPTED = 130
@@ -28,18 +29,19 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             # A terminal that cannot show a character shows a question mark; it is no reason to fail.
             stream.reconfigure(errors="replace")
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, _leave)
-    jit.on_compile = _say_compiling
-    try:
-        _run()
-    except ScenthoundError as error:
-        _stop(str(error), error.exit_code)
-    except KeyboardInterrupt:
-        _stop("Stopped.", INTERRUPTED)
-    except OSError as error:
-        where = f": {error.filename}" if error.filename else ""
-        _stop(f"{error.strerror or error}{where}.", 1)
+    with restored_signals(signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for ending in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(ending, _leave)
+        jit.on_compile = _say_compiling
+        try:
+            _run()
+        except ScenthoundError as error:
+            _stop(str(error), error.exit_code)
+        except KeyboardInterrupt:
+            _stop("Stopped.", INTERRUPTED)
+        except OSError as error:
+            where = f": {error.filename}" if error.filename else ""
+            _stop(f"{error.strerror or error}{where}.", 1)
 
 
 def _run() -> None:

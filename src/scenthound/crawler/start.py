@@ -19,6 +19,7 @@ from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
 from scenthound.crawler.status import CrawlStatus, SampleRecorder
 from scenthound.errors import InvalidInput, printable
 from scenthound.model import Progress, silent
+from scenthound.processes import restored_signals
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_rows import RunRecord
@@ -119,13 +120,15 @@ def _mail_address(plan: CrawlSettings) -> str | None:
 def _signals_to(stop: Callable[[], None]) -> Iterator[None]:
     loop = asyncio.get_running_loop()
     endings = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    for ending in endings:
-        loop.add_signal_handler(ending, stop)
-    try:
-        yield
-    finally:
+    # The loop would leave the default handlers behind.
+    with restored_signals(*endings):
         for ending in endings:
-            loop.remove_signal_handler(ending)
+            loop.add_signal_handler(ending, stop)
+        try:
+            yield
+        finally:
+            for ending in endings:
+                loop.remove_signal_handler(ending)
 
 
 @contextmanager

@@ -325,8 +325,8 @@ def _make_parents(path: Path, cleanup: ExitStack) -> None:
     """Make the parent folders; those that are still empty at the end are removed."""
     missing = [folder for folder in path.parents if not folder.exists()]
     for folder in reversed(missing):
-        folder.mkdir(exist_ok=True)
         cleanup.callback(_remove_if_empty, folder)
+        folder.mkdir(exist_ok=True)
         sync_folder(folder.parent)
 
 
@@ -337,8 +337,9 @@ def _remove_if_empty(folder: Path) -> None:
 
 def _make_unfinished(path: Path, cleanup: ExitStack) -> Path:
     unfinished = _working_path(path, "part")
-    unfinished.mkdir()
+    # Before it is there: a signal may come at any moment.
     cleanup.callback(shutil.rmtree, unfinished, ignore_errors=True)
+    unfinished.mkdir()
     cleanup.enter_context(locked(unfinished))
     return unfinished
 

@@ -1,0 +1,132 @@
+"""How tests deal with time on a machine that may be busy: generous waits, made-up clocks, and costs relative to a fixed
+piece of work."""
+
+import asyncio
+import resource
+import selectors
+import time
+from collections.abc import Callable
+from subprocess import Popen
+from typing import Any
+
+#: The upper limit for whatever must happen, but may take its time. Nothing waits that long unless it fails.
+WAIT_S = 120.0
+
+#: CPU time of `_reference_work` on the machine that the bounds in tests were measured on.
+_REFERENCE_S = 0.005
+
+
+def wait_until(is_so: Callable[[], Any], what: str = "", process: "Popen[Any] | None" = None) -> Any:
+    """Poll until it is so, and return the truthy value. It must not take until `process` ends."""
+    until_s = time.monotonic() + WAIT_S
+    while not (found := is_so()):
+        assert time.monotonic() < until_s, f"not within {WAIT_S:g} s: {what or is_so}"
+        assert process is None or process.poll() is None, f"the process ended with {process.returncode}"
+        time.sleep(0.01)
+    return found
+
+
+async def until(is_so: Callable[[], Any], what: str = "") -> Any:
+    """The same on an event loop, which goes on meanwhile."""
+    until_s = time.monotonic() + WAIT_S
+    while not (found := is_so()):
+        assert time.monotonic() < until_s, f"not within {WAIT_S:g} s: {what or is_so}"
+        await asyncio.sleep(0.005)
+    return found
+
+
+def slowness() -> float:
+    """How many times slower than the reference machine this one is at the moment; at least 1."""
+    return max(1.0, _cpu_s(_reference_work) / _REFERENCE_S)
+
+
+def cpu_cost_s(
+    work: Callable[[], object], enough_s: float, tries: int = 7, clock: Callable[[], float] = time.process_time
+) -> float:
+    """CPU seconds that the work takes on the reference machine: the best of several tries, of which the first that is
+    less than `enough_s` is the last."""
+    best_s = float("inf")
+    for _ in range(tries):
+        # Other processes slow this one down, by what they do to caches and clock rates.
+        before = slowness()
+        took_s = _cpu_s(work, clock)
+        best_s = min(best_s, took_s / max(before, slowness()))
+        if best_s < enough_s:
+            break
+    return best_s
+
+
+def cpu_ratio(work: Callable[[], object], other: Callable[[], object], enough: float, tries: int = 7) -> float:
+    """How many times the CPU time of the other the work takes, each at its best of several tries, by turns."""
+    work_s = other_s = float("inf")
+    for _ in range(tries):
+        work_s, other_s = min(work_s, _cpu_s(work)), min(other_s, _cpu_s(other))
+        if work_s < enough * other_s:
+            break
+    return work_s / other_s
+
+
+def cpu_s_of_children() -> float:
+    """CPU seconds of the child processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _cpu_s(work: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
+    began_s = clock()
+    work()
+    return clock() - began_s
+
+
+def _reference_work() -> int:
+    total = 0
+    for number in range(150_000):
+        total += number % 7
+    return total
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop with a clock of its own. When nothing is left to do, the clock jumps to the next timer.
+
+    It does not wait for other threads or processes, unless no timer is left."""
+
+    def __init__(self) -> None:
+        self.now_s = 1_000.0
+        super().__init__(_JumpingSelector(self))
+
+    def time(self) -> float:
+        return self.now_s
+
+
+class _JumpingSelector(selectors.DefaultSelector):
+    def __init__(self, loop: VirtualLoop) -> None:
+        super().__init__()
+        self._loop = loop
+
+    def select(self, timeout: float | None = None) -> Any:
+        ready = super().select(0 if timeout is not None else None)
+        if not ready and timeout:
+            self._loop.now_s += timeout
+        return ready
+
+
+class SkippingLoop(asyncio.SelectorEventLoop):
+    """An event loop that runs in real time, of which a test can skip some."""
+
+    skipped_s = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.skipped_s
+
+
+def skip(seconds: float) -> None:
+    """Let the clock of the running `SkippingLoop` jump. What is due by then is called before the loop waits again."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, SkippingLoop)
+    loop.skipped_s += seconds
+
+
+def run_virtual(main: Any) -> Any:
+    """Run a coroutine on a `VirtualLoop`."""
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(main)
