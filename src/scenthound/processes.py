@@ -243,18 +243,6 @@ def _leave_with_parent() -> None:
 
 
 @contextmanager
-def restored_signals(*numbers: signal.Signals) -> Iterator[None]:
-    """Put the handlers of these signals back when the block ends. Those not set from Python cannot be put back."""
-    before = {number: signal.getsignal(number) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            if handler is not None:
-                signal.signal(number, handler)
-
-
-@contextmanager
 def _signals_held_back() -> Iterator[None]:
     """Signals wait until the block ends: half a process should not be started."""
     if not hasattr(signal, "pthread_sigmask"):

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from scenthound import jit
 from scenthound.errors import ScenthoundError, printable
-from scenthound.processes import restored_signals
+from scenthound.signals import restored_signals
 
 #: What Typer answers with when the user presses Ctrl-C.
 INTERRUPTED = 130

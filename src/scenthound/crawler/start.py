@@ -19,8 +19,8 @@ from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
 from scenthound.crawler.status import CrawlStatus, SampleRecorder
 from scenthound.errors import InvalidInput, printable
 from scenthound.model import Progress, silent
-from scenthound.processes import restored_signals
 from scenthound.reasons import EndReason, SkipReason
+from scenthound.signals import restored_signals
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_rows import RunRecord
 from scenthound.store.crawl_store import CrawlStore
