@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def restored_signals(*numbers: signal.Signals) -> Iterator[None]:
-    """Restore the handlers of these signals at the end of the block. Handlers not set from Python cannot be restored."""
+    """Restore the handlers of these signals when the block ends; those not set from Python stay."""
     before = {number: signal.getsignal(number) for number in numbers}
     try:
         yield
