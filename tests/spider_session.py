@@ -3,7 +3,7 @@
 from random import Random
 
 from scenthound.simulator.scores import Observation
-from scenthound.simulator.web import NotGot, SimulatedWeb
+from scenthound.simulator.web import MissReason, SimulatedWeb
 from scenthound.strategies.infospiders import InfoSpiders
 from scenthound.testing import SyntheticWeb
 
@@ -29,7 +29,7 @@ class Session:
         return [relevance for page in pages if (relevance := self._answer(page)) is not None]
 
     def _answer(self, page):
-        if isinstance(self.window.get(page), NotGot):
+        if isinstance(self.window.get(page), MissReason):
             self.strategy.drop(page)
             return None
         visit = self.window.visit(page)

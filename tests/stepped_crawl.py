@@ -6,7 +6,7 @@ from random import Random
 
 from scenthound.model import Visit
 from scenthound.simulator.scores import Observation
-from scenthound.simulator.web import NotGot, SimulatedWeb
+from scenthound.simulator.web import MissReason, SimulatedWeb
 from scenthound.strategies.base import Strategy
 from scenthound.testing import SyntheticWeb
 
@@ -34,7 +34,7 @@ class SteppedCrawl:
 
     def answer(self, page: int) -> None:
         got = self.window.get(page)
-        if isinstance(got, NotGot):
+        if isinstance(got, MissReason):
             self.dropped.append(page)
             self.strategy.drop(page)
             return

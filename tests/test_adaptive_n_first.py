@@ -145,7 +145,7 @@ def test_rounds_that_wait_for_resting_hosts_do_not_break_the_bound():
     for turn in range(200):
         crawl.step(1, lambda host, awake=turn % 4: host == awake)
         most_in_rounds = max(most_in_rounds, len(strategy._round))
-        assert len(strategy) <= strategy.memory_bound().waiting == 16
+        assert len(strategy) <= strategy.memory_bound().queued == 16
     # Eight, less the one that was asked for.
     assert most_in_rounds == 7
     crawl.finish()

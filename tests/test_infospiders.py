@@ -274,16 +274,16 @@ def test_the_bound_on_agents_is_the_buffer_but_never_less_than_the_seeds():
     web = SyntheticWeb({name: [] for name in "abc"})
     for buffer, bound in ((2, 3), (200, 200), (None, None)):
         session = Session(InfoSpiders(buffer=buffer), web, "abc")
-        assert session.strategy.memory_bound().waiting == bound
+        assert session.strategy.memory_bound().queued == bound
         assert len(session.strategy) == 3
 
 
 def test_the_bound_on_bytes_is_stated_for_the_keywords_of_the_topic_once_these_are_known():
     web = SyntheticWeb({"a": []}, texts={"a": "sea wave ship"}, keywords="sea wave ship")
     strategy = InfoSpiders()
-    before = strategy.memory_bound().bytes_per_waiting
+    before = strategy.memory_bound().bytes_per_queued
     Session(strategy, web, "a")
-    assert strategy.memory_bound().bytes_per_waiting == BYTES_PER_AGENT + 3 * BYTES_PER_KEYWORD
+    assert strategy.memory_bound().bytes_per_queued == BYTES_PER_AGENT + 3 * BYTES_PER_KEYWORD
     # Before that, what is listed holds for topics of up to ten.
     assert before == BYTES_PER_AGENT + 10 * BYTES_PER_KEYWORD
 
@@ -296,7 +296,7 @@ def test_an_agent_dies_when_its_patience_is_at_an_end_whatever_its_energy():
     assert session.places() == ["b"]
     for n_steps in (1, 2):
         assert session.ask() == []
-        assert session.agents()[0]["n_steps_in_vain"] == n_steps
+        assert session.agents()[0]["n_unproductive_steps"] == n_steps
     assert session.ask() == []
     assert session.agents() == []
 
@@ -307,7 +307,7 @@ def test_a_new_page_gives_an_agent_new_patience():
     while session.ask() == []:
         pass
     session.tell(*session.asked.values())
-    assert (session.places(), session.agents()[0]["n_steps_in_vain"]) == (["c"], 0)
+    assert (session.places(), session.agents()[0]["n_unproductive_steps"]) == (["c"], 0)
 
 
 @pytest.mark.parametrize("parameters", VARIANTS)

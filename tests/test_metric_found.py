@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.errors import InvalidParameter
-from scenthound.metrics.base import Area, GivenFacts, GroundTruth, PoolVectors
+from scenthound.metrics.base import Area, FixedFacts, GroundTruth, PoolVectors
 from scenthound.metrics.classified import Classified, Harvest
 from scenthound.metrics.measures import (
     jaccard_curve,
@@ -31,7 +31,7 @@ def trace(*pages):
 
 
 def judged(*, relevant=(1, 2, 3, 4), targets=(3, 4), seeds=(1,), **facts):
-    return GroundTruth(ids(*relevant), ids(*targets), ids(*seeds), ids(1, 3, 7, 9), GivenFacts(**facts))
+    return GroundTruth(ids(*relevant), ids(*targets), ids(*seeds), ids(1, 3, 7, 9), FixedFacts(**facts))
 
 
 CRAWL = trace(1, 9, 3, 7)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.metrics.base import GivenFacts, GroundTruth
+from scenthound.metrics.base import FixedFacts, GroundTruth
 from scenthound.metrics.ranks import (
     Coverage,
     Rank,
@@ -33,7 +33,7 @@ def trace(*pages):
 
 
 def ground_truth(**ranks):
-    facts = GivenFacts(**{name: np.array(values, dtype=float) for name, values in ranks.items()})
+    facts = FixedFacts(**{name: np.array(values, dtype=float) for name, values in ranks.items()})
     return GroundTruth(ids(), ids(), ids(), ids(1, 3, 7, 9), facts)
 
 
@@ -100,7 +100,7 @@ def test_coverage_over_many_numbers_of_best_pages():
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12), st.data())
 def test_coverage_over_says_what_the_curve_says_at_its_end(scores, data):
     pool = np.arange(len(scores), dtype=np.int32)
-    facts = GivenFacts(lexical_ranks=shared_ranks(np.array(scores) / 4))
+    facts = FixedFacts(lexical_ranks=shared_ranks(np.array(scores) / 4))
     judged = GroundTruth(ids(), ids(), ids(), pool, facts)
     crawl = trace(*data.draw(st.lists(st.sampled_from(pool.tolist()), unique=True)))
     tops = range(1, len(scores) + 2)

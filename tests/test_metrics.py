@@ -10,7 +10,7 @@ import pytest
 
 from ring_web import simulated
 from scenthound.errors import InvalidParameter, PluginError, UnknownName
-from scenthound.metrics.base import METRICS, GivenFacts, GroundTruth, PoolVectors, padded, parse_metric
+from scenthound.metrics.base import METRICS, FixedFacts, GroundTruth, PoolVectors, padded, parse_metric
 from scenthound.metrics.ranks import MeanSimilarity, similarities
 from scenthound.metrics.retrieval import Precision, TargetRecall
 from scenthound.model import Trace
@@ -31,9 +31,9 @@ JUDGEMENT = GroundTruth(
     targets=ids(3, 4),
     seeds=ids(1),
     pool=ids(1, 3, 7, 9),
-    facts=GivenFacts(similarities=np.array([0.8, 0.4, 0.0, 0.2])),
+    facts=FixedFacts(similarities=np.array([0.8, 0.4, 0.0, 0.2])),
 )
-NOTHING = GroundTruth(ids(), ids(), ids(), ids(1, 3, 7, 9), GivenFacts())
+NOTHING = GroundTruth(ids(), ids(), ids(), ids(1, 3, 7, 9), FixedFacts())
 CRAWL = trace(1, 9, 3, 7)
 
 
@@ -109,7 +109,7 @@ def test_defaults_are_not_printed_so_that_a_metric_has_one_spelling():
     ("text", "error", "says"),
     [
         ("precison", UnknownName, "Did you mean 'precision'"),
-        ("precision@ten", InvalidParameter, "a number of pages, as in precision@1000"),
+        ("precision@ten", InvalidParameter, "precision@1000"),
         ("precision@", InvalidParameter, "a number of pages"),
         ("precision@0", InvalidParameter, "starts at page 1"),
         ("rank:by=linkedge", UnknownName, "Did you mean 'linkage'"),
@@ -141,7 +141,7 @@ def test_the_guide_tells_every_metric_with_its_parameters_and_defaults():
     assert sorted(told) == METRICS.names()
     for name, text in told.items():
         assert set(re.findall(r"`(\w+=\w+)`", text)) >= {str(each) for each in METRICS.parameters(name).values()}, name
-        assert ("*Only if asked.*" in text) == METRICS.factory(name).only_if_asked, name
+        assert ("*Only if asked.*" in text) == METRICS.factory(name).on_request_only, name
         assert "\nExample: " in text, name
 
 

@@ -219,8 +219,8 @@ def test_cash_is_what_loops_over_dictionaries_say(web_seed, reshare_every, a):
 def compare_with_plain(crawl, plain):
     """Crawl to the end; after each step every page has the cash that the plain strategy says."""
     sharing_again = []
-    find = crawl.strategy._richest.find
-    crawl.strategy._richest.find = lambda cash: sharing_again.extend(find(cash)) or sharing_again[-1:]
+    find = crawl.strategy._max_cash_heap.find
+    crawl.strategy._max_cash_heap.find = lambda cash: sharing_again.extend(find(cash)) or sharing_again[-1:]
     while asked := crawl.strategy.ask(1):
         plain.ask(asked[0], sharing_again)
         sharing_again.clear()

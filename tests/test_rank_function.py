@@ -357,7 +357,7 @@ def test_links_are_scored_only_for_rules_that_weigh_them(weights, anchors, windo
 def test_a_driver_that_does_not_score_links_is_told_so(score):
     strategy = RankFunction(**{score: 1})
     strategy.start([Seed(0, 0)], Random(0), None)
-    with pytest.raises(PluginError, match="Links came without"):
+    with pytest.raises(PluginError, match=r"`Links\.\w+`"):
         strategy.tell(Visit(0, 1.0, Links(numbers(1), numbers(0))))
 
 

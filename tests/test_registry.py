@@ -30,7 +30,7 @@ def test_none_lifts_a_bound_that_may_be_lifted():
 def test_make_hands_the_parameters_over():
     strategy = STRATEGIES.make("best_n_first:n=3,buffer=7")
     assert isinstance(strategy, BestNFirst)
-    assert strategy.memory_bound().waiting == 7 + 7
+    assert strategy.memory_bound().queued == 7 + 7
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_who_makes_a_strategy_in_python_is_told_of_its_bounds_too(make, says):
 def test_numbers_of_numpy_are_numbers_and_words_are_none(values, says):
     with pytest.raises(InvalidParameter, match=says):
         BestNFirst(**values)
-    assert BestNFirst(n=np.int64(3), buffer=np.int32(7)).memory_bound().waiting == 7 + 7
+    assert BestNFirst(n=np.int64(3), buffer=np.int32(7)).memory_bound().queued == 7 + 7
 
 
 class Plain(BreadthFirst):

@@ -9,7 +9,7 @@ from scenthound.reasons import EndReason
 from scenthound.relevance.cosine import Cosine
 from scenthound.simulator.scores import Observation, PageScores, TopicWords, scores_for
 from scenthound.simulator.simulator import simulate
-from scenthound.simulator.web import NotGot, Numbering, SimulatedWeb, VisibleLinks
+from scenthound.simulator.web import MissReason, Numbering, SimulatedWeb, VisibleLinks
 from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
 from scenthound.strategies.best_n_first import BestFirst
@@ -231,7 +231,7 @@ def test_the_same_page_is_not_got_twice():
     window = SimulatedWeb(SyntheticWeb({"a": ["b"]}, redirects={"b": "a"}).recorded, NOTHING)
     window.seeds([0])
     told(window, 0)
-    assert window.get(1) is NotGot.REPEATED
+    assert window.get(1) is MissReason.REPEATED
     with pytest.raises(PluginError, match="Page 0 was asked for twice"):
         window.get(0)
 

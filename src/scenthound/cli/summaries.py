@@ -104,8 +104,8 @@ def strategy_facts(name: str) -> dict[str, Any]:
     bound = strategy.memory_bound()
     return {
         "relevance_model": strategy.relevance_model,
-        "most_pages_waiting": bound.waiting,
-        "bytes_per_page_waiting": bound.bytes_per_waiting,
+        "most_pages_waiting": bound.queued,
+        "bytes_per_page_waiting": bound.bytes_per_queued,
         "bytes_per_url_seen": bound.bytes_per_url,
         "bytes_per_link_seen": bound.bytes_per_link,
     }

@@ -1,8 +1,8 @@
 """Judge the crawls of an experiment: curves with standard errors over topics.
 
 Rules
-- Who names no metric gets all that are installed with their default parameters, but for those that say `only_if_asked`:
-  classifiers that have to be trained, and curves made of other curves.
+- Who names no metric gets all that are installed with their default parameters, but for those that say
+  `on_request_only`: classifiers that have to be trained, and curves made of other curves.
 - PageRank, which linkage ranks need, is of all pages that all crawls of the run got. It is computed when a metric first
   asks for it, from links that may be followed.
 """
@@ -83,7 +83,7 @@ def chosen_metrics(names: Sequence[str] | None = None) -> tuple[list[Metric], li
 
 def default_metrics() -> list[str]:
     """All that are installed, but for those that are computed only if asked for."""
-    return [name for name in METRICS.names() if not getattr(METRICS.factory(name), "only_if_asked", False)]
+    return [name for name in METRICS.names() if not getattr(METRICS.factory(name), "on_request_only", False)]
 
 
 def evaluate(

@@ -99,7 +99,7 @@ class Metric(ABC):
     #: What a topic must have, so that people can be told why there is no value: "a description", "targets".
     needs: str = ""
     #: Whether it is computed only for who asks for it by name, because it takes long or repeats another.
-    only_if_asked: ClassVar[bool] = False
+    on_request_only: ClassVar[bool] = False
     #: Whether low values are good ones.
     lower_is_better: bool = False
 
@@ -185,7 +185,7 @@ class Area(Metric):
 
     name = "area"
     summary = "area under the curve of another metric, divided by the number of pages"
-    only_if_asked = True
+    on_request_only = True
 
     def __init__(self, of: str = "target_recall") -> None:
         self._metric = METRICS.make(of)
@@ -205,7 +205,7 @@ _NO_VECTORS = PoolVectors(TermRows(np.zeros(1, np.int64), _NO_PAGES, _NO_PAGES),
 
 
 @dataclass(frozen=True, slots=True)
-class GivenFacts:
+class FixedFacts:
     """A `PoolFacts` of these values; what is not given is not known."""
 
     similarities: FloatArray = field(default_factory=lambda: _NONE)

@@ -18,7 +18,7 @@ class Classified(Metric):
     name = "classified"
     summary = "share of visited pages that a classifier accepts which learnt the seeds of all topics"
     needs = "seeds of other topics to learn from"
-    only_if_asked = True
+    on_request_only = True
 
     def __init__(self, by: SeedJudge = "rocchio") -> None:
         self.by: SeedJudge = by
@@ -49,7 +49,7 @@ class Harvest(Metric):
     name = "harvest"
     summary = "share of visited pages that at least two of three trained judges accept"
     needs = "pages set aside for judges to learn from"
-    only_if_asked = True
+    on_request_only = True
 
     def __init__(self, by: HarvestJudge = "vote") -> None:
         self.by: HarvestJudge = by

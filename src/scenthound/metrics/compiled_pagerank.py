@@ -42,7 +42,7 @@ def improve(
     in_offset: LongArray,
     source: IntArray,
     passed_on: FloatArray,
-    given_back: FloatArray,
+    returned_rank: FloatArray,
     share: FloatArray,
     rank: FloatArray,
     tolerance: float,
@@ -55,7 +55,7 @@ def improve(
             held = 1.0
             for link in range(in_offset[page], in_offset[page + 1]):
                 held += share[source[link]]
-            held /= 1.0 - given_back[page]
+            held /= 1.0 - returned_rank[page]
             change += abs(held - rank[page])
             total += held
             rank[page] = held
@@ -70,15 +70,15 @@ def ranks(offset: LongArray, target: IntArray, damping: float, tolerance: float,
     n_pages = len(offset) - 1
     in_offset, source = turned_around(offset, target)
     # Of what a page holds: what each of its links passes on, and what a link to itself gives back.
-    passed_on, given_back = np.zeros(n_pages), np.zeros(n_pages)
+    passed_on, returned_rank = np.zeros(n_pages), np.zeros(n_pages)
     for page in range(n_pages):
         for linked in target[offset[page] : offset[page + 1]]:
             passed_on[page] = damping / (offset[page + 1] - offset[page])
             if linked == page:
-                given_back[page] = passed_on[page]
+                returned_rank[page] = passed_on[page]
     rank = np.ones(n_pages)
     rough = max(tolerance, ROUGH_TOLERANCE)
-    improve(in_offset, source, passed_on, given_back, passed_on.astype(np.float32), rank, rough, most_rounds)
-    improve(in_offset, source, passed_on, given_back, rank * passed_on, rank, tolerance, most_rounds)
+    improve(in_offset, source, passed_on, returned_rank, passed_on.astype(np.float32), rank, rough, most_rounds)
+    improve(in_offset, source, passed_on, returned_rank, rank * passed_on, rank, tolerance, most_rounds)
     rank /= rank.sum()
     return rank

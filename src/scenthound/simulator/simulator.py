@@ -18,7 +18,7 @@ from scenthound.reasons import EndReason
 from scenthound.simulator.compiled.driver import compiled_crawl
 from scenthound.simulator.modes import SEQUENTIAL, Mode
 from scenthound.simulator.scores import Observation, Scores, TopicWords
-from scenthound.simulator.web import Crawl, NotGot, SimulatedWeb, VisibleLinks
+from scenthound.simulator.web import Crawl, MissReason, SimulatedWeb, VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import SeenWeb, Strategy
 
@@ -81,14 +81,14 @@ class Timed:
         return (share * np.array(self._wall_ns, np.float64) + np.array(self._scoring_ns, np.float64)) / 1000.0
 
 
-class _Gathering:
+class _CrawlLog:
     """What a crawl got, and what it did not get, while it goes on."""
 
     def __init__(self) -> None:
         self._pages: list[int] = []
         self._relevance: list[float] = []
         self._time_s: list[float] = []
-        self._not_got = dict.fromkeys(NotGot, 0)
+        self._not_got = dict.fromkeys(MissReason, 0)
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -99,7 +99,7 @@ class _Gathering:
         if time_s is not None:
             self._time_s.append(time_s)
 
-    def miss(self, why: NotGot) -> None:
+    def miss(self, why: MissReason) -> None:
         self._not_got[why] += 1
 
     def crawl(self, cpu_us: FloatArray, ended: EndReason) -> Crawl:
@@ -108,8 +108,8 @@ class _Gathering:
             relevance=np.array(self._relevance),
             cpu_us=cpu_us,
             ended=ended,
-            n_missing=self._not_got[NotGot.MISSING],
-            n_repeated=self._not_got[NotGot.REPEATED],
+            n_missing=self._not_got[MissReason.MISSING],
+            n_repeated=self._not_got[MissReason.REPEATED],
             time_s=np.array(self._time_s) if self._time_s else None,
         )
 
@@ -141,12 +141,12 @@ def simulate(
     observation = Observation.to(strategy, scores, topic)
     window = SimulatedWeb(web, observation, shown)
     timed = Timed(strategy, window.seen)
-    got = _Gathering()
+    got = _CrawlLog()
     timed.start(window.seeds(seeds), rng)
     returns = mode.returns(timed, rng)
     while len(got) < page_budget and (returned := next(returns, None)):
         page = window.get(returned.page)
-        if isinstance(page, NotGot):
+        if isinstance(page, MissReason):
             got.miss(page)
             timed.drop(returned.page)
             continue

@@ -81,7 +81,7 @@ class UrlNumbers:
         return self._hosts.id_of(host)
 
 
-class NotGot(Enum):
+class MissReason(Enum):
     """Why a page asked for gave no visit."""
 
     MISSING = "not in the recording"
@@ -189,16 +189,16 @@ class SimulatedWeb:
         hosts = self._urls.hosts(numbers)
         return [Seed(page, host) for page, host in zip(numbers.tolist(), hosts.tolist(), strict=True)]
 
-    def get(self, number: int) -> int | NotGot:
+    def get(self, number: int) -> int | MissReason:
         """Fetch: the recorded page behind a number, redirects followed, or why there is none."""
         if number in self._asked:
             raise PluginError(f"Page {number} was asked for twice.")
         page = int(self._web.url_page[self._urls.id_of(number)])
         self._asked.add(number)
         if page < 0:
-            return NotGot.MISSING
+            return MissReason.MISSING
         if page in self._visited_pages:
-            return NotGot.REPEATED
+            return MissReason.REPEATED
         self._visited_pages.add(page)
         self._page_of_visited[number] = page
         return page

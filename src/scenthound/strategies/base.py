@@ -1,16 +1,17 @@
-"""The protocol of a strategy: ask and tell.
+"""The interface of a strategy: ask and tell.
 
-A driver calls `start` once, then in turn `ask` for pages and, for each page asked, `tell` with its visit or `drop` if
-it cannot be had. A strategy does no I/O and reads no clock; its randomness comes from the generator handed to `start`.
+A driver calls `start` once. It then calls `ask` for pages to fetch and, for each of them, `tell` with the visit or
+`drop` if there is no page. A strategy does no I/O and reads no clock; its randomness comes from the generator passed to
+`start`.
 
-Rules, which `scenthound.testing.check_strategy` puts to the test
-- The same seeds, generator and answers give the same questions.
-- No page is asked for twice, and none that is neither a seed nor linked from a visited page.
-- No page is asked for on a host that is not ready.
-- When `ready` is given, no two pages of one answer are on the same host: one that got its turn is not ready any more.
-- `ask` answers with nothing when nothing can be asked *now*; the crawl is over only when `len(strategy)` is 0 too.
-- `restore(state())` on a new object goes on where the old one stood.
-- It holds no more than its `memory_bound` says.
+Rules, which `scenthound.testing.check_strategy` tests
+- The same seeds, generator and visits give the same requests.
+- No page is requested twice, and none that is neither a seed nor linked from a visited page.
+- No page is requested on a host that is not ready.
+- When `ready` is given, the pages of one response are on different hosts: a host is not ready again after its turn.
+- `ask` returns an empty list if no page can be requested *now*; the crawl has ended only if `len(strategy)` is 0 too.
+- `restore(state())` on a new object continues the crawl.
+- Memory stays within `memory_bound`.
 """
 
 from abc import ABC, abstractmethod
@@ -24,75 +25,74 @@ from scenthound.model import IntArray, Links, Seed, Visit
 from scenthound.registry import Registry, Value, all_arguments, check_arguments
 from scenthound.strategies.kernels import Kernel
 
-#: A checkpoint: strings, numbers and lists under string keys, so that it survives JSON.
+#: A checkpoint that can be written as JSON: strings, numbers and lists under string keys.
 State = Mapping[str, Any]
 
-#: The guide of a crawler that is given the description of its topic, as those of menczer2001 are.
+#: The relevance model of crawlers that use the description of the topic, as in menczer2001.
 BY_DESCRIPTION = "cosine:description=true"
 
-#: Sets of parameter values by name.
+#: Named sets of parameter values.
 Presets = Mapping[str, Mapping[str, Value]]
 
 
 class SeenWeb(Protocol):
-    """What the crawl has seen. Any question about a page beyond what its visited parents said raises `LeakageError`."""
+    """What the crawl has seen. `LeakageError` is raised for anything that no visited page has revealed."""
 
     def url(self, page: int) -> str:
-        """The address of a page that is a seed or that a visited page links to."""
+        """The URL of a seed or of a page that a visited page links to."""
 
     def host(self, page: int) -> int:
-        """The host of a page that is a seed or that a visited page links to."""
+        """The host of a seed or of a page that a visited page links to."""
 
     def words(self, page: int) -> IntArray:
         """The words of a visited page."""
 
     def link_positions(self, page: int) -> tuple[IntArray, IntArray]:
-        """Where the anchors of a visited page's links start and end among its words, in the order of the links."""
+        """The offsets, in words, at which the anchors of a visited page's links start and end, in link order."""
 
     def links(self, page: int) -> Links:
-        """The links of a visited page once more, as its visit told them: for strategies that keep none."""
+        """The links of a visited page, as in its visit: for strategies that do not store them."""
 
     def domain(self, host: int) -> int:
-        """The number of the registrable domain that a known host belongs to."""
+        """The number of the registrable domain of a known host."""
 
     def topic_words(self, *, description: bool = False) -> IntArray:
-        """The words of the topic's keywords, or of its description, repeats kept."""
+        """The words of the topic's keywords, or of its description, with repetitions."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryBound:
-    """What a strategy may hold. At most `waiting` pages wait at any moment (None: no bound); and so many bytes are held
-    for each page that waits or is on its way, for each URL that the crawl has seen, and for each link that it was told
-    of. 0 for links says that no link structure is kept."""
+    """An upper bound of a strategy's memory: at most `queued` queued pages (None: no bound), and bytes for each page
+    that is queued or in flight, for each URL seen and for each link seen. 0 bytes per link: no links are stored."""
 
-    waiting: int | None
-    bytes_per_waiting: int
+    queued: int | None
+    bytes_per_queued: int
     bytes_per_url: int
     bytes_per_link: int = 0
 
 
 class Strategy(ABC):
-    """One crawl's policy. The constructor takes parameters only, all with defaults."""
+    """The crawl order of one crawl. The constructor takes parameters only."""
 
     #: One line for `scenthound strategies`.
     summary: ClassVar[str] = ""
-    #: Parameter values by the name of the study, or of the idea, they belong to.
+    #: Named sets of parameter values, such as those of a study.
     presets: ClassVar[Presets] = {}
-    #: The relevance model that scores for this strategy unless the run says otherwise.
+    #: The default relevance model.
     relevance_model: str = "cosine"
-    #: Which of the topic's words the strategy reads by itself; a topic without any of them in the web is refused.
+    #: Which words of the topic the strategy reads itself; a topic is refused if none of them is in the web.
     reads_topic: Literal["keywords", "description"] | None = None
-    #: Whether the strategy looks at `Visit.relevance`; if not, scoring pages is no cost of it.
+    #: Whether the strategy uses `Visit.relevance`; if not, scoring is not part of its CPU time.
     needs_relevance: ClassVar[bool] = True
-    #: Over how many words around a link `Links.predicted` is to be computed; None: not at all.
+    #: The number of words around a link that `Links.predicted` is computed from; None: not computed.
     context_words: int | None = None
-    #: Whether `Links.anchors` is to be computed.
+    #: Whether `Links.anchors` is computed.
     needs_anchors: bool = False
-    #: What the strategy was made with, by name, defaults included.
+    #: The constructor arguments by name, defaults included.
     parameters: Mapping[str, Any]
 
     def __new__(cls, *args: Any, **named: Any) -> Self:
-        # Whoever makes a strategy, by name or in Python, is told at once if a parameter is out of range.
+        # Parameters out of range are refused here, for strategies made by name and in Python alike.
         check_arguments(cls, cls.__name__, args, named)
         made = super().__new__(cls)
         made.parameters = all_arguments(cls, args, named)
@@ -117,51 +117,52 @@ class Strategy(ABC):
 
     @abstractmethod
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
-        """At most n pages to get next, best first, on hosts that are ready, each page on another; None means that all
-        hosts are, and that any number of pages may be on one."""
+        """At most n pages to fetch next, best first, each on another host that is ready. None: all hosts are ready, for
+        any number of pages."""
 
     def regrets(self) -> list[float]:
-        """The price of politeness: for each page of the last answer, the best score that waited on a host at rest minus
-        its own. What counts is the frontier when the page left it, if that host still rests, and, where several leave
-        it together, those of them that still wait. Never negative, and 0 when every host is ready. Empty from
-        strategies that have no score to compare."""
+        """The cost of politeness, for each page of the last `ask`: the best score on a waiting host minus its own
+        score.
+
+        It is taken from the frontier when the page left it, if that host is still waiting, and from the pages that left
+        together with it and are still queued. Never negative, and 0 if all hosts are ready. Empty if the strategy has
+        no scores."""
         return []
 
     def scores(self) -> list[float]:
-        """By what each page of the last answer was chosen, higher being better; for people who ask why. Empty from
-        strategies that go by no score."""
+        """The score of each page of the last `ask`, higher is better. Empty if the strategy has no scores."""
         return []
 
     @abstractmethod
     def tell(self, visit: Visit) -> None:
-        """Learn of a page that was got."""
+        """Learn from a visited page."""
 
     @abstractmethod
     def drop(self, page: int) -> None:
-        """Learn that a page asked for cannot be had: dead, refused, or had under another address."""
+        """Learn that there is no page at a requested URL: dead, refused, or visited under another URL."""
 
     @abstractmethod
     def __len__(self) -> int:
-        """How many known pages wait to be asked for."""
+        """The number of queued pages."""
 
     @abstractmethod
     def state(self) -> State:
-        """All that `restore` needs."""
+        """A checkpoint for `restore`."""
 
     @abstractmethod
     def restore(self, state: State, seen: SeenWeb) -> None:
-        """Take up the crawl whose state was saved; instead of `start`, on an object with the same parameters."""
+        """Continue the crawl of a checkpoint: called instead of `start`, on an object with the same parameters."""
 
     @abstractmethod
     def memory_bound(self) -> MemoryBound:
-        """What the strategy may hold, by its parameters."""
+        """The upper bound of its memory, given its parameters."""
 
 
 STRATEGIES: Registry[Strategy] = Registry("strategy", "scenthound.strategies", Strategy)
 
 
 def restored_rng(state: State) -> Random:
-    """The generator whose `getstate()` was saved under "rng"."""
+    """The generator whose `getstate()` is under "rng"."""
     version, internal, gauss = state["rng"]
     rng = Random()
     rng.setstate((version, tuple(internal), gauss))

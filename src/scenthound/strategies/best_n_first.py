@@ -1,8 +1,12 @@
 """Best-N-First (menczer2001 Fig. 2 for N = 1; pant2002 Fig. 1; wang2009 with N = 50).
 
-The N best links leave the frontier together and are visited in random order. Each page is scored by its relevance to
-the topic (the cosine of menczer2001 Eq. 1 unless the run says otherwise), and each of its links enters the frontier
-with the score of the page it is on. N is the greediness: 1 exploits, larger N explores.
+The N best links leave the frontier together and are visited in random order. A link has the relevance of the page it is
+on (by default the cosine of menczer2001 Eq. 1). N is the greediness: 1 exploits, larger N explores.
+
+Link-context prediction (wang2009 Eq. 9) is the traditional focused crawler that wang2009 compares OTIE with: a link is
+scored by its page and by the words around it. A URL found again keeps its highest score, as in the study. So a URL
+linked twice on one page has the better of both scores; under the other rules of `found_again` the second link counts as
+one found later.
 """
 
 from typing import ClassVar
@@ -13,15 +17,16 @@ from scenthound.model import FloatArray, Visit
 from scenthound.strategies.base import BY_DESCRIPTION, Presets
 from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize
 from scenthound.strategies.kernels import BestFirstKernel, FoundAgain, Kernel
-from scenthound.strategies.per_url import PageWeight, Window, promised_relevance
+from scenthound.strategies.per_url import PageWeight, Window, predicted_relevance
 
 
 class BestNFirst(FrontierStrategy):
-    """`n` links are taken per round; `buffer` bounds the frontier (pant2002: 256), none lifts the bound. `found_again`
-    is the score that a URL keeps (R: the highest). With `description` the crawler is given the topic's description, as
-    in menczer2001, instead of its keywords, as in pant2002."""
+    """`n` links leave the frontier per round; `buffer` is the size of the frontier (pant2002: 256; none: unbounded).
+    `found_again` is the score that a URL keeps when it is found again (SPEC section 2, R: the highest). With
+    `description` pages are compared with the topic's description, as in menczer2001, instead of its keywords, as in
+    pant2002."""
 
-    summary = "the n links found on the pages nearest to the topic, visited in random order"
+    summary = "the n links on the most relevant pages, visited in random order"
     presets: ClassVar[Presets] = {
         "pant2002": {"n": 256, "buffer": 256},
         "wang2009": {"n": 50, "buffer": None},
@@ -46,7 +51,7 @@ class BestNFirst(FrontierStrategy):
         self._enter(visit, np.full(len(visit.links), visit.relevance))
 
     def _enter(self, visit: Visit, scores: FloatArray) -> None:
-        """Let the links of a page enter, each with its score."""
+        """Add the links of a page with these scores."""
         pages, hosts = visit.links.pages, visit.links.hosts
         if self._found_again == "highest":
             self._frontier.push_max(pages, hosts, scores)
@@ -57,33 +62,24 @@ class BestNFirst(FrontierStrategy):
 
 
 class BestFirst(BestNFirst):
-    """Best-N-First with N = 1 (menczer2001 Fig. 2); the other parameters are those of Best-N-First."""
+    """Best-N-First with N = 1 (menczer2001 Fig. 2)."""
 
-    summary = "the link found on the page nearest to the topic"
+    summary = "the link on the most relevant page"
     presets: ClassVar[Presets] = {
         "menczer2001": {"buffer": 200, "description": True},
         "pant2002": {"buffer": 256},
     }
+    kernel = BestNFirst.kernel
 
     def __init__(self, buffer: Buffer = 256, found_again: FoundAgain = "highest", description: bool = False) -> None:
         super().__init__(1, buffer, found_again, description)
 
-    kernel = BestNFirst.kernel
-
-
-# Link-context prediction (wang2009 Eq. 9): each link is scored by its page and by the words around it.
-#
-# The traditional focused crawler that wang2009 compares OTIE with. A URL found again keeps its highest score, as in
-# the study, where a higher score overwrites a lower one. So a URL linked twice on one page has the better of both;
-# under the other rules of `found_again` its second link is a finding like any other.
-
 
 class LinkContext(BestNFirst):
-    """`b` is the weight of the whole page (beta of Eq. 9: 0.25), `window` the number of words around a link (20), `n`
-    the links taken per round (wang2009: 50), `buffer` the bound of the frontier (wang2009: none), `found_again` the
-    score that a URL keeps (wang2009: the highest)."""
+    """Link-context prediction: `b` is the weight of the page (beta of wang2009 Eq. 9: 0.25), `window` the number of
+    words around a link (20). The other parameters are those of Best-N-First (wang2009: n=50, buffer=none)."""
 
-    summary = "the n links whose pages and surrounding words promise most"
+    summary = "the n links with the most relevant pages and surrounding words"
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
     relevance_model = "svm"
 
@@ -103,4 +99,4 @@ class LinkContext(BestNFirst):
         return BestFirstKernel(self._found_again, self._n, self._buffer, self.context_words, self._page_weight)
 
     def tell(self, visit: Visit) -> None:
-        self._enter(visit, promised_relevance(visit.relevance, visit.links, self._page_weight))
+        self._enter(visit, predicted_relevance(visit.relevance, visit.links, self._page_weight))

@@ -1,6 +1,6 @@
 """Breadth-First: links in the order they were found (pant2002, wang2009).
 
-The plain baseline that reads nothing of a page. When the queue is full, new links are dropped (SPEC section 2, R).
+The baseline that ignores the content of pages. A full queue drops new links (SPEC section 2, R).
 """
 
 from collections.abc import Sequence
@@ -17,15 +17,15 @@ from scenthound.strategies.kernels import BreadthFirstKernel, Kernel
 
 
 class BreadthFirst(FrontierStrategy):
-    """First in, first out. `buffer` bounds the queue, none lifts the bound. `when_full` is what a full queue drops: new
-    links (R), which may be found again, or the oldest, which then count as dealt with."""
+    """First in, first out. `buffer` is the size of the queue (none: unbounded). `when_full` says what a full queue
+    drops: new links (R), which may be found again, or the oldest, which are not queued again."""
 
     summary = "links in the order they were found"
     presets: ClassVar[Presets] = {"pant2002": {"buffer": 256}, "wang2009": {"buffer": None}}
     needs_relevance = False
 
     def __init__(self, buffer: Buffer = 256, when_full: Literal["drop_new", "drop_oldest"] = "drop_new") -> None:
-        # The queue is kept from overflowing here: a bounded frontier would evict the newest.
+        # The bound is enforced in `_append`: a bounded frontier would evict the newest links.
         super().__init__(1, None)
         self._queue_size = buffer
         self._drops_new = when_full == "drop_new"
@@ -49,7 +49,7 @@ class BreadthFirst(FrontierStrategy):
         if self._queue_size is not None and self._drops_new:
             fits = self._that_fit(pages.tolist())
             pages, hosts = pages[fits], hosts[fits]
-        # The earlier a page was found, the higher it scores; a page found again keeps its place.
+        # The earlier a page was found, the higher its score; a page found again keeps its score.
         order = np.arange(self._n_found, self._n_found + len(pages), dtype=np.float64)
         self._n_found += len(pages)
         self._frontier.push_first(pages, hosts, -order)
@@ -57,16 +57,16 @@ class BreadthFirst(FrontierStrategy):
             self._frontier.pop(max(0, len(self._frontier) - self._queue_size))
 
     def _that_fit(self, pages: list[int]) -> list[int]:
-        """The places of the pages for which the queue has room. A link dropped may be found again when there is."""
+        """The indices of the pages that the queue has room for."""
         room = (self._queue_size or 0) - len(self._frontier)
         fits: list[int] = []
         entering: set[int] = set()
-        for place, page in enumerate(pages):
+        for index, page in enumerate(pages):
             if len(fits) >= room:
                 break
             if page not in entering and not self._frontier.knows(page):
                 entering.add(page)
-                fits.append(place)
+                fits.append(index)
         return fits
 
     def _own_state(self) -> dict[str, Any]:
@@ -76,4 +76,4 @@ class BreadthFirst(FrontierStrategy):
         self._n_found = state["n_found"]
 
     def memory_bound(self) -> MemoryBound:
-        return replace(super().memory_bound(), waiting=self._queue_size)
+        return replace(super().memory_bound(), queued=self._queue_size)

@@ -1,6 +1,6 @@
-"""A rank function from a file: what `scenthound evolve` came to, or what a person wrote (`rank_file`).
+"""A rank function from a file, written by `scenthound evolve` or by hand (`rank_file`).
 
-The file is read once, when the strategy is made. Without one it is the individual that johnson2003 evolved.
+The file is read once, by the constructor. Without a file it is the individual that johnson2003 evolved.
 """
 
 from pathlib import Path
@@ -15,8 +15,8 @@ from scenthound.strategies.rank_function import RankFunction
 
 
 class Evolved(RankFunction):
-    """`file` is the file with the rules, their guide, their threshold and their reading of HUB; `n` and `buffer` are
-    those of the rank function."""
+    """`file` has the rules, the relevance model, the threshold and the definition of HUB; `n` and `buffer` are those of
+    the rank function."""
 
     summary = "the URL that ranks best by a formula from a file; without a file, by the one published in johnson2003"
     presets: ClassVar[Presets] = {}
@@ -30,16 +30,14 @@ class Evolved(RankFunction):
         self.relevance_model = found.relevance_model
         self._go_by(found.rules)
 
-    kernel = RankFunction.kernel
-
 
 def choice_of(path: Path) -> str:
-    """How a file is chosen wherever a strategy is named; BadParameter for a path that cannot be written there."""
+    """The name of the strategy of a file; raises InvalidParameter if the path cannot be part of a name."""
     choice = Choice("evolved", (("file", str(path)),))
     text = str(choice)
     if "," in text or STRATEGIES.parse(text) != choice:
         raise InvalidParameter(
-            f"{printable(path)!r} cannot be written as evolved:file=..., where a comma ends a value, blanks around it "
-            "are lost, and none is no file: rename or move the file."
+            f"{printable(path)!r} cannot be written as evolved:file=...: a path must not contain commas, start or end "
+            "with a space, or be `none`. Rename or move the file."
         )
     return text

@@ -1,17 +1,17 @@
-"""Fish-Search (De Bra and Post 1994), as told by Hersovici et al. 1998, Fig. 1: search on where there was food.
+"""Fish-Search (De Bra and Post 1994), as described by Hersovici et al. 1998, Fig. 1: continue near relevant pages.
 
 A page is relevant or not. The first links of a relevant page score 1, the first links of another 0.5, all further ones
-0; "first" is in page order, each distinct URL once, whether it was visited or not. And links have a depth, the number
-of irrelevant pages in a row that the search may still go through. Below a relevant page it is `depth`, below another
-one less than its own; the links of a page at depth 0 are not followed, so that a dry area is given up and the crawl may
-end before its budget. A URL found again has the higher score and the greater depth of both (step 3).
+0; "first" means in page order, each distinct URL once, visited or not. Links also have a depth: the number of
+consecutive irrelevant pages that the search may still pass through. It is `depth` below a relevant page and one less
+than that of the page below another; links of a page at depth 0 are not followed, so that the crawl leaves irrelevant
+areas and may end before its budget. A URL found again has the higher score and the greater depth of both (step 3).
 
-Our reading where the figure is silent
-- Relevant is a page whose relevance is above `threshold`. With the cosine as guide, 0 says: any keyword in the page.
-  With a classifier give the probability at which it says yes, 0.5: none is ever 0, and all would be relevant.
-- Fig. 1 looks at the depth before it looks at the relevance, so that a relevant page at depth 0 is the end too. De Bra
-  and Post follow its links: `revive`.
-- Links that score the same come in random order (SPEC section 2, common R); De Bra and Post put new ones in front.
+Where the figure leaves details open
+- A page is relevant if its relevance is above `threshold`. With the cosine, 0 means: any keyword on the page. With a
+  classifier set the decision threshold, 0.5: no probability is exactly 0, so all pages would be relevant.
+- Fig. 1 checks the depth before the relevance, so a relevant page at depth 0 is not followed either. De Bra and Post
+  follow its links: `revive`.
+- Links with equal scores are in random order (SPEC section 2, common R); De Bra and Post put new ones first.
 - `a * width` is rounded down.
 """
 
@@ -26,15 +26,15 @@ import numpy as np
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import MemoryBound, SeenWeb, State
-from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize, first_places, seed_arrays
+from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize, first_positions, seed_arrays
 from scenthound.strategies.per_url import per_url, restored, saved, with_room
 
-#: How many irrelevant pages in a row the search goes through.
+#: The number of consecutive irrelevant pages that the search passes through.
 Depth = Annotated[int, Bounds(0, 1000)]
 #: A page is relevant if its relevance is greater.
 Threshold = Annotated[float, Bounds(0, 1)]
 
-#: The depth of a URL not seen yet, and what one URL's depth takes in an array that may be twice as long as needed.
+#: The depth of a URL not seen yet, and the bytes per URL in an array that may be twice as long as needed.
 UNKNOWN = -1
 BYTES_PER_DEPTH = 8
 
@@ -42,7 +42,7 @@ OF_RELEVANT_PAGE, OF_OTHER_PAGE, BEYOND_WIDTH = 1.0, 0.5, 0.0
 
 
 class DepthBoundSearch(FrontierStrategy):
-    """What Fish-Search and Shark-Search share: all of Fig. 1 but step 3.1, the potential scores of the links."""
+    """The common part of Fish-Search and Shark-Search: all of Fig. 1 but step 3.1, the potential scores of links."""
 
     _depth: IntArray
 
@@ -73,7 +73,7 @@ class DepthBoundSearch(FrontierStrategy):
 
     @abstractmethod
     def _potential_scores(self, visit: Visit, relevant: bool) -> tuple[IntArray, FloatArray]:
-        """Where the distinct links of a page stand, and the score of each (Fig. 1, step 3.1)."""
+        """The indices of the distinct links of a page, and the score of each (Fig. 1, step 3.1)."""
 
     def _deepen(self, pages: IntArray, depth: int) -> None:
         self._depth = with_room(self._depth, pages, UNKNOWN)
@@ -91,12 +91,12 @@ class DepthBoundSearch(FrontierStrategy):
 
 
 class FishSearch(DepthBoundSearch):
-    """`width` is the number of links that an irrelevant page sends out first (left to the user by both texts; 10 is our
-    choice), `a` the factor by which a relevant page sends out more (Fig. 1: typically 1.5), `depth` that of links below
-    a relevant page and of the seeds. `threshold` and `revive` are told above; `n` links are taken per round, and
-    `buffer` bounds the frontier (both texts: 1, none)."""
+    """`width` is the number of first links of an irrelevant page (left open by both papers; 10 is our choice), `a` the
+    factor for relevant pages (Fig. 1: typically 1.5), `depth` the depth of seeds and of links on relevant pages.
+    `threshold` and `revive` are described above. `n` links leave the frontier per round; `buffer` is the size of the
+    frontier (both papers: 1, none)."""
 
-    summary = "the first links of relevant pages, as far as a few irrelevant pages in a row"
+    summary = "the first links of relevant pages, through at most a few consecutive irrelevant pages"
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class FishSearch(DepthBoundSearch):
         self._width_of_relevant = int(a * width)
 
     def _potential_scores(self, visit: Visit, relevant: bool) -> tuple[IntArray, FloatArray]:
-        distinct = first_places(visit.links.pages)
+        distinct = first_positions(visit.links.pages)
         width, score = (self._width_of_relevant, OF_RELEVANT_PAGE) if relevant else (self._width, OF_OTHER_PAGE)
         scores = np.full(len(distinct), BEYOND_WIDTH)
         scores[:width] = score

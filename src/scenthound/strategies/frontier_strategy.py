@@ -113,16 +113,16 @@ class Round:
     def _with_regrets(self, given: list[PoppedPage], ready_hosts: ReadyHosts | None) -> list[PoppedPage]:
         if ready_hosts is None:
             return [taken._replace(regret=0.0) if taken.regret else taken for taken in given]
-        best = self._best_at_rest(ready_hosts, min((taken.score for taken in given), default=inf))
+        best = self._best_on_waiting_hosts(ready_hosts, min((taken.score for taken in given), default=inf))
         return [taken._replace(regret=self._regret(taken, best, ready_hosts)) for taken in given]
 
     @staticmethod
-    def _regret(taken: PoppedPage, best_at_rest: float, ready_hosts: ReadyHosts) -> float:
+    def _regret(taken: PoppedPage, best_waiting: float, ready_hosts: ReadyHosts) -> float:
         # A host that has rested enough is no reason to regret any more.
         rests_still = taken.waiting_host != NO_HOST and ready_hosts.is_waiting(taken.waiting_host)
-        return max(taken.regret if rests_still else 0.0, regret(best_at_rest, taken.score))
+        return max(taken.regret if rests_still else 0.0, regret(best_waiting, taken.score))
 
-    def _best_at_rest(self, ready_hosts: ReadyHosts, worst_given: float) -> float:
+    def _best_on_waiting_hosts(self, ready_hosts: ReadyHosts, worst_given: float) -> float:
         """The best score on a host at rest, if it is better than the worst that was given. No such page has left since
         the giving began, so that it was the best for each of them."""
         for best, host in reversed(self._bests):
@@ -150,7 +150,7 @@ Buffer = Annotated[int | None, Bounds(1)]
 #: Bytes for each page that waits and for each URL, measured where most is held: each page on a host of its own, tables
 #: just grown or still as large as when most pages waited. Many pages on few hosts take half of it.
 #: Compiled, an unbounded frontier takes a tenth.
-UNBOUNDED = MemoryBound(None, bytes_per_waiting=280, bytes_per_url=350)
+UNBOUNDED = MemoryBound(None, bytes_per_queued=280, bytes_per_url=350)
 BYTES_IN_BOUNDED_FRONTIER = 120
 BYTES_IN_ROUND = 440
 BYTES_PER_URL_BESIDE_BOUNDED = 200
@@ -276,7 +276,7 @@ def seed_arrays(seeds: Sequence[Seed]) -> tuple[IntArray, IntArray]:
     return np.array([s.page for s in seeds], np.int32), np.array([s.host for s in seeds], np.int32)
 
 
-def first_places(pages: IntArray) -> IntArray:
+def first_positions(pages: IntArray) -> IntArray:
     """Where each distinct page stands first, in page order: a page's links are a set in the studies' formulas."""
     _, first = np.unique(pages, return_index=True)
     return np.sort(first).astype(np.int32)

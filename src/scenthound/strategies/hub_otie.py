@@ -1,18 +1,17 @@
-"""OTIE by hubs: a page that links to rich pages pours some of their riches over its other links.
+"""OTIE with hubs: a page that links to pages with much cash passes some of it on to its other links.
 
-wang2009 closes with the wish to see OTIE with hubs and authorities (Kleinberg's HITS) in PageRank's place. This is our
-design of it. In HITS a good hub links to good authorities, and an authority is good because good hubs link to it. SALSA
-(Lempel and Moran 2000) makes a walk of it: from an authority back along a link to a hub, then along another of the
-hub's links to an authority. On-line, without link structure, a link can be gone back along at one moment only: when
-the page it is on shares its cash. So before page i shares, it collects `hub_share` of the cash of each page that it
-links to, and then shares its own cash and what it collected by Eq. 6.
+Future work of wang2009 is OTIE with hubs and authorities (Kleinberg's HITS) instead of PageRank. The design is ours. In
+HITS a good hub links to good authorities, and an authority is good because good hubs link to it. SALSA (Lempel and
+Moran 2000) is a random walk: from an authority back along a link to a hub, then along another link of the hub to an
+authority. On-line, without stored links, a link can be followed back only when its page shares its cash. So before page
+i shares, it collects `hub_share` of the cash of each page that it links to, and then shares its own cash and the
+collected cash by Eq. 6.
 
-SALSA shares an authority's weight among all its in-links. How many there are is not known during a crawl, so a fixed
-share stands for it. What is collected is not revised (Eq. 8): that the hub is irrelevant says nothing against the pages
-whose cash it was.
+SALSA shares the weight of an authority among all its in-links. Their number is unknown during a crawl, so a fixed share
+replaces it. Collected cash is not revised (Eq. 8): an irrelevant hub says nothing about the pages it links to.
 
-Collected is from pages that wait and from visited ones. Pages on their way keep theirs, for which they were chosen; and
-so do seeds that wait with an infinite score. A page that links to itself has nothing left to collect.
+Cash is collected from queued and visited pages. Pages in flight keep theirs, and so do queued seeds with an infinite
+score. A page that links to itself has nothing left to collect.
 """
 
 from typing import Annotated, ClassVar
@@ -22,17 +21,17 @@ import numpy as np
 from scenthound.model import IntArray
 from scenthound.registry import Bounds
 from scenthound.strategies.base import Presets
-from scenthound.strategies.cash import WAITS
+from scenthound.strategies.cash import QUEUED
 from scenthound.strategies.frontier_strategy import RoundSize
 from scenthound.strategies.otie import Flatness, Otie, Rounds, Strength, WhenHopeless
 from scenthound.strategies.per_url import PageWeight, Window
 
 
 class HubOtie(Otie):
-    """`hub_share` is what a page collects of the cash of each page that it links to; with 0 this is OTIE. The other
+    """`hub_share` is the share that a page collects of the cash of each page it links to; 0 is OTIE. The other
     parameters are those of OTIE."""
 
-    summary = "as otie, and a page that links to rich pages pours some of their cash over its other links"
+    summary = "like otie, but pages also collect cash from the pages they link to and share it among their links"
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
 
     def __init__(
@@ -64,12 +63,12 @@ class HubOtie(Otie):
 
     def _collected(self, pages: IntArray) -> float:
         self._cash.make_room(pages)
-        waits = self._cash.place[pages] == WAITS
+        is_queued = self._cash.location[pages] == QUEUED
         visited = self._relevance[pages] >= 0
-        return self._from_waiting(pages[waits]) + self._from_visited(pages[visited])
+        return self._from_queued(pages[is_queued]) + self._from_visited(pages[visited])
 
-    def _from_waiting(self, pages: IntArray) -> float:
-        """Lower the scores of pages that wait; those that this page is the first to link to have nothing yet."""
+    def _from_queued(self, pages: IntArray) -> float:
+        """Lower the scores of queued pages; new pages have no score yet (NaN)."""
         cash = self._frontier.scores(pages)
         self._frontier.rescore(pages, (1 - self._hub_share) * cash)
         return self._hub_share * float(np.nansum(cash))

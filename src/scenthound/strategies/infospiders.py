@@ -303,9 +303,9 @@ class InfoSpiders(Strategy):
 
     def _settle_in_vain(self, agent: Spider, cost: float) -> Turn:
         """Let an agent live with a step that brought no new page, if it has the patience."""
-        agent.n_steps_in_vain += 1
+        agent.n_unproductive_steps += 1
         turn = self._settle(agent, 0.0, cost)
-        if turn is Turn.STEPPED and self._patience is not None and agent.n_steps_in_vain >= self._patience:
+        if turn is Turn.STEPPED and self._patience is not None and agent.n_unproductive_steps >= self._patience:
             self._population.bury(agent)
             return Turn.DIED
         return turn
@@ -317,7 +317,7 @@ class InfoSpiders(Strategy):
     def tell(self, visit: Visit) -> None:
         agent = self._population.call_back(visit.page)
         self._map.visit(visit.page, visit.relevance)
-        agent.n_steps_in_vain = 0
+        agent.n_unproductive_steps = 0
         if agent.page != visit.page:  # else it is its seed, where it was from the beginning
             self._follow(agent)
             self._settle(agent, visit.relevance, self._cost)

@@ -1,7 +1,7 @@
-"""Who links to whom, as far as the downloaded pages tell: the sets L(p) and P(u) of johnson2003, section 2.2.
+"""The link graph of the downloaded pages, the sets L(p) and P(u) of johnson2003 section 2.2, and scores of ancestors.
 
-Every downloaded page's links are kept, one after the other in the order of the downloads; and each link knows the
-earlier link to the same URL, so that a URL's parents are found by going back from its latest link.
+The links of all downloaded pages are stored in download order. Each link has the index of the previous link to the same
+URL, so that the parents of a URL are found by following these indices from its latest link.
 """
 
 from math import inf
@@ -22,23 +22,23 @@ class KnownLinks:
     def __init__(self) -> None:
         self.n_downloaded = 0
         self.n_links = 0
-        # By URL: the number of its download, and its latest link.
+        # By URL: the number of its download, and the index of its latest link.
         self._turn = np.zeros(0, np.int32)
         self._latest = np.zeros(0, np.int32)
-        # By download: its page, and where its links start; one more start than downloads.
+        # By download: its page, and the index of its first link, with one more at the end.
         self._page = np.zeros(0, np.int32)
         self._start = np.zeros(1, np.int64)
-        # By link: where it leads, and the earlier link to the same URL.
+        # By link: its target, and the index of the previous link to the same URL.
         self._target = np.zeros(0, np.int32)
         self._earlier = np.zeros(0, np.int32)
 
     def reach(self, n_urls: int) -> None:
-        """Have room for URLs with numbers below `n_urls`."""
+        """Make room for URLs with numbers below `n_urls`."""
         self._turn = grown(self._turn, n_urls, NONE)
         self._latest = grown(self._latest, n_urls, NONE)
 
     def add(self, page: int, links: IntArray) -> None:
-        """Learn of a page that was downloaded; none of its links stands twice."""
+        """Add a downloaded page with its distinct links."""
         first, last = self.n_links, self.n_links + len(links)
         self._page = grown(self._page, self.n_downloaded + 1, NONE)
         self._start = grown(self._start, self.n_downloaded + 2, 0)
@@ -57,14 +57,14 @@ class KnownLinks:
         return downloaded
 
     def out_links(self, pages: IntArray) -> tuple[LongArray, IntArray]:
-        """All links of some downloaded pages: for each, which of the pages it is on, and where it leads."""
+        """All links of downloaded pages: for each link the index of its page in `pages`, and its target."""
         turns = self._turn[pages]
         first = self._start[turns]
         n_links = self._start[turns + 1] - first
         on_page = np.repeat(np.arange(len(pages)), n_links)
         n_before = np.cumsum(n_links) - n_links
-        place = np.arange(len(on_page)) + (first - n_before)[on_page]
-        return on_page, self._target[place]
+        links = np.arange(len(on_page)) + (first - n_before)[on_page]
+        return on_page, self._target[links]
 
     def parents(self, page: int) -> IntArray:
         """P(u): the downloaded pages with a link to this one."""
@@ -73,7 +73,7 @@ class KnownLinks:
         while link != NONE:
             links.append(link)
             link = self._earlier.item(link)
-        # Links stand in the order of downloads, so the page a link is on is the last that starts no later.
+        # Links are in download order, so the page of a link is the last one that starts no later.
         turns = np.searchsorted(self._start[: self.n_downloaded + 1], np.array(links, np.int64), side="right") - 1
         return self._page[turns]
 
@@ -85,57 +85,55 @@ class KnownLinks:
         }
 
 
-# The scores of parents, grandparents and so on of every URL seen (johnson2003 Eq. 9-12).
-#
-# Generation k of u is made of the generations k - 1 of its parents (Eq. 10), so its highest score is the highest of
-# theirs, and so is its lowest. Both are kept for each URL and each generation, generation 0 being the page itself.
-# They only ever widen. When generation k of a downloaded page does, generation k + 1 of the pages it links to may,
-# and nothing else: what a download changes is found by going once through the generations, from parents to children.
-
-#: How many generations of parents are looked at (johnson2003 section 3.1).
+#: The number of generations of ancestors (johnson2003 section 3.1).
 N_GENERATIONS = 5
-#: Both are kept as values that rise: the lowest score with its sign turned.
+#: Both are stored as values that only rise: the lowest score is negated.
 HIGHEST, LOWEST = 0, 1
 
 
 class Generations:
-    """The highest and the lowest score of each generation of each URL, -inf where it has no members."""
+    """The highest and the lowest score in each generation of ancestors of each URL (johnson2003 Eq. 9-12).
+
+    Generation k of a URL is the union of the generations k - 1 of its parents (Eq. 10), so its extremes are the
+    extremes of theirs. Generation 0 is the page itself. Extremes only ever widen. When generation k of a downloaded
+    page widens, only generation k + 1 of the pages it links to can widen, so a download is propagated in one pass over
+    the generations, from parents to children. A generation without members has -inf."""
 
     def __init__(self, known: KnownLinks) -> None:
         self._known = known
         self._extremes = np.zeros((0, 1 + N_GENERATIONS, 2))
 
     def reach(self, n_urls: int) -> None:
-        """Have room for URLs with numbers below `n_urls`."""
+        """Make room for URLs with numbers below `n_urls`."""
         self._extremes = grown(self._extremes, n_urls, -inf)
 
     def add(self, page: int, score: float, links: IntArray) -> None:
-        """Learn the score of a page that was downloaded, whose links are known."""
+        """Add the score of a downloaded page whose links are known."""
         self._extremes[page, 0] = score, -score
-        before, told = self._extremes[links, 1:], self._extremes[page, :-1]
-        # What downloaded pages got from it, they hand on in turn.
+        before, passed_on = self._extremes[links, 1:], self._extremes[page, :-1]
+        # Downloaded pages pass on what they receive.
         downloaded = self._known.downloaded(links)
-        wider: BoolArray = np.logical_or.reduce(told > before[downloaded], axis=2)
-        self._extremes[links, 1:] = np.maximum(before, told)
+        wider: BoolArray = np.logical_or.reduce(passed_on > before[downloaded], axis=2)
+        self._extremes[links, 1:] = np.maximum(before, passed_on)
         if wider.any():
             self._cascade(links[downloaded], wider)
 
     def _cascade(self, pages: IntArray, wider: BoolArray) -> None:
-        """Hand on what widened of downloaded pages: of `wider`, a row is a page and a column a generation."""
+        """Propagate the widened generations of downloaded pages; rows of `wider` are pages, columns are generations."""
         widened = pages[:0]
         for generation in range(1, N_GENERATIONS):
             now = pages[wider[:, generation - 1]]
             widened = np.unique(np.concatenate((now, widened))) if len(widened) else now
             if len(widened):
-                widened = self._hand_on(generation, widened)
+                widened = self._pass_on(generation, widened)
 
-    def _hand_on(self, generation: int, pages: IntArray) -> IntArray:
-        """Widen the next generation of the pages' children; answers with the downloaded ones among those it widened."""
+    def _pass_on(self, generation: int, pages: IntArray) -> IntArray:
+        """Widen the next generation of the pages' children; returns the downloaded children that it widened."""
         on_page, children = self._known.out_links(pages)
-        told = self._extremes[pages, generation][on_page]
-        wider = (told > self._extremes[children, generation + 1]).any(axis=1)
+        passed_on = self._extremes[pages, generation][on_page]
+        wider = (passed_on > self._extremes[children, generation + 1]).any(axis=1)
         children = children[wider]
-        np.maximum.at(self._extremes[:, generation + 1], children, told[wider])
+        np.maximum.at(self._extremes[:, generation + 1], children, passed_on[wider])
         downloaded: IntArray = children[self._known.downloaded(children)]
         return downloaded
 
@@ -147,8 +145,8 @@ class Generations:
         """PARENT_1 to PARENT_5 of each page."""
         extremes = self._extremes[pages, 1:]
         highest, lowest = extremes[..., HIGHEST], -extremes[..., LOWEST]
-        # If all are negative, the one of largest magnitude is the lowest (Eq. 11); else it is the highest, whether all
-        # are of one sign (Eq. 11) or not (Eq. 12).
+        # If all are negative, the lowest has the largest magnitude (Eq. 11); otherwise the highest counts, whether all
+        # have the same sign (Eq. 11) or not (Eq. 12).
         scores = np.where(highest >= 0, highest, lowest)
         scores[np.isinf(scores)] = 0.0
         return scores

@@ -1,12 +1,12 @@
-"""OPIC, greedy (Abiteboul et al. 2003, as wang2009 runs it): the page that the crawl so far finds most important.
+"""Greedy OPIC (Abiteboul et al. 2003, as run in wang2009): the page that is most important according to the crawl so
+far.
 
-OPIC computes PageRank on-line. A page that is visited adds its cash to its history and shares it equally among the
-pages that it links to: as a set, so that a URL linked twice counts once; visited pages are among them, and so is the
-page itself if it links to itself. Nothing of a page's words is read. `cash` says what becomes of cash that no page can
-have.
+OPIC computes PageRank on-line. A visited page adds its cash to its history and shares it equally among the pages that
+it links to. They are a set: a URL linked twice counts once; visited pages are included, and so is the page itself if it
+links to itself. The text of pages is not used. `cash` describes what happens to cash that no page can receive.
 
-The virtual page of Abiteboul et al., which links to all pages and from all so that the history converges, is left out:
-this crawler visits a page once and orders the frontier by cash alone, and wang2009's Algorithm 1 knows no such page.
+The virtual page of Abiteboul et al., which is linked from and to all pages so that the history converges, is left out:
+this crawler visits a page once and orders the frontier by cash only, and Algorithm 1 of wang2009 has no such page.
 """
 
 from random import Random
@@ -17,14 +17,14 @@ import numpy as np
 from scenthound.model import FloatArray, Visit
 from scenthound.strategies.base import Presets, SeenWeb, State
 from scenthound.strategies.cash import CashStrategy
-from scenthound.strategies.frontier_strategy import RoundSize, first_places
+from scenthound.strategies.frontier_strategy import RoundSize, first_positions
 from scenthound.strategies.kernels import Kernel, OpicKernel
 from scenthound.strategies.per_url import per_url, restored, saved, with_room
 
 
 class Opic(CashStrategy):
-    """`n` pages are taken per round (wang2009: 50); `seeds_first` lets the seeds be visited before all other pages
-    (SPEC section 2, common R), else they wait with their share of the cash."""
+    """`n` pages leave the frontier per round (wang2009: 50). With `seeds_first` the seeds are visited before all other
+    pages (SPEC section 2, common R); otherwise they are queued with their share of the cash."""
 
     summary = "the n pages with the most cash, which each page shares equally among its links"
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
@@ -46,7 +46,7 @@ class Opic(CashStrategy):
         cash = self._cash.emptied(visit.page)
         self._history = with_room(self._history, np.array([visit.page], np.int32), 0)
         self._history[visit.page] += cash
-        distinct = first_places(visit.links.pages)
+        distinct = first_positions(visit.links.pages)
         if len(distinct):
             shares = np.full(len(distinct), cash / len(distinct))
             self._give(visit.links.pages[distinct], visit.links.hosts[distinct], shares)
@@ -54,7 +54,7 @@ class Opic(CashStrategy):
             self._cash.lost += cash
 
     def history_of(self, page: int) -> float:
-        """The cash that a page had when it was visited: its importance, up to a common factor (wang2009 Eq. 3)."""
+        """The cash of a page when it was visited: its importance, up to a common factor (wang2009 Eq. 3)."""
         return float(self._history[page]) if page < len(self._history) else 0.0
 
     def _own_state(self) -> dict[str, Any]:

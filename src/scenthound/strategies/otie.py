@@ -1,17 +1,17 @@
-"""OTIE, on-line topical importance estimation (wang2009 Eq. 6, 7, 8 and Algorithm 1): OPIC with a sense of the topic.
+"""OTIE, on-line topical importance estimation (wang2009 Eq. 6, 7, 8 and Algorithm 1): topical OPIC.
 
-As in OPIC, cash goes from page to page and the richest page is next. But a page shares its cash in proportion to what
-its links promise (Eq. 6), and before it does so, its cash is revised by what it turned out to be (Eq. 8): relevant
-pages are rewarded, others punished. With a = 0 and links that all promise the same, the shares are those of OPIC.
+As in OPIC, cash is passed from page to page and the page with the most cash is next. But a page shares its cash in
+proportion to the expected relevance of its links (Eq. 6), and before that, its cash is revised by its own relevance
+(Eq. 8): relevant pages gain, others lose. With a = 0 and links of equal expected relevance it is OPIC.
 
-Our reading where the study is silent
-- A page's links are a set: a URL linked twice counts once, with its best promise. A link of a page to itself is one of
-  them, and the page is a visited one by then.
-- A page on its way counts as unvisited: only its promise is known.
-- Every `reshare_every` rounds, once the round was taken, the visited page with the most cash shares it again. The study
-  fetches it for that; here its links are read back from what the crawl has stored, at no fetch and no page.
-- Cash is cut off at 1e300, which a chain of more than a thousand fully relevant pages would pass on its way to
-  infinity. Only the order of pages beyond that is lost.
+Where the study leaves details open
+- The links of a page are a set: a URL linked twice counts once, with its highest predicted relevance. A link of a page
+  to itself is included, as a link to a visited page.
+- A page in flight counts as unvisited: only its predicted relevance is known.
+- Every `reshare_every` rounds, after the round has left the frontier, the visited page with the most cash shares it
+  again. The study fetches it again; here its links are read from the stored pages and no page is fetched.
+- Cash is limited to 1e300, which a chain of more than a thousand fully relevant pages would exceed. Only the order of
+  pages beyond that is lost.
 """
 
 from collections.abc import Iterable
@@ -26,23 +26,22 @@ from scenthound.frontier.base import PoppedPage, ReadyHosts
 from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
-from scenthound.strategies.cash import UNVISITED, CashStrategy, revised_cash, shares_of, true_or_promised
+from scenthound.strategies.cash import UNVISITED, CashStrategy, expected_relevance, revised_cash, shares_of
 from scenthound.strategies.frontier_strategy import RoundSize, best_of_repeats
 from scenthound.strategies.kernels import Kernel, OtieKernel
-from scenthound.strategies.per_url import PageWeight, Window, per_url, promised_relevance, restored, saved, with_room
+from scenthound.strategies.per_url import PageWeight, Window, per_url, predicted_relevance, restored, saved, with_room
 
-# Which visited page has the most cash, without a look at all of them.
-#
-# A heap of (cash, page) that is brought up to date only when somebody asks: between two questions a page may gain a
-# hundred times, and that costs one entry. An entry whose page has other cash by now is a ghost, passed over when it
-# comes up; the heap is made anew before ghosts outnumber the living. Of equally rich pages, the one found first wins.
-
-#: Ghosts that are not worth a rebuilding.
-FEW_GHOSTS = 64
+#: The number of stale entries that does not justify rebuilding the heap.
+MAX_STALE = 64
 
 
-class Richest:
-    """Pages whose cash changed are noted here; what they have stays with the caller."""
+class MaxCashHeap:
+    """Finds the visited page with the most cash.
+
+    The heap of (cash, page) is updated only when `find` is called: between two calls a page may gain cash a hundred
+    times and needs one new entry. An entry is stale if the cash of its page has changed since; stale entries are
+    skipped, and the heap is rebuilt before they outnumber the others. Of pages with equal cash the one found first
+    wins. The cash itself is stored by the caller."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int]] = []
@@ -50,12 +49,12 @@ class Richest:
         self._changed: set[int] = set()
 
     def note(self, pages: Iterable[int]) -> None:
-        """These visited pages gained or lost cash."""
+        """Note that the cash of these visited pages changed."""
         self._changed.update(pages)
 
     def find(self, cash: FloatArray) -> list[int]:
-        """The richest of the pages noted, by the cash of each; none if all are poor."""
-        self._catch_up(cash)
+        """The page with the most cash, in a list; empty if none has cash."""
+        self._update(cash)
         while self._heap:
             negated, page = self._heap[0]
             if -negated == cash[page]:
@@ -64,51 +63,51 @@ class Richest:
         self._in_heap.clear()
         return []
 
-    def _catch_up(self, cash: FloatArray) -> None:
+    def _update(self, cash: FloatArray) -> None:
         self._in_heap |= self._changed
         for entry in _entries(self._changed, cash):
             heappush(self._heap, entry)
         self._changed.clear()
-        if len(self._heap) > 2 * len(self._in_heap) + FEW_GHOSTS:
+        if len(self._heap) > 2 * len(self._in_heap) + MAX_STALE:
             self._heap = _entries(self._in_heap, cash)
             self._in_heap = {page for _, page in self._heap}
             heapify(self._heap)
 
 
 def _entries(pages: set[int], cash: FloatArray) -> list[tuple[float, int]]:
-    """What the pages that are not poor have."""
+    """The heap entries of the pages that have cash."""
     numbers = np.fromiter(pages, np.int32, len(pages))
     numbers = numbers[cash[numbers] > 0]
     return list(zip((-cash[numbers]).tolist(), numbers.tolist(), strict=True))
 
 
-#: What it takes to know the richest of the visited pages, for each of them.
-BYTES_PER_RICH_PAGE = 360
+#: The memory of the heap for each visited page.
+BYTES_PER_HEAP_PAGE = 360
 
-#: How strong the revision is: the a of Eq. 8.
+#: The strength of the revision: a of Eq. 8.
 Strength = Annotated[float, Bounds(0)]
-#: How flat it is around a relevance of 1/2: the d of Eq. 8.
+#: Its flatness around a relevance of 1/2: d of Eq. 8.
 Flatness = Annotated[float, Bounds(0, above=True)]
-#: What a page does with its cash if its links all promise nothing.
+#: What a page does with its cash if the expected relevance of all its links is 0.
 WhenHopeless = Literal["equally", "keep"]
-#: After how many rounds the richest visited page shares again; none: never.
+#: The number of rounds after which the visited page with the most cash shares again; none: never.
 Rounds = Annotated[int | None, Bounds(1)]
 
 
 class Otie(CashStrategy):
-    """`a` and `d` are the strength and the flatness of the revision (Eq. 8: 0.85 and 3; any d > 0 will do, because the
-    sign is kept apart). `b` and `window` are those of link-context prediction (Eq. 9). `reshare_every` is the number of
-    rounds between two sharings by the richest visited page (SPEC section 2, R: 10; none: never), and `revise_again`
-    whether its cash is revised once more then (R: no). `when_hopeless` is what a page does whose links all promise
-    nothing: it shares equally (R), or keeps its cash, and as long as it is the richest, it is the one that is to share
-    again. `n` pages are taken per round (wang2009: 50); `seeds_first` as in OPIC."""
+    """`a` and `d` are the strength and the flatness of the revision (Eq. 8: 0.85 and 3; any d > 0 is valid, because the
+    sign is handled separately). `b` and `window` are those of link-context prediction (Eq. 9). Every `reshare_every`
+    rounds the visited page with the most cash shares again (SPEC section 2, R: 10; none: never), with its cash revised
+    once more if `revise_again` (R: no). `when_hopeless`: if all links have an expected relevance of 0, a page shares
+    equally (R), or keeps its cash, and is the one to share again as long as it has the most. `n` pages leave the
+    frontier per round (wang2009: 50); `seeds_first` as in OPIC."""
 
-    summary = "the n pages with the most cash, which each page shares among its links by what they promise"
+    summary = "the n pages with the most cash, which each page shares among its links by their expected relevance"
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
     relevance_model = "svm"
 
     _relevance: FloatArray
-    _richest: Richest
+    _max_cash_heap: MaxCashHeap
 
     def __init__(
         self,
@@ -135,9 +134,9 @@ class Otie(CashStrategy):
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)
         self._relevance = per_url(UNVISITED, np.float64)
-        self._richest = Richest()
+        self._max_cash_heap = MaxCashHeap()
         self._n_rounds = 0
-        #: By how much the revisions changed the cash there is: circulating + lost = 1 + revised.
+        #: The sum of all revisions: circulating + lost = 1 + revised.
         self.revised = 0.0
 
     def kernel(self) -> Kernel | None:
@@ -166,55 +165,55 @@ class Otie(CashStrategy):
         return after
 
     def _share(self, page: int, links: Links, cash: float) -> None:
-        """Hand the cash of a page on to its links. They enter the frontier even if there is nothing to share."""
+        """Pass the cash of a page on to its links, which enter the frontier even if there is nothing to share."""
         self._relevance = with_room(self._relevance, links.pages, UNVISITED)
-        pages, hosts, promised = self._promises(page, links)
+        pages, hosts, expected = self._expected(page, links)
         cash += self._collected(pages)
-        by_promise = self._shares(promised)
-        if by_promise.any():
-            self._give(pages, hosts, cash * by_promise)  # wang2009 Eq. 6
+        shares = self._shares(expected)
+        if shares.any():
+            self._give(pages, hosts, cash * shares)  # wang2009 Eq. 6
             return
-        self._give(pages, hosts, by_promise)
+        self._give(pages, hosts, shares)
         if len(pages):
             self._cash.held[page] += cash
-            self._richest.note([page])
+            self._max_cash_heap.note([page])
         else:
             self._cash.lost += cash
 
-    def _promises(self, page: int, links: Links) -> tuple[IntArray, IntArray, FloatArray]:
-        """The distinct links of a page, their hosts and what they promise."""
-        by_context = promised_relevance(float(self._relevance[page]), links, self._page_weight)
-        distinct, promised = best_of_repeats(links.pages, by_context)
+    def _expected(self, page: int, links: Links) -> tuple[IntArray, IntArray, FloatArray]:
+        """The distinct links of a page, their hosts and their expected relevance."""
+        predicted = predicted_relevance(float(self._relevance[page]), links, self._page_weight)
+        distinct, best = best_of_repeats(links.pages, predicted)
         pages = links.pages[distinct]
-        return pages, links.hosts[distinct], true_or_promised(self._relevance, pages, promised)
+        return pages, links.hosts[distinct], expected_relevance(self._relevance, pages, best)
 
     def _collected(self, _pages: IntArray) -> float:
-        """What is taken from the distinct pages that a page links to, all of which it gives to next: here nothing."""
+        """Cash collected from the distinct pages that a page links to; subclasses may collect some."""
         return 0.0
 
-    def _shares(self, promised: FloatArray) -> FloatArray:
-        """The share of each link; all 0 if the page keeps what it has."""
-        if self._keeps_when_hopeless and not promised.any():
-            return np.zeros(len(promised))
-        return shares_of(promised)
+    def _shares(self, expected: FloatArray) -> FloatArray:
+        """The share of each link; all 0 if the page keeps its cash."""
+        if self._keeps_when_hopeless and not expected.any():
+            return np.zeros(len(expected))
+        return shares_of(expected)
 
     def _give(self, pages: IntArray, hosts: IntArray, amounts: FloatArray) -> None:
         super()._give(pages, hosts, amounts)
-        self._richest.note(pages[self._relevance[pages] >= 0].tolist())
+        self._max_cash_heap.note(pages[self._relevance[pages] >= 0].tolist())
 
     def _next_rounds(self, n: int, ready_hosts: ReadyHosts | None) -> list[PoppedPage]:
         if self._reshare_every is not None:
             n = min(n, self._reshare_every - self._n_rounds % self._reshare_every)
-        taken = super()._next_rounds(n, ready_hosts)
-        # There are several rounds only if each has one page.
-        self._n_rounds += len(taken) if self._n == 1 else bool(taken)
-        if taken and self._reshare_every is not None and self._n_rounds % self._reshare_every == 0:
+        popped = super()._next_rounds(n, ready_hosts)
+        # Several rounds are withdrawn at once only if each has one page.
+        self._n_rounds += len(popped) if self._n == 1 else bool(popped)
+        if popped and self._reshare_every is not None and self._n_rounds % self._reshare_every == 0:
             self._reshare()
-        return taken
+        return popped
 
     def _reshare(self) -> None:
-        """Let the visited page with the most cash share it again (Algorithm 1, lines 4 and 5)."""
-        for page in self._richest.find(self._cash.held):
+        """Let the visited page with the most cash share again (wang2009 Algorithm 1, lines 4 and 5)."""
+        for page in self._max_cash_heap.find(self._cash.held):
             cash = self._cash.emptied(page)
             if self._revise_again:
                 cash = self._after_revision(cash, float(self._relevance[page]))
@@ -222,7 +221,7 @@ class Otie(CashStrategy):
 
     def memory_bound(self) -> MemoryBound:
         bound = super().memory_bound()
-        return replace(bound, bytes_per_url=bound.bytes_per_url + BYTES_PER_RICH_PAGE)
+        return replace(bound, bytes_per_url=bound.bytes_per_url + BYTES_PER_HEAP_PAGE)
 
     def _own_state(self) -> dict[str, Any]:
         own = {"relevance": saved(self._relevance, UNVISITED), "rounds": self._n_rounds, "revised": self.revised}
@@ -234,4 +233,4 @@ class Otie(CashStrategy):
         self._n_rounds, self.revised = state["rounds"], state["revised"]
         held = np.flatnonzero(self._cash.held).astype(np.int32)
         self._relevance = with_room(self._relevance, held, UNVISITED)
-        self._richest.note(held[self._relevance[held] >= 0].tolist())
+        self._max_cash_heap.note(held[self._relevance[held] >= 0].tolist())

@@ -1,12 +1,21 @@
-"""PageRank: the link of the highest PageRank in what the crawl holds (menczer2001 section 6.2, Fig. 3).
+"""PageRank crawler: the queued link with the highest PageRank among the buffered pages (menczer2001 section 6.2, Fig.
+3).
 
-What is fetched next is decided by links alone; the topic decides which pages are kept to compute from. `local_pagerank`
-holds these pages and the computation, this file the crawler around it. The frontier takes every link of a page. The
-PageRank of a link is that of the last computation; seeds stand before everything else until they are visited.
+Links alone decide which page is next; the topic decides which pages stay in the buffer that PageRank is computed from.
+All links of a page enter the frontier. The PageRank of a link is that of the last computation; seeds come first.
 
-Of a page's links only those to another registrable domain than its own are recorded in the buffer (section 6.2; our
-reading of "domains"). A page's domain is that of the address it was asked for at. On a web of a single domain nothing
-is recorded then, and all links that wait have the same PageRank: `other_domains=false` records all.
+Only links to another registrable domain than that of their page are recorded in the buffer (section 6.2; our
+interpretation of "domains"). The domain of a page is that of the requested URL. On a web of a single domain nothing is
+recorded then, and all queued links have the same PageRank: `other_domains=false` records all links.
+
+The graph. Its nodes are the buffered pages and the queued links. out(d) is the set of links recorded for page d,
+including those to URLs that are no longer nodes (dropped from the buffer, evicted or dead): what flows along these
+leaves the graph. A node without recorded links, such as every queued link, counts as linked to every buffered page,
+itself included if it is one. A link of a page to itself counts like any other.
+
+The computation. Each iteration inserts the values of the previous one into the right side of Eq. 2, starting from 1 for
+every node, which is the mean of the solution if nothing leaves the graph. The sum of all changes shrinks at least by
+the factor gamma per iteration, so the iteration ends.
 """
 
 from abc import abstractmethod
@@ -24,26 +33,13 @@ from scenthound.registry import Bounds
 from scenthound.strategies.base import BY_DESCRIPTION, MemoryBound, Presets, SeenWeb, State
 from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy
 
-# PageRank over what a crawl holds: its buffered pages and its frontier (menczer2001 section 6.2, Eq. 2).
-#
-# The graph. Its nodes are the buffered pages and the links that wait in the frontier. out(d) is the set of links
-# recorded of page d, those included that lead to no node any more (a page dropped from the buffer, a link evicted or
-# dead): what flows along these leaves the graph. A node without recorded links, as every link of the frontier is,
-# counts as linked to every buffered page, itself included if it is one. A link of a page to itself counts as any
-# other.
-#
-# The computation. Each round puts the values of the round before into the right side of Eq. 2, from 1 for every node,
-# which is the mean of the solution where nothing leaves the graph. No node hands on more than it has, so that the sum
-# of all changes shrinks at least by the factor gamma from one round to the next: the rounds come to an end.
-
-#: How the change of a round is measured: its largest element or the sum of all (SPEC section 2, R: the largest).
+#: The norm of the change in an iteration: its maximum or its sum (SPEC section 2, R: the maximum).
 Norm = Literal["max", "sum"]
 
 
 @dataclass(frozen=True, slots=True)
 class LinkGraph:
-    """Nodes by number, the buffered pages first, and the links between them. `n_out` counts the links of each node that
-    leave the graph, too."""
+    """The nodes, buffered pages first, and the links between them. `n_out` also counts links that leave the graph."""
 
     n_buffered: int
     source: LongArray
@@ -53,7 +49,7 @@ class LinkGraph:
 
 @dataclass(frozen=True, slots=True)
 class PageRankFormula:
-    """Eq. 2 and when to be content with its solution."""
+    """Eq. 2 of menczer2001 and its stopping criterion."""
 
     gamma: float
     tolerance: float
@@ -61,7 +57,7 @@ class PageRankFormula:
 
     @property
     def without_inlinks(self) -> float:
-        """What Eq. 2 gives a page that nothing links to."""
+        """The PageRank of a page without in-links."""
         return 1 - self.gamma
 
     def solve(self, graph: LinkGraph) -> FloatArray:
@@ -69,18 +65,18 @@ class PageRankFormula:
         share = 1 / graph.n_out[graph.source]
         dangling = np.flatnonzero(graph.n_out == 0)
         ranks: FloatArray = np.ones(len(graph.n_out))
-        for _ in range(self._most_rounds(len(ranks))):
+        for _ in range(self._max_iterations(len(ranks))):
             inflow = np.bincount(graph.target, ranks[graph.source] * share, len(ranks)).astype(np.float64, copy=False)
             inflow[: graph.n_buffered] += ranks[dangling].sum() / max(graph.n_buffered, 1)
-            before, ranks = ranks, (1 - self.gamma) + self.gamma * inflow  # Eq. 2
+            before, ranks = ranks, (1 - self.gamma) + self.gamma * inflow  # menczer2001 Eq. 2
             change = np.abs(ranks - before)
             if (change.max(initial=0.0) if self.norm == "max" else change.sum()) < self.tolerance:
                 break
         return ranks
 
-    def _most_rounds(self, n_nodes: int) -> int:
-        """After so many rounds the change is below the tolerance: the sum of the first is at most 2 per node, and each
-        is at most gamma times the one before. Only rounding, at a tolerance near that of floats, ever needs as many."""
+    def _max_iterations(self, n_nodes: int) -> int:
+        """The change of the first iteration is at most 2 per node, and each is at most gamma times the one before. Only
+        a tolerance near the precision of floats needs as many iterations."""
         if self.gamma == 0 or n_nodes == 0:
             return 1
         return 1 + max(1, ceil(log(2 * n_nodes / self.tolerance) / -log(self.gamma)))
@@ -89,9 +85,9 @@ class PageRankFormula:
 class LocalPageRank:
     """The buffered pages with their recorded links, and the PageRanks of the last computation.
 
-    A full buffer drops the page of the lowest worth *before* the new one enters (menczer2001 Fig. 3), whatever the new
-    one is worth; ties by a random key. A page that was in no computation yet has the PageRank of one without in-links,
-    until the next (our reading: Fig. 3 lets links enter without saying at which value).
+    A full buffer drops the page with the lowest score *before* the new one enters (menczer2001 Fig. 3), whatever the
+    score of the new one; ties by a random key. Until the next computation a new page has the PageRank of a page without
+    in-links (our interpretation: Fig. 3 does not say with which value links enter).
     """
 
     def __init__(self, formula: PageRankFormula, capacity: int | None, rng: Random) -> None:
@@ -99,23 +95,23 @@ class LocalPageRank:
         self._capacity = capacity
         self._rng = rng
         self._links_of: dict[int, IntArray] = {}
-        #: (worth, tie-breaking key, page) of the buffered, the next to leave first; empty where nothing ever leaves.
-        self._by_worth: list[tuple[float, float, int]] = []
+        #: Heap of (score, random key, page) of the buffered pages; empty if the buffer is unbounded.
+        self._by_score: list[tuple[float, float, int]] = []
         self._nodes = np.zeros(0, np.int32)
         self._ranks = np.zeros(0)
 
-    def keep(self, page: int, worth: float, links: IntArray) -> None:
-        """Buffer a page with its recorded links, of which none stands twice."""
+    def keep(self, page: int, page_score: float, links: IntArray) -> None:
+        """Buffer a page with its distinct recorded links."""
         if self._capacity is not None:
             if len(self._links_of) >= self._capacity:
-                del self._links_of[heappop(self._by_worth)[2]]
-            heappush(self._by_worth, (worth, self._rng.random(), page))
+                del self._links_of[heappop(self._by_score)[2]]
+            heappush(self._by_score, (page_score, self._rng.random(), page))
         self._links_of[page] = links
 
-    def recompute(self, waiting: IntArray) -> FloatArray:
-        """The PageRanks of the links that wait, as of now; those of the buffered pages are remembered beside them."""
+    def recompute(self, queued: IntArray) -> FloatArray:
+        """Compute all PageRanks; returns those of the queued links."""
         buffered = np.fromiter(self._links_of, np.int32, len(self._links_of))
-        nodes = np.concatenate((buffered, waiting))
+        nodes = np.concatenate((buffered, queued))
         ranks = self._formula.solve(self._graph(nodes))
         order = np.argsort(nodes)
         self._nodes, self._ranks = nodes[order], ranks[order]
@@ -126,7 +122,7 @@ class LocalPageRank:
         n_links = np.array([len(links) for links in links_of], np.int64)
         linked = np.concatenate(links_of) if links_of else nodes[:0]
         source = np.repeat(np.arange(len(links_of)), n_links)
-        target, found = _places(linked, nodes)
+        target, found = _indices(linked, nodes)
         n_out = np.zeros(len(nodes), np.int64)
         n_out[: len(links_of)] = n_links
         return LinkGraph(len(links_of), source[found], target[found], n_out)
@@ -135,57 +131,57 @@ class LocalPageRank:
         """The PageRanks of the last computation."""
         ranks = np.full(len(pages), self._formula.without_inlinks)
         if len(self._nodes):
-            place = np.minimum(np.searchsorted(self._nodes, pages), len(self._nodes) - 1)
-            found = self._nodes[place] == pages
-            ranks[found] = self._ranks[place[found]]
+            index = np.minimum(np.searchsorted(self._nodes, pages), len(self._nodes) - 1)
+            found = self._nodes[index] == pages
+            ranks[found] = self._ranks[index[found]]
         return ranks
 
     def state(self) -> dict[str, Any]:
         return {
             "pages": [[page, links.tolist()] for page, links in self._links_of.items()],
-            "by_worth": [list(entry) for entry in self._by_worth],
+            "by_score": [list(entry) for entry in self._by_score],
             "nodes": self._nodes.tolist(),
             "ranks": self._ranks.tolist(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         self._links_of = {page: np.array(links, np.int32) for page, links in state["pages"]}
-        self._by_worth = [(worth, key, page) for worth, key, page in state["by_worth"]]
+        self._by_score = [(page_score, key, page) for page_score, key, page in state["by_score"]]
         self._nodes = np.array(state["nodes"], np.int32)
         self._ranks = np.array(state["ranks"], np.float64)
 
 
-def _places(pages: IntArray, nodes: IntArray) -> tuple[LongArray, LongArray]:
-    """Where each page stands among the nodes, and which of the pages stand there at all."""
+def _indices(pages: IntArray, nodes: IntArray) -> tuple[LongArray, LongArray]:
+    """The index of each page among the nodes, and which of the pages are nodes."""
     if not len(nodes):
         return np.zeros(len(pages), np.int64), np.zeros(0, np.int64)
     order = np.argsort(nodes)
-    place = order[np.minimum(np.searchsorted(nodes, pages, sorter=order), len(nodes) - 1)]
-    return place, np.flatnonzero(nodes[place] == pages)
+    index = order[np.minimum(np.searchsorted(nodes, pages, sorter=order), len(nodes) - 1)]
+    return index, np.flatnonzero(nodes[index] == pages)
 
 
-#: The damping factor of Eq. 2; it must be less than 1.
+#: The damping factor of Eq. 2.
 Gamma = Annotated[float, Bounds(0, 1, below=True)]
-#: A computation ends when a round changes less than this.
+#: The computation ends when an iteration changes less than this.
 Tolerance = Annotated[float, Bounds(0, above=True)]
-#: PageRanks are computed again when so many more pages were visited.
+#: The number of visited pages after which PageRanks are recomputed.
 Every = Annotated[int, Bounds(1)]
-#: The most pages that are kept with their links; none keeps all.
+#: The size of the page buffer; none: unbounded.
 BufferedPages = Annotated[int | None, Bounds(1)]
 
-#: Hosts whose domain is remembered.
+#: The number of hosts whose domains are cached.
 N_HOSTS_REMEMBERED = 1024
-#: A buffered page without its links, and what the last computation says of it.
+#: A buffered page without its links, and its PageRank.
 BYTES_PER_BUFFERED_PAGE = 350
 BYTES_PER_RECORDED_LINK = 4
 
 
-class PageRankGuided(FrontierStrategy):
-    """The common part of strategies that look at the local PageRank of links: pages are buffered, links enter the
-    frontier, and at every so many visited pages all that waits is scored anew. What a strategy adds is what a page is
-    worth and how the score of a link is made of that and of its PageRank.
+class PageRankStrategy(FrontierStrategy):
+    """The common part of strategies that use the local PageRank of links: pages are buffered, links enter the frontier,
+    and all queued links are rescored regularly. Subclasses define the score of a page, and how the score of a link
+    follows from it and from the PageRank of the link.
 
-    A page that cannot be had is in neither the buffer nor the frontier, so that links to it lead out of the graph.
+    Dropped pages are neither in the buffer nor in the frontier, so links to them leave the graph.
     """
 
     _local: LocalPageRank
@@ -214,21 +210,21 @@ class PageRankGuided(FrontierStrategy):
         self._n_visited = 0
 
     @abstractmethod
-    def _worth(self, visit: Visit) -> float:
-        """What a page is worth: a full buffer drops the page that is worth least."""
+    def _page_score(self, visit: Visit) -> float:
+        """The score of a page: a full buffer drops the page with the lowest."""
 
     @abstractmethod
-    def _entering(self, worth: float, ranks: FloatArray) -> FloatArray:
-        """The scores of links found on a page of this worth; of two that a link is given, it keeps the higher one."""
+    def _link_scores(self, page_score: float, ranks: FloatArray) -> FloatArray:
+        """The scores of the links of a page; a link found again keeps the higher score."""
 
     @abstractmethod
-    def _anew(self, scores: FloatArray, ranks: FloatArray) -> FloatArray:
-        """The scores of links that wait, from their old ones and the new PageRanks."""
+    def _rescored(self, scores: FloatArray, ranks: FloatArray) -> FloatArray:
+        """The scores of queued links, from their old scores and new PageRanks."""
 
     def tell(self, visit: Visit) -> None:
-        links, worth = visit.links, self._worth(visit)
-        self._local.keep(visit.page, worth, self._recorded(links, self._seen.host(visit.page)))
-        self._frontier.push_max(links.pages, links.hosts, self._entering(worth, self._local.last(links.pages)))
+        links, page_score = visit.links, self._page_score(visit)
+        self._local.keep(visit.page, page_score, self._recorded(links, self._seen.host(visit.page)))
+        self._frontier.push_max(links.pages, links.hosts, self._link_scores(page_score, self._local.last(links.pages)))
         self._n_visited += 1
         if self._n_visited % self._every == 0:
             self._recompute()
@@ -242,10 +238,10 @@ class PageRankGuided(FrontierStrategy):
         return np.unique(links.pages[elsewhere[which]])
 
     def _recompute(self) -> None:
-        # In order, so that no sum, down to its last digit, depends on how the frontier keeps its pages.
-        waiting = np.sort(self._frontier.queued_pages())
-        ranks = self._local.recompute(waiting)
-        self._frontier.rescore(waiting, self._anew(self._frontier.scores(waiting), ranks))
+        # Sorted, so that the rounding of sums does not depend on the order in the frontier.
+        queued = np.sort(self._frontier.queued_pages())
+        ranks = self._local.recompute(queued)
+        self._frontier.rescore(queued, self._rescored(self._frontier.scores(queued), ranks))
 
     def _own_state(self) -> dict[str, Any]:
         return {"local": self._local.state(), "n_visited": self._n_visited}
@@ -260,14 +256,14 @@ class PageRankGuided(FrontierStrategy):
         return replace(bound, bytes_per_url=bytes_per_url, bytes_per_link=BYTES_PER_RECORDED_LINK)
 
 
-class PageRankFirst(PageRankGuided):
-    """`gamma`, `tolerance`: Eq. 2 and its threshold of convergence (menczer2001: 0.8 and 0.01), measured by `norm`
-    (SPEC section 2, R: max). `every`: after how many visited pages PageRanks are recomputed (25). `pages` and `buffer`:
-    MAX_BUFFER, for the pages kept and for the frontier (200 each); none lifts a bound. `other_domains`: whether only
-    links to other domains are recorded. `description`: whether pages are compared with the topic's description, as in
-    the study, instead of its keywords."""
+class PageRankFirst(PageRankStrategy):
+    """`gamma` is the damping factor of Eq. 2 (menczer2001: 0.8), `tolerance` the convergence threshold (0.01) of the
+    change, measured by `norm` (SPEC section 2, R: max). PageRanks are recomputed after `every` visited pages (25).
+    `pages` and `buffer` are the sizes of the page buffer and of the frontier (MAX_BUFFER: 200 each; none: unbounded).
+    With `other_domains` only links to other domains are recorded. With `description` pages are compared with the
+    topic's description, as in the study, instead of its keywords."""
 
-    summary = "the link of the highest PageRank among the pages and links that the crawl holds"
+    summary = "the link with the highest PageRank among the buffered pages and queued links"
     presets: ClassVar[Presets] = {
         "menczer2001": {
             "gamma": 0.8,
@@ -297,11 +293,11 @@ class PageRankFirst(PageRankGuided):
         if description:
             self.relevance_model = BY_DESCRIPTION
 
-    def _worth(self, visit: Visit) -> float:
+    def _page_score(self, visit: Visit) -> float:
         return visit.relevance  # menczer2001 Fig. 3: score := sim(topic, doc)
 
-    def _entering(self, worth: float, ranks: FloatArray) -> FloatArray:
+    def _link_scores(self, page_score: float, ranks: FloatArray) -> FloatArray:
         return ranks
 
-    def _anew(self, scores: FloatArray, ranks: FloatArray) -> FloatArray:
+    def _rescored(self, scores: FloatArray, ranks: FloatArray) -> FloatArray:
         return np.where(np.isinf(scores), scores, ranks)

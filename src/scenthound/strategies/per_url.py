@@ -1,7 +1,7 @@
-"""One number for each URL of a crawl, in an array that grows as the crawl finds more.
+"""Arrays with one number for each URL of a crawl, which grow during the crawl, and link-context prediction.
 
-URLs are numbered in order of discovery, so that an array is the smallest table there is, and a page's links are looked
-up all at once.
+URLs are numbered in order of discovery, so an array is the smallest table, and all links of a page are looked up at
+once.
 """
 
 from typing import Annotated, Any, TypeVar
@@ -15,7 +15,7 @@ from scenthound.registry import Bounds
 
 Number = TypeVar("Number", bound=np.generic)
 
-#: What an array has room for at first.
+#: The initial length of an array.
 FIRST_ROOM = 256
 
 
@@ -25,13 +25,13 @@ def per_url(fill: float, dtype: type[Number]) -> npt.NDArray[Number]:
 
 
 def with_room(numbers: npt.NDArray[Number], pages: IntArray, fill: float) -> npt.NDArray[Number]:
-    """The array itself if it has a place for each of the pages, else a copy of at least twice the length."""
+    """The array itself if it is long enough for all pages, else a copy of at least twice the length."""
     return grown(numbers, int(pages.max()) + 1 if len(pages) else 0, fill)
 
 
 def grown(rows: npt.NDArray[Number], n_rows: int, fill: float) -> npt.NDArray[Number]:
-    """The array with at least so many rows, new ones filled. Its length at least doubles, so that rows which come one
-    at a time are moved about twice each."""
+    """The array with at least `n_rows` rows. Its length at least doubles, so that appending takes amortised constant
+    time."""
     if n_rows <= len(rows):
         return rows
     longer = np.full((max(n_rows, 2 * len(rows)), *rows.shape[1:]), fill, rows.dtype)
@@ -40,7 +40,7 @@ def grown(rows: npt.NDArray[Number], n_rows: int, fill: float) -> npt.NDArray[Nu
 
 
 def saved(numbers: npt.NDArray[Number], fill: float) -> list[Any]:
-    """The array as a list for a checkpoint, without the places at its end that were never used."""
+    """The array as a list for a checkpoint, without unused elements at the end."""
     used = np.flatnonzero(numbers != fill)
     kept: list[Any] = numbers[: int(used[-1]) + 1 if len(used) else 0].tolist()
     return kept
@@ -53,20 +53,15 @@ def restored(kept: list[Any], fill: float, dtype: type[Number]) -> npt.NDArray[N
     return numbers
 
 
-# The relevance that a link promises (wang2009 Eq. 9): link-context prediction goes by it, and so does OTIE.
-#
-# `score = b * page + (1 - b) * context`: the relevance of the whole page that the link is on, and that of the words
-# around the link, its anchor included. The study has b = 0.25 and a window of 20 words.
-
-#: The weight of the whole page in the promise of its links (beta of wang2009 Eq. 9).
+#: The weight of the page in the predicted relevance of its links (beta of wang2009 Eq. 9).
 PageWeight = Annotated[float, Bounds(0, 1)]
-#: How many words around a link are its context, its anchor included (T of wang2009).
+#: The number of words around a link, its anchor included, that are its context (T of wang2009).
 Window = Annotated[int, Bounds(1, 10_000)]
 
 
-def promised_relevance(page_relevance: float, links: Links, page_weight: float) -> FloatArray:
-    """What each link of a page promises."""
+def predicted_relevance(page_relevance: float, links: Links, page_weight: float) -> FloatArray:
+    """The predicted relevance of each link: that of its page and of the words around it (wang2009 Eq. 9)."""
     if links.predicted is None:
-        raise PluginError("Links came without `predicted`; a driver gives it to strategies that set context_words.")
-    promised: FloatArray = page_weight * page_relevance + (1 - page_weight) * links.predicted  # wang2009 Eq. 9
-    return promised
+        raise PluginError("`Links.predicted` is missing: drivers provide it to strategies that set `context_words`.")
+    predicted: FloatArray = page_weight * page_relevance + (1 - page_weight) * links.predicted  # wang2009 Eq. 9
+    return predicted

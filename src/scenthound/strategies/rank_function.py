@@ -19,7 +19,7 @@ import numpy as np
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds, Value
 from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
-from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize, first_places
+from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize, first_positions
 from scenthound.strategies.kernels import Kernel, RankKernel
 from scenthound.strategies.rank_rules import BYTES_PER_DISTANCE, SCORE_NAMES, STUDY_SCORES, RankRules, RuleChoice
 from scenthound.strategies.rank_scores import (
@@ -156,7 +156,7 @@ class RankFunction(FrontierStrategy):
             extra.begin(distinct)
 
     def tell(self, visit: Visit) -> None:
-        places = first_places(visit.links.pages)
+        places = first_positions(visit.links.pages)
         links, hosts = visit.links.pages[places], visit.links.hosts[places]
         self._scores.add(visit.page, self._classifier_score(visit.relevance), links)
         self._choice.add(visit.page, links)

@@ -19,10 +19,10 @@ import numpy as np
 
 from scenthound.errors import PluginError
 from scenthound.model import BoolArray, FloatArray, IntArray, Links, Seed
-from scenthound.strategies.cash import MOST_CASH, UNVISITED, revised_cash, shares_of, true_or_promised
+from scenthound.strategies.cash import MOST_CASH, UNVISITED, expected_relevance, revised_cash, shares_of
 from scenthound.strategies.frontier_strategy import best_of_repeats, seed_arrays
 from scenthound.strategies.known_links import Generations, KnownLinks
-from scenthound.strategies.per_url import grown, per_url, promised_relevance, restored, saved, with_room
+from scenthound.strategies.per_url import grown, per_url, predicted_relevance, restored, saved, with_room
 from scenthound.strategies.rank_rules import STUDY_SCORES
 
 #: Which of a URL's parents stands for all in HUB (Eq. 3 leaves it open; SPEC section 2, R: their mean).
@@ -196,7 +196,9 @@ class _BestLink(ExtraScore):
     def add(self, download: Download) -> None:
         said = self._said(download.links)
         if said is None:
-            raise PluginError("Links came without `anchors` or `predicted`; a driver gives them to who wants them.")
+            raise PluginError(
+                "`Links.anchors` or `Links.predicted` is missing: drivers provide them to strategies that need them."
+            )
         _, best = best_of_repeats(download.links.pages, said)
         self._best = with_room(self._best, download.pages, 0)
         self._best[download.pages] = np.maximum(self._best[download.pages], best)
@@ -310,9 +312,9 @@ class CashScore(ExtraScore):
             self._circulating -= cash
 
     def _expected(self, download: Download) -> FloatArray:
-        by_context = promised_relevance(download.relevance, download.links, PAGE_WEIGHT)
+        by_context = predicted_relevance(download.relevance, download.links, PAGE_WEIGHT)
         _, promised = best_of_repeats(download.links.pages, by_context)
-        return true_or_promised(self._relevance, download.pages, promised)
+        return expected_relevance(self._relevance, download.pages, promised)
 
     def of(self, pages: IntArray) -> FloatArray:
         self._make_room(pages)

@@ -1,19 +1,20 @@
-"""Shark-Search (Hersovici et al. 1998, "The shark-search algorithm", WWW7, Fig. 2): Fish-Search with a finer nose.
+"""Shark-Search (Hersovici et al. 1998, "The shark-search algorithm", WWW7, Fig. 2): Fish-Search with graded scores.
 
-Instead of 1, 0.5 or 0 a link scores what its page, or the last relevant page above it, hands down, and what its anchor
-and the words around it promise. All else is as in Fish-Search, the depth included:
+Instead of 1, 0.5 or 0, the score of a link combines what it inherits from its page, or from the last relevant page
+above, with the relevance of its anchor and of the words around it. Everything else is as in Fish-Search, including the
+depth:
 
     inherited = delta * relevance            if the page is relevant, else delta * inherited of the page
-    context   = 1                            if the anchor is relevant, else what the words around the link promise
+    context   = 1                            if the anchor is relevant, else the relevance of the words around the link
     neighbourhood = beta * anchor + (1 - beta) * context
     potential = gamma * inherited + (1 - gamma) * neighbourhood
 
-Our reading where the figure is silent
-- Relevant is a page, or an anchor, whose relevance is above `threshold`: 0, as the figure has it. A classifier finds
-  nothing to be worth exactly 0: with one as guide, give the probability at which it says yes, 0.5.
-- Seeds have inherited nothing: 0.
-- A URL found again inherits the higher of both scores, as it has the higher potential and the greater depth; one that
-  is linked twice from a page has the better of both neighbourhoods.
+Where the figure leaves details open
+- A page or an anchor is relevant if its relevance is above `threshold`: 0, as in the figure. No probability of a
+  classifier is exactly 0: set its decision threshold, 0.5.
+- Seeds inherit 0.
+- A URL found again inherits the higher of both scores, as it has the higher potential and the greater depth. If it is
+  linked twice from a page, the better neighbourhood counts.
 """
 
 from dataclasses import replace
@@ -33,17 +34,17 @@ from scenthound.strategies.per_url import Window, per_url, restored, saved, with
 #: A weight or a decay factor.
 Share = Annotated[float, Bounds(0, 1)]
 
-#: What one URL's inherited score takes in an array that may be twice as long as needed.
+#: The inherited score of a URL, in an array that may be twice as long as needed.
 BYTES_PER_INHERITANCE = 16
 
 
 class SharkSearch(DepthBoundSearch):
-    """`delta` is the decay of what links inherit, `beta` the weight of the anchor in a link's neighbourhood and `gamma`
-    that of the inheritance in its potential: constants of Fig. 2, which leaves them to the user; 0.5, 0.8 and 0.5 are
+    """`delta` is the decay of inherited scores, `beta` the weight of the anchor in the neighbourhood score and `gamma`
+    the weight of the inherited score in the potential score: constants that Fig. 2 leaves open; 0.5, 0.8 and 0.5 are
     our choice. `window` is the number of words around a link, its anchor included (20, as in wang2009). `depth`,
     `threshold`, `revive`, `n` and `buffer` are those of Fish-Search."""
 
-    summary = "the links that inherit most, or whose anchors and surrounding words promise most, to a depth"
+    summary = "the links with the highest inherited score and the most relevant anchors and surrounding words"
     needs_anchors = True
 
     _inherited: FloatArray
@@ -73,15 +74,17 @@ class SharkSearch(DepthBoundSearch):
 
     def _potential_scores(self, visit: Visit, relevant: bool) -> tuple[IntArray, FloatArray]:
         self._inherited = with_room(self._inherited, np.append(visit.links.pages, visit.page), 0)
-        handed_down = self._decay * (visit.relevance if relevant else float(self._inherited[visit.page]))  # step 1
-        self._inherited[visit.links.pages] = np.maximum(self._inherited[visit.links.pages], handed_down)
+        inherited = self._decay * (visit.relevance if relevant else float(self._inherited[visit.page]))  # step 1
+        self._inherited[visit.links.pages] = np.maximum(self._inherited[visit.links.pages], inherited)
         distinct, neighbourhood = best_of_repeats(visit.links.pages, self._neighbourhood(visit.links))
         weight = self._inheritance_weight
-        return distinct, weight * handed_down + (1 - weight) * neighbourhood  # step 6
+        return distinct, weight * inherited + (1 - weight) * neighbourhood  # step 6
 
     def _neighbourhood(self, links: Links) -> FloatArray:
         if links.predicted is None or links.anchors is None:
-            raise PluginError("Links came without `predicted` or `anchors`; a driver gives both to shark_search.")
+            raise PluginError(
+                "`Links.predicted` or `Links.anchors` is missing: drivers provide both to strategies that need them."
+            )
         context = np.where(links.anchors > self._threshold, 1.0, links.predicted)  # step 4
         neighbourhood: FloatArray = self._anchor_weight * links.anchors + (1 - self._anchor_weight) * context  # step 5
         return neighbourhood

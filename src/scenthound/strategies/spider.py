@@ -53,7 +53,7 @@ class Spider:
     net: Perceptron
     choices: list[Choice] = field(default_factory=list)
     path: tuple[int, ...] = ()
-    n_steps_in_vain: int = 0  #: since it got a page that was new
+    n_unproductive_steps: int = 0  #: since it got a page that was new
 
     def go_to(self, page: int) -> None:
         """Follow a link."""
@@ -90,7 +90,7 @@ class Spider:
             "bias": [self.net.bias, self.net.last_change_of_bias],
             "choices": [[choice.page, choice.host, choice.inputs.tolist()] for choice in self.choices],
             "path": list(self.path),
-            "n_steps_in_vain": self.n_steps_in_vain,
+            "n_unproductive_steps": self.n_unproductive_steps,
         }
 
     @classmethod
@@ -100,7 +100,7 @@ class Spider:
         keywords = np.array(state["keywords"], np.int32)
         choices = [Choice(page, host, np.array(inputs, np.float64)) for page, host, inputs in state["choices"]]
         return cls(
-            state["page"], state["energy"], keywords, net, choices, tuple(state["path"]), state["n_steps_in_vain"]
+            state["page"], state["energy"], keywords, net, choices, tuple(state["path"]), state["n_unproductive_steps"]
         )
 
 

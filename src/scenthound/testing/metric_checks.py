@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 
 from scenthound.errors import PluginError
-from scenthound.metrics.base import GivenFacts, GroundTruth, Metric, PoolVectors
+from scenthound.metrics.base import FixedFacts, GroundTruth, Metric, PoolVectors
 from scenthound.metrics.ranks import shared_ranks
 from scenthound.model import BoolArray, FloatArray, IntArray, Trace
 from scenthound.registry import parameters_of
@@ -77,7 +77,7 @@ def _check_early_end(metric: Metric, trace: Trace, ground_truth: GroundTruth) ->
 
 def _check_ignorance(metric: Metric, trace: Trace, ground_truth: GroundTruth) -> None:
     none = trace.pages[:0]
-    nothing = GroundTruth(none, none, none, ground_truth.pool, GivenFacts())
+    nothing = GroundTruth(none, none, none, ground_truth.pool, FixedFacts())
     known = np.isfinite(metric.curve(trace, nothing, len(trace)))
     _require(bool(known.all() or not known.any()), "A metric is defined for a whole crawl or not at all.")
 
@@ -96,10 +96,10 @@ def _sorted(pages: list[int]) -> IntArray:
     return np.array(sorted(pages), dtype=np.int32)
 
 
-def _facts(rng: Random) -> GivenFacts:
+def _facts(rng: Random) -> FixedFacts:
     """Everything is known."""
     draw = np.random.default_rng(rng.getrandbits(32))
-    return GivenFacts(
+    return FixedFacts(
         similarities=draw.random(N_PAGES),
         lexical_ranks=shared_ranks(draw.integers(0, 100, N_PAGES) / 100),
         printed_ranks=shared_ranks(draw.random(N_PAGES)),

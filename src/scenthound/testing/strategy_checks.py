@@ -18,7 +18,7 @@ import numpy as np
 from scenthound.errors import PluginError
 from scenthound.model import Visit
 from scenthound.simulator.scores import Observation
-from scenthound.simulator.web import NotGot, SimulatedWeb
+from scenthound.simulator.web import MissReason, SimulatedWeb
 from scenthound.strategies.base import Strategy
 from scenthound.testing.synthetic_web import WORDS, SyntheticWeb
 
@@ -140,7 +140,7 @@ def _check_links_kept(make: Factory) -> None:
     n_more_visited = max(0, len(many.finish()) - len(few.finish()))
     n_links, n_bytes = many.n_links - few.n_links, many.bytes_held() - few.bytes_held()
     bound = many.strategy.memory_bound()
-    may_hold = n_links * bound.bytes_per_link + many.n_waiting * bound.bytes_per_waiting
+    may_hold = n_links * bound.bytes_per_link + many.n_waiting * bound.bytes_per_queued
     may_hold += int((n_more_visited + SLACK_SHARE * N_PAGES_KNOWN_AT_ONCE) * bound.bytes_per_url)
     _require(
         n_bytes <= may_hold,
@@ -246,7 +246,7 @@ class _Session:
         for page in asked:
             self._n_answered += 1
             got = self.window.get(page)
-            if isinstance(got, NotGot):
+            if isinstance(got, MissReason):
                 self.strategy.drop(page)
             else:
                 self.trace.append(got)
@@ -265,7 +265,7 @@ class _Session:
         return len(self.strategy) + len(self._asked) - self._n_answered
 
     def _check_waiting(self) -> None:
-        bound, waiting = self.strategy.memory_bound().waiting, len(self.strategy)
+        bound, waiting = self.strategy.memory_bound().queued, len(self.strategy)
         _require(bound is None or waiting <= bound, f"{waiting} pages wait where the strategy's bound is {bound}.")
 
     def bytes_held(self) -> int:
@@ -274,7 +274,7 @@ class _Session:
     def check_bytes(self) -> None:
         """What the strategy holds, against what it says it holds for what waits and for the URLs and links seen."""
         bound, held, n_urls = self.strategy.memory_bound(), self.bytes_held(), len(self._host_of)
-        may_hold = FREE_BYTES + self.n_waiting * bound.bytes_per_waiting
+        may_hold = FREE_BYTES + self.n_waiting * bound.bytes_per_queued
         may_hold += n_urls * bound.bytes_per_url + self.n_links * bound.bytes_per_link
         _require(
             held <= may_hold,

@@ -15,7 +15,7 @@ from scenthound.experiments.pipeline import CrawlSource, Planned, in_parallel
 from scenthound.experiments.starts import Start, known_relevant
 from scenthound.experiments.statistics import PairedSample
 from scenthound.experiments.validate.settings import SeedSet, ValidationSettings
-from scenthound.metrics.base import GivenFacts, GroundTruth
+from scenthound.metrics.base import FixedFacts, GroundTruth
 from scenthound.metrics.measures import fitness
 from scenthound.metrics.page_graph import DistanceHistogram, PageGraph, cohesiveness_of, distances_from
 from scenthound.metrics.retrieval import Precision, TargetRecall
@@ -73,7 +73,7 @@ def ground_truth_of(web: RecordedWeb, topic: Topic, start: Start) -> GroundTruth
     relevant = known_relevant(web, topic)
     to_find = np.setdiff1d(relevant, np.array([*start.seeds, *start.training], dtype=np.int32))
     seeds = np.array(sorted(start.seeds), dtype=np.int32)
-    return GroundTruth(relevant, to_find, seeds, pool=np.zeros(0, np.int32), facts=GivenFacts())
+    return GroundTruth(relevant, to_find, seeds, pool=np.zeros(0, np.int32), facts=FixedFacts())
 
 
 class CrawlJudge:

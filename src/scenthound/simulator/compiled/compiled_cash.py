@@ -35,7 +35,7 @@ OTIE = int(Loop.OTIE)
 
 
 @inline_jitable
-def find_purse(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int) -> None:
+def find_account(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int) -> None:
     """Come to know a URL, with an empty purse if it is new."""
     if find(crawl, queue, url):
         cash[url].held, cash[url].relevance, cash[url].place, cash[url].told = 0.0, -1.0, WAITS, -1
@@ -45,7 +45,7 @@ def find_purse(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: i
 @inline_jitable
 def start_cash(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int, share: float) -> None:
     """A seed waits: before all others, or with its share like any other page."""
-    find_purse(crawl, queue, rich, cash, url)
+    find_account(crawl, queue, rich, cash, url)
     if crawl.numbers[SEEDS_FIRST]:
         cash[url].held, cash[url].place = share, HELD
         put(queue, url, inf)
@@ -112,24 +112,24 @@ def tell_opic(web: Web, crawl: Crawling, queue: Queue, rich: Queue, cash: Record
     first, end = web.distinct_offset[page], web.distinct_offset[page + 1]
     for link in range(first, end):
         other = web.distinct_url[link]
-        find_purse(crawl, queue, rich, cash, other)
+        find_account(crawl, queue, rich, cash, other)
         give(queue, rich, cash, other, amount / (end - first))
 
 
 @inline_jitable
 def give(queue: Queue, rich: Queue, cash: Records, url: int, amount: float) -> None:
     """Those that wait, or were not seen yet, have it as their score."""
-    purse = cash[url]
-    if purse.place == WAITS:
+    account = cash[url]
+    if account.place == WAITS:
         record = queue.pages[url]
         if record.bucket == UNKNOWN:
             put(queue, url, amount)
         elif amount != 0:
             put(queue, url, record.score + amount)
-    elif purse.place == HELD:
-        purse.held += amount
-        if purse.relevance >= 0:
-            settle(rich, url, purse.held)
+    elif account.place == HELD:
+        account.held += amount
+        if account.relevance >= 0:
+            settle(rich, url, account.held)
 
 
 @inline_jitable
@@ -162,17 +162,17 @@ def share_by_promise(
     n_distinct = note_promises(web, given, crawl, queue, rich, cash, url, page)
     total = 0.0
     for link in range(first, end):
-        purse = cash[web.link_url[link]]
-        if purse.told >= 0:
-            total += purse.promised
-            purse.told = -2
+        account = cash[web.link_url[link]]
+        if account.told >= 0:
+            total += account.promised
+            account.told = -2
     keeps = total <= 0 and crawl.numbers[KEEPS_WHEN_HOPELESS]
     for link in range(first, end):
         other = web.link_url[link]
-        purse = cash[other]
-        if purse.told == -2:
-            purse.told = -1
-            share = purse.promised / total if total > 0 else (0.0 if keeps else 1 / n_distinct)
+        account = cash[other]
+        if account.told == -2:
+            account.told = -1
+            share = account.promised / total if total > 0 else (0.0 if keeps else 1 / n_distinct)
             give(queue, rich, cash, other, 0.0 if keeps else amount * share)
     if keeps and n_distinct:
         cash[url].held += amount
@@ -187,15 +187,15 @@ def note_promises(
     relevance, page_weight = cash[url].relevance, crawl.values[PAGE_WEIGHT]
     n_distinct = 0
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
-        purse = cash[web.link_url[link]]
-        find_purse(crawl, queue, rich, cash, web.link_url[link])
-        if purse.relevance >= 0:
-            promised = purse.relevance
+        account = cash[web.link_url[link]]
+        find_account(crawl, queue, rich, cash, web.link_url[link])
+        if account.relevance >= 0:
+            promised = account.relevance
         else:
-            promised = page_weight * relevance + (1 - page_weight) * given.contexts[web.link_place[link]]
-        if purse.told < 0:
-            purse.told, purse.promised = 0, promised
+            promised = page_weight * relevance + (1 - page_weight) * given.contexts[web.link_index[link]]
+        if account.told < 0:
+            account.told, account.promised = 0, promised
             n_distinct += 1
-        elif promised > purse.promised:
-            purse.promised = promised
+        elif promised > account.promised:
+            account.promised = promised
     return n_distinct

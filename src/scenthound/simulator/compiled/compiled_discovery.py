@@ -89,7 +89,7 @@ def tell_link_context(web: Web, given: Given, crawl: Crawling, queue: Queue, pag
     """Each link waits with what its page and its context promise (wang2009 Eq. 9)."""
     relevance, page_weight, rule = given.relevance[page], crawl.values[PAGE_WEIGHT], crawl.numbers[RULE]
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
-        score = page_weight * relevance + (1 - page_weight) * given.contexts[web.link_place[link]]
+        score = page_weight * relevance + (1 - page_weight) * given.contexts[web.link_index[link]]
         find_better(crawl, queue, web.link_url[link], score, rule)
 
 

@@ -72,7 +72,7 @@ def learn_extras(
 @inline_jitable
 def learn_hints(web: Web, given: Given, ranking: Ranking, page: int) -> None:
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
-        hint, place = ranking.hints[web.link_url[link]], web.link_place[link]
+        hint, place = ranking.hints[web.link_url[link]], web.link_index[link]
         if len(given.anchors):
             hint.anchor = max(hint.anchor, given.anchors[place])
         if len(given.contexts):
@@ -90,10 +90,10 @@ def share_cash(web: Web, given: Given, crawl: Crawling, cash: Records, url: int,
     if n_distinct == 0:
         crawl.values[CIRCULATING] -= amount
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
-        purse = cash[web.link_url[link]]
-        if purse.told == -2:
-            purse.told = -1
-            purse.held += amount * (purse.promised / total if total > 0 else 1 / n_distinct)
+        account = cash[web.link_url[link]]
+        if account.told == -2:
+            account.told = -1
+            account.held += amount * (account.promised / total if total > 0 else 1 / n_distinct)
 
 
 @inline_jitable
@@ -101,19 +101,19 @@ def promised_in_all(web: Web, given: Given, crawl: Crawling, cash: Records, page
     """The sum of what the distinct links of a page promise, and how many they are; each is marked."""
     relevance, page_weight = given.relevance[page], crawl.values[PAGE_WEIGHT]
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
-        purse = cash[web.link_url[link]]
-        promised = page_weight * relevance + (1 - page_weight) * given.contexts[web.link_place[link]]
-        if purse.relevance >= 0:
-            promised = purse.relevance
-        purse.promised = max(promised, purse.promised) if purse.told == 0 else promised
-        purse.told = 0
+        account = cash[web.link_url[link]]
+        promised = page_weight * relevance + (1 - page_weight) * given.contexts[web.link_index[link]]
+        if account.relevance >= 0:
+            promised = account.relevance
+        account.promised = max(promised, account.promised) if account.told == 0 else promised
+        account.told = 0
     total, n_distinct = 0.0, 0
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
-        purse = cash[web.link_url[link]]
-        if purse.told == 0:
-            total += purse.promised
+        account = cash[web.link_url[link]]
+        if account.told == 0:
+            total += account.promised
             n_distinct += 1
-            purse.told = -2
+            account.told = -2
     return total, n_distinct
 
 

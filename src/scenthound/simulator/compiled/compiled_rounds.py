@@ -112,7 +112,7 @@ def tell_rounds(web: Web, given: Given, crawl: Crawling, queue: Queue, page: int
         find(crawl, queue, web.link_url[link])
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
         if crawl.numbers[BY_CONTEXT]:
-            score = page_weight * relevance + (1 - page_weight) * given.contexts[web.link_place[link]]
+            score = page_weight * relevance + (1 - page_weight) * given.contexts[web.link_index[link]]
         if crawl.numbers[QUEUE_SIZE]:
             line_up(crawl, queue, web.link_url[link], score, rule)
         else:
@@ -132,7 +132,7 @@ def line_up(crawl: Crawling, queue: Queue, url: int, score: float, rule: int) ->
         if numbers[LINE_END] - numbers[LINE_FIRST] == numbers[QUEUE_SIZE]:
             numbers[LINE_END] -= 1
             queue.pages[crawl.line[numbers[LINE_END]].page].bucket = UNKNOWN
-        crawl.line_keys[url] = draw_share(crawl.twister)
+        crawl.line_keys[url] = draw_share(crawl.mt_state)
         record.score, record.bucket = score, IN_LINE
         insert(crawl, score, crawl.line_keys[url], url)
 
@@ -234,7 +234,7 @@ def take_best(crawl: Crawling, queue: Queue) -> int:
 def shuffle(crawl: Crawling) -> None:
     """What `Random.shuffle` does."""
     for place in range(crawl.numbers[N_IN_ROUND] - 1, 0, -1):
-        other = draw_below(crawl.twister, place + 1)
+        other = draw_below(crawl.mt_state, place + 1)
         crawl.round[place], crawl.round[other] = crawl.round[other], crawl.round[place]
 
 

@@ -152,13 +152,13 @@ class _Running:
 
     def _take_over(self, rng: Random) -> None:
         """Let compiled code draw on from where the generator stands."""
-        if len(self.crawl.twister):
-            self.crawl.twister[:] = rng.getstate()[1]
+        if len(self.crawl.mt_state):
+            self.crawl.mt_state[:] = rng.getstate()[1]
 
     def _hand_back(self, rng: Random) -> None:
-        if len(self.crawl.twister):
+        if len(self.crawl.mt_state):
             version, _, gauss = rng.getstate()
-            rng.setstate((version, tuple(self.crawl.twister.tolist()), gauss))
+            rng.setstate((version, tuple(self.crawl.mt_state.tolist()), gauss))
 
     def end(self) -> Stop:
         """Crawl to the end; how it came."""

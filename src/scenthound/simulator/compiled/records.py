@@ -167,7 +167,7 @@ class Web(NamedTuple):
 
     link_offset: LongArray
     link_url: IntArray
-    link_place: LongArray  #: among all links of the web
+    link_index: LongArray  #: among all links of the web
     distinct_offset: LongArray
     distinct_url: IntArray
     url_page: IntArray
@@ -196,7 +196,7 @@ class Crawling(NamedTuple):
     line: Records  #: a bounded frontier, the best first
     line_keys: FloatArray  #: by URL
     round: IntArray
-    twister: npt.NDArray[np.uint64]  #: the state of Python's generator
+    mt_state: npt.NDArray[np.uint64]  #: the state of Python's generator
     numbers: LongArray
     values: FloatArray
 

@@ -91,7 +91,7 @@ class Workspace:
             "line": np.empty(2 * bound + 1, LINE_ENTRY),
             "line_keys": np.empty(n_urls if bound else 0),
             "round": np.empty(min(int(numbers[places.ROUND_SIZE]), n_urls), np.int32),
-            "twister": np.zeros(N_TWISTER, np.uint64),
+            "mt_state": np.zeros(MT_STATE_SIZE, np.uint64),
         }
 
     def _allocate(self, kernel: Kernel, numbers: LongArray, n_pages: int) -> None:
@@ -183,7 +183,7 @@ def _crawling(n_urls: int, n_pages: int) -> Crawling:
         line=np.empty(0, LINE_ENTRY),
         line_keys=np.empty(0),
         round=nothing,
-        twister=np.zeros(0, np.uint64),
+        mt_state=np.zeros(0, np.uint64),
         numbers=np.zeros(places.N_NUMBERS, np.int64),
         values=np.zeros(places.N_VALUES),
     )
@@ -226,7 +226,7 @@ def _longer(array: npt.NDArray[Any], n_more: int) -> npt.NDArray[Any]:
 #: More than any crawl has, and no more than fits.
 MOST_VISITS = 2**60
 #: The words of the Mersenne Twister, and the place of the next.
-N_TWISTER = 625
+MT_STATE_SIZE = 625
 
 _WORKSPACES: "WeakKeyDictionary[VisibleLinks, Workspace]" = WeakKeyDictionary()
 
