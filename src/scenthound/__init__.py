@@ -1,0 +1,79 @@
+"""Scenthound: a topic-driven web crawler, and a laboratory that measures crawls.
+
+    import scenthound as sh
+
+    crawl = sh.crawl(sh.Topic(keywords=["hot air balloon"]), seeds="https://example.org", pages=500, out="balloons")
+    crawl.pages.to_pandas()
+    run = sh.simulate("web", topics="topics.toml", strategies=["otie", "best_first"], pages=2000)
+    run.evaluate("target_recall")
+
+Names are imported when they are first used, so `import scenthound` itself is fast.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scenthound.api.crawls import Crawl as Crawl
+    from scenthound.api.crawls import acrawl as acrawl
+    from scenthound.api.crawls import crawl as crawl
+    from scenthound.api.crawls import export as export
+    from scenthound.api.crawls import open_crawl as open_crawl
+    from scenthound.api.crawls import report as report
+    from scenthound.api.crawls import resume as resume
+    from scenthound.api.laboratory import Run as Run
+    from scenthound.api.laboratory import Web as Web
+    from scenthound.api.laboratory import compare as compare
+    from scenthound.api.laboratory import evaluate as evaluate
+    from scenthound.api.laboratory import evolve as evolve
+    from scenthound.api.laboratory import open_run as open_run
+    from scenthound.api.laboratory import open_web as open_web
+    from scenthound.api.laboratory import record as record
+    from scenthound.api.laboratory import simulate as simulate
+    from scenthound.api.laboratory import study as study
+    from scenthound.api.results import Table as Table
+    from scenthound.errors import ScenthoundError as ScenthoundError
+    from scenthound.metrics.base import Metric as Metric
+    from scenthound.model import Topic as Topic
+    from scenthound.relevance.base import Relevance as Relevance
+    from scenthound.relevance.base import RelevanceModel as RelevanceModel
+    from scenthound.strategies.base import Strategy as Strategy
+
+    __version__: str
+
+#: The module of each public name.
+_MODULES = {
+    "scenthound.api.crawls": ("Crawl", "acrawl", "crawl", "export", "open_crawl", "report", "resume"),
+    "scenthound.api.laboratory": (
+        *("Run", "Web", "compare", "evaluate", "evolve", "open_run", "open_web", "record", "simulate", "study"),
+    ),
+    "scenthound.api.results": ("Table",),
+    "scenthound.errors": ("ScenthoundError",),
+    "scenthound.metrics.base": ("Metric",),
+    "scenthound.model": ("Topic",),
+    "scenthound.relevance.base": ("Relevance", "RelevanceModel"),
+    "scenthound.strategies.base": ("Strategy",),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = [  # noqa: PLE0604 - the names are those of the table
+    "__version__",
+    *sorted(_MODULE_OF),
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: Any = version("scenthound")
+    elif name in _MODULE_OF:
+        value = getattr(import_module(_MODULE_OF[name]), name)
+    else:
+        raise AttributeError(f"module 'scenthound' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

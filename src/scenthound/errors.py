@@ -1,24 +1,26 @@
-"""Every error Scenthound raises on purpose, in one tree.
+"""All errors that Scenthound raises deliberately.
 
 ScenthoundError
-├── WrongUse            the caller can mend it: the command line exits with 2
-│   ├── UnknownName     no strategy, metric, parameter or topic of that name
-│   ├── BadParameter    a parameter's value is of the wrong type or out of range
-│   ├── BadTopic        a topic or topic file that cannot be used
-│   ├── BadInput        a file or folder that cannot be read as what it should be
-│   │   └── OddContent  values in a folder of ours that nothing of ours writes
-│   └── MissingExtra    the feature needs an optional dependency
-└── Failure             the work itself failed: the command line exits with 1
-    ├── Peeked          a strategy reached for what it cannot know
-    └── BrokenContract  a plug-in does not keep its contract
+├── UsageError            the caller can fix it: the command line exits with 2
+│   ├── UnknownName       no strategy, metric, parameter or topic of that name
+│   ├── InvalidParameter  a parameter's value has the wrong type or is out of range
+│   ├── InvalidTopic      a topic or topic file that cannot be used
+│   ├── InvalidInput      a file or folder that cannot be read as what it should be
+│   │   └── CorruptData   values in a result folder that no version of Scenthound writes
+│   └── MissingExtra      the feature needs an optional dependency
+└── Failure               the work itself failed: the command line exits with 1
+    ├── LeakageError      a strategy used information that it cannot have
+    └── PluginError       a plug-in does not keep its contract
 
-Each message says what was wrong, where, and what to do next, in one line. What it names from outside goes through
-`printable`, so that control characters never reach a terminal.
+Each message says in one line what was wrong, where, and what to do next. Messages name options as flags (`--pages`);
+the Python API renders them as arguments (`pages=`). Text from outside goes through `printable`, so that control
+characters never reach a terminal.
 """
 
 import difflib
+import re
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 _BY_ODD_VALUES = (
@@ -35,10 +37,27 @@ _BY_ODD_VALUES = (
 SHOWN = 20
 
 
+#: An option in a message, with the placeholder of its value: `--train-from DIR`.
+_FLAG = re.compile(r"--([a-z][a-z0-9-]*)(?: (?:[A-Z]{2,}|N)\b)?")
+
+
 class ScenthoundError(Exception):
-    """The root of the tree. `exit_code` is what the command line answers with."""
+    """The base class. `exit_code` is the exit code of the command line."""
 
     exit_code = 1
+    #: How the Python API writes options, by their flags without dashes; set when an error leaves the API.
+    arguments: Mapping[str, str] | None = None
+
+    @property
+    def message(self) -> str:
+        """With options as flags, whoever raised the error."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        if self.arguments is None:
+            return self.message
+        arguments = self.arguments
+        return _FLAG.sub(lambda flag: arguments.get(flag[1], f"{flag[1].replace('-', '_')}="), self.message)
 
 
 class UsageError(ScenthoundError):

@@ -1,10 +1,12 @@
 """The nouns that every room of the house shares. Frozen values, no behaviour beyond reading them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+
+from scenthound.errors import InvalidTopic
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -19,20 +21,49 @@ def silent(_share: float, _words: str) -> None:
     """The progress of work that nobody watches."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Topic:
-    """What a crawl is about. `examples` are pages known to belong to it; seeds and targets are drawn from them
-    unless `seeds` and `targets` name them. `description_from` are the pages the description was taken from:
-    they are never targets, because the description judges."""
+    """What a crawl is about. `examples` are pages known to belong to it; seeds and targets are drawn from them unless
+    `seeds` and `targets` are given. `description_from` are the pages the description was taken from: they are never
+    targets, because the description is used to score pages.
+
+    Without an id, the first keyword is the id. Lists may be given for tuples, and one string for a list of one.
+    """
 
     id: str
     keywords: tuple[str, ...]
-    path: str = ""
-    description: str = ""
-    examples: tuple[str, ...] = ()
-    seeds: tuple[str, ...] = ()
-    targets: tuple[str, ...] = ()
-    description_from: tuple[str, ...] = ()
+    path: str
+    description: str
+    examples: tuple[str, ...]
+    seeds: tuple[str, ...]
+    targets: tuple[str, ...]
+    description_from: tuple[str, ...]
+
+    def __init__(  # noqa: PLR0917 - one for each field
+        self,
+        id: str = "",  # noqa: A002 - the name of the field
+        keywords: str | Iterable[str] = (),
+        path: str = "",
+        description: str = "",
+        examples: str | Iterable[str] = (),
+        seeds: str | Iterable[str] = (),
+        targets: str | Iterable[str] = (),
+        description_from: str | Iterable[str] = (),
+    ) -> None:
+        lists = {
+            "keywords": keywords,
+            "examples": examples,
+            "seeds": seeds,
+            "targets": targets,
+            "description_from": description_from,
+        }
+        values = {name: (each,) if isinstance(each, str) else tuple(each) for name, each in lists.items()}
+        if not id and not values["keywords"]:
+            raise InvalidTopic("A topic needs an id or keywords.")
+        for name, value in {"id": id or values["keywords"][0], "path": path, "description": description}.items():
+            object.__setattr__(self, name, value)
+        for name, texts in values.items():
+            object.__setattr__(self, name, texts)
 
 
 @dataclass(frozen=True, slots=True)

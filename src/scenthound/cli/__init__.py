@@ -36,7 +36,7 @@ def main() -> None:
         try:
             _run()
         except ScenthoundError as error:
-            _stop(str(error), error.exit_code)
+            _stop(error.message, error.exit_code)
         except KeyboardInterrupt:
             _stop("Stopped.", INTERRUPTED)
         except OSError as error:

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -30,6 +30,8 @@ from scenthound.web.dns import SystemResolver, system_lookup
 # One run of a live crawl on this machine: its clock, its connections, its signals, and what it notes of itself.
 
 Watch = Callable[[CrawlStatus], None]
+#: Receives a function that stops the run, which may be called from any thread.
+OnStart = Callable[[Callable[[], None]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class Running:
     limits: RunLimits
     watch: Watch
     obey_signals: bool
+    on_start: OnStart
 
 
 def run_to_end(running: Running) -> tuple[EndReason, CrawlStatus]:
@@ -72,6 +75,7 @@ async def _run(running: Running) -> tuple[EndReason, CrawlStatus]:
     run = LiveRun(parts.crawl, _fetcher(plan), resolver, running.limits, clock=clock, watch=watch, samples=samples)
     wishes = WishReader(store.folder, row.run)
     obedience = Obedience(run, parts, plan, store, wishes=wishes, samples=samples, clock=clock)
+    running.on_start(_threadsafe(asyncio.get_running_loop(), run.stop))
     with _signals_to(run.stop) if running.obey_signals else _nothing():
         try:
             ended = await run.run()
@@ -116,8 +120,18 @@ def _mail_address(plan: CrawlSettings) -> str | None:
     return plan.contact if "@" in plan.contact and "/" not in plan.contact else None
 
 
+def _threadsafe(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> Callable[[], None]:
+    def call() -> None:
+        # A run that has ended needs no stop.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(stop)
+
+    return call
+
+
 @contextmanager
 def _signals_to(stop: Callable[[], None]) -> Iterator[None]:
+    """Signals stop the run; the handlers that were there before are restored. Only in the main thread."""
     loop = asyncio.get_running_loop()
     endings = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     # The loop would leave the default handlers behind.
@@ -151,6 +165,10 @@ def unwatched(_status: CrawlStatus) -> None:
     """Nobody looks."""
 
 
+def not_stopped(_stop: Callable[[], None]) -> None:
+    """Nobody stops the run."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """How this run of a crawl ends and is watched. Budget and floor are kept for later runs that are told none."""
@@ -163,6 +181,7 @@ class RunOptions:
     watch_s: float = 0.5
     progress: Progress = silent  #: of taking up what was done before
     obey_signals: bool = False  #: let Ctrl-C and SIGTERM end the crawl in good order
+    on_start: OnStart = not_stopped
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +227,9 @@ def _crawl_run(plan: CrawlSettings, store: CrawlStore, options: RunOptions, goal
         stands = take_up(parts, plan, store, options.progress)
         page_budget = goals.page_budget or plan.page_budget
         limits = RunLimits(page_budget, options.time_s, goals.harvest_floor, options.commit_s, options.watch_s)
-        running = Running(parts, plan, guided, goals, store, stands, limits, options.watch, options.obey_signals)
+        running = Running(
+            parts, plan, guided, goals, store, stands, limits, options.watch, options.obey_signals, options.on_start
+        )
         ended, status = run_to_end(running)
         return CrawlSummary(
             folder=store.folder,

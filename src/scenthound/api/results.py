@@ -1,0 +1,283 @@
+"""Results: tables of typed rows, and objects with such tables that print in a terminal and show in a notebook."""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from html import escape
+from io import StringIO
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin, overload
+
+from scenthound.errors import MissingExtra, printable
+from scenthound.records import columns_of
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+Row = TypeVar("Row")
+
+#: Of a long table, so many rows are printed.
+SHOWN_ROWS = 20
+#: Where the output is no terminal.
+DEFAULT_WIDTH = 120
+#: Longer texts are cut in print; data frames have them whole.
+LONGEST_TEXT = 80
+
+
+class Table(Generic[Row]):
+    """Rows of one type. Iterate for the rows; `to_pandas`, `to_polars` and `to_arrow` convert them.
+
+    Rows are read when they are needed: a table of a crawl that is running shows what the crawl has stored by then.
+    """
+
+    def __init__(
+        self,
+        rows: Callable[[], Iterable[Row]] | Sequence[Row],
+        columns: Mapping[str, Callable[[Row], Any]],
+        title: str = "",
+        *,
+        length: Callable[[], int] | None = None,
+        printed: Sequence[str] | None = None,
+    ) -> None:
+        """`printed` are the columns that are shown to people, if not all."""
+        self._rows = rows if callable(rows) else lambda: rows
+        self._printed = tuple(printed or columns)
+        self._columns = columns
+        self._length = length
+        self.title = title
+
+    @classmethod
+    def of(
+        cls,
+        row_type: type[Row],
+        rows: Callable[[], Iterable[Row]] | Sequence[Row],
+        title: str = "",
+        *,
+        length: Callable[[], int] | None = None,
+        printed: Sequence[str] | None = None,
+    ) -> Table[Row]:
+        """A table of records, with a column for each field that is a plain value."""
+        names = [each.name for each in columns_of(cast(Any, row_type)) if _is_plain(each.type)]
+        return cls(rows, {name: _getter(name) for name in names}, title, length=length, printed=printed)
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self._columns)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows())
+
+    def __len__(self) -> int:
+        return self._length() if self._length else sum(1 for _ in self)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+        return list(self)[index]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Values by column."""
+        values: dict[str, list[Any]] = {name: [] for name in self._columns}
+        for row in self:
+            for name, value in self._columns.items():
+                values[name].append(_plain(value(row)))
+        return values
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas data frame."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtra.named("pandas", "to_pandas()") from None
+        return pandas.DataFrame(self.to_dict())
+
+    def to_polars(self) -> polars.DataFrame:
+        """A Polars data frame."""
+        try:
+            import polars
+        except ImportError:
+            raise MissingExtra.named("polars", "to_polars()") from None
+        return polars.DataFrame(self.to_dict(), strict=False)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """An Arrow table."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise MissingExtra.named("lab", "to_arrow()") from None
+        return pyarrow.table(self.to_dict())
+
+    def _cells(self) -> tuple[list[list[str]], list[str]]:
+        """The texts of the first rows, and notes on what is left out."""
+        n_rows = len(self)
+        rows = islice(self, SHOWN_ROWS if n_rows > SHOWN_ROWS + 5 else n_rows)
+        cells = [[_text(self._columns[name](row)) for name in self._printed] for row in rows]
+        others = [name for name in self._columns if name not in self._printed]
+        notes = [f"... and {n_rows - len(cells):,} more rows"] if n_rows > len(cells) else []
+        return cells, notes + ([f"More columns: {', '.join(others)}"] if others else [])
+
+    def _sides(self, cells: list[list[str]]) -> list[Literal["left", "right"]]:
+        """Columns of numbers stand on the right."""
+        return [
+            "right" if all(_is_number(row[place]) for row in cells) else "left" for place in range(len(self._printed))
+        ]
+
+    def __repr__(self) -> str:
+        from rich.console import Console
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        console = Console(file=StringIO(), width=_width(), highlight=False, markup=False)
+        cells, notes = self._cells()
+        table = RichTable()
+        for name, side in zip(self._printed, self._sides(cells), strict=True):
+            table.add_column(Text(name), justify=side, no_wrap=True, overflow="ellipsis")
+        for row in cells:
+            table.add_row(*map(Text, row))
+        if self.title:
+            console.print(Text(self.title, "bold"))
+        console.print(table)
+        for note in notes:
+            console.print(note)
+        file = console.file
+        assert isinstance(file, StringIO)
+        return file.getvalue().rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        cells, notes = self._cells()
+        sides = self._sides(cells)
+        head = _html_cells("th", self._printed, sides)
+        body = "".join(f"<tr>{_html_cells('td', row, sides)}</tr>" for row in cells)
+        caption = f'<caption style="text-align:left">{escape(self.title)}</caption>' if self.title else ""
+        more = "".join(f"<p>{escape(note)}</p>" for note in notes)
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _html_cells(element: str, row: Sequence[str], sides: Sequence[str]) -> str:
+    return "".join(
+        f'<{element} style="text-align:{side}">{escape(text)}</{element}>'
+        for text, side in zip(row, sides, strict=True)
+    )
+
+
+def _is_plain(hint: Any) -> bool:
+    """Whether a value of this type fits a cell."""
+    if get_origin(hint) in (Union, types.UnionType):
+        return all(_is_plain(each) for each in get_args(hint) if each is not types.NoneType)
+    return isinstance(hint, type) and issubclass(hint, int | float | str | bool | Enum)
+
+
+def _getter(name: str) -> Callable[[Any], Any]:
+    return lambda row: getattr(row, name)
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Enum) else value
+
+
+def _text(value: Any) -> str:
+    value = _plain(value)
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.3f}"
+    return printable(value, LONGEST_TEXT)
+
+
+def _is_number(text: str) -> bool:
+    return text == "-" or text.replace(",", "").lstrip("-").replace(".", "", 1).isdecimal()
+
+
+def _width() -> int:
+    import shutil
+    import sys
+
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else DEFAULT_WIDTH
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Lines against the number of pages, or another count: by name, the values of x and y."""
+
+    title: str
+    x_label: str
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]
+
+
+class Result:
+    """What a function of the API returns. `table` is the one that data frames are made of."""
+
+    def _tables(self) -> Sequence[Table[Any]]:
+        """The tables that are shown, the most important one first."""
+        raise NotImplementedError
+
+    def _headline(self) -> str:
+        """One or a few lines above the tables."""
+        return ""
+
+    def _panels(self) -> Sequence[Panel]:
+        """The curves that a notebook shows."""
+        return ()
+
+    @property
+    def table(self) -> Table[Any]:
+        return self._tables()[0]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table as a pandas data frame."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """The table as a Polars data frame."""
+        return self.table.to_polars()
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The table as an Arrow table."""
+        return self.table.to_arrow()
+
+    def __repr__(self) -> str:
+        return "\n".join(filter(None, [self._headline(), *map(repr, self._tables())]))
+
+    def _repr_html_(self) -> str:
+        headline = escape(self._headline()).replace("\n", "<br>")
+        tables = "".join(each._repr_html_() for each in self._tables())
+        return f"<div><p>{headline}</p>{tables}{chart_svg(self._panels())}</div>"
+
+
+def chart_svg(panels: Sequence[Panel]) -> str:
+    """The panels side by side as inline SVG; empty without matplotlib, or with nothing to draw."""
+    from scenthound.ui.figures import looks, new_figure, picture_bytes, plain_axes, shared_legend
+
+    panels = [panel for panel in panels if panel.lines]
+    if not panels:
+        return ""
+    try:
+        figure = new_figure(4.6 * len(panels), 3.6, "Drawing curves")
+    except MissingExtra:
+        return ""
+    names = list(dict.fromkeys(name for panel in panels for name in panel.lines))
+    look_of = looks(names)
+    for place, panel in enumerate(panels, 1):
+        axes = figure.add_subplot(1, len(panels), place)
+        for name, (x, y) in panel.lines.items():
+            axes.plot(x, y, look_of[name].style, color=look_of[name].colour, label=name, linewidth=1.8)
+        axes.set_title(panel.title)
+        axes.set_xlabel(panel.x_label)
+        axes.set_ylim(bottom=0)
+        plain_axes(axes)
+    if len(names) > 1:
+        shared_legend(figure)
+    svg = picture_bytes(figure, "svg").decode()
+    return svg[svg.index("<svg") :]

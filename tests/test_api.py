@@ -1,0 +1,331 @@
+"""The public Python API: what a script or a notebook imports from `scenthound`."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import scenthound as sh
+from live_site import live_site
+from ring_web import topic
+from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, MissingExtra, UnknownName, UsageError
+from scenthound.metrics.base import padded
+from scenthound.reasons import EndReason
+from scenthound.strategies.breadth_first import BreadthFirst
+
+PAGES = [
+    {
+        "url": f"http://w{i % 3}.test/{i}",
+        "html": f"<title>Page {i}</title><a href=http://w{(i + 1) % 3}.test/{i + 1}>next</a> balloon word{i}",
+    }
+    for i in range(12)
+]
+BALLOON = sh.Topic(keywords="balloon", examples=[page["url"] for page in PAGES])
+
+
+class Mine(BreadthFirst):
+    summary = "a strategy of this test"
+
+    def __init__(self, n: int = 1) -> None:
+        super().__init__()
+        self.n = n
+
+
+class Needy(BreadthFirst):
+    summary = "a strategy with a parameter that has no default"
+
+    def __init__(self, n: int) -> None:
+        super().__init__()
+
+
+class Visited(sh.Metric):
+    name = "visited"
+    summary = "a metric of this test"
+
+    def curve(self, trace, ground_truth, n_steps):
+        return padded(trace.relevance > 0, n_steps).cumsum()
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("api")
+    (folder / "pages.jsonl").write_text("".join(json.dumps(page) + "\n" for page in PAGES))
+    return sh.record(str(folder / "pages.jsonl"), folder / "web", workers=1)
+
+
+@pytest.fixture(scope="module")
+def run(web):
+    return sh.simulate(web, BALLOON, ["best_first", Mine(n=3)], pages=8, repeats=2, workers=1)
+
+
+def test_every_public_name_can_be_used_and_is_listed():
+    for name in sh.__all__:
+        assert getattr(sh, name) is not None
+        assert name in dir(sh)
+    assert not [name for name in sh.__all__ if name not in dir(sh)]
+    with pytest.raises(AttributeError, match="crawlz"):
+        sh.crawlz  # noqa: B018
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    look = (
+        "import sys, scenthound; heavy = ('numpy', 'asyncio', 'rich', 'scenthound.errors');"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_topic_needs_no_id_and_takes_lists():
+    made = sh.Topic(keywords=["hot air balloon", "ballooning"], seeds="http://a.test/")
+    assert (made.id, made.keywords, made.seeds) == (
+        "hot air balloon",
+        ("hot air balloon", "ballooning"),
+        ("http://a.test/",),
+    )
+    assert made == sh.Topic("hot air balloon", ("hot air balloon", "ballooning"), seeds=("http://a.test/",))
+    assert hash(made)
+    with pytest.raises(InvalidTopic):
+        sh.Topic()
+
+
+def test_a_recorded_web_is_a_table_of_pages(web):
+    assert (len(web), len(web.pages), web.summary.pages) == (12, 12, 12)
+    assert web.pages[0].url == "http://w0.test/0"
+    assert [page.title for page in web.pages[:2]] == ["Page 0", "Page 1"]
+    assert len(sh.open_web(web.folder)) == 12
+
+
+def test_strategies_are_names_classes_or_instances_with_and_without_workers(web, run):
+    assert run.strategies == ["best_first", "Mine:n=3"]
+    assert len(run.crawls) == 4
+    again = sh.simulate(web, [BALLOON], ["best_first", Mine(3)], pages=8, repeats=2, workers=2)
+    assert [page.url for page in again.pages] == [page.url for page in run.pages]
+    assert sh.simulate(web, BALLOON, Mine, pages=4, workers=1).strategies == ["Mine"]
+
+
+def test_an_evaluation_is_a_table_for_people_and_rows_for_programs(run):
+    evaluation = run.evaluate("target_recall", Visited, at=4)
+    assert {score.metric for score in evaluation.scores} == {"target_recall", "visited"}
+    values = {(score.metric, score.strategy, score.pages): score.mean for score in evaluation.scores}
+    assert values["visited", "Mine:n=3", 8] == 8
+    text = str(evaluation)
+    assert "@4" in text
+    assert "Mine:n=3" in text
+    html = evaluation._repr_html_()
+    assert html.count("<table>") == 2
+    assert "<svg" in html
+    assert run.evaluate("precision@4").evaluated.checkpoints == (4, 8)
+    assert sh.evaluate(run, Visited()).evaluated.metrics == ("visited",)
+
+
+def test_tables_become_data_frames(run):
+    table = run.pages
+    for frame in (table.to_pandas(), table.to_polars(), table.to_arrow().to_pandas()):
+        assert frame.shape == (len(table), len(table.columns))
+    assert list(table.to_pandas()["step"][:3]) == [1, 2, 3]
+    assert list(run.to_pandas().columns) == run.crawls.columns
+
+
+@pytest.mark.parametrize("name", ["pandas", "polars", "pyarrow"])
+def test_a_missing_library_is_answered_with_the_command_that_installs_it(name, run, monkeypatch):
+    monkeypatch.setitem(sys.modules, name, None)
+    convert = {"pandas": run.table.to_pandas, "polars": run.table.to_polars, "pyarrow": run.table.to_arrow}[name]
+    with pytest.raises(MissingExtra, match="pip install 'scenthound\\["):
+        convert()
+
+
+def test_html_escapes_what_comes_from_pages():
+    table = sh.Table([("<b>bold</b>",)], {"title": lambda row: row[0]})
+    assert "&lt;b&gt;" in table._repr_html_()
+    assert "<b>" not in table._repr_html_()
+
+
+def test_long_tables_are_cut_in_print_only():
+    table = sh.Table(range(100), {"number": lambda row: row})
+    assert "80 more rows" in repr(table)
+    assert len(table.to_pandas()) == 100
+
+
+def test_a_run_can_be_kept_and_opened_again(web, tmp_path):
+    made = sh.simulate(web, BALLOON, "best_first", pages=4, out=tmp_path / "run", workers=1)
+    opened = sh.open_run(str(tmp_path / "run"))
+    assert [page.url for page in opened.pages] == [page.url for page in made.pages]
+    assert opened.report() == tmp_path / "run" / "report.html"
+    assert [file.name for file in made.evaluate("precision").save()] == ["evaluation.json", "evaluation.csv"]
+
+
+def test_a_temporary_run_goes_away_with_its_object(web):
+    made = sh.simulate(web, BALLOON, "best_first", pages=4, workers=1)
+    folder = made.folder
+    assert folder.is_dir()
+    del made
+    assert not folder.exists()
+
+
+def test_a_crawl_returns_its_pages_and_can_be_resumed_exported_and_opened(web, tmp_path):
+    crawl = sh.crawl(BALLOON, web=web, offline=True, pages=5, out=tmp_path / "crawl", strategy=Mine(n=2))
+    assert (len(crawl), crawl.ended, crawl.settings.strategy) == (5, EndReason.BUDGET, "Mine:n=2")
+    assert [page.status for page in crawl.pages] == [200] * 5
+    assert "Page" in str(crawl)
+    assert "<svg" in crawl._repr_html_()
+    assert len(crawl.resume(pages=7)) == 7
+    assert crawl.export("jsonl", tmp_path / "pages.jsonl").written == 7
+    assert crawl.explain(crawl.pages[0].url).visit is not None
+    opened = sh.open_crawl(tmp_path / "crawl")
+    assert (opened.ended, len(opened.runs), opened.folder) == (None, 2, crawl.folder)
+    with pytest.raises(UsageError, match="strategy= is best_first"):
+        sh.resume(opened, strategy="best_first")
+
+
+def test_crawls_work_where_an_event_loop_is_running(web, tmp_path):
+    async def work():
+        first = await sh.acrawl("balloon", PAGES[0]["url"], web=web, offline=True, pages=3, out=tmp_path / "a")
+        second = sh.crawl(["balloon"], PAGES[0]["url"], web=web, offline=True, pages=3, out=tmp_path / "b")
+        return len(first), len(second)
+
+    assert asyncio.run(work()) == (3, 3)
+
+
+def test_a_crawl_leaves_signal_handlers_as_they_were(web, tmp_path):
+    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    sh.crawl("balloon", PAGES[0]["url"], web=web, offline=True, pages=2, out=tmp_path / "crawl")
+    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
+
+
+def test_cancelling_a_crawl_leaves_a_folder_that_can_be_resumed(tmp_path):
+    async def work(site):
+        options = {"hosts": site.hosts, "allow_private": True, "delay": 0.2}
+        task = asyncio.create_task(sh.acrawl("balloon", site.url(0), out=tmp_path / "crawl", **options))
+        while not site.pages_asked():
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with live_site(tmp_path) as site:
+        asyncio.run(work(site))
+        n_pages = len(sh.open_crawl(tmp_path / "crawl"))
+        assert len(sh.resume(tmp_path / "crawl", pages=n_pages + 2)) == n_pages + 2
+
+
+def test_an_interrupt_stops_a_crawl_properly(tmp_path, monkeypatch):
+    with live_site(tmp_path) as site:
+
+        def interrupt():
+            while not site.pages_asked():
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            sh.crawl(
+                "balloon", site.url(0), out=tmp_path / "crawl", hosts=str(site.hosts), allow_private=True, delay=0.2
+            )
+        thread.join()
+        crawl = sh.open_crawl(tmp_path / "crawl")
+        assert [run.ended for run in crawl.runs] == [EndReason.STOPPED.value]
+        assert len(crawl.resume(pages=len(crawl) + 1)) == len(crawl)
+
+
+def test_a_script_without_a_main_guard_may_use_workers_and_its_own_strategies(web, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import scenthound as sh\n"
+        "from scenthound.strategies.breadth_first import BreadthFirst\n"
+        "class Mine(BreadthFirst):\n"
+        "    summary = 'mine'\n"
+        f"urls = {[page['url'] for page in PAGES]}\n"
+        "topics = [sh.Topic(name, 'balloon', examples=urls) for name in 'ab']\n"
+        f"run = sh.simulate({str(web.folder)!r}, topics, [Mine, 'best_first'], pages=4, workers=2)\n"
+        "print(len(run.pages), sorted(set(page.strategy for page in run.pages)))\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, timeout=300)
+    assert (done.stdout, done.stderr) == ("16 ['Mine', 'best_first']\n", "")
+
+
+def test_strategies_are_ranked(web_path, topics_file, tmp_path):
+    compared = sh.compare(
+        *(web_path, topics_file, ["best_first", Mine]),
+        topic="balloon",
+        pages=8,
+        repeats=2,
+        start=2,
+        workers=1,
+    )
+    assert sorted(row.strategy for row in compared.ranking) == ["Mine", "best_first"]
+    assert compared.best == compared.ranking[0].strategy
+    assert compared.best in str(compared)
+    assert compared.to_pandas()["rank"].tolist() == [1, 2]
+
+
+def test_topics_are_given_as_objects_or_as_a_file(web_path, topics_file):
+    options = {"pages": 5, "start": 2, "workers": 1}
+    by_file = sh.simulate(web_path, str(topics_file), "best_first", **options)
+    by_objects = sh.simulate(web_path, [topic("balloon"), topic("train")], "best_first", **options)
+    assert [page.url for page in by_file.pages] == [page.url for page in by_objects.pages]
+    only = sh.simulate(web_path, topics_file, "best_first", topic="train", **options)
+    assert {each.topic for each in only.crawls} == {"train"}
+
+
+WRONG = {
+    "unknown strategy": (lambda web: sh.simulate(web, BALLOON, "bestfirst"), UnknownName, "'best_first'"),
+    "not a strategy": (lambda web: sh.simulate(web, BALLOON, [object()]), InvalidParameter, "not a strategy"),
+    "not a strategy class": (lambda web: sh.simulate(web, BALLOON, dict), InvalidParameter, "dict is not a strategy"),
+    "a class that needs values": (lambda web: sh.simulate(web, BALLOON, Needy), InvalidParameter, r"Needy\(n=...\)"),
+    "unknown parameter": (lambda web: sh.simulate(web, BALLOON, "otie:nn=3"), UnknownName, "'n'"),
+    "no strategy": (lambda web: sh.simulate(web, BALLOON, []), InvalidParameter, "strategies"),
+    "not a metric": (lambda web: sh.compare(web, BALLOON, by=object()), InvalidParameter, "not a metric"),
+    "unknown relevance": (lambda web: sh.simulate(web, BALLOON, "otie", relevance="cosin"), UnknownName, "'cosine'"),
+    "not a topic": (lambda web: sh.simulate(web, [3], "otie"), InvalidTopic, "Topic objects"),
+    "not keywords": (lambda web: sh.crawl(3), InvalidTopic, "keywords"),
+    "no seeds": (lambda web: sh.crawl("balloon"), UsageError, "seeds="),
+    "no web": (lambda web: sh.crawl(BALLOON, offline=True), UsageError, "web="),
+    "a web that is a file": (lambda web: sh.simulate(web.folder / "web.json", BALLOON, "otie"), InvalidInput, "file"),
+    "no such folder": (lambda web: sh.open_crawl("no-such-folder"), InvalidInput, "no-such-folder"),
+    "a web, not a crawl": (sh.open_crawl, InvalidInput, "not a crawl: it is a recorded web"),
+    "a web, not a run": (sh.evaluate, InvalidInput, "not a simulation run: it is a recorded web"),
+    "not a folder": (lambda web: sh.open_crawl(3), InvalidInput, "int"),
+    "two kinds of training": (
+        lambda web: sh.simulate(web, BALLOON, "otie", train=3, as_published=True),
+        InvalidParameter,
+        "train=.*as_published=True",
+    ),
+    "a bad time": (lambda web: sh.crawl(BALLOON, time="soon"), UsageError, "time="),
+    "no pages": (lambda web: sh.simulate(web, BALLOON, "otie", pages=0), InvalidParameter, "pages is 0"),
+    "nothing to report": (lambda web: sh.report(), UsageError, "report"),
+    "unknown export": (lambda web: sh.export("x", "html", "y"), InvalidInput, "'?x'?"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_use_is_one_line_that_names_arguments(case, web, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call, error, says = WRONG[case]
+    with pytest.raises(error, match=says) as raised:
+        call(web)
+    assert "\n" not in str(raised.value)
+    assert not any(word.startswith("--") for word in str(raised.value).split())
+    assert list(Path().iterdir()) == []
+
+
+def test_an_unknown_argument_is_a_type_error_with_the_nearest_one(web):
+    with pytest.raises(TypeError, match="Did you mean 'strategy'"):
+        sh.crawl(BALLOON, web=web, strateg="otie")
+    with pytest.raises(TypeError, match="'repeat'"):
+        sh.simulate(web, BALLOON, "otie", repeat=3)
+
+
+def test_the_command_line_names_flags_where_python_names_arguments(scenthound, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = scenthound("crawl", "--keywords", "balloon")
+    assert code == 2
+    assert "--seed" in err
