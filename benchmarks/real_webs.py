@@ -13,13 +13,12 @@ from random import Random
 from benchmarks.data import collection, recorded
 from scenthound.cli.tables import print_evaluation
 from scenthound.cli.terminal import shown
-from scenthound.experiments.evaluate import chosen_metrics, evaluate
+from scenthound.experiments.evaluate import chosen_metrics, evaluate, write_evaluation
 from scenthound.experiments.runs import RunFolder
 from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import TopicChoice
 from scenthound.topics.files import read_topics
-from scenthound.ui.evaluation_files import write_evaluation
 from scenthound.ui.figures import draw_curves
 
 COLLECTIONS = ("wpschools", "nlab")

@@ -15,6 +15,7 @@ from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, Unkn
 from scenthound.experiments.bounds import greedy_oracle, page_graph
 from scenthound.experiments.compare.comparison import StrategyComparison, compare_strategies
 from scenthound.experiments.compare.ranking import Mark, row_name
+from scenthound.experiments.compare.results import as_json, crawls_csv
 from scenthound.experiments.compare.settings import Sweep, check_length
 from scenthound.experiments.pipeline import plan, run
 from scenthound.experiments.starts import Start, TopicChoice, training_of
@@ -25,7 +26,6 @@ from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.training_folder import read_training
 from scenthound.topics.files import write_topics
-from scenthound.ui.reports.comparison_files import as_json, crawls_csv
 from scenthound.ui.reports.comparison_folder import compare_into, ranking_figure, sweep_figure
 
 #: Two strategies, 40 pages from three start pages each.

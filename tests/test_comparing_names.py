@@ -18,12 +18,12 @@ from scenthound.cli.compare_tables import print_comparison
 from scenthound.command_line import shell_word
 from scenthound.experiments.compare.comparison import compare_strategies
 from scenthound.experiments.compare.live_command import CANNOT_BE_NAMED
+from scenthound.experiments.compare.results import crawls_csv
 from scenthound.experiments.starts import TopicChoice
 from scenthound.experiments.study.tables import Panel, Picture
 from scenthound.model import Topic
 from scenthound.topics.files import write_topics
 from scenthound.ui.figures import drawn, new_figure, picture_bytes, settle, shared_legend
-from scenthound.ui.reports.comparison_files import crawls_csv
 from scenthound.ui.reports.comparison_folder import ranking_figure
 from scenthound.ui.reports.study_about import draw_picture
 from timing import WAIT_S

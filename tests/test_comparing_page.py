@@ -11,6 +11,7 @@ from comparisons import WantedComparison
 from evolution_web import record_topical, write_topical
 from scenthound.errors import InvalidInput
 from scenthound.experiments.compare.measures import PLACES, MeanCurves, kept_steps
+from scenthound.experiments.compare.results import ComparisonResult, parse_comparison, read_comparison
 from scenthound.experiments.compare.settings import Sweep
 from scenthound.experiments.starts import TopicChoice
 from scenthound.ui.html import page_html
@@ -24,7 +25,6 @@ from scenthound.ui.reports.comparison import (
     win_loss,
 )
 from scenthound.ui.reports.comparison_folder import compare_into
-from scenthound.ui.reports.comparison_results import ToldComparison, read_comparison, told_comparison
 
 SMALL = WantedComparison(("best_first", "breadth_first"), page_budget=40, repeats=3, n_start=3, relevance="cosine")
 
@@ -58,7 +58,7 @@ def values(out) -> dict[str, object]:
     return json.loads((out / "comparison.json").read_text())
 
 
-def made(values, names, *observations, sweeps=(), swept=(), **more) -> ToldComparison:
+def made(values, names, *observations, sweeps=(), swept=(), **more) -> ComparisonResult:
     """The same file with other rows."""
     pattern = values["ranking"][0]
     rows = [
@@ -71,7 +71,7 @@ def made(values, names, *observations, sweeps=(), swept=(), **more) -> ToldCompa
     ]
     named = {"of": "topics", "names": [f"t{n}" for n in range(len(observations[0]))]}
     changed = {"ranking": rows, "observed": named, "sweeps": {each: [] for each in sweeps}, "contestants": contestants}
-    return told_comparison(values | changed | more)
+    return parse_comparison(values | changed | more)
 
 
 def test_curves_are_kept_at_few_places_and_end_where_the_metric_decides():
@@ -152,7 +152,7 @@ def test_the_command_makes_the_same_comparison_again(scenthound, values, tmp_pat
 
 
 def test_the_ranking_has_its_marks(values):
-    told = told_comparison(values)
+    told = parse_comparison(values)
     table = comparison_page(told).sections[0].blocks[0]
     assert [row[1].text for row in table.rows] == [row.name for row in told.rows]
     assert [row[2].mark for row in table.rows] == ["", told.rows[1].mark]
@@ -166,15 +166,15 @@ def test_the_ranking_has_its_marks(values):
 def test_marks_of_earlier_files_are_read_as_those_of_today(values):
     marks = ("", "*", "~", "=", "≈", "?")
     rows = [values["ranking"][0] | {"mark": mark} for mark in marks]
-    told = told_comparison(values | {"ranking": rows})
+    told = parse_comparison(values | {"ranking": rows})
     assert [row.mark for row in told.rows] == ["", "*", "≈", "?", "≈", "?"]
 
 
 def test_key_facts_of_a_single_topic_and_start_are_not_in_the_plural(values):
-    one = told_comparison(values | {"topics": ["balloon"], "seeds": 1, "by": "target_recall@1"})
+    one = parse_comparison(values | {"topics": ["balloon"], "seeds": 1, "by": "target_recall@1"})
     facts = comparison_page(one).key_facts[1:]
     assert facts == (("after", "1 page"), ("strategies", "2"), ("topic", "1"), ("start of each", "1"))
-    facts = comparison_page(told_comparison(values)).key_facts[1:]
+    facts = comparison_page(parse_comparison(values)).key_facts[1:]
     assert facts == (("after", "40 pages"), ("strategies", "2"), ("topics", "2"), ("starts of each", "3"))
 
 
@@ -190,7 +190,7 @@ def test_curves_of_rows_beyond_the_first_wait_to_be_asked_for(values):
 
 def test_a_metric_without_bounds_has_no_curves_of_them(values):
     nothing = [None] * len(values["curves"]["pages"])
-    told = told_comparison(values | {"curves": values["curves"] | {"random": nothing, "oracle": nothing}})
+    told = parse_comparison(values | {"curves": values["curves"] | {"random": nothing, "oracle": nothing}})
     assert len(curves_chart(told, told.curves).series) == 2
 
 
@@ -261,7 +261,7 @@ def test_a_file_from_before_there_were_pages_is_shown_without_curves(values):
         {name: value for name, value in row.items() if name not in ("name", "observations")}
         for row in values["ranking"]
     ]
-    titles = [section.title for section in comparison_page(told_comparison(older)).sections]
+    titles = [section.title for section in comparison_page(parse_comparison(older)).sections]
     assert "Ranking" in titles
     assert not {"Curves", "Won and lost", "Values of the parameter"} & set(titles)
 

@@ -10,16 +10,16 @@ import pytest
 from comparisons import WantedComparison
 from evolution_web import record_topical, write_topical
 from scenthound.errors import InvalidInput, UnknownName
+from scenthound.experiments.compare.results import comparison_folder
 from scenthound.experiments.starts import TopicChoice
-from scenthound.ui.reports import comparison_folder
+from scenthound.ui.reports import comparison_folder as comparing
 from scenthound.ui.reports.comparison_folder import compare_into
-from scenthound.ui.reports.comparison_results import comparison_place
 
 SMALL = WantedComparison(("best_first", "breadth_first"), page_budget=10, repeats=1, n_start=3)
 
 
 def refusal(out: Path, **more) -> str:
-    with pytest.raises(InvalidInput) as told, comparison_place(out, **more):
+    with pytest.raises(InvalidInput) as told, comparison_folder(out, **more):
         raise AssertionError("the work began")
     message = str(told.value)
     assert "--out" in message
@@ -35,31 +35,31 @@ def test_what_is_something_else_is_left_alone(tmp_path, entry):
         (place / "mine").write_text("mine")
     else:
         place.write_text('{"mine": 1}')
-    assert f"something else in it than a comparison, {entry.rstrip('/')} for one" in refusal(tmp_path)
+    assert f"not part of a comparison, such as {entry.rstrip('/')}" in refusal(tmp_path)
     assert [found.name for found in tmp_path.iterdir()] == [entry.rstrip("/")]
 
 
 def test_what_cannot_be_a_folder_is_refused_before_any_work(tmp_path):
     (tmp_path / "file").write_text("mine")
-    assert "is no folder" in refusal(tmp_path / "file")
-    assert "cannot be made: Not a directory" in refusal(tmp_path / "file" / "out")
+    assert "is not a folder" in refusal(tmp_path / "file")
+    assert "Cannot write to" in refusal(tmp_path / "file" / "out")
     (tmp_path / "nowhere").symlink_to(tmp_path / "gone")
-    assert "is no folder" in refusal(tmp_path / "nowhere")
+    assert "is not a folder" in refusal(tmp_path / "nowhere")
 
 
 def test_a_folder_without_the_right_to_write_is_refused(tmp_path, monkeypatch):
     # A superuser may write anywhere, so the answer of the system is made up.
     (tmp_path / "out").mkdir()
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert "cannot be written into" in refusal(tmp_path / "out")
+    assert "permission denied" in refusal(tmp_path / "out")
 
 
 def test_pages_to_learn_from_are_not_in_the_folder_that_is_made_anew(tmp_path):
     out = tmp_path / "out"
     for taught in (out / "training", out / "training" / "more"):
-        assert "is in --out, where a run would remove it" in refusal(out, train_from=taught)
+        assert "is inside --out and would be removed" in refusal(out, train_from=taught)
     assert not out.exists()
-    with comparison_place(out, tmp_path / "training"):
+    with comparison_folder(out, tmp_path / "training"):
         assert out.is_dir()
 
 
@@ -68,22 +68,22 @@ def test_a_comparison_that_was_broken_off_is_taken_up(tmp_path):
     (tmp_path / "training").mkdir()
     (tmp_path / "comparison.csv").write_text("")
     (tmp_path / ".0123.part").write_text("")
-    with comparison_place(tmp_path):
+    with comparison_folder(tmp_path):
         assert (tmp_path / "crawls").is_dir()
     assert (tmp_path / "crawls").is_dir()
 
 
 def test_only_one_works_in_a_folder_at_a_time(tmp_path):
-    with comparison_place(tmp_path / "out"):
-        assert "Another run is at work in" in refusal(tmp_path / "out")
-    with comparison_place(tmp_path / "out"):
+    with comparison_folder(tmp_path / "out"):
+        assert "Another process is writing to" in refusal(tmp_path / "out")
+    with comparison_folder(tmp_path / "out"):
         pass
 
 
 def test_a_folder_that_came_to_nothing_is_removed_and_one_that_was_there_is_not(tmp_path):
     (tmp_path / "old").mkdir()
     for out in (tmp_path / "new", tmp_path / "old"):
-        with pytest.raises(KeyboardInterrupt), comparison_place(out):
+        with pytest.raises(KeyboardInterrupt), comparison_folder(out):
             raise KeyboardInterrupt
     assert not (tmp_path / "new").exists()
     assert (tmp_path / "old").exists()
@@ -91,7 +91,7 @@ def test_a_folder_that_came_to_nothing_is_removed_and_one_that_was_there_is_not(
 
 def test_a_crawl_that_was_made_stays(tmp_path):
     crawl = tmp_path / "new" / "crawls" / "crawl"
-    with pytest.raises(FileExistsError), comparison_place(tmp_path / "new"):
+    with pytest.raises(FileExistsError), comparison_folder(tmp_path / "new"):
         _written_twice(crawl)
     assert crawl.exists()
 
@@ -118,7 +118,7 @@ def test_an_earlier_result_stays_until_the_new_one_is_drawn(web, tmp_path, monke
     def fails(_):
         raise ValueError("cannot be drawn")
 
-    monkeypatch.setattr(comparison_folder, "ranking_figure", fails)
+    monkeypatch.setattr(comparing, "ranking_figure", fails)
     with pytest.raises(ValueError, match="cannot be drawn"):
         compare_into(out, *replace(SMALL, strategies=("best_first",)).on(web / "web", choice), workers=1)
     assert {file.name: file.read_bytes() for file in out.iterdir() if file.is_file()} == before
@@ -132,7 +132,7 @@ def test_while_files_are_replaced_no_ranking_says_that_they_belong_together(web,
     def noted(path, content):
         written.append((path.name, (out / "comparison.json").exists()))
 
-    monkeypatch.setattr(comparison_folder, "write_atomic", noted)
+    monkeypatch.setattr(comparing, "write_atomic", noted)
     compare_into(out, *SMALL.on(web / "web", choice), workers=1)
     assert written[-1] == ("comparison.json", False)
     assert not any(is_there for _, is_there in written)

@@ -9,7 +9,7 @@ import pytest
 from ring_web import simulated, url
 from scenthound.cli.tables import print_evaluation
 from scenthound.errors import InvalidParameter, PluginError
-from scenthound.experiments.evaluate import chosen_metrics, default_metrics, evaluate
+from scenthound.experiments.evaluate import as_json, chosen_metrics, default_metrics, evaluate, write_evaluation
 from scenthound.experiments.runs import RunFolder
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.statistics import mean_over_topics
@@ -18,7 +18,6 @@ from scenthound.model import Topic
 from scenthound.store.folder import ResultFolder
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.ui.evaluation_files import as_json, write_evaluation
 
 
 def test_evaluation_averages_seeds_then_topics(web_path, topics_file, tmp_path):

@@ -236,15 +236,10 @@ def test_a_folder_is_what_its_file_says(known: kinds.KnownFolder, tmp_path: Path
 
 def test_the_formats_are_those_that_are_written() -> None:
     from scenthound.store import crawl_folder, layout
-    from scenthound.ui.reports import comparison_files as comparisons
-    from scenthound.ui.reports import study_files as studies
     from scenthound.ui.reports import validation_folder as validations
-    from scenthound.ui.reports.comparison_results import RANKING_FILE
 
     written = {
         "crawl": (crawl_folder.ABOUT_FILE, crawl_folder.FORMAT, crawl_folder.VERSION),
-        "comparison": (RANKING_FILE, comparisons.FORMAT, comparisons.VERSION),
-        "study": (studies.ABOUT_FILE, studies.FORMAT, studies.VERSION),
         "validation": (validations.FINDINGS_FILE, validations.FORMAT, validations.VERSION),
         "web": (layout.ABOUT_FILE, layout.FORMAT, layout.VERSION),
     }

@@ -14,6 +14,14 @@ from hypothesis import strategies as st
 from made_study import TOPICS, made_arm, made_claim, made_finding, made_study
 from scenthound.experiments.findings import Claim, Finding, Verdict
 from scenthound.experiments.study.measured import Measured
+from scenthound.experiments.study.results import (
+    findings_as_json,
+    measures_csv,
+    settings_toml,
+    table_csv,
+    table_markdown,
+    topics_csv,
+)
 from scenthound.experiments.study.settings import (
     STUDIES,
     ArmSettings,
@@ -33,14 +41,6 @@ from scenthound.ui.reports.study import (
     why_of,
 )
 from scenthound.ui.reports.study_about import findings_values, study_values, verdict_lines
-from scenthound.ui.reports.study_files import (
-    findings_as_json,
-    measures_csv,
-    settings_toml,
-    table_csv,
-    table_markdown,
-    topics_csv,
-)
 
 REPRODUCED, NOT_REPRODUCED, UNDECIDED = Verdict
 

@@ -11,11 +11,11 @@ from made_study import made_arm, made_finding, made_picture, made_study
 from ring_web import record_ring
 from scenthound.errors import InvalidInput, InvalidTopic
 from scenthound.experiments.findings import Verdict
+from scenthound.experiments.study.results import FINDINGS_FILE, study_folder, write_results
 from scenthound.experiments.study.settings import read_settings
 from scenthound.experiments.study.tables import Table
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.ui.reports import study_folder
-from scenthound.ui.reports.study_files import FINDINGS_FILE, study_place, write_results
+from scenthound.ui.reports import study_folder as studying
 from scenthound.ui.reports.study_folder import study_into
 
 FILES = {
@@ -46,7 +46,7 @@ def run(monkeypatch, web_path, tmp_path):
             progress(1.0, "all crawls")
             return replace(made, settings=settings, **more)
 
-        monkeypatch.setattr(study_folder, "run_study", crawled)
+        monkeypatch.setattr(studying, "run_study", crawled)
         return study_into(tmp_path / "out", wished, web_path, tmp_path / "topics.jsonl", cache=cache)
 
     return call
@@ -108,12 +108,13 @@ def test_crawls_may_be_kept_elsewhere(run, tmp_path):
 def test_findings_are_written_last_and_removed_before_anything_changes(run, tmp_path, monkeypatch):
     run()
 
-    def stopped(place, content):
+    def stopped(place, _content):
         assert not (tmp_path / "out" / FINDINGS_FILE).exists()
         if place.name == "study.json":
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("scenthound.ui.reports.study_files.write_atomic", stopped)
+    monkeypatch.setattr("scenthound.experiments.study.results.write_atomic", stopped)
+    monkeypatch.setattr("scenthound.store.folder.write_atomic", stopped)
     with pytest.raises(KeyboardInterrupt):
         run()
     assert not (tmp_path / "out" / FINDINGS_FILE).exists()
@@ -134,7 +135,7 @@ def test_a_run_that_came_to_nothing_leaves_nothing(run, tmp_path):
 
 def test_a_run_that_was_stopped_while_it_crawled_can_go_on(run, web_path, tmp_path):
     def crawl_and_stop():
-        with study_place(tmp_path / "out", "pant2002", RecordedWeb.open(web_path).fingerprint):
+        with study_folder(tmp_path / "out", "pant2002", RecordedWeb.open(web_path).fingerprint):
             (tmp_path / "out" / "crawls").mkdir()
             raise KeyboardInterrupt
 
@@ -153,10 +154,10 @@ def test_an_empty_folder_may_be_filled(run, tmp_path):
 
 @pytest.mark.parametrize("listed", [5, [["figures"], None], {"figures": 1}])
 def test_a_damaged_list_of_files_hinders_nothing(tmp_path, listed):
-    with study_place(tmp_path / "out", "pant2002", "f1"):
-        about = tmp_path / "out" / "study.json"
-        about.write_text(json.dumps(json.loads(about.read_text()) | {"files": listed}))
-        write_results(tmp_path / "out", {}, {"study": "pant2002", "web_fingerprint": "f1"}, {})
+    with study_folder(tmp_path / "out", "pant2002", "f1") as folder:
+        folder.write_json("study.json", folder.about | {"files": listed})
+    with study_folder(tmp_path / "out", "pant2002", "f1") as folder:
+        write_results(folder, {}, {"study": "pant2002", "web_fingerprint": "f1"}, {})
         assert (tmp_path / "out" / FINDINGS_FILE).exists()
 
 
@@ -164,21 +165,21 @@ def test_a_damaged_list_of_files_hinders_nothing(tmp_path, listed):
 def test_a_folder_that_is_no_study_is_refused_and_stays_as_it_is(run, tmp_path, content):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "study.json").write_text(content)
-    with pytest.raises(InvalidInput, match=r"is not the folder of a study: choose another --out\."):
+    with pytest.raises(InvalidInput, match="is not a study: choose another folder with --out"):
         run()
     assert (tmp_path / "out" / "study.json").read_text() == content
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(run, tmp_path):
     (tmp_path / "out").write_text("mine")
-    with pytest.raises(InvalidInput, match="is not the folder of a study"):
+    with pytest.raises(InvalidInput, match="is not a study"):
         run()
 
 
 def test_the_folder_of_another_study_is_refused(tmp_path):
-    with study_place(tmp_path / "out", "wang2009", "f1"):
+    with study_folder(tmp_path / "out", "wang2009", "f1"):
         (tmp_path / "out" / "crawls").mkdir()
-    with pytest.raises(InvalidInput, match="has the study wang2009"), study_place(tmp_path / "out", "pant2002", "f1"):
+    with pytest.raises(InvalidInput, match="has the study wang2009"), study_folder(tmp_path / "out", "pant2002", "f1"):
         pass
 
 
@@ -189,15 +190,15 @@ def test_the_same_study_on_another_web_is_refused_with_what_to_do(run, tmp_path)
     (tmp_path / "out" / "study.json").write_text(
         (tmp_path / "out" / "study.json").read_text().replace(RecordedWeb.open(record_ring(other)).fingerprint, "f2")
     )
-    with pytest.raises(InvalidInput, match=r"has pant2002 on another web, .*: choose another --out"):
+    with pytest.raises(InvalidInput, match=r"has pant2002 on another web .*: choose another folder with --out"):
         run()
 
 
 def test_two_runs_do_not_work_on_one_folder(tmp_path):
     with (
-        study_place(tmp_path / "out", "pant2002", "f1"),
-        pytest.raises(InvalidInput, match="Another run is at work"),
-        study_place(tmp_path / "out", "pant2002", "f1"),
+        study_folder(tmp_path / "out", "pant2002", "f1"),
+        pytest.raises(InvalidInput, match="Another process is writing"),
+        study_folder(tmp_path / "out", "pant2002", "f1"),
     ):
         pass
 
@@ -205,12 +206,11 @@ def test_two_runs_do_not_work_on_one_folder(tmp_path):
 def test_a_damaged_list_of_files_removes_nothing_outside_of_the_folder(tmp_path):
     (tmp_path / "precious").touch()
     about = {"study": "pant2002", "web_fingerprint": "f1"}
-    with study_place(tmp_path / "out", "pant2002", "f1"):
-        out = tmp_path / "out"
-        write_results(out, {}, about, {})
-        told = json.loads((out / "study.json").read_text())
-        (out / "study.json").write_text(json.dumps(told | {"files": ["../precious", os.fspath(tmp_path / "precious")]}))
-        write_results(out, {}, about, {})
+    files = ["../precious", os.fspath(tmp_path / "precious")]
+    with study_folder(tmp_path / "out", "pant2002", "f1") as folder:
+        folder.write_json("study.json", folder.about | {"files": files})
+    with study_folder(tmp_path / "out", "pant2002", "f1") as folder:
+        write_results(folder, {}, about, {})
     assert (tmp_path / "precious").exists()
 
 
@@ -222,7 +222,7 @@ def test_progress_is_told_to_the_end(monkeypatch, web_path, tmp_path):
         progress(1.0, "all crawls")
         return made
 
-    monkeypatch.setattr(study_folder, "run_study", crawled)
+    monkeypatch.setattr(studying, "run_study", crawled)
     study_into(tmp_path / "out", made.settings, web_path, tmp_path, progress=lambda share, _: told.append(share))
     assert told == sorted(told)
     assert told[0] < 1

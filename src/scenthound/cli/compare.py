@@ -99,10 +99,10 @@ def compare(
 
     scenthound compare --web web --topics topics.jsonl --topic balloons --strategy best_n_first --sweep n=1,16,256
     """
+    from scenthound.experiments.compare.results import as_json as plain_values
     from scenthound.experiments.compare.settings import ComparisonSettings, parse_sweep
     from scenthound.experiments.setup import ExperimentSetup
     from scenthound.experiments.starts import TopicChoice, parse_task
-    from scenthound.ui.reports.comparison_files import as_json as plain_values
     from scenthound.ui.reports.comparison_folder import compare_into
 
     setup = ExperimentSetup(

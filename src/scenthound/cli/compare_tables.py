@@ -12,11 +12,10 @@ from scenthound.cli.tables import print_table
 from scenthound.cli.terminal import columns, filled_command, say
 from scenthound.errors import printable
 from scenthound.experiments.compare.ranking import row_name
+from scenthound.experiments.compare.results import MARKS, READING, as_json, parse_comparison
 from scenthound.experiments.statistics import PairedSample, spread_told
 from scenthound.ui.formats import interval_told, mean_told, number_told, percent_told
 from scenthound.ui.reports.comparison import answer_lines, bounds_told
-from scenthound.ui.reports.comparison_files import MARKS, READING, as_json
-from scenthound.ui.reports.comparison_results import told_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +40,7 @@ def print_comparison(done: StrategyComparison) -> None:
     _print_others(done)
     say(f"{done.says} {READING}")
     typer.echo()
-    for line in answer_lines(told_comparison(as_json(done))):
+    for line in answer_lines(parse_comparison(as_json(done))):
         say(line)
     if done.command:
         typer.echo(f"\nStart it live:\n{_command_lines(done.command)}")
@@ -112,7 +111,7 @@ def _print_others(done: StrategyComparison) -> None:
 
 def _column_words(done: StrategyComparison) -> dict[str, str]:
     return {
-        "gap closed": bounds_told(told_comparison(as_json(done))),
+        "gap closed": bounds_told(parse_comparison(as_json(done))),
         "chosen by halves": "Chosen by halves: how often it is the best in one half of the observations.",
         "CPU µs per page": "CPU: of one short crawl by plain code.",
         "not recorded per page": "Not recorded: pages that crawls wanted and the web lacks, for each page visited.",

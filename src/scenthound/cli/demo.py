@@ -57,7 +57,7 @@ def _report(result: DemoResult, evaluation: Evaluation, out: Path) -> None:
     from scenthound.cli.crawl_tables import print_commands, print_facts
     from scenthound.cli.tables import print_metrics
     from scenthound.crawler.plan import DEFAULT_STRATEGY
-    from scenthound.ui.evaluation_files import write_evaluation
+    from scenthound.experiments.evaluate import write_evaluation
     from scenthound.ui.figures import draw_curves
 
     write_evaluation(evaluation, out)

@@ -196,11 +196,10 @@ def evaluate(
 
     scenthound evaluate run --metric target_recall --at 100 --at 1000
     """
-    from scenthound.experiments.evaluate import chosen_metrics
+    from scenthound.experiments.evaluate import as_json as plain_values
+    from scenthound.experiments.evaluate import chosen_metrics, write_evaluation
     from scenthound.experiments.evaluate import evaluate as judge
     from scenthound.experiments.runs import RunFolder
-    from scenthound.ui.evaluation_files import as_json as plain_values
-    from scenthound.ui.evaluation_files import write_evaluation
 
     metrics, named_steps = chosen_metrics(metric)
     with shown("judging") as progress:

@@ -68,7 +68,7 @@ def study(
 
     chosen = read_settings(name, settings).scaled(pages, topics_max, repeats)
     if show_settings:
-        from scenthound.ui.reports.study_files import settings_toml
+        from scenthound.experiments.study.results import settings_toml
 
         is_as_shipped = chosen == read_settings(name)
         # The file as it is shipped has comments.
@@ -106,7 +106,7 @@ def _run(
 
 def _print(done: FinishedStudy, out: Path, as_json: bool) -> None:
     if as_json:
-        from scenthound.ui.reports.study_files import FINDINGS_FILE
+        from scenthound.experiments.study.results import FINDINGS_FILE
 
         typer.echo((out / FINDINGS_FILE).read_text(encoding="utf-8"), nl=False)
         return

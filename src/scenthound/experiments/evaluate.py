@@ -7,10 +7,13 @@ Rules
   asks for it, from links that may be followed.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +21,14 @@ from scenthound.errors import InvalidInput, InvalidParameter
 from scenthound.experiments.bounds import page_graph
 from scenthound.experiments.closed_world import ClosedWorldReport, closed_world_report, missed_counts
 from scenthound.experiments.pool import TopicJudge, checked_curve, crawled_page_rank, curve_steps
+from scenthound.experiments.results import csv_number, csv_text
 from scenthound.experiments.runs import CrawlRow, RunFolder
 from scenthound.experiments.starts import Start
 from scenthound.experiments.statistics import MeanCurve, mean_over_topics
+from scenthound.files import write_atomic
 from scenthound.metrics.base import METRICS, GroundTruth, Metric, Point, parse_metric
 from scenthound.model import FloatArray, IntArray, Progress, Trace, silent
+from scenthound.records import to_json
 from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.simulator.web import VisibleLinks
 
@@ -194,3 +200,65 @@ def _by_topic(traces: Iterator[Trace]) -> Iterator[tuple[str, list[Trace]]]:
         held.append(trace)
     if held:
         yield held[0].topic, held
+
+
+COLUMNS = ("strategy", "metric", "step", "mean", "standard_error", "n_topics")
+
+
+def as_json(evaluation: Evaluation) -> dict[str, Any]:
+    """Plain values, null for NaN."""
+    values = {
+        "mode": evaluation.mode,
+        "page_budget": evaluation.page_budget,
+        "checkpoints": evaluation.checkpoints,
+        "lower_is_better": sorted(evaluation.lower_is_better),
+        "undefined": {metric: evaluation.needs.get(metric, "") for metric in evaluation.undefined},
+        "missing_pages": {
+            gap.strategy: {
+                "per_page": gap.missing_per_page,
+                "precision": [gap.precision.low, gap.precision.high],
+                "recall": [gap.recall.low, gap.recall.high],
+            }
+            for gap in evaluation.closed_world.gaps
+        },
+        "strategies": {
+            result.strategy: {
+                "n_crawls": result.n_crawls,
+                "pages_per_crawl": result.pages_per_crawl,
+                "cpu_us_per_page": result.cpu_us_per_page,
+                "running_time": result.running_time,
+                "curves": {name: _curve_as_json(curve) for name, curve in result.curves.items()},
+            }
+            for result in evaluation.results
+        },
+    }
+    plain: dict[str, Any] = to_json(values)
+    return plain
+
+
+def _curve_as_json(curve: MeanCurve) -> dict[str, Any]:
+    return {
+        "n_topics": curve.n_topics,
+        "steps": curve.steps,
+        "mean": curve.mean,
+        "standard_error": curve.standard_error,
+    }
+
+
+def write_evaluation(evaluation: Evaluation, folder: Path) -> list[Path]:
+    """Write `evaluation.json`, and `evaluation.csv` with a row for each strategy, metric and step."""
+    contents = {
+        "evaluation.json": json.dumps(as_json(evaluation), indent=1) + "\n",
+        "evaluation.csv": csv_text(COLUMNS, _csv_rows(evaluation)),
+    }
+    for name, content in contents.items():
+        write_atomic(folder / name, content.encode("utf-8"))
+    return [folder / name for name in contents]
+
+
+def _csv_rows(evaluation: Evaluation) -> Iterator[list[Any]]:
+    for result in evaluation.results:
+        for name, curve in result.curves.items():
+            points = zip(curve.steps.tolist(), curve.mean.tolist(), curve.standard_error.tolist(), strict=True)
+            for step, mean, error in points:
+                yield [result.strategy, name, step, csv_number(mean), csv_number(error), curve.n_topics]

@@ -370,6 +370,23 @@ class Finding:
     def verdict(self) -> Verdict:
         return Verdict.of_all(claim.verdict for claim in self.claims)
 
+    @property
+    def deciding_claim(self) -> Claim | None:
+        """The first claim with the verdict of the finding; None if there is no claim."""
+        return next((claim for claim in self.claims if claim.verdict is self.verdict), None)
+
+    @property
+    def why(self) -> str:
+        """Why the finding has its verdict, in a sentence or two."""
+        claim = self.deciding_claim
+        if claim is None:
+            return "No claim of it could be tested."
+        if len(self.claims) == 1:
+            return claim.why
+        n_alike = sum(each.verdict is self.verdict for each in self.claims)
+        which = f"{n_alike} of {len(self.claims)} claims {'is' if n_alike == 1 else 'are'} {self.verdict}"
+        return f"{which}{', the first' if n_alike > 1 else ''}: {claim.says}. {claim.why}"
+
 
 def finding_of(name: str, says: str, protocol: str, claims: Iterable[PendingClaim | Claim]) -> Finding:
     """Correct and decide the claims of a finding."""

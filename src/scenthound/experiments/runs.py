@@ -22,7 +22,7 @@ import numpy as np
 
 from scenthound.errors import InvalidInput, MissingExtra
 from scenthound.experiments.pipeline import Run
-from scenthound.experiments.setup import Experiment
+from scenthound.experiments.setup import Experiment, with_new_names
 from scenthound.experiments.starts import Start
 from scenthound.files import open_regular
 from scenthound.model import IntArray, Topic, Trace
@@ -173,7 +173,10 @@ class RunFolder:
 
 def read_about(folder: Path) -> dict[str, Any]:
     """The content of `run.json`; InvalidInput if the folder is not a run, or of a version that cannot be read."""
-    return ResultFolder.open(folder, kind="run").about
+    about = ResultFolder.open(folder, kind="run").about
+    if isinstance(about.get("settings"), dict):
+        about["settings"] = with_new_names(about["settings"])
+    return {"relevance_models" if name == "guides" else name: value for name, value in about.items()}
 
 
 def web_path(folder: Path, absolute: str, from_here: str) -> Path:

@@ -4,6 +4,7 @@
 read, so that it decides every trace. Both share `CrawlConditions`, in which every condition is defined once.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,15 @@ MOST_PAGES = 1_000_000_000
 MOST_REPEATS = 10_000
 #: Plain (not compiled) code crawls this many pages in a few seconds.
 FEW_VISITS = 100_000
+
+
+#: Names of settings in files of version 0.6, with today's.
+RENAMED_SETTINGS = {"n_seeds": "repeats", "obey_nofollow": "respect_nofollow"}
+
+
+def with_new_names(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings read from a file, which an older version may have written."""
+    return {RENAMED_SETTINGS.get(name, name): value for name, value in settings.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,6 +33,7 @@ from scenthound.experiments.evolve.evaluation import Evaluation
 from scenthound.experiments.evolve.settings import EvolutionSettings
 from scenthound.experiments.runs import web_path
 from scenthound.experiments.search.base import Genes
+from scenthound.experiments.setup import with_new_names
 from scenthound.files import open_regular, write_atomic
 from scenthound.model import Topic
 from scenthound.store.crawl_web import open_web
@@ -271,7 +272,11 @@ def _check_digest(settings: EvolutionSettings, digest: str | None) -> None:
 
 def read_about(folder: Path) -> dict[str, Any]:
     """The content of `search.json`; InvalidInput if the folder is not a search, or of a version that cannot be read."""
-    return ResultFolder.open(folder, kind="search").about
+    about = ResultFolder.open(folder, kind="search").about
+    settings = about.get("settings")
+    if isinstance(settings, dict) and isinstance(settings.get("crawls_of"), dict):
+        settings["crawls_of"] = with_new_names(settings["crawls_of"])
+    return about
 
 
 def is_search_folder(folder: Path) -> bool:

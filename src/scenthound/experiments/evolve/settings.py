@@ -18,7 +18,7 @@ import numpy as np
 from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, printable
 from scenthound.experiments.search.base import Method, Search
 from scenthound.experiments.search.methods import parse_search
-from scenthound.experiments.setup import MOST_REPEATS, Experiment
+from scenthound.experiments.setup import MOST_REPEATS, Experiment, with_new_names
 from scenthound.experiments.starts import Task
 from scenthound.metrics.measures import fitness as share_of_good
 from scenthound.model import IntArray, Topic
@@ -279,7 +279,7 @@ class EvolutionSettings(SearchSettings):
         """`web` is where the recorded web is now."""
         try:
             own = dict(values)
-            crawls = own.pop("crawls_of")
+            crawls = with_new_names(own.pop("crawls_of"))
             ids = crawls["topics"]
             listed = {topic.id: topic for topic in topics}
             experiment = Experiment(

@@ -108,7 +108,7 @@ def _comparison(folder: Path, _progress: Progress) -> str:
 
 
 def _study(folder: Path, _progress: Progress) -> str:
-    from scenthound.ui.reports.study_files import FINDINGS_FILE
+    from scenthound.experiments.study.results import FINDINGS_FILE
 
     own = _own_report(folder) if (folder / FINDINGS_FILE).is_file() else None
     if own is None:

@@ -12,6 +12,14 @@ import numpy as np
 from scenthound.command_line import in_lines
 from scenthound.errors import printable
 from scenthound.experiments.compare.ranking import MARGIN_SHARE, N_HALVINGS, Mark
+from scenthound.experiments.compare.results import (
+    MARKS,
+    ComparisonResult,
+    RankedContestant,
+    RankingCurves,
+    RankingRow,
+    read_comparison,
+)
 from scenthound.registry import written
 from scenthound.ui.document import (
     Block,
@@ -36,19 +44,11 @@ from scenthound.ui.formats import (
     things,
     versions_told,
 )
-from scenthound.ui.reports.comparison_files import MARKS
-from scenthound.ui.reports.comparison_results import (
-    ToldComparison,
-    ToldContestant,
-    ToldCurves,
-    ToldRow,
-    read_comparison,
-)
 
 # The words for a comparison: the answer in sentences, and what its figures are.
 
 
-def answer_lines(told: ToldComparison) -> Iterator[str]:
+def answer_lines(told: ComparisonResult) -> Iterator[str]:
     """Who is best, who is as good, who may be, on how many topics, and what the best is worth on other starts."""
     winner = told.rows[0]
     yield f"Best: {printable(winner.strategy)}, with {told.by} of {number_told(winner.mean)}."
@@ -72,7 +72,7 @@ def _won(wins: int, ties: int, losses: int) -> str:
     )
 
 
-def _worth(told: ToldComparison) -> str:
+def _worth(told: ComparisonResult) -> str:
     """What the best is worth beyond the starts that it was chosen by."""
     winner = told.rows[0]
     return (
@@ -82,14 +82,14 @@ def _worth(told: ToldComparison) -> str:
     )
 
 
-def bounds_told(told: ToldComparison) -> str:
+def bounds_told(told: ComparisonResult) -> str:
     return (
         f"Gap closed: from {number_told(told.random)}, a crawl at random, to {number_told(told.oracle)}, one that "
         "knows all."
     )
 
 
-def better_told(told: ToldComparison) -> str:
+def better_told(told: ComparisonResult) -> str:
     return "less is better" if told.lower_is_better else "more is better"
 
 
@@ -107,7 +107,7 @@ MOST_ROWS = 40
 BOUNDS = {"random": "a crawl at random", "oracle": "one that knows all"}
 
 
-def curves_chart(told: ToldComparison, curves: ToldCurves) -> Chart:
+def curves_chart(told: ComparisonResult, curves: RankingCurves) -> Chart:
     """The way of the metric to the point where it decides."""
     rows = tuple(
         Series(row.name, curves.pages, mean, error, hidden=place >= SHOWN_AT_ONCE)
@@ -123,14 +123,14 @@ def curves_chart(told: ToldComparison, curves: ToldCurves) -> Chart:
     )
 
 
-def _bounds(curves: ToldCurves) -> Iterator[Series]:
+def _bounds(curves: RankingCurves) -> Iterator[Series]:
     for name, words in BOUNDS.items():
         values = getattr(curves, name)
         if np.isfinite(values).any():
             yield Series(words, curves.pages, values)
 
 
-def sweep_chart(told: ToldComparison) -> Chart:
+def sweep_chart(told: ComparisonResult) -> Chart:
     """The metric against the first parameter, with a line or bars for each strategy and each value of the others."""
     parameter = told.sweeps[0]
     values = _values_in_order(told.contestants)
@@ -147,9 +147,9 @@ def sweep_chart(told: ToldComparison) -> Chart:
     )
 
 
-def _lines(told: ToldComparison, values: Sequence[object], are_numbers: bool) -> Iterator[Series]:
+def _lines(told: ComparisonResult, values: Sequence[object], are_numbers: bool) -> Iterator[Series]:
     rows = {row.place: row for row in told.rows}
-    lines: dict[str, dict[object, ToldRow]] = {}
+    lines: dict[str, dict[object, RankingRow]] = {}
     for each in told.contestants:
         lines.setdefault(_line_name(told, each), {})[each.swept[0]] = rows[each.place]
     for name, points in lines.items():
@@ -159,7 +159,7 @@ def _lines(told: ToldComparison, values: Sequence[object], are_numbers: bool) ->
         yield Series(name, np.array(x), np.array(means), np.array(errors))
 
 
-def _values_in_order(contestants: Sequence[ToldContestant]) -> list[object]:
+def _values_in_order(contestants: Sequence[RankedContestant]) -> list[object]:
     """Of the first parameter, each once: by size where all are numbers, else as given."""
     values = list(dict.fromkeys(each.swept[0] for each in contestants))
     return sorted(values, key=_as_number) if all(map(_is_number, values)) else values
@@ -177,7 +177,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _line_name(told: ToldComparison, contestant: ToldContestant) -> str:
+def _line_name(told: ComparisonResult, contestant: RankedContestant) -> str:
     others = zip(told.sweeps[1:], contestant.swept[1:], strict=True)
     return ", ".join([contestant.base, *(f"{parameter}={_written(value)}" for parameter, value in others)])
 
@@ -186,7 +186,7 @@ def _written(value: object) -> str:
     return written(value) if value is None or isinstance(value, str | int | float) else str(value)
 
 
-def win_loss(told: ToldComparison) -> WinLoss:
+def win_loss(told: ComparisonResult) -> WinLoss:
     """Topic by topic, or start by start, how the others did beside the best."""
     best, *others = told.rows
     sign = -1.0 if told.lower_is_better else 1.0
@@ -210,7 +210,7 @@ def _capital(words: str) -> str:
 
 
 RANKING_HEADS = ("", "strategy", "mean", "difference", "95 % interval", "corrected p")
-OTHER_COLUMNS: dict[str, Callable[[ToldRow], str]] = {
+OTHER_COLUMNS: dict[str, Callable[[RankingRow], str]] = {
     "precision": lambda row: number_told(row.precision),
     "recall": lambda row: number_told(row.recall),
     "gap closed": lambda row: percent_told(row.gap_closed),
@@ -238,7 +238,7 @@ def stored_comparison_page(folder: Path) -> Page:
     return comparison_page(read_comparison(folder))
 
 
-def comparison_page(told: ToldComparison) -> Page:
+def comparison_page(told: ComparisonResult) -> Page:
     return Page(
         kind="comparison",
         title=_title(told),
@@ -248,12 +248,12 @@ def comparison_page(told: ToldComparison) -> Page:
     )
 
 
-def _title(told: ToldComparison) -> str:
+def _title(told: ComparisonResult) -> str:
     n_topics = len(told.topics)
     return f"Which strategy for {told.topics[0]}?" if n_topics == 1 else f"Which strategy for {n_topics} topics?"
 
 
-def _key_facts(told: ToldComparison) -> Iterator[tuple[str, str]]:
+def _key_facts(told: ComparisonResult) -> Iterator[tuple[str, str]]:
     best = told.rows[0]
     yield f"{told.metric} of the best", mean_told(best.mean, best.standard_error)
     yield "after", counted(told.pages, "page")
@@ -262,7 +262,7 @@ def _key_facts(told: ToldComparison) -> Iterator[tuple[str, str]]:
         yield things(number, thing) + (" of each" if thing == "start" else ""), f"{number:,}"
 
 
-def _sections(told: ToldComparison) -> Iterator[Section]:
+def _sections(told: ComparisonResult) -> Iterator[Section]:
     yield Section("Ranking", (_ranking(told),))
     yield Section("Curves", (curves_chart(told, told.curves),) if told.curves is not None else ())
     yield Section("Values of the parameter", (sweep_chart(told),) if told.sweeps and told.contestants else ())
@@ -274,7 +274,7 @@ def _sections(told: ToldComparison) -> Iterator[Section]:
     yield Section("Settings and versions", tuple(_settings(told)), folded=True)
 
 
-def _ranking(told: ToldComparison) -> TableBlock:
+def _ranking(told: ComparisonResult) -> TableBlock:
     signs = "  ".join(f"{mark} {words}." for mark, words in MARKS.items())
     return TableBlock(
         name="ranking",
@@ -286,7 +286,7 @@ def _ranking(told: ToldComparison) -> TableBlock:
     )
 
 
-def _ranking_row(row: ToldRow) -> tuple[Cell, ...]:
+def _ranking_row(row: RankingRow) -> tuple[Cell, ...]:
     is_best = row.place == 1
     difference = "" if is_best else number_told(row.difference, "+")
     interval = "" if is_best else interval_told(row.low, row.high)
@@ -299,7 +299,7 @@ def _ranking_row(row: ToldRow) -> tuple[Cell, ...]:
     )
 
 
-def _others(told: ToldComparison) -> TableBlock:
+def _others(told: ComparisonResult) -> TableBlock:
     known = {head: cell for head, cell in OTHER_COLUMNS.items() if any(cell(row) != NOTHING for row in told.rows)}
     words = {
         "gap closed": bounds_told(told),
@@ -316,14 +316,14 @@ def _others(told: ToldComparison) -> TableBlock:
     )
 
 
-def _live(told: ToldComparison) -> Iterator[Block]:
+def _live(told: ComparisonResult) -> Iterator[Block]:
     if told.values["command"]:
         yield Verbatim("This command starts the best one on the web itself", in_lines(told.values["command"]))
     if told.values["command_note"]:
         yield Prose((told.values["command_note"],))
 
 
-def _settings(told: ToldComparison) -> Iterator[Block]:
+def _settings(told: ComparisonResult) -> Iterator[Block]:
     values = told.values
     rows = [(words, str(values[name])) for name, words in SETTINGS.items() if values.get(name) is not None]
     rows += [(f"values of {name}", ", ".join(map(str, swept))) for name, swept in values["sweeps"].items()]

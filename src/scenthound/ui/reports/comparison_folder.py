@@ -20,6 +20,18 @@ import numpy as np
 
 from scenthound.experiments.compare.comparison import StrategyComparison, compare_strategies
 from scenthound.experiments.compare.ranking import Mark, Placed, row_name
+from scenthound.experiments.compare.results import (
+    CRAWLS_FOLDER,
+    PICTURES,
+    RANKING_FILE,
+    REPORT_FILE,
+    TABLE_FILE,
+    TRAINING_FOLDER,
+    as_json,
+    comparison_folder,
+    crawls_csv,
+    parse_comparison,
+)
 from scenthound.experiments.compare.settings import ComparisonSettings, Contestant
 from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.statistics import PairedSample, spread_told
@@ -40,17 +52,6 @@ from scenthound.ui.figures import (
 from scenthound.ui.formats import json_text
 from scenthound.ui.html import page_html
 from scenthound.ui.reports.comparison import comparison_page
-from scenthound.ui.reports.comparison_files import as_json, crawls_csv
-from scenthound.ui.reports.comparison_results import (
-    CRAWLS_FOLDER,
-    PICTURES,
-    RANKING_FILE,
-    REPORT_FILE,
-    TABLE_FILE,
-    TRAINING_FOLDER,
-    comparison_place,
-    told_comparison,
-)
 
 # Pictures of a comparison: the ranking, and the metric against a parameter that was swept.
 #
@@ -195,14 +196,14 @@ def _crawls_of(out: Path | None, setup: ExperimentSetup) -> Iterator[Path]:
             yield Path(folder)
         return
     require_figures(FEATURE)
-    with comparison_place(out, setup.train_from):
+    with comparison_folder(out, setup.train_from):
         yield out / CRAWLS_FOLDER
 
 
 def _write(done: StrategyComparison, out: Path) -> None:
     values = as_json(done)
     ranking = (json_text(values, indent=1) + "\n").encode("utf-8")
-    page = page_html(comparison_page(told_comparison(values)))
+    page = page_html(comparison_page(parse_comparison(values)))
     texts = {TABLE_FILE: crawls_csv(done), REPORT_FILE: page}
     contents = {**{name: text.encode("utf-8") for name, text in texts.items()}, **_pictures(done)}
     training = done.model_pages.files() if done.model_pages else {}

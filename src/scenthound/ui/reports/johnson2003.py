@@ -12,12 +12,21 @@ import numpy as np
 from scenthound.experiments.johnson2003.searches import GROUPS
 from scenthound.experiments.johnson2003.study import Johnson2003Study, run_johnson2003
 from scenthound.experiments.statistics import spread_told
+from scenthound.experiments.study.results import (
+    REPORT_FILE,
+    SETTINGS_FILE,
+    settings_toml,
+    study_folder,
+    table_files,
+    write_results,
+)
 from scenthound.experiments.study.settings import StudySettings
 from scenthound.experiments.study.study import Timing
 from scenthound.experiments.validate.crawls import SEED_SETS
 from scenthound.experiments.validate.settings import SeedSet
 from scenthound.model import Progress, silent
 from scenthound.store.crawl_web import open_web
+from scenthound.store.folder import ResultFolder
 from scenthound.strategies.rank_file import read_rank_file
 from scenthound.ui.document import Chart, Section, Series, WinLoss
 from scenthound.ui.figures import looks, new_figure, picture_bytes, plain_axes, require_figures, shared_legend
@@ -30,14 +39,6 @@ from scenthound.ui.reports.study_about import (
     common_values,
     reproduce_command,
     verdict_lines,
-)
-from scenthound.ui.reports.study_files import (
-    REPORT_FILE,
-    SETTINGS_FILE,
-    settings_toml,
-    study_place,
-    table_files,
-    write_results,
 )
 from scenthound.ui.reports.study_folder import SHARE_OF_CRAWLS
 from scenthound.ui.reports.validation import ValidationCharts
@@ -332,7 +333,7 @@ def johnson2003_into(
 ) -> Johnson2003Study:
     """Run the study, and leave all that came of it in the folder `out`. Run again, it does only what is new."""
     require_figures(FEATURE)
-    with study_place(out, settings.study, open_web(web, progress).fingerprint):
+    with study_folder(out, settings.study, open_web(web, progress).fingerprint) as folder:
         study = run_johnson2003(
             settings,
             web,
@@ -345,20 +346,20 @@ def johnson2003_into(
         progress(SHARE_OF_CRAWLS, "drawing figures")
         drawn = list(draw_study(study))
         timed = replace(study, timings=(*study.timings, Timing("drawing figures", perf_counter() - before)))
-        _write(out, timed, drawn)
+        _write(folder, timed, drawn)
     progress(1.0, "done")
     return timed
 
 
-def _write(out: Path, study: Johnson2003Study, drawn: list[DrawnFigure]) -> None:
+def _write(folder: ResultFolder, study: Johnson2003Study, drawn: list[DrawnFigure]) -> None:
     settings_text = settings_toml(study.settings)
     texts = {
         SETTINGS_FILE: settings_text,
         CRAWLS_FILE: crawls_csv(study.validation),
-        REPORT_FILE: page_html(page_of(study_page(study, settings_text, out))),
+        REPORT_FILE: page_html(page_of(study_page(study, settings_text, folder.path))),
     }
     texts |= table_files(study.tables)
     contents = {name: text.encode("utf-8") for name, text in texts.items()}
     for each in drawn:
         contents |= {f"figures/{each.name}.svg": each.svg, f"figures/{each.name}.png": each.png}
-    write_results(out, contents, study_values(study), findings_values(study))
+    write_results(folder, contents, study_values(study), findings_values(study))

@@ -13,13 +13,13 @@ from scenthound.command_line import command_line
 from scenthound.experiments.findings import Finding
 from scenthound.experiments.statistics import MeanCurve
 from scenthound.experiments.study.measured import BOUNDS, ArmMeasurements, Measured, arm_named
+from scenthound.experiments.study.results import SETTINGS_FILE, findings_as_json
 from scenthound.experiments.study.study import FinishedStudy, Study
 from scenthound.experiments.study.tables import PAGES_VISITED, Panel, Picture, file_name
 from scenthound.ui.document import Chart, Section, Series, WinLoss
 from scenthound.ui.figures import Look, drawn, looks, new_figure, plain_axes, settle, shared_legend
 from scenthound.ui.formats import versions, versions_told
 from scenthound.ui.reports.study import READING, StudyPage, protocol_told, verdicts_told
-from scenthound.ui.reports.study_files import SETTINGS_FILE, findings_as_json
 
 # The pictures of a study, drawn: curves and bars of means over topics, with lines of one standard error.
 #

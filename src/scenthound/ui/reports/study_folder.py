@@ -4,26 +4,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
-from scenthound.experiments.study.settings import StudySettings
-from scenthound.experiments.study.study import Study, Timing, run_study
-from scenthound.experiments.study.tables import Picture
-from scenthound.model import Progress, silent
-from scenthound.store.crawl_web import open_web
-from scenthound.ui.figures import picture_bytes, require_figures
-from scenthound.ui.html import page_html
-from scenthound.ui.reports.study import page_of
-from scenthound.ui.reports.study_about import FEATURE, draw_picture, findings_values, study_page, study_values
-from scenthound.ui.reports.study_files import (
+from scenthound.experiments.study.results import (
     CRAWLS_FOLDER,
     REPORT_FILE,
     SETTINGS_FILE,
     measures_csv,
     settings_toml,
-    study_place,
+    study_folder,
     table_files,
     topics_csv,
     write_results,
 )
+from scenthound.experiments.study.settings import StudySettings
+from scenthound.experiments.study.study import Study, Timing, run_study
+from scenthound.experiments.study.tables import Picture
+from scenthound.model import Progress, silent
+from scenthound.store.crawl_web import open_web
+from scenthound.store.folder import ResultFolder
+from scenthound.ui.figures import picture_bytes, require_figures
+from scenthound.ui.html import page_html
+from scenthound.ui.reports.study import page_of
+from scenthound.ui.reports.study_about import FEATURE, draw_picture, findings_values, study_page, study_values
 
 #: Of the progress that is told, crawling and judging have this share, drawing has the rest.
 SHARE_OF_CRAWLS = 0.95
@@ -53,7 +54,7 @@ def study_into(
     Crawls are kept in the folder `cache`, which several studies may share, or else within `out`.
     """
     require_figures(FEATURE)
-    with study_place(out, settings.study, open_web(web, progress).fingerprint):
+    with study_folder(out, settings.study, open_web(web, progress).fingerprint) as folder:
         study = run_study(
             settings,
             web,
@@ -65,7 +66,7 @@ def study_into(
         before = perf_counter()
         drawn = _drawn(study, progress)
         timed = replace(study, timings=(*study.timings, Timing("drawing figures", perf_counter() - before)))
-        write_study(out, timed, drawn)
+        write_study(folder, timed, drawn)
     progress(1.0, "done")
     return timed
 
@@ -80,17 +81,17 @@ def _drawn(study: Study, progress: Progress) -> list[DrawnPicture]:
     return drawn
 
 
-def write_study(out: Path, study: Study, drawn: list[DrawnPicture]) -> None:
+def write_study(folder: ResultFolder, study: Study, drawn: list[DrawnPicture]) -> None:
     """Write all files but the crawls."""
     settings_text = settings_toml(study.settings)
     texts = {
         SETTINGS_FILE: settings_text,
         "measures.csv": measures_csv(study.arms),
         "topics.csv": topics_csv(study.arms),
-        REPORT_FILE: page_html(page_of(study_page(study, settings_text, out))),
+        REPORT_FILE: page_html(page_of(study_page(study, settings_text, folder.path))),
     }
     texts |= table_files(study.tables)
     contents = {name: text.encode("utf-8") for name, text in texts.items()}
     for each in drawn:
         contents |= {f"figures/{each.picture.name}.svg": each.svg, f"figures/{each.picture.name}.png": each.png}
-    write_results(out, contents, study_values(study), findings_values(study))
+    write_results(folder, contents, study_values(study), findings_values(study))

@@ -1,0 +1,228 @@
+"""The result of a study as files: findings, settings, tables, and the numbers behind every figure.
+
+study.json      written first: which study on which web; at the end with everything about the run
+figures/, tables/, measures.csv, topics.csv, settings.toml, report.html
+findings.json   written last, and removed before anything else is replaced: where it is, all files belong together
+crawls/         cached crawls
+
+A folder belongs to one study on one web. Runs with other sizes and settings continue in it; files that they no longer
+have are removed. NaN is null in JSON and empty in CSV.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from itertools import chain
+from pathlib import Path
+from re import fullmatch
+from typing import Any
+
+from scenthound.errors import InvalidInput, printable
+from scenthound.experiments.findings import Finding
+from scenthound.experiments.results import csv_number, csv_text
+from scenthound.experiments.study.measured import BOUNDS, ArmMeasurements, Measured
+from scenthound.experiments.study.settings import StudySettings
+from scenthound.experiments.study.tables import Table
+from scenthound.files import write_atomic
+from scenthound.records import to_json
+from scenthound.store.folder import ResultFolder, is_kind
+
+
+def findings_as_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+    """Plain values: the fields of each finding, its verdict and the reason for it."""
+    return [{**to_json(finding), "verdict": finding.verdict.value, "why": finding.why} for finding in findings]
+
+
+def table_csv(table: Table) -> str:
+    return csv_text(table.heads, table.rows)
+
+
+def table_markdown(table: Table) -> str:
+    """With its caption above and its note below."""
+    rows = [table.heads, ["---"] * len(table.heads), *table.rows]
+    lines = ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
+    return "\n".join([f"**{table.caption}**", "", *lines, *(["", table.note] if table.note else [])]) + "\n"
+
+
+def _cell(text: str) -> str:
+    """Escape what would end a cell."""
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
+
+
+def table_files(tables: Iterable[Table]) -> dict[str, str]:
+    """Each table as CSV and as Markdown, by the names of their files."""
+    texts = {}
+    for table in tables:
+        texts[f"tables/{table.name}.csv"] = table_csv(table)
+        texts[f"tables/{table.name}.md"] = table_markdown(table)
+    return texts
+
+
+# `measures.csv` has the points of every curve, means over topics; `topics.csv` the final values of each topic.
+
+MEASURES_HEADS = ("arm", "crawler", "measure", "x", "mean", "standard_error", "n_topics")
+TOPICS_HEADS = ("arm", "measure", "x", "topic", "crawler", "value")
+#: The bounds are listed as crawlers with these names.
+BOUND_NAMES = tuple(f"bound: {bound}" for bound in BOUNDS)
+
+
+def measures_csv(arms: Sequence[ArmMeasurements]) -> str:
+    """One row for each crawler, measure and place; `x` is a number of pages visited, or the n of a top n."""
+    return csv_text(MEASURES_HEADS, chain.from_iterable(map(_measure_rows, arms)))
+
+
+def topics_csv(arms: Sequence[ArmMeasurements]) -> str:
+    """One row for each measure, topic and crawler, at the last place of the measure."""
+    return csv_text(TOPICS_HEADS, chain.from_iterable(map(_topic_rows, arms)))
+
+
+def _measure_rows(arm: ArmMeasurements) -> Iterator[list[Any]]:
+    for names, measure, measured in _all_measured(arm):
+        for place, name in enumerate(names):
+            curve = measured.curve(place)
+            points = zip(curve.steps.tolist(), curve.mean.tolist(), curve.standard_error.tolist(), strict=True)
+            for x, mean, error in points:
+                yield [arm.settings.name, name, measure, x, csv_number(mean), csv_number(error), curve.n_topics]
+
+
+def _topic_rows(arm: ArmMeasurements) -> Iterator[list[Any]]:
+    for names, measure, measured in _all_measured(arm):
+        end = int(measured.x[-1])
+        for topic, values in zip(arm.topics, measured.values[:, :, -1].T.tolist(), strict=True):
+            for name, value in zip(names, values, strict=True):
+                yield [arm.settings.name, measure, end, topic, name, csv_number(value)]
+
+
+def _all_measured(arm: ArmMeasurements) -> Iterator[tuple[Sequence[str], str, Measured]]:
+    """Who was measured, by what, and the numbers."""
+    groups: tuple[tuple[Sequence[str], Mapping[str, Measured]], ...] = (
+        (arm.labels, arm.measured),
+        (BOUND_NAMES, arm.bounds),
+    )
+    for names, by_measure in groups:
+        for measure, measured in by_measure.items():
+            if len(measured.x):
+                yield names, measure, measured
+
+
+# Settings as TOML, which `read_settings` reads.
+
+#: Fields whose tables have another name in the file.
+TABLE_NAMES = {"arms": "arm"}
+
+
+def settings_toml(settings: StudySettings) -> str:
+    """The settings file. Fields that are None or empty are left out."""
+    return "\n".join(_lines(settings, "")).strip() + "\n"
+
+
+def _lines(values: Any, path: str) -> Iterator[str]:
+    """Plain values first: everything after the header of a table belongs to the table."""
+    named = _named(values)
+    for name, value in named.items():
+        if value not in (None, ()) and not _is_table(value) and not _is_tables(value):
+            yield f"{_key(name)} = {_value(value)}"
+    for name, value in named.items():
+        place = f"{path}{_key(TABLE_NAMES.get(name, name))}"
+        for head, table in _tables(place, value):
+            yield from ("", head, *_lines(table, f"{place}."))
+
+
+def _named(values: Any) -> Mapping[str, Any]:
+    return values if isinstance(values, Mapping) else {each.name: getattr(values, each.name) for each in fields(values)}
+
+
+def _tables(place: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if _is_table(value):
+        yield f"[{place}]", value
+    elif _is_tables(value):
+        yield from ((f"[[{place}]]", table) for table in value)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping) or is_dataclass(value)
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, tuple) and bool(value) and all(map(_is_table, value))
+
+
+def _key(name: str) -> str:
+    return name if fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        # JSON escapes as TOML does, except for this character.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(_value, value))}]"
+    return repr(value)
+
+
+ABOUT_FILE = "study.json"
+FINDINGS_FILE = "findings.json"
+SETTINGS_FILE = "settings.toml"
+REPORT_FILE = "report.html"
+CRAWLS_FOLDER = "crawls"
+
+
+@contextmanager
+def study_folder(out: Path, study: str, web_fingerprint: str) -> Iterator[ResultFolder]:
+    """Create the folder of a study, or open it, and hold its lock. InvalidInput if it is of another study or web."""
+    _check(out, study, web_fingerprint)
+    with ResultFolder.update(out, kind="study") as folder:
+        if "study" not in folder.about:
+            folder.write_json(ABOUT_FILE, {"study": study, "web_fingerprint": web_fingerprint})
+        yield folder
+
+
+def write_results(
+    folder: ResultFolder, contents: Mapping[str, bytes], about: Mapping[str, Any], findings: Mapping[str, Any]
+) -> None:
+    """Write all files of a study: `contents` by path, `about` to study.json, `findings` to findings.json."""
+    out = folder.path
+    earlier = _earlier_files(folder.about) - set(contents)
+    (out / FINDINGS_FILE).unlink(missing_ok=True)
+    for name, content in contents.items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(out / name, content)
+    for name in sorted(earlier):
+        _remove_within(out, name)
+    folder.write_json(ABOUT_FILE, {**about, "files": sorted(contents)})
+    folder.write_json(FINDINGS_FILE, findings)
+
+
+def _check(out: Path, study: str, web_fingerprint: str) -> None:
+    """InvalidInput if a folder is there that this study cannot continue in."""
+    if not is_kind(out, "study"):
+        if os.path.lexists(out) and not (out.is_dir() and not any(out.iterdir())):
+            raise InvalidInput(f"{printable(out)} exists and is not a study: choose another folder with --out.")
+        return
+    about = ResultFolder.open(out, kind="study").about
+    if about.get("study") != study:
+        raise InvalidInput(
+            f"{printable(out)} has the study {printable(about.get('study'))}: choose another folder with --out."
+        )
+    if about.get("web_fingerprint") != web_fingerprint:
+        raise InvalidInput(
+            f"{printable(out)} has {study} on another web ({printable(about.get('web', 'or an older state of it'))}): "
+            "choose another folder with --out; crawls can be shared with --cache."
+        )
+
+
+def _earlier_files(about: Mapping[str, Any]) -> set[str]:
+    """The files that the previous run wrote."""
+    listed = about.get("files")
+    return {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
+
+
+def _remove_within(out: Path, name: str) -> None:
+    """Remove a file of an earlier run, but nothing outside of the folder, whatever a corrupt list names."""
+    path = out / name
+    if out.resolve() in path.resolve().parents:
+        path.unlink(missing_ok=True)
