@@ -360,7 +360,7 @@ class Evaluation(Result):
 
     def save(self) -> list[Path]:
         """Write evaluation.json and evaluation.csv beside the traces."""
-        from scenthound.ui.evaluation_files import write_evaluation
+        from scenthound.experiments.evaluate import write_evaluation
 
         return list(write_evaluation(self.evaluated, self.folder))
 
