@@ -9,13 +9,11 @@ Rules
   cached.
 """
 
-import hashlib
 import linecache
 import os
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -137,6 +135,8 @@ def _cached(numba: Any, function: Function, folder: Path) -> Any:
 @cache
 def _cache_folder(module_name: str) -> Path | None:
     """The cache folder of the functions of a module; None if it cannot be written to."""
+    import tempfile
+
     try:
         root = _cache_root()
         folder = root / _digest(module_name)
@@ -184,6 +184,8 @@ def _remove_damaged(folder: Path) -> None:
 
 def _digest(module_name: str) -> str:
     """Changes when the module changes, or one of its package that it depends on, or numba."""
+    import hashlib
+
     names = [module_name]
     digest = hashlib.sha256(import_module("numba").__version__.encode())
     for name in names:
