@@ -73,6 +73,7 @@ def test_the_longest_pattern_wins_and_allow_wins_ties() -> None:
 )
 def test_hostile_files_cost_bounded_time(rules: str) -> None:
     def read() -> RobotsRules:
+        pattern_index.cache_clear()
         parsed = RobotsRules.of(everyone(rules).encode(), "scenthound")
         parsed.allows("http://a/")
         return parsed
