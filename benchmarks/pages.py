@@ -111,7 +111,7 @@ def _print_parts(pages: list[tuple[str, str]]) -> None:
 
 def _print_ordinary() -> None:
     """How many pages of each collection compiled code reads, and what these cost: bytes to words and references."""
-    from scenthound.web.plain_pages import read_plain
+    from scenthound.web.compiled_pages import read_compiled
 
     word_lookup.MUCH_CHARACTERS = -1
     scanner = WordScanner()
@@ -120,11 +120,11 @@ def _print_ordinary() -> None:
         if folder is None:
             continue
         bodies = [html.encode() for html, _url in _load(min(folder.glob("pages*.jsonl.zst")), kind)]
-        ordinary = [body for body in bodies if read_plain(body, "utf-8", scanner, MAX_LINKS) is not None]
+        ordinary = [body for body in bodies if read_compiled(body, "utf-8", scanner, MAX_LINKS) is not None]
         print(f"  {name:10} {len(ordinary)} of {len(bodies)} pages are ordinary", end="")
         for way, work in (
             ("by the library", lambda body: _read_by_library(body, scanner)),
-            ("compiled", lambda body: read_plain(body, "utf-8", scanner, MAX_LINKS)),
+            ("compiled", lambda body: read_compiled(body, "utf-8", scanner, MAX_LINKS)),
         ):
             if ordinary:
                 print(f"   {way} {min(_once(work, ordinary) for _ in range(_ROUNDS)):5.0f}", end="")

@@ -24,7 +24,7 @@ def words(html: str) -> list[str]:
     return Page(html).words
 
 
-def assert_places_are_sound(page: ParsedPage) -> None:
+def assert_positions_are_valid(page: ParsedPage) -> None:
     start, end = page.link_start, page.link_end
     assert len(start) == len(end) == len(page.link_nofollow) == len(page.link_urls) <= MAX_LINKS
     assert start.dtype == end.dtype == page.words.dtype == np.int32

@@ -1,4 +1,4 @@
-"""The compiled reader of ordinary pages: what it says is what the library path says, or nothing."""
+"""The compiled path of the parser: it returns what the library path returns, or None."""
 
 import itertools
 import re
@@ -20,11 +20,11 @@ from scenthound.text import word_lookup
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.html import PageContent
 from scenthound.web.parse import MAX_LINKS, ParsedPage, parse_html
+from timing import cpu_cost_s
 
 pytest.importorskip("compiled_code")
 
-from scenthound.web.plain_pages import read_plain
-from timing import cpu_cost_s
+from scenthound.web.compiled_pages import read_compiled
 
 COMPILED, PLAIN = -1, 1 << 60
 
@@ -42,7 +42,7 @@ def parsed(
 
 
 def read(html: str | bytes, charset: str | None = None) -> PageContent | None:
-    return read_plain(html, charset, WordScanner(), MAX_LINKS)
+    return read_compiled(html, charset, WordScanner(), MAX_LINKS)
 
 
 def assert_same(one: ParsedPage, other: ParsedPage) -> None:
@@ -54,7 +54,7 @@ def assert_same(one: ParsedPage, other: ParsedPage) -> None:
 
 
 class Twins:
-    """Two scanners that read the same pages, one compiled and one not, the first with a table of URLs."""
+    """Two scanners that read the same pages, one compiled with a URL table and one plain."""
 
     def __init__(self) -> None:
         self._compiled, self._plain = WordScanner(), WordScanner()
@@ -92,21 +92,21 @@ ORDINARY = {
     "references": "caf&eacute;&nbsp;dog&mdash;cat &#x63;ow &#8217; a & b &lt;b&gt; AT& &#100;og",
     "attributes": "<a class='a>b' HREF=\"x?a=1&amp;b=2&c=3&copy=4\" href=no id rel=NoFollow>dog</a><p/ class = x>cat",
     "attributes with longer names": "<a href-x=1 href_=2 hrefs=3 x-href=4 hrefhref5678=5 href=6 rel:x=nofollow>dog</a>",
-    "references that are none": "<a href='?&notit;&ampx;&copy'>dog</a><a href=&#65;b>cat</a>",
+    "text that looks like references": "<a href='?&notit;&ampx;&copy'>dog</a><a href=&#65;b>cat</a>",
     "heads": "<html><head><meta name=robots content='none, x'><base target=t><base href=/b/><title>T</title></head>x",
-    "wishes to one robot": "<meta name=ScentHound content=noindex><meta content=x><meta name=n>dog",
-    "anchors that lead nowhere": "<a name=x>dog <p>cat <a href=y>cow</a></a> bird",
+    "directives for one crawler": "<meta name=ScentHound content=noindex><meta content=x><meta name=n>dog",
+    "anchors without href": "<a name=x>dog <p>cat <a href=y>cow</a></a> bird",
     "other scripts": "stra\u00dfe \u65e5\u672c <b>\U0001d49c</b>\u00e9t\u00e9 <a href='\u00e9'>\u0416\u0423\u041a</a>",
     "one to four bytes": "<title>~\u0080\u07ca\u0800\uffdc\U00010000</title>~&#x7ca;&#x800;&#xffdc;&#x10000;",
     "a comment at the end": "dog<!-- cat -->",
     "no script": "dog<body><noscript>cat<img alt=cow></noscript>bird",
     "words of eight letters and more": "elephant ELEPHANTS elephantine <b>eleph</b>ant hippopotamuses" + "x" * 40,
     "words within words of links": "ele<a href=x>phan</a>ts<a href=y>and</a>cats",
-    "words too long to be one": "x" * 41 + " dog " + "y" * 20 + "<i>" + "z" * 21 + "</i> cat",
+    "words that are too long": "x" * 41 + " dog " + "y" * 20 + "<i>" + "z" * 21 + "</i> cat",
     "white space between cells": "<table> <!-- x --> <tr>\n<script>x</script> <td>dog</table>",
 }
 
-NOT_ORDINARY = {
+UNSUPPORTED = {
     "a link that is not closed": "<a href=x>dog",
     "a link in a link": "<a href=x>dog<a href=y>cat</a>",
     "a block in a link": "<p><a href=x>dog<div>cat</div></a>",
@@ -117,10 +117,10 @@ NOT_ORDINARY = {
     "a division between rows": "<table><tr><td>dog</td></tr><div>cat</div></table>",
     "a cell without a table": "dog<td>cat",
     "a form in a form": "<form>dog<form>cat</form>cow",
-    "a form closed out of turn": "<form><div>dog</form>cat</div>cow",
+    "a form closed out of order": "<form><div>dog</form>cat</div>cow",
     "a form that ends in an inline element": "<form><span>dog</form>cat",
     "a form that ends in bold text": "<form><b>dog</form>cat</b>cow",
-    "a form that ends in an anchor that leads nowhere": "<form><a name=x>dog</form>cat</a>cow",
+    "a form that ends in an anchor without href": "<form><a name=x>dog</form>cat</a>cow",
     "a form that ends in data": "<form>dog <data value=1>cat</form>cow</data>bird",
     "a form in which an inline element outlives its block": "<form><span><div></span></div>dog</form>cat",
     "a form in which an inline element outlives its paragraph": "<form><span><p></span>dog</form>cat</span>cow",
@@ -129,7 +129,7 @@ NOT_ORDINARY = {
     "a label closed from outside": "<b><label>dog</b>cat</label>cow",
     "a heading in a heading": "<h1>dog<h2>cat</h2>cow</h1>bird",
     "drawings and formulas": "<svg><a href=x>dog</a></svg><math><mi>x</mi></math>",
-    "what is not shown": "<template>dog</template>cat",
+    "invisible elements": "<template>dog</template>cat",
     "frames": "<iframe src=x>dog</iframe>cat",
     "areas": "<map><area href=x alt=dog></map>",
     "choices": "<select><option>dog<option>cat</select>",
@@ -140,19 +140,19 @@ NOT_ORDINARY = {
     "an unclosed script": "dog<script>cat",
     "a script in a comment in a script": "<script><!-- <script> </script> dog --></script>cat",
     "an unclosed tag": "dog<b",
-    "an unclosed quotation": "dog<b class='x>cat",
+    "an unclosed quoted value": "dog<b class='x>cat",
     "a quotation mark in a name": 'dog<b a"b=c>cat',
     "references without their end": "dog&copycat",
     "references to several characters": "dog&NotEqualTilde;cat",
-    "references nobody knows": "dog&nothing;cat",
+    "unknown references": "dog&nothing;cat",
     "references to controls": "dog&#1;cat",
     "references to controls of another charset": "dog&#138;cat",
     "controls": "dog\x01cat",
     "soft hyphens": "d\xadog",
     "letters whose lower case depends on others": "\u039f\u03a3 D\u0130",
-    "bytes that are no text": b"dog\xffcat",
+    "invalid bytes": b"dog\xffcat",
     "surrogates in bytes": b"dog\xed\xa0\x80cat",
-    "bytes longer than needed": b"dog\xc0\xbccat",
+    "overlong sequences": b"dog\xc0\xbccat",
     "too many open elements": "<div>" * 200 + "dog",
     "too many open inline elements": "<b>" * 200 + "dog",
     "too many links": "<a href=x>dog</a> " * (MAX_LINKS + 1),
@@ -160,7 +160,7 @@ NOT_ORDINARY = {
 
 
 @pytest.mark.parametrize("name", ORDINARY)
-def test_an_ordinary_page_is_read_as_the_library_path_reads_it(name: str) -> None:
+def test_ordinary_pages_are_supported_and_read_alike(name: str) -> None:
     twins = Twins()
     for _ in range(2):
         twins.read(ORDINARY[name])
@@ -169,24 +169,24 @@ def test_an_ordinary_page_is_read_as_the_library_path_reads_it(name: str) -> Non
     assert read(ORDINARY[name].encode(), " UTF-8 ") is not None
 
 
-@pytest.mark.parametrize("name", NOT_ORDINARY)
-def test_a_page_that_is_not_ordinary_is_left_to_the_library(name: str) -> None:
-    html = NOT_ORDINARY[name]
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_unsupported_pages_are_read_by_the_library_path(name: str) -> None:
+    html = UNSUPPORTED[name]
     assert read(html, "utf-8") is None
     Twins().read(html, "utf-8")
 
 
-def test_a_page_that_is_not_ordinary_teaches_the_scanner_nothing() -> None:
+def test_an_unsupported_page_does_not_change_the_scanner() -> None:
     scanner = WordScanner()
-    assert read_plain("dog cat <svg>", None, scanner, MAX_LINKS) is None
-    assert read_plain("dog <a href='&#1;'>cat</a>", None, scanner, MAX_LINKS) is None
+    assert read_compiled("dog cat <svg>", None, scanner, MAX_LINKS) is None
+    assert read_compiled("dog <a href='&#1;'>cat</a>", None, scanner, MAX_LINKS) is None
     assert scanner.stems == [""]
 
 
-def test_what_an_ordinary_page_holds() -> None:
+def test_the_content_of_an_supported_page() -> None:
     scanner = WordScanner()
     html = "<title> Red\n Kites</title><base href=/b><meta name=n content=c><p>eat <a href='x' rel=y>small mice</a>!"
-    page = read_plain(html, None, scanner, MAX_LINKS)
+    page = read_compiled(html, None, scanner, MAX_LINKS)
     assert page is not None
     assert (page.title, page.base_reference, page.metas) == ("Red Kites", "/b", [("n", "c")])
     assert page.links.resolved("http://a.org/", None).urls == ["http://a.org/x"]
@@ -203,7 +203,7 @@ def test_pages_in_any_charset_are_read(charset: str) -> None:
     assert len(page.words) == 2
 
 
-def test_a_byte_order_mark_is_believed_before_the_header() -> None:
+def test_a_byte_order_mark_overrides_the_header() -> None:
     Twins().read(b"\xff\xfe" + "dog <b>cat".encode("utf-16-le"), "utf-8")
     Twins().read(b"\xef\xbb\xbfdog <b>cat", "utf-8")
 
@@ -217,7 +217,7 @@ PIECES = """
 <blockquote> </blockquote> <input> </x> <iframe src=3></iframe> <option> <pre> </pre> <col>
 """
 PIECE = st.sampled_from([" ", *re.split(r"\s(?!\w+=)", PIECES.strip())])
-# Few kinds of pieces each, so that they meet more often.
+# Few kinds of pieces per page, so that they interact more often.
 MARKUP = st.lists(PIECE, min_size=2, max_size=9).flatmap(
     lambda pieces: st.lists(st.sampled_from(pieces), max_size=24).map("".join)
 )
@@ -225,12 +225,12 @@ MARKUP = st.lists(PIECE, min_size=2, max_size=9).flatmap(
 
 @settings(max_examples=400)
 @given(MARKUP)
-def test_any_markup_is_read_as_the_library_path_reads_it(html: str) -> None:
+def test_both_paths_read_any_markup_alike(html: str) -> None:
     Twins().read(html)
 
 
 @given(st.text(st.sampled_from("<>/!-=\"'& abpi#;x1"), max_size=40) | st.text(max_size=40))
-def test_any_text_is_read_as_the_library_path_reads_it(html: str) -> None:
+def test_both_paths_read_any_text_alike(html: str) -> None:
     Twins().read("<b>" + html + "<p>dog")
 
 
@@ -239,58 +239,58 @@ TAG_PIECES = ("<b>", "</b>", "<!--x-->", "<br>", "<a href=x>", "</a>")
 
 
 @given(st.lists(st.sampled_from(WORD_PIECES + TAG_PIECES), max_size=20).map("".join))
-def test_words_of_any_length_and_spelling_are_cut_and_numbered_alike(html: str) -> None:
+def test_both_paths_read_any_words_alike(html: str) -> None:
     Twins().read(html)
 
 
 @pytest.mark.parametrize("much_characters", [COMPILED, PLAIN])
-def test_a_word_of_a_page_has_the_hash_that_it_has_in_a_text(
+def test_words_of_pages_and_of_texts_have_the_same_hashes(
     monkeypatch: pytest.MonkeyPatch, much_characters: int
 ) -> None:
     monkeypatch.setattr(word_lookup, "MUCH_CHARACTERS", much_characters)
     scanner = WordScanner()
     words = ["a" * length for length in range(1, 42)]
     html = " ".join([*words, "ele<b>phan</b>ts", "&Eacute;t\u00e9", "inter&eacute;ssant<i>\u00e9</i>e"])
-    assert read_plain(html, None, scanner, MAX_LINKS) is not None
+    assert read_compiled(html, None, scanner, MAX_LINKS) is not None
     text = " ".join([*words, "elephants", "\u00e9t\u00e9", "inter\u00e9ssant\u00e9e"])
     assert scanner._lookup.find(text, np.zeros(0, np.int64))[0].n_unknown == 0
 
 
-def test_only_letters_and_digits_of_ascii_make_words() -> None:
+def test_only_ascii_letters_and_digits_form_words() -> None:
     twins = Twins()
     for byte in range(2, 0x80):
         # Before, within and behind eight bytes.
         twins.read(f"{byte:c}dog{byte:c}cat <b>elephants{byte:c}</b>")
 
 
-def test_a_page_that_breaks_off_anywhere_is_read_alike() -> None:
+def test_both_paths_read_truncated_pages_alike() -> None:
     html = "<title>T</title><p class='a'>Dogs &amp; <a href=x>\u00e9t\u00e9</a><!-- c --><img alt=cow><style>x</style>"
     twins = Twins()
     for end in range(len(html)):
         twins.read(html[:end])
 
 
-def test_no_reference_is_shorter_than_what_it_stands_for() -> None:
-    # So there is room for the text of any page where there is room for the page.
+def test_no_reference_is_shorter_than_its_character() -> None:
+    # So the text of a page is never longer than the page.
     assert all(len(f"&{name}") >= len(text.encode()) for name, text in html5.items() if len(text) == 1)
 
 
 @given(st.binary(max_size=60))
-def test_any_bytes_are_read_as_the_library_path_reads_them(body: bytes) -> None:
+def test_both_paths_read_any_bytes_alike(body: bytes) -> None:
     Twins().read(b"<a href=x>dog</a>" + body, "utf-8")
 
 
 @pytest.mark.parametrize("collection", ["wpschools", "mdn"])
-def test_most_real_pages_are_ordinary_and_all_are_read_alike(shared: Path, collection: str) -> None:
+def test_most_real_pages_are_supported_and_all_are_read_alike(shared: Path, collection: str) -> None:
     twins = Twins()
-    n_ordinary = 0
+    n_supported = 0
     with opened(shared / "data" / collection / "pages.jsonl.zst") as pages:
         lines = list(itertools.islice(pages.content, 0, 400, 10))
     for line in lines:
         html = orjson.loads(line)["html"]
         twins.read(html.encode(), "utf-8")
-        n_ordinary += read(html) is not None
-    assert n_ordinary > 0.9 * len(lines)
+        n_supported += read(html) is not None
+    assert n_supported > 0.9 * len(lines)
 
 
 @pytest.mark.parametrize(
@@ -299,5 +299,5 @@ def test_most_real_pages_are_ordinary_and_all_are_read_alike(shared: Path, colle
 def test_time_is_linear_in_the_length_of_the_page(piece: str) -> None:
     html = "<div>" * 90 + piece * (400_000 // len(piece))
     read("dog")
-    # Some ten times what the slowest takes.
+    # About ten times what the slowest takes.
     assert cpu_cost_s(lambda: read(html), 0.3) < 0.3

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.web.parse import MOST_TEXT_CHARACTERS, readable_text
+from scenthound.web.parse import MAX_TEXT_CHARACTERS, readable_text
 from timing import cpu_cost_s
 
 
@@ -30,7 +30,7 @@ def test_what_is_no_text_is_left_out() -> None:
 
 
 def test_a_long_text_is_cut() -> None:
-    assert len(readable_text("dog " * MOST_TEXT_CHARACTERS)) == MOST_TEXT_CHARACTERS
+    assert len(readable_text("dog " * MAX_TEXT_CHARACTERS)) == MAX_TEXT_CHARACTERS
 
 
 def test_a_page_that_the_parser_fails_on_has_no_text(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Parsing: the title and the words of a page, what parts them, and its wishes to robots."""
+"""Parsing: title and words of a page, what separates words, and robots meta directives."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import parse_html
 
 
-def test_a_page_gives_its_title_words_and_links() -> None:
+def test_title_words_and_links_of_a_page() -> None:
     page = Page(
         "<title>Red  Kites</title><body><p>Red kites eat <a href='/mouse'>small mice</a> and <a href=worm>worms</a>."
     )
@@ -44,7 +44,7 @@ def test_neighbouring_blocks_and_cells_do_not_join_words(html: str) -> None:
     assert words(html) == ["dog", "cat", "cow", "bird"]
 
 
-def test_inline_markup_does_not_part_words() -> None:
+def test_inline_markup_does_not_separate_words() -> None:
     assert words("<b>D</b>o<i>g</i> c<span>a</span>t bi<wbr>rd co<!-- x -->w") == ["dog", "cat", "bird", "cow"]
 
 
@@ -52,7 +52,7 @@ def test_entities_are_decoded() -> None:
     assert words("caf&eacute;&nbsp;dog&mdash;cat &#x63;ow") == ["caf\u00e9", "dog", "cat", "cow"]
 
 
-def test_what_no_reader_sees_is_left_out() -> None:
+def test_invisible_text_is_omitted() -> None:
     html = (
         "<head><style>p{}</style><script>var bad</script></head>dog <template>bad<a href=bad>bad</a></template>"
         "<script>bad</script><noframes>bad</noframes><!-- bad --><iframe>bad</iframe>cat"
@@ -66,7 +66,7 @@ def test_the_words_of_noscript_count_because_a_crawler_runs_no_scripts() -> None
     assert words("<noscript>dog</noscript>") == ["dog"]
 
 
-def test_the_title_is_the_first_one_of_the_page_and_not_of_a_drawing() -> None:
+def test_the_title_is_the_first_one_outside_svg() -> None:
     assert Page("<svg><title>circle</title></svg><title>Dog</title><title>Cat</title>").parsed.title == "Dog"
 
 
@@ -84,28 +84,28 @@ def test_the_title_is_the_first_one_of_the_page_and_not_of_a_drawing() -> None:
         ("<meta name='' content=none>", False, False),
     ],
 )
-def test_the_wishes_of_a_page_to_robots(html: str, noindex: bool, nofollow: bool) -> None:
+def test_robots_meta_directives(html: str, noindex: bool, nofollow: bool) -> None:
     parsed = Page(html, agent="scenthound").parsed
     assert (parsed.noindex, parsed.nofollow) == (noindex, nofollow)
 
 
-def test_a_crawler_without_a_name_is_spoken_to_as_a_robot_only() -> None:
+def test_a_crawler_without_a_name_reads_the_robots_meta_only() -> None:
     assert not Page("<meta name=' ' content=none>").parsed.noindex
     assert Page("<meta name='robots ' content=none>").parsed.noindex
 
 
-def test_bytes_are_read_by_the_charset_of_the_header() -> None:
+def test_bytes_are_decoded_by_the_charset_of_the_header() -> None:
     page = parse_html("<title>\u0436</title>".encode("koi8-r"), URL, WordScanner(), http_charset="koi8-r")
     assert page.title == "\u0436"
 
 
-def test_a_long_page_reads_like_a_short_one() -> None:
+def test_a_long_page_is_parsed_like_a_short_one() -> None:
     body = "<b>H</b>ello <i class=x>w<code>or</code>ld</i> <B ID=y>big</B><br><strong>kites</strong>"
     long_page = Page(f"<p>{body}</p>{' ' * (1 << 15)}")
     assert long_page.words == Page(f"<p>{body}").words == ["hello", "world", "big", "kite"]
 
 
-def test_the_source_of_a_formula_is_not_read() -> None:
+def test_the_source_of_a_formula_is_omitted() -> None:
     formula = (
         "<math><semantics><mrow><mi>kite</mi></mrow>"
         "<annotation encoding='application/x-tex'>\\mathcal{mouse}</annotation>"
@@ -114,10 +114,10 @@ def test_the_source_of_a_formula_is_not_read() -> None:
     assert words(f"<p>red {formula} tail") == ["red", "kite", "tail"]
 
 
-def test_the_cells_of_a_matrix_are_words_apart() -> None:
+def test_the_cells_of_a_matrix_are_separate_words() -> None:
     matrix = "<math><mtable><mtr><mtd><mi>red</mi></mtd><mtd><mi>kite</mi></mtd></mtr></mtable></math>"
     assert words(matrix) == ["red", "kite"]
 
 
-def test_a_soft_hyphen_does_not_part_a_word() -> None:
+def test_a_soft_hyphen_does_not_separate_words() -> None:
     assert words("<p>bal&shy;loon") == ["balloon"]

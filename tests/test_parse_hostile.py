@@ -1,4 +1,4 @@
-"""Parsing pages made to hurt: forged markers, any markup, limits and bounded time."""
+"""Parsing hostile pages: forged markers, arbitrary markup, limits and bounded time."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsed_page import URL, Page, assert_places_are_sound
+from parsed_page import URL, Page, assert_positions_are_valid
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import MAX_LINKS, MAX_PAGE_BYTES, parse_html
 from timing import cpu_cost_s
@@ -15,7 +15,7 @@ from timing import cpu_cost_s
 @pytest.mark.parametrize("forged", ["\x00", "\x01", "&#0;", "&#1;", "&#x1;", "&#X0001", "&#01;", "\x02\x03"])
 def test_control_characters_of_the_source_cannot_move_a_link(forged: str) -> None:
     html = f"dog {forged} <a href=x>cat{forged}</a> {forged}<img alt='{forged}'> <a href=y>cow</a>{forged}"
-    # A link that is not shown would make up for a forged marker if only their number were looked at.
+    # An invisible link would compensate for a forged marker if only their number were checked.
     page = Page(html + f"<template><a href=z>{forged}</a></template>")
     assert [url[-1] for url in page.parsed.link_urls] == ["x", "y"]
     assert page.anchors == ["cat", "cow"]
@@ -31,7 +31,7 @@ svg table tbody td template tfoot th thead time title tr tt u ul var video
 
 
 @pytest.mark.parametrize("outer", ["{}", "<svg>{}</svg>", "<table>{}</table>", "<svg><desc>{}", "<ul>{}"])
-def test_no_element_swallows_the_place_of_a_link_in_it(outer: str) -> None:
+def test_links_in_any_element_keep_their_positions(outer: str) -> None:
     for tag in TAGS.split():
         page = Page("before " + outer.format(f"<{tag}><a href=x>dog</a></{tag}>") + " <a href=y>cow</a> after")
         assert page.links[-1] == ("http://web.test/a/y", "cow"), tag
@@ -50,26 +50,26 @@ MARKUP = st.lists(st.sampled_from(["\x00", "\x01", *re.split(r"\s(?!\w+=)", MARK
 
 
 @given(MARKUP | st.text(max_size=60))
-def test_whatever_the_markup_places_are_sound(html: str) -> None:
-    assert_places_are_sound(Page(html).parsed)
+def test_positions_are_valid_for_any_markup(html: str) -> None:
+    assert_positions_are_valid(Page(html).parsed)
 
 
 @given(st.binary(max_size=80))
 def test_bytes_are_decoded_and_never_raise(body: bytes) -> None:
-    assert_places_are_sound(Page(b"<a href=x>" + body).parsed)
+    assert_positions_are_valid(Page(b"<a href=x>" + body).parsed)
 
 
-def test_what_is_beyond_the_limit_of_bytes_does_not_count() -> None:
+def test_bytes_beyond_the_limit_are_ignored() -> None:
     at_the_limit = "dog " * (MAX_PAGE_BYTES // 4)
     for html in (at_the_limit + "cat", (at_the_limit + "cat").encode()):
         assert len(parse_html(html, URL, WordScanner()).words) == MAX_PAGE_BYTES // 4
 
 
-def test_links_beyond_the_limit_are_left_out() -> None:
+def test_links_beyond_the_limit_are_omitted() -> None:
     page = Page("<a href=x>dog</a> " * (MAX_LINKS + 5)).parsed
     assert len(page.link_urls) == MAX_LINKS
     assert len(page.words) == MAX_LINKS + 5
-    assert_places_are_sound(page)
+    assert_positions_are_valid(parse_html(HOSTILE[name], URL, WordScanner()))
 
 
 def of_200_kilobytes(piece: str) -> str:
@@ -104,6 +104,6 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_page_of_200_kilobytes_is_parsed_in_bounded_time(name: str) -> None:
-    # Some five times what the slowest takes; those that are not linear would take seconds.
+    # About five times what the slowest takes; quadratic time would be seconds.
     assert cpu_cost_s(lambda: parse_html(HOSTILE[name], URL, WordScanner()), 0.5) < 0.5
-    assert_places_are_sound(parse_html(HOSTILE[name], URL, WordScanner()))
+    assert_positions_are_valid(parse_html(HOSTILE[name], URL, WordScanner()))

@@ -1,4 +1,4 @@
-"""Parsing: the links of a page, where they lead, and the words of their anchors."""
+"""Parsing: the links of a page, their URLs, and the words of their anchors."""
 
 import itertools
 import re
@@ -10,7 +10,7 @@ import turbohtml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsed_page import URL, Page, assert_places_are_sound
+from parsed_page import URL, Page, assert_positions_are_valid
 from scenthound.files import opened
 from scenthound.text.tokenizer import WordScanner, plain_words
 from scenthound.web import html as html_module
@@ -18,13 +18,13 @@ from scenthound.web.html import HtmlContent, read_marked
 from scenthound.web.urls import resolve
 
 
-def test_a_link_edge_parts_words_so_that_the_anchor_is_its_own_words() -> None:
+def test_the_edges_of_a_link_separate_words() -> None:
     page = Page("un<a href=x>dog</a>cat")
     assert page.words == ["un", "dog", "cat"]
     assert page.anchors == ["dog"]
 
 
-def test_an_image_speaks_by_its_alt_text() -> None:
+def test_images_contribute_their_alt_text() -> None:
     page = Page("<a href=x><img alt='Blue birds' src=y></a><a href=z><img src=y></a>")
     assert page.links == [("http://web.test/a/x", "blue bird"), ("http://web.test/a/z", "")]
 
@@ -38,12 +38,12 @@ def test_links_are_anchors_areas_and_frames_in_page_order_with_duplicates() -> N
     ]
 
 
-def test_links_that_lead_nowhere_are_left_out_and_the_others_keep_their_places() -> None:
+def test_links_without_a_crawlable_url_are_omitted() -> None:
     page = Page("<a href=mailto:a@b>mail</a> <a href=x>dog</a> <a href='http://[/'>bad</a> <a href=y>cat</a>")
     assert page.links == [("http://web.test/a/x", "dog"), ("http://web.test/a/y", "cat")]
 
 
-def test_the_first_base_element_moves_the_links() -> None:
+def test_links_are_relative_to_the_first_base_element() -> None:
     page = Page("<base target=t><base href='/b/#f'><base href=/c/><a href=x>dog</a>")
     assert page.parsed.base_url == "http://web.test/b/"
     assert page.parsed.link_urls == ["http://web.test/b/x"]
@@ -51,12 +51,12 @@ def test_the_first_base_element_moves_the_links() -> None:
     assert Page("<base href='data:,x'><a href=x>").parsed.link_urls == ["http://web.test/a/x"]
 
 
-def test_a_page_whose_address_is_no_url_has_words_and_no_links() -> None:
+def test_a_page_with_an_invalid_url_has_words_and_no_links() -> None:
     page = Page("<a href=x>dog</a><a href=http://h/>cat</a>", url="not a url")
     assert (page.words, page.links) == (["dog", "cat"], [])
 
 
-def test_links_say_whether_they_want_to_be_followed() -> None:
+def test_nofollow_of_links() -> None:
     html = "<a href=1 rel='external NoFollow'>a</a><a href=2 rel=nofollowed>b</a>"
     assert Page(html + "<a href=x: rel=nofollow>c</a><a href=3>d</a>").parsed.link_nofollow.tolist() == [
         True,
@@ -75,19 +75,19 @@ def test_nested_links_each_have_their_own_anchor() -> None:
     ]
 
 
-def test_an_unclosed_link_ends_where_the_next_begins() -> None:
+def test_an_unclosed_link_ends_at_the_next_link() -> None:
     assert Page("<a href=1>dog <a href=2>cat").anchors == ["dog", "cat"]
 
 
-def test_an_iframe_in_a_drawing_may_hold_links() -> None:
+def test_an_iframe_in_svg_may_contain_links() -> None:
     assert Page("<svg><iframe src=1>dog<a href=2>cat").links == [
         ("http://web.test/a/1", "dog cat"),
         ("http://web.test/a/2", "cat"),
     ]
 
 
-def test_links_that_the_library_did_not_show_stand_behind_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A library that shows neither what it is told to nor any marker.
+def test_links_without_reliable_positions_are_behind_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A library that reports no spans and drops the markers.
     monkeypatch.setattr("scenthound.web.html._LINK_SPANS", {})
     monkeypatch.setattr("scenthound.web.html._MARKER", re.compile(r"(?!)"))
     page = Page("dog <a href=x>cat</a> <a href=y>cow</a>").parsed
@@ -98,8 +98,8 @@ def test_links_that_the_library_did_not_show_stand_behind_the_last_word(monkeypa
 READ_TWICE = {
     "a link in a link": "<a href=1>dog<table><tr><td><a href=2>cat</a></table>cow</a>",
     "a frame in a link": "<a href=1>dog <iframe src=2></iframe>cat</a>",
-    "a link that is not shown": "<a href=1>dog</a><template><a href=2>cat</a></template>",
-    "a link with nothing to show": "<a href=1><script>x</script></a> dog",
+    "an invisible link": "<a href=1>dog</a><template><a href=2>cat</a></template>",
+    "a link without visible text": "<a href=1><script>x</script></a> dog",
     "a forged marker": "<a href=1>dog\x01</a> cat",
 }
 READ_ONCE = {
@@ -112,24 +112,24 @@ READ_ONCE = {
     "a map": "<map><area href=1 alt=dog rel=nofollow><area href=2></map>cat",
     "blocks in links": "<a href=1><div>dog</div>cat</a><a href=2><p>cow</a>bird",
     "soft hyphens": "<title>a\xadb</title>d\xadog <a href=1>c\xadat</a>\xad<a href=2>cow</a>\xads",
-    "anchors that lead nowhere": "<a name=x>dog</a> <a href=1>cat</a>",
+    "anchors without href": "<a name=x>dog</a> <a href=1>cat</a>",
 }
 
 
 @pytest.mark.parametrize("name", READ_TWICE | READ_ONCE)
-def test_a_usual_page_reads_as_it_does_with_markers_in_its_text(name: str) -> None:
+def test_pages_read_by_spans_and_by_markers_are_alike(name: str) -> None:
     html = (READ_TWICE | READ_ONCE)[name]
-    usual, marked = html_module._read_usual(html, 100), read_marked(html, 100)
-    assert (usual is None) == (name in READ_TWICE)
-    assert_reads_alike(usual or marked, marked)
+    spans, marked = html_module._read_with_spans(html, 100), read_marked(html, 100)
+    assert (spans is None) == (name in READ_TWICE)
+    assert_reads_alike(spans or marked, marked)
 
 
-def assert_reads_alike(usual: HtmlContent, marked: HtmlContent) -> None:
-    assert (usual.title, usual.references, usual.relations) == (marked.title, marked.references, marked.relations)
+def assert_reads_alike(spans: HtmlContent, marked: HtmlContent) -> None:
+    assert (spans.title, spans.references, spans.relations) == (marked.title, marked.references, marked.relations)
     scanner = WordScanner()
-    words, places = scanner.scan_cut(usual.text, usual.edges)
-    words_marked, places_marked = scanner.scan_cut(marked.text, marked.edges)
-    assert (words.tolist(), places.tolist()) == (words_marked.tolist(), places_marked.tolist())
+    words, positions = scanner.scan_cut(spans.text, spans.edges)
+    words_marked, positions_marked = scanner.scan_cut(marked.text, marked.edges)
+    assert (words.tolist(), positions.tolist()) == (words_marked.tolist(), positions_marked.tolist())
 
 
 PIECES = """
@@ -139,13 +139,13 @@ PIECES = """
 
 
 @given(st.lists(st.sampled_from([" ", *re.split(r"\s(?!\w+=)", PIECES.strip())]), max_size=24).map("".join))
-def test_any_page_that_is_read_once_reads_as_it_does_with_markers_in_its_text(html: str) -> None:
-    usual = html_module._read_usual(html, 100)
-    if usual is not None:
-        assert_reads_alike(usual, read_marked(html, 100))
+def test_any_page_read_by_spans_is_read_alike_by_markers(html: str) -> None:
+    spans = html_module._read_with_spans(html, 100)
+    if spans is not None:
+        assert_reads_alike(spans, read_marked(html, 100))
 
 
-def test_a_link_in_the_source_of_a_formula_is_no_link_and_does_no_harm() -> None:
+def test_a_link_in_the_source_of_a_formula_is_ignored() -> None:
     source = "<annotation-xml encoding='text/html'><a href=x>dog</a><img alt=cat></annotation-xml>"
     page = Page(f"<math><semantics><mi>kite</mi>{source}</semantics></math> <a href=y>bird</a>")
     assert page.words == ["kite", "bird"]
@@ -165,13 +165,13 @@ def test_links_of_real_pages_have_the_words_of_their_elements(shared: Path) -> N
                 assert element.find("img") or anchor == " ".join(plain_words(element.text))
             title = plain_words(page.parsed.title)
             assert page.words[: len(title)] == title
-            assert_places_are_sound(page.parsed)
+            assert_positions_are_valid(page.parsed)
 
 
-def test_a_long_page_keeps_its_anchors_however_many_words_it_dresses() -> None:
+def test_a_long_page_with_much_formatting_keeps_its_anchors() -> None:
     filler = "<p>" + "kite " * 8000
-    dressed = "".join(f'<font color="{i}"><b class=x>kite</b></font> ' for i in range(2000))
-    page = Page(f"{filler}<p>{dressed}<a href=mouse>small mice</a>")
+    formatted = "".join(f'<font color="{i}"><b class=x>kite</b></font> ' for i in range(2000))
+    page = Page(f"{filler}<p>{formatted}<a href=mouse>small mice</a>")
     assert len(filler) > 1 << 15
     assert page.links == [("http://web.test/a/mouse", "small mice")]
 

@@ -54,9 +54,9 @@ class Growing(Generic[Number]):
     def __len__(self) -> int:
         return self._length
 
-    def __getitem__(self, place: int) -> int:
+    def __getitem__(self, position: int) -> int:
         """The number at a place that is filled."""
-        number: int = self._view[place]
+        number: int = self._view[position]
         return number
 
     def append(self, number: int) -> None:
@@ -148,7 +148,7 @@ class UrlTable:
         return numbers
 
     @property
-    def finds_pieces(self) -> bool:
+    def can_find_pieces(self) -> bool:
         return self._key is not None
 
     def find_pieces(self, base: bytes, prefixes: list[int], data: bytes, pieces: LongArray) -> IntArray:

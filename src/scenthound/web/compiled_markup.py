@@ -1,7 +1,4 @@
-"""The compiled reader of markup: names of tags, attributes, comments, declarations, and raw text.
-
-Importing this file needs numba (the extra `fast`).
-"""
+"""Compiled reading of markup: tag names, attributes, comments, declarations, raw text. Requires numba."""
 
 import numpy as np
 
@@ -22,7 +19,6 @@ from scenthound.web.compiled_bytes import (
     LOWER,
     NAME,
     NAME_BYTES,
-    NOT_ORDINARY,
     QUESTION,
     QUOTE,
     REFERENCES,
@@ -33,15 +29,16 @@ from scenthound.web.compiled_bytes import (
     SPACE,
     SPANS,
     TAB,
+    UNSUPPORTED,
     Bytes,
     Page,
-    eight_at,
+    find_byte,
     first_slot,
     is_letter,
     leading_letters,
+    load_eight,
     lowered,
     n_bytes,
-    place_of,
 )
 
 _first_slot = inline_jitable(first_slot)
@@ -53,118 +50,118 @@ def is_space(byte: int) -> bool:
 
 
 @inline_jitable
-def after(page: Page, place: int, end: int) -> int:
-    """The place behind the next byte `end`."""
-    place = place_of(page.padded, place, len(page.data), end)
-    return place + 1 if place >= 0 else NOT_ORDINARY
+def after_byte(page: Page, position: int, end: int) -> int:
+    """The position behind the next byte `end`."""
+    position = find_byte(page.padded, position, len(page.data), end)
+    return position + 1 if position >= 0 else UNSUPPORTED
 
 
 @inline_jitable
-def after_comment(page: Page, place: int) -> int:
-    """The place behind a comment of which the first text byte is at `place`."""
+def after_comment(page: Page, position: int) -> int:
+    """The position behind a comment whose text starts at `position`."""
     data = page.data
-    if place < len(data) and data[place] == GREATER:
-        return place + 1
-    if place + 1 < len(data) and data[place] == DASH and data[place + 1] == GREATER:
-        return place + 2
+    if position < len(data) and data[position] == GREATER:
+        return position + 1
+    if position + 1 < len(data) and data[position] == DASH and data[position + 1] == GREATER:
+        return position + 2
     while True:
-        place = place_of(page.padded, place, len(data) - 2, DASH)
-        if place < 0:
-            return NOT_ORDINARY
-        if data[place + 1] == DASH:
-            if data[place + 2] == GREATER:
-                return place + 3
-            if place + 3 < len(data) and data[place + 2] == EXCLAMATION and data[place + 3] == GREATER:
-                return place + 4
-        place += 1
+        position = find_byte(page.padded, position, len(data) - 2, DASH)
+        if position < 0:
+            return UNSUPPORTED
+        if data[position + 1] == DASH:
+            if data[position + 2] == GREATER:
+                return position + 3
+            if position + 3 < len(data) and data[position + 2] == EXCLAMATION and data[position + 3] == GREATER:
+                return position + 4
+        position += 1
 
 
 @inline_jitable
-def after_declaration(page: Page, place: int) -> int:
-    """The place behind what begins with `<!` or `<?` at `place`."""
+def after_declaration(page: Page, position: int) -> int:
+    """The position behind the `<!` or `<?` construct at `position`."""
     data = page.data
-    if data[place + 1] == QUESTION:
-        return after(page, place, GREATER)
-    if place + 3 < len(data) and data[place + 2] == DASH and data[place + 3] == DASH:
-        return after_comment(page, place + 4)
-    if place + 2 < len(data) and is_letter(data[place + 2]):
-        return after(page, place, GREATER)
-    return NOT_ORDINARY
+    if data[position + 1] == QUESTION:
+        return after_byte(page, position, GREATER)
+    if position + 3 < len(data) and data[position + 2] == DASH and data[position + 3] == DASH:
+        return after_comment(page, position + 4)
+    if position + 2 < len(data) and is_letter(data[position + 2]):
+        return after_byte(page, position, GREATER)
+    return UNSUPPORTED
 
 
 @inline_jitable
-def read_name(page: Page, place: int) -> tuple[int, int]:
-    """The number of the tag whose name begins at `place`, and the place behind the name."""
+def read_name(page: Page, position: int) -> tuple[int, int]:
+    """The number of the tag whose name starts at `position`, and the position behind the name."""
     data, tables = page.data, page.tables
-    eight = eight_at(page.padded, place)
+    eight = load_eight(page.padded, position)
     mask = leading_letters(eight)
     first, other = int(np.int64(lowered(eight, mask))), 0
-    place += n_bytes(mask)
+    position += n_bytes(mask)
     if n_bytes(mask) == NAME_BYTES:
-        eight = eight_at(page.padded, place)
+        eight = load_eight(page.padded, position)
         mask = leading_letters(eight)
         other = int(np.int64(lowered(eight, mask)))
-        place += n_bytes(mask)
-    if place >= len(data) or not (data[place] in (GREATER, SLASH) or is_space(data[place])):
-        return 0, NOT_ORDINARY
+        position += n_bytes(mask)
+    if position >= len(data) or not (data[position] in (GREATER, SLASH) or is_space(data[position])):
+        return 0, UNSUPPORTED
     slot = _first_slot(first)
     while tables[slot + 2] != 0:
         if tables[slot] == first and tables[slot + 1] == other:
-            return tables[slot + 2], place
+            return tables[slot + 2], position
         slot = slot + 3 if slot + 3 < REFERENCES else SLOTS
-    return 0, NOT_ORDINARY
+    return 0, UNSUPPORTED
 
 
 @inline_jitable
-def read_attributes(page: Page, place: int) -> int:
-    """The place behind a tag whose attributes begin at `place`; those that say something are put into `room`."""
-    data, room = page.data, page.room
+def read_attributes(page: Page, position: int) -> int:
+    """The position behind a tag whose attributes start at `position`; known attributes are stored in `SPANS`."""
+    data, state = page.data, page.state
     length = len(data)
     while True:
-        while place < length and (is_space(data[place]) or data[place] == SLASH):
-            place += 1
-        if place >= length:
-            return NOT_ORDINARY
-        if data[place] == GREATER:
-            return place + 1
-        key, place = read_key(page, place)
-        if place < 0:
-            return NOT_ORDINARY
-        while place < length and is_space(data[place]):
-            place += 1
-        first = last = place
-        if place < length and data[place] == EQUALS:
-            first, last, place = read_value(page, place + 1)
-            if place < 0:
-                return NOT_ORDINARY
+        while position < length and (is_space(data[position]) or data[position] == SLASH):
+            position += 1
+        if position >= length:
+            return UNSUPPORTED
+        if data[position] == GREATER:
+            return position + 1
+        key, position = read_key(page, position)
+        if position < 0:
+            return UNSUPPORTED
+        while position < length and is_space(data[position]):
+            position += 1
+        first = last = position
+        if position < length and data[position] == EQUALS:
+            first, last, position = read_value(page, position + 1)
+            if position < 0:
+                return UNSUPPORTED
         attribute = attribute_of(key)
-        # Of two with the same name the first counts.
-        if attribute >= 0 and room[SPANS + 2 * attribute] < 0:
-            room[SPANS + 2 * attribute], room[SPANS + 2 * attribute + 1] = first, last
+        # Of two attributes with the same name the first counts.
+        if attribute >= 0 and state[SPANS + 2 * attribute] < 0:
+            state[SPANS + 2 * attribute], state[SPANS + 2 * attribute + 1] = first, last
 
 
 @inline_jitable
-def read_key(page: Page, place: int) -> tuple[int, int]:
-    """The first bytes of the name of an attribute, 0 if they are not all of it, and the place behind the name."""
-    data, start = page.data, place
-    eight = eight_at(page.padded, place)
+def read_key(page: Page, position: int) -> tuple[int, int]:
+    """An attribute's name as a number, 0 if it is too long, and the position behind the name."""
+    data, start = page.data, position
+    eight = load_eight(page.padded, position)
     mask = leading_letters(eight)
     key = int(np.int64(lowered(eight, mask)))
-    place += n_bytes(mask)
-    while place < len(data):
-        byte = data[place]
+    position += n_bytes(mask)
+    while position < len(data):
+        byte = data[position]
         if byte in (EQUALS, GREATER, SLASH) or is_space(byte):
             break
         if byte in (QUOTE, APOSTROPHE, LESS):
-            return 0, NOT_ORDINARY
+            return 0, UNSUPPORTED
         key = 0
-        place += 1
-    return key, place if place > start else NOT_ORDINARY
+        position += 1
+    return key, position if position > start else UNSUPPORTED
 
 
 @inline_jitable
 def attribute_of(key: int) -> int:
-    """The attribute that has a name of these bytes, -1 if it says nothing."""
+    """The attribute with this name, -1 if it is not needed."""
     if key == ATTRIBUTES[HREF]:
         return HREF
     if key == ATTRIBUTES[REL]:
@@ -177,50 +174,50 @@ def attribute_of(key: int) -> int:
 
 
 @inline_jitable
-def read_value(page: Page, place: int) -> tuple[int, int, int]:
-    """Where the value of an attribute begins and ends, and the place behind it."""
+def read_value(page: Page, position: int) -> tuple[int, int, int]:
+    """Start and end of an attribute's value, and the position behind it."""
     data = page.data
-    while place < len(data) and is_space(data[place]):
-        place += 1
-    if place >= len(data) or data[place] == GREATER:
-        return 0, 0, NOT_ORDINARY
-    quote = data[place]
+    while position < len(data) and is_space(data[position]):
+        position += 1
+    if position >= len(data) or data[position] == GREATER:
+        return 0, 0, UNSUPPORTED
+    quote = data[position]
     if quote in (QUOTE, APOSTROPHE):
-        end = after(page, place + 1, quote)
-        return place + 1, end - 1, end
-    start = place
-    while place < len(data) and data[place] != GREATER and not is_space(data[place]):
-        place += 1
-    return start, place, place
+        end = after_byte(page, position + 1, quote)
+        return position + 1, end - 1, end
+    start = position
+    while position < len(data) and data[position] != GREATER and not is_space(data[position]):
+        position += 1
+    return start, position, position
 
 
 @inline_jitable
-def is_name_at(data: Bytes, place: int, start: int, end: int) -> bool:
-    """Whether a tag whose name is the one at `start` stands at `place`."""
+def is_name_at(data: Bytes, position: int, start: int, end: int) -> bool:
+    """Whether the tag at `position` has the name `data[start:end]`."""
     length = end - start
-    if place + length >= len(data):
+    if position + length >= len(data):
         return False
-    for at in range(length):
-        if data[place + at] | LOWER != data[start + at] | LOWER:
+    for offset in range(length):
+        if data[position + offset] | LOWER != data[start + offset] | LOWER:
             return False
-    byte = data[place + length]
+    byte = data[position + length]
     return byte in (GREATER, SLASH) or is_space(byte)
 
 
 @inline_jitable
-def raw_end(page: Page, place: int, start: int, end: int) -> int:
-    """Where the end tag of the element begins whose name is `data[start:end]` and whose raw text begins at `place`."""
+def raw_end(page: Page, position: int, start: int, end: int) -> int:
+    """The start of the end tag of the element `data[start:end]` whose raw text starts at `position`."""
     data = page.data
     was_commented = False
     while True:
-        place = place_of(page.padded, place, len(data) - 3, LESS)
-        if place < 0:
-            return NOT_ORDINARY
-        if data[place + 1] == SLASH and is_name_at(data, place + 2, start, end):
-            return place
-        if data[place + 1] == EXCLAMATION and data[place + 2] == DASH and data[place + 3] == DASH:
+        position = find_byte(page.padded, position, len(data) - 3, LESS)
+        if position < 0:
+            return UNSUPPORTED
+        if data[position + 1] == SLASH and is_name_at(data, position + 2, start, end):
+            return position
+        if data[position + 1] == EXCLAMATION and data[position + 2] == DASH and data[position + 3] == DASH:
             was_commented = True
-        # A script in a comment in a script: the next end tag is not its own.
-        if was_commented and is_name_at(data, place + 1, start, end):
-            return NOT_ORDINARY
-        place += 1
+        # A script in a comment in a script: the next end tag belongs to the inner one.
+        if was_commented and is_name_at(data, position + 1, start, end):
+            return UNSUPPORTED
+        position += 1

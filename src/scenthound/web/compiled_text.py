@@ -1,8 +1,9 @@
-"""The compiled reader of text: words are cut, hashed and written down while they are read.
+"""Compiled reading of text and inline elements: words are split and hashed in one pass. Requires numba.
 
-Importing this file needs numba (the extra `fast`). Words are cut, and hash, as `text.word_lookup` says: the sum
-c0 + c1 base + c2 base^2 + ... of the characters c in lower case. A word goes on behind a tag that parts no words, so
-one may be open between two texts: `room[N_CHARACTERS]` of it are read then.
+Words are split and hashed as in `text.word_lookup`: the hash is c0 + c1 base + c2 base^2 + ... of the characters c in
+lower case. An inline tag does not end a word, so a word may continue behind it; `state[N_CHARACTERS]` characters of it
+are read then. While a link or a label is open, only inline elements may be opened and closed in it, and none that was
+opened outside may be closed, so that it ends where its end tag is.
 """
 
 import numpy as np
@@ -35,28 +36,28 @@ from scenthound.web.compiled_bytes import (
     N_TEXT,
     N_WORDS,
     NO_BREAK,
-    NOT_ORDINARY,
     OPEN_INLINE,
+    OPEN_LINK,
     QUESTION,
     SLASH,
     SOFT_HYPHEN,
     SPANS,
-    WHOLE,
+    UNSUPPORTED,
     Bytes,
     Page,
-    eight_at,
     is_letter,
     leading_letters,
+    load_eight,
     lowered,
     n_bytes,
     read_reference,
     read_sequence,
+    store_eight,
     write_character,
-    write_eight,
 )
 
-#: What a byte of a text does: it parts words, is a letter or a digit, or must be looked at.
-_PARTED, _LETTER, _SPECIAL = 0, 1, 2
+#: Kinds of bytes in a text: separator of words, letter or digit, or one that needs a closer look.
+_SEPARATOR, _LETTER, _SPECIAL = 0, 1, 2
 _KIND_OF = np.zeros(256, np.uint8)
 _KIND_OF[list(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")] = _LETTER
 _KIND_OF[list(b"<&")] = _KIND_OF[0x80:] = _SPECIAL
@@ -66,221 +67,217 @@ _BYTE, _BYTE_BITS = np.uint64(0xFF), np.uint64(8)
 
 @inline_jitable
 def end_word(page: Page) -> None:
-    """End the word that is open, if one is."""
-    room = page.room
-    n_words, n_characters = room[N_WORDS], room[N_CHARACTERS]
-    page.edges[2 * n_words + 1] = room[N_TEXT]
+    """End the current word, if there is one."""
+    state = page.state
+    n_words, n_characters = state[N_WORDS], state[N_CHARACTERS]
+    page.edges[2 * n_words + 1] = state[N_TEXT]
     if n_characters > MAX_WORD_CHARACTERS:
         page.hashes[n_words] = TOO_LONG
-    room[N_WORDS], room[N_CHARACTERS] = n_words + (n_characters > 0), 0
+    state[N_WORDS], state[N_CHARACTERS] = n_words + (n_characters > 0), 0
 
 
 @inline_jitable
 def hash_of(letters: np.uint64, powers: HashArray) -> np.uint64:
-    """The hash of eight letters; those at the end may be 0."""
+    """The hash of up to eight letters, padded with 0."""
     total = letters & _BYTE
-    for at in range(1, 8):
+    for index in range(1, 8):
         letters >>= _BYTE_BITS
-        total += (letters & _BYTE) * powers[at]
+        total += (letters & _BYTE) * powers[index]
     return total
 
 
 @inline_jitable
-def read_character(page: Page, place: int) -> int:
-    """Read a character that is written with more than one byte: the place behind it."""
-    room, powers = page.room, page.powers
-    is_reference = page.data[place] == AMPERSAND
-    code, place = read_reference(page, place) if is_reference else read_sequence(page.data, place)
-    if place < 0 or code in (SOFT_HYPHEN, CAPITAL_DOTTED_I, CAPITAL_SIGMA):
-        return NOT_ORDINARY
+def read_character(page: Page, position: int) -> int:
+    """Read a character written with more than one byte; return the position behind it."""
+    state, powers = page.state, page.powers
+    is_reference = page.data[position] == AMPERSAND
+    code, position = read_reference(page, position) if is_reference else read_sequence(page.data, position)
+    if position < 0 or code in (SOFT_HYPHEN, CAPITAL_DOTTED_I, CAPITAL_SIGMA):
+        return UNSUPPORTED
     letter = np.uint64(page.lower[code])
-    n_words, n_characters = room[N_WORDS], room[N_CHARACTERS]
+    n_words, n_characters = state[N_WORDS], state[N_CHARACTERS]
     if letter == 0:
         end_word(page)
     elif n_characters == 0:
-        page.edges[2 * n_words], page.hashes[n_words] = room[N_TEXT], letter
-        room[N_CHARACTERS] = 1
+        page.edges[2 * n_words], page.hashes[n_words] = state[N_TEXT], letter
+        state[N_CHARACTERS] = 1
     else:
         page.hashes[n_words] += letter * powers[min(n_characters, MAX_WORD_CHARACTERS)]
-        room[N_CHARACTERS] += 1
-    room[N_TEXT] = write_character(page.text, room[N_TEXT], code)
-    return place
+        state[N_CHARACTERS] += 1
+    state[N_TEXT] = write_character(page.text, state[N_TEXT], code)
+    return position
 
 
 @inline_jitable
-def read_text(page: Page, place: int, end: int) -> int:
-    """Read characters up to `end`, or to a `<` that opens something: the place of that, or the end.
+def read_text(page: Page, position: int, end: int) -> int:
+    """Read characters up to `end` or to a `<` that opens markup; return that position.
 
-    No word goes on at `end`, so that eight bytes may be looked at wherever a letter is. What changes with every word
-    is kept out of `room`, which saves a tenth of the time of reading a page."""
-    data, text, room = page.data, page.text, page.room
+    No word continues at `end`, so eight bytes can be loaded at every letter. Values that change with every word are
+    kept in local variables, which saves a tenth of the time."""
+    data, text, state = page.data, page.text, page.state
     hashes, edges, powers = page.hashes, page.edges, page.powers
-    n_text, n_words, n_characters = room[N_TEXT], room[N_WORDS], room[N_CHARACTERS]
+    n_text, n_words, n_characters = state[N_TEXT], state[N_WORDS], state[N_CHARACTERS]
     word_hash = hashes[n_words]
-    while place < end:
-        byte = data[place]
+    while position < end:
+        byte = data[position]
         kind = _KIND_OF[byte]
         if kind == _LETTER:
-            eight = eight_at(page.padded, place)
+            eight = load_eight(page.padded, position)
             mask = leading_letters(eight)
             hash_of_letters = hash_of(lowered(eight, mask), powers)
             if n_characters == 0:
                 edges[2 * n_words], word_hash = n_text, hash_of_letters
             else:
                 word_hash += hash_of_letters * powers[min(n_characters, MAX_WORD_CHARACTERS)]
-            write_eight(text, n_text, eight)
+            store_eight(text, n_text, eight)
             count = n_bytes(mask)
-            place, n_text, n_characters = place + count, n_text + count, n_characters + count
-        elif kind == _PARTED or (byte == LESS and not opens_something(data, place)):
+            position, n_text, n_characters = position + count, n_text + count, n_characters + count
+        elif kind == _SEPARATOR or (byte == LESS and not opens_markup(data, position)):
             edges[2 * n_words + 1] = n_text
             hashes[n_words] = word_hash if n_characters <= MAX_WORD_CHARACTERS else np.uint64(TOO_LONG)
             n_words, n_characters = n_words + (n_characters > 0), 0
             text[n_text] = byte
-            place, n_text = place + 1, n_text + 1
+            position, n_text = position + 1, n_text + 1
         elif byte == LESS:
             break
         else:
             hashes[n_words] = word_hash
-            room[N_TEXT], room[N_WORDS], room[N_CHARACTERS] = n_text, n_words, n_characters
-            place = read_character(page, place)
-            if place < 0 or place > end:
-                return NOT_ORDINARY
-            n_text, n_words, n_characters = room[N_TEXT], room[N_WORDS], room[N_CHARACTERS]
+            state[N_TEXT], state[N_WORDS], state[N_CHARACTERS] = n_text, n_words, n_characters
+            position = read_character(page, position)
+            if position < 0 or position > end:
+                return UNSUPPORTED
+            n_text, n_words, n_characters = state[N_TEXT], state[N_WORDS], state[N_CHARACTERS]
             word_hash = hashes[n_words]
     hashes[n_words] = word_hash
-    room[N_TEXT], room[N_WORDS], room[N_CHARACTERS] = n_text, n_words, n_characters
-    return place
+    state[N_TEXT], state[N_WORDS], state[N_CHARACTERS] = n_text, n_words, n_characters
+    return position
 
 
 @inline_jitable
-def opens_something(data: Bytes, place: int) -> bool:
-    """Whether the `<` at `place` does."""
-    if place + 1 >= len(data):
+def opens_markup(data: Bytes, position: int) -> bool:
+    """Whether the `<` at `position` opens a tag, comment or declaration."""
+    if position + 1 >= len(data):
         return False
-    return is_letter(data[place + 1]) or data[place + 1] in (SLASH, EXCLAMATION, QUESTION)
+    return is_letter(data[position + 1]) or data[position + 1] in (SLASH, EXCLAMATION, QUESTION)
 
 
 @jitable
-def read_literally(page: Page, place: int, end: int) -> bool:
-    """Read all characters up to `end`, between which no `<` opens anything."""
-    while 0 <= place < end:
-        place = read_text(page, place, end)
-        if 0 <= place < end:
+def read_raw_text(page: Page, position: int, end: int) -> bool:
+    """Read all characters up to `end`, where `<` opens no markup."""
+    while 0 <= position < end:
+        position = read_text(page, position, end)
+        if 0 <= position < end:
             end_word(page)
-            page.text[page.room[N_TEXT]] = LESS
-            page.room[N_TEXT] += 1
-            place += 1
-    return place >= 0
+            page.text[page.state[N_TEXT]] = LESS
+            page.state[N_TEXT] += 1
+            position += 1
+    return position >= 0
 
 
-# The compiled reader of what stands in a line: links, labels, images, and elements that part no words.
-#
-# Importing this file needs numba (the extra `fast`). While a link or a label is open, only inline elements may be
-# opened and closed, and what was opened outside may not be closed: then it ends where it is written to end, in one
-# piece.
+# Inline elements, links, labels and images
 
 
 @inline_jitable
-def open_inline(room: LongArray, tag: int) -> bool:
-    room[N_INLINE] += 1
-    room[OPEN_INLINE + tag] += 1
-    if room[WHOLE]:
-        if room[N_INNER] == MAX_INNER:
+def open_inline(state: LongArray, tag: int) -> bool:
+    state[N_INLINE] += 1
+    state[OPEN_INLINE + tag] += 1
+    if state[OPEN_LINK]:
+        if state[N_INNER] == MAX_INNER:
             return False
-        room[INNER + room[N_INNER]] = tag
-        room[N_INNER] += 1
-    return bool(room[N_INLINE] < MAX_OPEN_INLINE)
+        state[INNER + state[N_INNER]] = tag
+        state[N_INNER] += 1
+    return bool(state[N_INLINE] < MAX_OPEN_INLINE)
 
 
 @inline_jitable
-def close_inline(room: LongArray, tag: int) -> bool:
-    if room[WHOLE] and not close_inner(room, tag):
+def close_inline(state: LongArray, tag: int) -> bool:
+    if state[OPEN_LINK] and not close_inner(state, tag):
         return False
-    if room[OPEN_INLINE + tag]:
-        room[OPEN_INLINE + tag] -= 1
-        room[N_INLINE] -= 1
+    if state[OPEN_INLINE + tag]:
+        state[OPEN_INLINE + tag] -= 1
+        state[N_INLINE] -= 1
     return True
 
 
 @inline_jitable
-def close_inner(room: LongArray, tag: int) -> bool:
-    """Close the last of these tags within the link or label that is open, if there is one."""
-    at = INNER + room[N_INNER] - 1
-    while at >= INNER and room[at] != tag:
-        at -= 1
-    if at < INNER:
+def close_inner(state: LongArray, tag: int) -> bool:
+    """Close the last element of this tag in the open link or label; false if there is none."""
+    index = INNER + state[N_INNER] - 1
+    while index >= INNER and state[index] != tag:
+        index -= 1
+    if index < INNER:
         return False
-    room[N_INNER] -= 1
-    while at < INNER + room[N_INNER]:
-        room[at] = room[at + 1]
-        at += 1
+    state[N_INNER] -= 1
+    while index < INNER + state[N_INNER]:
+        state[index] = state[index + 1]
+        index += 1
     return True
 
 
 @inline_jitable
 def open_link(page: Page, tag: int) -> bool:
-    room = page.room
-    if room[WHOLE] or room[N_LINKS] == room[MAX_LINKS]:
+    state = page.state
+    if state[OPEN_LINK] or state[N_LINKS] == state[MAX_LINKS]:
         return False
-    if room[SPANS + 2 * HREF] < 0:
-        return open_inline(room, tag)
-    link = LINKS + LINK_SIZE * room[N_LINKS]
-    for at in range(4):
-        room[link + at] = room[SPANS + 2 * HREF + at]
+    if state[SPANS + 2 * HREF] < 0:
+        return open_inline(state, tag)
+    link = LINKS + LINK_SIZE * state[N_LINKS]
+    for index in range(4):
+        state[link + index] = state[SPANS + 2 * HREF + index]
     end_word(page)
-    room[link + 4] = room[N_WORDS]
-    room[N_LINKS] += 1
-    room[WHOLE], room[N_INNER] = tag, 0
+    state[link + 4] = state[N_WORDS]
+    state[N_LINKS] += 1
+    state[OPEN_LINK], state[N_INNER] = tag, 0
     return True
 
 
 @inline_jitable
 def close_link(page: Page, tag: int) -> bool:
-    room = page.room
-    if room[WHOLE] != tag:
-        return close_inline(room, tag)
+    state = page.state
+    if state[OPEN_LINK] != tag:
+        return close_inline(state, tag)
     end_word(page)
-    room[LINKS + LINK_SIZE * room[N_LINKS] - 1] = room[N_WORDS]
-    room[WHOLE] = 0
+    state[LINKS + LINK_SIZE * state[N_LINKS] - 1] = state[N_WORDS]
+    state[OPEN_LINK] = 0
     return True
 
 
 @inline_jitable
-def turn_label(page: Page, tag: int, is_end: bool) -> bool:
+def handle_label(page: Page, tag: int, is_end: bool) -> bool:
     """Open or close a label."""
-    room = page.room
-    if room[WHOLE] != (tag if is_end else 0):
+    state = page.state
+    if state[OPEN_LINK] != (tag if is_end else 0):
         return False
     end_word(page)
-    room[WHOLE], room[N_INNER] = 0 if is_end else tag, 0
+    state[OPEN_LINK], state[N_INNER] = 0 if is_end else tag, 0
     return True
 
 
 @inline_jitable
-def speak_for_image(page: Page) -> bool:
-    """Write the alt text of an image, apart from its neighbours."""
-    first, last = page.room[SPANS + 2 * ALT], page.room[SPANS + 2 * ALT + 1]
+def write_alt_text(page: Page) -> bool:
+    """Write the alt text of an image, separated from its neighbours."""
+    first, last = page.state[SPANS + 2 * ALT], page.state[SPANS + 2 * ALT + 1]
     if first >= last:
         return True
     end_word(page)
-    is_read = read_literally(page, first, last)
+    is_read = read_raw_text(page, first, last)
     end_word(page)
     return is_read
 
 
 @inline_jitable
-def turn_inline(page: Page, tag: int, is_end: bool) -> bool:
-    """Open or close an inline element, or what stands in a line."""
-    kind, room = page.tables[tag], page.room
+def handle_inline(page: Page, tag: int, is_end: bool) -> bool:
+    """Open or close an inline element, a link, a label or a line break."""
+    kind, state = page.tables[tag], page.state
     if kind == LINK:
         return close_link(page, tag) if is_end else open_link(page, tag)
     if kind == LABEL:
-        return turn_label(page, tag, is_end)
-    if kind == NO_BREAK and not is_end and room[WHOLE]:
-        # It would close one that was opened outside.
+        return handle_label(page, tag, is_end)
+    if kind == NO_BREAK and not is_end and state[OPEN_LINK]:
+        # It would close one opened outside the link.
         return False
     if kind in (INLINE, NO_BREAK):
-        return close_inline(room, tag) if is_end else open_inline(room, tag)
+        return close_inline(state, tag) if is_end else open_inline(state, tag)
     if kind == LINE_BREAK:
         end_word(page)
     return kind != LINE_BREAK or not is_end

@@ -1,9 +1,8 @@
-"""Bytes of an HTML page to text, in the order of the WHATWG standard.
+"""Character decoding and content sniffing of HTML pages, by the WHATWG standards.
 
-The first that answers wins: byte order mark, charset of the HTTP header, declaration in the first 1,024 bytes. A page
-that declares nothing is UTF-8 if it is valid UTF-8 and windows-1252 otherwise, whatever the country of its reader.
-
-Rules: labels nobody knows are passed over, broken bytes become U+FFFD, nothing raises.
+The encoding is the first of: byte order mark, charset of the HTTP header, declaration in the first 1,024 bytes. A page
+without any is UTF-8 if it is valid UTF-8, and windows-1252 otherwise. Unknown labels are ignored, invalid bytes become
+U+FFFD, and no input raises an error.
 """
 
 import codecs
@@ -28,7 +27,7 @@ _CHARSET_IN_CONTENT = re.compile(rb"charset\s*=\s*[\"']?\s*([^\s;\"']+)", re.IGN
 
 
 def decode_html(body: bytes, http_charset: str | None = None) -> str:
-    """The text of a page. `http_charset` is the label in its Content-Type header, if there was one."""
+    """Decode a page. `http_charset` is the charset of its Content-Type header, if there is one."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
             return body[len(mark) :].decode(encoding, "replace")
@@ -41,7 +40,7 @@ def decode_html(body: bytes, http_charset: str | None = None) -> str:
 
 def _undeclared(body: bytes) -> str:
     try:
-        # Not final: the body may have been cut within its last character.
+        # Not final: the body may have been truncated within its last character.
         return codecs.utf_8_decode(body, "strict", False)[0]
     except UnicodeDecodeError:
         return body.decode(f"whatwg-{_FALLBACK}")
@@ -58,12 +57,12 @@ def _decoded(body: bytes, label: str) -> str | None:
 
 
 def _declared(head: bytes) -> str | None:
-    """The label in the XML declaration or in the first meta element that holds one."""
+    """The label of the XML declaration or of the first meta element that has one."""
     if b"charset" not in head.lower() and not head.startswith(b"<?xml"):
         return None
     xml = _XML_ENCODING.match(head)
     label = xml[1] if xml else _label_in_metas(head)
-    return _readable_as_ascii(label.decode("latin-1")) if label is not None else None
+    return _ascii_compatible(label.decode("latin-1")) if label is not None else None
 
 
 def _label_in_metas(head: bytes) -> bytes | None:
@@ -85,22 +84,19 @@ def _label_of(attributes: bytes) -> bytes | None:
     return content[1] if content else None
 
 
-def _readable_as_ascii(label: str) -> str:
-    """A declaration that could be read byte by byte cannot be UTF-16, whatever it says."""
+def _ascii_compatible(label: str) -> str:
+    """A declaration that can be read byte by byte is not in UTF-16, whatever it says."""
     name = label.strip().lower()
     if name.startswith(("utf-16", "utf16", "ucs-2", "unicode", "iso-10646-ucs-2", "csunicode")):
         return label if name.startswith("unicode-1-1-utf-8") else "utf-8"
     return _FALLBACK if name == "x-user-defined" else label
 
 
-# Whether an answer is HTML, told by its Content-Type, or by its first bytes where it has none.
-#
-# The signs are those of the WHATWG standard for MIME sniffing, section 7.1, those of HTML only.
+# Content sniffing: the HTML signatures of the WHATWG MIME Sniffing Standard, section 7.1
 
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _SNIFFED_BYTES = 1_445
-#: Hosts say the same few things again and again.
-_KEPT = 256
+_CACHED_TYPES = 256
 _TAGS = (
     "!doctype html", "html", "head", "script", "iframe", "h1", "div", "font", "table", "a", "style", "title", "b",
     "body", "br", "p",
@@ -110,9 +106,9 @@ _LOOKS_LIKE_HTML = re.compile(
 )
 
 
-@functools.lru_cache(_KEPT)
+@functools.lru_cache(_CACHED_TYPES)
 def type_of(content_type: str | None) -> str | None:
-    """The type and subtype in small letters; None if the header is missing or names none."""
+    """The MIME type in lower case, without parameters; None if the header is missing or invalid."""
     if content_type is None:
         return None
     essence = content_type.partition(";")[0].partition(",")[0].strip().lower()
@@ -120,10 +116,10 @@ def type_of(content_type: str | None) -> str | None:
 
 
 def is_html_type(essence: str) -> bool:
-    """Whether a type, as `type_of` gives it, is that of a page."""
+    """Whether a MIME type, as returned by `type_of`, is HTML."""
     return essence in _HTML_TYPES
 
 
 def looks_like_html(content: bytes) -> bool:
-    """Whether the decoded content of an answer without a type begins as a page does."""
+    """Whether the decoded content of a response without Content-Type starts like HTML."""
     return _LOOKS_LIKE_HTML.match(content[:_SNIFFED_BYTES]) is not None

@@ -1,10 +1,17 @@
-"""A page parsed once: its title, its words, and its links with their places among the words.
+"""Parsing of pages: title, words, and links with their positions among the words.
+
+There are two paths with the same result:
+- The **compiled path** (`compiled_pages`) reads ordinary pages in one pass over their bytes, without a tree, several
+  times as fast. It is taken if the scanner uses compiled code, which needs numba.
+- The **library path** (`decode`, `html`) builds a tree with turbohtml. It is taken without numba, and for pages that
+  the compiled path reports as unsupported: unknown tags, nested links, misplaced table content, unusual character
+  references, invalid UTF-8.
 
 Rules
-- Words of the title come first. A link's edges part words, so its anchor is exactly `words[start:end]`.
-- Links are in page order, duplicates kept; those that lead nowhere a crawler can go are left out.
-- Of a page the first `max_bytes` bytes count (characters, if it is decoded already) and `MAX_LINKS` links.
-- Whatever the page, `0 <= start <= end <= len(words)`, and starts never go down.
+- Words of the title come first. A link's edges separate words, so its anchor is exactly `words[start:end]`.
+- Links are in page order with duplicates; those without a crawlable URL are omitted.
+- Only the first `max_bytes` bytes (characters, if it is already decoded) and `MAX_LINKS` links of a page are read.
+- For any page, `0 <= start <= end <= len(words)`, and starts do not decrease.
 """
 
 import re
@@ -19,7 +26,7 @@ from scenthound.frontier.url_table import UrlTable
 from scenthound.model import BoolArray, IntArray
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.decode import decode_html
-from scenthound.web.html import HtmlContent, PageContent, WrittenLinks, read_html
+from scenthound.web.html import HtmlContent, PageContent, ReferenceTexts, is_nofollow, read_html
 from scenthound.web.urls import canonical, resolve
 
 MAX_PAGE_BYTES = 2_000_000
@@ -29,10 +36,10 @@ CONTEXT_WINDOW_WORDS = 20
 
 @dataclass(frozen=True, slots=True)
 class ParsedPage:
-    """What a page says. `noindex` and `nofollow` are its wishes to robots as a whole, `link_nofollow` per link.
+    """A parsed page. `noindex` and `nofollow` are its robots meta directives, `link_nofollow` those of each link.
 
-    Where it was parsed for a table of URLs, `link_numbers` may tell the links that the table has, and `link_urls` are
-    those of the others, which are `NEW` there."""
+    If it was parsed with a URL table, `link_numbers` may have the numbers of known URLs; `link_urls` are the others,
+    which are `NEW` there."""
 
     title: str
     base_url: str
@@ -60,15 +67,15 @@ def parse_html(
     max_bytes: int = MAX_PAGE_BYTES,
     table: UrlTable | None = None,
 ) -> ParsedPage:
-    """Parse the page at `url`. `agent` is the crawler's name in meta elements that speak to it alone."""
+    """Parse the page at `url`. `agent` is the crawler's name in meta elements for it alone."""
     content = _read(html[:max_bytes], http_charset, scanner)
     start, end = content.start, content.end
     base_url = _base_url(url, content.base_reference)
     resolved = content.links.resolved(base_url or url, None if base_url is None else table)
     nofollow = content.links.nofollow()
-    if resolved.leads is not None:
-        start, end, nofollow = start[resolved.leads], end[resolved.leads], nofollow[resolved.leads]
-    wishes = _wishes(content.metas, agent)
+    if resolved.has_target is not None:
+        start, end, nofollow = start[resolved.has_target], end[resolved.has_target], nofollow[resolved.has_target]
+    directives = _directives(content.metas, agent)
     return ParsedPage(
         title=content.title,
         base_url=base_url or url,
@@ -77,8 +84,8 @@ def parse_html(
         link_start=start,
         link_end=end,
         link_nofollow=nofollow,
-        noindex=not wishes.isdisjoint(("noindex", "none")),
-        nofollow=not wishes.isdisjoint(("nofollow", "none")),
+        noindex=not directives.isdisjoint(("noindex", "none")),
+        nofollow=not directives.isdisjoint(("nofollow", "none")),
         link_numbers=resolved.numbers,
     )
 
@@ -88,8 +95,8 @@ def context_bounds(
 ) -> tuple[IntArray, IntArray]:
     """The words around each link of a page of `n_words`, its anchor `start:end` included, as `first:last`.
 
-    The anchor counts as part of the window; what is left of the window is shared between both sides, the odd word
-    going before. An anchor longer than the window is kept whole. At the page's edges the window is clipped, not moved.
+    The anchor is part of the window; the remaining words are split between both sides, an odd one before it. An anchor
+    longer than the window is kept. At the edges of the page the window is clipped, not moved.
     """
     around = np.maximum(window - (end - start), 0)
     return np.maximum(start - (around + 1) // 2, 0), np.minimum(end + around // 2, n_words)
@@ -97,15 +104,15 @@ def context_bounds(
 
 def _read(html: str | bytes, http_charset: str | None, scanner: WordScanner) -> PageContent:
     if scanner.is_compiled:
-        from scenthound.web.plain_pages import read_plain
+        from scenthound.web.compiled_pages import read_compiled
 
-        plain = read_plain(html, http_charset, scanner, MAX_LINKS)
-        if plain is not None:
-            return plain
+        page = read_compiled(html, http_charset, scanner, MAX_LINKS)
+        if page is not None:
+            return page
     content = read_html(decode_html(html, http_charset) if isinstance(html, bytes) else html, MAX_LINKS)
-    words, places = scanner.scan_cut(content.text, content.edges)
-    start, end = _spans(places, content.opens)
-    links = WrittenLinks(content.references, content.relations)
+    words, positions = scanner.scan_cut(content.text, content.edges)
+    start, end = _spans(positions, content.opens)
+    links = ReferenceTexts(content.references, content.relations)
     return PageContent(content.title, content.base_reference, content.metas, links, words, start, end)
 
 
@@ -113,52 +120,47 @@ def _base_url(url: str, reference: str | None) -> str | None:
     return (resolve(url, reference) if reference is not None else None) or canonical(url)
 
 
-def _wishes(metas: list[tuple[str, str]], agent: str) -> set[str]:
+def _directives(metas: list[tuple[str, str]], agent: str) -> set[str]:
     names = {"robots", agent.lower()} if agent else {"robots"}
-    return {wish.strip().lower() for name, text in metas if name.strip().lower() in names for wish in text.split(",")}
+    return {part.strip().lower() for name, text in metas if name.strip().lower() in names for part in text.split(",")}
 
 
-def _spans(places: IntArray, opens: BoolArray | None) -> tuple[IntArray, IntArray]:
-    """Start and end of every link, by start, from the places of their edges in the order of the text."""
+def _spans(positions: IntArray, opens: BoolArray | None) -> tuple[IntArray, IntArray]:
+    """Start and end of every link, ordered by start, from the ascending positions of their edges."""
     if opens is None or (opens[0::2].all() and not opens[1::2].any()):
-        return places[0::2], places[1::2]
-    end = np.empty(len(places) // 2, np.int32)
+        return positions[0::2], positions[1::2]
+    end = np.empty(len(positions) // 2, np.int32)
     open_links: list[int] = []
     links_seen = 0
-    for place, is_open in zip(places.tolist(), opens.tolist(), strict=True):
+    for position, is_open in zip(positions.tolist(), opens.tolist(), strict=True):
         if is_open:
             open_links.append(links_seen)
             links_seen += 1
         else:
-            end[open_links.pop()] = place
-    return places[opens], end
+            end[open_links.pop()] = position
+    return positions[opens], end
 
 
-# The text of a page as a reader sees it: to be searched, shown, and learnt from by people and classifiers.
-#
-# Rules
-# - The title is the first line, whether it is empty or not; then come the lines of the page, white space joined and
-#   empty lines left out.
-# - Control characters and those that turn the direction of writing are no text. Nor are lone surrogates, which no
-#   file and no database takes.
-# - Of a page the first `MOST_HTML_CHARACTERS` are read, and of its text the first `MOST_TEXT_CHARACTERS` are kept. So
-#   the worst page costs bounded time and memory. A page that cannot be read has no text.
+# Readable text and anchors: the page as people see it, for search, display and classifiers
 
-MOST_HTML_CHARACTERS = 500_000
-MOST_TEXT_CHARACTERS = 200_000
+MAX_HTML_CHARACTERS = 500_000
+MAX_TEXT_CHARACTERS = 200_000
 
 _NO_TEXT = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")
 
 
 def readable_text(html: str) -> str:
-    """Title and text of a page; empty if it cannot be read."""
+    """The title, which may be empty, as the first line, then the non-empty lines of the page, white space collapsed.
+
+    Control characters, direction marks and lone surrogates, which files and databases reject, are removed. Input and
+    output are limited, so that any page takes bounded time and memory. Empty if the page cannot be parsed."""
     text = ""
-    # Whatever a page does to the parser, who asks for its text goes on.
+    # No page may stop the caller, whatever it does to the parser.
     with suppress(Exception):
-        text = _clean(read_html(html[:MOST_HTML_CHARACTERS], MAX_LINKS).text)
+        text = _clean(read_html(html[:MAX_HTML_CHARACTERS], MAX_LINKS).text)
     title, _, body = text.partition("\n")
     lines = [joined for line in body.split("\n") if (joined := " ".join(line.split()))]
-    return "\n".join([" ".join(title.split()), *lines])[:MOST_TEXT_CHARACTERS]
+    return "\n".join([" ".join(title.split()), *lines])[:MAX_TEXT_CHARACTERS]
 
 
 def _clean(text: str) -> str:
@@ -167,14 +169,9 @@ def _clean(text: str) -> str:
     return _NO_TEXT.sub(" ", text)
 
 
-# The links of a page with the words they are made of, as a reader sees them: for people who ask why a page was found.
-#
-# A crawl itself goes by stems (`parse`); here the text stays as it was written, white space joined.
-
-
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A link. `text` is empty if it is made of nothing that can be read."""
+    """A link and its anchor text as written, white space collapsed."""
 
     url: str
     text: str
@@ -182,22 +179,22 @@ class Anchor:
 
 
 def anchors_of(html: str, url: str) -> Iterator[Anchor]:
-    """The links of the page at `url`, in page order; those that lead nowhere a crawler can go are left out."""
+    """The links of the page at `url` in page order; those without a crawlable URL are omitted."""
     content = read_html(html[:MAX_PAGE_BYTES], MAX_LINKS)
     base_url = (resolve(url, content.base_reference) if content.base_reference is not None else None) or url
-    spans = _anchors_spans(content)
-    for place, (reference, relation) in enumerate(zip(content.references, content.relations, strict=True)):
+    spans = _text_spans(content)
+    for link, (reference, relation) in enumerate(zip(content.references, content.relations, strict=True)):
         target = resolve(base_url, reference)
         if target is not None:
-            start, end = spans.get(place, (0, 0))
-            text = "".join(sign if sign.isprintable() else " " for sign in content.text[start:end])
-            yield Anchor(target, " ".join(text.split()), "nofollow" in (relation or "").lower().split())
+            start, end = spans.get(link, (0, 0))
+            text = "".join(char if char.isprintable() else " " for char in content.text[start:end])
+            yield Anchor(target, " ".join(text.split()), is_nofollow(relation))
 
 
-def _anchors_spans(content: HtmlContent) -> dict[int, tuple[int, int]]:
-    """Where each link stands in the text; links may hold each other."""
-    in_turn = [True, False] * (len(content.edges) // 2)
-    opens = in_turn if content.opens is None else list(content.opens)
+def _text_spans(content: HtmlContent) -> dict[int, tuple[int, int]]:
+    """Start and end of each link in the text; links may be nested."""
+    alternating = [True, False] * (len(content.edges) // 2)
+    opens = alternating if content.opens is None else list(content.opens)
     spans: dict[int, tuple[int, int]] = {}
     open_links: list[tuple[int, int]] = []
     n_links = 0

@@ -1,4 +1,4 @@
-"""Links of ordinary pages that are found in a table of URLs by their bytes: they lead where the text says."""
+"""Links found in a URL table by their bytes have the same URLs as links resolved as text."""
 
 import pytest
 from hypothesis import example, given
@@ -16,16 +16,16 @@ BASE = "http://a.org/x/y/page.html?q=/z"
 
 
 def scanner() -> WordScanner:
-    made = WordScanner()
-    made.expect_much()
-    return made
+    scanner = WordScanner()
+    scanner.expect_much()
+    return scanner
 
 
 def page_of(references: list[str], relations: list[str] | None = None, base: str = "") -> bytes:
     relations = relations or [""] * len(references)
     links = (
-        f'<a href="{reference}" {relation}>word {at}</a>'
-        for at, (reference, relation) in enumerate(zip(references, relations, strict=True))
+        f'<a href="{reference}" {relation}>word {number}</a>'
+        for number, (reference, relation) in enumerate(zip(references, relations, strict=True))
     )
     return f"<html><head>{base}</head><body><p>{' '.join(links)}".encode()
 
@@ -36,13 +36,13 @@ def parsed(html: bytes, table: UrlTable | None) -> ParsedPage:
 
 def urls_of(page: ParsedPage, table: UrlTable) -> list[str]:
     links = page.links
-    # A page that is not ordinary tells text.
+    # An unsupported page has texts.
     numbers = table.add_all(links) if isinstance(links, list) else table.add_found(links)
     return [table.url(number) for number in numbers.tolist()]
 
 
 def assert_same(html: bytes, table: UrlTable) -> None:
-    """Whether or not the table has the links, they lead where they lead without it."""
+    """The links of a page are the same with and without the table, whether or not it knows them."""
     text, found = parsed(html, None), parsed(html, table)
     assert text.link_numbers is None
     assert urls_of(found, table) == text.link_urls
@@ -76,18 +76,18 @@ HAND_MADE = {
 }
 
 
-def test_links_lead_where_a_person_reads_them_to_lead():
+def test_links_resolved_by_hand():
     table = UrlTable(compiled=True)
     html = page_of(list(HAND_MADE))
     expected = [url for url in HAND_MADE.values() if url is not None]
     assert urls_of(parsed(html, table), table) == expected
     again = parsed(html, table)
     assert urls_of(again, table) == expected
-    # Those that are written in an odd way are read as text each time, all others are found.
-    odd = ["//c.org/e", "f?x=1&y=2", "caf%C3%A9", "y/", "h", "i", "http://a.org/j"]
-    assert len(again.link_urls) == len(odd)
-    assert all(url.endswith(end) for url, end in zip(again.link_urls, odd, strict=True))
-    assert (again.link_numbers == NEW).sum() == len(odd)
+    # Encoded and other unusual references are resolved as text each time, all others are found.
+    unusual = ["//c.org/e", "f?x=1&y=2", "caf%C3%A9", "y/", "h", "i", "http://a.org/j"]
+    assert len(again.link_urls) == len(unusual)
+    assert all(url.endswith(end) for url, end in zip(again.link_urls, unusual, strict=True))
+    assert (again.link_numbers == NEW).sum() == len(unusual)
     assert_same(html, table)
 
 
@@ -97,7 +97,7 @@ def test_parsing_adds_nothing_to_the_table():
     assert len(table) == 0
 
 
-def test_a_base_element_says_what_links_are_relative_to():
+def test_links_are_relative_to_the_base_element():
     html = page_of(["x", "../y", "/z", "#w"], base='<base href="http://c.org/d/e/f">')
     assert_same(html, UrlTable(compiled=True))
     table = UrlTable(compiled=True)
@@ -105,7 +105,7 @@ def test_a_base_element_says_what_links_are_relative_to():
     assert urls_of(parsed(html, table), table) == expected
 
 
-def test_relations_ask_not_to_follow_in_any_spelling():
+def test_nofollow_in_any_spelling():
     relations = [
         "rel=nofollow",
         'rel="x NoFollow"',
@@ -119,12 +119,12 @@ def test_relations_ask_not_to_follow_in_any_spelling():
     assert page.link_nofollow.tolist() == [True, True, True, False, False, False, True]
 
 
-def test_a_table_that_finds_no_pieces_changes_nothing():
+def test_a_table_without_compiled_code_is_ignored():
     page = parsed(page_of(["a", "b"]), UrlTable())
     assert (page.link_urls, page.link_numbers) == (["http://a.org/x/y/a", "http://a.org/x/y/b"], None)
 
 
-def test_prefixes_of_an_address():
+def test_prefixes_of_a_url():
     # nothing, all, origin, directory, the one above, which is the root
     assert prefix_lengths("http://a.org/x/y?z/") == [0, 19, 12, 15, 13]
     assert prefix_lengths("http://a.org/") == [0, 13, 12, 13]
@@ -141,11 +141,11 @@ references = st.lists(reference_parts, max_size=7).map("".join)
 @given(st.lists(references, min_size=1, max_size=8))
 @example(["http://a.org/x#a b", "x#\u00e9", "/#'", "?q", "x?|"])
 @example(["../" * 33 + "x", "../" * 32 + "x"])
-def test_all_references_lead_where_their_text_does(written):
+def test_all_references_resolve_like_their_texts(written):
     assert_same(page_of(written), UrlTable(compiled=True))
 
 
-def test_a_page_without_a_canonical_address_has_no_links():
+def test_a_page_without_a_canonical_url_has_no_links():
     html = page_of(["http://a.org/x", "y"])
     table = UrlTable(compiled=True)
     table.add_all(["http://a.org/x"])
