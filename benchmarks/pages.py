@@ -103,7 +103,7 @@ def _print_parts(pages: list[tuple[str, str]]) -> None:
     links = statistics.fmean(len(page.link_urls) for page in parsed)
     print(f"  {len(pages)} pages of {characters:,.0f} characters, {words:,.0f} words and {links:.0f} links on average")
     for way, much in (("numpy", sys.maxsize), ("compiled", -1)):
-        word_lookup.MUCH_CHARACTERS = much
+        word_lookup.COMPILE_CHARACTERS = much
         rounds = [[_once(work, range(len(pages))) for _name, work in parts] for _ in range(_ROUNDS)]
         for (name, _work), *times in zip(parts, *rounds, strict=True):
             print(f"  {way:8}  {name:30}  {min(times):7.0f}")
@@ -113,7 +113,7 @@ def _print_ordinary() -> None:
     """How many pages of each collection compiled code reads, and what these cost: bytes to words and references."""
     from scenthound.web.compiled_pages import read_compiled
 
-    word_lookup.MUCH_CHARACTERS = -1
+    word_lookup.COMPILE_CHARACTERS = -1
     scanner = WordScanner()
     for name, kind in _COLLECTIONS.items():
         folder = collection(name)

@@ -1,4 +1,4 @@
-"""Which addresses are public, one of each kind that is not."""
+"""Public addresses, and one of each kind that is not public."""
 
 import ipaddress
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.web.dns import is_public, same_address
+from scenthound.web.dns import is_public, normalize_address
 
 PUBLIC = [
     "8.8.8.8",
@@ -46,17 +46,17 @@ NOT_PUBLIC = {
 
 
 @pytest.mark.parametrize("address", PUBLIC)
-def test_what_anyone_can_reach_is_public(address: str) -> None:
+def test_public_addresses(address: str) -> None:
     assert is_public(address)
 
 
 @pytest.mark.parametrize(("kind", "address"), [(kind, one) for kind, all_ in NOT_PUBLIC.items() for one in all_])
-def test_what_is_special_is_not_public(kind: str, address: str) -> None:
+def test_special_addresses_are_not_public(kind: str, address: str) -> None:
     assert not is_public(address), kind
 
 
 @given(st.ip_addresses(v=4))
-def test_an_address_carried_in_another_is_as_public_as_by_itself(address: ipaddress.IPv4Address) -> None:
+def test_an_embedded_address_is_as_public_as_by_itself(address: ipaddress.IPv4Address) -> None:
     number = int(address)
     mapped = ipaddress.IPv6Address((0xFFFF << 32) | number)
     nat64 = ipaddress.IPv6Address((0x64FF9B << 96) | number)
@@ -65,10 +65,10 @@ def test_an_address_carried_in_another_is_as_public_as_by_itself(address: ipaddr
 
 
 @given(st.text())
-def test_any_text_has_an_answer(text: str) -> None:
+def test_any_text_is_accepted(text: str) -> None:
     assert is_public(text) in (True, False)
 
 
-def test_spellings_of_one_address_are_one() -> None:
-    assert same_address("2001:DB8:0:0::1") == same_address("2001:db8::1")
-    assert same_address("no address") == "no address"
+def test_addresses_are_normalized() -> None:
+    assert normalize_address("2001:DB8:0:0::1") == normalize_address("2001:db8::1")
+    assert normalize_address("no address") == "no address"

@@ -32,12 +32,12 @@ COMPILED, PLAIN = -1, 1 << 60
 def parsed(
     html: str | bytes,
     scanner: WordScanner,
-    much_characters: int,
+    compile_characters: int,
     charset: str | None = None,
     table: UrlTable | None = None,
 ) -> ParsedPage:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(word_lookup, "MUCH_CHARACTERS", much_characters)
+        patch.setattr(word_lookup, "COMPILE_CHARACTERS", compile_characters)
         return parse_html(html, URL, scanner, http_charset=charset, agent="scenthound", table=table)
 
 
@@ -243,11 +243,11 @@ def test_both_paths_read_any_words_alike(html: str) -> None:
     Twins().read(html)
 
 
-@pytest.mark.parametrize("much_characters", [COMPILED, PLAIN])
+@pytest.mark.parametrize("compile_characters", [COMPILED, PLAIN])
 def test_words_of_pages_and_of_texts_have_the_same_hashes(
-    monkeypatch: pytest.MonkeyPatch, much_characters: int
+    monkeypatch: pytest.MonkeyPatch, compile_characters: int
 ) -> None:
-    monkeypatch.setattr(word_lookup, "MUCH_CHARACTERS", much_characters)
+    monkeypatch.setattr(word_lookup, "COMPILE_CHARACTERS", compile_characters)
     scanner = WordScanner()
     words = ["a" * length for length in range(1, 42)]
     html = " ".join([*words, "ele<b>phan</b>ts", "&Eacute;t\u00e9", "inter&eacute;ssant<i>\u00e9</i>e"])

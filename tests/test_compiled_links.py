@@ -17,7 +17,7 @@ BASE = "http://a.org/x/y/page.html?q=/z"
 
 def scanner() -> WordScanner:
     scanner = WordScanner()
-    scanner.expect_much()
+    scanner.use_compiled()
     return scanner
 
 

@@ -16,7 +16,7 @@ from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
 from timing import WAIT_S, skip, until
 
 
-def test_the_callback_comes_once_and_never_from_inside_start() -> None:
+def test_the_callback_is_called_once_and_never_from_start() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         calls: list[Response | NotFetched] = []
         fetcher.start(page(server), calls.append)
@@ -48,7 +48,7 @@ def test_a_callback_may_start_the_next_fetch() -> None:
     with_server(use)
 
 
-def test_a_callback_that_raises_keeps_no_answer_from_others() -> None:
+def test_a_callback_that_raises_does_not_lose_other_results() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         told: list[str] = []
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(str(context["exception"])))
@@ -66,7 +66,7 @@ def test_a_callback_that_raises_keeps_no_answer_from_others() -> None:
     with_server(use)
 
 
-def test_close_forgets_what_is_in_flight() -> None:
+def test_close_aborts_transfers() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         calls: list[Response | NotFetched] = []
         silent = CurlFetcher(PATIENT, user_agent="test", allow_private=True)
@@ -105,7 +105,7 @@ def test_a_callback_may_close_the_fetcher(path: str) -> None:
 
 
 @pytest.mark.parametrize("watch", [EpollWatch, LoopWatch])
-def test_hundreds_of_fetches_at_once_all_answer(watch: type, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hundreds_of_concurrent_fetches(watch: type, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(curl_fetcher, "watch_sockets", watch)
 
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
@@ -130,7 +130,7 @@ def test_fetching_works_on_uvloop() -> None:
         assert response(runner.run(run())).content == PAGE
 
 
-def test_a_connection_is_used_again() -> None:
+def test_a_connection_is_reused() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         for _ in range(5):
             response(await fetched(fetcher, page(server)))
@@ -139,7 +139,7 @@ def test_a_connection_is_used_again() -> None:
     with_server(use)
 
 
-def test_a_kept_connection_that_the_host_has_closed_is_replaced() -> None:
+def test_an_idle_connection_closed_by_the_host_is_replaced() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         response(await fetched(fetcher, page(server)))
         server.connections[0].close()
@@ -150,7 +150,7 @@ def test_a_kept_connection_that_the_host_has_closed_is_replaced() -> None:
     with_server(use)
 
 
-def test_a_host_that_goes_silent_on_a_kept_connection_is_late_with_its_headers() -> None:
+def test_a_silent_host_on_a_reused_connection_is_a_headers_timeout() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         response(await fetched(fetcher, page(server)))
         answer = asyncio.ensure_future(fetched(fetcher, page(server, "/silent")))
@@ -171,7 +171,7 @@ def test_a_silent_host_has_as_long_as_the_limit_says() -> None:
     with_server(use, lambda path: b"", limits)
 
 
-def test_each_of_many_silent_requests_is_given_up_at_its_own_time() -> None:
+def test_each_silent_request_times_out_at_its_own_time() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         ended: list[str] = []
         for number in range(4):
@@ -189,7 +189,7 @@ def test_each_of_many_silent_requests_is_given_up_at_its_own_time() -> None:
     with_server(use, lambda path: b"", limits)
 
 
-def test_bytes_after_an_answer_are_not_taken_for_the_next() -> None:
+def test_bytes_after_a_response_are_not_part_of_the_next() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         response(await fetched(fetcher, page(server, "/first")))
         await asyncio.sleep(0.02)
@@ -199,7 +199,7 @@ def test_bytes_after_an_answer_are_not_taken_for_the_next() -> None:
     with_server(use, lambda path: forged)
 
 
-def test_requests_say_who_asks_and_what_can_be_read_and_nothing_else() -> None:
+def test_the_headers_of_requests() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         await fetched(fetcher, page(server, "/a"))
         assert server.heads[0].split("\r\n") == [
@@ -215,7 +215,7 @@ def test_requests_say_who_asks_and_what_can_be_read_and_nothing_else() -> None:
     with_server(use)
 
 
-def test_a_contact_goes_into_the_from_header() -> None:
+def test_the_from_header() -> None:
     async def use(_: CurlFetcher, server: PageServer) -> None:
         fetcher = CurlFetcher(PATIENT, user_agent="hound", from_address="me@a.test", allow_private=True)
         await fetched(fetcher, page(server))
@@ -235,28 +235,28 @@ def test_cookies_are_not_kept() -> None:
 
 
 @pytest.mark.parametrize("agent", ["hound\r\nCookie: a=b", "hound\n", "hünd"])
-def test_a_user_agent_that_is_no_header_is_refused(agent: str) -> None:
+def test_an_invalid_user_agent_is_rejected(agent: str) -> None:
     async def make() -> None:
         CurlFetcher(PATIENT, user_agent=agent)
 
-    with pytest.raises(InvalidParameter, match="cannot be sent as a header"):
+    with pytest.raises(InvalidParameter, match="header"):
         asyncio.run(make())
 
 
 @pytest.mark.parametrize("name", ["connect_s", "headers_s", "total_s"])
 @pytest.mark.parametrize("value", [0.0, -1.0, float("inf"), float("nan")])
-def test_times_that_never_end_or_never_begin_are_refused(name: str, value: float) -> None:
-    with pytest.raises(InvalidParameter, match=rf"^{name} is {value}; it has to be more than 0, and finite\.$"):
+def test_invalid_timeouts_are_rejected(name: str, value: float) -> None:
+    with pytest.raises(InvalidParameter, match=rf"^{name} .* not {value}\.$"):
         FetchLimits(**{name: value})
 
 
 @pytest.mark.parametrize(("name", "value"), [("body_bytes", 0), ("header_bytes", -5), ("expansion", 0.5)])
-def test_sizes_that_let_nothing_through_are_refused(name: str, value: float) -> None:
-    with pytest.raises(InvalidParameter, match=rf"^{name} is {value}; it has to be 1 or more\.$"):
+def test_invalid_sizes_are_rejected(name: str, value: float) -> None:
+    with pytest.raises(InvalidParameter, match=rf"^{name} .* not {value}\.$"):
         FetchLimits(**{name: value})
 
 
-def test_limits_may_be_as_tight_as_one() -> None:
+def test_the_minimum_of_limits_is_one() -> None:
     assert FetchLimits(connect_s=0.001, body_bytes=1, header_bytes=1, expansion=1.0).body_bytes == 1
-    with pytest.raises(InvalidParameter, match="expansion is nan"):
+    with pytest.raises(InvalidParameter, match=r"expansion .* nan"):
         FetchLimits(expansion=float("nan"))

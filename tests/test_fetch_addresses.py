@@ -1,4 +1,4 @@
-"""Where a fetch may go: to the addresses of its request, and to private ones only if they are allowed."""
+"""Connections go to the addresses of the request only, and to private ones only if allowed."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch
     with_server(use)
 
 
-def test_a_name_is_connected_to_the_addresses_of_the_request() -> None:
+def test_connections_go_to_the_addresses_of_the_request() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         for host in ("name.test", "name.test."):
             request = Request(server.url("/", host), ("127.0.0.1",))
@@ -32,7 +32,7 @@ def test_a_name_is_connected_to_the_addresses_of_the_request() -> None:
     with_server(use)
 
 
-def test_of_several_addresses_one_that_answers_is_enough() -> None:
+def test_one_reachable_address_is_enough() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         request = Request(server.url("/", "name.test"), ("::1", "127.0.0.2", "127.0.0.1"))
         assert response(await fetched(fetcher, request)).address == "127.0.0.1"
@@ -40,7 +40,7 @@ def test_of_several_addresses_one_that_answers_is_enough() -> None:
     with_server(use)
 
 
-def test_a_name_that_moves_is_followed_and_one_without_addresses_is_not_looked_up() -> None:
+def test_new_addresses_are_used_and_missing_ones_not_resolved() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         url = server.url("/", "localhost")
         assert not_fetched(await fetched(fetcher, Request(url, ()))).reason is SkipReason.DNS_FAILED
@@ -50,7 +50,7 @@ def test_a_name_that_moves_is_followed_and_one_without_addresses_is_not_looked_u
     with_server(use)
 
 
-def test_hosts_are_not_pinned_for_longer_than_their_requests_last(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hosts_are_pinned_only_during_their_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     pinned: set[str] = set()
 
     class Watched(HostPins):
@@ -70,7 +70,7 @@ def test_hosts_are_not_pinned_for_longer_than_their_requests_last(monkeypatch: p
     with_server(use)
 
 
-def test_a_host_that_is_an_address_is_that_address() -> None:
+def test_a_host_may_be_an_address() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         # Nobody listens on 127.0.0.2, and the request does not allow 127.0.0.1.
         answer = not_fetched(await fetched(fetcher, Request(server.url(), ("127.0.0.2",))))
@@ -80,7 +80,7 @@ def test_a_host_that_is_an_address_is_that_address() -> None:
     with_server(use)
 
 
-def test_private_addresses_are_refused_unless_allowed() -> None:
+def test_private_addresses_are_rejected_unless_allowed() -> None:
     async def use(_: CurlFetcher, server: PageServer) -> None:
         strict = CurlFetcher(PATIENT, user_agent="test")
         answer = not_fetched(await fetched(strict, Request(server.url("/", "public.test"), ("127.0.0.1",))))

@@ -1,4 +1,4 @@
-"""What a fetch answers: heads, bodies as sent and decoded, cut at the limit, of the types that are wanted."""
+"""Responses: headers, bodies as sent and decoded, truncation, content types."""
 
 import asyncio
 import gzip
@@ -16,7 +16,7 @@ from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.fetch import NotFetched, Response
 
 
-def test_a_response_tells_status_head_body_and_where_it_came_from() -> None:
+def test_the_fields_of_a_response() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         began_s = time.monotonic()
         answer = response(await fetched(fetcher, page(server, "/a?b")))
@@ -29,7 +29,7 @@ def test_a_response_tells_status_head_body_and_where_it_came_from() -> None:
     with_server(use)
 
 
-def test_redirects_are_answers() -> None:
+def test_redirects_are_not_followed() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         answer = response(await fetched(fetcher, page(server)))
         assert (answer.status, answer.header("location")) == (302, "/there")
@@ -39,7 +39,7 @@ def test_redirects_are_answers() -> None:
 
 
 @pytest.mark.parametrize(("extra_bytes", "truncated"), [(0, False), (1, True), (500_000, True)])
-def test_a_body_beyond_the_limit_is_cut_there(extra_bytes: int, truncated: bool) -> None:
+def test_a_body_is_truncated_at_the_limit(extra_bytes: int, truncated: bool) -> None:
     body = PAGE + bytes(1_000 + extra_bytes)
     limit = len(PAGE) + 1_000
 
@@ -51,7 +51,7 @@ def test_a_body_beyond_the_limit_is_cut_there(extra_bytes: int, truncated: bool)
     with_server(use, lambda path: answer_bytes(body))
 
 
-def test_the_limit_is_on_the_decoded_body_and_the_body_is_kept_as_sent() -> None:
+def test_the_limit_counts_decoded_bytes() -> None:
     text = PAGE + b" ".join(b"%d" % number for number in range(20_000))
     packed = gzip.compress(text)
 
@@ -65,7 +65,7 @@ def test_the_limit_is_on_the_decoded_body_and_the_body_is_kept_as_sent() -> None
     with_server(use, lambda path: answer_bytes(packed, Content_Encoding="gzip"))
 
 
-def test_other_types_are_taken_where_they_are_asked_for() -> None:
+def test_other_content_types_are_accepted_on_request() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         answer = not_fetched(await fetched(fetcher, page(server)))
         assert (answer.reason, answer.detail) == (SkipReason.NOT_HTML, "Content-Type: text/plain")
@@ -81,7 +81,7 @@ def test_the_type_of_an_error_does_not_matter() -> None:
     with_server(use, lambda path: answer_bytes(b"{}", "404 Not Found", Content_Type="application/json"))
 
 
-def test_the_head_has_the_lines_of_the_last_answer_only_each_ended_by_crlf() -> None:
+def test_the_head_has_the_lines_of_the_final_response_ended_by_crlf() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         answer = response(await fetched(fetcher, page(server)))
         assert answer.head == b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 3\r\n"
@@ -90,7 +90,7 @@ def test_the_head_has_the_lines_of_the_last_answer_only_each_ended_by_crlf() -> 
     with_server(use, lambda path: b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + head + b"<p>")
 
 
-def test_answers_with_bytes_changed_at_random_are_pages_or_have_a_reason() -> None:
+def test_randomly_damaged_responses_are_pages_or_have_a_skip_reason() -> None:
     def changed(path: str) -> bytes:
         rng = random.Random(path)
         answer = bytearray(answer_bytes(gzip.compress(PAGE), Content_Encoding="gzip", Transfer_Encoding="identity"))
@@ -123,7 +123,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nX-One: 1\r\nx-one:  \xe9 two \r\nX-One-More: 3\r\nEm
         ("HTTP/1.1 200 OK", None, ()),
     ],
 )
-def test_a_header_is_found_in_any_case_and_the_last_counts(name: str, last: str | None, every: tuple[str, ...]) -> None:
+def test_header_names_ignore_case_and_the_last_counts(name: str, last: str | None, every: tuple[str, ...]) -> None:
     answer = Response("http://a.test/", 200, HEAD, b"", b"", False, ADDRESS, 0.0)
     assert answer.header(name) == last
     assert answer.headers(name) == every

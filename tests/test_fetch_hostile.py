@@ -1,4 +1,4 @@
-"""Every case of the hostile site costs a fetch bounded time, memory and requests, and has its reason."""
+"""Every response of the hostile site takes bounded time, memory and requests, and has its skip reason."""
 
 import asyncio
 import time
@@ -28,7 +28,7 @@ def site() -> Iterator[HostileSite]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_hostile_answer_costs_little_and_has_its_reason(site: HostileSite, case: HostileCase) -> None:
+def test_a_hostile_response_is_bounded_and_has_its_skip_reason(site: HostileSite, case: HostileCase) -> None:
     if not site.offers(case):
         pytest.skip("the openssl command, which makes the certificates, is not installed")
     for patience in patiences(case.fetched):
@@ -49,7 +49,7 @@ def test_a_hostile_answer_costs_little_and_has_its_reason(site: HostileSite, cas
     assert outcome == case.fetched, answer
 
 
-def test_an_answer_cut_at_any_byte_is_broken_whether_closed_or_reset(site: HostileSite) -> None:
+def test_a_response_truncated_at_any_byte_is_a_protocol_error(site: HostileSite) -> None:
     """One fetcher for all: what one broken connection leaves behind must not harm the next request."""
 
     async def fetch_all() -> list[Response | NotFetched]:
@@ -84,7 +84,7 @@ def test_no_spelling_of_a_private_address_is_connected_to(site: HostileSite, tar
     assert answer.reason is SkipReason.ADDRESS_FORBIDDEN
 
 
-def test_fifty_bombs_at_once_cost_no_more_than_their_limits(site: HostileSite) -> None:
+def test_fifty_concurrent_bombs_stay_within_their_limits(site: HostileSite) -> None:
     names = ["gzip-bomb", "br-bomb", "zstd-bomb", "deflate-bomb", "bomb-in-a-bomb"] * 10
 
     async def fetch_all() -> list[Response | NotFetched]:
@@ -97,7 +97,7 @@ def test_fifty_bombs_at_once_cost_no_more_than_their_limits(site: HostileSite) -
     answers = asyncio.run(fetch_all())
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    # Each may hold a megabyte; what they would come to is a thousand.
+    # Each may take a megabyte; decoded, it would be a thousand.
     assert peak_bytes < 60_000_000
     assert {answer.reason for answer in answers if isinstance(answer, NotFetched)} == {SkipReason.COMPRESSION_BOMB}
     assert not any(isinstance(answer, Response) for answer in answers)

@@ -71,7 +71,7 @@ def _listens(port: int) -> bool:
         return probe.connect_ex((ADDRESS, port)) == 0
 
 
-def test_pages_come_over_http_2_on_one_connection(origin: tuple[str, str]) -> None:
+def test_pages_are_fetched_over_one_http_2_connection(origin: tuple[str, str]) -> None:
     url, ca_file = origin
 
     async def fetch_all() -> list[Response | NotFetched]:
@@ -90,7 +90,7 @@ def test_pages_come_over_http_2_on_one_connection(origin: tuple[str, str]) -> No
     assert (folder.status, missing.status) == (403, 404)
 
 
-def test_the_bundle_of_public_authorities_does_not_vouch_for_a_stranger(origin: tuple[str, str]) -> None:
+def test_an_unknown_certificate_authority_is_rejected(origin: tuple[str, str]) -> None:
     url, _ = origin
 
     async def fetch() -> Response | NotFetched:

@@ -1,4 +1,4 @@
-"""The small parts of the fetcher: pins of hosts, and the timer that libcurl sets."""
+"""Parts of the fetcher: host pins, allowed addresses, libcurl's timer."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,13 +7,13 @@ import certifi
 import pytest
 
 from scenthound.web.curl_fetcher import CurlTimer
-from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, place_of
+from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, host_and_port
 from scenthound.web.fetch import FetchLimits, Request
 from timing import run_virtual
 
 
 @pytest.mark.parametrize(
-    ("url", "place"),
+    ("url", "authority"),
     [
         ("http://a.test/", "a.test:80"),
         ("https://a.test/b?c=http://d.test:1/", "a.test:443"),
@@ -24,11 +24,11 @@ from timing import run_virtual
         ("https://[2001:db8::1]:8443/", "[2001:db8::1]:8443"),
     ],
 )
-def test_a_place_is_the_host_and_the_port(url: str, place: str) -> None:
-    assert place_of(url) == place
+def test_host_and_port_of_a_url(url: str, authority: str) -> None:
+    assert host_and_port(url) == authority
 
 
-def test_a_host_is_pinned_with_each_request_and_dropped_after_its_last() -> None:
+def test_a_host_is_pinned_with_each_request_and_released_after_its_last() -> None:
     pins = HostPins()
     assert pins.pin("a:80", ("192.0.2.1", "2001:db8::1")) == ["a:80:192.0.2.1,[2001:db8::1]"]
     assert pins.pin("a:80", ("192.0.2.1",)) == ["a:80:192.0.2.1"]
@@ -36,7 +36,7 @@ def test_a_host_is_pinned_with_each_request_and_dropped_after_its_last() -> None
     assert pins.pin("b:80", ("192.0.2.2",)) == ["b:80:192.0.2.2"]
     pins.release("a:80")
     pins.release("b:80")
-    # What is dropped comes first, so that a host can be dropped and pinned anew in one go.
+    # Removals come first, so that a host can be removed and pinned again at once.
     assert pins.pin("a:80", ("192.0.2.3",)) == ["-a:80", "-b:80", "a:80:192.0.2.3"]
 
 
@@ -45,7 +45,7 @@ def test_a_host_without_addresses_is_not_pinned() -> None:
 
 
 @pytest.mark.parametrize("allow_private", [False, True])
-def test_only_addresses_of_the_request_may_be_connected_to_and_private_ones_only_if_allowed(
+def test_allowed_addresses(
     allow_private: bool,
 ) -> None:
     settings = CurlSettings(FetchLimits(), "test", None, allow_private, frozenset(["127.0.0.7"]), certifi.where())
@@ -75,12 +75,12 @@ def calls_of(use: Callable[[CurlTimer], None], wait_s: float) -> list[float]:
     return list(run_virtual(run()))
 
 
-def test_the_timer_goes_off_once_and_never_from_inside() -> None:
+def test_the_timer_fires_once_and_never_from_set_ms() -> None:
     assert calls_of(lambda timer: timer.set_ms(0), 1) == [0.0]
     assert calls_of(lambda timer: timer.set_ms(30), 1) == [pytest.approx(0.030)]
 
 
-def test_a_timer_that_is_put_off_waits_for_the_later_time() -> None:
+def test_a_postponed_timer_fires_at_the_later_time() -> None:
     def use(timer: CurlTimer) -> None:
         timer.set_ms(10)
         timer.set_ms(60)
@@ -88,7 +88,7 @@ def test_a_timer_that_is_put_off_waits_for_the_later_time() -> None:
     assert calls_of(use, 1) == [pytest.approx(0.060)]
 
 
-def test_a_timer_that_is_brought_forward_does_not_wait_for_the_later_time() -> None:
+def test_an_advanced_timer_fires_at_the_earlier_time() -> None:
     def use(timer: CurlTimer) -> None:
         timer.set_ms(5_000)
         timer.set_ms(20)
@@ -96,7 +96,7 @@ def test_a_timer_that_is_brought_forward_does_not_wait_for_the_later_time() -> N
     assert calls_of(use, 10) == [pytest.approx(0.020)]
 
 
-def test_a_timer_that_is_taken_back_does_not_go_off() -> None:
+def test_a_cancelled_timer_does_not_fire() -> None:
     def use(timer: CurlTimer) -> None:
         timer.set_ms(10)
         timer.set_ms(-1)

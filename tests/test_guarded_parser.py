@@ -1,4 +1,4 @@
-"""Parsing in a process of its own: the same answers as here, and what becomes of pages that are too much."""
+"""Guarded parsing: equal results in both processes, timeouts, crashes and limits."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from scenthound.reasons import SkipReason
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web import parser_process as guarded_parser
 from scenthound.web.parse import parse_html
-from scenthound.web.parser_process import GuardedParser, PageToParse, ParserProcess, _parsed
+from scenthound.web.parser_process import GuardedParser, PageToParse, ParserProcess, _parse_page
 from timing import WAIT_S, until, wait_until
 
 URL = "http://balloons.test/news/"
@@ -73,7 +73,7 @@ async def answers(parser, pages):
 
 
 @each_kind_of_loop
-def test_pages_parsed_in_a_process_are_those_parsed_here_word_numbers_included(make_parser, loop_kind):
+def test_pages_parsed_in_the_child_have_the_same_words_and_numbers(make_parser, loop_kind):
     here, there = WordScanner(), WordScanner()
     told = run(answers(make_parser(there, inline_bytes=-1), PAGES), loop_kind)
     assert [number for number, _ in told] == [0, 1, 2, 3]
@@ -82,7 +82,7 @@ def test_pages_parsed_in_a_process_are_those_parsed_here_word_numbers_included(m
     assert there.stems == here.stems
 
 
-def test_the_twin_without_a_loop_says_the_same(make_parser):
+def test_parse_now_returns_the_same(make_parser):
     here, there = WordScanner(), WordScanner()
     parser = make_parser(there, inline_bytes=-1)
     for html in PAGES:
@@ -90,14 +90,14 @@ def test_the_twin_without_a_loop_says_the_same(make_parser):
     assert there.stems == here.stems
 
 
-def test_the_charset_of_the_header_and_the_name_of_the_agent_reach_the_process(make_parser):
+def test_charset_and_agent_are_passed_to_the_child(make_parser):
     html = "<meta name=Scenthound content=nofollow><title>\u0436</title>".encode("koi8-r")
     page = make_parser(inline_bytes=-1).parse_now(html, URL, "koi8-r")
     assert page.title == "\u0436"
     assert page.nofollow
 
 
-def test_a_parser_goes_from_one_way_of_working_to_the_other_and_from_loop_to_loop(make_parser):
+def test_a_parser_can_be_used_with_and_without_loops(make_parser):
     parser = make_parser(inline_bytes=10)
     pages = [parser.parse_now(PAGES[0], URL, None)]
     pages += [answer for _, answer in run(answers(parser, [PAGES[0], PAGES[0]]))]
@@ -107,13 +107,13 @@ def test_a_parser_goes_from_one_way_of_working_to_the_other_and_from_loop_to_loo
 
     async def both_at_once():
         parser.start(PAGES[0], URL, None, pages.append)
-        with pytest.raises(PluginError, match="while another is parsed"):
+        with pytest.raises(PluginError, match="parse_now"):
             parser.parse_now(PAGES[0], URL, None)
 
     run(both_at_once())
 
 
-def test_small_pages_are_parsed_at_once_and_number_their_words_before_a_large_one_that_came_first(make_parser):
+def test_small_pages_number_their_words_before_a_pending_large_one(make_parser):
     scanner = WordScanner()
     parser = make_parser(scanner, inline_bytes=20)
     told = run(answers(parser, [b"<p>large balloon and basket", b"<p>small"]))
@@ -128,7 +128,7 @@ def test_no_process_is_started_for_small_pages(make_parser):
 
 
 @each_kind_of_loop
-def test_a_page_that_takes_too_long_is_given_up_and_the_next_are_parsed(make_parser, loop_kind):
+def test_a_slow_page_times_out_and_the_next_ones_are_parsed(make_parser, loop_kind):
     parser = make_parser(timeout_s=0.01, inline_bytes=10)
 
     async def slow_and_others():
@@ -141,14 +141,14 @@ def test_a_page_that_takes_too_long_is_given_up_and_the_next_are_parsed(make_par
     assert told[3][1].title == "Balloons"
 
 
-def test_the_twin_without_a_loop_gives_slow_pages_up_too(make_parser):
+def test_slow_pages_time_out_in_parse_now(make_parser):
     parser = make_parser(timeout_s=0.01, inline_bytes=10)
     assert parser.parse_now(SLOW, URL, None) == SkipReason.PARSE_TIMEOUT
     parser._timeout_s = WAIT_S
     assert parser.parse_now(PAGES[0], URL, None).title == "Balloons"
 
 
-def test_a_page_that_the_process_dies_of_has_failed_and_the_next_are_parsed(make_parser):
+def test_a_page_that_crashes_the_child_fails_and_the_next_ones_are_parsed(make_parser):
     parser = make_parser(inline_bytes=10)
 
     async def deaths():
@@ -168,7 +168,7 @@ def test_a_page_that_the_process_dies_of_has_failed_and_the_next_are_parsed(make
     assert len(third.words) == 60_000
 
 
-def test_the_twin_survives_the_death_of_the_process(make_parser):
+def test_parse_now_survives_a_crash_of_the_child(make_parser):
     parser = make_parser(inline_bytes=10)
     assert parser.parse_now(PAGES[0], URL, None).title == "Balloons"
     os.kill(parser._process._process.pid, signal.SIGKILL)
@@ -176,20 +176,20 @@ def test_the_twin_survives_the_death_of_the_process(make_parser):
     assert parser.parse_now(PAGES[0], URL, None).title == "Balloons"
 
 
-def test_an_error_in_parsing_is_a_page_that_failed(make_parser, monkeypatch):
+def test_an_error_in_parsing_is_parse_failed(make_parser, monkeypatch):
     def broken(*_arguments, **_settings):
         raise RecursionError
 
     monkeypatch.setattr(guarded_parser, "parse_html", broken)
     assert make_parser().parse_now(b"<p>", URL, None) == SkipReason.PARSE_FAILED
-    # There an address that is none will do, for the process is out of a test's reach.
-    assert _parsed(PageToParse(b"<p>", None, None, "", 1.0)) == SkipReason.PARSE_FAILED
+    # The child cannot be patched, so an invalid URL is used there.
+    assert _parse_page(PageToParse(b"<p>", None, None, "", 1.0)) == SkipReason.PARSE_FAILED
     parser = make_parser(inline_bytes=-1)
     assert parser.parse_now(b"<p>", None, None) == SkipReason.PARSE_FAILED
     assert parser.parse_now(b"<title>next", URL, None).title == "next"
 
 
-def test_a_process_that_cannot_be_started_costs_its_page_only(make_parser, monkeypatch):
+def test_a_child_that_cannot_be_started_fails_only_its_page(make_parser, monkeypatch):
     parser = make_parser(inline_bytes=10)
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", "/nowhere/python")
@@ -199,7 +199,7 @@ def test_a_process_that_cannot_be_started_costs_its_page_only(make_parser, monke
 
 
 @each_kind_of_loop
-def test_after_closing_nothing_is_told_and_no_process_is_left(make_parser, loop_kind):
+def test_after_close_no_callback_is_called_and_no_process_is_left(make_parser, loop_kind):
     parser, told = make_parser(inline_bytes=10), []
 
     async def closed_early():
@@ -216,7 +216,7 @@ def test_after_closing_nothing_is_told_and_no_process_is_left(make_parser, loop_
     assert told == []
 
 
-def test_the_process_can_hold_so_much_and_no_more():
+def test_the_memory_of_the_child_is_limited():
     code = (
         "from scenthound.web import parser_process as p; p._limit_memory()\n"
         "try: bytearray(p.MEMORY_BYTES)\n"
@@ -228,7 +228,7 @@ def test_the_process_can_hold_so_much_and_no_more():
     assert ran.stdout == "held\n"
 
 
-def test_the_process_goes_when_the_crawl_is_killed():
+def test_the_child_ends_when_the_crawl_is_killed():
     code = (
         "import time; from scenthound.web.parser_process import ParserProcess\n"
         "process = ParserProcess(60.0); process.receive_some()\n"
@@ -240,11 +240,11 @@ def test_the_process_goes_when_the_crawl_is_killed():
     wait_until(lambda: not _is_running(pid), "the end of the process")
 
 
-def test_the_process_ends_by_itself_if_nobody_kills_it_over_a_slow_page():
+def test_the_child_ends_itself_after_the_timeout():
     process = ParserProcess(60.0)
     try:
         process.receive_some()
-        process.order(PageToParse(SLOW, URL, None, "", timeout_s=-4.99))
+        process.queue_page(PageToParse(SLOW, URL, None, "", timeout_s=-4.99))
         while not process.send_some():
             pass
         with pytest.raises((EOFError, ConnectionResetError)):

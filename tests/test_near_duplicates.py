@@ -1,4 +1,4 @@
-"""Near-duplicates: what counts as one, on made-up and on real pages, and what looking for them costs."""
+"""Near-duplicates of synthetic and real pages, and the cost of finding them."""
 
 import random
 import re
@@ -13,9 +13,9 @@ from scenthound.errors import InvalidParameter
 from scenthound.model import IntArray
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.near_duplicates import (
-    LEAST_WORDS,
-    LOOKED_AT,
-    MOST_WORDS,
+    MAX_CANDIDATES,
+    MAX_WORDS,
+    MIN_WORDS,
     NearDuplicates,
     fingerprint_of,
     plain_fingerprint_of,
@@ -72,8 +72,8 @@ def name_of(url: str) -> str:
 
 
 @given(st.lists(st.integers(0, 9), min_size=150, max_size=600))
-def test_the_fingerprint_is_that_of_its_definition(words: list[int]) -> None:
-    if sum(word != 0 for word in words) >= LEAST_WORDS:
+def test_the_fingerprint_follows_its_definition(words: list[int]) -> None:
+    if sum(word != 0 for word in words) >= MIN_WORDS:
         assert fingerprint(words_of(*words)) == by_definition(words)
         assert plain_fingerprint_of(words_of(*words)) == by_definition(words)
 
@@ -81,19 +81,19 @@ def test_the_fingerprint_is_that_of_its_definition(words: list[int]) -> None:
 @given(
     st.lists(st.integers(0, 3), max_size=200) | st.lists(st.integers(0, 2**31 - 1), max_size=200), st.integers(3, 60)
 )
-def test_compiled_or_not_the_fingerprint_is_the_same(words: list[int], least_words: int) -> None:
+def test_compiled_and_plain_fingerprints_are_equal(words: list[int], min_words: int) -> None:
     pytest.importorskip("compiled_code")
-    compiled = fingerprint_of(words_of(*words), least_words)
-    assert compiled == plain_fingerprint_of(words_of(*words), least_words)
+    compiled = fingerprint_of(words_of(*words), min_words)
+    assert compiled == plain_fingerprint_of(words_of(*words), min_words)
 
 
-def test_a_page_of_few_words_is_not_judged() -> None:
-    assert fingerprint_of(words_of(*range(1, LEAST_WORDS))) is None
-    assert fingerprint_of(words_of(*range(LEAST_WORDS), *[0] * 100)) is None
-    assert fingerprint_of(words_of(*range(1, LEAST_WORDS + 1))) is not None
+def test_a_page_of_few_words_has_no_fingerprint() -> None:
+    assert fingerprint_of(words_of(*range(1, MIN_WORDS))) is None
+    assert fingerprint_of(words_of(*range(MIN_WORDS), *[0] * 100)) is None
+    assert fingerprint_of(words_of(*range(1, MIN_WORDS + 1))) is not None
 
 
-def test_stop_words_do_not_count_and_the_order_of_words_does() -> None:
+def test_stop_words_are_ignored_and_word_order_counts() -> None:
     words = list(range(1, 201))
     with_stop_words = [number for word in words for number in (0, word, 0)]
     assert fingerprint(words_of(*with_stop_words)) == fingerprint(words_of(*words))
@@ -103,18 +103,18 @@ def test_stop_words_do_not_count_and_the_order_of_words_does() -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_phrase_that_pages_repeat_does_not_outvote_what_they_say(seed: int) -> None:
+def test_a_repeated_phrase_does_not_dominate(seed: int) -> None:
     rng = random.Random(seed)
     phrase = [rng.randrange(1, 100_000) for _ in range(30)]
     one, other = ([rng.randrange(1, 100_000) for _ in range(300)] for _ in range(2))
-    # Of 330 different triples each, the pages share the 30 of the phrase, which come 40 times.
+    # Of 330 distinct triples each, the pages share the 30 of the phrase, which occur 40 times.
     distance = (fingerprint(words_of(*phrase * 40, *one)) ^ fingerprint(words_of(*phrase * 40, *other))).bit_count()
     assert distance > 15
     assert fingerprint(words_of(*phrase * 40, *one)) == fingerprint(words_of(*phrase, *phrase, *one))
 
 
-def test_of_a_very_long_page_the_beginning_is_judged() -> None:
-    beginning = list(range(1, MOST_WORDS + 1))
+def test_only_the_start_of_a_very_long_page_counts() -> None:
+    beginning = list(range(1, MAX_WORDS + 1))
     for judge in (fingerprint_of, plain_fingerprint_of):
         assert judge(words_of(*beginning, *[7] * 100_000)) == judge(words_of(*beginning)) is not None
 
@@ -135,7 +135,7 @@ def test_one_block_in_common_is_enough(block: int) -> None:
     assert known.find(0x1234_5678_9ABC_DEF0 ^ others) == 1
 
 
-def test_the_distance_is_a_choice_up_to_three() -> None:
+def test_the_maximum_distance_is_at_most_three() -> None:
     exact = NearDuplicates(max_distance=0)
     exact.add(0b1000, page=1)
     assert (exact.find(0b1000), exact.find(0b1001)) == (1, None)
@@ -155,7 +155,7 @@ def test_a_page_is_found_among_many() -> None:
         assert known.find(fingerprints[page] ^ 1 << page % 64 ^ 1 << page % 61) == page
 
 
-def test_pages_that_share_a_block_cannot_make_look_ups_slow() -> None:
+def test_pages_that_share_a_block_cannot_make_lookups_slow() -> None:
     rng = random.Random(3)
     known = NearDuplicates()
     for page in range(20_000):
@@ -167,10 +167,10 @@ def test_pages_that_share_a_block_cannot_make_look_ups_slow() -> None:
 
     # Measured 0.02 ms each; all 20,000 would take 2 ms.
     assert cpu_cost_s(find_many, 0.5) < 0.5
-    # What is not looked at any more under one block is found by another that it shares.
+    # Pages no longer compared for one block are found by another one.
     early = known._fingerprints[0]
     assert early & 0xFFFF == 5
-    assert len(known) > LOOKED_AT
+    assert len(known) > MAX_CANDIDATES
     assert known.find(early ^ 0b11) == 0
 
 
@@ -188,7 +188,7 @@ def test_real_copies_are_found(articles: dict[str, IntArray], name: str, copy: s
     assert known.find(fingerprint(articles[copy])) == 1
 
 
-def test_different_articles_are_no_near_duplicates_even_about_one_thing(articles: dict[str, IntArray]) -> None:
+def test_different_articles_on_one_subject_are_no_near_duplicates(articles: dict[str, IntArray]) -> None:
     known = NearDuplicates()
     names = list(articles)
     found = {}
@@ -205,7 +205,7 @@ def test_different_articles_are_no_near_duplicates_even_about_one_thing(articles
     assert len(known) > 250
 
 
-def test_a_changed_date_or_counter_does_not_make_another_page(articles: dict[str, IntArray]) -> None:
+def test_pages_that_differ_in_a_date_are_near_duplicates(articles: dict[str, IntArray]) -> None:
     rng = random.Random(4)
     found, judged = 0, 0
     for words in articles.values():
@@ -223,7 +223,7 @@ def test_a_changed_date_or_counter_does_not_make_another_page(articles: dict[str
     assert found / judged > 0.8
 
 
-def test_a_page_rendered_again_with_another_clock_is_found() -> None:
+def test_pages_that_differ_in_a_clock_are_near_duplicates() -> None:
     body = " ".join(f"word{number} tells of thing{number % 37}" for number in range(400))
     page = f"<title>News</title><p>{body}</p><footer>12 Nov 2026 10:15, visitor 1042</footer>"
     scanner = WordScanner(salt=1)
@@ -233,7 +233,7 @@ def test_a_page_rendered_again_with_another_clock_is_found() -> None:
     assert known.find(fingerprint(parse_html(again, "http://a/", scanner).words)) == 3
 
 
-def test_the_cost_is_stated() -> None:
+def test_time_and_memory_per_page() -> None:
     words = np.random.default_rng(5).integers(0, 5_000, 2_000).astype(np.int32)
     fingerprint_of(words)
 

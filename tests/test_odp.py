@@ -1,4 +1,4 @@
-"""The Open Directory's dumps: what they say, what is mended in them, and where they are cut."""
+"""Open Directory dumps: content, repairs, truncation."""
 
 import gzip
 import random
@@ -13,7 +13,7 @@ from scenthound.errors import InvalidInput
 from scenthound.files import compressed_as
 from scenthound.topics import odp as rdf_text
 from scenthound.topics.directory import odp_tree
-from scenthound.topics.odp import Category, Cut, ListedPage, Listing, read_categories, read_listings
+from scenthound.topics.odp import Category, ListedPage, Listing, Truncation, read_categories, read_listings
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<RDF xmlns:r="http://www.w3.org/TR/RDF/" '
@@ -21,9 +21,9 @@ HEAD = (
 )
 
 
-def listings(file: Path) -> tuple[list[Listing], list[Cut]]:
-    cuts: list[Cut] = []
-    return list(read_listings(file, cuts.append)), cuts
+def listings(file: Path) -> tuple[list[Listing], list[Truncation]]:
+    truncations: list[Truncation] = []
+    return list(read_listings(file, truncations.append)), truncations
 
 
 def dump(tmp_path: Path, body: str | bytes, name: str = "content.rdf.u8") -> Path:
@@ -46,10 +46,10 @@ def topic(path: str, *urls: str) -> str:
 
 
 def test_the_sample_structure_gives_children_but_not_symbolic_links_or_aliases(shared: Path) -> None:
-    cuts: list[Cut] = []
+    truncations: list[Truncation] = []
     file = shared / "data/odp/structure_sample.rdf.u8"
-    world, arts = read_categories(file, cuts.append)
-    assert cuts == []
+    world, arts = read_categories(file, truncations.append)
+    assert truncations == []
     assert world == Category("Top/World", ("Top/Arts",))
     assert arts.path == "Top/Arts"
     assert arts.children == (
@@ -63,8 +63,8 @@ def test_the_sample_structure_gives_children_but_not_symbolic_links_or_aliases(s
 
 
 def test_the_sample_content_gives_pages_in_order_with_the_editors_text(shared: Path) -> None:
-    found, cuts = listings(shared / "data/odp/content_sample.rdf.u8")
-    assert cuts == []
+    found, truncations = listings(shared / "data/odp/content_sample.rdf.u8")
+    assert truncations == []
     assert [(listing.path, len(listing.pages)) for listing in found] == [
         ("Top/Arts/Animation", 7),
         ("Top/Arts/Animation/Cartoons/Titles/P/PB_&_J_Otter", 1),
@@ -78,33 +78,33 @@ def test_the_sample_content_gives_pages_in_order_with_the_editors_text(shared: P
     assert found[1].pages[0].title == "PB &J Otter"
 
 
-def test_a_real_dump_cut_anywhere_gives_everything_before_and_tells_the_line(shared: Path, tmp_path: Path) -> None:
+def test_a_dump_truncated_anywhere_is_read_up_to_there(shared: Path, tmp_path: Path) -> None:
     whole = (shared / "data/odp/cosr_dmoz_content_head.rdf").read_bytes()
     for n_bytes in range(1000, len(whole) - 10, 997):
         file = tmp_path / "cut.rdf"
         file.write_bytes(whole[:n_bytes])
-        found, cuts = listings(file)
-        assert [cut.line for cut in cuts] == [whole[:n_bytes].count(b"\n") + 1]
+        found, truncations = listings(file)
+        assert [cut.line for cut in truncations] == [whole[:n_bytes].count(b"\n") + 1]
         described = sum(bool(page.title) for listing in found for page in listing.pages)
         assert described == whole[:n_bytes].count(b"</ExternalPage>")
     assert listings(shared / "data/odp/cosr_dmoz_content_head.rdf")[1] == []
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
-def test_a_compressed_dump_is_read_and_its_cut_reported(tmp_path: Path, suffix: str) -> None:
+def test_a_truncated_compressed_dump_is_read_and_reported(tmp_path: Path, suffix: str) -> None:
     rng = random.Random(0)
     body = "".join(topic(f"Top/{n}", f"http://a.test/{rng.random()}") for n in range(20_000))
     whole = dump(tmp_path, body, f"content.rdf.u8{suffix}")
     assert len(listings(whole)[0]) == 20_000
     cut_file = tmp_path / f"cut.rdf{suffix}"
     cut_file.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
-    found, cuts = listings(cut_file)
+    found, truncations = listings(cut_file)
     assert 4_000 < len(found) < 20_000
-    assert len(cuts) == 1
-    assert "\n" not in str(cuts[0])
+    assert len(truncations) == 1
+    assert "\n" not in str(truncations[0])
 
 
-def test_a_dump_that_is_damaged_at_its_very_end_is_given_whole_and_the_damage_reported(tmp_path: Path) -> None:
+def test_a_dump_corrupt_at_its_end_is_read_completely_and_reported(tmp_path: Path) -> None:
     file = dump(tmp_path, topic("Top/A", "u"), "content.rdf.gz")
     content = bytearray(file.read_bytes())
     content[-8] ^= 0xFF  # the checksum
@@ -114,14 +114,14 @@ def test_a_dump_that_is_damaged_at_its_very_end_is_given_whole_and_the_damage_re
     assert "CRC" in cut.reason
 
 
-def test_a_dump_that_is_damaged_at_its_beginning_is_bad_input(tmp_path: Path) -> None:
+def test_a_dump_corrupt_from_the_start_is_invalid_input(tmp_path: Path) -> None:
     file = tmp_path / "content.rdf.gz"
     file.write_bytes(gzip.compress(b"x" * 1_000)[:12])
-    with pytest.raises(InvalidInput, match="damaged at its beginning"):
+    with pytest.raises(InvalidInput, match="corrupt"):
         listings(file)
 
 
-def test_a_category_too_deep_to_be_one_is_left_out_and_the_others_are_read(tmp_path: Path) -> None:
+def test_categories_that_are_too_deep_are_omitted(tmp_path: Path) -> None:
     deep = "Top" + "/x" * 1_500
     content = dump(tmp_path, topic(deep, "u1") + topic("Top/A", "u2") + page("u3", "three", topic=deep))
     assert [listing.path for listing in listings(content)[0]] == ["Top/A"]
@@ -131,19 +131,19 @@ def test_a_category_too_deep_to_be_one_is_left_out_and_the_others_are_read(tmp_p
     assert list(odp_tree(structure, content, pytest.fail).paths) == ["Top", "Top/A"]
 
 
-def test_control_characters_wrong_bytes_and_html_entities_do_not_stop_the_reader(tmp_path: Path) -> None:
+def test_invalid_characters_and_html_entities_are_repaired(tmp_path: Path) -> None:
     body = (
         topic("Top/A", "http://a.test/?x=1&amp;copy=2").encode()
         + b'<ExternalPage about="http://a.test/?x=1&amp;copy=2"><d:Title>A\x0bT&T &nbsp;caf\xe9 &#1;</d:Title>'
         + b"<d:Description>&lt;b&gt;Fine&lt;/b&gt; &amp;eacute;t&eacute; 1 &lt; 2</d:Description></ExternalPage>"
     )
-    found, cuts = listings(dump(tmp_path, body))
-    assert cuts == []
+    found, truncations = listings(dump(tmp_path, body))
+    assert truncations == []
     (only,) = found[0].pages
     assert only == ListedPage("http://a.test/?x=1&copy=2", "AT&T caf\ufffd \ufffd", "Fine été 1 < 2")
 
 
-def test_links_of_every_kind_are_pages_and_a_page_without_a_link_belongs_to_its_topic(tmp_path: Path) -> None:
+def test_all_kinds_of_links_are_pages(tmp_path: Path) -> None:
     body = (
         '<Topic r:id="Top/A"><link1 r:resource="u1"/><link r:resource="u2"/><pdf r:resource="u3"/>'
         '<rss r:resource="u4"/></Topic>' + page("u5", "five") + page("u6", "six", topic="Top/B") + topic("Top/C")
@@ -155,7 +155,7 @@ def test_links_of_every_kind_are_pages_and_a_page_without_a_link_belongs_to_its_
     ]
 
 
-def test_the_nameless_root_is_top_and_an_alias_is_no_category(tmp_path: Path) -> None:
+def test_the_root_without_a_name_is_top_and_aliases_are_no_categories(tmp_path: Path) -> None:
     body = (
         '<Topic r:id=""><narrow r:resource="Top/A"/><letterbar r:resource="Top/B"/></Topic>'
         '<Alias r:id="X:Top/A"><d:Title>X</d:Title><Target r:resource="Top/A"/></Alias><Topic r:id="Top/A"/>'
@@ -169,7 +169,7 @@ def test_the_nameless_root_is_top_and_an_alias_is_no_category(tmp_path: Path) ->
     chunk_bytes=st.integers(1, 12),
 )
 @settings(max_examples=200)
-def test_the_size_of_the_pieces_does_not_change_what_is_read(
+def test_the_chunk_size_does_not_change_the_result(
     text: str, chunk_bytes: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     file = tmp_path_factory.getbasetemp() / "pieces.rdf"
@@ -182,21 +182,21 @@ def test_the_size_of_the_pieces_does_not_change_what_is_read(
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"<html><body></body></html>", b'{"id": 1}'])
-def test_what_is_no_rdf_is_bad_input(tmp_path: Path, content: bytes) -> None:
+def test_other_files_are_invalid_input(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "x.rdf"
     file.write_bytes(content)
-    with pytest.raises(InvalidInput, match="give an Open Directory RDF file"):
+    with pytest.raises(InvalidInput, match="RDF"):
         listings(file)
 
 
-def test_the_wrong_one_of_the_two_files_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="give the structure file"):
+def test_exchanged_files_are_detected(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"structure\.rdf"):
         list(read_categories(dump(tmp_path, page("u", "t")), pytest.fail))
-    with pytest.raises(InvalidInput, match="give the content file"):
+    with pytest.raises(InvalidInput, match=r"content\.rdf"):
         listings(dump(tmp_path, '<Topic r:id="Top"><narrow r:resource="Top/A"/></Topic>'))
 
 
-def test_a_missing_file_is_bad_input(tmp_path: Path) -> None:
+def test_a_missing_file_is_invalid_input(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot be read"):
         listings(tmp_path / "nowhere.rdf")
 

@@ -1,4 +1,4 @@
-"""Names to addresses: the table first, one lookup for all who ask, answers kept for a while and within a bound."""
+"""DNS: hosts table, shared lookups, bounded cache."""
 
 import asyncio
 import socket
@@ -11,7 +11,7 @@ import pytest
 
 from scenthound.errors import InvalidInput
 from scenthound.reasons import SkipReason
-from scenthound.web.dns import MOST_ADDRESSES, Lookup, Resolved, SystemResolver, read_hosts, system_lookup
+from scenthound.web.dns import MAX_ADDRESSES, Lookup, Resolved, SystemResolver, read_hosts, system_lookup
 from scenthound.web.fetch import NotFetched
 from timing import WAIT_S, SkippingLoop, skip, until
 
@@ -56,7 +56,7 @@ def reason(answer: Answer) -> SkipReason:
     return answer.reason
 
 
-def test_the_table_comes_first_and_addresses_answer_themselves() -> None:
+def test_the_table_comes_first_and_addresses_resolve_to_themselves() -> None:
     names = NameServer()
 
     async def use(resolver: SystemResolver) -> None:
@@ -68,7 +68,7 @@ def test_the_table_comes_first_and_addresses_answer_themselves() -> None:
     assert not names.asked
 
 
-def test_the_callback_never_comes_from_inside_start() -> None:
+def test_the_callback_is_never_called_from_start() -> None:
     async def use(resolver: SystemResolver) -> None:
         calls: list[Answer] = []
         resolver.start("fixed.test", calls.append)
@@ -79,7 +79,7 @@ def test_the_callback_never_comes_from_inside_start() -> None:
     with_resolver(use, NameServer(a=["192.0.2.1"]))
 
 
-def test_a_host_that_was_forgotten_is_looked_up_again() -> None:
+def test_a_forgotten_host_is_looked_up_again() -> None:
     addresses = ["192.0.2.1"]
     names = NameServer(a=addresses)
 
@@ -97,7 +97,7 @@ def test_a_host_that_was_forgotten_is_looked_up_again() -> None:
     assert names.asked == {"a.test": 2}
 
 
-def test_who_waits_when_a_host_is_forgotten_is_still_answered() -> None:
+def test_forgetting_a_host_does_not_cancel_its_lookup() -> None:
     async def use(resolver: SystemResolver) -> None:
         waiting = asyncio.ensure_future(ask(resolver, "a.test"))
         await asyncio.sleep(0)
@@ -107,7 +107,7 @@ def test_who_waits_when_a_host_is_forgotten_is_still_answered() -> None:
     with_resolver(use, NameServer(a=["192.0.2.1"]))
 
 
-def test_many_who_ask_for_one_host_wait_for_one_lookup_and_later_ones_for_none() -> None:
+def test_concurrent_requests_share_a_lookup_and_later_ones_use_the_cache() -> None:
     names = NameServer(a=["192.0.2.1", "2001:db8::1", "192.0.2.1"])
 
     async def use(resolver: SystemResolver) -> None:
@@ -119,7 +119,7 @@ def test_many_who_ask_for_one_host_wait_for_one_lookup_and_later_ones_for_none()
     assert names.asked == {"a.test": 1}
 
 
-def test_a_host_that_does_not_exist_is_remembered() -> None:
+def test_a_nonexistent_host_is_cached() -> None:
     names = NameServer(empty=[])
 
     async def use(resolver: SystemResolver) -> None:
@@ -131,7 +131,7 @@ def test_a_host_that_does_not_exist_is_remembered() -> None:
     assert names.asked == {"none.test": 1, "empty.test": 1}
 
 
-def test_a_failure_is_not_remembered() -> None:
+def test_a_failed_lookup_is_not_cached() -> None:
     asked: Counter[str] = Counter()
 
     def lookup(host: str) -> list[str]:
@@ -147,7 +147,7 @@ def test_a_failure_is_not_remembered() -> None:
     with_resolver(use, lookup)
 
 
-def test_answers_live_for_a_while() -> None:
+def test_cached_results_expire() -> None:
     names = NameServer(a=["192.0.2.1"])
 
     async def use(resolver: SystemResolver) -> None:
@@ -159,19 +159,19 @@ def test_answers_live_for_a_while() -> None:
     with_resolver(use, names, lifetime_s=1_000)
 
 
-def test_no_more_answers_are_kept_than_the_bound() -> None:
+def test_the_size_of_the_cache_is_limited() -> None:
     names = NameServer(a=["192.0.2.1"], b=["192.0.2.2"], c=["192.0.2.3"])
 
     async def use(resolver: SystemResolver) -> None:
         for host in ("a.test", "b.test", "c.test", "c.test", "b.test", "a.test"):
             await ask(resolver, host)
 
-    with_resolver(use, names, most_kept=2)
-    # The third answer drove out the first, which had to be asked for again.
+    with_resolver(use, names, max_cached=2)
+    # The third result replaced the first, which was looked up again.
     assert names.asked == {"a.test": 2, "b.test": 1, "c.test": 1}
 
 
-def test_a_lookup_that_takes_too_long_is_given_up_and_its_late_answer_dropped() -> None:
+def test_a_slow_lookup_times_out_and_its_late_result_is_ignored() -> None:
     asked, release, answered = threading.Event(), threading.Event(), threading.Event()
 
     def lookup(host: str) -> list[str]:
@@ -197,7 +197,7 @@ def test_a_lookup_that_takes_too_long_is_given_up_and_its_late_answer_dropped() 
     with_resolver(use, lookup, timeout_s=1_000)
 
 
-def test_close_forgets_who_waits() -> None:
+def test_no_callback_is_called_after_close() -> None:
     calls: list[Answer] = []
     asked, release, answered = threading.Event(), threading.Event(), threading.Event()
 
@@ -219,7 +219,7 @@ def test_close_forgets_who_waits() -> None:
     assert calls == []
 
 
-def test_names_that_cannot_exist_are_not_found() -> None:
+def test_impossible_names_are_not_found() -> None:
     async def use(resolver: SystemResolver) -> None:
         for host in ("a..test", "x" * 64 + ".test"):
             assert reason(await ask(resolver, host)) is SkipReason.DNS_NOT_FOUND
@@ -227,32 +227,32 @@ def test_names_that_cannot_exist_are_not_found() -> None:
     with_resolver(use, system_lookup)
 
 
-def test_a_host_of_a_thousand_addresses_has_a_few() -> None:
+def test_the_number_of_addresses_of_a_host_is_limited() -> None:
     many = [f"192.0.2.{number}" for number in range(256)]
 
     async def use(resolver: SystemResolver) -> None:
-        assert await ask(resolver, "many.test") == Resolved(tuple(many[:MOST_ADDRESSES]))
+        assert await ask(resolver, "many.test") == Resolved(tuple(many[:MAX_ADDRESSES]))
 
     with_resolver(use, NameServer(many=many))
 
 
-def test_a_hosts_file_is_read_and_the_first_line_wins(tmp_path: Path) -> None:
+def test_in_a_hosts_file_the_first_line_wins(tmp_path: Path) -> None:
     path = tmp_path / "hosts"
     path.write_text("# comment\n\n127.0.0.2  A.test b.test # more\n::1 c.test\n127.0.0.3 a.test\n")
     assert read_hosts(path) == {"a.test": "127.0.0.2", "b.test": "127.0.0.2", "c.test": "::1"}
 
 
 @pytest.mark.parametrize("line", ["a.test 127.0.0.1", "127.0.0.1", "999.0.0.1 a.test"])
-def test_a_bad_line_of_a_hosts_file_is_told_with_its_number(tmp_path: Path, line: str) -> None:
+def test_an_invalid_line_of_a_hosts_file_is_reported_with_its_number(tmp_path: Path, line: str) -> None:
     path = tmp_path / "hosts"
     path.write_text(f"127.0.0.1 fine.test\n{line}\n")
-    with pytest.raises(InvalidInput, match=r"hosts, line 2: write an IP address and then names") as caught:
+    with pytest.raises(InvalidInput, match="hosts, line 2") as caught:
         read_hosts(path)
     assert "\n" not in str(caught.value)
 
 
-def test_a_hosts_file_that_is_no_text_is_told(tmp_path: Path) -> None:
+def test_a_binary_hosts_file_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "hosts"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InvalidInput, match="no text in UTF-8"):
+    with pytest.raises(InvalidInput, match="UTF-8"):
         read_hosts(path)

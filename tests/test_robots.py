@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.files import opened
-from scenthound.web.robots import ALLOW_ALL, DISALLOW_ALL, READ_BYTES, RobotsRules, rules_for_answer
-from scenthound.web.robots_patterns import pattern_index
+from scenthound.web.robots import ALLOW_ALL, DISALLOW_ALL, READ_BYTES, RobotsRules, pattern_index, rules_from_response
 from timing import cpu_cost_s
 
 # Google's own: a request's agent is compared whole, and index.html in an Allow stands for its directory.
@@ -185,11 +184,11 @@ def test_sitemaps_are_for_all_and_as_written(shared: Path) -> None:
     ],
 )
 def test_a_status_that_is_no_success_decides_by_itself(status: int, expected: RobotsRules) -> None:
-    assert rules_for_answer(status, everyone("Disallow: /a").encode(), "x") == expected
+    assert rules_from_response(status, everyone("Disallow: /a").encode(), "x") == expected
 
 
 def test_all_and_nothing() -> None:
-    assert rules_for_answer(200, everyone("Disallow: /a").encode(), "x") == RobotsRules("-/a")
+    assert rules_from_response(200, everyone("Disallow: /a").encode(), "x") == RobotsRules("-/a")
     assert ALLOW_ALL.allows("http://a/?b")
     assert not DISALLOW_ALL.allows("http://a/?b")
     assert DISALLOW_ALL.allows("https://a/robots.txt")

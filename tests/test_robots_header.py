@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenthound.web.robots import header_wishes
+from scenthound.web.robots import header_directives
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ from scenthound.web.robots import header_wishes
     ],
 )
 def test_headers_speak_to_all_or_to_the_agent_they_name(values: list[str], wishes: tuple[bool, bool]) -> None:
-    assert header_wishes(values, "Scenthound/1.0") == wishes
+    assert header_directives(values, "Scenthound/1.0") == wishes

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.web.sitemaps import LONGEST_ADDRESS, READ_BYTES, Sitemap, read_sitemap
+from scenthound.web.sitemaps import MAX_URL_CHARACTERS, READ_BYTES, Sitemap, read_sitemap
 from scenthound.web.urls import host_of
 from timing import cpu_cost_s
 
@@ -49,7 +49,7 @@ FILES = {
 }
 
 
-def test_files_that_others_wrote_are_read(shared: Path) -> None:
+def test_sitemaps_of_other_projects_are_read(shared: Path) -> None:
     folder = shared / "suites/sitemaps"
     found = {}
     for file in sorted(folder.iterdir()):
@@ -84,37 +84,37 @@ def test_entities_are_read_and_the_order_is_kept(shared: Path) -> None:
         ("http://a.example/#part", "http://a.example/"),
     ],
 )
-def test_addresses_are_canonical(written: str, url: str) -> None:
+def test_urls_are_canonical(written: str, url: str) -> None:
     assert read_sitemap(urlset(entry(written)), HERE).urls == (url,)
 
 
-def test_lines_are_addresses_whatever_ends_them() -> None:
+def test_plain_lists_with_any_line_ends() -> None:
     body = (
         b"\xef\xbb\xbf http://a.example/1\r\rHTTP://a.example/2\r\n\t/3\nnot http://a.example/4\n  http://a.example/5"
     )
     assert read_sitemap(body, HERE).urls == ("http://a.example/1", "http://a.example/2", "http://a.example/5")
 
 
-def test_an_endless_address_is_none_and_the_next_is_read() -> None:
-    # Python refuses to read a number of so many digits.
-    for written in ("/" + "a" * LONGEST_ADDRESS, "&#" + "9" * 5_000 + ";"):
+def test_a_very_long_url_is_dropped() -> None:
+    # Python rejects numbers of so many digits.
+    for written in ("/" + "a" * MAX_URL_CHARACTERS, "&#" + "9" * 5_000 + ";"):
         assert read_sitemap(urlset(entry(written), entry("/next")), HERE).urls == ("http://a.example/next",)
 
 
 @pytest.mark.parametrize("written", ["http://b.example/", "ftp://a.example/", "mailto:a@a.example", "", "http://"])
-def test_what_is_of_another_host_or_cannot_be_crawled_is_left_out(written: str) -> None:
+def test_urls_of_other_hosts_and_uncrawlable_ones_are_omitted(written: str) -> None:
     assert read_sitemap(urlset(entry(written)), HERE) == Sitemap((), ())
 
 
-def test_a_sitemap_may_lie_elsewhere_if_the_caller_says_whose_it_is() -> None:
+def test_a_sitemap_may_be_on_another_host() -> None:
     body = urlset(entry("http://b.example/"), entry("http://a.example/"))
     assert read_sitemap(body, HERE, host="b.example").urls == ("http://b.example/",)
 
 
-def test_broken_files_give_what_can_be_read() -> None:
+def test_damaged_files_are_read_as_far_as_possible() -> None:
     body = urlset(entry("http://a.example/1"), "<url><lastmod>&broken; & <</url>", entry("http://a.example/2"))
     assert len(read_sitemap(body.removesuffix(b"/loc></url></urlset>"), HERE).urls) == 2
-    # Cut within an address: what is left of it could be that of another page.
+    # Truncated within a URL: the rest could be the URL of another page.
     assert read_sitemap(b"<urlset><loc>/1</loc><loc>/23", HERE).urls == ("http://a.example/1",)
     whole = gzip.compress(urlset(*(entry(f"http://a.example/{number}") for number in range(5_000))))
     assert 1_000 < len(read_sitemap(whole[: len(whole) // 2], HERE).urls) < 5_000
@@ -123,17 +123,17 @@ def test_broken_files_give_what_can_be_read() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "iso-8859-1"])
-def test_encodings_are_followed(encoding: str) -> None:
+def test_encodings_are_detected(encoding: str) -> None:
     text = f"<?xml version='1.0' encoding='{encoding}'?>{urlset(entry('http://a.example/é')).decode()}"
     assert read_sitemap(text.encode(encoding), HERE).urls == ("http://a.example/%C3%A9",)
 
 
-def test_comments_hide_what_is_in_them() -> None:
+def test_comments_are_ignored() -> None:
     body = urlset("<!--", entry("http://a.example/1"), "-->", entry("http://a.example/2"), "<!-- ", entry("/3"))
     assert read_sitemap(body, HERE).urls == ("http://a.example/2",)
 
 
-def test_pages_and_sitemaps_are_told_apart_in_one_file() -> None:
+def test_pages_and_sitemaps_in_one_file() -> None:
     body = b"<sitemapindex><sitemap><loc>/s.xml</loc></sitemap><url><loc>/p</loc></url></sitemapindex>"
     assert read_sitemap(body, HERE) == Sitemap(("http://a.example/p",), ("http://a.example/s.xml",))
     assert read_sitemap(b"<sitemapindex><loc>/s.xml</loc></sitemapindex>", HERE).sitemaps == ("http://a.example/s.xml",)
@@ -146,9 +146,9 @@ def test_feeds_list_their_entries() -> None:
     assert read_sitemap(atom, HERE).urls == ("http://a.example/1",)
 
 
-def test_no_more_addresses_are_kept_than_asked_for() -> None:
+def test_the_number_of_urls_is_limited() -> None:
     body = urlset(*(entry(f"/{number}") for number in range(100)))
-    assert len(read_sitemap(body, HERE, most=7).urls) == 7
+    assert len(read_sitemap(body, HERE, max_urls=7).urls) == 7
     assert len(read_sitemap(b"\n".join(b"http://a.example/%d" % number for number in range(100)), HERE, 9).urls) == 9
 
 
@@ -200,7 +200,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_files_cost_bounded_time(name: str) -> None:
+def test_hostile_sitemaps_take_bounded_time(name: str) -> None:
     body = HOSTILE[name]()
     found: list[Sitemap] = []
     # Measured 0.9 s at most.
@@ -208,7 +208,7 @@ def test_hostile_files_cost_bounded_time(name: str) -> None:
     assert found[0] == Sitemap((), ())
 
 
-def test_a_bomb_costs_bounded_memory() -> None:
+def test_a_compression_bomb_takes_bounded_memory() -> None:
     bomb = gzip.compress(bytes(8 * READ_BYTES), compresslevel=1)
     tracemalloc.start()
     read_sitemap(bomb, HERE)
@@ -220,6 +220,6 @@ def test_a_bomb_costs_bounded_memory() -> None:
 @given(
     st.binary(max_size=300) | st.from_regex(r"<(urlset|rss|feed)>(<(loc|link|url)[ >/]?[^\x00]{0,9})*").map(str.encode)
 )
-def test_no_bytes_raise(body: bytes) -> None:
+def test_no_input_raises(body: bytes) -> None:
     read_sitemap(body, HERE)
     read_sitemap(b"\x1f\x8b" + body, HERE)

@@ -1,4 +1,4 @@
-"""Soft 404s: what says that there is no page, what only speaks of it, and what looks like a host's error page."""
+"""Soft 404s: error pages by wording and by example, and articles about errors."""
 
 from pathlib import Path
 
@@ -10,10 +10,10 @@ from scenthound.web import soft_404
 from scenthound.web.parse import parse_html
 from scenthound.web.soft_404 import (
     EXAMPLES_PER_HOST,
-    MOST_WORDS,
+    HINTS,
+    MAX_WORDS,
     PARTS,
     PHRASES,
-    TELLING,
     Soft404s,
     error_fingerprint,
     is_soft_404,
@@ -56,10 +56,10 @@ ASKED = "http://a.example/products/17"
         "\ud398\uc774\uc9c0\ub97c \ucc3e\uc744 \uc218 \uc5c6\uc2b5\ub2c8\ub2e4",
     ],
 )
-def test_a_short_page_that_says_only_that_it_was_not_found_is_one(title: str) -> None:
+def test_a_short_page_with_a_not_found_title_is_a_soft_404(title: str) -> None:
     assert is_soft_404(title, 60, ASKED)
     assert is_soft_404("A Shop", 60, ASKED, heading=title)
-    assert not is_soft_404(title, MOST_WORDS + 1, ASKED)
+    assert not is_soft_404(title, MAX_WORDS + 1, ASKED)
 
 
 @pytest.mark.parametrize(
@@ -80,32 +80,32 @@ def test_a_short_page_that_says_only_that_it_was_not_found_is_one(title: str) ->
         "New pages found in Qumran",
     ],
 )
-def test_a_page_that_says_more_is_none(title: str) -> None:
+def test_a_title_that_says_more_is_no_soft_404(title: str) -> None:
     assert not is_soft_404(title, 60, ASKED)
 
 
-def test_an_article_about_such_pages_is_none_if_its_address_says_so() -> None:
+def test_a_page_whose_url_is_about_errors_is_no_soft_404() -> None:
     assert not is_soft_404("404 Not Found", 60, "https://a.example/docs/Web/HTTP/Status/404")
     assert not is_soft_404("Page not found", 60, "https://a.example/glossary/page-not-found")
-    # The name of the host says nothing about the page.
+    # The host name does not count.
     assert is_soft_404("Page not found", 60, "https://error404.example/shoes")
 
 
-def test_no_page_of_a_documentation_about_http_is_one(shared: Path) -> None:
+def test_documentation_about_http_has_no_soft_404s(shared: Path) -> None:
     pages = pages_where(
         shared / "data/mdn/pages.jsonl.zst", lambda url: "/HTTP/" in url or "404" in url or "Error" in url
     )
     scanner = WordScanner(salt=1)
     parsed = {url: parse_html(html, url, scanner) for url, html in pages.items()}
     assert [url for url, page in parsed.items() if is_soft_404(page.title, len(page.words), url)] == []
-    # It is the address that saves these two.
+    # These two are excluded by their URLs.
     said = {page.title for page in parsed.values() if is_soft_404(page.title, len(page.words), ASKED)}
     assert said == {"404 | MDN", "404 Not Found | MDN"}
     assert len(parsed) > 300
 
 
-def test_every_phrase_has_something_telling() -> None:
-    assert [phrase for phrase in (*PHRASES, *PARTS) if phrase.isascii() and not TELLING.search(phrase)] == []
+def test_every_ascii_phrase_contains_a_hint() -> None:
+    assert [phrase for phrase in (*PHRASES, *PARTS) if phrase.isascii() and not HINTS.search(phrase)] == []
     assert all(phrase == phrase.strip() and phrase for phrase in (*PHRASES, *PARTS))
 
 
@@ -120,43 +120,43 @@ def learn(known: Soft404s, host: str, fingerprint: int | None) -> None:
     known.learn(host, fingerprint)
 
 
-def test_a_page_like_a_true_error_page_of_its_host_is_recognised() -> None:
+def test_a_near_duplicate_of_an_error_page_of_the_host_is_a_soft_404() -> None:
     scanner, known = WordScanner(salt=1), Soft404s()
-    assert not known.recognises("a", error_page(scanner, "/shoes"), ASKED)
+    assert not known.is_error_page("a", error_page(scanner, "/shoes"), ASKED)
     learn(known, "a", error_fingerprint(error_page(scanner, "/hats")))
-    assert known.recognises("a", error_page(scanner, "/shoes"), ASKED)
-    # Not on another host, not at the root, and not a page that says something.
-    assert not known.recognises("b", error_page(scanner, "/shoes"), ASKED)
-    assert not known.recognises("a", error_page(scanner, "/shoes"), "http://a.example/")
-    assert known.recognises("a", error_page(scanner, "/shoes"), "http://a.example/shoes/")
+    assert known.is_error_page("a", error_page(scanner, "/shoes"), ASKED)
+    # Not on another host, not at the root, and not a page with content.
+    assert not known.is_error_page("b", error_page(scanner, "/shoes"), ASKED)
+    assert not known.is_error_page("a", error_page(scanner, "/shoes"), "http://a.example/")
+    assert known.is_error_page("a", error_page(scanner, "/shoes"), "http://a.example/shoes/")
     article = parse_html(" ".join(f"word{number}" for number in range(300)), ASKED, scanner).words
-    assert not known.recognises("a", article, ASKED)
+    assert not known.is_error_page("a", article, ASKED)
 
 
-def test_a_very_short_error_page_teaches_nothing() -> None:
+def test_a_very_short_error_page_is_no_example() -> None:
     known = Soft404s()
     words = np.arange(1, 6, dtype=np.int32)
     assert error_fingerprint(words) is None
-    assert not known.recognises("a", words, ASKED)
-    assert known.wants_example("a")
+    assert not known.is_error_page("a", words, ASKED)
+    assert known.needs_example("a")
 
 
-def test_few_examples_per_host_are_kept_and_alike_ones_count_once() -> None:
+def test_the_number_of_distinct_examples_per_host_is_limited() -> None:
     known = Soft404s()
     pages = [np.random.default_rng(seed).integers(1, 1_000, 80).astype(np.int32) for seed in range(6)]
     for _ in range(5):
         learn(known, "a", error_fingerprint(pages[0]))
-    assert known.wants_example("a")
+    assert known.needs_example("a")
     for page in pages:
         learn(known, "a", error_fingerprint(page))
-    assert not known.wants_example("a")
-    assert [known.recognises("a", page, ASKED) for page in pages] == [False, False] + [True] * EXAMPLES_PER_HOST
+    assert not known.needs_example("a")
+    assert [known.is_error_page("a", page, ASKED) for page in pages] == [False, False] + [True] * EXAMPLES_PER_HOST
 
 
-def test_memory_is_bounded_in_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(soft_404, "MOST_HOSTS", 3)
+def test_the_number_of_hosts_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(soft_404, "MAX_HOSTS", 3)
     known = Soft404s()
     words = np.arange(1, 40, dtype=np.int32)
     for host in range(5):
         learn(known, str(host), error_fingerprint(words))
-    assert [known.recognises(str(host), words, ASKED) for host in range(5)] == [False, False, True, True, True]
+    assert [known.is_error_page(str(host), words, ASKED) for host in range(5)] == [False, False, True, True, True]

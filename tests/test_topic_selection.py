@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.model import Topic
-from scenthound.topics.directory import Directory, Tree, chosen_topics, leaf_topics, level_topics, odp_tree, topic_tree
+from scenthound.topics.directory import (
+    Directory,
+    Tree,
+    leaf_topics,
+    level_topics,
+    odp_tree,
+    topic_tree,
+    topics_at_paths,
+)
 from scenthound.topics.files import parent_path
 from scenthound.topics.select import categories_at_level, leaves_by_walks, leaves_in_order
 
@@ -148,7 +156,7 @@ def test_the_tree_of_topics_counts_an_example_that_the_topics_above_repeat_once(
     tree = topic_tree(topics)
     links = dict(zip(tree.paths, tree.n_links_below.tolist(), strict=True))
     assert links == {"Top": 3, "Top/A": 3, "Top/A/B": 2}
-    assert chosen_topics(topics, leaves_in_order(tree, 5, min_links=1).paths) == [topics[1]]
+    assert topics_at_paths(topics, leaves_in_order(tree, 5, min_links=1).paths) == [topics[1]]
 
 
 def test_leaf_topics_of_a_dump_have_ten_examples_and_the_editors_text(tmp_path: Path) -> None:
@@ -185,4 +193,4 @@ def test_real_collections_have_leaves_enough(shared: Path, name: str, n_leaves: 
     topics = read_topics(shared / "data" / name / "topics.jsonl")
     selection = leaves_by_walks(topic_tree(topics), n_leaves, random.Random(1))
     assert len(selection.paths) == n_leaves
-    assert all(len(topic.examples) >= 5 for topic in chosen_topics(topics, selection.paths))
+    assert all(len(topic.examples) >= 5 for topic in topics_at_paths(topics, selection.paths))

@@ -1,4 +1,4 @@
-"""Traps: how many pages each kind costs a crawl, and that ordinary sites pay nothing or nearly nothing."""
+"""Traps: the page limit of each kind, and that ordinary sites have hardly any cost."""
 
 import itertools
 from collections import Counter
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.reasons import SkipReason
-from scenthound.web.traps import DEEPEST, MOST_FAMILIES, TrapCosts, trap_sign
+from scenthound.web.traps import MAX_DEPTH, MAX_FAMILIES, TrapCosts, trap_sign
 from scenthound.web.urls import host_of
 from shared_pages import urls_of
 from timing import cpu_cost_s
@@ -69,22 +69,22 @@ def test_signs(url: str, reason: SkipReason | None) -> None:
     assert (sign.reason if sign else None) == reason
 
 
-def test_an_endless_calendar_costs_some_hundreds_of_pages() -> None:
+def test_an_endless_calendar_ends_after_some_hundred_pages() -> None:
     assert taken(f"{SITE}/calendar?month={year}-{month:02}" for year, month in months(600)) == 529
     assert taken(f"{SITE}/events/{year}/{month}/" for year, month in months(200)) == 529
     assert taken(f"{SITE}/day/{day:%Y-%m-%d}" for day in days(5_000)) == 786
     assert taken(f"{SITE}/c?year={day.year}&month={day.month}&day={day.day}" for day in days(5_000)) == 786
 
 
-def test_a_site_that_gives_every_visitor_a_session_costs_145_pages() -> None:
+def test_a_site_with_ever_new_sessions_ends_after_145_pages() -> None:
     assert taken(f"{SITE}/page{number};jsessionid={number:032X}" for number in range(3_000)) == 145
 
 
-def test_a_session_that_stays_the_same_costs_little() -> None:
+def test_a_constant_session_id_costs_little() -> None:
     assert taken(f"{SITE}/page{number}?PHPSESSID={7:032x}" for number in range(3_000)) == 3_000
 
 
-def test_a_shop_with_facets_costs_less_than_a_thousand_pages() -> None:
+def test_a_shop_with_facets_ends_before_a_thousand_pages() -> None:
     names = ("color", "size", "brand", "sort", "page", "price", "view")
     queries = (
         "&".join(f"{name}={value}" for name, value in zip(chosen, values, strict=True))
@@ -95,14 +95,14 @@ def test_a_shop_with_facets_costs_less_than_a_thousand_pages() -> None:
     assert taken(f"{SITE}/shop?{query}" for query in queries) < 1_000
 
 
-def test_folders_that_repeat_cost_a_handful_of_pages_down_and_some_hundreds_in_breadth() -> None:
+def test_repeating_folders_end_after_a_few_levels() -> None:
     assert taken(f"{SITE}/{'a/b/' * steps}" for steps in range(1, 200)) == 6
     paths = ("/".join(path) for depth in range(3, 9) for path in itertools.product("abc", repeat=depth))
     assert taken(f"{SITE}/{path}" for path in paths) < 500
 
 
-def test_endless_depth_costs_some_hundreds_of_pages() -> None:
-    folders = ["/".join(f"{step}-{number}" for step in range(DEEPEST + 1)) for number in range(1_000)]
+def test_endless_depth_ends_after_some_hundred_pages() -> None:
+    folders = ["/".join(f"{step}-{number}" for step in range(MAX_DEPTH + 1)) for number in range(1_000)]
     assert taken(f"{SITE}/{folder}" for folder in folders) == 145
     assert taken(f"{SITE}/{folders[0]}{number}" for number in range(1_000)) == 1_000
 
@@ -124,7 +124,7 @@ def test_ordinary_sites_are_crawled_for_thousands_of_pages(urls: Iterator[str], 
     assert taken(SITE + url for url in urls) >= at_least
 
 
-def test_a_price_is_worked_out_as_the_table_says() -> None:
+def test_costs_are_those_of_the_table() -> None:
     traps = TrapCosts()
     taken((f"{SITE}/a?x={number}&z=1" for number in range(5)), traps)
     assert traps.spent(1) == 0
@@ -142,31 +142,31 @@ def test_a_price_is_worked_out_as_the_table_says() -> None:
     assert traps.spent(1) == pytest.approx(0.25 * 1.4 * 1.05)
 
 
-def test_what_is_refused_costs_nothing_and_cheaper_pages_are_still_taken() -> None:
-    traps = TrapCosts(allowance=10)
+def test_skipped_pages_cost_nothing_and_cheaper_ones_are_allowed() -> None:
+    traps = TrapCosts(budget=10)
     assert traps.charge(f"{SITE}/a/b/a/b/a/b/", 1) is SkipReason.TRAP_PATH
     assert traps.spent(1) == 0
     assert traps.charge(f"{SITE}/a/b/a/b/a/", 1) is None
     assert traps.spent(1) == 4
 
 
-def test_what_is_refused_does_not_make_others_dearer() -> None:
-    traps = TrapCosts(allowance=10)
+def test_skipped_pages_do_not_raise_the_cost_of_others() -> None:
+    traps = TrapCosts(budget=10)
     taken((f"{SITE}/a?x={number}" for number in range(5)), traps)
-    # Six parameters cost 24.3, more than there is.
+    # Six parameters cost 24.3, more than the budget.
     assert taken((f"{SITE}/a?a&b&c&d&e&f={number}" for number in range(50)), traps) == 0
     taken([f"{SITE}/a?x=5"], traps)
     assert traps.spent(1) == pytest.approx(0.1 * 1.005)
 
 
-def test_what_lies_in_one_repeating_folder_is_of_one_kind() -> None:
+def test_pages_of_one_repeating_folder_are_one_family() -> None:
     traps = TrapCosts()
     taken([f"{SITE}/a/a/a/b/1", f"{SITE}/a/a/a/c/2", f"{SITE}/a/a/a/d/"], traps)
     assert traps.spent(1) == 4 + 0.25 + 0.25
 
 
-def test_hosts_and_kinds_pay_for_themselves() -> None:
-    traps = TrapCosts(allowance=5)
+def test_each_host_and_kind_has_its_own_budget() -> None:
+    traps = TrapCosts(budget=5)
     sessions = [f"{SITE}/;jsessionid={number:020}" for number in range(3)]
     assert [traps.charge(url, 1) for url in sessions] == [None, SkipReason.TRAP_SESSION, SkipReason.TRAP_SESSION]
     assert traps.charge(sessions[1], 2) is None
@@ -174,36 +174,36 @@ def test_hosts_and_kinds_pay_for_themselves() -> None:
     assert traps.charge(SITE, 1) is None
 
 
-def test_a_host_that_invents_families_is_remembered_in_bounded_memory() -> None:
-    traps = TrapCosts(allowance=1e9)
+def test_the_number_of_families_per_host_is_bounded() -> None:
+    traps = TrapCosts(budget=1e9)
     urls = (f"{SITE}/{number}?x={number}" for number in range(5_000))
     assert taken(urls, traps) == 5_000
-    assert {len(account.families) for account in traps._accounts.values()} == {MOST_FAMILIES}
+    assert {len(account.families) for account in traps._budgets.values()} == {MAX_FAMILIES}
 
 
-def test_a_family_met_again_and_again_is_not_forgotten_among_others() -> None:
+def test_a_recently_used_family_is_not_dropped() -> None:
     trap = [f"{SITE}/trap?a&b&c&d&e&f={number}" for number in range(2_000)]
     others = [f"{SITE}/other{number}?x=1" for number in range(2_000)]
     mixed = list(itertools.chain.from_iterable(zip(trap, others, strict=True)))
-    # 24.3 * (40 + (5 + 6 + ... + 44) / 1,000) = 995.8, after five that are free.
+    # 24.3 * (40 + (5 + 6 + ... + 44) / 1,000) = 995.8, after five free ones.
     assert taken(mixed) - len(others) == taken(trap) == 45
 
 
 @pytest.mark.parametrize("unit", ["a/", "date-", "?", "20", "&sid=a1", "a.", ";", "/2031/07", "=1", "&month"])
-def test_hostile_addresses_are_looked_at_quickly(unit: str) -> None:
+def test_hostile_urls_take_bounded_time(unit: str) -> None:
     url = f"{SITE}/?{unit * 1_000}"[:2_083]
     assert cpu_cost_s(lambda: (trap_sign(url), trap_sign(url.replace("?", ""))), 0.01) < 0.01
 
 
 @given(st.lists(st.from_regex(r"http://a/[ab2/?&=;019-]{0,20}", fullmatch=True), max_size=30))
-def test_the_same_pages_are_charged_the_same(urls: list[str]) -> None:
+def test_the_same_pages_cost_the_same(urls: list[str]) -> None:
     first, second = TrapCosts(3), TrapCosts(3)
     assert [first.charge(url, 1) for url in urls] == [second.charge(url, 1) for url in urls]
     assert 0 <= first.spent(1) == second.spent(1) <= 12
 
 
 @pytest.mark.parametrize("collection", ["wpschools/pages", "mdn/pages", "nlab/pages", "debdocs/pages-1"])
-def test_real_sites_are_charged_next_to_nothing(shared: Path, collection: str) -> None:
+def test_real_sites_cost_next_to_nothing(shared: Path, collection: str) -> None:
     urls = list(urls_of(shared / f"data/{collection}.jsonl.zst", most=6_000))
     numbers = {host: number for number, host in enumerate(dict.fromkeys(map(host_of, urls)))}
     tries: list[tuple[TrapCosts, Counter[SkipReason | None]]] = []

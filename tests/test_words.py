@@ -31,7 +31,7 @@ def way(request: pytest.FixtureRequest) -> Iterator[None]:
     if request.param == "compiled":
         pytest.importorskip("compiled_code")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(word_lookup, "MUCH_CHARACTERS", -1 if request.param == "compiled" else 1 << 60)
+        patch.setattr(word_lookup, "COMPILE_CHARACTERS", -1 if request.param == "compiled" else 1 << 60)
         yield
 
 
@@ -165,13 +165,13 @@ def test_a_text_with_cuts_is_scanned_like_its_parts(text: str, anywhere: list[in
 
 def test_who_has_read_much_reads_on_compiled_and_nobody_can_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("compiled_code")
-    monkeypatch.setattr(word_lookup, "MUCH_CHARACTERS", 200)
+    monkeypatch.setattr(word_lookup, "COMPILE_CHARACTERS", 200)
     texts = [" ".join(f"word{number % 70}" for number in range(start, start + 20)) for start in range(0, 200, 10)]
     turning, plain = WordScanner(), WordScanner()
     for text in texts:
         numbers = turning.scan(text).tolist()
         with monkeypatch.context() as patch:
-            patch.setattr(word_lookup, "MUCH_CHARACTERS", 1 << 60)
+            patch.setattr(word_lookup, "COMPILE_CHARACTERS", 1 << 60)
             assert numbers == plain.scan(text).tolist()
     assert turning.stems == plain.stems
 

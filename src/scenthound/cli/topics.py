@@ -10,7 +10,7 @@ from scenthound.errors import InvalidInput
 from scenthound.ui.formats import json_text
 
 if TYPE_CHECKING:
-    from scenthound.topics.select import Chosen
+    from scenthound.topics.select import SelectedTopics
 
 topics_app = typer.Typer(
     help="List topics, select them by the rules of the studies, import them from Open Directory RDF.",
@@ -76,10 +76,10 @@ def select_topics(
 
     scenthound topics select topics.jsonl --rule level --count 30 --out thirty.jsonl
     """
-    from scenthound.topics.select import Rule, Wish, choose_from_file
+    from scenthound.topics.select import Rule, SelectionSettings, select_from_file
 
     _check_free(out, force)
-    _write(choose_from_file(file, Wish(Rule.named(rule), count, random_seed, min_links)), out)
+    _write(select_from_file(file, SelectionSettings(Rule.named(rule), count, random_seed, min_links)), out)
 
 
 @topics_app.command("import", cls=Command)
@@ -97,11 +97,11 @@ def import_topics(
 
     scenthound topics import --structure structure.rdf.u8.gz --content content.rdf.u8.gz --rule walks --out topics.jsonl
     """
-    from scenthound.topics.select import Rule, Wish, choose_from_odp
+    from scenthound.topics.select import Rule, SelectionSettings, select_from_odp
 
     _check_free(out, force)
-    wish = Wish(Rule.named(rule), count, random_seed, min_links)
-    _write(choose_from_odp(structure, content, wish, lambda cut: typer.echo(f"Note: {cut}", err=True)), out)
+    settings = SelectionSettings(Rule.named(rule), count, random_seed, min_links)
+    _write(select_from_odp(structure, content, settings, lambda cut: typer.echo(f"Note: {cut}", err=True)), out)
 
 
 def _check_free(out: Path, force: bool) -> None:
@@ -109,7 +109,7 @@ def _check_free(out: Path, force: bool) -> None:
         raise InvalidInput(f"{out} exists already: choose another name, or replace it with --force.")
 
 
-def _write(chosen: "Chosen", out: Path) -> None:
+def _write(chosen: "SelectedTopics", out: Path) -> None:
     from scenthound.topics.files import write_topics
 
     write_topics(out, chosen.topics)

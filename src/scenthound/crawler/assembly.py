@@ -211,7 +211,7 @@ class CrawlParts:
         relevance = relevance_of(plan, strategy, LiveWords(scanner))
         is_large = plan.page_budget >= MANY_PAGES
         if is_large:
-            scanner.expect_much()
+            scanner.use_compiled()
         table = UrlTable(compiled=scanner.is_compiled)
         table.add_all(store.urls())
         self._parser = GuardedParser(scanner, agent=plan.agent, table=table)

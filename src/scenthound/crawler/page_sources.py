@@ -20,7 +20,7 @@ from scenthound.web.content_coding import codings_of, decode_all
 from scenthound.web.fetch import header_values
 from scenthound.web.parse import ParsedPage
 from scenthound.web.parser_process import GuardedParser
-from scenthound.web.robots import header_wishes
+from scenthound.web.robots import header_directives
 
 
 class RecordedPages:
@@ -115,4 +115,4 @@ class StoredPages:
         parsed = self._parser.parse_now(content, row.url, charset_of(types[-1] if types else None))
         if isinstance(parsed, SkipReason):
             raise Failure(f"{printable(row.url)} can no longer be read from the crawl's archive: {parsed.text}.")
-        return parsed, header_wishes(header_values(head, "x-robots-tag"), self._agent)[1]
+        return parsed, header_directives(header_values(head, "x-robots-tag"), self._agent)[1]

@@ -29,7 +29,7 @@ from scenthound.web.fetch import NotFetched, Response
 from scenthound.web.near_duplicates import NearDuplicates, fingerprint_of
 from scenthound.web.parse import ParsedPage, context_bounds
 from scenthound.web.parser_process import GuardedParser
-from scenthound.web.robots import header_wishes
+from scenthound.web.robots import header_directives
 from scenthound.web.sitemaps import read_sitemap
 from scenthound.web.soft_404 import Soft404s, error_fingerprint, is_soft_404
 from scenthound.web.urls import host_of, resolve
@@ -64,7 +64,7 @@ class PageGuards:
         """Why the page is not taken; None if it is."""
         if self._soft_404s is not None and (
             is_soft_404(page.title, len(page.words), order.asked)
-            or self._soft_404s.recognises(host_of(order.url), page.words, order.asked)
+            or self._soft_404s.is_error_page(host_of(order.url), page.words, order.asked)
         ):
             return Refused(SkipReason.SOFT_404, status=facts.status)
         if self._near_duplicates is not None and facts.simhash is not None:
@@ -79,7 +79,7 @@ class PageGuards:
 
     def needs_error_page(self, order: Order) -> bool:
         """Whether a page that came with a 404 is worth parsing."""
-        return self._soft_404s is not None and self._soft_404s.wants_example(host_of(order.url))
+        return self._soft_404s is not None and self._soft_404s.needs_example(host_of(order.url))
 
     def note_error_page(self, order: Order, fingerprint: int) -> None:
         """A page came with a 404; `fingerprint` is its `error_fingerprint`."""
@@ -223,7 +223,7 @@ class Reader:
         self._parser.start(response.content, response.url, charset, parsed)
 
     def _judged(self, order: Order, response: Response, page: ParsedPage) -> Read:
-        noindex, nofollow = header_wishes(response.headers("x-robots-tag"), self._agent)
+        noindex, nofollow = header_directives(response.headers("x-robots-tag"), self._agent)
         facts = PageFacts(
             response.status,
             page.title,

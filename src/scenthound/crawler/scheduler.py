@@ -29,7 +29,7 @@ from scenthound.crawler.tasks import (
 )
 from scenthound.frontier.politeness import PageLimits, Politeness, RequestOutcome
 from scenthound.reasons import SkipReason
-from scenthound.web.robots import ALLOW_ALL, DISALLOW_ALL, RobotsRules, rules_for_answer
+from scenthound.web.robots import ALLOW_ALL, DISALLOW_ALL, RobotsRules, rules_from_response
 from scenthound.web.traps import TrapCosts
 from scenthound.web.urls import resolve
 
@@ -80,7 +80,7 @@ class RobotsBook:
         return verdict if verdict is not None and verdict.good_until_s > now_s else None
 
     def answered(self, origin: str, now_s: float, status: int, body: bytes) -> RobotsRules:
-        return self._note(origin, now_s, rules_for_answer(status, body, self._agent), SkipReason.ROBOTS)
+        return self._note(origin, now_s, rules_from_response(status, body, self._agent), SkipReason.ROBOTS)
 
     def failed(self, origin: str, now_s: float, reason: SkipReason) -> None:
         if reason in LEADS_NOWHERE:

@@ -37,7 +37,7 @@ from scenthound.text.tokenizer import WordScanner
 from scenthound.web.decode import is_html_type, looks_like_html, type_of
 from scenthound.web.fetch import header_values
 from scenthound.web.parser_process import GuardedParser
-from scenthound.web.robots import header_wishes
+from scenthound.web.robots import header_directives
 
 # The archived records of a crawl that others may have.
 #
@@ -82,7 +82,7 @@ class _Wishes:
             return False
         if place in self._noindex:
             return self._noindex[place]
-        by_header, _ = header_wishes(header_values(record.head, "X-Robots-Tag"), self._agent)
+        by_header, _ = header_directives(header_values(record.head, "X-Robots-Tag"), self._agent)
         return by_header or (is_html(record) and self._asks_in_html(record))
 
     def _asks_in_html(self, record: WarcRecord) -> bool:

@@ -1,8 +1,8 @@
-"""The compiled part of judging a page by its words: its norm, its weight for a topic, the simhash of its triples.
+"""Compiled functions on words: norm, weight, simhash, and the lookup of words. Requires numba (the extra `fast`).
 
-Importing this file needs numba (the extra `fast`). `vectors.word_norm`, `vectors.total_weight` and
-`web.near_duplicates.fingerprint_of` call it once something else has loaded numba, and answer the same with numpy alone
-until then: loading takes longer than a short crawl would save.
+`vectors.word_norm`, `vectors.total_weight` and `web.near_duplicates.fingerprint_of` use it once something else has
+loaded numba, and numpy with the same results until then: loading takes longer than a short crawl would save. The lookup
+hashes words as `word_lookup.WordLookup` does and reads the slots of a `word_table.WordTable`.
 """
 
 import numpy as np
@@ -15,25 +15,25 @@ from scenthound.text.word_table import ABSENT, HALF_BITS, MAX_WORD_CHARACTERS, T
 _Hashes = npt.NDArray[np.uint64]
 
 _HALF = np.uint64(32)
-_LEAST_SLOTS = 64
-#: Slots for each hash, at the least: a slot that is taken by another hash is a surprise, which costs time.
+_MIN_SLOTS = 64
+#: Minimum slots per hash: collisions cause mispredicted branches.
 _SLOTS_PER_HASH = 4
-#: Hashes that are added up at a time.
+#: Hashes added at a time.
 _GROUP = 8
-#: Of a counter: more hashes than 2 to this power nobody asks for.
+#: Bits of a counter; there are never more hashes than 2 to this power.
 _BITS = 24
 _FIRST_COUNTS = 1 << 16
 
 
 class WordCounts:
-    """A counter for each word of a vocabulary, whose words are numbered one after the other. Between two pages all are
-    0, so that none need be made for a page; nobody else comes in between, as compiled code keeps Python's lock."""
+    """A counter for each word of a vocabulary. All are 0 between two calls, so that no array is allocated per page;
+    calls cannot overlap, because compiled code holds the GIL."""
 
     def __init__(self) -> None:
         self._counts = np.zeros(_FIRST_COUNTS, np.int32)
 
     def squared_norm(self, words: IntArray) -> int:
-        """The sum of the squares of how often each word occurs, stop words (id 0) left out."""
+        """The sum of the squared counts of words without stop words (id 0)."""
         largest = len(self._counts) - 1
         if (total := _squared_norm(words, self._counts)) < 0:
             self._counts = np.zeros(max(int(words.max()), 2 * largest) + 1, np.int32)
@@ -43,12 +43,12 @@ class WordCounts:
 
 @cached_njit
 def _squared_norm(words: IntArray, counts: IntArray) -> int:
-    """Leaves the counts as 0 as they were; -1 if a word has none, and then they are of no use any more."""
+    """Resets the counts to 0 at the end; -1 if a word has no counter, and then the counts are invalid."""
     total = 0
     for word in words:
         if word >= len(counts):
             return -1
-        # From the square of n to that of n + 1.
+        # (n + 1)^2 - n^2
         total += 2 * counts[word] + 1
         counts[word] += 1
     n_stop_words = int(counts[0])
@@ -59,7 +59,7 @@ def _squared_norm(words: IntArray, counts: IntArray) -> int:
 
 @cached_njit
 def total_weight(words: IntArray, weights: FloatArray) -> float:
-    """The sum of the weights of all words; the last weight is that of all further words."""
+    """The sum of the weights of all words; the last weight is that of all higher word numbers."""
     total, last = 0.0, len(weights) - 1
     for word in words:
         total += weights[min(word, last)]
@@ -67,43 +67,43 @@ def total_weight(words: IntArray, weights: FloatArray) -> float:
 
 
 @cached_njit
-def simhash(words: IntArray, most_words: int, factors: _Hashes) -> tuple[int, int]:
-    """The bits that more than half of the hashes have of all different triples of neighbouring words, stop words (id 0)
-    left out; and how many words that is by, `most_words` at most."""
+def simhash(words: IntArray, max_words: int, factors: _Hashes) -> tuple[int, int]:
+    """The simhash of the distinct triples of neighbouring words without stop words (id 0), and the number of words
+    used, at most `max_words`."""
     kept, n_kept = np.empty(len(words), np.uint64), 0
     for word in words:
         kept[n_kept] = np.uint64(word)
-        # No branch: where stop words come, nobody can foresee.
+        # Without a branch, because stop words are unpredictable.
         n_kept += word != 0
-    n_kept = min(n_kept, most_words)
-    n_slots = _LEAST_SLOTS
+    n_kept = min(n_kept, max_words)
+    n_slots = _MIN_SLOTS
     while n_slots < _SLOTS_PER_HASH * n_kept:
         n_slots *= 2
     hashes = np.empty(n_kept + _GROUP, np.uint64)
     _hash_triples(kept[:n_kept], factors, hashes)
-    n_hashes = _keep_different(hashes, n_kept - 2, np.zeros(n_slots, np.uint64))
+    n_hashes = _keep_distinct(hashes, n_kept - 2, np.zeros(n_slots, np.uint64))
     hashes[n_hashes : n_hashes + _GROUP] = 0
     return int(_majority(hashes, n_hashes, np.zeros(_BITS, np.uint64))), n_kept
 
 
 @jitable
 def _hash_triples(words: _Hashes, factors: _Hashes, hashes: _Hashes) -> None:
-    for place in range(len(words) - 2):
-        mixed = words[place] * factors[0] + words[place + 1] * factors[1] + words[place + 2] * factors[2]
+    for position in range(len(words) - 2):
+        mixed = words[position] * factors[0] + words[position + 1] * factors[1] + words[position + 2] * factors[2]
         mixed = (mixed ^ (mixed >> _HALF)) * factors[3]
-        hashes[place] = mixed ^ (mixed >> _HALF)
+        hashes[position] = mixed ^ (mixed >> _HALF)
 
 
 @jitable
-def _keep_different(hashes: _Hashes, n_hashes: int, seen: _Hashes) -> int:
-    """Move the hashes to the front, each once and 0 not at all; `seen` are slots, all 0. How many."""
+def _keep_distinct(hashes: _Hashes, n_hashes: int, seen: _Hashes) -> int:
+    """Move the distinct non-zero hashes to the front; `seen` has slots of 0. Returns their number."""
     n_kept, last_slot = 0, np.uint64(len(seen) - 1)
-    for place in range(n_hashes):
-        mixed = hashes[place]
+    for position in range(n_hashes):
+        mixed = hashes[position]
         slot = mixed & last_slot
         while seen[slot] != mixed and seen[slot] != 0:
             slot = (slot + np.uint64(1)) & last_slot
-        # What is written past the last that counts is written over by the next.
+        # An entry that does not count is overwritten by the next.
         hashes[n_kept] = mixed
         n_kept += seen[slot] != mixed
         seen[slot] = mixed
@@ -112,10 +112,10 @@ def _keep_different(hashes: _Hashes, n_hashes: int, seen: _Hashes) -> int:
 
 @jitable
 def _majority(hashes: _Hashes, n_hashes: int, planes: _Hashes) -> np.uint64:
-    """The bits that more than half of the hashes have; zeros behind them fill up the last group.
+    """The bits set in more than half of the hashes; zeros fill up the last group.
 
-    Counters stand upright: bit i of `planes[p]` is bit p of the counter for bit i, so that all 64 count at once. Eight
-    hashes are added to each other before what they carry over goes to the counters (Harley and Seal's adder).
+    Counters are bit-sliced: bit i of `planes[p]` is bit p of the counter of bit i, so that all 64 count at once. Eight
+    hashes are added before their carry goes to the counters (Harley-Seal adder).
     """
     ones, twos, fours = np.uint64(0), np.uint64(0), np.uint64(0)
     for start in range(0, n_hashes, _GROUP):
@@ -136,14 +136,14 @@ def _majority(hashes: _Hashes, n_hashes: int, planes: _Hashes) -> np.uint64:
 
 @jitable
 def _add(first: np.uint64, second: np.uint64, third: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """The sum of three bits at each of 64 places: its lower bit and its upper one."""
+    """The sums of three bits at each of 64 positions: low and high bits."""
     half = first ^ second
     return half ^ third, (first & second) | (half & third)
 
 
 @jitable
 def _above(planes: _Hashes, bound: np.uint64) -> np.uint64:
-    """The bits whose counters are above the bound: all are compared with it at once, from their highest bits on."""
+    """The bits whose counters are above the bound, compared all at once from the highest bits on."""
     above, equal = np.uint64(0), ~np.uint64(0)
     for plane in range(_BITS - 1, -1, -1):
         if (bound >> np.uint64(plane)) & np.uint64(1):
@@ -154,52 +154,50 @@ def _above(planes: _Hashes, bound: np.uint64) -> np.uint64:
     return above
 
 
-# The compiled part of looking words up: one pass over the characters of a text, one over its words.
-#
-# Importing this file needs numba (the extra `fast`). It hashes words as `word_lookup.WordLookup` does with numpy, and
-# reads the slots of a `word_table.WordTable` as that does.
-
 Codes = npt.NDArray[np.uint32]
-#: What `word_lookup.Known` holds. Handed over as one, it would take numba a microsecond more to look into it.
-KnownParts = tuple[Codes, HashArray, HashArray, IntArray, HashArray]
+#: The fields of `word_lookup.LookupTables`, passed separately, because unpacking a tuple costs numba a microsecond.
+LookupParts = tuple[Codes, HashArray, HashArray, IntArray, HashArray]
 
 
 @cached_njit
 def hash_words(codes: Codes, cuts: LongArray, lower: Codes, base: np.uint64) -> tuple[LongArray, HashArray, IntArray]:
-    """Where words start and end, in turn; their hashes c0 + c1 base + c2 base^2 + ... of the characters c; how many
-    start before each cut."""
-    most = (len(codes) + 1) // 2 + len(cuts)
-    edges, hashes, places = np.empty(2 * most, np.int64), np.empty(most, np.uint64), np.empty(len(cuts), np.int32)
-    n_words, place, next_cut = 0, 0, 0
-    while place < len(codes):
-        code = lower[codes[place]]
+    """Starts and ends of words, alternating; their hashes c0 + c1 base + c2 base^2 + ... of the characters c; the
+    number of words before each cut."""
+    max_words = (len(codes) + 1) // 2 + len(cuts)
+    edges, hashes, positions = (
+        np.empty(2 * max_words, np.int64),
+        np.empty(max_words, np.uint64),
+        np.empty(len(cuts), np.int32),
+    )
+    n_words, position, next_cut = 0, 0, 0
+    while position < len(codes):
+        code = lower[codes[position]]
         if code == 0:
-            place += 1
+            position += 1
             continue
-        start = place
+        start = position
         while next_cut < len(cuts) and cuts[next_cut] <= start:
-            places[next_cut] = n_words
+            positions[next_cut] = n_words
             next_cut += 1
         limit = cuts[next_cut] if next_cut < len(cuts) else len(codes)
         word_hash, power = np.uint64(0), np.uint64(1)
         while code != 0:
             word_hash += np.uint64(code) * power
             power *= base
-            place += 1
-            if place == limit:
+            position += 1
+            if position == limit:
                 break
-            code = lower[codes[place]]
-        edges[2 * n_words], edges[2 * n_words + 1] = start, place
-        hashes[n_words] = word_hash if place - start <= MAX_WORD_CHARACTERS else np.uint64(TOO_LONG)
+            code = lower[codes[position]]
+        edges[2 * n_words], edges[2 * n_words + 1] = start, position
+        hashes[n_words] = word_hash if position - start <= MAX_WORD_CHARACTERS else np.uint64(TOO_LONG)
         n_words += 1
-    places[next_cut:] = n_words
-    return edges[: 2 * n_words], hashes[:n_words], places
+    positions[next_cut:] = n_words
+    return edges[: 2 * n_words], hashes[:n_words], positions
 
 
 @jitable
 def find_numbers(hashes: HashArray, slots: Slots, numbers: IntArray) -> int:
-    """Write the number of every hash; how many are unknown. In a loop of its own, in which one word need not wait for
-    the memory of another."""
+    """Write the number of every hash; return how many are unknown. A separate loop, so that memory accesses overlap."""
     last_slot, n_unknown = np.uint64(len(slots.hashes) - 1), 0
     for word in range(len(hashes)):
         mixed = hashes[word] * slots.mixing[0]
@@ -215,11 +213,11 @@ def find_numbers(hashes: HashArray, slots: Slots, numbers: IntArray) -> int:
 
 @cached_njit
 def find_words(
-    codes: Codes, cuts: LongArray, *known: *KnownParts
+    codes: Codes, cuts: LongArray, *lookup_tables: *LookupParts
 ) -> tuple[LongArray, HashArray, IntArray, int, IntArray]:
-    """What `word_lookup.Found` holds, in its order, and how many words start before each cut."""
-    lower, powers, slot_hashes, slot_numbers, mixing = known
-    edges, hashes, places = hash_words(codes, cuts, lower, powers[1])
+    """The fields of `word_lookup.FoundWords`, and the number of words before each cut."""
+    lower, powers, slot_hashes, slot_numbers, mixing = lookup_tables
+    edges, hashes, positions = hash_words(codes, cuts, lower, powers[1])
     numbers = np.empty(len(hashes), np.int32)
     n_unknown = find_numbers(hashes, Slots(slot_hashes, slot_numbers, mixing), numbers)
-    return edges, hashes, numbers, n_unknown, places
+    return edges, hashes, numbers, n_unknown, positions

@@ -1,12 +1,10 @@
-"""Words of a text: cut, stop words marked, the others Porter-stemmed and numbered.
+"""The tokenizer: splits text into words, marks stop words, stems the others (Porter) and numbers them.
 
-Rules
 - A word is a maximal run of Unicode letters and digits in the lower-cased text.
-- Stop words, and words of more than `MAX_WORD_CHARACTERS`, keep their place in the stream as `STOP`, so that word
-  positions stay true.
-- Numbers are given to stems in order of first appearance, from 1.
+- Stop words, and words of more than `MAX_WORD_CHARACTERS`, stay in the stream as `STOP`, so that positions are kept.
+- Stems are numbered from 1 in order of first appearance.
 
-`WordScanner.scan` works on whole pages and `plain_words` word by word; both say the same.
+`WordScanner.scan` processes whole pages and `plain_words` single words, with the same result.
 """
 
 import functools
@@ -20,13 +18,11 @@ import numpy as np
 import Stemmer
 
 from scenthound.model import IntArray, LongArray
-from scenthound.text.word_lookup import Bytes, Found, Known, WordLookup
+from scenthound.text.word_lookup import Bytes, FoundWords, LookupTables, WordLookup
 from scenthound.text.word_table import MAX_WORD_CHARACTERS
 
-# The English words that carry grammar and no subject, by grammatical class.
-#
-# Rules: a stop word is compared after lower-casing and before stemming, and as the word scanner cuts it: at every
-# character that is no letter and no digit, so that "don't" is "don" and "t".
+# English stop words, by grammatical class. They are compared after lower-casing and before stemming, and split like
+# other words at every character that is no letter or digit, so that "don't" is "don" and "t".
 
 _ARTICLES_AND_DETERMINERS = """
 a an the this that these those each every either neither some any no none all both half such another other others
@@ -81,7 +77,7 @@ _SMALL_TALK_AND_ABBREVIATIONS = """
 yes ok eg ie etc et al viz cf
 """
 
-# What is left of "isn't", "we'll", "they've" when the apostrophe parts them.
+# Parts of "isn't", "we'll", "they've".
 _PIECES_OF_CONTRACTIONS = """
 ain aren couldn didn doesn don hadn hasn haven isn mightn mustn needn shan shouldn wasn weren won wouldn ll re ve
 """
@@ -100,7 +96,7 @@ STOP_WORDS = frozenset(
             _NUMERALS_AND_ORDER,
             _SMALL_TALK_AND_ABBREVIATIONS,
             _PIECES_OF_CONTRACTIONS,
-            # A letter alone is an initial, a list mark or the end of a contraction.
+            # A single letter is an initial, a list mark or the end of a contraction.
             " ".join(string.ascii_lowercase),
         )
     ).split()
@@ -111,10 +107,10 @@ STOP = 0
 
 _WORD = re.compile(r"[^\W_]+")
 _SEPARATOR = re.compile(r"[\W_]")
-#: Longer texts are scanned in pieces of about this many characters, which keeps the arrays in the cache.
+#: Longer texts are scanned in pieces of about this many characters, whose arrays fit the cache.
 _PIECE_CHARACTERS = 1 << 16
 _SALT_BITS = 63
-#: The two characters whose lower case is not a matter of one character alone.
+#: The two characters whose lower case depends on others, or is more than one character.
 _CAPITAL_SIGMA, _CAPITAL_DOTTED_I = "\u03a3", "\u0130"
 _NO_CUTS: LongArray = np.zeros(0, np.int64)
 
@@ -129,14 +125,14 @@ def plain_words(text: str) -> list[str]:
 
 
 def stems_of(text: str) -> list[str]:
-    """The stem of every word in order, stop words left out."""
+    """The stems of a text in order, without stop words."""
     return [stem for stem in plain_words(text) if stem]
 
 
 class WordScanner:
-    """Turns texts into arrays of stem numbers, with a vocabulary that grows as it reads.
+    """Converts texts to arrays of stem numbers with a growing vocabulary.
 
-    `stems[number]` is the stem; `stems[STOP]` is "". The salt is an unpredictable one unless it is handed in.
+    `stems[number]` is the stem; `stems[STOP]` is "". The salt of the hashes is random by default.
     """
 
     def __init__(self, salt: int | None = None) -> None:
@@ -146,7 +142,7 @@ class WordScanner:
         self._lookup = WordLookup(secrets.randbits(_SALT_BITS) if salt is None else salt, STOP)
 
     def add_stems(self, stems: Sequence[str]) -> IntArray:
-        """The number of each stem; those never seen get the next ones, so a saved vocabulary comes back as it was."""
+        """The number of each stem; new ones get the next numbers, so that a saved vocabulary is restored exactly."""
         return np.fromiter(map(self._number_of, stems), np.int32, len(stems))
 
     def scan(self, text: str) -> IntArray:
@@ -154,30 +150,30 @@ class WordScanner:
         return self.scan_cut(text, _NO_CUTS)[0]
 
     def scan_cut(self, text: str, cuts: LongArray) -> tuple[IntArray, IntArray]:
-        """The number of every word in order, and how many words stand before each cut.
+        """The number of every word in order, and the number of words before each cut.
 
-        A cut is a place between two characters, 0 to the length of the text, that parts words. They are ascending."""
+        Cuts are ascending positions, 0 to the length of the text, that separate words."""
         if _CAPITAL_SIGMA in text or _CAPITAL_DOTTED_I in text:
-            text, cuts = _lowered(text, cuts)
+            text, cuts = _lower(text, cuts)
         if len(text) <= _PIECE_CHARACTERS:
             return self._scan_piece(text, cuts)
         return self._scan_pieces(text, cuts)
 
-    def expect_much(self) -> None:
-        """There will be much to read: use compiled code from the beginning, if there is numba."""
-        self._lookup.expect_much()
+    def use_compiled(self) -> None:
+        """Use compiled code from the start, if numba is installed."""
+        self._lookup.use_compiled()
 
     @property
     def is_compiled(self) -> bool:
-        """Whether it scans with compiled code, so that others may read texts for it with such code too."""
+        """Whether it uses compiled code, so that compiled code may also find words for it."""
         return self._lookup.is_compiled
 
-    def known(self) -> Known:
-        """What compiled code looks words up with, until more words are learned."""
-        return self._lookup.known()
+    def lookup_tables(self) -> LookupTables:
+        """The tables for compiled lookups; valid until words are added."""
+        return self._lookup.lookup_tables()
 
-    def learned(self, text: Bytes, found: Found) -> IntArray:
-        """The number of every word that was found with what is known in a text in UTF-8, after learning the others."""
+    def number_words(self, text: Bytes, found: FoundWords) -> IntArray:
+        """The numbers of words found by compiled code in a text in UTF-8, after adding the unknown ones."""
         if found.n_unknown:
             encoded = text.tobytes()
             self._learn(found, [encoded[start:end].decode() for start, end in found.unknown_spans()])
@@ -185,32 +181,32 @@ class WordScanner:
 
     def _scan_pieces(self, text: str, cuts: LongArray) -> tuple[IntArray, IntArray]:
         numbers: list[IntArray] = []
-        places: list[IntArray] = []
+        positions: list[IntArray] = []
         words_before = 0
         for start, end in _pieces(text):
-            # The last piece has the cuts at its end too.
+            # The last piece includes the cuts at its end.
             first, last = np.searchsorted(cuts, (start, end if end < len(text) else end + 1))
             numbers_here, places_here = self._scan_piece(text[start:end], cuts[first:last] - start)
             numbers.append(numbers_here)
-            places.append(places_here + np.int32(words_before))
+            positions.append(places_here + np.int32(words_before))
             words_before += len(numbers_here)
-        return np.concatenate(numbers), np.concatenate(places)
+        return np.concatenate(numbers), np.concatenate(positions)
 
     def _scan_piece(self, text: str, cuts: LongArray) -> tuple[IntArray, IntArray]:
-        found, places = self._lookup.find(text, cuts)
+        found, positions = self._lookup.find(text, cuts)
         if found.n_unknown:
             self._learn(found, [text[start:end] for start, end in found.unknown_spans()])
-        return found.numbers, places
+        return found.numbers, positions
 
-    def _learn(self, found: Found, words: list[str]) -> None:
-        """Number the words that the look-up did not know; it does from now on."""
+    def _learn(self, found: FoundWords, words: list[str]) -> None:
+        """Number the unknown words and add them to the lookup."""
         unknown = found.unknown()
         hashes = found.hashes[unknown].tolist()
         number_of: dict[int, int] = {}
         for word_hash, word in zip(hashes, words, strict=True):
             if word_hash not in number_of:
                 number_of[word_hash] = self._number(word.lower())
-        self._lookup.keep(number_of)
+        self._lookup.add(number_of)
         found.numbers[unknown] = [number_of[word_hash] for word_hash in hashes]
 
     def _number(self, word: str) -> int:
@@ -227,12 +223,12 @@ class WordScanner:
 
 @functools.cache
 def _stemmer() -> Stemmer.Stemmer:
-    # Without its cache: the scanner asks for a word once, and the cache costs more than stemming.
+    # Without its cache: the scanner stems a word once, and the cache costs more than stemming.
     return Stemmer.Stemmer("porter", 0)
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Starts and ends of pieces that are cut after separators, so that no word is parted."""
+    """Starts and ends of pieces, split after separators, so that no word is split."""
     start = 0
     while len(text) - start > _PIECE_CHARACTERS:
         separator = _SEPARATOR.search(text, start + _PIECE_CHARACTERS)
@@ -242,25 +238,23 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
-def _lowered(text: str, cuts: LongArray) -> tuple[str, LongArray]:
-    """The text in lower case, and where the cuts are in it: what they part is lowered apart, and may get longer."""
+def _lower(text: str, cuts: LongArray) -> tuple[str, LongArray]:
+    """The text in lower case, which may be longer, and the cuts in it. The parts between cuts are lowered
+    separately."""
     bounds = [0, *cuts.tolist(), len(text)]
     parts = [text[start:end].lower() for start, end in itertools.pairwise(bounds)]
     return "".join(parts), np.cumsum([len(part) for part in parts[:-1]], dtype=np.int64)
 
 
-# The vocabulary of a crawl that runs: it grows with every page, and every word that is asked for has a number.
-
-
 class LiveWords:
-    """The words of a scanner as an index. Words of topics and of training pages are taken into the vocabulary before
-    any page was read, so that pages which have them later can be told by them."""
+    """The growing vocabulary of a running crawl. Words of topics and training pages are added before any page is read,
+    so that they are recognised in later pages."""
 
     def __init__(self, scanner: WordScanner) -> None:
         self._scanner = scanner
 
     def find_words(self, stems: list[str]) -> IntArray:
-        """The number of each stem; a new one is numbered."""
+        """The number of each stem; new ones are added."""
         return self._scanner.add_stems(stems)
 
     @property

@@ -1,8 +1,7 @@
 """Term vectors: counts, tf, tf*idf and SMART atc weights, and cosines between them.
 
-A document is its distinct words with their counts; many documents are rows laid end to end (CSR). The set S that
-document frequencies are counted over is always handed in, because the studies count over the pool of crawled pages, not
-over the whole web.
+A document is its distinct words with their counts; many documents are rows of a CSR matrix. Document frequencies are
+always passed in, because the studies count them over the pool of crawled pages, not over the whole web.
 """
 
 import math
@@ -31,7 +30,7 @@ class TermRows:
         return len(self.offset) - 1
 
     def take(self, documents: IntArray) -> "TermRows":
-        """The rows of some documents, in the order asked."""
+        """The rows of some documents, in the given order."""
         starts = self.offset[documents]
         lengths = self.offset[documents + 1] - starts
         offset = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
@@ -55,7 +54,7 @@ class TermRows:
         return maxima
 
     def _filled(self) -> BoolArray:
-        # reduceat gives an empty row the value of the next one, so empty rows are kept away from it.
+        # reduceat gives an empty row the value of the next one, so empty rows are excluded.
         return self.offset[1:] > self.offset[:-1]
 
     def document_frequency(self, n_words: int) -> IntArray:
@@ -64,13 +63,13 @@ class TermRows:
 
 
 def count_words(words: IntArray) -> TermRows:
-    """One document from its word stream; stop words (id 0) are left out."""
+    """One document from its words, without stop words (id 0)."""
     term, count = np.unique(words[words != 0], return_counts=True)
     return TermRows(np.array([0, len(term)], dtype=np.int64), term.astype(np.int32), count.astype(np.int32))
 
 
 def word_norm(words: IntArray) -> float:
-    """The length of the vector of a page's word counts, stop words (id 0) left out."""
+    """The Euclidean norm of a page's word counts, without stop words (id 0)."""
     return math.sqrt(_word_counts().squared_norm(words)) if is_loaded() else plain_word_norm(words)
 
 
@@ -82,7 +81,7 @@ def _word_counts() -> "WordCounts":
 
 
 def plain_word_norm(words: IntArray) -> float:
-    """What `word_norm` says, without numba."""
+    """`word_norm` without numba."""
     in_order = np.sort(words)
     in_order = in_order[in_order.searchsorted(0, "right") :]
     is_edge = np.ones(len(in_order) + 1, np.bool_)
@@ -93,8 +92,8 @@ def plain_word_norm(words: IntArray) -> float:
 
 
 def total_weight(words: IntArray, weights: FloatArray) -> float:
-    """The sum of the weights of all words of a page, which are whole numbers; the last weight is that of all words that
-    the others are not for."""
+    """The sum of the weights of all words of a page; weights are whole numbers, and the last one is that of all higher
+    word numbers."""
     if is_loaded():
         from scenthound.text.compiled import total_weight as compiled_total_weight
 
@@ -103,29 +102,28 @@ def total_weight(words: IntArray, weights: FloatArray) -> float:
 
 
 def plain_total_weight(words: IntArray, weights: FloatArray) -> float:
-    """What `total_weight` says, without numba."""
+    """`total_weight` without numba."""
     return float(weights.take(words, mode="clip").sum())
 
 
 def occurrences(words: IntArray, keywords: IntArray) -> tuple[LongArray, LongArray]:
-    """Where keywords stand among the words, in their order, and which keyword it is each time; the keywords
-    are ascending, each once."""
+    """The positions of keywords among the words, and which keyword is at each; keywords are ascending and distinct."""
     if not len(keywords):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     nearest = np.searchsorted(keywords, words)
-    places = np.flatnonzero(keywords.take(nearest, mode="clip") == words)
-    return places, nearest[places]
+    positions = np.flatnonzero(keywords.take(nearest, mode="clip") == words)
+    return positions, nearest[positions]
 
 
 def count_windows(words: IntArray, first: IntArray, last: IntArray, n_words: int) -> TermRows:
-    """The windows `words[first:last]` of one page as documents; ids are below `n_words`, stop words are left out."""
+    """The windows `words[first:last]` of one page as documents, without stop words; ids are below `n_words`."""
     id_bits = n_words.bit_length()
     lengths = last - first
     window = np.repeat(np.arange(len(lengths)), lengths)
-    place = (last - lengths.cumsum()).take(window)
-    place += np.arange(len(place))
-    word = words.take(place)
-    # Sorted, equal words of one window stand together, windows in order: each run of equal keys is one term.
+    position = (last - lengths.cumsum()).take(window)
+    position += np.arange(len(position))
+    word = words.take(position)
+    # Sorted by window and word, each run of equal keys is one term.
     keys = ((window << id_bits) + word)[word != 0]
     keys.sort()
     is_edge = np.ones(len(keys) + 1, np.bool_)
@@ -143,7 +141,7 @@ def tf_weights(rows: TermRows) -> FloatArray:
 
 
 def tf_idf_weights(rows: TermRows, document_frequency: IntArray, n_documents: int) -> FloatArray:
-    """`f * (1 + ln(|S| / n))` (menczer2001 section 4.3). A word that no document of S has weighs nothing."""
+    """`f * (1 + ln(|S| / n))` (menczer2001 section 4.3). Words in no document of S have weight 0."""
     return rows.count * _over_known(1.0 + _log_inverse(document_frequency, n_documents), document_frequency)[rows.term]
 
 
@@ -152,8 +150,7 @@ def atc_weights(
 ) -> FloatArray:
     """SMART atc before normalisation: `1/2 (1 + f / max f in the vector) * ln(|S| / n)` (SPEC section 6).
 
-    With `largest_count` that one number stands in the place of every vector's own maximum: menczer2001 prints a
-    maximum over all words of all pages."""
+    `largest_count` replaces the maximum of every vector: menczer2001 prints a maximum over all words of all pages."""
     maxima = np.repeat(rows.row_maxima(), np.diff(rows.offset)) if largest_count is None else largest_count
     augmented = 0.5 * (1.0 + rows.count / maxima)
     return augmented * _over_known(_log_inverse(document_frequency, n_documents), document_frequency)[rows.term]

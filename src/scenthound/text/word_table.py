@@ -1,8 +1,8 @@
-"""A hash table from 64-bit hashes to small numbers that takes and answers whole arrays at once.
+"""A vectorised hash table from 64-bit hashes to small numbers.
 
-Rules: open addressing with linear probing over a power of two of slots, of which at most a quarter is taken, so that
-nearly every look-up ends at its first slot. A slot is free while its number is `ABSENT`. Which slot a hash wants is
-the secret of each table, so that nobody can choose hashes that crowd together, even if they can choose the hashes.
+It uses open addressing with linear probing over a power of two of slots, of which at most a quarter is used, so that
+nearly every lookup ends at its first slot. A slot is free while its number is `ABSENT`. The first slot of a hash
+depends on secret factors of the table, so that nobody can choose hashes that cluster.
 """
 
 import secrets
@@ -15,20 +15,20 @@ from scenthound.model import IntArray, LongArray
 
 ABSENT = -1
 MAX_WORD_CHARACTERS = 40
-#: The hash that stands for every word too long to be one; others have it no likelier than any other hash.
+#: The hash of all words that are too long; other words have it with no higher probability than any other hash.
 TOO_LONG = 1
 
 HashArray = npt.NDArray[np.uint64]
 
 _HASH_BITS = 64
-#: A hash is folded by so many bits between two products.
+#: A hash is folded by this many bits between two products.
 HALF_BITS = 32
 _FIRST_SLOT_BITS = 12
 _SLOTS_PER_HASH = 4
 
 
 class Slots(NamedTuple):
-    """The slots of a table, and the two factors and the shift that lead a hash to its first slot."""
+    """The slots of a table, and the two factors and the shift that give the first slot of a hash."""
 
     hashes: HashArray
     numbers: IntArray
@@ -36,7 +36,7 @@ class Slots(NamedTuple):
 
 
 class WordTable:
-    """Hash to number; numbers are 0 or more, `ABSENT` answers for what was never put."""
+    """Maps hashes to numbers of 0 or more; `ABSENT` for unknown hashes."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -53,14 +53,14 @@ class WordTable:
         return numbers
 
     def put(self, hashes: HashArray, numbers: IntArray) -> None:
-        """Keep the numbers of different hashes of which none was put before."""
+        """Add distinct hashes, none of which is in the table."""
         self._count += len(hashes)
         if _SLOTS_PER_HASH * self._count > len(self._hashes):
             self._grow()
         slots = self._first_slots(hashes)
         while len(slots):
             free = self._numbers[slots] == ABSENT
-            # Of several that want one free slot the last gets it, the others try the next slot.
+            # Of several hashes with the same free slot the last gets it, the others try the next slot.
             self._hashes[slots[free]] = hashes[free]
             settled = free & (self._hashes[slots] == hashes)
             self._numbers[slots[settled]] = numbers[settled]
@@ -68,21 +68,21 @@ class WordTable:
             slots = (slots[~settled] + 1) & self._last_slot
 
     def slots(self) -> Slots:
-        """What a compiled reader needs."""
+        """The arrays for compiled lookups."""
         return Slots(self._hashes, self._numbers, self._mixing)
 
     def _probe(self, hashes: HashArray, slots: LongArray, numbers: IntArray) -> IntArray:
-        """Follow hashes whose first slot holds another one, and its number, to the slot that is theirs or free."""
+        """Continue with hashes whose first slot has another one, up to their own slot or a free one."""
         searching = np.flatnonzero(numbers != ABSENT)
         while len(searching):
             slots[searching] = (slots[searching] + 1) & self._last_slot
             numbers[searching] = self._numbers[slots[searching]]
-            is_other = self._hashes[slots[searching]] != hashes[searching]
-            searching = searching[is_other & (numbers[searching] != ABSENT)]
+            is_different = self._hashes[slots[searching]] != hashes[searching]
+            searching = searching[is_different & (numbers[searching] != ABSENT)]
         return numbers
 
     def _first_slots(self, hashes: HashArray) -> LongArray:
-        # A product alone keeps evenly spaced hashes evenly spaced; folded between two products, nothing is kept.
+        # A product alone would keep evenly spaced hashes evenly spaced; the folding between two products does not.
         mixed = hashes * self._first_factor
         mixed ^= mixed >> np.uint64(HALF_BITS)
         mixed *= self._second_factor
@@ -97,8 +97,8 @@ class WordTable:
         self._mixing: HashArray = np.array([self._first_factor, self._second_factor, self._shift], np.uint64)
 
     def _grow(self) -> None:
-        taken = self._numbers != ABSENT
-        hashes, numbers = self._hashes[taken], self._numbers[taken]
+        used = self._numbers != ABSENT
+        hashes, numbers = self._hashes[used], self._numbers[used]
         self._make_slots((_SLOTS_PER_HASH * self._count - 1).bit_length() + 1)
         self._count -= len(hashes)
         self.put(hashes, numbers)

@@ -1,9 +1,8 @@
-"""A directory's tree of categories with the number of external links in each: what the selection rules look at.
+"""The category tree of a directory with numbers of external links, and topics made of its categories.
 
-A category's place is its path, so the tree is complete even where a dump misses categories in between.
-Siblings stand in the order in which they were first named, by their parent's list of children where there
-is one. Per category only the path and three numbers are kept, so that a directory of a million categories
-fits in memory.
+Parents follow from paths, so the tree is complete even if a dump lacks intermediate categories. Siblings are in the
+order of their first occurrence, which is their parent's list of children if there is one. Only a path and three numbers
+are stored per category, so that a directory of a million categories fits in memory.
 """
 
 import random
@@ -17,7 +16,7 @@ import numpy as np
 
 from scenthound.model import BoolArray, IntArray, LongArray, Topic
 from scenthound.topics.files import ROOT, parent_path, path_words
-from scenthound.topics.odp import Cut, ListedPage, read_categories, read_listings
+from scenthound.topics.odp import ListedPage, Truncation, read_categories, read_listings
 from scenthound.topics.split import split_examples
 
 
@@ -34,7 +33,7 @@ class Directory:
         return list(self._number)
 
     def add(self, path: str) -> int:
-        """The number of a category, which is taken in with its ancestors where it is new."""
+        """Add a category and its ancestors where they are new; return its number."""
         missing = []
         while path not in self._number:
             missing.append(path)
@@ -50,12 +49,12 @@ class Directory:
         self._n_links[self.add(path)] += n_links
 
     def tree(self) -> "Tree":
-        """The directory as it is now, ready for questions."""
+        """The tree of all categories so far."""
         return Tree(self.paths, np.array(self._parent, np.int32), np.array(self._n_links, np.int64))
 
 
 class Tree:
-    """What can be asked of a directory. Its arrays are indexed by category number."""
+    """An immutable category tree. Arrays are indexed by category number."""
 
     def __init__(self, paths: Sequence[str], parent: IntArray, n_links: LongArray) -> None:
         self.paths = paths
@@ -68,7 +67,7 @@ class Tree:
 
     @cached_property
     def n_links_below(self) -> LongArray:
-        """The links of each whole subtree. A link listed in two categories of it counts twice."""
+        """The links of each subtree. A link listed in two of its categories counts twice."""
         total = self.n_links.copy()
         for depth in range(int(self.level.max()), 0, -1):
             at_depth = np.flatnonzero(self.level == depth)
@@ -83,7 +82,7 @@ class Tree:
 
     @cached_property
     def level(self) -> IntArray:
-        """How far each category is below the root, which is 0."""
+        """The depth of each category; that of the root is 0."""
         level = np.zeros(len(self.parent), np.int32)
         for number, parent in enumerate(self.parent.tolist()):
             if number:
@@ -92,7 +91,7 @@ class Tree:
 
     @cached_property
     def _by_parent(self) -> IntArray:
-        # The root's parent is -1, so it sorts first and is cut off; a stable sort keeps the order of siblings.
+        # The parent of the root is -1, so it is first and removed; a stable sort keeps the order of siblings.
         by_parent: IntArray = np.argsort(self.parent, kind="stable")[1:].astype(np.int32)
         return by_parent
 
@@ -102,33 +101,33 @@ class Tree:
         return np.concatenate([np.zeros(1, np.int64), np.cumsum(n_children, dtype=np.int64)])
 
 
-def odp_tree(structure: Path | None, content: Path, on_cut: Callable[[Cut], None]) -> Tree:
-    """The tree of an Open Directory dump; without its structure file siblings stand as the content file names them."""
+def odp_tree(structure: Path | None, content: Path, on_truncated: Callable[[Truncation], None]) -> Tree:
+    """The tree of an Open Directory dump; without a structure file siblings are in the order of the content file."""
     directory = Directory()
     if structure is not None:
-        for category in read_categories(structure, on_cut):
+        for category in read_categories(structure, on_truncated):
             directory.add(category.path)
             for child in category.children:
                 directory.add(child)
-    for listing in read_listings(content, on_cut):
+    for listing in read_listings(content, on_truncated):
         directory.add_links(listing.path, len(listing.pages))
     return directory.tree()
 
 
 def topic_tree(topics: Iterable[Topic]) -> Tree:
-    """The tree of topics that carry paths. A topic's examples are links of the deepest topics that name them.
+    """The tree of topics with paths. Examples are links of the deepest topics that have them.
 
-    Collections repeat the examples of a topic in the topics above it; counted where they are deepest, each link
-    counts once in a subtree, as in a directory.
+    Collections repeat the examples of a topic in its parents; counted only in the deepest topic, each link counts once
+    in a subtree, as in a directory.
     """
     directory = Directory()
-    filed = [topic for topic in topics if topic.path]
-    for topic in filed:
+    with_paths = [topic for topic in topics if topic.path]
+    for topic in with_paths:
         directory.add(topic.path)
     counted: dict[str, set[str]] = {}
-    for topic in sorted(filed, key=lambda topic: -topic.path.count("/")):
-        seen_here = counted.setdefault(topic.path, set())
-        new = set(topic.examples) - seen_here
+    for topic in sorted(with_paths, key=lambda topic: -topic.path.count("/")):
+        already_counted = counted.setdefault(topic.path, set())
+        new = set(topic.examples) - already_counted
         directory.add_links(topic.path, len(new))
         above = topic.path
         while above:
@@ -137,30 +136,33 @@ def topic_tree(topics: Iterable[Topic]) -> Tree:
     return directory.tree()
 
 
-# Topics made of chosen categories: keywords from the path, examples from the links, a description by the editors.
-#
-# The content file is read a second time, and only what the chosen categories list is kept.
+# Topics of selected categories: keywords from the path, examples from the links, description by the editors. The
+# content file is read a second time, and only the pages of the selected categories are stored.
 
 N_EXAMPLES = 10
 
 
-def leaf_topics(content: Path, paths: Sequence[str], on_cut: Callable[[Cut], None]) -> list[Topic]:
-    """S1 section 5.1, S2 section 2.1: the first ten links are the examples, and what the editors wrote of them the
-    description."""
-    pages = _pages_below(content, paths, on_cut)
+def leaf_topics(content: Path, paths: Sequence[str], on_truncated: Callable[[Truncation], None]) -> list[Topic]:
+    """S1 section 5.1, S2 section 2.1: the first ten links are the examples, and their texts the description."""
+    pages = _pages_below(content, paths, on_truncated)
     return [_topic(path, pages[path][:N_EXAMPLES]) for path in paths]
 
 
 def level_topics(
-    content: Path, paths: Sequence[str], rng: random.Random, on_cut: Callable[[Cut], None], *, n_seeds: int = 10
+    content: Path,
+    paths: Sequence[str],
+    rng: random.Random,
+    on_truncated: Callable[[Truncation], None],
+    *,
+    n_seeds: int = 10,
 ) -> list[Topic]:
     """S3, "Topic selection", step 3: all links of the subtree, ten random ones as seeds and the others as targets."""
-    pages = _pages_below(content, paths, on_cut)
+    pages = _pages_below(content, paths, on_truncated)
     return [_with_seeds_and_targets(_topic(path, pages[path]), rng, n_seeds) for path in paths]
 
 
-def chosen_topics(topics: Iterable[Topic], paths: Collection[str]) -> list[Topic]:
-    """The topics of a topic file at the chosen paths, in the order of the paths, as the file has them."""
+def topics_at_paths(topics: Iterable[Topic], paths: Collection[str]) -> list[Topic]:
+    """The topics of a topic file at the given paths, in the order of the paths."""
     at_path: dict[str, list[Topic]] = {path: [] for path in paths}
     for topic in topics:
         if topic.path in at_path:
@@ -168,10 +170,12 @@ def chosen_topics(topics: Iterable[Topic], paths: Collection[str]) -> list[Topic
     return [topic for path in paths for topic in at_path[path]]
 
 
-def _pages_below(content: Path, paths: Sequence[str], on_cut: Callable[[Cut], None]) -> dict[str, list[ListedPage]]:
-    """The distinct pages of each chosen subtree, in the directory's order."""
+def _pages_below(
+    content: Path, paths: Sequence[str], on_truncated: Callable[[Truncation], None]
+) -> dict[str, list[ListedPage]]:
+    """The distinct pages of each subtree, in the order of the directory."""
     pages: dict[str, dict[str, ListedPage]] = {path: {} for path in paths}
-    for listing in read_listings(content, on_cut):
+    for listing in read_listings(content, on_truncated):
         above = listing.path
         while above:
             if above in pages:

@@ -1,10 +1,11 @@
-"""Topic files: TOML with `[[topic]]` tables, or JSON Lines with one topic a line, plain, gzip or Zstandard.
+"""Topic files: TOML with `[[topic]]` tables, or JSON Lines with one topic per line, plain, gzip or Zstandard.
 
-Rules. The name tells TOML from JSON Lines. How a file is compressed is told by its content when it is read,
-and by .gz or .zst at the end of its name when it is written. Fields that Scenthound does not know are
-ignored, because collections carry their own. `main_page` is one more page of `description_from`. Null is the
-same as missing. Keywords may be missing only where the path has words to take their place. A path is at most
-`MAX_LEVELS` deep. What is written reads back as the same topics, and a reader never sees half a file.
+- The name decides between TOML and JSON Lines. Compression is detected by content when reading, and follows the
+  suffix .gz or .zst when writing.
+- Unknown fields are ignored, because collections have their own. `main_page` is added to `description_from`. Null is
+  the same as missing. Keywords may be missing if the path has words, which replace them.
+- A path has at most `MAX_LEVELS` levels.
+- Written topics read back unchanged, and files are replaced atomically.
 """
 
 import json
@@ -19,17 +20,16 @@ from scenthound.errors import InvalidInput, InvalidTopic, printable
 from scenthound.files import compressed_as, text_of, write_atomic
 from scenthound.model import Topic
 
-# Category paths such as `Top/Science/Chemistry`: their words and their parents.
-
+#: The root of category paths such as `Top/Science/Chemistry`.
 ROOT = "Top"
-#: Directories of people are some fifteen levels deep; much more is a mistake, or made to hurt.
+#: Real directories have about fifteen levels.
 MAX_LEVELS = 100
 
 
 def path_words(path: str) -> tuple[str, ...]:
-    """The words of a category path, the root left out (keywords of S2 section 2.1).
+    """The words of a category path without the root (keywords of S2 section 2.1).
 
-    Underscores part words. A word that comes twice, whatever its case, counts once: keywords are a set in S2.
+    Underscores separate words. Words are distinct, ignoring case: keywords are a set in S2.
     """
     parts = path.split("/")
     if parts and parts[0] == ROOT:
@@ -38,7 +38,7 @@ def path_words(path: str) -> tuple[str, ...]:
 
 
 def distinct_words(words: Iterable[str]) -> tuple[str, ...]:
-    """The words in their order, without marks that hold no letter or digit and without repetitions."""
+    """The distinct words with a letter or a digit, in order, ignoring case."""
     first_spelling: dict[str, str] = {}
     for word in words:
         if any(character.isalnum() for character in word):
@@ -47,7 +47,7 @@ def distinct_words(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def parent_path(path: str) -> str:
-    """The path one level up; the empty path above the root."""
+    """The path of the parent; empty for the root."""
     return path.rpartition("/")[0]
 
 
@@ -62,32 +62,32 @@ _TEXTS = ("path", "description")
 
 
 def read_topics(path: str | os.PathLike[str]) -> list[Topic]:
-    """All topics of a file, in its order."""
+    """All topics of a file, in order."""
     file = Path(path)
     parse = _parser(file)
     topics: dict[str, Topic] = {}
-    for place, fields in parse(printable(file), text_of(file)):
-        topic = _topic(place, fields)
+    for position, fields in parse(printable(file), text_of(file)):
+        topic = _topic(position, fields)
         if topic.id in topics:
-            raise InvalidTopic(f"{place}: a second topic with the id {topic.id!r}; give each topic an id of its own.")
+            raise InvalidTopic(f"{position}: duplicate topic id {topic.id!r}. Give each topic an id of its own.")
         topics[topic.id] = topic
     if not topics:
-        raise InvalidTopic(f"{printable(file)}: no topics in this file; write at least one with an id and keywords.")
+        raise InvalidTopic(f"{printable(file)} contains no topics. Add at least one with an id and keywords.")
     return list(topics.values())
 
 
 def write_topics(path: str | os.PathLike[str], topics: Iterable[Topic]) -> None:
-    """Write topics in the format that the name tells; the old file stays until the new one is whole."""
+    """Write topics in the format of the file name, atomically."""
     file = Path(path)
     as_text = _toml if _parser(file) is _toml_tables else _json_lines
     try:
         content = as_text(topics).encode()
     except UnicodeEncodeError as error:
         raise InvalidTopic(
-            f"{printable(file)}: a topic's text is not valid Unicode ({error.reason}); mend it first."
+            f"Cannot write {printable(file)}: a topic contains invalid Unicode ({error.reason}). Fix its text."
         ) from error
     if not content:
-        raise InvalidTopic(f"{printable(file)}: there are no topics to write; give at least one.")
+        raise InvalidTopic(f"Cannot write {printable(file)}: there are no topics. Pass at least one.")
     write_atomic(file, compressed_as(file, content))
 
 
@@ -98,7 +98,7 @@ def _parser(file: Path) -> Callable[[str, str], Iterator[tuple[str, Fields]]]:
     if name.endswith((".jsonl", ".ndjson")):
         return _json_objects
     raise InvalidInput(
-        f"{printable(file)}: no name of a topic file; use .toml or .jsonl, also with .gz or .zst after it."
+        f"{printable(file)} is not a topic file name. Use .toml or .jsonl, optionally followed by .gz or .zst."
     )
 
 
@@ -106,88 +106,86 @@ def _toml_tables(file: str, text: str) -> Iterator[tuple[str, Fields]]:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{file}: not TOML: {error}; mend it there.") from error
+        raise InvalidInput(f"{file} is not valid TOML: {error}. Fix it there.") from error
     except RecursionError:
-        raise InvalidInput(
-            f"{file}: lists or tables that are nested too deeply; a topic needs no more than one."
-        ) from None
+        raise InvalidInput(f"{file}: lists or tables are nested too deeply. A topic needs one level only.") from None
     except ValueError as error:
-        # Numbers that are TOML by their form and that Python still does not take.
-        raise InvalidInput(f"{file}: a number with too many digits; a topic needs none, so take it out.") from error
+        # Valid TOML numbers that Python rejects.
+        raise InvalidInput(f"{file}: a number has too many digits. Topics need no numbers; remove it.") from error
     tables = document.get("topic", [])
     if not isinstance(tables, list):
-        raise InvalidTopic(f"{file}: `topic` is no list of tables; head each topic with [[topic]].")
+        raise InvalidTopic(f"{file}: `topic` is not a list of tables. Start each topic with [[topic]].")
     for number, table in enumerate(tables, 1):
-        yield f"{file}, topic {number}", _checked_object(f"{file}, topic {number}", table)
+        yield f"{file}, topic {number}", _require_object(f"{file}, topic {number}", table)
 
 
 def _json_objects(file: str, text: str) -> Iterator[tuple[str, Fields]]:
-    # Not splitlines(): JSON strings may hold U+2028 and other separators that it would cut at.
+    # Not splitlines(): JSON strings may contain U+2028 and other line separators.
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        place = f"{file}, line {number}"
+        position = f"{file}, line {number}"
         try:
             fields = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            raise InvalidInput(f"{place}: not JSON ({error.msg}); each line must be one topic object.") from error
-        yield place, _checked_object(place, fields)
+            raise InvalidInput(f"{position}: invalid JSON ({error.msg}). Write one topic object per line.") from error
+        yield position, _require_object(position, fields)
 
 
-def _checked_object(place: str, fields: object) -> Fields:
+def _require_object(position: str, fields: object) -> Fields:
     if not isinstance(fields, dict):
-        raise InvalidTopic(f"{place}: a {type(fields).__name__}, not a topic; write fields such as id and keywords.")
+        raise InvalidTopic(f"{position}: expected an object with id and keywords, not {type(fields).__name__}.")
     return fields
 
 
-def _topic(place: str, fields: Fields) -> Topic:
-    topic_id = _string(place, fields, "id")
+def _topic(position: str, fields: Fields) -> Topic:
+    topic_id = _string(position, fields, "id")
     if not topic_id.strip():
-        raise InvalidTopic(f"{place}: a topic without an id; add one, such as id = 'chemistry'.")
-    place = f"{place} ({topic_id!r})"
-    path = _string(place, fields, "path")
+        raise InvalidTopic(f"{position}: the topic has no id. Add one, such as id = 'chemistry'.")
+    position = f"{position} ({topic_id!r})"
+    path = _string(position, fields, "path")
     if is_too_deep(path):
-        raise InvalidTopic(f"{place}: its path is more than {MAX_LEVELS} levels deep; shorten it.")
-    keywords = tuple(word for word in _strings(place, fields, "keywords") if word.strip()) or path_words(path)
+        raise InvalidTopic(f"{position}: the path has more than {MAX_LEVELS} levels. Shorten it.")
+    keywords = tuple(word for word in _strings(position, fields, "keywords") if word.strip()) or path_words(path)
     if not keywords:
-        raise InvalidTopic(f"{place}: no keywords, and no words in its path; add a list of keywords.")
+        raise InvalidTopic(f"{position}: the topic has no keywords and no path. Add a list of keywords.")
     return Topic(
         id=topic_id,
         keywords=keywords,
         path=path,
-        description=_string(place, fields, "description"),
-        examples=_strings(place, fields, "examples"),
-        seeds=_strings(place, fields, "seeds"),
-        targets=_strings(place, fields, "targets"),
-        description_from=_described_pages(place, fields),
+        description=_string(position, fields, "description"),
+        examples=_strings(position, fields, "examples"),
+        seeds=_strings(position, fields, "seeds"),
+        targets=_strings(position, fields, "targets"),
+        description_from=_description_pages(position, fields),
     )
 
 
-def _described_pages(place: str, fields: Fields) -> tuple[str, ...]:
-    pages = _strings(place, fields, "description_from")
-    main_page = _string(place, fields, "main_page")
+def _description_pages(position: str, fields: Fields) -> tuple[str, ...]:
+    pages = _strings(position, fields, "description_from")
+    main_page = _string(position, fields, "main_page")
     return pages if not main_page or main_page in pages else (*pages, main_page)
 
 
-def _string(place: str, fields: Fields, name: str) -> str:
+def _string(position: str, fields: Fields, name: str) -> str:
     value = fields.get(name)
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise InvalidTopic(f"{place}: {name} is a {type(value).__name__}; write it as a string.")
+        raise InvalidTopic(f"{position}: {name} must be a string, not {type(value).__name__}.")
     return value
 
 
-def _strings(place: str, fields: Fields, name: str) -> tuple[str, ...]:
+def _strings(position: str, fields: Fields, name: str) -> tuple[str, ...]:
     value = fields.get(name)
     if value is None:
         return ()
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise InvalidTopic(f'{place}: {name} is no list of strings; write it as ["...", "..."].')
+        raise InvalidTopic(f'{position}: {name} must be a list of strings, as in ["...", "..."].')
     return tuple(value)
 
 
-def _filled_fields(topic: Topic) -> dict[str, str | list[str]]:
+def _non_empty_fields(topic: Topic) -> dict[str, str | list[str]]:
     fields: dict[str, str | list[str]] = {"id": topic.id}
     fields.update({name: getattr(topic, name) for name in _TEXTS if getattr(topic, name)})
     fields.update({name: list(getattr(topic, name)) for name in _LISTS if getattr(topic, name)})
@@ -195,7 +193,7 @@ def _filled_fields(topic: Topic) -> dict[str, str | list[str]]:
 
 
 def _json_lines(topics: Iterable[Topic]) -> str:
-    return "".join(f"{json.dumps(_filled_fields(topic), ensure_ascii=False)}\n" for topic in topics)
+    return "".join(f"{json.dumps(_non_empty_fields(topic), ensure_ascii=False)}\n" for topic in topics)
 
 
 def _toml(topics: Iterable[Topic]) -> str:
@@ -204,7 +202,7 @@ def _toml(topics: Iterable[Topic]) -> str:
 
 def _toml_table(topic: Topic) -> str:
     lines = ["[[topic]]"]
-    for name, value in _filled_fields(topic).items():
+    for name, value in _non_empty_fields(topic).items():
         if isinstance(value, str):
             lines.append(f"{name} = {_toml_string(value)}")
         else:
@@ -213,5 +211,5 @@ def _toml_table(topic: Topic) -> str:
 
 
 def _toml_string(text: str) -> str:
-    # A JSON string is a TOML string but for the delete character, which TOML wants escaped.
+    # A JSON string is a TOML string, except for the delete character, which must be escaped in TOML.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,10 +1,14 @@
-"""The Open Directory's RDF dumps, read as a stream: categories from the structure file, pages from the content file.
+"""Streaming readers of Open Directory RDF dumps: categories of the structure file, pages of the content file.
 
-Rules. Memory does not grow with the file. A file that is cut or damaged gives everything before that place,
-the category it breaks off in with what was read of it, and then reports the place. A category more than
-`MAX_LEVELS` below the root is left out with its pages. Texts come without HTML tags and entities; URLs and
-paths as written. The namespaces differ from dump to dump, so prefixes are not looked at. The root, which some
-dumps leave nameless, is `Top`.
+- Memory does not grow with the file.
+- A truncated or corrupt file is read up to the damage, including the incomplete last category; then the position is
+  reported.
+- Categories more than `MAX_LEVELS` below the root are omitted with their pages.
+- Texts come without HTML tags and entities; URLs and paths are as written.
+- Namespace prefixes differ between dumps and are ignored. The root, which has no name in some dumps, is `Top`.
+- Characters that XML forbids, but real dumps contain, are repaired: control characters are removed, invalid UTF-8
+  becomes U+FFFD, bare ampersands and HTML entities are escaped. Line feeds stay, so that line numbers are those of the
+  file. Compression is detected by content.
 """
 
 import codecs
@@ -21,13 +25,6 @@ from scenthound.errors import InvalidInput, printable
 from scenthound.files import DAMAGE, opened
 from scenthound.topics.files import ROOT, is_too_deep
 
-# The text of an Open Directory dump, mended on the way so that an XML parser can read it.
-#
-# Real dumps hold what XML forbids: control characters, bytes that are no UTF-8, bare ampersands and HTML's named
-# entities. Control characters are dropped, wrong bytes become U+FFFD, an ampersand that starts nothing XML knows
-# stands for itself. Line feeds stay, so line numbers are those of the file. Compressed dumps are told by their
-# content. Memory does not grow with the file.
-
 CHUNK_BYTES = 1 << 17
 
 _CONTROL_BYTES = bytes(code for code in range(32) if code not in b"\t\n\r")
@@ -36,32 +33,32 @@ _NUMBERED = re.compile(r"&#(?:([0-9]{1,7})|x([0-9A-Fa-f]{1,6}));")
 _LONGEST_REFERENCE = len("&#1114111;")
 
 
-def mended_text(file: Path) -> Iterator[str]:
-    """The file's text in pieces. A damaged file raises one of `files.DAMAGE` after its last readable piece."""
+def repaired_text(file: Path) -> Iterator[str]:
+    """The text of a file in pieces. A corrupt file raises one of `files.DAMAGE` after its last readable piece."""
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-    held_back = ""
+    pending = ""
     for content in _chunks(file):
-        text = held_back + decoder.decode(content.translate(None, _CONTROL_BYTES))
-        end = _end_of_whole_references(text)
-        held_back = text[end:]
-        yield _mended(text[:end])
-    yield _mended(held_back + decoder.decode(b"", final=True))
+        text = pending + decoder.decode(content.translate(None, _CONTROL_BYTES))
+        end = _end_of_complete_references(text)
+        pending = text[end:]
+        yield _repaired(text[:end])
+    yield _repaired(pending + decoder.decode(b"", final=True))
 
 
 def _chunks(file: Path) -> Iterator[bytes]:
     with opened(file) as source:
-        # read1: what was decompressed before the damage is handed out, not lost in a buffer.
+        # read1 returns what was decompressed before the damage.
         while content := source.content.read1(CHUNK_BYTES):
             yield content
 
 
-def _end_of_whole_references(text: str) -> int:
-    """Where to part the text so that no reference such as &amp; is parted."""
+def _end_of_complete_references(text: str) -> int:
+    """Where to split the text so that no reference such as &amp; is split."""
     ampersand = text.rfind("&", max(0, len(text) - _LONGEST_REFERENCE))
     return len(text) if ampersand < 0 or ";" in text[ampersand:] else ampersand
 
 
-def _mended(text: str) -> str:
+def _repaired(text: str) -> str:
     text = _LONE_AMPERSAND.sub("&amp;", text).replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
     return _NUMBERED.sub(_allowed_reference, text) if "&#" in text else text
 
@@ -81,7 +78,7 @@ _TAG = re.compile(r"</?[A-Za-z][^>]*>")
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A category of the structure file. Symbolic links to other places in the tree are not children."""
+    """A category of the structure file. Symbolic links to other categories are not children."""
 
     path: str
     children: tuple[str, ...]
@@ -89,7 +86,7 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class ListedPage:
-    """An external page as the directory's editors listed it."""
+    """An external page listed by the directory's editors."""
 
     url: str
     title: str
@@ -105,32 +102,32 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """Where a dump ended before its end, and why it could not be read on."""
+class Truncation:
+    """Where a dump could not be read any further, and why."""
 
     file: Path
     line: int
     reason: str
 
     def __str__(self) -> str:
-        return f"{printable(self.file)}: cut at line {self.line} ({self.reason}); everything before it was read."
+        return f"{printable(self.file)}: truncated at line {self.line} ({self.reason}). Everything before it was read."
 
 
-def read_categories(file: Path, on_cut: Callable[[Cut], None]) -> Iterator[Category]:
-    """The categories of a structure file, in its order."""
-    return _stream(file, _CategoryReader(file), on_cut)
+def read_categories(file: Path, on_truncated: Callable[[Truncation], None]) -> Iterator[Category]:
+    """The categories of a structure file, in order."""
+    return _stream(file, _CategoryReader(file), on_truncated)
 
 
-def read_listings(file: Path, on_cut: Callable[[Cut], None]) -> Iterator[Listing]:
-    """The categories of a content file that list pages, in its order."""
-    return _stream(file, _ListingReader(file), on_cut)
+def read_listings(file: Path, on_truncated: Callable[[Truncation], None]) -> Iterator[Listing]:
+    """The categories of a content file that list pages, in order."""
+    return _stream(file, _ListingReader(file), on_truncated)
 
 
 Item = TypeVar("Item", Category, Listing)
 
 
 class _Reader(ABC, Generic[Item]):
-    """Gathers finished items from parser events; `start` and `end` are told local names."""
+    """Collects items from parser events; `start` and `end` receive local names."""
 
     def __init__(self, file: Path) -> None:
         self.file = printable(file)
@@ -146,7 +143,7 @@ class _Reader(ABC, Generic[Item]):
             self.saw_root = True
         else:
             raise InvalidInput(
-                f"{self.file}: starts with <{printable(name)}>, not <RDF>; give an Open Directory RDF file."
+                f"{self.file} starts with <{printable(name)}>, not <RDF>. Choose an Open Directory RDF file."
             )
 
     def end_element(self, name: str) -> None:
@@ -160,10 +157,10 @@ class _Reader(ABC, Generic[Item]):
 
     @abstractmethod
     def finish(self) -> None:
-        """Hand out what is still open at the end of the file."""
+        """Add the open item at the end of the file."""
 
     def text(self, piece: str) -> None:
-        """Texts are of use to some readers only."""
+        """Receive text; ignored by default."""
 
     def _local(self, name: str) -> str:
         local = self._local_names.get(name)
@@ -185,7 +182,7 @@ class _CategoryReader(_Reader[Category]):
             self._path = attributes.get("id", "") or ROOT
             self._children.clear()
         elif local == "ExternalPage":
-            raise InvalidInput(f"{self.file}: a content file; give the structure file (structure.rdf.u8) here.")
+            raise InvalidInput(f"{self.file} is a content file. Choose the structure file (structure.rdf.u8).")
 
     def end(self, local: str) -> None:
         if local == "Topic":
@@ -219,7 +216,7 @@ class _ListingReader(_Reader[Listing]):
             self._url = attributes.get("about", "")
             self._texts.clear()
         elif local in CHILDREN:
-            raise InvalidInput(f"{self.file}: a structure file; give the content file (content.rdf.u8) here.")
+            raise InvalidInput(f"{self.file} is a structure file. Choose the content file (content.rdf.u8).")
 
     def text(self, piece: str) -> None:
         if self._pieces is not None:
@@ -240,7 +237,7 @@ class _ListingReader(_Reader[Listing]):
         self._begin("")
 
     def _begin(self, path: str) -> None:
-        # Texts follow their Topic element, so a listing is whole only when the next one begins.
+        # Texts follow their Topic element, so a listing is complete only when the next one starts.
         self._pages.pop("", None)
         if self._pages and not is_too_deep(self._path):
             self.finished.append(Listing(self._path, tuple(self._pages.values())))
@@ -254,25 +251,25 @@ class _ListingReader(_Reader[Listing]):
         return " ".join(html.unescape(text).split())
 
 
-def _stream(file: Path, reader: _Reader[Item], on_cut: Callable[[Cut], None]) -> Iterator[Item]:
+def _stream(file: Path, reader: _Reader[Item], on_truncated: Callable[[Truncation], None]) -> Iterator[Item]:
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.StartElementHandler = reader.start_element
     parser.EndElementHandler = reader.end_element
     parser.CharacterDataHandler = reader.text
-    cut = None
+    truncation = None
     try:
-        for text in mended_text(file):
+        for text in repaired_text(file):
             parser.Parse(text)
             yield from reader.finished
             reader.finished.clear()
         parser.Parse("", True)
     except (expat.ExpatError, *DAMAGE) as error:
         if not reader.saw_root:
-            what = "not XML" if isinstance(error, expat.ExpatError) else "damaged at its beginning"
-            raise InvalidInput(f"{reader.file}: {what} ({error}); give an Open Directory RDF file.") from error
-        cut = Cut(file, parser.CurrentLineNumber, str(error).partition(": line")[0])
+            what = "is not XML" if isinstance(error, expat.ExpatError) else "is corrupt"
+            raise InvalidInput(f"{reader.file} {what} ({error}). Choose an Open Directory RDF file.") from error
+        truncation = Truncation(file, parser.CurrentLineNumber, str(error).partition(": line")[0])
     reader.finish()
     yield from reader.finished
-    if cut is not None:
-        on_cut(cut)
+    if truncation is not None:
+        on_truncated(truncation)

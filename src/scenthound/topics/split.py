@@ -1,10 +1,10 @@
-"""Where a crawl of a topic starts and what it should find: seeds and targets (S3, "Topic selection", step 3).
+"""Seeds and targets of a topic (S3, "Topic selection", step 3), and neighbours of its examples (S2 section 2.1).
 
-Rules. Seeds and targets that a topic names are taken as named; what it does not name is drawn from its
-examples. Seeds and targets are disjoint: a page that is a seed is no target. Pages that the description was
-taken from may be seeds but are never targets. Pages that are not available are left out, except that a seed
-that was named must be there. URLs are compared as written. The draw depends on the generator and on which
-examples there are, not on their order; seeds and targets come in the topic's order.
+- Seeds and targets given by a topic are used as they are; missing ones are drawn from its examples.
+- Seeds and targets are disjoint. Pages of `description_from` may be seeds but are never targets.
+- Unavailable pages are omitted, but a given seed must be available.
+- URLs are compared as written. The draw depends on the random generator and on the set of examples, not on their order;
+  seeds and targets are in the order of the topic.
 """
 
 import random
@@ -20,40 +20,39 @@ Available = Callable[[str], bool] | Container[str]
 
 
 @dataclass(frozen=True, slots=True)
-class StartAndTargets:
-    """The pages a crawl starts from and those it should find."""
+class SeedsAndTargets:
+    """The pages a crawl starts from, and those it should find."""
 
     seeds: tuple[str, ...]
     targets: tuple[str, ...]
 
 
-def split_examples(topic: Topic, available: Available, rng: random.Random, n_seeds: int = 10) -> StartAndTargets:
-    """Ten random examples are seeds, the others targets, unless the topic names them.
+def split_examples(topic: Topic, available: Available, rng: random.Random, n_seeds: int = 10) -> SeedsAndTargets:
+    """Ten random examples are seeds, the others targets, unless the topic gives them.
 
-    With fewer than `2 * n_seeds` usable examples half of them are seeds (rounded down, at least one), so that
-    targets remain. A topic with seeds but without examples has no targets: such a crawl can be judged by what
-    it finds, only not by recall.
+    With fewer than `2 * n_seeds` usable examples half of them are seeds (rounded down, at least one), so that targets
+    remain. A topic with seeds but without examples has no targets, so its crawls have no recall.
     """
     if n_seeds < 1:
-        raise InvalidParameter(f"n_seeds is {n_seeds}; a crawl needs at least 1 seed.")
+        raise InvalidParameter(f"n_seeds must be 1 or more, not {n_seeds}.")
     is_available = available if callable(available) else available.__contains__
     examples = _usable(topic.examples, is_available)
     if topic.seeds:
-        seeds = _named_seeds(topic, is_available)
+        seeds = _given_seeds(topic, is_available)
     elif topic.targets:
         named = set(topic.targets)
         candidates = [url for url in examples if url not in named]
-        seeds = _drawn(_not_empty(topic, candidates), rng, min(n_seeds, len(candidates)))
+        seeds = _draw(_require_candidates(topic, candidates), rng, min(n_seeds, len(candidates)))
     else:
-        seeds = _drawn_leaving_targets(topic, _not_empty(topic, examples), rng, n_seeds)
+        seeds = _draw_leaving_targets(topic, _require_candidates(topic, examples), rng, n_seeds)
     chosen = _usable(topic.targets, is_available) if topic.targets else examples
     targets = _without(chosen, {*seeds, *topic.description_from})
     if topic.targets and not targets:
         raise InvalidTopic(
-            f"No target of topic {topic.id!r} can be found: each is a seed, a page of description_from "
-            "or not in the recorded web; name other targets, or none to take them from the examples."
+            f"Topic {topic.id!r} has no usable target: each is a seed, a page of description_from "
+            "or not in the recorded web. Give other targets, or none to use the examples."
         )
-    return StartAndTargets(tuple(seeds), tuple(targets))
+    return SeedsAndTargets(tuple(seeds), tuple(targets))
 
 
 def _usable(urls: Collection[str], is_available: Callable[[str], bool]) -> list[str]:
@@ -64,68 +63,64 @@ def _without(urls: Collection[str], excluded: Collection[str]) -> list[str]:
     return [url for url in urls if url not in excluded]
 
 
-def _named_seeds(topic: Topic, is_available: Callable[[str], bool]) -> list[str]:
+def _given_seeds(topic: Topic, is_available: Callable[[str], bool]) -> list[str]:
     seeds = list(dict.fromkeys(topic.seeds))
     for url in seeds:
         if not is_available(url):
             raise InvalidTopic(
-                f"Seed {url} of topic {topic.id!r} is not in the recorded web; "
-                "take it out of the topic's seeds, or record a web that has it."
+                f"Seed {url} of topic {topic.id!r} is not in the recorded web. "
+                "Remove it from the topic's seeds, or record a web that contains it."
             )
     return seeds
 
 
-def _not_empty(topic: Topic, candidates: list[str]) -> list[str]:
+def _require_candidates(topic: Topic, candidates: list[str]) -> list[str]:
     if not candidates:
         raise InvalidTopic(
-            f"Topic {topic.id!r} has no example in the recorded web to start from: it names "
-            f"{len(topic.examples)} examples and {len(topic.targets)} targets; add examples that are in it."
+            f"Topic {topic.id!r} has no example in the recorded web to start from: it has "
+            f"{len(topic.examples)} examples and {len(topic.targets)} targets. Add examples that are in the web."
         )
     return candidates
 
 
-def _drawn_leaving_targets(topic: Topic, examples: list[str], rng: random.Random, n_seeds: int) -> list[str]:
-    """Draw seeds so that a target remains wherever one can.
+def _draw_leaving_targets(topic: Topic, examples: list[str], rng: random.Random, n_seeds: int) -> list[str]:
+    """Draw seeds so that a target remains if possible.
 
-    A draw that takes every page that could be a target is drawn again. At most half of the examples are
-    seeds, so at least every second draw is good.
+    A draw that contains every possible target is repeated. At most half of the examples are seeds, so at least every
+    second draw succeeds.
     """
     n_drawn = n_seeds if len(examples) >= 2 * n_seeds else max(1, len(examples) // 2)
     possible_targets = set(_without(examples, set(topic.description_from)))
     can_leave_one = len(examples) > 1 and bool(possible_targets)
-    seeds = _drawn(examples, rng, n_drawn)
+    seeds = _draw(examples, rng, n_drawn)
     while can_leave_one and possible_targets <= set(seeds):
-        seeds = _drawn(examples, rng, n_drawn)
+        seeds = _draw(examples, rng, n_drawn)
     return seeds
 
 
-def _drawn(examples: list[str], rng: random.Random, n_drawn: int) -> list[str]:
+def _draw(examples: list[str], rng: random.Random, n_drawn: int) -> list[str]:
     drawn = set(rng.sample(sorted(examples), n_drawn))
     return [url for url in examples if url in drawn]
 
 
-# Neighbours of a topic's examples: where the crawls of S2's second task start (S2 section 2.1).
+# Neighbours of a topic's examples, the seeds of S2's second task (S2 section 2.1)
 #
 # The paper takes the top 20 in-links of each example, then the top 20 in-links of each of those, and notes that ten
-# examples give at most 4,000 URLs. Ten times 20 times 20 is 4,000, so the set is that of the second step alone: a
-# page of the first step is in it only where the second step finds it too. Ten of the set, drawn at random, are the
-# neighbours.
-#
-# Rules. "Top" means highest in-degree first, since a recorded web has no search engine to ask; the lower page number
-# wins a tie. Examples are not neighbours, because they are what the crawl should find. A page is no in-link of
-# itself, and one that links twice is one in-link: the recorded web counts them so. Pages are its numbers.
+# examples give at most 4,000 URLs. Ten times 20 times 20 is 4,000, so only the pages of the second step count. Ten of
+# them, drawn at random, are the neighbours. "Top" means highest in-degree, because a recorded web has no search engine;
+# ties are broken by page number. Examples are not neighbours, because the crawl should find them.
 
 
 @dataclass(frozen=True, slots=True)
 class InLinks:
-    """Who links to whom, as `RecordedWeb.inlinks()` tells it: the distinct other pages that link to page p are
+    """In-links as of `RecordedWeb.inlinks()`: the distinct other pages that link to page p are
     `page[offset[p]:offset[p + 1]]`, ascending."""
 
     offset: LongArray
     page: IntArray
 
     def top(self, page: int, n_inlinks: int) -> IntArray:
-        """The in-links of a page with the highest in-degree of their own, best first."""
+        """The in-links of a page with the highest in-degree, best first."""
         linking = self.page[self.offset[page] : self.offset[page + 1]]
         in_degree = self.offset[linking + 1] - self.offset[linking]
         # A stable sort of pages in ascending order breaks ties by page number.
@@ -138,7 +133,7 @@ class InLinks:
 
 
 def neighbourhood(examples: IntArray, inlinks: InLinks, n_inlinks: int = 20) -> IntArray:
-    """Every page that the two steps back from the examples reach, in page order, without the examples."""
+    """All pages two steps back from the examples, in page order, without the examples."""
     first_step = inlinks.top_of_all(np.unique(examples), n_inlinks)
     second_step = inlinks.top_of_all(first_step, n_inlinks)
     return np.setdiff1d(second_step, examples).astype(np.int32)
@@ -158,7 +153,7 @@ def neighbours(
     if not len(around):
         raise InvalidTopic(
             f"Topic {topic_id!r} has no neighbours: no page of the recorded web is two links before one of "
-            f"its {len(examples)} examples; start from examples instead, or record a larger web."
+            f"its {len(examples)} examples. Start from examples instead, or record a larger web."
         )
     drawn = rng.sample(around.tolist(), min(n_neighbours, len(around)))
     return np.array(sorted(drawn), dtype=np.int32)

@@ -16,7 +16,7 @@ import numpy as np
 from scenthound.borrowed_arrays import borrowed
 from scenthound.jit import cached_njit, inline_jitable
 from scenthound.model import IntArray, LongArray
-from scenthound.text.compiled import KnownParts, find_numbers
+from scenthound.text.compiled import LookupParts, find_numbers
 from scenthound.text.word_table import HashArray, Slots
 from scenthound.web.compiled_bytes import (
     BASE,
@@ -318,12 +318,12 @@ def read_all(page: Page) -> bool:
 
 @cached_njit
 def read_page(
-    padded: Bytes, tables: LongArray, max_links: int, *known: *KnownParts
+    padded: Bytes, tables: LongArray, max_links: int, *tables_of_words: *LookupParts
 ) -> tuple[bool, Bytes, LongArray, tuple[LongArray, HashArray, IntArray, int]]:
     """Read a page that is followed by `N_PADDING` zero bytes.
 
     Returns whether it is supported, its text in UTF-8, the `state`, and the fields of `word_lookup.Found`."""
-    lower, powers, slot_hashes, slot_numbers, mixing = known
+    lower, powers, slot_hashes, slot_numbers, mixing = tables_of_words
     data = padded[:-N_PADDING]
     # No character takes more bytes in the text than in the source. A word takes at least two bytes, except the last
     # one, and another one may start behind it; a link takes 12.

@@ -16,7 +16,7 @@ from scenthound.frontier.url_index import NEW
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import BoolArray, LongArray
 from scenthound.text.tokenizer import WordScanner
-from scenthound.text.word_lookup import Found
+from scenthound.text.word_lookup import FoundWords
 from scenthound.web.compiled_bytes import (
     BASE,
     BASE_END,
@@ -250,7 +250,7 @@ def read_compiled(
     if any(marker in data for marker in _MARKERS):
         return None
     padded = np.frombuffer(data + bytes(N_PADDING), np.uint8)
-    is_supported, text, state, words = read_page(padded, tables(), max_links, *scanner.known())
+    is_supported, text, state, words = read_page(padded, tables(), max_links, *scanner.lookup_tables())
     if not is_supported:
         return None
     links, metas = state[LINKS:].reshape(-1, LINK_SIZE), state[METAS : METAS + 4 * state[N_METAS]].reshape(-1, 4)
@@ -266,7 +266,7 @@ def read_compiled(
         base_reference=base,
         metas=named,
         links=compiled_links,
-        words=scanner.learned(text, Found(*words)),
+        words=scanner.number_words(text, FoundWords(*words)),
         start=words_of_links[:, 0],
         end=words_of_links[:, 1],
     )

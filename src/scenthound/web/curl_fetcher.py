@@ -1,10 +1,10 @@
-"""Fetching with libcurl's multi interface on an asyncio loop: many transfers at a time, told by callbacks.
+"""The fetcher: libcurl's multi interface on an asyncio loop, with many concurrent transfers.
 
 Rules
 - libcurl is never called from one of its own callbacks, and `on_done` never from one of them or from `start`.
-- A host's name is pinned to the addresses that came with the request (CURLOPT_RESOLVE), so that what was checked is
-  what is connected to; libcurl looks up nothing. Each socket is checked again by its real address (`curl_handle`).
-- A connection that waits to be used again was checked when it was opened, by this same fetcher with these same rules.
+- Host names are pinned to the addresses of the request (CURLOPT_RESOLVE), so that connections go to the addresses that
+  were checked; libcurl resolves nothing. Each socket is checked again by its real address (`curl_handle`).
+- An idle connection was checked when this fetcher opened it, with the same settings.
 """
 
 import asyncio
@@ -20,41 +20,38 @@ import pycurl
 
 from scenthound.errors import InvalidParameter, printable
 from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, OnDone
-from scenthound.web.dns import same_address
+from scenthound.web.dns import normalize_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
 
-# The sockets of libcurl in an event loop: which of them it waits for, and the calls when they are ready.
-#
-# On Linux all of them are in one epoll set of their own, and the loop watches only that: a socket is then taken in
-# and out by one call of the system instead of by the loop's books, and one turn of the loop serves all that are
-# ready. Elsewhere the loop watches each.
-
-#: Called with the sockets that are ready and how (CSELECT_IN, CSELECT_OUT, or both).
+#: Called with the sockets that are ready and their events (CSELECT_IN, CSELECT_OUT, or both).
 OnReady = Callable[[list[tuple[int, int]]], None]
 
-_EVENTS_AT_A_TIME = 1_024
+_MAX_EVENTS = 1_024
 _NOTHING = (pycurl.POLL_REMOVE, pycurl.POLL_NONE)
-#: What libcurl waits for, as epoll has it (EPOLLIN is 1, EPOLLOUT 4).
+#: libcurl's events as epoll events (EPOLLIN is 1, EPOLLOUT 4).
 _EPOLL = {pycurl.POLL_IN: 1, pycurl.POLL_OUT: 4, pycurl.POLL_INOUT: 5}
 
 
 class SocketWatch(Protocol):
-    """Told by libcurl what it waits for, tells when it is there."""
+    """Watches libcurl's sockets."""
 
-    def on_wish(self, wish: int, fd: int, multi: object, data: object) -> None:
+    def on_socket(self, action: int, fd: int, multi: object, data: object) -> None:
         """The socket callback of libcurl: POLL_IN, POLL_OUT, POLL_INOUT or POLL_REMOVE."""
 
     def close(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching."""
 
 
 def watch_sockets(loop: AbstractEventLoop, on_ready: OnReady) -> SocketWatch:
-    """A watch that calls back from the loop."""
+    """A watch that calls `on_ready` from the loop."""
     return EpollWatch(loop, on_ready) if hasattr(select, "epoll") else LoopWatch(loop, on_ready)
 
 
 class EpollWatch:
-    """One epoll set for all sockets."""
+    """One epoll set for all sockets, watched by the loop (Linux).
+
+    A socket is added or removed by one system call instead of the loop's bookkeeping, and one iteration of the loop
+    handles all ready sockets."""
 
     def __init__(self, loop: AbstractEventLoop, on_ready: OnReady) -> None:
         self._loop = loop
@@ -63,71 +60,68 @@ class EpollWatch:
         self._watched: set[int] = set()
         loop.add_reader(self._epoll.fileno(), self._poll)
 
-    def on_wish(self, wish: int, fd: int, multi: object, data: object) -> None:
-        if wish in _NOTHING:
+    def on_socket(self, action: int, fd: int, multi: object, data: object) -> None:
+        if action in _NOTHING:
             if fd in self._watched:
                 self._watched.remove(fd)
                 self._epoll.unregister(fd)
         elif fd in self._watched:
-            self._epoll.modify(fd, _EPOLL[wish])
+            self._epoll.modify(fd, _EPOLL[action])
         else:
             self._watched.add(fd)
-            self._epoll.register(fd, _EPOLL[wish])
+            self._epoll.register(fd, _EPOLL[action])
 
     def close(self) -> None:
         self._loop.remove_reader(self._epoll.fileno())
         self._epoll.close()
 
     def _poll(self) -> None:
-        self._on_ready([(fd, _cselect(event)) for fd, event in self._epoll.poll(0, _EVENTS_AT_A_TIME)])
+        self._on_ready([(fd, _cselect(event)) for fd, event in self._epoll.poll(0, _MAX_EVENTS)])
 
 
 def _cselect(event: int) -> int:
-    """What an event of epoll is to libcurl, which finds out about errors and hang-ups by reading and writing."""
+    """The libcurl event of an epoll event; libcurl detects errors and hang-ups by reading and writing."""
     readable = event & ~select.EPOLLOUT != 0
     writable = event & (select.EPOLLOUT | select.EPOLLERR | select.EPOLLHUP) != 0
     return (pycurl.CSELECT_IN if readable else 0) | (pycurl.CSELECT_OUT if writable else 0)
 
 
 class LoopWatch:
-    """The loop's own readers and writers, one of each for a socket."""
+    """A reader and a writer of the loop for each socket."""
 
     def __init__(self, loop: AbstractEventLoop, on_ready: OnReady) -> None:
         self._loop = loop
         self._on_ready = on_ready
         self._watched: dict[int, int] = {}
 
-    def on_wish(self, wish: int, fd: int, multi: object, data: object) -> None:
-        wanted = 0 if wish in _NOTHING else wish
-        had = self._watched.pop(fd, 0)
+    def on_socket(self, action: int, fd: int, multi: object, data: object) -> None:
+        wanted = 0 if action in _NOTHING else action
+        old = self._watched.pop(fd, 0)
         if wanted:
             self._watched[fd] = wanted
-        self._change(fd, had, wanted)
+        self._change(fd, old, wanted)
 
     def close(self) -> None:
-        for fd, wish in self._watched.items():
-            self._change(fd, wish, 0)
+        for fd, action in self._watched.items():
+            self._change(fd, action, 0)
         self._watched.clear()
 
-    def _change(self, fd: int, had: int, wanted: int) -> None:
-        if wanted & ~had & pycurl.POLL_IN:
+    def _change(self, fd: int, old: int, wanted: int) -> None:
+        if wanted & ~old & pycurl.POLL_IN:
             self._loop.add_reader(fd, self._on_ready, [(fd, pycurl.CSELECT_IN)])
-        if wanted & ~had & pycurl.POLL_OUT:
+        if wanted & ~old & pycurl.POLL_OUT:
             self._loop.add_writer(fd, self._on_ready, [(fd, pycurl.CSELECT_OUT)])
-        if had & ~wanted & pycurl.POLL_IN:
+        if old & ~wanted & pycurl.POLL_IN:
             self._loop.remove_reader(fd)
-        if had & ~wanted & pycurl.POLL_OUT:
+        if old & ~wanted & pycurl.POLL_OUT:
             self._loop.remove_writer(fd)
 
 
-# libcurl's one timer on an asyncio loop.
-#
-# libcurl sets it anew with every transfer that begins or ends, mostly to later than before. A call of the loop that
-# comes too early does no harm, so one that is already on its way is kept unless an earlier one is wanted.
-
-
 class CurlTimer:
-    """Calls `on_due` from the loop, never from `set_ms`, when the time that libcurl asked for has come."""
+    """libcurl's timer: calls `on_due` from the loop, never from `set_ms`.
+
+    libcurl sets it with every transfer that starts or ends, mostly to a later time. Early calls do no harm, so a
+    scheduled call is kept unless an earlier one is needed."""
 
     def __init__(self, loop: AbstractEventLoop, on_due: Callable[[], None]) -> None:
         self._loop = loop
@@ -168,14 +162,10 @@ class CurlTimer:
         self._on_due()
 
 
-# Who must have sent all headers by when: libcurl has no such limit of its own.
-#
-# All have the same time, so deadlines come in the order in which requests start, and one call of the loop, for the
-# oldest request that still waits, serves all.
-
-
 class HeaderDeadlines:
-    """Calls `on_late` for a handle whose headers have not ended in time."""
+    """Calls `on_late` for handles whose headers are not complete in time, which libcurl cannot limit.
+
+    All requests have the same time, so deadlines are in the order of starts, and one timer for the oldest is enough."""
 
     def __init__(self, loop: AbstractEventLoop, headers_s: float, on_late: Callable[[CurlHandle], None]) -> None:
         self._loop = loop
@@ -184,10 +174,10 @@ class HeaderDeadlines:
         self._waiting: deque[tuple[float, CurlHandle, int]] = deque()
         self._call: TimerHandle | None = None
 
-    def add(self, handle: CurlHandle, turn: int) -> None:
-        """A request has started on a handle."""
+    def add(self, handle: CurlHandle, request_number: int) -> None:
+        """Add a request that has started on a handle."""
         deadline_s = self._loop.time() + self._headers_s
-        self._waiting.append((deadline_s, handle, turn))
+        self._waiting.append((deadline_s, handle, request_number))
         if self._call is None:
             self._call = self._loop.call_at(deadline_s, self._check)
 
@@ -200,25 +190,25 @@ class HeaderDeadlines:
         self._call = None
         waiting = self._waiting
         while waiting:
-            deadline_s, handle, turn = waiting[0]
-            waits = handle.waits_for_headers(turn)
-            if waits and deadline_s > self._loop.time():
+            deadline_s, handle, request_number = waiting[0]
+            is_waiting = handle.is_waiting_for_headers(request_number)
+            if is_waiting and deadline_s > self._loop.time():
                 break
             waiting.popleft()
-            if waits:
+            if is_waiting:
                 self._on_late(handle)
         if waiting and self._call is None:
             self._call = self._loop.call_at(waiting[0][0], self._check)
 
 
-#: Connections that may wait to be used again, if the system allows a process twice as many files.
-KEPT_CONNECTIONS = 4_096
+#: Idle connections kept, if the system allows a process twice as many files.
+MAX_IDLE_CONNECTIONS = 4_096
 
 _OK = 0
 
 
 class CurlFetcher:
-    """Made and used on one running loop.
+    """Fetches on one running loop.
 
     Without `allow_private` it connects to public addresses only, and to those of `also_allowed`.
     """
@@ -236,7 +226,7 @@ class CurlFetcher:
     ) -> None:
         for text in (user_agent, from_address or ""):
             _check_sendable(text)
-        allowed = frozenset(map(same_address, also_allowed))
+        allowed = frozenset(map(normalize_address, also_allowed))
         ca_file = certifi.where() if ca_file is None else ca_file
         self._settings = CurlSettings(limits, user_agent, from_address, allow_private, allowed, ca_file)
         self._loop = loop or asyncio.get_running_loop()
@@ -248,20 +238,20 @@ class CurlFetcher:
         self._timer = CurlTimer(self._loop, self._on_timer)
         self._deadlines = HeaderDeadlines(self._loop, limits.headers_s, self._on_headers_late)
         self._multi: Any = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.on_wish)
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.on_socket)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._timer.set_ms)
-        self._multi.setopt(pycurl.M_MAXCONNECTS, _connections_to_keep())
+        self._multi.setopt(pycurl.M_MAXCONNECTS, _max_idle_connections())
 
     def start(self, request: Request, on_done: OnDone) -> None:
-        """Begin to fetch; `on_done` is called once, later, from the loop."""
+        """Start a fetch; `on_done` is called once, later, from the loop."""
         handle = self._idle.pop() if self._idle else CurlHandle(self._settings)
         self._deadlines.add(handle, handle.begin(request, on_done))
-        handle.curl.setopt(pycurl.RESOLVE, self._pins.pin(handle.place, request.addresses))
+        handle.curl.setopt(pycurl.RESOLVE, self._pins.pin(handle.authority, request.addresses))
         self._in_flight[handle.curl] = handle
         self._multi.add_handle(handle.curl)
 
     def close(self) -> None:
-        """Forget all transfers in flight: their callbacks are not called."""
+        """Abort all transfers; their callbacks are not called."""
         self._finished.clear()
         for curl in self._in_flight:
             self._multi.remove_handle(curl)
@@ -284,12 +274,12 @@ class CurlFetcher:
         self._collect()
 
     def _on_headers_late(self, handle: CurlHandle) -> None:
-        self._end(handle, pycurl.E_OPERATION_TIMEDOUT, "the headers did not end in time")
+        self._end(handle, pycurl.E_OPERATION_TIMEDOUT, "timeout while receiving headers")
         self._deliver()
 
     def _collect(self) -> None:
-        """Take from libcurl what has ended, all of it before anybody is told: ten such steps one after the other take
-        half the time of ten with a page to be parsed after each, which leaves none of their code in the caches."""
+        """Collect all finished transfers before any callback: ten such steps in a row take half the time of ten with a
+        page parsed after each, which evicts their code from the caches."""
         more = 1
         while more:
             more, succeeded, failed = self._multi.info_read()
@@ -302,34 +292,34 @@ class CurlFetcher:
 
     def _end(self, handle: CurlHandle, code: int, message: str) -> None:
         handle.in_flight = False
-        answer = handle.succeeded() if code == _OK else handle.failed(code, message)
-        self._finished.append((self._let_go(handle), answer))
+        result = handle.succeeded() if code == _OK else handle.failed(code, message)
+        self._finished.append((self._release(handle), result))
 
     def _deliver(self) -> None:
-        """Tell those who wait. One that raises must not keep the answers of the others from them."""
+        """Call the callbacks. One that raises must not lose the results of the others."""
         finished = self._finished
         try:
             while finished:
-                on_done, answer = finished.popleft()
-                on_done(answer)
+                on_done, result = finished.popleft()
+                on_done(result)
         finally:
             if finished:
                 self._loop.call_soon(self._deliver)
 
-    def _let_go(self, handle: CurlHandle) -> OnDone:
+    def _release(self, handle: CurlHandle) -> OnDone:
         self._multi.remove_handle(handle.curl)
         del self._in_flight[handle.curl]
-        self._pins.release(handle.place)
+        self._pins.release(handle.authority)
         self._idle.append(handle)
         return handle.end()
 
 
 def _check_sendable(text: str) -> None:
-    """A line break in a header would be another header."""
+    """Reject header values with line breaks, which would start another header."""
     if not (text.isascii() and text.isprintable()):
-        raise InvalidParameter(f"{printable(text)!r} cannot be sent as a header: use printable ASCII characters only.")
+        raise InvalidParameter(f"Invalid header value {printable(text)!r}: use printable ASCII characters only.")
 
 
-def _connections_to_keep() -> int:
+def _max_idle_connections() -> int:
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return KEPT_CONNECTIONS if files == resource.RLIM_INFINITY else max(1, min(KEPT_CONNECTIONS, files // 2))
+    return MAX_IDLE_CONNECTIONS if files == resource.RLIM_INFINITY else max(1, min(MAX_IDLE_CONNECTIONS, files // 2))

@@ -1,7 +1,7 @@
-"""One easy handle of libcurl, used for request after request: most options are set once, when it is made.
+"""One libcurl easy handle, reused for many requests; most options are set once.
 
-libcurl decodes nothing, follows nothing, keeps no cookies, reads no .netrc and takes no proxy from the environment,
-looks up no names, and speaks http and https only. Every socket it opens is checked here by the address it is for.
+libcurl does no content decoding, follows no redirects, keeps no cookies, reads no .netrc, takes no proxy from the
+environment, resolves no names, and uses http and https only. The address of every socket it opens is checked here.
 """
 
 import os
@@ -14,30 +14,26 @@ import pycurl
 
 from scenthound.errors import printable
 from scenthound.reasons import SkipReason
-from scenthound.web.dns import is_public, same_address
+from scenthound.web.dns import is_public, normalize_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
-from scenthound.web.reception import Reception
+from scenthound.web.response_reader import ResponseReader
 
-# What libcurl's error codes mean to a crawl: a table.
-#
-# Time-outs are not in it, because their one code says nothing of what was waited for; codes that are not listed are
-# answers that broke off in a way nobody foresaw.
-
-# Codes that pycurl has no name for.
+# Codes without a name in pycurl.
 _HTTP2_STREAM = 92
 _TOO_LARGE = 100
 
-SKIP_REASONS: dict[int, SkipReason] = {
-    # No connection. An address that libcurl cannot read, though our URL library could, is one nobody can connect to.
+#: Skip reasons of libcurl's error codes; others are protocol errors. The one code of timeouts is handled separately.
+_REASON_OF: dict[int, SkipReason] = {
+    # No connection. A URL that libcurl cannot parse, though the URL library could, cannot be connected to.
     pycurl.E_URL_MALFORMAT: SkipReason.CONNECT_FAILED,
     pycurl.E_COULDNT_RESOLVE_PROXY: SkipReason.CONNECT_FAILED,
     pycurl.E_COULDNT_CONNECT: SkipReason.CONNECT_FAILED,
     pycurl.E_INTERFACE_FAILED: SkipReason.CONNECT_FAILED,
     pycurl.E_OUT_OF_MEMORY: SkipReason.CONNECT_FAILED,
-    # A name without addresses: libcurl is not let look it up.
+    # A name without addresses, which libcurl is not allowed to resolve.
     pycurl.E_COULDNT_RESOLVE_HOST: SkipReason.DNS_FAILED,
     pycurl.E_ABORTED_BY_CALLBACK: SkipReason.DNS_FAILED,
-    # No trust.
+    # TLS.
     pycurl.E_SSL_CONNECT_ERROR: SkipReason.TLS_FAILED,
     pycurl.E_PEER_FAILED_VERIFICATION: SkipReason.TLS_FAILED,
     pycurl.E_SSL_CERTPROBLEM: SkipReason.TLS_FAILED,
@@ -59,50 +55,41 @@ SKIP_REASONS: dict[int, SkipReason] = {
     pycurl.E_SEND_ERROR: SkipReason.PROTOCOL_ERROR,
     pycurl.E_RECV_ERROR: SkipReason.PROTOCOL_ERROR,
     pycurl.E_BAD_CONTENT_ENCODING: SkipReason.PROTOCOL_ERROR,
-    # libcurl's own bound on headers, which counts if it is the narrower one.
+    # libcurl's own limit on headers, if it is lower.
     _TOO_LARGE: SkipReason.HEADERS_TOO_LARGE,
 }
 
-
-def reason_of(code: int) -> SkipReason:
-    """The reason behind an error code other than that of a time-out."""
-    return SKIP_REASONS.get(code, SkipReason.PROTOCOL_ERROR)
-
-
-# Which addresses libcurl is told for which hosts (CURLOPT_RESOLVE), so that it connects to those and looks up
-# nothing.
-#
-# What libcurl is told stays in its cache of names until it is told to drop it, and it walks through all of that cache
-# whenever a transfer ends. So a host is pinned with its request, and dropped again with the first request that starts
-# after its last one has ended: there are hardly more pins than transfers.
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
 class HostPins:
-    """Makes the lists for CURLOPT_RESOLVE. Every `pin` is followed by one `release`."""
+    """The lists for CURLOPT_RESOLVE, which pins hosts to addresses. Every `pin` is followed by one `release`.
+
+    Pins stay in libcurl's DNS cache until they are removed, and libcurl scans all of that cache whenever a transfer
+    ends. So a pin is removed with the first request that starts after the last one to its host has ended."""
 
     def __init__(self) -> None:
         self._users: dict[str, int] = {}
         self._to_drop: list[str] = []
 
-    def pin(self, place: str, addresses: tuple[str, ...]) -> list[str]:
-        """What libcurl must be told before a request to a place ("host:port")."""
-        self._users[place] = self._users.get(place, 0) + 1
-        news, self._to_drop = self._to_drop, []
+    def pin(self, authority: str, addresses: tuple[str, ...]) -> list[str]:
+        """The CURLOPT_RESOLVE entries for a request to an authority ("host:port")."""
+        self._users[authority] = self._users.get(authority, 0) + 1
+        entries, self._to_drop = self._to_drop, []
         if addresses:
-            news.append(f"{place}:{','.join(map(_bracketed, addresses))}")
-        return news
+            entries.append(f"{authority}:{','.join(map(_in_brackets, addresses))}")
+        return entries
 
-    def release(self, place: str) -> None:
-        """A request has ended."""
-        self._users[place] -= 1
-        if not self._users[place]:
-            del self._users[place]
-            self._to_drop.append(f"-{place}")
+    def release(self, authority: str) -> None:
+        """Record that a request has ended."""
+        self._users[authority] -= 1
+        if not self._users[authority]:
+            del self._users[authority]
+            self._to_drop.append(f"-{authority}")
 
 
-def place_of(url: str) -> str:
+def host_and_port(url: str) -> str:
     """Host and port of a canonical URL."""
     scheme, _, authority, *_ = url.split("/", 3)
     authority = authority.rpartition("@")[2]
@@ -110,20 +97,20 @@ def place_of(url: str) -> str:
     return authority if has_port else f"{authority}:{_DEFAULT_PORTS[scheme[:-1]]}"
 
 
-def _bracketed(address: str) -> str:
+def _in_brackets(address: str) -> str:
     return f"[{address}]" if ":" in address else address
 
 
-#: A page of usual size is read from its socket in one go.
+#: A typical page is read from its socket at once.
 _BUFFER_BYTES = 131_072
-_SHOWN_CHARACTERS = 120
-_REFUSE = 1
+_MAX_DETAIL_CHARACTERS = 120
+_ABORT = 1
 
 OnDone = Callable[[Response | NotFetched], None]
 
 
-class _Lent:
-    """A socket for pycurl, which makes a copy of it for libcurl and drops this one."""
+class _DetachedSocket:
+    """A socket for pycurl, which duplicates it for libcurl and drops this object."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -137,7 +124,7 @@ class _Lent:
 
 @dataclass(frozen=True, slots=True)
 class CurlSettings:
-    """What is the same for all requests of a fetcher."""
+    """The settings of all requests of a fetcher."""
 
     limits: FetchLimits
     user_agent: str
@@ -148,91 +135,92 @@ class CurlSettings:
 
 
 class CurlHandle:
-    """A handle and the answer that is coming in over it."""
+    """A handle and the response being received."""
 
     def __init__(self, settings: CurlSettings) -> None:
         self.curl: Any = pycurl.Curl()
-        self.reception = Reception(settings.limits)
+        self.reader = ResponseReader(settings.limits)
         self.in_flight = False
-        self._turn = 0
+        self._n_requests = 0
         self._allow_private = settings.allow_private
         self._also_allowed = settings.also_allowed
         for option, value in _options(settings).items():
             self.curl.setopt(option, value)
-        self.curl.setopt(pycurl.HEADERFUNCTION, self.reception.take_line)
-        self.curl.setopt(pycurl.WRITEFUNCTION, self.reception.take_body)
+        self.curl.setopt(pycurl.HEADERFUNCTION, self.reader.add_line)
+        self.curl.setopt(pycurl.WRITEFUNCTION, self.reader.add_body)
         self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
-        self.curl.setopt(pycurl.RESOLVER_START_FUNCTION, self._refuse_lookup)
+        self.curl.setopt(pycurl.RESOLVER_START_FUNCTION, self._abort_lookup)
 
     def begin(self, request: Request, on_done: OnDone) -> int:
-        """Make ready for a request; the number tells its turn on this handle from others."""
-        self.place = place_of(request.url)
+        """Prepare for a request; return its number on this handle."""
+        self.authority = host_and_port(request.url)
         self._addresses = request.addresses
         self._on_done = on_done
-        self._turn += 1
+        self._n_requests += 1
         self.in_flight = True
         self._forbidden: str | None = None
         self._opened = False
         self._is_tls = request.url.startswith("https:")
-        self.reception.begin(request)
+        self.reader.begin(request)
         self.curl.setopt(pycurl.URL, request.url)
-        return self._turn
+        return self._n_requests
 
     def end(self) -> OnDone:
-        """Drop what the last request left; whom to tell is the answer."""
-        self.reception.forget()
+        """Clear the last response; return the callback of the request."""
+        self.reader.clear()
         return self._on_done
 
-    def waits_for_headers(self, turn: int) -> bool:
-        return self.in_flight and self._turn == turn and not self.reception.headers_ended
+    def is_waiting_for_headers(self, request_number: int) -> bool:
+        return self.in_flight and self._n_requests == request_number and not self.reader.headers_ended
 
     def succeeded(self) -> Response | NotFetched:
-        """The answer of a transfer that libcurl found nothing wrong with."""
+        """The result of a transfer that libcurl reports as successful."""
         getinfo = self.curl.getinfo
-        return self.reception.answer(getinfo(pycurl.PRIMARY_IP), getinfo(pycurl.STARTTRANSFER_TIME))
+        return self.reader.result(getinfo(pycurl.PRIMARY_IP), getinfo(pycurl.STARTTRANSFER_TIME))
 
     def failed(self, code: int, message: str) -> Response | NotFetched:
-        """The answer of a transfer that ended with an error of libcurl, which may be that it was stopped by us."""
-        reception = self.reception
-        if reception.stopped:
+        """The result of a transfer that ended with an error of libcurl, perhaps because the reader stopped it."""
+        reader = self.reader
+        if reader.stopped:
             return self.succeeded()
         if self._forbidden is not None:
-            return reception.failed(SkipReason.ADDRESS_FORBIDDEN, f"{self._forbidden} is not an address to connect to")
-        reason = self._reason_of_time_out() if code == pycurl.E_OPERATION_TIMEDOUT else reason_of(code)
-        return reception.failed(reason, printable(message, _SHOWN_CHARACTERS))
+            return reader.failed(SkipReason.ADDRESS_FORBIDDEN, f"connections to {self._forbidden} are not allowed")
+        is_timeout = code == pycurl.E_OPERATION_TIMEDOUT
+        reason = self._timeout_reason() if is_timeout else _REASON_OF.get(code, SkipReason.PROTOCOL_ERROR)
+        return reader.failed(reason, printable(message, _MAX_DETAIL_CHARACTERS))
 
-    def _reason_of_time_out(self) -> SkipReason:
-        if self.reception.headers_ended:
+    def _timeout_reason(self) -> SkipReason:
+        if self.reader.headers_ended:
             return SkipReason.BODY_TIMEOUT
-        # Of a connection that was there before, libcurl tells no time at all.
-        time_of_connecting = pycurl.APPCONNECT_TIME if self._is_tls else pycurl.CONNECT_TIME
-        connected = not self._opened or self.curl.getinfo(time_of_connecting) > 0
+        # For a reused connection libcurl reports no time.
+        connect_time = pycurl.APPCONNECT_TIME if self._is_tls else pycurl.CONNECT_TIME
+        connected = not self._opened or self.curl.getinfo(connect_time) > 0
         return SkipReason.HEADERS_TIMEOUT if connected else SkipReason.CONNECT_TIMEOUT
 
     def _open_socket(self, purpose: int, address: Any) -> Any:
-        """A socket for libcurl to connect, if the address is one that was asked for and may be."""
-        family, kind, protocol, place = address
-        host = place[0].decode() if isinstance(place[0], bytes) else place[0]
+        """Open a socket for libcurl, if the address is allowed."""
+        family, kind, protocol, authority = address
+        host = authority[0].decode() if isinstance(authority[0], bytes) else authority[0]
         if not self.may_connect(host):
             self._forbidden = host
             return pycurl.SOCKET_BAD
         self._opened = True
         try:
-            return _Lent(socket.socket(family, kind, protocol).detach())
+            return _DetachedSocket(socket.socket(family, kind, protocol).detach())
         except OSError:
-            # Too many open files, or a machine without IPv6: no connection, at least not to this address.
+            # Too many open files, or no IPv6.
             return pycurl.SOCKET_BAD
 
     def may_connect(self, host: str) -> bool:
-        """Whether an address is one of the request's own, and one that may be connected to."""
-        host = same_address(host)
-        if all(same_address(address) != host for address in self._addresses):
+        """Whether an address belongs to the request and may be connected to."""
+        host = normalize_address(host)
+        if all(normalize_address(address) != host for address in self._addresses):
             return False
         return self._allow_private or host in self._also_allowed or is_public(host)
 
-    def _refuse_lookup(self) -> int:
-        """Called when libcurl would ask the system for a name that is not pinned."""
-        return _REFUSE
+    def _abort_lookup(self) -> int:
+        """Called when libcurl would resolve a name that is not pinned."""
+        return _ABORT
 
 
 def _options(settings: CurlSettings) -> dict[int, object]:
@@ -253,7 +241,7 @@ def _options(settings: CurlSettings) -> dict[int, object]:
         pycurl.FOLLOWLOCATION: 0,
         pycurl.PATH_AS_IS: 1,
         pycurl.NETRC: pycurl.NETRC_IGNORED,
-        # An empty name turns off the proxies of the environment.
+        # An empty name disables the proxies of the environment.
         pycurl.PROXY: "",
         pycurl.CAINFO: settings.ca_file,
         pycurl.SSL_VERIFYPEER: 1,

@@ -1,12 +1,18 @@
-"""Names to addresses: a table first, then the system's own resolver, asked in threads and remembered.
+"""DNS: host names to IP addresses, and which addresses a crawler may connect to.
 
-Rules
+Resolution: a hosts table first, then the system's resolver, called in threads and cached.
 - `start` returns at once; the callback is called once, later, from the loop.
-- A host that is an address answers itself. Several who ask for one host wait for one lookup.
-- Answers, and that there is no such host, are kept for a while, and not more of them than a bound. That a lookup failed
-  is not kept: the next who asks may be luckier. `forget` is for addresses at which nobody answers.
-- A lookup that takes too long is given up, though its thread is not free before the system's resolver gives up as well.
-  Threads are daemons, so that they never hold up the end of the program.
+- An IP address resolves to itself. Concurrent requests for one host share one lookup.
+- Addresses, and that a host does not exist, are cached for a limited time and in limited number. Failed lookups are not
+  cached. `forget` drops addresses that do not respond.
+- A lookup that takes too long fails, but its thread is busy until the system's resolver returns. Threads are daemons,
+  so that an unresponsive name server never delays the end of the program.
+
+Public addresses are the ones that anyone on the internet can reach:
+- those that IANA's special-purpose registries call globally reachable, and unicast. Private, loopback, link-local,
+  shared (CGNAT), documentation, multicast and broadcast addresses are not public.
+- An IPv6 address that embeds an IPv4 address (mapped, 6to4, NAT64, ISATAP) is public only if that is, because a gateway
+  may lead to it. Teredo embeds two and is never needed to reach a server.
 """
 
 import asyncio
@@ -26,62 +32,58 @@ from scenthound.files import DAMAGE, opened
 from scenthound.reasons import SkipReason
 from scenthound.web.fetch import NotFetched
 
-# Threads that ask the system for the addresses of hosts, because the system's call waits for the answer.
-#
-# They are daemons: a name server that does not answer must not hold up the end of the program.
-
-#: More addresses of one host than this are of no use to one crawler.
-MOST_ADDRESSES = 8
+#: Further addresses of a host are dropped.
+MAX_ADDRESSES = 8
 _NO_SUCH_HOST = (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
 
-#: Asks for the addresses of a host and waits for the answer; raises OSError or UnicodeError as getaddrinfo does.
+#: Looks up the addresses of a host, blocking; raises OSError or UnicodeError like getaddrinfo.
 Lookup = Callable[[str], Iterable[str]]
 #: Called from a thread.
-OnAnswer = Callable[[str, tuple[str, ...] | SkipReason], None]
+OnResult = Callable[[str, tuple[str, ...] | SkipReason], None]
 
 
 def system_lookup(host: str) -> list[str]:
-    """The addresses that the system knows for a host, or can learn."""
+    """Look up a host with the system's resolver."""
     return [str(found[4][0]) for found in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
 
 
 class LookupThreads:
-    """Threads that ask, one more with each question until there are `most`."""
+    """A pool that starts one more thread with each lookup up to `max_threads`."""
 
-    def __init__(self, lookup: Lookup, most: int, on_answer: OnAnswer) -> None:
+    def __init__(self, lookup: Lookup, max_threads: int, on_result: OnResult) -> None:
         self._lookup = lookup
-        self._most = most
-        self._on_answer = on_answer
-        self._asked: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._max_threads = max_threads
+        self._on_result = on_result
+        self._queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._threads = 0
         self._closed = False
 
-    def ask(self, host: str) -> None:
-        self._asked.put(host)
-        if self._threads < self._most:
+    def submit(self, host: str) -> None:
+        self._queue.put(host)
+        if self._threads < self._max_threads:
             self._threads += 1
             threading.Thread(target=self._work, daemon=True, name="scenthound-lookup").start()
 
     def close(self) -> None:
-        """No more answers are told, and threads end when they are free."""
+        """Report no further results; threads end when they are idle."""
         self._closed = True
         for _ in range(self._threads):
-            self._asked.put(None)
+            self._queue.put(None)
 
     def _work(self) -> None:
-        while (host := self._asked.get()) is not None and not self._closed:
-            answer = _looked_up(self._lookup, host)
+        while (host := self._queue.get()) is not None and not self._closed:
+            result = _look_up(self._lookup, host)
             if not self._closed:
-                self._on_answer(host, answer)
+                self._on_result(host, result)
 
 
-def _looked_up(lookup: Lookup, host: str) -> tuple[str, ...] | SkipReason:
+def _look_up(lookup: Lookup, host: str) -> tuple[str, ...] | SkipReason:
     try:
-        addresses = tuple(dict.fromkeys(lookup(host)))[:MOST_ADDRESSES]
+        addresses = tuple(dict.fromkeys(lookup(host)))[:MAX_ADDRESSES]
     except socket.gaierror as error:
         return SkipReason.DNS_NOT_FOUND if error.errno in _NO_SUCH_HOST else SkipReason.DNS_FAILED
     except UnicodeError:
-        # A label that is empty or longer than 63 bytes: no such name can exist.
+        # A label that is empty or longer than 63 bytes: such a name cannot exist.
         return SkipReason.DNS_NOT_FOUND
     except OSError:
         return SkipReason.DNS_FAILED
@@ -99,29 +101,29 @@ OnResolved = Callable[[Resolved | NotFetched], None]
 
 
 class Resolver(Protocol):
-    """Finds the addresses of hosts."""
+    """Resolves host names."""
 
     def start(self, host: str, on_done: OnResolved) -> None:
-        """Begin to look up the host of a canonical URL."""
+        """Start resolving the host of a canonical URL."""
 
     def forget(self, host: str) -> None:
-        """Let the next who asks for the host wait for a new lookup."""
+        """Remove the host from the cache."""
 
     def close(self) -> None:
-        """Forget all lookups under way."""
+        """Abort all lookups."""
 
 
 @dataclass(slots=True)
-class _Question:
-    """A lookup under way, and who waits for it."""
+class _Lookup:
+    """A lookup in progress and its callbacks."""
 
-    asked_at_s: float
-    waiting: list[OnResolved]
+    started_s: float
+    callbacks: list[OnResolved]
     time_out: asyncio.TimerHandle
 
 
 class SystemResolver:
-    """Asks the system. `hosts` maps names to addresses and comes first."""
+    """Resolves with the table `hosts` first, then with the system's resolver."""
 
     def __init__(
         self,
@@ -130,7 +132,7 @@ class SystemResolver:
         *,
         timeout_s: float = 15.0,
         lifetime_s: float = 900.0,
-        most_kept: int = 65_536,
+        max_cached: int = 65_536,
         threads: int = 16,
         lookup: Lookup = system_lookup,
     ) -> None:
@@ -138,32 +140,32 @@ class SystemResolver:
         self._hosts = hosts
         self._timeout_s = timeout_s
         self._lifetime_s = lifetime_s
-        self._most_kept = most_kept
-        self._workers = LookupThreads(lookup, threads, self._answered_in_thread)
-        self._kept: dict[str, tuple[float, Resolved | NotFetched]] = {}
-        self._questions: dict[str, _Question] = {}
+        self._max_cached = max_cached
+        self._workers = LookupThreads(lookup, threads, self._on_thread_result)
+        self._cached: dict[str, tuple[float, Resolved | NotFetched]] = {}
+        self._lookups: dict[str, _Lookup] = {}
 
     def start(self, host: str, on_done: OnResolved) -> None:
-        """Begin to look up the host of a canonical URL."""
+        """Start resolving the host of a canonical URL."""
         known = self._known(host)
         if known is not None:
             self._loop.call_soon(on_done, known)
-        elif host in self._questions:
-            self._questions[host].waiting.append(on_done)
+        elif host in self._lookups:
+            self._lookups[host].callbacks.append(on_done)
         else:
-            time_out = self._loop.call_later(self._timeout_s, self._give_up, host)
-            self._questions[host] = _Question(self._loop.time(), [on_done], time_out)
-            self._workers.ask(host)
+            time_out = self._loop.call_later(self._timeout_s, self._time_out, host)
+            self._lookups[host] = _Lookup(self._loop.time(), [on_done], time_out)
+            self._workers.submit(host)
 
     def forget(self, host: str) -> None:
-        """Let the next who asks for the host wait for a new lookup."""
-        self._kept.pop(host, None)
+        """Remove the host from the cache."""
+        self._cached.pop(host, None)
 
     def close(self) -> None:
-        """Forget all lookups under way."""
-        for question in self._questions.values():
-            question.time_out.cancel()
-        self._questions.clear()
+        """Abort all lookups."""
+        for lookup in self._lookups.values():
+            lookup.time_out.cancel()
+        self._lookups.clear()
         self._workers.close()
 
     def _known(self, host: str) -> Resolved | NotFetched | None:
@@ -172,45 +174,45 @@ class SystemResolver:
         try:
             return Resolved((str(ipaddress.ip_address(host.strip("[]"))),))
         except ValueError:
-            until_s, answer = self._kept.get(host, (0.0, None))
-            return answer if until_s > self._loop.time() else None
+            until_s, result = self._cached.get(host, (0.0, None))
+            return result if until_s > self._loop.time() else None
 
-    def _answered_in_thread(self, host: str, found: tuple[str, ...] | SkipReason) -> None:
-        # A loop that is closed has nobody left who waits.
+    def _on_thread_result(self, host: str, found: tuple[str, ...] | SkipReason) -> None:
+        # Nobody waits for results when the loop is closed.
         with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._answer, host, found)
+            self._loop.call_soon_threadsafe(self._finish, host, found)
 
-    def _give_up(self, host: str) -> None:
-        self._answer(host, SkipReason.DNS_FAILED)
+    def _time_out(self, host: str) -> None:
+        self._finish(host, SkipReason.DNS_FAILED)
 
-    def _answer(self, host: str, found: tuple[str, ...] | SkipReason) -> None:
-        question = self._questions.pop(host, None)
-        if question is None:
-            # Given up before, or closed.
+    def _finish(self, host: str, found: tuple[str, ...] | SkipReason) -> None:
+        lookup = self._lookups.pop(host, None)
+        if lookup is None:
+            # Timed out before, or closed.
             return
-        question.time_out.cancel()
-        elapsed_s = self._loop.time() - question.asked_at_s
-        answer = NotFetched(found, printable(host), elapsed_s) if isinstance(found, SkipReason) else Resolved(found)
+        lookup.time_out.cancel()
+        elapsed_s = self._loop.time() - lookup.started_s
+        result = NotFetched(found, printable(host), elapsed_s) if isinstance(found, SkipReason) else Resolved(found)
         if found is not SkipReason.DNS_FAILED:
-            self._keep(host, answer)
-        for on_done in question.waiting:
-            self._loop.call_soon(on_done, answer)
+            self._cache(host, result)
+        for on_done in lookup.callbacks:
+            self._loop.call_soon(on_done, result)
 
-    def _keep(self, host: str, answer: Resolved | NotFetched) -> None:
-        self._kept.pop(host, None)
-        if len(self._kept) >= self._most_kept:
-            del self._kept[next(iter(self._kept))]
-        self._kept[host] = (self._loop.time() + self._lifetime_s, answer)
+    def _cache(self, host: str, result: Resolved | NotFetched) -> None:
+        self._cached.pop(host, None)
+        if len(self._cached) >= self._max_cached:
+            del self._cached[next(iter(self._cached))]
+        self._cached[host] = (self._loop.time() + self._lifetime_s, result)
 
 
 def read_hosts(path: Path) -> dict[str, str]:
-    """Names and their addresses from a file in the format of /etc/hosts; the first line that has a name wins."""
+    """Read names and addresses from a file in the format of /etc/hosts; the first line with a name wins."""
     with opened(path) as source:
         try:
             lines = source.content.read().decode().splitlines()
         except (UnicodeDecodeError, *DAMAGE):
             raise InvalidInput(
-                f"{printable(path)} is no text in UTF-8: a hosts file has lines 'ADDRESS NAME...'."
+                f"{printable(path)} is not a UTF-8 text file. A hosts file has lines 'ADDRESS NAME...'."
             ) from None
     hosts: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
@@ -229,31 +231,24 @@ def _check_line(path: Path, number: int, address: str, names: list[str]) -> None
         names = []
     if not names:
         raise InvalidInput(
-            f"{printable(path)}, line {number}: write an IP address and then names, as in '127.0.0.1 a.test'."
+            f"{printable(path)}, line {number}: expected an IP address and host names, as in '127.0.0.1 a.test'."
         )
 
 
-# Which IP addresses a crawler may talk to: those that anyone on the internet can reach, and no others.
-#
-# Rules
-# - Public is what IANA's registries of special addresses call globally reachable, and unicast. Private networks, this
-#   machine, link-local and shared (CGNAT) addresses, documentation, multicast and broadcast are not.
-# - An IPv6 address that carries an IPv4 one (mapped, 6to4, NAT64, ISATAP) reaches that address through some gateway,
-#   so it is public only if that is. Teredo carries two and is never needed to reach a server.
-# - What is not an address is not public.
+# Public addresses
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-#: NAT64 within one network (RFC 8215), and what used to be site-local (RFC 3879), which old registries miss.
+#: Local NAT64 (RFC 8215), former site-local (RFC 3879), Teredo and SRv6 SIDs, which older Python versions miss.
 _NEVER = tuple(ipaddress.IPv6Network(network) for network in ("64:ff9b:1::/48", "fec0::/10", "2001::/32", "5f00::/16"))
-#: Anycast relays of 6to4, given back in 2015 (RFC 7526).
+#: 6to4 relay anycast, deprecated in 2015 (RFC 7526).
 _RELAYS = ipaddress.IPv4Network("192.88.99.0/24")
 _ISATAP = (0x00005EFE, 0x02005EFE)
-_KEPT = 65_536
+_CACHED_ADDRESSES = 65_536
 
 
-@functools.lru_cache(_KEPT)
+@functools.lru_cache(_CACHED_ADDRESSES)
 def is_public(address: str) -> bool:
-    """Whether an address in its usual spelling, without brackets, is one that anyone can reach."""
+    """Whether an IP address, without brackets, is public; False for anything else."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -268,17 +263,17 @@ def _public_v4(address: ipaddress.IPv4Address) -> bool:
 def _public_v6(address: ipaddress.IPv6Address) -> bool:
     if address.scope_id is not None or any(address in network for network in _NEVER):
         return False
-    carried = _carried(address)
-    if carried is not None and not _public_v4(carried):
+    embedded = _embedded(address)
+    if embedded is not None and not _public_v4(embedded):
         return False
     if address.ipv4_mapped is not None or address in _NAT64:
-        # Older registries call all of these special; what they carry has been looked at.
+        # Older Python versions call all of these special; the embedded address was checked.
         return True
     return address.is_global and not (address.is_multicast or address.is_reserved)
 
 
-def _carried(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that an IPv6 address leads to, if it leads to one."""
+def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address embedded in an IPv6 address, if there is one."""
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     if address.sixtofour is not None:
@@ -290,8 +285,8 @@ def _carried(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     return None
 
 
-def same_address(address: str) -> str:
-    """One spelling for all of an address, so that two can be compared; what is no address stays as it is."""
+def normalize_address(address: str) -> str:
+    """The standard spelling of an IP address; other text is returned unchanged."""
     try:
         return str(ipaddress.ip_address(address))
     except ValueError:

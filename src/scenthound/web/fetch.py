@@ -1,10 +1,10 @@
-"""What a fetch is asked and what it answers: the contract between a crawl and whatever gets pages for it.
+"""The contract between a crawl and its fetcher: requests, responses, limits.
 
 Rules
 - `Fetcher.start` returns at once. Its callback is called exactly once, later, from the event loop, never from inside
   `start`; after `close` it is not called any more.
-- An answer of the host is a `Response` whatever its status: redirects are not followed and errors are not judged here.
-  Everything else is a `NotFetched` with the reason.
+- Every HTTP response is a `Response`, whatever its status: redirects are not followed, errors are not interpreted. All
+  other outcomes are a `NotFetched` with a skip reason.
 """
 
 import functools
@@ -16,65 +16,65 @@ from typing import Protocol
 from scenthound.errors import InvalidParameter
 from scenthound.reasons import SkipReason
 
-_NAMES_KEPT = 64
+_CACHED_NAMES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """What one fetch may take. The studies allowed 10 seconds and 100 KB."""
+    """The limits of one fetch. The studies allowed 10 seconds and 100 KB."""
 
     connect_s: float = 10.0
-    #: From the start until the last header line, so that a server cannot hold on by sending a byte now and then.
+    #: From the start to the last header line, against servers that send a byte now and then.
     headers_s: float = 10.0
     total_s: float = 30.0
-    #: Of the decoded body, and of the encoded one. What is beyond is not downloaded, and the answer is `truncated`.
+    #: Of the decoded body, and of the encoded one. The rest is not downloaded, and the response is `truncated`.
     body_bytes: int = 2_000_000
-    #: Of all header lines together, those of interim answers (1xx) included.
+    #: Of all header lines together, including those of interim responses (1xx).
     header_bytes: int = 65_536
-    #: A body that swells by more than this when decoded is a bomb (see `content_coding`).
+    #: The maximum ratio of decoded to encoded bytes; beyond, it is a compression bomb (`content_coding`).
     expansion: float = 100.0
 
     def __post_init__(self) -> None:
         for name in ("connect_s", "headers_s", "total_s"):
             if not 0 < getattr(self, name) < math.inf:
-                raise InvalidParameter(f"{name} is {getattr(self, name)}; it has to be more than 0, and finite.")
+                raise InvalidParameter(f"{name} must be a finite number above 0, not {getattr(self, name)}.")
         for name in ("body_bytes", "header_bytes", "expansion"):
             if not getattr(self, name) >= 1:
-                raise InvalidParameter(f"{name} is {getattr(self, name)}; it has to be 1 or more.")
+                raise InvalidParameter(f"{name} must be 1 or more, not {getattr(self, name)}.")
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`url` is canonical; connections go to `addresses` only, which is what the host's name was resolved to."""
+    """A GET request. `url` is canonical; connections go to `addresses` only, to which the host was resolved."""
 
     url: str
     addresses: tuple[str, ...]
-    #: Refuse a page that is not HTML at its headers. False for robots.txt and sitemaps.
+    #: Stop after the headers if the page is not HTML. False for robots.txt and sitemaps.
     html_only: bool = True
-    #: Other than the limits' own.
+    #: Overrides the limit.
     body_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer of a host, of any status."""
+    """An HTTP response of any status."""
 
     url: str
     status: int
     #: Status line and header lines as received, each ended by CRLF, without the empty line.
     head: bytes
-    #: As sent: content-coded, transfer coding removed, cut at the limit.
+    #: As sent: content-coded, without transfer coding, truncated at the limit.
     body: bytes
-    #: The body decoded, cut at the limit.
+    #: The decoded body, truncated at the limit.
     content: bytes
     truncated: bool
-    #: Of the socket that the answer came from.
+    #: IP address of the server.
     address: str
-    #: From the start to the first byte of the answer.
+    #: Time to first byte.
     elapsed_s: float
 
     def header(self, name: str) -> str | None:
-        """The value of a header in any case of letters; of several the last, without blanks around it."""
+        """The value of a header, stripped; the last one of several."""
         values = header_values(self.head, name)
         return values[-1] if values else None
 
@@ -85,29 +85,26 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class NotFetched:
-    """Why there is no answer; `detail` is one line for people."""
+    """Why there is no response; `detail` is one line for people."""
 
     reason: SkipReason
     detail: str
     elapsed_s: float
 
 
-Answer = Response | NotFetched
-
-
 class Fetcher(Protocol):
-    """Gets pages, many at a time."""
+    """Fetches pages concurrently."""
 
     def start(self, request: Request, on_done: Callable[[Response | NotFetched], None]) -> None:
-        """Begin to fetch; `on_done` is told how it went."""
+        """Start a fetch; `on_done` receives the result."""
 
     def close(self) -> None:
-        """Forget all transfers in flight and free what they held."""
+        """Abort all transfers and free their resources."""
 
 
 def header_values(head: bytes, name: str) -> tuple[str, ...]:
-    """The values of all header lines of a name, in order; `head` has lines ended by CRLF, the status line first."""
-    wanted = _line_beginning(name)
+    """The values of all headers of a name, in order; `head` has lines ended by CRLF, the status line first."""
+    wanted = _line_start(name)
     folded = head.lower()
     start = folded.find(wanted)
     if start < 0:
@@ -122,6 +119,6 @@ def header_values(head: bytes, name: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-@functools.lru_cache(_NAMES_KEPT)
-def _line_beginning(name: str) -> bytes:
+@functools.lru_cache(_CACHED_NAMES)
+def _line_start(name: str) -> bytes:
     return b"\r\n" + name.lower().encode("latin-1", "replace") + b":"

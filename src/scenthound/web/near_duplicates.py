@@ -1,24 +1,24 @@
-"""Pages that say nearly the same as a page had before: 64-bit fingerprints whose distance tells how alike pages are.
+"""Near-duplicate detection with 64-bit simhash fingerprints (Charikar 2002; Manku, Jain, Das Sarma, WWW 2007).
 
-Rules
-- A fingerprint is a simhash (Charikar 2002; Manku, Jain and Das Sarma, WWW 2007) over the different triples of
-  neighbouring words of a page, stop words left out: bit i is set if more than half of their hashes have bit i set.
-- Different ones: a triple counts once, however often it occurs. If each occurrence counted, a phrase that pages repeat
-  would outvote all that they say: of the demo's 588 pages, their words numbered in ten ways, six pairs were taken for
-  near-duplicates that share less than 0.6 of their triples (down to 0.05, `http.client` and `_sqlite3`). Counted once,
-  none is, in eleven ways, that shares less than 0.70; of 5,234 articles of an encyclopedia for schools 13 are (0.73 and
-  more), of 11,635 pages of MDN 16 (0.79 and more).
-- Triples and not words, so that the order of words tells pages apart that are made of the same ones.
-- With three words of a date changed, 7 of 8 pages of 300 words and more are still found.
-- Pages of less than `LEAST_WORDS` words are not judged: they consist of what all pages of a site have in common, and
-  the few words that differ are what they are about. Of a very long page the first `MOST_WORDS` words are judged.
-- Two pages are near-duplicates if their fingerprints differ in at most three bits. Cut into four blocks of 16 bits,
-  they then have a block in common (Manku et al., section 3), and are looked for among the pages that share one.
-- Of the pages that share a block only the last `LOOKED_AT` are looked at, so that no site can make look-ups slow. In
-  a million pages that have nothing in common, 15 share a block on average.
-- Add only pages that are no near-duplicates themselves: of a thousand copies one is kept.
-- A fingerprint depends on the numbers of the words, so it means something only beside others of the same vocabulary.
-- A page takes 28 bytes, and up to an eighth more that arrays hold ready; all together start with a megabyte.
+Fingerprints
+- Features are the distinct triples of neighbouring words without stop words: bit i of the fingerprint is set if more
+  than half of their hashes have bit i set. Triples, so that pages with the same words in another order differ.
+- Distinct: if each occurrence counted, a repeated phrase would outvote everything else. Among the demo's 588 pages, in
+  ten numberings of the words, six pairs with less than 0.6 of their triples in common (down to 0.05) were found then.
+  With distinct triples no pair below 0.70 is found in eleven numberings; among 5,234 articles of an encyclopedia for
+  schools 13 pairs are found (0.73 and more), among 11,635 pages of MDN 16 (0.79 and more).
+- With three words of a date changed, 7 of 8 pages of 300 words or more are still found.
+- Pages of less than `MIN_WORDS` words have no fingerprint: they consist of the boilerplate of their site, and the few
+  words that differ are the content. Only the first `MAX_WORDS` words of a page count.
+- Fingerprints depend on the numbers of words, so they are comparable only within one vocabulary.
+
+Lookup
+- Two pages are near-duplicates if their fingerprints differ in at most three bits. Then they have at least one of four
+  blocks of 16 bits in common (Manku et al., section 3), and are found among the pages that share a block.
+- Only the last `MAX_CANDIDATES` pages that share a block are compared, so that no site can make lookups slow. Among a
+  million unrelated pages, 15 share a block on average.
+- Only pages that are not near-duplicates themselves should be added, so that one of a thousand copies is stored.
+- A page takes 28 bytes, and up to an eighth more for growth; an empty index takes a megabyte.
 """
 
 from array import array
@@ -31,9 +31,9 @@ from scenthound.jit import is_loaded
 from scenthound.model import IntArray
 
 #: Without stop words.
-LEAST_WORDS = 50
-MOST_WORDS = 20_000
-LOOKED_AT = 128
+MIN_WORDS = 50
+MAX_WORDS = 20_000
+MAX_CANDIDATES = 128
 
 _Hashes = npt.NDArray[np.uint64]
 
@@ -41,79 +41,79 @@ _BLOCKS = 4
 _BLOCK_BITS = 16
 _BLOCK_MASK = (1 << _BLOCK_BITS) - 1
 _HALF_MASK = (1 << 2 * _BLOCK_BITS) - 1
-_NOBODY = -1
+_NONE = -1
 
-#: Of the first, the second and the third word of a triple; the last one mixes.
+#: For the first, second and third word of a triple, and for mixing.
 _FACTORS: _Hashes = np.array(
     [0x9E3779B97F4A7C15, 0x94D049BB133111EB, 0xD6E8FEB86659FD93, 0xBF58476D1CE4E5B9], np.uint64
 )
 _HALF = np.uint64(32)
-_MOST_IN_A_BYTE = 255
+_MAX_BYTE = 255
 
 
-def fingerprint_of(words: IntArray, least_words: int = LEAST_WORDS) -> int | None:
-    """The fingerprint of a page, from the numbers of its words in order, 0 for stop words; None if it has too few."""
+def fingerprint_of(words: IntArray, min_words: int = MIN_WORDS) -> int | None:
+    """The fingerprint of a page from the numbers of its words, 0 for stop words; None if there are too few."""
     if is_loaded():
         from scenthound.text.compiled import simhash
 
-        fingerprint, n_words = simhash(words, MOST_WORDS, _FACTORS)
-        return fingerprint if n_words >= least_words else None
-    return plain_fingerprint_of(words, least_words)
+        fingerprint, n_words = simhash(words, MAX_WORDS, _FACTORS)
+        return fingerprint if n_words >= min_words else None
+    return plain_fingerprint_of(words, min_words)
 
 
-def plain_fingerprint_of(words: IntArray, least_words: int = LEAST_WORDS) -> int | None:
-    """What `fingerprint_of` says, without numba."""
-    kept = words[words != 0][:MOST_WORDS]
-    if len(kept) < least_words:
+def plain_fingerprint_of(words: IntArray, min_words: int = MIN_WORDS) -> int | None:
+    """`fingerprint_of` without numba."""
+    kept = words[words != 0][:MAX_WORDS]
+    if len(kept) < min_words:
         return None
-    # One that is 0 has no bit to count: the compiled twin takes it for none.
+    # A zero hash does not count, as in the compiled version.
     hashes = np.unique(_triple_hashes(kept.astype(np.uint64)))
     is_set = 2 * _bit_counts(hashes) > np.count_nonzero(hashes)
     return int.from_bytes(np.packbits(is_set, bitorder="little").tobytes(), "little")
 
 
 class NearDuplicates:
-    """The fingerprints of all pages taken, found again by any near one.
+    """An index of fingerprints.
 
-    Pages that share a block form a chain: `_newest[block]` starts it, `_older[place]` goes on.
+    Pages that share a block form a chain: `_newest[block]` is its head, `_older[index]` its next element.
     """
 
     def __init__(self, max_distance: int = 3) -> None:
         if not 0 <= max_distance < _BLOCKS:
             raise InvalidParameter(
-                f"Near-duplicates differ in 0 to {_BLOCKS - 1} bits, not {max_distance}: choose one."
+                f"The maximum distance of near-duplicates must be 0 to {_BLOCKS - 1} bits, not {max_distance}."
             )
         self._max_distance = max_distance
         self._fingerprints = array("Q")
         self._pages = array("i")
-        self._newest = [array("i", [_NOBODY]) * (1 << _BLOCK_BITS) for _ in range(_BLOCKS)]
+        self._newest = [array("i", [_NONE]) * (1 << _BLOCK_BITS) for _ in range(_BLOCKS)]
         self._older = [array("i") for _ in range(_BLOCKS)]
 
     def __len__(self) -> int:
         return len(self._pages)
 
     def find(self, fingerprint: int) -> int | None:
-        """The number of a page that was added with a fingerprint near to this one, or None."""
+        """The page with a fingerprint near this one, or None."""
         fingerprints, max_distance = self._fingerprints, self._max_distance
         for block, key in enumerate(_keys(fingerprint)):
             older = self._older[block]
-            place = self._newest[block][key]
-            looks_left = LOOKED_AT
-            while place != _NOBODY and looks_left:
-                if (fingerprints[place] ^ fingerprint).bit_count() <= max_distance:
-                    return self._pages[place]
-                place = older[place]
-                looks_left -= 1
+            index = self._newest[block][key]
+            n_left = MAX_CANDIDATES
+            while index != _NONE and n_left:
+                if (fingerprints[index] ^ fingerprint).bit_count() <= max_distance:
+                    return self._pages[index]
+                index = older[index]
+                n_left -= 1
         return None
 
     def add(self, fingerprint: int, page: int) -> None:
-        """Keep a page's fingerprint, to be found from now on."""
-        place = len(self._pages)
+        """Add a page."""
+        index = len(self._pages)
         self._fingerprints.append(fingerprint)
         self._pages.append(page)
         for block, key in enumerate(_keys(fingerprint)):
             self._older[block].append(self._newest[block][key])
-            self._newest[block][key] = place
+            self._newest[block][key] = index
 
 
 def _keys(fingerprint: int) -> tuple[int, int, int, int]:
@@ -133,12 +133,12 @@ def _triple_hashes(words: _Hashes) -> _Hashes:
 
 
 def _bit_counts(hashes: _Hashes) -> IntArray:
-    """How many of the hashes have each bit set, counted in bytes that are added eight at a time."""
-    n_columns = -(-len(hashes) // _MOST_IN_A_BYTE)
-    padded = np.zeros(_MOST_IN_A_BYTE * n_columns, np.uint64)
+    """The number of hashes with each bit set, counted in bytes, eight at a time."""
+    n_columns = -(-len(hashes) // _MAX_BYTE)
+    padded = np.zeros(_MAX_BYTE * n_columns, np.uint64)
     padded[: len(hashes)] = hashes
-    # A byte for each bit, eight of them added as one number: no byte of a sum runs over into the next.
+    # One byte per bit, eight of them added as one number: no byte of a sum overflows.
     spread = np.unpackbits(padded.view(np.uint8), bitorder="little").view(np.uint64)
-    sums = np.add.reduce(spread.reshape(_MOST_IN_A_BYTE, -1), axis=0).view(np.uint8)
+    sums = np.add.reduce(spread.reshape(_MAX_BYTE, -1), axis=0).view(np.uint8)
     counts: IntArray = np.add.reduce(sums.reshape(n_columns, -1), axis=0, dtype=np.int32)
     return counts

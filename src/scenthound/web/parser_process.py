@@ -1,12 +1,20 @@
-"""Parsing that cannot stop a crawl: a page that takes too long, or too much memory, is given up.
+"""Guarded parsing: no page can stop a crawl by taking too much time or memory.
 
 Rules
-- Pages of at most `inline_bytes` are parsed here at once: no such page takes long. Larger ones go to a process of their
-  own, one at a time and in order, which is started when the first of them comes.
-- A page that is not parsed in `timeout_s` is `PARSE_TIMEOUT`; the process is killed, the next page gets a new one.
-- A page that raises an error, or that the process dies of, is `PARSE_FAILED`. No error of parsing goes further.
-- Words are numbered when the answer is handed over, and as if the page had been parsed here at that moment. So the
-  order of the answers decides the numbers, and nothing else does.
+- Pages of at most `inline_bytes` are parsed in this process, because none of them takes long. Larger ones are parsed in
+  a child process, one at a time and in order; it is started for the first of them.
+- A page that is not parsed within `timeout_s` is `PARSE_TIMEOUT`; the child is killed, and the next page gets a new
+  one.
+- A page that raises an error, or crashes the child, is `PARSE_FAILED`. No error of parsing is passed on.
+- Words are numbered when the result is delivered, as if the page were parsed in this process then. So the order of
+  results alone decides the numbers.
+
+The child process
+- Both sides use one socket, the child's standard input. A message is its length and its pickle. The child first sends
+  `READY`, because loading takes longer than most pages, then a result for each page.
+- A page is parsed with a new vocabulary. The result has its stems in order of first appearance, to be renumbered.
+- `MEMORY_BYTES` limits its memory; exceeding it is an error, or the end of the child.
+- It ends with the socket, and by an alarm soon after the timeout of a page, even if nobody is left to kill it.
 """
 
 import asyncio
@@ -29,22 +37,10 @@ from scenthound.reasons import SkipReason
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import ParsedPage, parse_html
 
-# A process that parses pages one after the other: how it looks from here, and its life.
-#
-# Rules
-# - Both sides talk through one socket, which is the process's standard input. A message is its length and its pickle.
-#   First the process says that it is ready, because loading takes longer than most pages; then it answers each page.
-# - A page is scanned with a fresh vocabulary. The answer has its stems in order of first appearance, so that they can
-#   be numbered anew where it is read.
-# - An error in parsing is answered as `PARSE_FAILED`. So much memory as `MEMORY_BYTES` is all that the process gets;
-#   what needs more is an error too, or the end of the process.
-# - It goes when the socket ends, and by an alarm soon after a page's time is up, even if nobody is left to kill it.
-
-#: Data that the process may hold. The worst pages of 2 MB that we know take 220 MB.
+#: The worst known pages of 2 MB take 220 MB.
 MEMORY_BYTES = 1 << 30
-#: How much later than the one who asked the process itself finds that a page takes too long.
+#: How long after the timeout the child ends itself.
 ALARM_LATER_S = 5.0
-#: What the process says first.
 READY = "ready"
 
 _LENGTH = struct.Struct("<Q")
@@ -61,28 +57,28 @@ class PageToParse:
 
 
 @dataclass(frozen=True, slots=True)
-class PageOfStems:
-    """A page whose words are numbers in a vocabulary of its own: `stems[number]` is the stem."""
+class StemmedPage:
+    """A page with a vocabulary of its own: `stems[number]` is the stem of a word."""
 
     page: ParsedPage
     stems: list[str]
 
-    def numbered_by(self, scanner: WordScanner) -> ParsedPage:
-        """The page as if the scanner had read it: new stems are numbered in order of first appearance."""
+    def with_numbers_of(self, scanner: WordScanner) -> ParsedPage:
+        """The page as if the scanner had parsed it: new stems are numbered in order of first appearance."""
         return replace(self.page, words=scanner.add_stems(self.stems).take(self.page.words))
 
 
 class ParserProcess:
-    """The process, seen from here. Whatever raises `OSError` or `EOFError` found it dead or late: `end` it then."""
+    """The parent's side. Methods raise `OSError` or `EOFError` if the child died or timed out: call `end` then."""
 
     def __init__(self, timeout_s: float | None) -> None:
-        """Start it. What is sent and received waits so long at most; with None it does not wait at all."""
+        """Start the child. `timeout_s` limits sending and receiving; None means non-blocking."""
         self._socket, theirs = socket.socketpair()
         self.set_timeout(timeout_s)
         self._outgoing = memoryview(b"")
         self._incoming = _Message()
         try:
-            self._process = _launched(theirs)
+            self._process = _launch(theirs)
         except OSError:
             self._socket.close()
             raise
@@ -95,21 +91,22 @@ class ParserProcess:
     def set_timeout(self, timeout_s: float | None) -> None:
         self._socket.settimeout(0.0 if timeout_s is None else timeout_s)
 
-    def order(self, page: PageToParse) -> None:
-        """Have a page ready to be sent."""
-        self._outgoing = memoryview(_framed(page))
+    def queue_page(self, page: PageToParse) -> None:
+        """Prepare a page for `send_some`."""
+        self._outgoing = memoryview(_frame(page))
 
     def send_some(self) -> bool:
-        """Send what the socket takes; whether all was sent."""
+        """Send as much as possible; whether all is sent."""
         with suppress(BlockingIOError):
             self._outgoing = self._outgoing[self._socket.send(self._outgoing) :]
         return not self._outgoing
 
     def receive_some(self) -> Any:
-        """What the process says once it came whole: `READY`, a `PageOfStems` or a `SkipReason`; None until then."""
+        """Receive some data; the message once it is complete (`READY`, a `StemmedPage` or a `SkipReason`), else
+        None."""
         with suppress(BlockingIOError):
             self._incoming.add(self._socket.recv(_CHUNK_BYTES))
-        if not self._incoming.is_whole():
+        if not self._incoming.is_complete():
             return None
         message, self._incoming = self._incoming.content(), _Message()
         return message
@@ -120,20 +117,20 @@ class ParserProcess:
         self._process.wait()
 
 
-def _launched(channel: socket.socket) -> "subprocess.Popen[bytes]":
+def _launch(channel: socket.socket) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         [sys.executable, "-c", f"from {__name__} import serve; serve()"],
         stdin=channel.fileno(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OPENBLAS_NUM_THREADS": "1"},
-        # Signals of the terminal are for the crawl, which ends this process when it is time.
+        # Signals of the terminal are for the crawl only, which ends this process.
         start_new_session=True,
     )
 
 
 class _Message:
-    """What came so far of one message."""
+    """A partly received message."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -143,67 +140,67 @@ class _Message:
             raise EOFError
         self._bytes += more
 
-    def is_whole(self) -> bool:
-        held = len(self._bytes) - _LENGTH.size
-        return held >= 0 and held >= _LENGTH.unpack_from(self._bytes)[0]
+    def is_complete(self) -> bool:
+        received = len(self._bytes) - _LENGTH.size
+        return received >= 0 and received >= _LENGTH.unpack_from(self._bytes)[0]
 
     def content(self) -> Any:
         return pickle.loads(memoryview(self._bytes)[_LENGTH.size :])
 
 
-def _framed(content: object) -> bytes:
+def _frame(content: object) -> bytes:
     pickled = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
     return _LENGTH.pack(len(pickled)) + pickled
 
 
 def serve() -> None:
-    """The life of the process: answer pages until nobody asks any more."""
+    """The main loop of the child."""
     _limit_memory()
     with suppress(OSError, EOFError), socket.socket(fileno=0) as channel:
-        channel.sendall(_framed(READY))
+        channel.sendall(_frame(READY))
         while True:
-            page = _received_page(channel)
-            # Not handled, so the alarm ends the process wherever it is, compiled code included.
+            page = _receive_page(channel)
+            # The signal is not handled, so it ends the process even in compiled code.
             signal.setitimer(signal.ITIMER_REAL, page.timeout_s + ALARM_LATER_S)
-            answer = _framed(_parsed(page))
+            result = _frame(_parse_page(page))
             signal.setitimer(signal.ITIMER_REAL, 0.0)
-            channel.sendall(answer)
+            channel.sendall(result)
 
 
-def _received_page(channel: socket.socket) -> PageToParse:
+def _receive_page(channel: socket.socket) -> PageToParse:
     message = _Message()
-    while not message.is_whole():
+    while not message.is_complete():
         message.add(channel.recv(_CHUNK_BYTES))
     page: PageToParse = message.content()
     return page
 
 
-def _parsed(page: PageToParse) -> PageOfStems | SkipReason:
+def _parse_page(page: PageToParse) -> StemmedPage | SkipReason:
     scanner = WordScanner()
     with suppress(Exception):
         parsed = parse_html(page.html, page.url, scanner, http_charset=page.http_charset, agent=page.agent)
-        return PageOfStems(parsed, scanner.stems)
+        return StemmedPage(parsed, scanner.stems)
     return SkipReason.PARSE_FAILED
 
 
 def _limit_memory() -> None:
     import resource
 
-    # Where there is no such limit, time is all that is limited.
+    # Some systems have no such limit; then only time is limited.
     with suppress(OSError, ValueError):
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, hard))
 
 
-#: How long the process may take to start: a busy machine is no fault of the page.
+#: Maximum start time of the child, which does not count as time of the page.
 START_S = 60.0
 
 OnParsed = Callable[[ParsedPage | SkipReason], None]
 
 
 class GuardedParser:
-    """`start` parses on the event loop, `parse_now` without one; not while pages that were started are waited for.
-    Links of pages that are parsed here may be told as the numbers that they have in `table`."""
+    """`start` parses on the event loop, `parse_now` without one, and only if no started page is pending. Links of pages
+    parsed in this process may be numbers of `table`."""
 
     def __init__(
         self,
@@ -220,38 +217,38 @@ class GuardedParser:
         self._timeout_s = timeout_s
         self._inline_bytes = inline_bytes
         self._process: ParserProcess | None = None
-        self._waiting: deque[tuple[PageToParse, OnParsed]] = deque()
+        self._pending: deque[tuple[PageToParse, OnParsed]] = deque()
         self._current: tuple[PageToParse, OnParsed] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self, html: bytes, url: str, http_charset: str | None, on_done: OnParsed) -> None:
-        """Parse the page; `on_done` is called once, for a small page before this returns."""
+        """Parse a page; `on_done` is called once, before this returns if the page is small."""
         if len(html) <= self._inline_bytes:
             on_done(self._parse_here(html, url, http_charset))
             return
-        self._waiting.append((self._to_parse(html, url, http_charset), on_done))
-        self._begin_next()
+        self._pending.append((self._to_parse(html, url, http_charset), on_done))
+        self._start_next()
 
     def parse_now(self, html: bytes, url: str, http_charset: str | None) -> ParsedPage | SkipReason:
-        """The page, or why there is none, when its time is up at the latest."""
+        """Parse a page and wait for the result."""
         if len(html) <= self._inline_bytes:
             return self._parse_here(html, url, http_charset)
         if self._current is not None:
-            raise PluginError("A page was to be parsed at once while another is parsed; wait for that one first.")
+            raise PluginError("parse_now was called while another page is being parsed. Wait for its result first.")
         self._detach()
         try:
-            return self._numbered(self._answer_now(self._to_parse(html, url, http_charset)))
+            return self._numbered(self._exchange(self._to_parse(html, url, http_charset)))
         except TimeoutError:
-            answer = SkipReason.PARSE_TIMEOUT
+            reason = SkipReason.PARSE_TIMEOUT
         except (OSError, EOFError):
-            answer = SkipReason.PARSE_FAILED
+            reason = SkipReason.PARSE_FAILED
         self._end_process()
-        return answer
+        return reason
 
     def close(self) -> None:
-        """End the process. Pages that wait are forgotten."""
-        self._waiting.clear()
+        """End the process and drop pending pages."""
+        self._pending.clear()
         self._current = None
         self._stop_timer()
         self._end_process()
@@ -263,32 +260,32 @@ class GuardedParser:
         try:
             return parse_html(html, url, self._scanner, http_charset=http_charset, agent=self._agent, table=self._table)
         except OSError:
-            # No page can cause that: the disk does not take the compiled code, say.
+            # Not caused by a page; for example, compiled code cannot be written to disk.
             raise
-        except Exception:  # noqa: BLE001 - whatever a page does to the parser, the crawl goes on
+        except Exception:  # noqa: BLE001 - no page may stop the crawl
             return SkipReason.PARSE_FAILED
 
-    def _numbered(self, answer: PageOfStems | SkipReason) -> ParsedPage | SkipReason:
-        return answer if isinstance(answer, SkipReason) else answer.numbered_by(self._scanner)
+    def _numbered(self, result: StemmedPage | SkipReason) -> ParsedPage | SkipReason:
+        return result if isinstance(result, SkipReason) else result.with_numbers_of(self._scanner)
 
-    def _answer_now(self, page: PageToParse) -> PageOfStems | SkipReason:
+    def _exchange(self, page: PageToParse) -> StemmedPage | SkipReason:
         if self._process is None:
             self._process = ParserProcess(START_S)
             while self._process.receive_some() is None:
                 pass
         self._process.set_timeout(self._timeout_s)
-        self._process.order(page)
+        self._process.queue_page(page)
         while not self._process.send_some():
             pass
-        while (answer := self._process.receive_some()) is None:
+        while (message := self._process.receive_some()) is None:
             pass
-        said: PageOfStems | SkipReason = answer
-        return said
+        result: StemmedPage | SkipReason = message
+        return result
 
-    def _begin_next(self) -> None:
-        if self._current is not None or not self._waiting:
+    def _start_next(self) -> None:
+        if self._current is not None or not self._pending:
             return
-        self._current = self._waiting.popleft()
+        self._current = self._pending.popleft()
         loop = asyncio.get_running_loop()
         if self._process is not None:
             self._attach(self._process, loop)
@@ -303,7 +300,7 @@ class GuardedParser:
         self._set_timer(START_S)
 
     def _attach(self, process: ParserProcess, loop: asyncio.AbstractEventLoop) -> None:
-        """Let the loop tell when the process has said something."""
+        """Watch the socket of the process on the loop."""
         if self._loop is not loop:
             self._detach()
             process.set_timeout(None)
@@ -318,7 +315,7 @@ class GuardedParser:
 
     def _send_page(self) -> None:
         if self._process is not None and self._current is not None:
-            self._process.order(self._current[0])
+            self._process.queue_page(self._current[0])
             self._set_timer(self._timeout_s)
             asyncio.get_running_loop().add_writer(self._process.fileno(), self._write)
 
@@ -329,36 +326,36 @@ class GuardedParser:
             if self._process.send_some():
                 asyncio.get_running_loop().remove_writer(self._process.fileno())
         except OSError:
-            self._give_up(SkipReason.PARSE_FAILED)
+            self._fail(SkipReason.PARSE_FAILED)
 
     def _read(self) -> None:
         if self._process is None:
             return
         try:
-            said = self._process.receive_some()
+            message = self._process.receive_some()
         except (OSError, EOFError):
-            self._give_up(SkipReason.PARSE_FAILED)
+            self._fail(SkipReason.PARSE_FAILED)
             return
-        if said == READY:
+        if message == READY:
             self._send_page()
-        elif said is not None:
-            self._settle(said)
+        elif message is not None:
+            self._settle(message)
 
-    def _give_up(self, reason: SkipReason) -> None:
+    def _fail(self, reason: SkipReason) -> None:
         self._end_process()
         self._settle(reason)
 
-    def _settle(self, answer: PageOfStems | SkipReason) -> None:
-        """Hand over what became of the current page, and go on with the next."""
+    def _settle(self, result: StemmedPage | SkipReason) -> None:
+        """Deliver the result of the current page and start the next."""
         self._stop_timer()
         settled, self._current = self._current, None
-        self._begin_next()
+        self._start_next()
         if settled is not None:
-            settled[1](self._numbered(answer))
+            settled[1](self._numbered(result))
 
     def _set_timer(self, seconds: float) -> None:
         self._stop_timer()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._give_up, SkipReason.PARSE_TIMEOUT)
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._fail, SkipReason.PARSE_TIMEOUT)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

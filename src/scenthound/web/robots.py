@@ -1,14 +1,25 @@
-"""What a host's robots.txt lets one crawler fetch, by RFC 9309.
+"""robots.txt (RFC 9309) and the X-Robots-Tag header, for one crawler.
 
-Rules
-- Of the file only the rules for the crawler are kept: of all groups that name its product token, else of all for `*`.
-- Lines of other kinds, also Crawl-delay and Sitemap, never end a group (2.2.4).
-- Read are the first `READ_BYTES` (2.5), and of each line the first `LINE_BYTES`; a line cut by the first is dropped.
-- Common slips are understood: a missing colon, misspelled names, NULs (and with them UTF-16).
-- Octets that have no place in a URL are percent-encoded, and escapes have capitals, in patterns and in paths. A path is
-  looked up also with its needlessly escaped characters written out (2.2.2), and the more specific answer counts. In a
-  Disallow they are written out too, in an Allow not: there an escape stands for itself alone, as Google has it.
-- A URL to ask about is canonical (`web/urls.py`). /robots.txt itself may always be fetched.
+Parsing
+- Only the rules of the groups that name the crawler's product token are kept, else those of `*`.
+- Other lines, including Crawl-delay and Sitemap, never end a group (2.2.4).
+- The first `READ_BYTES` are read (2.5), without an incomplete last line, and the first `LINE_BYTES` of each line.
+- Common mistakes are accepted: missing colons, misspelled names, NULs (and with them UTF-16).
+
+Matching (2.2.2, 2.2.3)
+- The longest matching pattern wins, and Allow wins ties. The *rank* of a rule is twice the length of its pattern, plus
+  one for Allow; the highest rank decides. Without a matching rule it is `NO_RULE`, an Allow of length 0.
+- Characters not allowed in URLs are percent-encoded, and escapes are upper case, in patterns and paths. A path is also
+  matched with its unreserved characters decoded, and the more specific result counts. They are decoded in a Disallow,
+  too, but not in an Allow, where an escape matches itself only, as in Google's parser.
+- Patterns without wildcards are prefixes, found by bisection. The others are tried by descending rank, each in time
+  linear in the path: a star matches the leftmost position that fits, without backtracking.
+- Once the wildcard patterns have `MAX_PIECES` pieces between their stars, a further Disallow is cut before its first
+  star and a further Allow is dropped: time is bounded, and nothing is allowed that the file disallows.
+- URLs must be canonical (`web/urls.py`). /robots.txt itself is always allowed.
+
+The rules of a host are stored as lines of text, `+pattern` for Allow and `-pattern` for Disallow. The index for
+matching is built on demand and cached; hosts with the same rules share it.
 """
 
 import functools
@@ -19,34 +30,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Self
 
-# Which rule of a robots.txt decides over a path (RFC 9309, 2.2.2 and 2.2.3): the most specific, in bounded time.
-#
-# Rules
-# - Rules arrive as lines of text, `+pattern` for Allow and `-pattern` for Disallow: that is all that is kept of a
-#   host. What is needed to look a path up quickly is made from the text when it is asked for, and kept for the hosts
-#   lately asked about; hosts with the same rules share it.
-# - A rule's rank is twice the length of its pattern as written, and one more for Allow: the highest rank of the
-#   matching rules decides, so that the longest wins and Allow wins ties. No rule at all ranks `NO_RULE`, an Allow of
-#   length 0.
-# - Patterns without wildcards are prefixes, found by bisection. The others are tried from the highest rank down, each
-#   in time linear in the path: a star takes the leftmost place that fits, which never has to be taken back.
-# - Once the patterns with wildcards have `MOST_PIECES` between their stars, a further Disallow ends before its first
-#   star and a further Allow is dropped: time stays bounded, and no crawler is let in that the file keeps out.
-
 NO_RULE = 1
 ALLOW, DISALLOW = "+", "-"
 #: Real files have up to about a thousand.
-MOST_PIECES = 2_500
+MAX_PIECES = 2_500
 
-_INDEXES_KEPT = 8_192
+_CACHED_INDEXES = 8_192
 
 
 @dataclass(frozen=True, slots=True)
 class Wildcard:
-    """A pattern with stars or an end: `pieces` in this order, the first at the start, the last at the end if `ends`.
-
-    `probe` is the longest piece: a path without it needs no closer look.
-    """
+    """A pattern with stars or an end anchor: `pieces` must occur in this order, the first at the start, the last at the
+    end if `ends`. `probe` is the longest piece: a path without it cannot match."""
 
     rank: int
     probe: str
@@ -58,20 +53,20 @@ class Wildcard:
         if not path.startswith(first):
             return False
         last = others.pop() if self.ends and others else None
-        place = len(first)
+        position = len(first)
         for piece in others:
-            found = path.find(piece, place)
+            found = path.find(piece, position)
             if found < 0:
                 return False
-            place = found + len(piece)
+            position = found + len(piece)
         if last is not None:
-            return path.endswith(last) and len(path) - len(last) >= place
-        return not self.ends or len(path) == place
+            return path.endswith(last) and len(path) - len(last) >= position
+        return not self.ends or len(path) == position
 
 
 @dataclass(frozen=True, slots=True)
 class PatternIndex:
-    """All rules of one agent. `prefixes` are sorted; `shorter` is the place of the longest other prefix that each
+    """The rules of one crawler. `prefixes` are sorted; `shorter` has the index of the longest other prefix that each
     starts with, or -1, and `ranks` the highest rank of the prefix and all shorter ones that it starts with."""
 
     prefixes: list[str]
@@ -80,15 +75,15 @@ class PatternIndex:
     wildcards: tuple[Wildcard, ...]
 
     def rank(self, path: str) -> int:
-        """The rank of the rule that decides over a path: odd if it may be fetched."""
+        """The rank of the rule that decides on a path: odd if it is allowed."""
         highest = NO_RULE
-        # What lies between a prefix of the path and the path itself, in sorted order, starts with that prefix too.
-        place = bisect_right(self.prefixes, path) - 1
-        while place >= 0:
-            if path.startswith(self.prefixes[place]):
-                highest = self.ranks[place]
+        # Whatever is between a prefix of the path and the path in sorted order starts with that prefix too.
+        position = bisect_right(self.prefixes, path) - 1
+        while position >= 0:
+            if path.startswith(self.prefixes[position]):
+                highest = self.ranks[position]
                 break
-            place = self.shorter[place]
+            position = self.shorter[position]
         for wildcard in self.wildcards:
             if wildcard.rank <= highest:
                 break
@@ -97,12 +92,12 @@ class PatternIndex:
         return highest
 
 
-@functools.lru_cache(_INDEXES_KEPT)
+@functools.lru_cache(_CACHED_INDEXES)
 def pattern_index(text: str) -> PatternIndex:
-    """What finds the rule for a path among the rules of a text."""
+    """The index of the rules of a text."""
     prefix_ranks: dict[str, int] = {}
     wildcards: list[Wildcard] = []
-    pieces_left = MOST_PIECES
+    pieces_left = MAX_PIECES
     for line in text.split("\n") if text else ():
         sign, pattern = line[0], line[1:]
         rank = 2 * len(pattern) + (sign == ALLOW)
@@ -117,7 +112,7 @@ def pattern_index(text: str) -> PatternIndex:
 
 
 def _prefix(pattern: str) -> tuple[str, bool]:
-    """The pattern up to its first star, and whether that is all it says."""
+    """The pattern up to its first star, and whether the rest matches anything."""
     prefix, star, rest = pattern.partition("*")
     if star:
         return prefix, not rest.strip("*")
@@ -126,9 +121,9 @@ def _prefix(pattern: str) -> tuple[str, bool]:
 
 def _wildcard(pattern: str, rank: int) -> Wildcard:
     ends = pattern.endswith("$")
-    # Any other dollar is itself, and is looked for as the path spells it.
+    # Any other dollar sign is literal.
     first, *others = (pattern[:-1] if ends else pattern).split("*")
-    # An end behind a star is the end of whatever is there.
+    # An end anchor behind a star matches anything.
     ends = ends and not (others and not others[-1])
     pieces = (first, *filter(None, others))
     return Wildcard(rank, max(pieces, key=len), pieces, ends)
@@ -138,8 +133,8 @@ def _chained(prefix_ranks: dict[str, int]) -> tuple[list[str], list[int], list[i
     prefixes = sorted(prefix_ranks)
     shorter: list[int] = []
     ranks: list[int] = []
-    for place, prefix in enumerate(prefixes):
-        above = place - 1
+    for position, prefix in enumerate(prefixes):
+        above = position - 1
         while above >= 0 and not prefix.startswith(prefixes[above]):
             above = shorter[above]
         shorter.append(above)
@@ -148,12 +143,12 @@ def _chained(prefix_ranks: dict[str, int]) -> tuple[list[str], list[int], list[i
 
 
 READ_BYTES = 500 * 1024
-#: Just below eight times the longest URL.
+#: Just below eight times `MAX_URL_BYTES`.
 LINE_BYTES = 16_663
 #: Real files name up to a few hundred.
-MOST_SITEMAPS = 1_000
+MAX_SITEMAPS = 1_000
 
-# The kinds of lines, by the first letter of their names.
+# Kinds of lines, by the first letters of their names.
 _AGENT, _ALLOW, _DELAY, _SITEMAP = b"u", b"a", b"c", b"s"
 _LINE = re.compile(
     rb"""^[\t\v\f ]*
@@ -164,19 +159,19 @@ _LINE = re.compile(
 _TOKEN = re.compile(r"[A-Za-z_-]+")
 _SECONDS = re.compile(rb"\d{1,9}(?:\.\d{1,9})?")
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
-# What URLs hold escaped, or as it is in some of their parts. The star and the dollar of a path stand for themselves,
-# and those of patterns that do so are escaped (2.2.3).
-_ODD = rb"""\"'<>\\^`{|}"""
-_ODD_IN_PATTERN = re.compile(rb"[^!-~]|[%b]" % _ODD)
-_ODD_IN_PATH = re.compile(rf"[{_ODD.decode()}*$]")
+# Characters that are escaped in some parts of URLs only. Stars and dollar signs of paths are literal, and literal ones
+# in patterns are escaped (2.2.3).
+_UNSAFE = rb"""\"'<>\\^`{|}"""
+_UNSAFE_IN_PATTERN = re.compile(rb"[^!-~]|[%b]" % _UNSAFE)
+_UNSAFE_IN_PATH = re.compile(rf"[{_UNSAFE.decode()}*$]")
 _INNER_DOLLAR = re.compile(r"\$(?!$)")
-# RFC 3986, 2.3: escaped or not, they mean the same.
+# RFC 3986, 2.3: equivalent, escaped or not.
 _UNRESERVED = {f"%{ord(sign):02X}": sign for sign in f"-._~{string.ascii_letters}{string.digits}"}
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsRules:
-    """What one crawler may fetch of one host. `sitemaps` are as written: resolve them against the file's own URL."""
+    """The rules of one host for one crawler. `sitemaps` are as written, to be resolved against the URL of the file."""
 
     text: str
     crawl_delay_s: float | None = None
@@ -184,13 +179,13 @@ class RobotsRules:
 
     @classmethod
     def of(cls, body: bytes, agent: str) -> Self:
-        """The rules of a file for an agent, given as its product token or as the whole User-Agent header."""
+        """Parse a file for an agent, given by its product token or its User-Agent header."""
         own, everyone, sitemaps = _read(body, product_token(agent))
         group = own if own.is_named else everyone
         return cls("\n".join(group.rules), group.delay_s, tuple(sitemaps))
 
     def allows(self, url: str) -> bool:
-        """Whether a canonical URL of the host may be fetched."""
+        """Whether a canonical URL of the host is allowed."""
         if not self.text:
             return True
         start = url.find("/", 8)
@@ -198,21 +193,21 @@ class RobotsRules:
         index = pattern_index(self.text)
         if "%" not in path and "%" not in self.text:
             return index.rank(path) & 1 == 1 or path == "/robots.txt"
-        path = _capitals(_ODD_IN_PATH.sub(lambda sign: f"%{ord(sign[0]):02X}", path))
-        return max(index.rank(path), index.rank(_written_out(path))) & 1 == 1
+        path = _upper_escapes(_UNSAFE_IN_PATH.sub(lambda sign: f"%{ord(sign[0]):02X}", path))
+        return max(index.rank(path), index.rank(_decode_unreserved(path))) & 1 == 1
 
 
 #: For hosts without a robots.txt.
 ALLOW_ALL = RobotsRules("")
-#: For hosts whose robots.txt cannot be had.
+#: For hosts whose robots.txt is unreachable.
 DISALLOW_ALL = RobotsRules("-/")
 
 
-def rules_for_answer(status: int, body: bytes, agent: str) -> RobotsRules:
-    """The rules that an answer to the request for robots.txt means (2.3.1); redirects are followed before.
+def rules_from_response(status: int, body: bytes, agent: str) -> RobotsRules:
+    """The rules by the response to a request for robots.txt (2.3.1), after redirects.
 
-    4xx is a host without rules, 5xx one to stay away from. 429 is no answer about the file but a wish to be asked
-    later, so it counts as 5xx, as Google documents it; so does any status that says nothing.
+    4xx means that everything is allowed, 5xx that nothing is. 429 says nothing about the file, so it counts as 5xx, as
+    Google documents; so does any other status.
     """
     if 200 <= status < 300:
         return RobotsRules.of(body, agent)
@@ -220,14 +215,14 @@ def rules_for_answer(status: int, body: bytes, agent: str) -> RobotsRules:
 
 
 def product_token(agent: str) -> str:
-    """The name by which robots.txt speaks to an agent: the letters, hyphens and underscores it starts with, small."""
+    """The product token of an agent: its leading letters, hyphens and underscores, in lower case."""
     token = _TOKEN.match(agent)
     return token[0].lower() if token else ""
 
 
 @dataclass(slots=True)
 class _Group:
-    """Rules as lines, without repetition and in the order of the file (the keys of a dict)."""
+    """Rules as lines, without duplicates and in the order of the file (keys of a dict)."""
 
     rules: dict[str, None] = field(default_factory=dict)
     delay_s: float | None = None
@@ -235,25 +230,25 @@ class _Group:
 
 
 def _read(body: bytes, token: str) -> tuple[_Group, _Group, dict[str, None]]:
-    """The group of the agent, the one of everyone, and the sitemaps."""
+    """The group of the agent, the group of `*`, and the sitemaps."""
     own, everyone = _Group(), _Group()
     sitemaps: dict[str, None] = {}
-    spoken_to: list[_Group] = []
+    current: list[_Group] = []
     in_rules = False
     for kind, value in _lines(body):
         if kind == _AGENT:
-            spoken_to = [] if in_rules else spoken_to
+            current = [] if in_rules else current
             in_rules = False
-            spoken_to += _addressed(value, token, own, everyone)
+            current += _groups_of(value, token, own, everyone)
         elif kind == _SITEMAP:
-            if len(sitemaps) < MOST_SITEMAPS and value:
+            if len(sitemaps) < MAX_SITEMAPS and value:
                 sitemaps[value.decode("utf-8", "replace")] = None
         elif kind == _DELAY:
-            for group in spoken_to:
+            for group in current:
                 group.delay_s = _longer(group.delay_s, value)
         else:
             in_rules = True
-            _add_rules(spoken_to, kind, value)
+            _add_rules(current, kind, value)
     return own, everyone, sitemaps
 
 
@@ -261,16 +256,16 @@ def _lines(body: bytes) -> Iterator[tuple[bytes, bytes]]:
     text = body[:READ_BYTES].replace(b"\r", b"\n")
     if len(body) >= READ_BYTES:
         text = text[: text.rfind(b"\n") + 1]
-    # The letters of a byte order mark, whole or in part, stand only at the start of what can be read.
+    # A byte order mark, or a part of one, can only be at the start.
     text = text.replace(b"\x00", b"").lstrip(b"\xef\xbb\xbf\xff\xfe")
     for line in _LINE.finditer(text):
-        place = line.lastindex or 0
-        value = text[line.start(place) : min(line.end(place), line.start() + LINE_BYTES)]
+        position = line.lastindex or 0
+        value = text[line.start(position) : min(line.end(position), line.start() + LINE_BYTES)]
         yield line[1][:1].lower(), value.strip()
 
 
-def _addressed(value: bytes, token: str, own: _Group, everyone: _Group) -> list[_Group]:
-    """The group that a User-agent line opens, if it is one of the two."""
+def _groups_of(value: bytes, token: str, own: _Group, everyone: _Group) -> list[_Group]:
+    """The group that a User-agent line starts, if it is one of the two."""
     name = value.decode("latin-1")
     if name.split(maxsplit=1)[:1] == ["*"]:
         group = everyone
@@ -283,7 +278,7 @@ def _addressed(value: bytes, token: str, own: _Group, everyone: _Group) -> list[
 
 
 def _add_rules(groups: list[_Group], kind: bytes, value: bytes) -> None:
-    # An empty pattern is no rule; one that starts with neither can match no path.
+    # An empty pattern is no rule; one that starts with neither matches no path.
     if not groups or not value.startswith((b"/", b"*")):
         return
     pattern = _pattern(value)
@@ -292,55 +287,50 @@ def _add_rules(groups: list[_Group], kind: bytes, value: bytes) -> None:
             group.rules[ALLOW + pattern] = None
         else:
             group.rules[DISALLOW + pattern] = None
-            group.rules[DISALLOW + _written_out(pattern)] = None
+            group.rules[DISALLOW + _decode_unreserved(pattern)] = None
 
 
 def _pattern(value: bytes) -> str:
-    escaped = _ODD_IN_PATTERN.sub(lambda octet: b"%%%02X" % octet[0][0], value).decode("ascii")
-    return _INNER_DOLLAR.sub("%24", _capitals(escaped))
+    escaped = _UNSAFE_IN_PATTERN.sub(lambda octet: b"%%%02X" % octet[0][0], value).decode("ascii")
+    return _INNER_DOLLAR.sub("%24", _upper_escapes(escaped))
 
 
-def _capitals(text: str) -> str:
+def _upper_escapes(text: str) -> str:
     return _ESCAPE.sub(lambda escape: escape[0].upper(), text) if "%" in text else text
 
 
-def _written_out(text: str) -> str:
+def _decode_unreserved(text: str) -> str:
     return _ESCAPE.sub(lambda escape: _UNRESERVED.get(escape[0], escape[0]), text) if "%" in text else text
 
 
 def _longer(delay_s: float | None, value: bytes) -> float | None:
-    """The longer of two delays, the second as written; what is no number of seconds says nothing."""
-    given_s = float(value) if _SECONDS.fullmatch(value) else None
-    return given_s if delay_s is None else max(delay_s, given_s or 0.0)
+    """The longer of two delays, the second as written; an invalid one is ignored."""
+    new_s = float(value) if _SECONDS.fullmatch(value) else None
+    return new_s if delay_s is None else max(delay_s, new_s or 0.0)
 
 
-# What a page's X-Robots-Tag headers ask of one crawler: not to index the page, not to follow its links.
-#
-# Rules
-# - A value is a list of wishes. It may start with the name of the crawler that it speaks to (`otherbot: noindex`);
-#   without a name it speaks to all. `none` is both wishes.
-# - Wishes that have values themselves (`max-snippet: 10`, `unavailable_after: 25 Jun 2030 15:00:00 PST`) are no
-#   names.
-# - Like meta elements, headers add up: what one of them forbids, no other allows.
+# X-Robots-Tag: a value is a list of directives. It may start with the name of a crawler (`otherbot: noindex`); without
+# one it is for all. Directives of several headers add up.
 
+#: Directives with values (`max-snippet: 10`), which are not names of crawlers.
 _WITH_VALUES = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 
-def header_wishes(values: Iterable[str], agent: str) -> tuple[bool, bool]:
-    """(noindex, nofollow) of all the values of a page's X-Robots-Tag headers, for an agent."""
-    wishes = {wish for value in values for wish in _wishes(value, product_token(agent))}
-    return not wishes.isdisjoint(("noindex", "none")), not wishes.isdisjoint(("nofollow", "none"))
+def header_directives(values: Iterable[str], agent: str) -> tuple[bool, bool]:
+    """(noindex, nofollow) of a page's X-Robots-Tag headers, for an agent."""
+    directives = {directive for value in values for directive in _directives(value, product_token(agent))}
+    return not directives.isdisjoint(("noindex", "none")), not directives.isdisjoint(("nofollow", "none"))
 
 
-def _wishes(value: str, token: str) -> set[str]:
-    """The wishes of one header that are for the agent; a name holds until the next, for joined headers."""
-    wishes: set[str] = set()
-    is_meant = True
+def _directives(value: str, token: str) -> set[str]:
+    """The directives of one header for the agent; a name applies until the next one, for joined headers."""
+    directives: set[str] = set()
+    is_for_agent = True
     for part in value.lower().split(","):
         name, colon, rest = (text.strip() for text in part.partition(":"))
         if colon and name not in _WITH_VALUES:
-            is_meant = name in ("*", "robots") or product_token(name) == token
+            is_for_agent = name in ("*", "robots") or product_token(name) == token
             name = rest
-        if is_meant:
-            wishes.add(name)
-    return wishes
+        if is_for_agent:
+            directives.add(name)
+    return directives

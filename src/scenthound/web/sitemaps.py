@@ -1,14 +1,14 @@
-"""The addresses that a site lists of itself: sitemaps.org XML and indexes, plain lists, RSS and Atom.
+"""Sitemaps: sitemaps.org XML files and indexes, plain text lists, RSS and Atom.
 
 Rules
-- Broken files give what can be read. So tags are looked for by name, whatever the namespace says; only their prefix has
-  to be that of the root, which tells `loc` from `image:loc`. No XML parser is asked: it would stop at the first bare
-  ampersand, the most common fault of such files, and could be made to expand or to fetch entities.
-- Addresses are canonical, each once, in the order of the file; those of other hosts are left out.
-- Of a file, unpacked if it is gzip, the first `READ_BYTES` count, and `most` addresses; it is given up when twice as
-  many were looked at, or `MOST_TAGS`. An address that the end of the file cuts is no address, nor is a very long one.
-- Time grows with the length of the file and no faster, whatever is in it: a pattern never gives back what it has read
-  ("*+"), and never reads past a sign that another attempt could begin with.
+- Damaged files are read as far as possible. Tags are found by name, whatever their namespace; only their prefix must be
+  that of the root, which distinguishes `loc` from `image:loc`. An XML parser would stop at the first bare ampersand,
+  the most common error in such files, and could be made to expand or to fetch entities.
+- URLs are canonical and unique, in the order of the file; those of other hosts are omitted.
+- At most `READ_BYTES` of a file, decompressed if it is gzip, and `max_urls` URLs are read. Reading ends after twice as
+  many references, or `MAX_TAGS` tags. A URL truncated by the end of the file is dropped, and so is a very long one.
+- Time is linear in the length of the file: patterns are possessive ("*+") and never read past a character at which
+  another match could start.
 """
 
 import re
@@ -22,16 +22,16 @@ from scenthound.files import GZIP_BEGINNING
 from scenthound.web.decode import decode_html
 from scenthound.web.urls import host_of, resolve
 
-#: The standard's 50,000 addresses take about 10 MB.
+#: The standard's 50,000 URLs take about 10 MB.
 READ_BYTES = 10 * 1024 * 1024
-MOST_ADDRESSES = 50_000
-#: Ten for each address: entries of many languages name them all.
-MOST_TAGS = 500_000
-#: No page is crawled at a longer one, with room for its entities.
-LONGEST_ADDRESS = 4_000
+MAX_URLS = 50_000
+#: Ten for each URL, because entries may list many languages.
+MAX_TAGS = 500_000
+#: Longer than any crawlable URL, with its entities.
+MAX_URL_CHARACTERS = 4_000
 _ROOT_WITHIN = 100_000
-#: Of a gzip file: each costs a copy of all that follow.
-_MOST_MEMBERS = 100
+#: Members of a gzip file; each costs a copy of all that follow.
+_MAX_MEMBERS = 100
 
 _ROOT = re.compile(r"<(?:([A-Za-z_][\w.-]{0,50}):)?(urlset|sitemapindex|rss|feed|RDF)(?=[\s>])", re.IGNORECASE)
 _TAG = re.compile(
@@ -41,42 +41,42 @@ _TAG = re.compile(
 )
 _ATTRIBUTE = re.compile(r"""\b(href|rel)\s{0,9}=\s{0,9}["']([^"'<>]*)["']""", re.IGNORECASE)
 _LINE = re.compile(r"(?:\A|[\r\n])[^\S\r\n]*+(https?://\S[^\r\n]*+)", re.IGNORECASE)
-# Those of XML, and no others: a bare ampersand before `copy=1` is none.
+# The entities of XML only: `&copy=1` is none.
 _ENTITY = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#x([0-9A-Fa-f]{1,6}));")
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _FEEDS = frozenset({"rss", "feed", "rdf"})
-_ADDRESS = re.compile(r"https?://\S", re.IGNORECASE)
+_URL = re.compile(r"https?://\S", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """What a file lists: `urls` of pages, and further `sitemaps` to read."""
+    """The URLs of pages and of further sitemaps in a file."""
 
     urls: tuple[str, ...]
     sitemaps: tuple[str, ...]
 
 
-def read_sitemap(body: bytes, url: str, most: int = MOST_ADDRESSES, host: str | None = None) -> Sitemap:
-    """Read the file at `url`. `host` is whose addresses to keep, if it is another than the file's own: robots.txt may
-    name sitemaps that lie elsewhere."""
+def read_sitemap(body: bytes, url: str, max_urls: int = MAX_URLS, host: str | None = None) -> Sitemap:
+    """Read the file at `url`. Only URLs of `host` are kept, by default the host of the file: a robots.txt may name
+    sitemaps on other hosts."""
     kept = {True: dict[str, None](), False: dict[str, None]()}
     owner = host or host_of(url)
-    for is_sitemap, reference in islice(_listed(_text(body)), 2 * most):
-        if len(kept[True]) + len(kept[False]) >= most:
+    for is_sitemap, reference in islice(_references(_text(body)), 2 * max_urls):
+        if len(kept[True]) + len(kept[False]) >= max_urls:
             break
-        address = _address(url, reference.strip())
-        if address is not None and host_of(address) == owner:
-            kept[is_sitemap][address] = None
+        listed = _resolve(url, reference.strip())
+        if listed is not None and host_of(listed) == owner:
+            kept[is_sitemap][listed] = None
     return Sitemap(tuple(kept[False]), tuple(kept[True]))
 
 
-def _address(base: str, reference: str) -> str | None:
-    if len(reference) > LONGEST_ADDRESS:
+def _resolve(base: str, reference: str) -> str | None:
+    if len(reference) > MAX_URL_CHARACTERS:
         return None
-    return resolve(base, _ENTITY.sub(_sign, reference) if "&" in reference else reference)
+    return resolve(base, _ENTITY.sub(_character, reference) if "&" in reference else reference)
 
 
-def _sign(entity: re.Match[str]) -> str:
+def _character(entity: re.Match[str]) -> str:
     name, decimal, hexadecimal = entity.groups()
     if name:
         return _NAMED[name]
@@ -86,14 +86,14 @@ def _sign(entity: re.Match[str]) -> str:
 
 def _text(body: bytes) -> str:
     if body.startswith(GZIP_BEGINNING):
-        body = _unpacked(body)
+        body = _decompress(body)
     return decode_html(body[:READ_BYTES])
 
 
-def _unpacked(body: bytes) -> bytes:
-    """The beginning of what is packed, as far as it is whole."""
+def _decompress(body: bytes) -> bytes:
+    """Decompress the start of a gzip file, as far as it is valid."""
     content = b""
-    for _ in range(_MOST_MEMBERS):
+    for _ in range(_MAX_MEMBERS):
         if not body.startswith(GZIP_BEGINNING) or len(content) >= READ_BYTES:
             break
         unpacker = zlib.decompressobj(wbits=31)
@@ -105,30 +105,30 @@ def _unpacked(body: bytes) -> bytes:
     return content
 
 
-def _listed(text: str) -> Iterator[tuple[bool, str]]:
-    """Whether it is a sitemap, and the reference as written, of all that a file lists."""
+def _references(text: str) -> Iterator[tuple[bool, str]]:
+    """(is a sitemap, reference as written) of everything that a file lists."""
     if not text.lstrip("\ufeff \t\r\n").startswith("<"):
         return ((False, line[1]) for line in _LINE.finditer(text.lstrip("\ufeff")))
     text = _without_comments(text)
     root = _ROOT.search(text, 0, _ROOT_WITHIN)
     prefix, kind = (root[1], root[2].lower()) if root else (None, "urlset")
-    return _linked(text) if kind in _FEEDS else _located(text, prefix, kind == "sitemapindex")
+    return _feed_links(text) if kind in _FEEDS else _locations(text, prefix, kind == "sitemapindex")
 
 
-def _located(text: str, prefix: str | None, in_sitemap: bool) -> Iterator[tuple[bool, str]]:
-    for tag in islice(_TAG.finditer(text), MOST_TAGS):
+def _locations(text: str, prefix: str | None, in_sitemap: bool) -> Iterator[tuple[bool, str]]:
+    for tag in islice(_TAG.finditer(text), MAX_TAGS):
         name = tag[2].lower()
         if tag[1] != prefix or name == "link":
             continue
         if name != "loc":
             in_sitemap = name == "sitemap"
-        # Some write the address into the entry itself and leave out its loc.
-        if _ADDRESS.match(tag[4].strip()) or (name == "loc" and tag[4].strip()):
+        # Some files have the URL in the entry itself, without loc.
+        if _URL.match(tag[4].strip()) or (name == "loc" and tag[4].strip()):
             yield in_sitemap, tag[4]
 
 
-def _linked(text: str) -> Iterator[tuple[bool, str]]:
-    for tag in islice(_TAG.finditer(text), MOST_TAGS):
+def _feed_links(text: str) -> Iterator[tuple[bool, str]]:
+    for tag in islice(_TAG.finditer(text), MAX_TAGS):
         if tag[1] is None and tag[2].lower() == "link":
             attributes = {name.lower(): value for name, value in _ATTRIBUTE.findall(tag[3])}
             reference: str = attributes.get("href") or tag[4]
@@ -137,7 +137,7 @@ def _linked(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _without_comments(text: str) -> str:
-    """The text without its comments, and without the rest if one does not end."""
+    """The text without comments; an unclosed one extends to the end."""
     parts = []
     end = 0
     while (start := text.find("<!--", end)) >= 0:

@@ -1,14 +1,13 @@
-"""Pages that come with status 200 and say that there is no page.
+"""Soft 404s: error pages with status 200.
 
 Rules
-- By wording: a part of the title, or the first heading, says nothing but that a page was not found (`not_found_words`),
+- By wording: a part of the title, or the first heading, says that a page was not found and nothing else (`PHRASES`),
   and the page is short. "Command not found" or "How to handle 404 errors" say more.
-- A page that was asked for by an address that speaks of it (/Status/404, /page-not-found) is what it should be: an
-  article about such pages. So the address to hand in is the one asked for, before any redirect.
-- By example: bodies that came with a true 404 are remembered by fingerprint, a few per host, and pages of the host that
-  are near-duplicates of one are such pages too, whatever the status. The root of a host is never taken for one: some
-  hosts show their front page for whatever they do not have.
-- Memory: `EXAMPLES_PER_HOST` fingerprints for each of `MOST_HOSTS` hosts, the one longest not met forgotten first.
+- A page whose URL is about errors (/Status/404, /page-not-found) is an article about them. This is the URL requested,
+  before redirects.
+- By example: fingerprints of bodies with a real 404 are stored, a few per host, and near-duplicates of them on the same
+  host are soft 404s. The root of a host never is: some hosts return their front page for missing pages.
+- Memory: `EXAMPLES_PER_HOST` fingerprints for each of `MAX_HOSTS` hosts; the least recently used host is dropped.
 """
 
 import re
@@ -17,32 +16,29 @@ import unicodedata
 from scenthound.model import IntArray
 from scenthound.web.near_duplicates import fingerprint_of
 
-# How pages say that there is no page, in the larger languages of the web. Data, and the form it is compared in.
-#
-# Rules
-# - Text is compared in plain form: small letters without accents, words parted by single spaces, nothing else.
-# - `FILLERS` may stand before and after the phrase. What is left must be the phrase and nothing more.
-# - Languages that do not part words are looked through for their phrases instead.
+# "Not found" phrases in the larger languages of the web. Text is compared in plain form: lower case without accents,
+# words separated by single spaces. `FILLERS` may precede and follow a phrase. In languages without spaces between
+# words, a phrase may be any part of the text.
 
 _WORDS = re.compile(r"[^\W_]+")
 
 
-#: Every phrase written in ASCII letters alone has one of these in it, which are quick to look for.
-TELLING = re.compile(
+#: Every phrase in ASCII letters contains one of these, which are fast to search for.
+HINTS = re.compile(
     "404|410|found|such|exist|esist|avail|remov|nothing|find|gefunden|vorhanden|verfug|gevonden|worden|bestaat|hitt|finns|fund|finnes"
     "|funnet|fant|loy|trouv|encontr|encuentr|dispon|trov|trob|gasit|znal|istnieje|nalez|nenas|najd|talal|bulun|ditem|thay"
 )
 
 
 def plain(text: str) -> str:
-    """A text in the form that phrases are compared in."""
+    """A text in the form in which phrases are compared."""
     if text.isascii():
         return " ".join(_WORDS.findall(text.lower()))
     letters = unicodedata.normalize("NFKD", text.casefold())
-    return " ".join(_WORDS.findall("".join(sign for sign in letters if not unicodedata.combining(sign))))
+    return " ".join(_WORDS.findall("".join(char for char in letters if not unicodedata.combining(char))))
 
 
-_THINGS = (
+_NOUNS = (
     *("page", "web page", "webpage", "file", "content", "resource", "document", "url", "article", "product", "item"),
     *("site", "website", "post", "topic", "thread", "project", "profile", "file or directory", "object"),
 )
@@ -91,11 +87,11 @@ _OTHERS = (
 PHRASES = frozenset(
     (
         *("not found", "nothing found", "nothing was found", "nothing here"),
-        *(template.format(thing) for template in _ENGLISH for thing in _THINGS),
+        *(template.format(thing) for template in _ENGLISH for thing in _NOUNS),
         *map(plain, _OTHERS),
     )
 )
-#: Japanese, Chinese, Korean, Thai: part of a title is enough.
+#: Japanese, Chinese, Korean, Thai: phrases that may be part of a title.
 PARTS = tuple(
     map(
         plain,
@@ -135,52 +131,52 @@ FILLERS = CODES | frozenset(
 )
 
 
-#: Stop words counted. Error pages of real sites have their menus around them.
-MOST_WORDS = 400
+#: Stop words included. Real error pages include the menus of their sites.
+MAX_WORDS = 400
 EXAMPLES_PER_HOST = 4
-MOST_HOSTS = 50_000
+MAX_HOSTS = 50_000
 
-# Shorter than for near-duplicates among pages: most error pages are, and the example is known to be one.
+# Fewer than for near-duplicates, because most error pages are short.
 _LEAST_WORDS = 10
 _MAX_DISTANCE = 3
 _TITLE_CHARACTERS = 300
 _SEPARATORS = re.compile(r"[|\u2013\u2014·•»«!?.]+|\s-+\s|^-+|-+$")
 _WHICH_PAGE = re.compile(r" (?:that )?you (?:(?:requested|want|need)|(?:are|were|re) (?:looking|searching) for)\b")
-_SPEAKING = re.compile(r"404|410|not[-_+ ]?found|error", re.IGNORECASE)
+_ABOUT_ERRORS = re.compile(r"404|410|not[-_+ ]?found|error", re.IGNORECASE)
 
 
 def is_soft_404(title: str, n_words: int, url: str, heading: str = "") -> bool:
-    """Whether a page that was asked for at `url` says by its title or heading that it is none."""
-    if n_words > MOST_WORDS or not (_says_not_found(title) or _says_not_found(heading)):
+    """Whether the page requested at `url` says by its title or heading that it was not found."""
+    if n_words > MAX_WORDS or not (_says_not_found(title) or _says_not_found(heading)):
         return False
-    return not _SPEAKING.search(url.partition("://")[2].partition("/")[2])
+    return not _ABOUT_ERRORS.search(url.partition("://")[2].partition("/")[2])
 
 
 def error_fingerprint(words: IntArray) -> int | None:
-    """What an error page is remembered by; None if it has hardly any words."""
+    """The fingerprint of an error page; None if it has hardly any words."""
     return fingerprint_of(words, _LEAST_WORDS)
 
 
 class Soft404s:
-    """What the error pages of hosts look like, learned from those that came with their true status."""
+    """Fingerprints of the error pages of hosts, learned from pages with status 404 or 410."""
 
     def __init__(self) -> None:
         self._examples: dict[str, tuple[int, ...]] = {}
 
-    def wants_example(self, host: str) -> bool:
-        """Whether another error page of the host is worth parsing."""
+    def needs_example(self, host: str) -> bool:
+        """Whether another error page of the host should be parsed."""
         return len(self._examples.get(host, ())) < EXAMPLES_PER_HOST
 
     def learn(self, host: str, fingerprint: int) -> None:
-        """Remember a page that came with status 404 or 410, by its `error_fingerprint`."""
+        """Store the `error_fingerprint` of a page with status 404 or 410."""
         if self._is_near(host, fingerprint):
             return
         self._examples[host] = (*self._examples.pop(host, ()), fingerprint)[-EXAMPLES_PER_HOST:]
-        if len(self._examples) > MOST_HOSTS:
+        if len(self._examples) > MAX_HOSTS:
             del self._examples[next(iter(self._examples))]
 
-    def recognises(self, host: str, words: IntArray, url: str) -> bool:
-        """Whether a page that came with status 200 looks like an error page of its host."""
+    def is_error_page(self, host: str, words: IntArray, url: str) -> bool:
+        """Whether a page with status 200 is like an error page of its host."""
         if host not in self._examples or _is_root(url):
             return False
         fingerprint = error_fingerprint(words)
@@ -196,10 +192,10 @@ def _is_root(url: str) -> bool:
 
 
 def _says_not_found(text: str) -> bool:
-    if text.isascii() and not TELLING.search(text.lower()):
+    if text.isascii() and not HINTS.search(text.lower()):
         return False
     parts = [part for part in map(plain, _SEPARATORS.split(text[:_TITLE_CHARACTERS])) if part]
-    # A bare number may be anything but for the beginning.
+    # A bare number counts at the beginning only.
     if parts and parts[0] in CODES:
         return True
     return any(_is_phrase(part) for part in parts)
@@ -211,7 +207,7 @@ def _is_phrase(part: str) -> bool:
         return True
     while words and words[-1] in FILLERS:
         words.pop()
-    # Fillers may be part of the phrase too, so each is tried as its beginning.
+    # Fillers may be part of a phrase, so each is tried as its first word.
     for start, word in enumerate(words):
         if " ".join(words[start:]) in PHRASES:
             return True

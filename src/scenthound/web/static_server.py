@@ -1,11 +1,10 @@
-"""A small web server for loopback: pages by host and path, for tests, the demo and the benchmarks.
+"""A small static web server on loopback, for tests, the demo and the benchmarks.
 
-Rules
-- It listens on loopback addresses and on no other, so that nobody outside the machine can reach it.
-- Many hosts share one port: the Host header says which one is meant, whatever the address.
-- HTTP/1.1, GET and HEAD, connections kept open. Requests with a body are refused, and so is what is no HTTP.
-- A request is counted, and written to the log if there is one, before its answer is sent: whoever has the answer finds
-  the request there. The log is whole lines of `seconds URL`, readable by other processes at any time.
+- It listens on loopback addresses only, so it is not reachable from other machines.
+- Many hosts share one port: the Host header selects the host, whatever the address.
+- It supports HTTP/1.1 with GET, HEAD and keep-alive. Requests with a body and invalid requests are rejected.
+- A request is counted, and logged if there is a log, before its response is sent. The log consists of complete lines
+  `seconds URL`, which other processes can read at any time.
 """
 
 import asyncio
@@ -26,10 +25,6 @@ from urllib.parse import urlsplit
 
 from scenthound.errors import Failure, InvalidParameter, printable
 
-# Pages for the static server: by URL from a mapping, or by host and path from a folder.
-#
-# A place that has no page is answered with None; the server makes a 404 of it.
-
 _HTML = "text/html; charset=utf-8"
 _CONTENT_TYPES = {".txt": "text/plain; charset=utf-8", ".xml": "application/xml", ".gz": "application/gzip"}
 _HTTP_PORT = 80
@@ -37,7 +32,7 @@ _HTTP_PORT = 80
 
 @dataclass(frozen=True, slots=True)
 class StaticPage:
-    """An answer of any status; `headers` are those beside type and length."""
+    """A response of any status; `headers` are additional ones."""
 
     body: bytes
     status: int = 200
@@ -45,19 +40,19 @@ class StaticPage:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-#: The page of a host (lower case, no port) at a path (with its query), or None if there is none.
+#: The page of a host (lower case, without port) at a path (with query); None for a 404.
 PageOf = Callable[[str, str], StaticPage | None]
 
 
 def pages_of(pages: Mapping[str, StaticPage | str | bytes]) -> PageOf:
-    """Pages by URL. The URLs name no port, because it is known only when the server runs."""
-    by_place = {_place(url): _as_page(url, page) for url, page in pages.items()}
-    return lambda host, path: by_place.get((host, path))
+    """Pages by URL. The URLs have no port, because it is known only when the server runs."""
+    by_location = {_host_and_path(url): _as_page(url, page) for url, page in pages.items()}
+    return lambda host, path: by_location.get((host, path))
 
 
 def folder_pages(folder: Path) -> PageOf:
-    """The files of a folder, read when they are asked for: `FOLDER/host/path`, and `index.html` where a path ends with
-    a slash. Nothing outside the folder can be had."""
+    """The files `FOLDER/host/path`, read on request; `index.html` for paths that end with a slash. Files outside the
+    folder are not served."""
     root = folder.resolve()
 
     def page_of(host: str, path: str) -> StaticPage | None:
@@ -74,15 +69,15 @@ def folder_pages(folder: Path) -> PageOf:
 
 
 def at_port(url: str, port: int) -> str:
-    """An http URL that names no port, leading to this one; in canonical form, which does not name port 80."""
+    """Add a port to an http URL; in canonical form, which omits port 80."""
     host, slash, path = url.removeprefix("http://").partition("/")
     return url if port == _HTTP_PORT else f"http://{host}:{port}{slash}{path}"
 
 
-def _place(url: str) -> tuple[str, str]:
+def _host_and_path(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     if parts.scheme != "http" or parts.hostname is None or parts.port is not None or not parts.path:
-        raise InvalidParameter(f"Cannot serve {printable(url)!r}: write it as http://host/path, without a port.")
+        raise InvalidParameter(f"Cannot serve {printable(url)!r}: URLs must be http://host/path, without a port.")
     return parts.hostname, url[len("http://") + len(parts.netloc) :]
 
 
@@ -99,10 +94,10 @@ def _content_type(name: str) -> str:
 
 LOOPBACK = "127.0.0.1"
 MAX_HEAD_BYTES = 65_536
-#: Connections that may wait on each address until they are taken.
+#: Pending connections per address.
 BACKLOG = 512
-#: How often a port is drawn that might be free on all addresses.
-_PORTS_TRIED = 20
+#: Attempts to find a port that is free on all addresses.
+_PORT_ATTEMPTS = 20
 _REQUEST = re.compile(r"([A-Z]+) (/[!-~]*) HTTP/1\.([01])")
 _HOST = re.compile(r"[!-~]+")
 _NOT_FOUND = StaticPage(b"<h1>Not found</h1>\n", HTTPStatus.NOT_FOUND)
@@ -110,22 +105,22 @@ _NOT_FOUND = StaticPage(b"<h1>Not found</h1>\n", HTTPStatus.NOT_FOUND)
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """A line of the log. The URL is the one that was asked for, with the port."""
+    """A line of the log. The URL includes the port."""
 
     time_s: float
     url: str
 
 
 def read_request_log(file: Path) -> list[LoggedRequest]:
-    """All requests so far, in their order."""
+    """All requests so far, in order."""
     lines = (line.split(" ", 1) for line in file.read_text("latin-1").splitlines())
     return [LoggedRequest(float(time_s), url) for time_s, url in lines]
 
 
 class StaticServer:
-    """Serves in a thread of its own from `with` to its end. `requests` counts them by URL, port included.
+    """A context manager that serves in a thread. `requests` counts requests by URL, including the port.
 
-    The system chooses a port that is free on all addresses, unless one is told.
+    Without a `port`, one that is free on all addresses is chosen.
     """
 
     def __init__(
@@ -143,7 +138,7 @@ class StaticServer:
         self._log = log
         self._log_file: int | None = None
         self._clock = clock
-        self._conversations: set[_Conversation] = set()
+        self._connections: set[_Connection] = set()
 
     def __enter__(self) -> "StaticServer":
         sockets = _listening(self._addresses, self.port)
@@ -165,42 +160,42 @@ class StaticServer:
             os.close(self._log_file)
 
     def url(self, url: str) -> str:
-        """The URL under which a page, named without a port, is served here."""
+        """The URL, with port, of a page given without port."""
         return at_port(url, self.port)
 
     async def _serve(self, sockets: list[socket.socket], ready: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         listen = self._loop.create_server
-        servers = [await listen(self._conversation, sock=socket, backlog=BACKLOG) for socket in sockets]
+        servers = [await listen(self._connection, sock=socket, backlog=BACKLOG) for socket in sockets]
         ready.set()
         await self._stop.wait()
         for server in servers:
             server.close()
-        for conversation in self._conversations:
-            conversation.transport.abort()
-        # Sockets are closed in the loop's next turn.
+        for connection in self._connections:
+            connection.transport.abort()
+        # Sockets are closed in the next iteration of the loop.
         await asyncio.sleep(0)
 
-    def _conversation(self) -> "_Conversation":
-        return _Conversation(self._answer, self._conversations)
+    def _connection(self) -> "_Connection":
+        return _Connection(self._respond, self._connections)
 
-    def _answer(self, authority: str, path: str) -> StaticPage:
+    def _respond(self, authority: str, path: str) -> StaticPage:
         url = f"http://{authority}{path}"
         self.requests[url] += 1
         if self._log_file is not None:
-            # One write of a whole line at the end of the file, so that no reader sees half of it.
+            # One write per line, so that no reader sees a part of it.
             os.write(self._log_file, f"{self._clock():.6f} {url}\n".encode("latin-1"))
         return self._page_of(authority.partition(":")[0], path) or _NOT_FOUND
 
 
-class _Conversation(asyncio.Protocol):
-    """One connection: requests in, answers out, in their order."""
+class _Connection(asyncio.Protocol):
+    """One connection."""
 
     transport: asyncio.Transport
 
-    def __init__(self, answer: Callable[[str, str], StaticPage], all_open: "set[_Conversation]") -> None:
-        self._answer = answer
+    def __init__(self, respond: Callable[[str, str], StaticPage], all_open: "set[_Connection]") -> None:
+        self._respond = respond
         self._all_open = all_open
         self._received = b""
 
@@ -217,7 +212,7 @@ class _Conversation(asyncio.Protocol):
         while self._received and not self.transport.is_closing():
             head, end, rest = self._received.partition(b"\r\n\r\n")
             if len(head) > MAX_HEAD_BYTES:
-                self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+                self._reject(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
             elif not end:
                 return
             else:
@@ -230,14 +225,14 @@ class _Conversation(asyncio.Protocol):
         request, host = _REQUEST.fullmatch(request_line), _HOST.fullmatch(headers.get("host", ""))
         has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
         if request is None or host is None or has_body:
-            return self._refuse(HTTPStatus.BAD_REQUEST)
+            return self._reject(HTTPStatus.BAD_REQUEST)
         method, path, minor_version = request.groups()
         if method not in ("GET", "HEAD"):
-            return self._refuse(HTTPStatus.METHOD_NOT_ALLOWED)
+            return self._reject(HTTPStatus.METHOD_NOT_ALLOWED)
         keep = minor_version == "1" and headers.get("connection", "").lower() != "close"
-        return self._send(self._answer(host[0].lower(), path), with_body=method == "GET", keep=keep)
+        return self._send(self._respond(host[0].lower(), path), with_body=method == "GET", keep=keep)
 
-    def _refuse(self, status: HTTPStatus) -> None:
+    def _reject(self, status: HTTPStatus) -> None:
         self._send(StaticPage(b"", status), with_body=True, keep=False)
 
     def _send(self, page: StaticPage, *, with_body: bool, keep: bool) -> None:
@@ -264,20 +259,20 @@ def _loopback(address: str) -> str:
     except ValueError:
         is_loopback = False
     if not is_loopback:
-        raise InvalidParameter(f"Cannot listen on {printable(address)!r}: only on addresses of 127.0.0.0/8.")
+        raise InvalidParameter(f"Cannot listen on {printable(address)!r}: it is not an address of 127.0.0.0/8.")
     return address
 
 
 def _listening(addresses: Sequence[str], port: int) -> list[socket.socket]:
     """A socket for each address, all on one port."""
-    for tries_left in reversed(range(1 if port else _PORTS_TRIED)):
+    for attempts_left in reversed(range(1 if port else _PORT_ATTEMPTS)):
         try:
             return _bound(addresses, port)
         except OSError as error:
-            if not tries_left:
-                told = f"Cannot listen on {addresses[0]} and {len(addresses) - 1} more addresses, port {port or 'any'}"
-                raise Failure(f"{told}: {error.strerror}. Free the port or choose another one.") from None
-    raise AssertionError("the last try returns or raises")
+            if not attempts_left:
+                where = f"Cannot listen on {addresses[0]} and {len(addresses) - 1} more addresses, port {port or 'any'}"
+                raise Failure(f"{where}: {error.strerror}. Free the port or choose another one.") from None
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _bound(addresses: Sequence[str], port: int) -> list[socket.socket]:

@@ -1,9 +1,8 @@
-"""URLs as a crawler needs them: one canonical form, resolving, hosts, domains, fingerprints.
+"""URLs: canonical form, resolution, hosts, domains, fingerprints.
 
-Rules
-- The canonical form is the WHATWG serialisation without the fragment. Nothing else that a server could see is
-  changed: no slash is stripped, no percent-encoding rewritten, an empty query stays, user and password stay.
-- Crawlable is http or https, with a host, of at most `MAX_URL_BYTES`. Anything else is None, never an exception.
+The canonical form is the WHATWG serialisation without the fragment. Nothing else that a server could see is changed: no
+slash is stripped, no percent-encoding rewritten; an empty query, user and password stay. A URL is crawlable if it is
+http or https, has a host, and at most `MAX_URL_BYTES`. Functions return None for other URLs and never raise.
 """
 
 import functools
@@ -15,19 +14,19 @@ from collections.abc import Iterable
 import ada_url
 from publicsuffixlist import PublicSuffixList
 
-#: What browsers and servers were long held to; longer ones are traps or data, not addresses of pages.
+#: A long-standing limit of browsers and servers; longer URLs are traps or data.
 MAX_URL_BYTES = 2_083
 
 _SCHEMES = ("http://", "https://")
-_BASES_KEPT = 256
-_DOMAINS_KEPT = 65_536
+_CACHED_BASES = 256
+_CACHED_DOMAINS = 65_536
 
-_ORIGINS_KEPT = 4_096
+_CACHED_ORIGINS = 4_096
 
-# A reference that WHATWG resolving only has to append to an origin, which is brought into form apart, or to a
-# directory: an origin or steps up, then segments of characters that are never encoded, not starting with a dot or a
-# percent sign (which might spell one), the first free of the colon of a scheme, then a query.
-# No step could go otherwise than it first does, so none is gone back on ("*+").
+# A plain reference, which resolution only appends to an origin (canonicalised separately) or to a directory: an origin
+# or steps up, then segments of characters that are never encoded, not starting with a dot or a percent sign (an encoded
+# dot), the first without the colon of a scheme, then a query. No part can match in two ways, so quantifiers are
+# possessive ("*+").
 _SEGMENT = r"[A-Za-z0-9_~-][A-Za-z0-9_~.%!$&'()*+,;=@{colon}-]*+"
 _PATH = rf"{_SEGMENT.format(colon='')}(?:/{_SEGMENT.format(colon=':')})*+/?"
 _QUERY = r"\?[A-Za-z0-9_~.%!$&()*+,;=@:/?-]*+"
@@ -46,12 +45,12 @@ def canonical(url: str) -> str | None:
 
 
 def resolve(base: str, href: str) -> str | None:
-    """The canonical URL that a reference on the page at `base` leads to, or None if it is not crawlable."""
+    """The canonical URL of a reference on the page at `base`, or None if it is not crawlable."""
     return resolve_all(base, [href])[0]
 
 
 def resolve_all(base: str, references: Iterable[str]) -> list[str | None]:
-    """What `resolve` says of each reference of a page."""
+    """`resolve` for each reference of a page."""
     directories = _directories(base)
     if directories is None:
         return [_resolve_any(base, reference) for reference in references]
@@ -64,7 +63,7 @@ def resolve_all(base: str, references: Iterable[str]) -> list[str | None]:
             continue
         before, path = plain.groups()
         if not path and not before:
-            # Nothing but a fragment.
+            # Only a fragment.
             add(directories.url)
             continue
         directory = origins[before] if before.startswith("h") else directories[before]
@@ -73,8 +72,8 @@ def resolve_all(base: str, references: Iterable[str]) -> list[str | None]:
 
 
 def prefix_lengths(url: str) -> list[int]:
-    """How much of a canonical URL a plain reference on its page is appended to: nothing, all of it, its origin, its
-    directory, the one above, ..., the root; in the order of the kinds that `compiled_links` tells."""
+    """Lengths of the prefixes of a canonical URL to which a plain reference is appended, by the kinds of
+    `compiled_links`: nothing, all of it, its origin, its directory, the parent directory, ..., the root."""
     root = url.index("/", len("https://"))
     end = url.rfind("/", root, len(url.partition("?")[0]))
     lengths = [0, len(url), root, end + 1]
@@ -90,10 +89,10 @@ def host_of(url: str) -> str:
     return authority[: authority.index("]") + 1] if authority.startswith("[") else authority.partition(":")[0]
 
 
-@functools.lru_cache(_DOMAINS_KEPT)
+@functools.lru_cache(_CACHED_DOMAINS)
 def registrable_domain(host_or_url: str) -> str:
-    """The public suffix and one label more: what one owner registered. IP addresses, and hosts that are a public
-    suffix themselves, are their own answer, so that every host has a domain."""
+    """The public suffix and one more label. IP addresses and public suffixes are returned unchanged, so that every host
+    has a domain."""
     host = host_of(host_or_url) if host_or_url.startswith(_SCHEMES) else host_or_url
     host = host.lower().rstrip(".")
     if _is_address(host):
@@ -102,7 +101,7 @@ def registrable_domain(host_or_url: str) -> str:
 
 
 def fingerprint(url: str) -> int:
-    """64 bits that stand for a canonical URL; a cryptographic hash, so that no page can cheaply forge an equal one."""
+    """A 64-bit cryptographic hash of a canonical URL, so that collisions cannot be forged cheaply."""
     return int.from_bytes(hashlib.blake2b(url.encode(), digest_size=8).digest(), "little")
 
 
@@ -121,21 +120,21 @@ def _resolve_any(base: str, href: str) -> str | None:
 
 
 def _scalars(text: str) -> str:
-    """The text with U+FFFD for halves of surrogate pairs, which no URL can hold."""
+    """The text with U+FFFD for lone surrogates, which no URL can contain."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _crawlable(serialised: str) -> str | None:
-    """A WHATWG serialisation without its fragment, if it can be crawled. http and https never lack a host there."""
+    """A WHATWG serialisation without its fragment, if it is crawlable. Those of http and https always have a host."""
     url = serialised.partition("#")[0]
     return url if url.startswith(_SCHEMES) and len(url) <= MAX_URL_BYTES else None
 
 
 class _Origins(dict[str, str | None]):
-    """Origins in canonical form, by how they are written; all are forgotten when there are too many."""
+    """Canonical origins by their spelling; cleared when there are too many."""
 
     def __missing__(self, written: str) -> str | None:
-        if len(self) >= _ORIGINS_KEPT:
+        if len(self) >= _CACHED_ORIGINS:
             self.clear()
         return self.setdefault(written, _canonical(written))
 
@@ -144,10 +143,8 @@ _origins = _Origins()
 
 
 class _Directories(dict[str, str]):
-    """What stands before a plain path, by what a reference has there: "/", "", "../", ...
-
-    Filled as they are asked for: an address may be made of a thousand directories.
-    """
+    """The directories of a URL by the prefix of a reference: "/", "", "../", ... Filled on demand, because a URL may
+    have a thousand directories."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -160,12 +157,12 @@ class _Directories(dict[str, str]):
     def _directory(self, steps: str) -> str:
         end = len(self.url.partition("?")[0])
         for _ in range(len(steps) // len("../") + 1):
-            # Nothing is above the root.
+            # The root has no parent.
             end = max(self._root, self.url.rfind("/", self._root, end))
         return self.url[: end + 1]
 
 
-@functools.lru_cache(_BASES_KEPT)
+@functools.lru_cache(_CACHED_BASES)
 def _directories(base: str) -> _Directories | None:
     url = canonical(base)
     return None if url is None else _Directories(url)
