@@ -1,4 +1,4 @@
-"""Cases whose headers are in order and whose bodies are not: codings, types, and pages that are hard to read."""
+"""Hostile cases with valid headers and invalid bodies: codings, types, and pages that are hard to parse."""
 
 import gzip
 import sys
@@ -6,7 +6,7 @@ import zlib
 
 import brotli
 
-from hostile_cases import PAGE_TAKEN, case
+from hostile_cases import PAGE_FETCHED, case
 from hostile_wire import PAGE, Wire
 from scenthound.reasons import SkipReason
 
@@ -32,32 +32,32 @@ MANY_ATTRIBUTES = b"<!doctype html><p " + b" ".join(b"a%d=1" % number for number
 MANY_LINKS = b"<!doctype html>" + b"".join(b"<a href=/p/%d>" % number for number in range(50_000))
 
 
-@case("gzip", "an honest page in gzip", PAGE_TAKEN)
+@case("gzip", "a valid page in gzip", PAGE_FETCHED)
 async def _gzip(wire: Wire) -> None:
     await wire.answer(gzip.compress(LONG_PAGE), Content_Encoding="gzip")
 
 
-@case("deflate", "an honest page in deflate", PAGE_TAKEN)
+@case("deflate", "a valid page in deflate", PAGE_FETCHED)
 async def _deflate(wire: Wire) -> None:
     await wire.answer(zlib.compress(LONG_PAGE), Content_Encoding="deflate")
 
 
-@case("bare-deflate", "deflate without the zlib format around it", PAGE_TAKEN)
+@case("bare-deflate", "raw deflate", PAGE_FETCHED)
 async def _bare_deflate(wire: Wire) -> None:
     await wire.answer(raw_deflate(LONG_PAGE), Content_Encoding="deflate")
 
 
-@case("br", "an honest page in br", PAGE_TAKEN)
+@case("br", "a valid page in br", PAGE_FETCHED)
 async def _br(wire: Wire) -> None:
     await wire.answer(brotli.compress(LONG_PAGE), Content_Encoding="br")
 
 
-@case("zstd", "an honest page in zstd", PAGE_TAKEN)
+@case("zstd", "a valid page in zstd", PAGE_FETCHED)
 async def _zstd(wire: Wire) -> None:
     await wire.answer(zstd.compress(LONG_PAGE), Content_Encoding="zstd")
 
 
-@case("nested-codings", "gzip in br in zstd", PAGE_TAKEN)
+@case("nested-codings", "gzip in br in zstd", PAGE_FETCHED)
 async def _nested_codings(wire: Wire) -> None:
     body = zstd.compress(brotli.compress(gzip.compress(LONG_PAGE)))
     await wire.answer(body, Content_Encoding="gzip, br, zstd")
@@ -68,7 +68,7 @@ async def _hundred_codings(wire: Wire) -> None:
     await wire.answer(gzip.compress(PAGE), Content_Encoding=", ".join(["gzip"] * 100))
 
 
-@case("unknown-coding", "a coding that nobody knows on a plain page", PAGE_TAKEN)
+@case("unknown-coding", "an unknown coding on a plain page", PAGE_FETCHED)
 async def _unknown_coding(wire: Wire) -> None:
     await wire.answer(Content_Encoding="utf-8")
 
@@ -90,12 +90,12 @@ async def _corrupt_gzip(wire: Wire) -> None:
     await wire.answer(bytes(packed), Content_Encoding="gzip")
 
 
-@case("cut-gzip", "gzip that ends too early, though HTTP does not: what is there is taken", PAGE_TAKEN)
+@case("cut-gzip", "truncated gzip in a complete response: what is there is used", PAGE_FETCHED)
 async def _cut_gzip(wire: Wire) -> None:
     await wire.answer(gzip.compress(LONG_PAGE)[:-2_000], Content_Encoding="gzip")
 
 
-@case("empty-gzip", "gzip of no bytes at all", PAGE_TAKEN, crawled=PAGE_TAKEN)
+@case("empty-gzip", "gzip of no bytes at all", PAGE_FETCHED, crawled=PAGE_FETCHED)
 async def _empty_gzip(wire: Wire) -> None:
     await wire.answer(b"", Content_Encoding="gzip")
 
@@ -125,13 +125,13 @@ async def _bomb_in_a_bomb(wire: Wire) -> None:
     await wire.answer(gzip.compress(GZIP_BOMB), Content_Encoding="gzip, gzip")
 
 
-@case("endless-empty-gzip", "members of gzip with nothing in them, without end", SkipReason.BAD_CONTENT_ENCODING)
+@case("endless-empty-gzip", "endless empty gzip members", SkipReason.BAD_CONTENT_ENCODING)
 async def _endless_empty_gzip(wire: Wire) -> None:
     await wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n")
     await wire.flood(gzip.compress(b"") * 500)
 
 
-@case("huge-zstd-window", "zstd that wants a window of 2 GB", SkipReason.BAD_CONTENT_ENCODING)
+@case("huge-zstd-window", "zstd with a window of 2 GB", SkipReason.BAD_CONTENT_ENCODING)
 async def _huge_zstd_window(wire: Wire) -> None:
     # Frame header: no content size, no checksum, window descriptor 21 << 3 for 2^31 bytes (RFC 8878, 3.1.1.1.2).
     await wire.answer(b"\x28\xb5\x2f\xfd\x00\xa8" + bytes(100), Content_Encoding="zstd")
@@ -143,51 +143,51 @@ async def _image(wire: Wire) -> None:
     await wire.flood(b"\x89PNG" * 10_000)
 
 
-@case("no-type", "a page without a type", PAGE_TAKEN)
+@case("no-type", "a page without Content-Type", PAGE_FETCHED)
 async def _no_type(wire: Wire) -> None:
     await wire.send(f"HTTP/1.1 200 OK\r\nContent-Length: {len(PAGE)}\r\n\r\n".encode() + PAGE)
 
 
-@case("no-type-binary", "bytes without a type", SkipReason.NOT_HTML)
+@case("no-type-binary", "binary data without Content-Type", SkipReason.NOT_HTML)
 async def _no_type_binary(wire: Wire) -> None:
     await wire.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1024\r\n\r\n" + bytes(range(256)) * 4)
 
 
-@case("lying-type", "an image that says it is a page", PAGE_TAKEN)
+@case("lying-type", "an image with the type of a page", PAGE_FETCHED)
 async def _lying_type(wire: Wire) -> None:
     await wire.answer(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 100)
 
 
-@case("deep-nesting", "elements in elements, 20,000 deep", PAGE_TAKEN)
+@case("deep-nesting", "elements in elements, 20,000 deep", PAGE_FETCHED)
 async def _deep_nesting(wire: Wire) -> None:
     await wire.answer(b"<!doctype html>" + b"<div><b><i>" * 6_700 + b"deep")
 
 
-@case("many-attributes", "one element with 100,000 attributes", PAGE_TAKEN)
+@case("many-attributes", "one element with 100,000 attributes", PAGE_FETCHED)
 async def _many_attributes(wire: Wire) -> None:
     await wire.answer(MANY_ATTRIBUTES)
 
 
-@case("endless-word", "a word of 900,000 letters", PAGE_TAKEN)
+@case("endless-word", "a word of 900,000 letters", PAGE_FETCHED)
 async def _endless_word(wire: Wire) -> None:
     await wire.answer(b"<!doctype html><p>" + b"w" * 900_000)
 
 
-@case("many-links", "50,000 links", PAGE_TAKEN)
+@case("many-links", "50,000 links", PAGE_FETCHED)
 async def _many_links(wire: Wire) -> None:
     await wire.answer(MANY_LINKS)
 
 
-@case("charset-lie", "says UTF-16 and is windows-1252", PAGE_TAKEN)
+@case("charset-lie", "says UTF-16 and is windows-1252", PAGE_FETCHED)
 async def _charset_lie(wire: Wire) -> None:
     await wire.answer(PAGE + b"caf\xe9", Content_Type="text/html; charset=utf-16")
 
 
-@case("unknown-charset", "a charset that nobody knows, with a NUL in its name", PAGE_TAKEN)
+@case("unknown-charset", "an unknown charset, with a NUL in its name", PAGE_FETCHED)
 async def _unknown_charset(wire: Wire) -> None:
     await wire.answer(b"<meta charset='x\0y'>" + PAGE, Content_Type="text/html; charset=klingon")
 
 
-@case("nuls", "a page of NULs", PAGE_TAKEN)
+@case("nuls", "a page of NULs", PAGE_FETCHED)
 async def _nuls(wire: Wire) -> None:
     await wire.answer(PAGE.replace(b" ", b"\0") + bytes(10_000))

@@ -1,8 +1,8 @@
-"""Every way in which the hostile site misbehaves, in one table with what must come of it.
+"""The cases of the hostile site, with their expected results.
 
-A case says what a single fetch must answer (`fetched`) and what must become of the page in a whole crawl (`crawled`):
-a reason, or PAGE_TAKEN. Cases live in `hostile_http`, `hostile_heads`, `hostile_bodies` and `hostile_hosts`, and
-`hostile_server.CASES` is all of them.
+A case has the expected result of a single fetch (`fetched`) and of the page in a crawl (`crawled`): a skip reason, or
+PAGE_FETCHED. Cases are in `hostile_http`, `hostile_heads`, `hostile_bodies` and `hostile_hosts`; `hostile_server.CASES`
+has all of them.
 """
 
 from collections.abc import Awaitable, Callable
@@ -11,29 +11,29 @@ from dataclasses import dataclass
 from hostile_wire import Wire
 from scenthound.reasons import SkipReason
 
-PAGE_TAKEN = "page"
+PAGE_FETCHED = "page"
 HOST = "hostile.test"
 
-Answer = Callable[[Wire], Awaitable[None]]
+Handler = Callable[[Wire], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class HostileCase:
-    """`listener` names the socket that it is served on, `host` the name in its address."""
+    """A case. `listener` is the name of its socket, `host` the host name in its URL."""
 
     name: str
-    told: str
+    description: str
     fetched: SkipReason | str
     crawled: SkipReason | str
-    answer: Answer
+    answer: Handler
     path: str
     host: str = HOST
     listener: str = "plain"
     html_only: bool = True
-    #: A single fetch takes no more CPU time of the one who fetches.
-    most_cpu_s: float = 3.0
-    #: A fetch costs the server at most this many requests.
-    most_requests: int = 1
+    #: CPU time limit of a single fetch.
+    max_cpu_s: float = 3.0
+    #: Maximum number of requests of a fetch.
+    max_requests: int = 1
 
 
 _REGISTERED: list[HostileCase] = []
@@ -41,7 +41,7 @@ _REGISTERED: list[HostileCase] = []
 
 def case(
     name: str,
-    told: str,
+    description: str,
     fetched: SkipReason | str,
     *,
     crawled: SkipReason | str | None = None,
@@ -49,14 +49,14 @@ def case(
     path: str | None = None,
     listener: str = "plain",
     html_only: bool = True,
-) -> Callable[[Answer], Answer]:
-    """Register what the decorated coroutine does as a case."""
+) -> Callable[[Handler], Handler]:
+    """Register the decorated coroutine as a case."""
 
-    def register(answer: Answer) -> Answer:
+    def register(answer: Handler) -> Handler:
         _REGISTERED.append(
             HostileCase(
                 name=name,
-                told=told,
+                description=description,
                 fetched=fetched,
                 crawled=fetched if crawled is None else crawled,
                 answer=answer,

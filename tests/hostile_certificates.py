@@ -35,7 +35,7 @@ class Certificates:
     other_host: Path
 
 
-def openssl_is_there() -> bool:
+def has_openssl() -> bool:
     return shutil.which("openssl") is not None
 
 

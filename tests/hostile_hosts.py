@@ -1,10 +1,10 @@
-"""Cases of whole hosts: redirects, refusals, robots.txt, servers that speak first, connections that fail, bad TLS."""
+"""Hostile cases of hosts: redirects, errors, robots.txt, other protocols, failed connections, invalid TLS."""
 
 import gzip
 from collections.abc import Callable
 
-from hostile_cases import HOST, PAGE_TAKEN, Answer, case
-from hostile_wire import PAGE, Wire, answer_bytes
+from hostile_cases import HOST, PAGE_FETCHED, Handler, case
+from hostile_wire import PAGE, Wire, response_bytes
 from scenthound.reasons import SkipReason
 
 #: Where a redirect must never lead.
@@ -17,7 +17,7 @@ FORBIDDEN_TARGETS = {
     "to-garbage": "http://[not an address",
     "to-nothing": "",
 }
-#: Addresses that are no place for a crawler, in spellings that all lead there.
+#: Addresses that a crawler must not connect to, in several spellings.
 PRIVATE_TARGETS = {
     "to-this-machine": "http://127.0.0.1:1/",
     "to-hex": "http://0x7f.1:1/",
@@ -29,8 +29,8 @@ PRIVATE_TARGETS = {
 }
 
 
-def _redirect_case(name: str, target: str, told: str, crawled: SkipReason) -> None:
-    @case(f"redirect-{name}", f"a redirect to {told}", PAGE_TAKEN, crawled=crawled)
+def _redirect_case(name: str, target: str, description: str, crawled: SkipReason) -> None:
+    @case(f"redirect-{name}", f"a redirect to {description}", PAGE_FETCHED, crawled=crawled)
     async def _redirect(wire: Wire) -> None:
         await wire.answer(b"", "302 Found", Location=target)
 
@@ -41,44 +41,44 @@ for _name, _target in PRIVATE_TARGETS.items():
     _redirect_case(_name, _target, _target, SkipReason.ADDRESS_FORBIDDEN)
 
 
-@case("redirect-loop", "a redirect to itself", PAGE_TAKEN, crawled=SkipReason.REDIRECT_LOOP)
+@case("redirect-loop", "a redirect to itself", PAGE_FETCHED, crawled=SkipReason.REDIRECT_LOOP)
 async def _redirect_loop(wire: Wire) -> None:
     await wire.answer(b"", "301 Moved Permanently", Location="/redirect-loop")
 
 
-@case("redirect-circle", "a redirect to one that redirects back", PAGE_TAKEN, crawled=SkipReason.REDIRECT_LOOP)
+@case("redirect-circle", "two redirects to each other", PAGE_FETCHED, crawled=SkipReason.REDIRECT_LOOP)
 async def _redirect_circle(wire: Wire) -> None:
     await wire.answer(b"", "302 Found", Location="/redirect-circle-back")
 
 
-@case("redirect-circle-back", "the other half of the circle", PAGE_TAKEN, crawled=SkipReason.REDIRECT_LOOP)
+@case("redirect-circle-back", "the other of the two redirects", PAGE_FETCHED, crawled=SkipReason.REDIRECT_LOOP)
 async def _redirect_circle_back(wire: Wire) -> None:
     await wire.answer(b"", "302 Found", Location="/redirect-circle")
 
 
-@case("redirect-chain", "redirects to ever new addresses", PAGE_TAKEN, crawled=SkipReason.REDIRECT_LOOP)
+@case("redirect-chain", "redirects to ever new URLs", PAGE_FETCHED, crawled=SkipReason.REDIRECT_LOOP)
 async def _redirect_chain(wire: Wire) -> None:
     step = int(wire.path.partition("?")[2] or 0)
     await wire.answer(b"", "302 Found", Location=f"/redirect-chain?{step + 1}")
 
 
-@case("redirect-without-location", "302 without Location", PAGE_TAKEN, crawled=SkipReason.REDIRECT_FORBIDDEN)
+@case("redirect-without-location", "302 without Location", PAGE_FETCHED, crawled=SkipReason.REDIRECT_FORBIDDEN)
 async def _redirect_without_location(wire: Wire) -> None:
     await wire.answer(b"", "302 Found")
 
 
-@case("redirect-bomb", "a redirect with an endless body: what fits the limit is read", PAGE_TAKEN, crawled=PAGE_TAKEN)
+@case("redirect-bomb", "a redirect with an endless body", PAGE_FETCHED, crawled=PAGE_FETCHED)
 async def _redirect_bomb(wire: Wire) -> None:
     await wire.send(b"HTTP/1.1 302 Found\r\nLocation: /page\r\n\r\n")
     await wire.flood(b"redirect" * 5_000)
 
 
-@case("not-found", "404", PAGE_TAKEN, crawled=SkipReason.CLIENT_ERROR)
+@case("not-found", "404", PAGE_FETCHED, crawled=SkipReason.CLIENT_ERROR)
 async def _not_found(wire: Wire) -> None:
     await wire.answer(status="404 Not Found")
 
 
-@case("server-error", "500", PAGE_TAKEN, crawled=SkipReason.SERVER_ERROR)
+@case("server-error", "500", PAGE_FETCHED, crawled=SkipReason.SERVER_ERROR)
 async def _server_error(wire: Wire) -> None:
     await wire.answer(status="500 Internal Server Error")
 
@@ -86,7 +86,7 @@ async def _server_error(wire: Wire) -> None:
 def _storm_case(name: str, status: str, retry_after: str | None) -> None:
     host = f"{name}.{HOST}"
 
-    @case(name, f"{status} for every request", PAGE_TAKEN, crawled=SkipReason.RATE_LIMITED, host=host, path="/storm")
+    @case(name, f"{status} for every request", PAGE_FETCHED, crawled=SkipReason.RATE_LIMITED, host=host, path="/storm")
     async def _storm(wire: Wire) -> None:
         headers = {} if retry_after is None else {"Retry_After": retry_after}
         await wire.answer(status=status, **headers)
@@ -100,48 +100,46 @@ _storm_case("storm-503-garbage", "503 Service Unavailable", "soon")
 
 
 def _robots_case(
-    name: str, told: str, fetched: SkipReason | str, crawled: SkipReason | str
-) -> Callable[[Answer], Answer]:
-    return case(name, told, fetched, crawled=crawled, host=f"{name}.{HOST}", path="/robots.txt", html_only=False)
+    name: str, description: str, fetched: SkipReason | str, crawled: SkipReason | str
+) -> Callable[[Handler], Handler]:
+    return case(name, description, fetched, crawled=crawled, host=f"{name}.{HOST}", path="/robots.txt", html_only=False)
 
 
-@_robots_case(
-    "robots-slow", "a robots.txt of one byte at a time", SkipReason.BODY_TIMEOUT, SkipReason.ROBOTS_UNREACHABLE
-)
+@_robots_case("robots-slow", "a robots.txt sent byte by byte", SkipReason.BODY_TIMEOUT, SkipReason.ROBOTS_UNREACHABLE)
 async def _robots_slow(wire: Wire) -> None:
     await wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
     await wire.trickle(b"User-agent: *\nDisallow: /\n" * 1_000)
 
 
-@_robots_case("robots-huge", "a robots.txt without end: what fits the limit counts", PAGE_TAKEN, PAGE_TAKEN)
+@_robots_case("robots-huge", "an endless robots.txt: truncated", PAGE_FETCHED, PAGE_FETCHED)
 async def _robots_huge(wire: Wire) -> None:
     await wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nUser-agent: *\n")
     await wire.flood(b"Disallow: /private\n" * 1_000)
 
 
-@_robots_case("robots-html", "a robots.txt that is a page", PAGE_TAKEN, PAGE_TAKEN)
+@_robots_case("robots-html", "a robots.txt that is HTML", PAGE_FETCHED, PAGE_FETCHED)
 async def _robots_html(wire: Wire) -> None:
     await wire.answer()
 
 
-@_robots_case("robots-5xx", "a robots.txt that fails with 500", PAGE_TAKEN, SkipReason.ROBOTS_UNREACHABLE)
+@_robots_case("robots-5xx", "a robots.txt that fails with 500", PAGE_FETCHED, SkipReason.ROBOTS_UNREACHABLE)
 async def _robots_5xx(wire: Wire) -> None:
     await wire.answer(status="500 Internal Server Error")
 
 
-@_robots_case("robots-loop", "a robots.txt that redirects to itself", PAGE_TAKEN, PAGE_TAKEN)
+@_robots_case("robots-loop", "a robots.txt that redirects to itself", PAGE_FETCHED, PAGE_FETCHED)
 async def _robots_loop(wire: Wire) -> None:
     await wire.answer(b"", "302 Found", Location="/robots.txt")
 
 
 @_robots_case(
-    "robots-never", "a robots.txt that never comes", SkipReason.HEADERS_TIMEOUT, SkipReason.ROBOTS_UNREACHABLE
+    "robots-never", "a robots.txt without a response", SkipReason.HEADERS_TIMEOUT, SkipReason.ROBOTS_UNREACHABLE
 )
 async def _robots_never(wire: Wire) -> None:
     await wire.hold()
 
 
-@_robots_case("robots-nuls", "a robots.txt of NULs", PAGE_TAKEN, PAGE_TAKEN)
+@_robots_case("robots-nuls", "a robots.txt of NULs", PAGE_FETCHED, PAGE_FETCHED)
 async def _robots_nuls(wire: Wire) -> None:
     await wire.answer(bytes(10_000), Content_Type="text/plain")
 
@@ -150,7 +148,7 @@ async def _robots_nuls(wire: Wire) -> None:
 SLOW_SITEMAP = gzip.compress(b"<urlset><url><loc>" + b" " * 10_000_000 + b">")
 
 
-@_robots_case("robots-sitemap", "a robots.txt that names a sitemap of blanks without end", PAGE_TAKEN, PAGE_TAKEN)
+@_robots_case("robots-sitemap", "a robots.txt with a sitemap of ten million blanks", PAGE_FETCHED, PAGE_FETCHED)
 async def _robots_sitemap(wire: Wire) -> None:
     if wire.path.endswith("?sitemap"):
         await wire.answer(SLOW_SITEMAP, Content_Type="application/gzip")
@@ -158,10 +156,10 @@ async def _robots_sitemap(wire: Wire) -> None:
         await wire.answer(b"Sitemap: /robots.txt?sitemap\n", Content_Type="text/plain")
 
 
-@case("answers-first", "an answer before the request: it is taken", PAGE_TAKEN, listener="early")
+@case("answers-first", "a response before the request: accepted", PAGE_FETCHED, listener="early")
 async def _answers_first(wire: Wire) -> None:
-    await wire.send(answer_bytes())
-    # Closed with bytes that nobody has read, the connection would be reset.
+    await wire.send(response_bytes())
+    # Closed with unread bytes, the connection would be reset.
     await wire.reader.readuntil(b"\r\n\r\n")
 
 
@@ -173,7 +171,7 @@ async def _ssh(wire: Wire) -> None:
 
 @case(
     "closes-on-connect",
-    "a connection that is closed as soon as it is there",
+    "a connection that is closed at once",
     SkipReason.PROTOCOL_ERROR,
     crawled=SkipReason.ROBOTS_UNREACHABLE,
     listener="closing",
@@ -182,36 +180,36 @@ async def _closes_on_connect(wire: Wire) -> None:
     wire.writer.close()
 
 
-@case("nobody-there", "a port that nobody listens on", SkipReason.CONNECT_FAILED, listener="closed")
+@case("nobody-there", "a closed port", SkipReason.CONNECT_FAILED, listener="closed")
 async def _nobody_there(wire: Wire) -> None:
     raise AssertionError("nobody listens there")
 
 
-@case("never-accepts", "a queue of connections that is full", SkipReason.CONNECT_TIMEOUT, listener="full")
+@case("never-accepts", "a full accept queue", SkipReason.CONNECT_TIMEOUT, listener="full")
 async def _never_accepts(wire: Wire) -> None:
     raise AssertionError("nobody accepts there")
 
 
-def _name_case(name: str, told: str, fetched: SkipReason) -> None:
-    @case(name, told, fetched, listener="name", host=f"{name}.invalid", path="/page")
+def _name_case(name: str, description: str, fetched: SkipReason) -> None:
+    @case(name, description, fetched, listener="name", host=f"{name}.invalid", path="/page")
     async def _unreachable(wire: Wire) -> None:
         raise AssertionError("no address, no connection")
 
 
 _name_case("dns-no-such-host", "a name that does not exist", SkipReason.DNS_NOT_FOUND)
 _name_case("dns-fails", "a name server that fails", SkipReason.DNS_FAILED)
-_name_case("dns-slow", "a name server that does not answer in time", SkipReason.DNS_FAILED)
+_name_case("dns-slow", "a name server that does not respond in time", SkipReason.DNS_FAILED)
 
 
-def _tls_case(name: str, told: str, fetched: SkipReason | str, host: str = HOST) -> None:
-    @case(name, told, fetched, listener=name, host=host, path="/page")
+def _tls_case(name: str, description: str, fetched: SkipReason | str, host: str = HOST) -> None:
+    @case(name, description, fetched, listener=name, host=host, path="/page")
     async def _tls(wire: Wire) -> None:
         await wire.answer(PAGE)
 
 
-_tls_case("tls", "an honest host", PAGE_TAKEN)
-_tls_case("tls-self-signed", "a certificate that nobody vouches for", SkipReason.TLS_FAILED)
-_tls_case("tls-expired", "a certificate of long ago", SkipReason.TLS_FAILED)
+_tls_case("tls", "a valid host", PAGE_FETCHED)
+_tls_case("tls-self-signed", "a self-signed certificate", SkipReason.TLS_FAILED)
+_tls_case("tls-expired", "an expired certificate", SkipReason.TLS_FAILED)
 _tls_case("tls-other-host", "the certificate of another host", SkipReason.TLS_FAILED)
-_tls_case("tls-plain", "HTTP where TLS was asked for", SkipReason.TLS_FAILED)
-_tls_case("tls-silent", "a host that never says hello", SkipReason.CONNECT_TIMEOUT)
+_tls_case("tls-plain", "plain HTTP on a TLS port", SkipReason.TLS_FAILED)
+_tls_case("tls-silent", "a host without a TLS handshake", SkipReason.CONNECT_TIMEOUT)

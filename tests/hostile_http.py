@@ -1,31 +1,31 @@
-"""Cases that break HTTP: time, lengths, chunks, and connections that end too early."""
+"""Hostile cases that violate HTTP: time, lengths, chunks, and connections that end early."""
 
 import asyncio
 
-from hostile_cases import PAGE_TAKEN, case
-from hostile_wire import PAGE, Wire, answer_bytes
+from hostile_cases import PAGE_FETCHED, case
+from hostile_wire import PAGE, Wire, response_bytes
 from scenthound.reasons import SkipReason
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
-@case("page", "an honest page, to see that the site works", PAGE_TAKEN)
+@case("page", "a valid page", PAGE_FETCHED)
 async def _page(wire: Wire) -> None:
     await wire.answer()
 
 
-@case("never-answers", "takes the request and says nothing", SkipReason.HEADERS_TIMEOUT)
+@case("never-answers", "accepts the request and sends nothing", SkipReason.HEADERS_TIMEOUT)
 async def _never_answers(wire: Wire) -> None:
     await wire.hold()
 
 
-@case("slow-headers", "headers of one byte at a time, each in time", SkipReason.HEADERS_TIMEOUT)
+@case("slow-headers", "headers sent byte by byte", SkipReason.HEADERS_TIMEOUT)
 async def _slow_headers(wire: Wire) -> None:
     await wire.trickle(OK + b"X-More: no end\r\n" * 1_000)
 
 
-@case("slow-header-lines", "one whole header line at a time, without end", SkipReason.HEADERS_TIMEOUT)
+@case("slow-header-lines", "endless headers, sent line by line", SkipReason.HEADERS_TIMEOUT)
 async def _slow_header_lines(wire: Wire) -> None:
     await wire.send(OK)
     for number in range(1_000):
@@ -33,31 +33,31 @@ async def _slow_header_lines(wire: Wire) -> None:
         await asyncio.sleep(wire.pace_s)
 
 
-@case("slow-body", "one byte of the body at a time", SkipReason.BODY_TIMEOUT)
+@case("slow-body", "a body sent byte by byte", SkipReason.BODY_TIMEOUT)
 async def _slow_body(wire: Wire) -> None:
     await wire.send(OK + b"Content-Length: 100000\r\n\r\n")
     await wire.trickle(b"x" * 100_000)
 
 
-@case("stalled-body", "half of the body, and then nothing", SkipReason.BODY_TIMEOUT)
+@case("stalled-body", "half of the body, then nothing", SkipReason.BODY_TIMEOUT)
 async def _stalled_body(wire: Wire) -> None:
     await wire.send(OK + f"Content-Length: {2 * len(PAGE)}\r\n\r\n".encode() + PAGE)
     await wire.hold()
 
 
-@case("endless-body", "a body without length and without end: what fits the limit is taken", PAGE_TAKEN)
+@case("endless-body", "an endless body without length: truncated", PAGE_FETCHED)
 async def _endless_body(wire: Wire) -> None:
     await wire.send(OK + b"\r\n" + PAGE)
     await wire.flood(b"<p>more</p>" * 5_000)
 
 
-@case("endless-chunks", "chunks without end: what fits the limit is taken", PAGE_TAKEN)
+@case("endless-chunks", "endless chunks: truncated", PAGE_FETCHED)
 async def _endless_chunks(wire: Wire) -> None:
     await wire.send(CHUNKED)
     await wire.flood(b"2710\r\n" + b"x" * 10_000 + b"\r\n")
 
 
-@case("endless-tiny-chunks", "chunks of one byte without end: they end with the time or with the limit", PAGE_TAKEN)
+@case("endless-tiny-chunks", "endless chunks of one byte: truncated", PAGE_FETCHED)
 async def _endless_tiny_chunks(wire: Wire) -> None:
     await wire.send(CHUNKED)
     await wire.flood(b"1\r\nx\r\n" * 10_000)
@@ -68,9 +68,9 @@ async def _short_body(wire: Wire) -> None:
     await wire.send(OK + f"Content-Length: {len(PAGE) + 1}\r\n\r\n".encode() + PAGE)
 
 
-@case("long-body", "more bytes than Content-Length says: the length counts", PAGE_TAKEN)
+@case("long-body", "more bytes than Content-Length says: the length counts", PAGE_FETCHED)
 async def _long_body(wire: Wire) -> None:
-    await wire.send(answer_bytes() + b"HTTP/1.1 200 OK\r\n\r\nanother answer")
+    await wire.send(response_bytes() + b"HTTP/1.1 200 OK\r\n\r\nanother answer")
 
 
 @case("huge-content-length", "a length of 10^18 and then a stall", SkipReason.BODY_TIMEOUT)
@@ -79,7 +79,7 @@ async def _huge_content_length(wire: Wire) -> None:
     await wire.hold()
 
 
-@case("overflowing-content-length", "a length that no integer holds", PAGE_TAKEN)
+@case("overflowing-content-length", "a length that exceeds any integer", PAGE_FETCHED)
 async def _overflowing_content_length(wire: Wire) -> None:
     await wire.send(OK + b"Content-Length: " + b"9" * 40 + b"\r\n\r\n" + PAGE)
 
@@ -94,28 +94,28 @@ async def _garbage_content_length(wire: Wire) -> None:
     await wire.send(OK + b"Content-Length: many\r\n\r\n" + PAGE)
 
 
-@case("two-content-lengths", "two lengths that do not agree", SkipReason.PROTOCOL_ERROR)
+@case("two-content-lengths", "two different lengths", SkipReason.PROTOCOL_ERROR)
 async def _two_content_lengths(wire: Wire) -> None:
     await wire.send(OK + f"Content-Length: 5\r\nContent-Length: {len(PAGE)}\r\n\r\n".encode() + PAGE)
 
 
-@case("length-and-chunks", "a length and chunks: chunks count (RFC 9112, 6.3)", PAGE_TAKEN)
+@case("length-and-chunks", "a length and chunks: chunks count (RFC 9112, 6.3)", PAGE_FETCHED)
 async def _length_and_chunks(wire: Wire) -> None:
     chunk = f"{len(PAGE):x}\r\n".encode() + PAGE + b"\r\n0\r\n\r\n"
     await wire.send(OK + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk)
 
 
-@case("bad-chunk-size", "a chunk whose size is no number", SkipReason.PROTOCOL_ERROR)
+@case("bad-chunk-size", "a chunk with an invalid size", SkipReason.PROTOCOL_ERROR)
 async def _bad_chunk_size(wire: Wire) -> None:
     await wire.send(CHUNKED + b"zz\r\n" + PAGE + b"\r\n0\r\n\r\n")
 
 
-@case("huge-chunk-size", "a chunk whose size no integer holds", SkipReason.PROTOCOL_ERROR)
+@case("huge-chunk-size", "a chunk with a size that exceeds any integer", SkipReason.PROTOCOL_ERROR)
 async def _huge_chunk_size(wire: Wire) -> None:
     await wire.send(CHUNKED + b"f" * 30 + b"\r\n" + PAGE)
 
 
-@case("chunk-without-end", "a chunk that goes on where its end should be", SkipReason.PROTOCOL_ERROR)
+@case("chunk-without-end", "a chunk longer than its size", SkipReason.PROTOCOL_ERROR)
 async def _chunk_without_end(wire: Wire) -> None:
     await wire.send(CHUNKED + b"5\r\nhelloworld\r\n0\r\n\r\n")
 
@@ -125,24 +125,24 @@ async def _cut_chunks(wire: Wire) -> None:
     await wire.send(CHUNKED + f"{len(PAGE):x}\r\n".encode() + PAGE + b"\r\n")
 
 
-@case("endless-chunk-extension", "a chunk extension without end: it ends with the time", SkipReason.BODY_TIMEOUT)
+@case("endless-chunk-extension", "an endless chunk extension", SkipReason.BODY_TIMEOUT)
 async def _endless_chunk_extension(wire: Wire) -> None:
     await wire.send(CHUNKED + b"5;")
     await wire.flood(b"a" * 50_000, pause_s=wire.pace_s)
 
 
-@case("trailer-bomb", "trailers without end", SkipReason.HEADERS_TOO_LARGE)
+@case("trailer-bomb", "endless trailers", SkipReason.HEADERS_TOO_LARGE)
 async def _trailer_bomb(wire: Wire) -> None:
     await wire.send(CHUNKED + b"5\r\nhello\r\n0\r\n")
     await wire.flood(b"X-Trailer: " + b"t" * 1_000 + b"\r\n")
 
 
-@case("reset-at-once", "the connection is reset before any answer", SkipReason.PROTOCOL_ERROR)
+@case("reset-at-once", "the connection is reset before a response", SkipReason.PROTOCOL_ERROR)
 async def _reset_at_once(wire: Wire) -> None:
     await wire.reset()
 
 
-@case("closed-at-once", "the connection is closed before any answer", SkipReason.PROTOCOL_ERROR)
+@case("closed-at-once", "the connection is closed before a response", SkipReason.PROTOCOL_ERROR)
 async def _closed_at_once(wire: Wire) -> None:
     wire.writer.close()
 
@@ -156,12 +156,12 @@ async def _reset_in_body(wire: Wire) -> None:
 
 @case("close-at", "closes the connection after as many bytes as the query says, here none", SkipReason.PROTOCOL_ERROR)
 async def _close_at(wire: Wire) -> None:
-    await wire.send(answer_bytes()[: _offset(wire)])
+    await wire.send(response_bytes()[: _offset(wire)])
 
 
 @case("reset-at", "resets the connection after as many bytes as the query says, here none", SkipReason.PROTOCOL_ERROR)
 async def _reset_at(wire: Wire) -> None:
-    await wire.send(answer_bytes()[: _offset(wire)])
+    await wire.send(response_bytes()[: _offset(wire)])
     await wire.reset()
 
 

@@ -1,13 +1,13 @@
-"""A web site on loopback that misbehaves in every way of `hostile_cases`, for tests of fetching and of whole crawls.
+"""A web site on loopback that misbehaves in every way of `hostile_cases`, for tests of the fetcher and of crawls.
 
     with hostile_site() as site:
-        site.url("slow-headers")      # where a case is
+        site.url("slow-headers")      # the URL of a case
         site.request("slow-headers")  # the same as a request to a fetcher
-        site.hosts                    # for a resolver: every host of the site, and where it is
+        site.hosts                    # for a resolver: hosts and addresses
         site.start_url                # a page that links to all cases
-        site.requests["/page"]        # how often a path was asked for
+        site.requests["/page"]        # the number of requests for a path
 
-It runs on a loop of its own in a thread, and everything on it ends with the context. `CASES` is the table.
+It runs on its own loop in a thread, and ends with the context.
 """
 
 import asyncio
@@ -25,18 +25,18 @@ import hostile_heads
 import hostile_hosts
 import hostile_http
 from hostile_cases import HOST, HostileCase, registered
-from hostile_certificates import Certificates, make_certificates, openssl_is_there
-from hostile_wire import PAGE, Wire, answer_bytes
+from hostile_certificates import Certificates, has_openssl, make_certificates
+from hostile_wire import PAGE, Wire, response_bytes
 from scenthound.web.fetch import Request
 from timing import WAIT_S
 
-#: Of its own, so that it can be allowed while all other private addresses are not.
+#: A separate address, so that it can be allowed while all other private addresses are not.
 ADDRESS = "127.0.0.77"
 _FAMILIES = (hostile_http, hostile_heads, hostile_bodies, hostile_hosts)
 CASES: tuple[HostileCase, ...] = registered()
 SLOW_NAME = "dns-slow.invalid"
 BY_NAME = {case.name: case for case in CASES}
-#: Listeners that answer whatever is asked, or before anything is.
+#: Listeners that respond to any request, or before there is one.
 _SINGLE = ("early", "ssh", "closing")
 _TLS = ("tls", "tls-self-signed", "tls-expired", "tls-other-host")
 
@@ -44,7 +44,7 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class HostileSite:
-    """Where everything is, and what was asked for."""
+    """URLs, hosts and request counts of the site."""
 
     def __init__(self, pace_s: float) -> None:
         self.pace_s = pace_s
@@ -55,19 +55,19 @@ class HostileSite:
         self.ended = threading.Event()
 
     def lookup(self, host: str) -> list[str]:
-        """The name server of the site, for a resolver: it knows no further host, and never answers for one."""
+        """The name server of the site, for a resolver: it knows no other host, and never answers for one of them."""
         if host == SLOW_NAME:
             self.ended.wait()
         raise socket.gaierror(socket.EAI_AGAIN if host == "dns-fails.invalid" else socket.EAI_NONAME, "hostile")
 
     def url(self, name: str) -> str:
-        """Where a case is."""
+        """The URL of a case."""
         case = BY_NAME[name]
         scheme = "https" if case.listener.startswith("tls") else "http"
         return f"{scheme}://{case.host}:{self.ports[case.listener]}{case.path}"
 
     def page_url(self, name: str) -> str:
-        """The page that a crawl asks for: that of the case, or, if the case is a robots.txt, another of its host."""
+        """The page that a crawl requests: that of the case or, if the case is a robots.txt, another one of its host."""
         return self.url(name).replace("/robots.txt", "/page")
 
     def request(self, name: str) -> Request:
@@ -75,7 +75,7 @@ class HostileSite:
         return Request(self.url(name), (ADDRESS,), html_only=BY_NAME[name].html_only)
 
     def offers(self, case: HostileCase) -> bool:
-        """Whether the case can be had here: bad TLS needs certificates."""
+        """Whether the case is available: invalid TLS needs certificates."""
         return case.listener in self.ports
 
     @property
@@ -142,7 +142,7 @@ class _Server:
             writer.transport.abort()
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
-        # Transports that were aborted close their sockets in the next turn of the loop.
+        # Aborted transports close their sockets in the next iteration of the loop.
         await asyncio.sleep(0.01)
 
     def _listeners(self) -> list[tuple[str, Serve, ssl.SSLContext | None]]:
@@ -168,7 +168,7 @@ class _Server:
         return server
 
     def _at_once(self, listener: str) -> Serve:
-        """Answer without waiting for a request."""
+        """Respond without waiting for a request."""
         case = next(case for case in CASES if case.listener == listener)
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -178,7 +178,7 @@ class _Server:
         return serve
 
     def _by_path(self, listener: str) -> Serve:
-        """Read a request and answer as the case at its address does."""
+        """Read a request and respond as the case at its URL does."""
         answers = {(case.host, case.path): case.answer for case in CASES if case.listener == listener}
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -208,7 +208,7 @@ class _Server:
 
 async def _speak_plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     await reader.read(100)
-    writer.write(answer_bytes())
+    writer.write(response_bytes())
 
 
 async def _say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -225,21 +225,21 @@ def _contexts(certificates: Certificates) -> Iterator[tuple[str, ssl.SSLContext]
 
 
 def _certificates(stack: ExitStack) -> Certificates | None:
-    if not openssl_is_there():
+    if not has_openssl():
         return None
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     return make_certificates(folder, HOST)
 
 
 def _bound(stack: ExitStack) -> socket.socket:
-    """A socket with a port that nobody else can take, on which nobody listens."""
+    """A bound socket that does not listen."""
     bound = stack.enter_context(socket.socket())
     bound.bind((ADDRESS, 0))
     return bound
 
 
 def _full_queue(stack: ExitStack) -> int:
-    """A port whose queue of connections is full: the system lets further ones wait."""
+    """A port whose accept queue is full, so that further connections wait."""
     listener = _bound(stack)
     listener.listen(0)
     for _ in range(4):

@@ -1,4 +1,4 @@
-"""One connection of the hostile site, from the server's side: the ways in which a server can misbehave."""
+"""One connection of the hostile site, from the server's side."""
 
 import asyncio
 import socket
@@ -10,7 +10,7 @@ PAGE = b"<!doctype html><title>A page</title><p>words of a page <a href='/page'>
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """What a case answers on. Slow cases send a byte every `pace_s`."""
+    """A connection. Slow cases send a byte every `pace_s`."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -27,14 +27,14 @@ class Wire:
             await self.send(bytes((byte,)))
             await asyncio.sleep(self.pace_s)
 
-    async def flood(self, data: bytes, most_bytes: int = 200_000_000, pause_s: float = 0.0) -> None:
-        """Send the same again and again, until the other side has had enough."""
-        for _ in range(most_bytes // len(data)):
+    async def flood(self, data: bytes, max_bytes: int = 200_000_000, pause_s: float = 0.0) -> None:
+        """Send the same data repeatedly, until the client disconnects."""
+        for _ in range(max_bytes // len(data)):
             await self.send(data)
             await asyncio.sleep(pause_s)
 
     async def hold(self) -> None:
-        """Say nothing more, until the other side goes away."""
+        """Send nothing more, until the client disconnects."""
         while await self.reader.read(4_096):
             pass
 
@@ -45,11 +45,11 @@ class Wire:
         self.writer.close()
 
     async def answer(self, body: bytes = PAGE, status: str = "200 OK", **headers: str) -> None:
-        """An answer by the book; a header's name is written with underscores."""
-        await self.send(answer_bytes(body, status, **headers))
+        """Send a valid response; underscores in header names become hyphens."""
+        await self.send(response_bytes(body, status, **headers))
 
 
-def answer_bytes(body: bytes = PAGE, status: str = "200 OK", **headers: str) -> bytes:
+def response_bytes(body: bytes = PAGE, status: str = "200 OK", **headers: str) -> bytes:
     lines = {"Content-Type": "text/html", "Content-Length": str(len(body))}
     lines |= {name.replace("_", "-"): value for name, value in headers.items()}
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())

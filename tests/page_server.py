@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from fetching import PATIENT
-from hostile_wire import answer_bytes
+from hostile_wire import response_bytes
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
 from timing import SkippingLoop
@@ -45,7 +45,7 @@ class PageServer:
 
 @asynccontextmanager
 async def page_server(
-    answer: Callable[[str], bytes | None] = lambda path: answer_bytes(), *, closes: bool = False
+    answer: Callable[[str], bytes | None] = lambda path: response_bytes(), *, closes: bool = False
 ) -> AsyncIterator[PageServer]:
     site = PageServer(answer, closes)
     server = await asyncio.start_server(site.serve, ADDRESS, 0, backlog=1_000)
@@ -62,7 +62,7 @@ async def page_server(
 
 def with_server(
     use: Callable[[CurlFetcher, PageServer], Awaitable[None]],
-    answer: Callable[[str], bytes | None] = lambda path: answer_bytes(),
+    answer: Callable[[str], bytes | None] = lambda path: response_bytes(),
     limits: FetchLimits = PATIENT,
     *,
     closes: bool = False,

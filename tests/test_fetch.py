@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from fetching import PATIENT, fetched
-from hostile_wire import PAGE, answer_bytes
+from hostile_wire import PAGE, response_bytes
 from page_server import ADDRESS, PageServer, not_fetched, page, page_server, response, with_server
 from scenthound.errors import InvalidParameter
 from scenthound.reasons import SkipReason
@@ -101,7 +101,7 @@ def test_a_callback_may_close_the_fetcher(path: str) -> None:
         await asyncio.sleep(0.1)
         assert len(calls) == 1
 
-    with_server(use, lambda path: b"" if path == "/silent" else answer_bytes())
+    with_server(use, lambda path: b"" if path == "/silent" else response_bytes())
 
 
 @pytest.mark.parametrize("watch", [EpollWatch, LoopWatch])
@@ -159,7 +159,7 @@ def test_a_silent_host_on_a_reused_connection_is_a_headers_timeout() -> None:
         skip(PATIENT.headers_s)
         assert not_fetched(await answer).reason is SkipReason.HEADERS_TIMEOUT
 
-    with_server(use, lambda path: b"" if path == "/silent" else answer_bytes())
+    with_server(use, lambda path: b"" if path == "/silent" else response_bytes())
 
 
 def test_a_silent_host_has_as_long_as_the_limit_says() -> None:
@@ -195,7 +195,7 @@ def test_bytes_after_a_response_are_not_part_of_the_next() -> None:
         await asyncio.sleep(0.02)
         assert response(await fetched(fetcher, page(server, "/second"))).content == b"<p>honest"
 
-    forged = answer_bytes(b"<p>honest") + answer_bytes(b"<p>forged")
+    forged = response_bytes(b"<p>honest") + response_bytes(b"<p>forged")
     with_server(use, lambda path: forged)
 
 
@@ -231,7 +231,7 @@ def test_cookies_are_not_kept() -> None:
             await fetched(fetcher, page(server))
         assert "cookie" not in server.heads[1].lower()
 
-    with_server(use, lambda path: answer_bytes(Set_Cookie="a=b; Path=/"))
+    with_server(use, lambda path: response_bytes(Set_Cookie="a=b; Path=/"))
 
 
 @pytest.mark.parametrize("agent", ["hound\r\nCookie: a=b", "hound\n", "hünd"])

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from fetching import fetched
-from hostile_wire import PAGE, answer_bytes
+from hostile_wire import PAGE, response_bytes
 from page_server import ADDRESS, PageServer, not_fetched, page, response, with_server
 from scenthound.reasons import SkipReason
 from scenthound.web.curl_fetcher import CurlFetcher
@@ -21,7 +21,7 @@ def test_the_fields_of_a_response() -> None:
         began_s = time.monotonic()
         answer = response(await fetched(fetcher, page(server, "/a?b")))
         assert (answer.url, answer.status, answer.address) == (server.url("/a?b"), 200, ADDRESS)
-        assert answer.head == answer_bytes()[: -len(PAGE) - 2]
+        assert answer.head == response_bytes()[: -len(PAGE) - 2]
         assert answer.body == answer.content == PAGE
         assert not answer.truncated
         assert 0 < answer.elapsed_s <= time.monotonic() - began_s
@@ -35,7 +35,7 @@ def test_redirects_are_not_followed() -> None:
         assert (answer.status, answer.header("location")) == (302, "/there")
         assert len(server.heads) == 1
 
-    with_server(use, lambda path: answer_bytes(b"", "302 Found", Location="/there"))
+    with_server(use, lambda path: response_bytes(b"", "302 Found", Location="/there"))
 
 
 @pytest.mark.parametrize(("extra_bytes", "truncated"), [(0, False), (1, True), (500_000, True)])
@@ -48,7 +48,7 @@ def test_a_body_is_truncated_at_the_limit(extra_bytes: int, truncated: bool) -> 
         assert (answer.content, answer.truncated) == (body[:limit], truncated)
         assert answer.body == answer.content
 
-    with_server(use, lambda path: answer_bytes(body))
+    with_server(use, lambda path: response_bytes(body))
 
 
 def test_the_limit_counts_decoded_bytes() -> None:
@@ -62,7 +62,7 @@ def test_the_limit_counts_decoded_bytes() -> None:
         assert (cut.content, cut.truncated) == (text[:50_000], True)
         assert packed.startswith(cut.body)
 
-    with_server(use, lambda path: answer_bytes(packed, Content_Encoding="gzip"))
+    with_server(use, lambda path: response_bytes(packed, Content_Encoding="gzip"))
 
 
 def test_other_content_types_are_accepted_on_request() -> None:
@@ -71,14 +71,14 @@ def test_other_content_types_are_accepted_on_request() -> None:
         assert (answer.reason, answer.detail) == (SkipReason.NOT_HTML, "Content-Type: text/plain")
         assert response(await fetched(fetcher, page(server, html_only=False))).content == b"words"
 
-    with_server(use, lambda path: answer_bytes(b"words", Content_Type="text/plain"))
+    with_server(use, lambda path: response_bytes(b"words", Content_Type="text/plain"))
 
 
 def test_the_type_of_an_error_does_not_matter() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         assert response(await fetched(fetcher, page(server))).status == 404
 
-    with_server(use, lambda path: answer_bytes(b"{}", "404 Not Found", Content_Type="application/json"))
+    with_server(use, lambda path: response_bytes(b"{}", "404 Not Found", Content_Type="application/json"))
 
 
 def test_the_head_has_the_lines_of_the_final_response_ended_by_crlf() -> None:
@@ -93,7 +93,7 @@ def test_the_head_has_the_lines_of_the_final_response_ended_by_crlf() -> None:
 def test_randomly_damaged_responses_are_pages_or_have_a_skip_reason() -> None:
     def changed(path: str) -> bytes:
         rng = random.Random(path)
-        answer = bytearray(answer_bytes(gzip.compress(PAGE), Content_Encoding="gzip", Transfer_Encoding="identity"))
+        answer = bytearray(response_bytes(gzip.compress(PAGE), Content_Encoding="gzip", Transfer_Encoding="identity"))
         for _ in range(rng.randrange(1, 6)):
             answer[rng.randrange(len(answer))] = rng.randrange(256)
         return bytes(answer)

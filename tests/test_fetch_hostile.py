@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from fetching import fetched, fetcher_for, limits_for, patiences, resolved, resolved_and_fetched
-from hostile_cases import PAGE_TAKEN, HostileCase
+from hostile_cases import PAGE_FETCHED, HostileCase
 from hostile_hosts import PRIVATE_TARGETS
 from hostile_server import ADDRESS, CASES, HostileSite, hostile_site
-from hostile_wire import PAGE, answer_bytes
+from hostile_wire import PAGE, response_bytes
 from scenthound.reasons import SkipReason
 from scenthound.web.fetch import NotFetched, Request, Response
 from scenthound.web.urls import canonical
@@ -40,10 +40,10 @@ def test_a_hostile_response_is_bounded_and_has_its_skip_reason(site: HostileSite
         cpu_s = time.thread_time() - started_s
         _, peak_bytes = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert cpu_s < case.most_cpu_s * slowness()
+        assert cpu_s < case.max_cpu_s * slowness()
         assert peak_bytes < MOST_MEMORY_BYTES
-        assert site.requests[case.path] <= case.most_requests
-        outcome = answer.reason if isinstance(answer, NotFetched) else PAGE_TAKEN
+        assert site.requests[case.path] <= case.max_requests
+        outcome = answer.reason if isinstance(answer, NotFetched) else PAGE_FETCHED
         if outcome == case.fetched:
             break
     assert outcome == case.fetched, answer
@@ -54,14 +54,14 @@ def test_a_response_truncated_at_any_byte_is_a_protocol_error(site: HostileSite)
 
     async def fetch_all() -> list[Response | NotFetched]:
         fetcher = fetcher_for(site)
-        urls = [f"{site.start_url}{how}-at?{at}" for how in ("close", "reset") for at in range(len(answer_bytes()))]
+        urls = [f"{site.start_url}{how}-at?{at}" for how in ("close", "reset") for at in range(len(response_bytes()))]
         answers = [await fetched(fetcher, Request(url, (ADDRESS,))) for url in urls]
         answers.append(await fetched(fetcher, site.request("page")))
         fetcher.close()
         return answers
 
     *cut, whole = asyncio.run(fetch_all())
-    assert len(cut) == 2 * len(answer_bytes())
+    assert len(cut) == 2 * len(response_bytes())
     assert [answer.reason for answer in cut if isinstance(answer, NotFetched)] == [SkipReason.PROTOCOL_ERROR] * len(cut)
     assert isinstance(whole, Response)
     assert whole.content == PAGE

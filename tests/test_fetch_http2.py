@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from fetching import PATIENT, fetched
-from hostile_certificates import make_certificates, openssl_is_there
+from hostile_certificates import has_openssl, make_certificates
 from hostile_wire import PAGE
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.fetch import NotFetched, Request, Response
@@ -39,7 +39,7 @@ http {{
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """Where the server is, and the file of who vouches for it."""
-    if NGINX is None or not openssl_is_there():
+    if NGINX is None or not has_openssl():
         pytest.skip("nginx and the openssl command are needed, and one of them is not installed")
     folder = tmp_path_factory.mktemp("nginx")
     certificates = make_certificates(folder, HOST)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fetching import fetcher_for, limits_for, patiences, resolver_for
-from hostile_cases import PAGE_TAKEN, HostileCase
+from hostile_cases import PAGE_FETCHED, HostileCase
 from hostile_server import CASES, HostileSite, hostile_site
 from scenthound.crawler.assembly import CrawlParts
 from scenthound.crawler.plan import CrawlSettings
@@ -83,7 +83,7 @@ def test_a_crawl_survives_a_hostile_page_and_tells_the_reason(
         assert time.thread_time() - began_s < MOST_CPU_S * slowness()
         assert site.requests.total() <= MOST_REQUESTS
         with CrawlStore.open(folder) as store:
-            outcomes = [PAGE_TAKEN for _ in store.visits()] + [row.reason for row in store.skipped()]
+            outcomes = [PAGE_FETCHED for _ in store.visits()] + [row.reason for row in store.skipped()]
         if outcomes == [case.crawled]:
             break
     assert outcomes == [case.crawled]

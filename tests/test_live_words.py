@@ -1,4 +1,4 @@
-"""A vocabulary that grows: topic words first, then those of training pages, then those of the crawl."""
+"""The growing vocabulary: words of topics, training pages, and crawled pages."""
 
 from math import sqrt
 
@@ -11,7 +11,7 @@ from scenthound.store.training_folder import read_training
 from scenthound.text.tokenizer import LiveWords, WordScanner
 
 
-def test_a_word_that_is_asked_for_has_a_number_before_any_page_has_it():
+def test_topic_words_have_numbers_before_any_page_contains_them():
     scanner = WordScanner()
     words = LiveWords(scanner)
     assert words.n_words == 1
@@ -22,7 +22,7 @@ def test_a_word_that_is_asked_for_has_a_number_before_any_page_has_it():
     assert words.find_words([]).tolist() == []
 
 
-def test_a_saved_vocabulary_comes_back_with_the_same_numbers():
+def test_a_saved_vocabulary_is_restored_with_the_same_numbers():
     first = WordScanner()
     first.scan("Balloons are lighter than air, the air is heavy")
     again = WordScanner()
@@ -32,7 +32,7 @@ def test_a_saved_vocabulary_comes_back_with_the_same_numbers():
     assert again.scan(text).tolist() == first.scan(text).tolist()
 
 
-def test_a_topic_finds_its_words_in_pages_that_come_later():
+def test_topic_words_are_found_in_later_pages():
     scanner = WordScanner()
     relevance = Cosine().for_topic(Topic("t", ("hot", "balloons")), LiveWords(scanner))
     page = scanner.scan("a balloon and a zeppelin")
@@ -40,7 +40,7 @@ def test_a_topic_finds_its_words_in_pages_that_come_later():
     assert relevance.page(page, sqrt(2)) == pytest.approx(0.5)
 
 
-def test_a_classifier_learns_from_a_folder_and_finds_its_words_in_pages_that_come_later(tmp_path):
+def test_words_of_training_pages_are_found_in_later_pages(tmp_path):
     for kind, texts in (("positive", ("hot balloon", "balloon basket")), ("negative", ("fast train", "train rails"))):
         (tmp_path / kind).mkdir()
         for number, text in enumerate(texts):

@@ -4,6 +4,7 @@ import itertools
 import re
 from pathlib import Path
 
+import numpy as np
 import orjson
 import pytest
 import turbohtml
@@ -15,6 +16,7 @@ from scenthound.files import opened
 from scenthound.text.tokenizer import WordScanner, plain_words
 from scenthound.web import html as html_module
 from scenthound.web.html import HtmlContent, read_marked
+from scenthound.web.parse import context_bounds
 from scenthound.web.urls import resolve
 
 
@@ -179,3 +181,44 @@ def test_a_long_page_with_much_formatting_keeps_its_anchors() -> None:
 def test_the_alt_text_of_an_area_is_the_anchor_of_its_link() -> None:
     page = Page("<map><area href=north alt='red kites'><area href=south></map> worms")
     assert page.links == [("http://web.test/a/north", "red kite"), ("http://web.test/a/south", "")]
+
+
+# Contexts of links
+
+
+def bounds(start: int, end: int, n_words: int, window: int) -> tuple[int, int]:
+    first, last = context_bounds(np.array([start], np.int32), np.array([end], np.int32), n_words, window)
+    return int(first[0]), int(last[0])
+
+
+def test_the_context_is_a_window_that_includes_the_anchor() -> None:
+    assert bounds(50, 52, 100, 20) == (41, 61)
+    assert bounds(50, 53, 100, 20) == (41, 61)
+    assert bounds(50, 50, 100, 4) == (48, 52)
+    assert bounds(50, 50, 100, 3) == (48, 51)
+
+
+def test_the_context_is_clipped_at_the_edges_of_the_page() -> None:
+    assert bounds(1, 3, 100, 20) == (0, 12)
+    assert bounds(98, 100, 100, 20) == (89, 100)
+    assert bounds(0, 0, 0, 20) == (0, 0)
+
+
+def test_a_long_anchor_is_its_own_context() -> None:
+    assert bounds(10, 40, 100, 20) == (10, 40)
+
+
+@given(st.integers(0, 60), st.integers(0, 30), st.integers(0, 30), st.integers(0, 40))
+def test_the_context_contains_the_anchor_and_is_at_most_the_window(
+    start: int, length: int, rest: int, window: int
+) -> None:
+    end, n_words = start + length, start + length + rest
+    first, last = bounds(start, end, n_words, window)
+    assert 0 <= first <= start <= end <= last <= n_words
+    assert last - first <= max(window, length)
+
+
+def test_contexts_of_many_links() -> None:
+    start, end = np.array([0, 50], np.int32), np.array([2, 50], np.int32)
+    first, last = context_bounds(start, end, 100)
+    assert (first.tolist(), last.tolist()) == ([0, 40], [11, 60])

@@ -273,3 +273,9 @@ def test_memory_does_not_grow_with_the_number_of_requests():
 def test_invalid_settings_are_rejected(name, value):
     with pytest.raises(InvalidParameter, match=rf"^{name} must be .* not {value}"):
         PolitenessSettings(**{name: value})
+
+
+def test_settings_of_version_0_6_are_read():
+    old = {"delay_s": 2.0, "longest_rest_s": 60.0, "longest_adaptive_s": 9.0, "failures_to_retire": 3}
+    new = PolitenessSettings(delay_s=2.0, max_delay_s=60.0, max_adaptive_delay_s=9.0, max_failures=3)
+    assert PolitenessSettings.from_dict(old) == new

@@ -1,4 +1,4 @@
-"""robots.txt: RFC 9309, real files, and what an answer means."""
+"""robots.txt: RFC 9309, real files, response statuses, and X-Robots-Tag."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.files import opened
-from scenthound.web.robots import ALLOW_ALL, DISALLOW_ALL, READ_BYTES, RobotsRules, pattern_index, rules_from_response
+from scenthound.web.robots import (
+    ALLOW_ALL,
+    DISALLOW_ALL,
+    READ_BYTES,
+    RobotsRules,
+    header_directives,
+    pattern_index,
+    rules_from_response,
+)
 from timing import cpu_cost_s
 
 # Google's own: a request's agent is compared whole, and index.html in an Allow stands for its directory.
@@ -33,7 +41,7 @@ def real_files(shared: Path) -> list[bytes]:
         return [json.loads(line)["body"].encode("latin-1") for line in source.content]
 
 
-def test_the_cases_of_the_reference_parser_hold(shared: Path) -> None:
+def test_the_cases_of_the_reference_parser(shared: Path) -> None:
     cases = json.loads((shared / "suites/robots/google_cases.json").read_text())
     wrong = {
         (case["test"], case["agent"], case["url"])
@@ -44,7 +52,7 @@ def test_the_cases_of_the_reference_parser_hold(shared: Path) -> None:
     assert wrong == NOT_TAKEN
 
 
-def test_all_groups_for_the_agent_count_and_those_for_everyone_then_do_not() -> None:
+def test_all_groups_of_the_agent_count_instead_of_those_of_everyone() -> None:
     robots = """
         User-agent: scenthound
         Disallow: /a
@@ -58,11 +66,11 @@ def test_all_groups_for_the_agent_count_and_those_for_everyone_then_do_not() -> 
     assert [allows(robots, path, "third") for path in ("/a", "/b", "/c")] == [True, False, True]
 
 
-def test_a_group_without_rules_frees_its_agent_from_those_for_everyone() -> None:
+def test_a_group_without_rules_allows_everything() -> None:
     assert allows("User-agent: scenthound\nDisallow:\n\nUser-agent: *\nDisallow: /\n", "/a")
 
 
-def test_the_agent_may_be_given_as_its_whole_header() -> None:
+def test_the_agent_may_be_a_user_agent_header() -> None:
     robots = "User-agent: scenthound\nDisallow: /\n"
     assert not allows(robots, "/", "Scenthound/0.3 (+https://example.org/contact)")
     assert allows(robots, "/", "Scenthounds")
@@ -74,12 +82,12 @@ def test_only_allow_and_disallow_end_the_agents_of_a_group(line: str) -> None:
     assert not allows(f"User-agent: scenthound\n{line}\nUser-agent: other\nDisallow: /\n", "/")
 
 
-def test_rules_before_any_agent_are_for_nobody() -> None:
+def test_rules_before_any_agent_are_ignored() -> None:
     assert allows("Disallow: /\nUser-agent: *\nDisallow: /b\n", "/a")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\n\n\r"])
-def test_lines_may_end_in_any_way(end: str) -> None:
+def test_any_line_ends_are_accepted(end: str) -> None:
     robots = end.join(("User-agent: *", "Disallow: /a", "Allow: /a/b", "Disallow: /c"))
     assert [allows(robots, path) for path in ("/a", "/a/b", "/c", "/d")] == [False, True, False, True]
 
@@ -99,7 +107,7 @@ def test_lines_may_end_in_any_way(end: str) -> None:
         b"User-agent: * (all)\nDisallow: /",
     ],
 )
-def test_common_slips_are_understood(robots: bytes) -> None:
+def test_common_mistakes_are_accepted(robots: bytes) -> None:
     assert not allows(robots, "/")
 
 
@@ -117,17 +125,17 @@ def test_common_slips_are_understood(robots: bytes) -> None:
         "User-agent: *bot\nDisallow: /",
     ],
 )
-def test_what_is_no_rule_forbids_nothing(robots: str) -> None:
+def test_invalid_rules_are_ignored(robots: str) -> None:
     assert allows(robots, "/admin/")
 
 
 @pytest.mark.parametrize("path", ["/caf%C3%A9", "/caf%c3%a9"])
 @pytest.mark.parametrize("pattern", ["/caf\u00e9", "/caf%C3%A9", "/caf%c3%A9"])
-def test_letters_beyond_ascii_match_however_they_are_escaped(pattern: str, path: str) -> None:
+def test_non_ascii_letters_match_escaped_or_not(pattern: str, path: str) -> None:
     assert not allows(everyone(f"Disallow: {pattern}"), path)
 
 
-def test_needless_escapes_do_not_get_around_a_disallow() -> None:
+def test_needless_escapes_do_not_circumvent_a_disallow() -> None:
     assert not allows(everyone("Disallow: /private"), "/%70rivate")
     assert not allows(everyone("Disallow: /%70rivate"), "/private")
     assert not allows(everyone("Disallow: /%7Euser"), "/~user")
@@ -141,7 +149,7 @@ def test_robots_txt_itself_is_always_allowed() -> None:
     assert not allows(everyone("Disallow: /"), "/robots.txt2")
 
 
-def test_beyond_the_limit_nothing_is_read_and_the_cut_line_is_dropped() -> None:
+def test_bytes_beyond_the_limit_and_the_truncated_line_are_ignored() -> None:
     head = b"User-agent: *\nDisallow: /first\n"
     filled = head + b"#" * (READ_BYTES - len(head) - len(b"\nDisallow: /c")) + b"\nDisallow: /c"
     assert len(filled) == READ_BYTES
@@ -168,7 +176,7 @@ def test_the_crawl_delay_is_that_of_the_group(lines: list[str], delay_s: float |
     assert RobotsRules.of((others + everyone(*lines)).encode(), "scenthound").crawl_delay_s == delay_s
 
 
-def test_sitemaps_are_for_all_and_as_written(shared: Path) -> None:
+def test_sitemaps_are_global_and_as_written(shared: Path) -> None:
     body = (shared / "suites/sitemaps/sitemap-robots-dedup.txt").read_bytes()
     assert len(RobotsRules.of(body, "x").sitemaps) == 1
     body = (shared / "suites/sitemaps/relative-sitemap-robots.txt").read_bytes()
@@ -183,18 +191,18 @@ def test_sitemaps_are_for_all_and_as_written(shared: Path) -> None:
         *((status, DISALLOW_ALL) for status in (429, 500, 503, 304, 700)),
     ],
 )
-def test_a_status_that_is_no_success_decides_by_itself(status: int, expected: RobotsRules) -> None:
+def test_rules_by_status(status: int, expected: RobotsRules) -> None:
     assert rules_from_response(status, everyone("Disallow: /a").encode(), "x") == expected
 
 
-def test_all_and_nothing() -> None:
+def test_allow_all_and_disallow_all() -> None:
     assert rules_from_response(200, everyone("Disallow: /a").encode(), "x") == RobotsRules("-/a")
     assert ALLOW_ALL.allows("http://a/?b")
     assert not DISALLOW_ALL.allows("http://a/?b")
     assert DISALLOW_ALL.allows("https://a/robots.txt")
 
 
-def test_real_files_are_read_quickly_and_kept_small(real_files: list[bytes]) -> None:
+def test_time_and_memory_of_real_files(real_files: list[bytes]) -> None:
     rules: list[RobotsRules] = []
 
     def read() -> None:
@@ -213,5 +221,31 @@ def test_real_files_are_read_quickly_and_kept_small(real_files: list[bytes]) -> 
 
 
 @given(st.binary(max_size=200) | st.from_regex(rb"(user-agent|allow|disallow)[: ][^\x00]*\n", fullmatch=True))
-def test_no_bytes_raise(body: bytes) -> None:
+def test_no_input_raises(body: bytes) -> None:
     RobotsRules.of(b"user-agent:*\n" + body, "scenthound").allows("http://a/b%ff")
+
+
+# X-Robots-Tag
+
+
+@pytest.mark.parametrize(
+    ("values", "directives"),
+    [
+        ([], (False, False)),
+        (["noindex"], (True, False)),
+        (["NoFollow , noarchive"], (False, True)),
+        (["none"], (True, True)),
+        (["all", "nofollow", "noindex"], (True, True)),
+        (["otherbot: noindex, nofollow"], (False, False)),
+        (["scenthound: noindex, nofollow"], (True, True)),
+        (["Scenthound:nofollow"], (False, True)),
+        (["otherbot: noindex, scenthound: nofollow"], (False, True)),
+        (["*: noindex"], (True, False)),
+        (["unavailable_after: 25 Jun 2030 15:00:00 PST, noindex"], (True, False)),
+        (["max-snippet: 10, nofollow"], (False, True)),
+        (["noindexing"], (False, False)),
+        ([",,:,"], (False, False)),
+    ],
+)
+def test_headers_for_all_crawlers_or_for_the_named_one(values: list[str], directives: tuple[bool, bool]) -> None:
+    assert header_directives(values, "Scenthound/1.0") == directives

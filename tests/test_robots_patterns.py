@@ -1,4 +1,4 @@
-"""Patterns of robots.txt: what they match, which of them decides, and what hostile ones cost."""
+"""Patterns of robots.txt: matching, precedence, and the cost of hostile ones."""
 
 import re
 
@@ -54,7 +54,7 @@ def test_the_longest_pattern_wins_and_allow_wins_ties() -> None:
     assert allows(everyone("Allow: /*b$", "Disallow: /a/b"), "/a/b")
     assert allows(everyone("Disallow: /*b$", "Allow: /a/b"), "/a/b")
     assert not allows(everyone("Allow: /*b$", "Disallow: /a/b$"), "/a/b")
-    # Stars count as written, so that the shorter prefix can be the longer pattern.
+    # Stars count, so that the shorter prefix can be the longer pattern.
     assert allows(everyone("Disallow: /ab", "Allow: /a***"), "/abc")
 
 
@@ -71,7 +71,7 @@ def test_the_longest_pattern_wins_and_allow_wins_ties() -> None:
     ],
     ids=["one of stars", "many of stars", "many stars", "nested", "escapes", "spaces", "agents"],
 )
-def test_hostile_files_cost_bounded_time(rules: str) -> None:
+def test_hostile_files_take_bounded_time(rules: str) -> None:
     def read() -> RobotsRules:
         pattern_index.cache_clear()
         parsed = RobotsRules.of(everyone(rules).encode(), "scenthound")
@@ -84,7 +84,7 @@ def test_hostile_files_cost_bounded_time(rules: str) -> None:
     assert cpu_cost_s(lambda: [parsed.allows("http://a/" + "a" * 2_000) for _ in range(10)], 0.2) < 0.2
 
 
-def test_with_too_many_wildcards_the_rest_keeps_out_more_and_lets_in_nothing() -> None:
+def test_with_too_many_wildcards_nothing_more_is_allowed() -> None:
     many = [f"Disallow: /x*{number}" for number in range(MAX_PIECES)]
     rules = RobotsRules.of(everyone(*many, "Disallow: /cut*off", "Allow: /x*yes").encode(), "scenthound")
     assert not rules.allows("http://a/cut/")
@@ -106,5 +106,5 @@ def as_defined(text: str, path: str) -> int:
     st.lists(st.from_regex(r"[+-]/[ab/*]{0,6}\$?", fullmatch=True), max_size=8).map("\n".join),
     st.from_regex("/[ab/]{0,8}", fullmatch=True),
 )
-def test_the_index_answers_as_the_definition_does(text: str, path: str) -> None:
+def test_the_index_follows_the_definition(text: str, path: str) -> None:
     assert pattern_index(text).rank(path) == as_defined(text, path)

@@ -1,4 +1,4 @@
-"""SipHash-1-3, compared with the one that Python hashes bytes with."""
+"""SipHash-1-3, compared with Python's hash of bytes."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ NO_KEY = Key(np.uint64(0), np.uint64(0))
 
 
 @pytest.mark.skipif(sys.hash_info.algorithm != "siphash13", reason="this Python hashes otherwise")
-def test_hashes_are_those_of_python_without_its_secret() -> None:
+def test_hashes_equal_those_of_python_with_the_same_key() -> None:
     program = f"print(*[hash(text) for text in {TEXTS!r}])"
     # With this seed the key of Python is 0 (PEP 456); its hashes are signed.
     environment = {**os.environ, "PYTHONHASHSEED": "0"}

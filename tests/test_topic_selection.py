@@ -1,4 +1,4 @@
-"""The studies' rules for choosing topics from a directory."""
+"""The topic selection rules of the studies."""
 
 import random
 from collections import Counter
@@ -52,7 +52,7 @@ def dump(tmp_path: Path) -> tuple[Path, Path]:
     return structure, content
 
 
-def test_a_directory_takes_in_a_path_of_any_depth_with_all_its_ancestors() -> None:
+def test_adding_a_path_adds_its_ancestors() -> None:
     directory = Directory()
     assert directory.add("Top" + "/x" * 1_500) == 1_500
     assert directory.add("Top/x") == 1
@@ -61,7 +61,7 @@ def test_a_directory_takes_in_a_path_of_any_depth_with_all_its_ancestors() -> No
     assert tree.level.max() == 1_500
 
 
-def test_the_first_leaves_of_a_breadth_first_walk_come_in_the_directorys_order() -> None:
+def test_leaves_are_in_breadth_first_order() -> None:
     tree = tree_of(B_C=5, A_D_E=9, A_F=7, G=5)
     assert leaves_in_order(tree, 3).paths == ("Top/G", "Top/B/C", "Top/A/F")
     assert leaves_in_order(tree, 3).shortfall == ""
@@ -72,14 +72,14 @@ def test_a_leaf_needs_five_links_and_no_children() -> None:
     assert leaves_in_order(tree, 1).paths == ("Top/A/C",)
 
 
-def test_too_few_leaves_are_given_with_what_is_missing() -> None:
+def test_a_shortfall_of_leaves_is_explained() -> None:
     selection = leaves_in_order(tree_of(A=5, B=4), 3)
     assert selection.paths == ("Top/A",)
     assert selection.shortfall.startswith("1 of 3 topics: 2 categories have no children")
     assert "\n" not in selection.shortfall
 
 
-def test_random_walks_take_turns_between_main_categories_and_go_near_before_far() -> None:
+def test_random_walks_alternate_between_main_categories() -> None:
     tree = tree_of(A_B=5, A_C=5, A_D=5, A_E_F=5, G_H=5, G_I=5, J_K=1)
     for seed in range(10):
         paths = leaves_by_walks(tree, 4, random.Random(seed)).paths
@@ -92,9 +92,7 @@ def test_random_walks_take_turns_between_main_categories_and_go_near_before_far(
 
 
 @given(paths=PATHS, n=st.integers(0, 8), seed=st.integers(0, 9))
-def test_the_walks_find_the_same_leaves_as_the_ordered_rule_when_all_are_asked_for(
-    paths: list[list[str]], n: int, seed: int
-) -> None:
+def test_walks_and_ordered_leaves_agree_if_all_are_selected(paths: list[list[str]], n: int, seed: int) -> None:
     directory = Directory()
     for path in paths:
         directory.add_links("/".join(["Top", *path]), n)
@@ -102,7 +100,7 @@ def test_the_walks_find_the_same_leaves_as_the_ordered_rule_when_all_are_asked_f
     ordered, walked = leaves_in_order(tree, 999).paths, leaves_by_walks(tree, 999, random.Random(seed)).paths
     named = {"/".join(["Top", *path]) for path in paths}
     parents = {"/".join(["Top", *path[:depth]]) for path in paths for depth in range(len(path))}
-    # The same path may be named often and then has n links each time.
+    # The same path may occur several times, with n links each.
     expected = {path for path in named - parents if n * paths.count(path.split("/")[1:]) >= 5}
     assert set(walked) == expected
     assert set(ordered) - {"Top"} == expected
@@ -110,7 +108,7 @@ def test_the_walks_find_the_same_leaves_as_the_ordered_rule_when_all_are_asked_f
 
 
 @given(paths=PATHS, n=st.integers(1, 30), seed=st.integers(0, 9), min_links=st.integers(0, 6))
-def test_the_level_rule_keeps_every_limit_and_misses_no_place(
+def test_the_level_rule_respects_all_limits_and_is_maximal(
     paths: list[list[str]], n: int, seed: int, min_links: int
 ) -> None:
     directory = Directory()
@@ -137,17 +135,17 @@ def test_no_four_topics_have_the_same_grandparent() -> None:
     assert sum(path.startswith("Top/A/") for path in chosen) == 3
 
 
-def test_links_of_the_whole_subtree_count_at_a_level() -> None:
+def test_links_of_the_subtree_count_at_a_level() -> None:
     tree = tree_of(A_B_C=1, A_B_C_D=3, A_B_C_D_E=4, A_F_G=7)
     assert categories_at_level(tree, 1, random.Random(0), min_links=8).paths == ("Top/A/B/C",)
 
 
-def test_a_level_that_cannot_give_enough_says_what_is_missing() -> None:
+def test_a_shortfall_of_categories_is_explained() -> None:
     selection = categories_at_level(tree_of(A_B_C=9, A_B_D=9, A_E_F=1), 3, random.Random(0), min_links=5)
     assert selection.shortfall.startswith("1 of 3 topics: 3 categories at level 3, 2 of them with 5 links or more")
 
 
-def test_the_tree_of_topics_counts_an_example_that_the_topics_above_repeat_once() -> None:
+def test_examples_repeated_by_parent_topics_count_once() -> None:
     topics = [
         Topic("a", ("k",), path="Top/A", examples=("u1", "u2", "u3")),
         Topic("ab", ("k",), path="Top/A/B", examples=("u1", "u2")),
@@ -171,12 +169,12 @@ def test_leaf_topics_of_a_dump_have_ten_examples_and_the_editors_text(tmp_path: 
     assert tall.description.endswith("t9 d9")
 
 
-def test_without_a_structure_file_the_content_file_gives_the_tree(tmp_path: Path) -> None:
+def test_the_tree_of_a_content_file_alone(tmp_path: Path) -> None:
     _, content = dump(tmp_path)
     assert list(odp_tree(None, content, pytest.fail).paths) == ["Top", "Top/A", "Top/A/Tall_Trees", "Top/B"]
 
 
-def test_level_topics_name_ten_random_seeds_and_all_others_as_targets(tmp_path: Path) -> None:
+def test_level_topics_have_ten_random_seeds_and_all_other_pages_as_targets(tmp_path: Path) -> None:
     _, content = dump(tmp_path)
     (topic,) = level_topics(content, ["Top/A"], random.Random(1), pytest.fail, n_seeds=4)
     assert len(topic.examples) == 18
@@ -187,7 +185,7 @@ def test_level_topics_name_ten_random_seeds_and_all_others_as_targets(tmp_path: 
 
 
 @pytest.mark.parametrize(("name", "n_leaves"), [("wpschools", 100), ("nlab", 108), ("mdn", 100)])
-def test_real_collections_have_leaves_enough(shared: Path, name: str, n_leaves: int) -> None:
+def test_leaves_of_real_collections(shared: Path, name: str, n_leaves: int) -> None:
     from scenthound.topics.files import read_topics
 
     topics = read_topics(shared / "data" / name / "topics.jsonl")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scenthound.errors import PluginError
 from scenthound.frontier import url_index, url_table
 from scenthound.frontier.url_index import NEW, FoundUrls
-from scenthound.frontier.url_table import UrlTable
+from scenthound.frontier.url_table import MIN_ROOM, Growing, UrlTable
 from scenthound.web.urls import host_of
 
 urls_of_few_hosts = st.builds(
@@ -20,7 +20,7 @@ urls_of_few_hosts = st.builds(
 any_text = st.text(st.characters(exclude_categories=()), max_size=12)
 
 
-def test_numbers_are_given_out_in_order_of_discovery():
+def test_urls_are_numbered_in_order_of_discovery():
     table = UrlTable()
     numbers = table.add_all(["http://a.org/", "http://b.org/x", "http://a.org/", "http://a.org/y"])
     assert numbers.tolist() == [0, 1, 0, 2]
@@ -38,12 +38,12 @@ def test_finding_adds_nothing():
     table = UrlTable()
     table.add_all(["http://a.org/x"])
     assert table.find("http://a.org/x") == 0
-    # Known origin and new rest, new origin and known rest, neither.
+    # Known origin and new rest, new origin and known rest, neither known.
     assert [table.find(url) for url in ("http://a.org/y", "http://b.org/x", "")] == [None, None, None]
     assert len(table) == 1
 
 
-def test_an_empty_table_answers():
+def test_an_empty_table():
     table = UrlTable()
     assert len(table) == 0
     assert table.find("http://a.org/") is None
@@ -78,7 +78,7 @@ def test_a_scheme_does_not_make_two_urls_one():
 
 
 @given(st.lists(st.one_of(urls_of_few_hosts, any_text), max_size=40))
-def test_every_string_keeps_its_number_and_comes_back_as_it_was(urls):
+def test_every_string_keeps_its_number_and_is_returned_unchanged(urls):
     table = UrlTable()
     numbers = table.add_all(urls).tolist()
     number_of = {}
@@ -91,7 +91,7 @@ def test_every_string_keeps_its_number_and_comes_back_as_it_was(urls):
 
 
 @pytest.mark.parametrize("chunk", [url_index.CHUNK, 300])
-def test_a_table_that_grew_finds_everything_again(monkeypatch, chunk):
+def test_a_grown_table_finds_everything(monkeypatch, chunk):
     monkeypatch.setattr(url_index, "CHUNK", chunk)
     table = UrlTable()
     urls = [f"http://host{i % 97}.org/{i}" for i in range(20_000)]
@@ -101,8 +101,8 @@ def test_a_table_that_grew_finds_everything_again(monkeypatch, chunk):
 
 
 @pytest.mark.parametrize("of_hash", [lambda _: 0, lambda _: url_index.LOWER_HALF, lambda url: len(url) << 27])
-def test_text_decides_where_hashes_are_the_same(monkeypatch, of_hash):
-    # The largest hash wants the last slot, so that all entries but one are laid from the first slot on.
+def test_urls_with_equal_hashes_are_distinguished_by_text(monkeypatch, of_hash):
+    # The first slot of the largest hash is the last one, so that all other entries wrap around.
     monkeypatch.setattr(url_table, "_hash", of_hash)
     table = UrlTable()
     urls = [f"http://{'ab'[i % 2]}.org/{i // 2}" for i in range(1200)]
@@ -113,7 +113,7 @@ def test_text_decides_where_hashes_are_the_same(monkeypatch, of_hash):
 
 @pytest.mark.parametrize("recent", [1, 2, 3, 8])
 @given(st.lists(st.integers(0, 12), max_size=60))
-def test_what_was_asked_for_lately_changes_no_answer(recent, pages):
+def test_the_cache_of_recent_urls_does_not_change_results(recent, pages):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(url_table, "RECENT_URLS", recent)
         table = UrlTable()
@@ -123,7 +123,7 @@ def test_what_was_asked_for_lately_changes_no_answer(recent, pages):
     assert len(table) == len(in_order)
 
 
-def test_no_more_than_the_last_urls_are_kept_twice():
+def test_the_cache_of_recent_urls_is_bounded():
     table = UrlTable()
     n = 3 * url_table.RECENT_URLS
     for start in range(0, n, 1000):
@@ -135,8 +135,8 @@ def test_no_more_than_the_last_urls_are_kept_twice():
     assert table.n_bytes() > kept_twice
 
 
-def test_a_table_holds_little_beside_the_text(monkeypatch):
-    # What is kept twice is bounded, and counts for little only among more URLs.
+def test_memory_besides_the_text_is_small(monkeypatch):
+    # The cache is bounded, and small only relative to more URLs.
     monkeypatch.setattr(url_table, "RECENT_URLS", 1)
     table = UrlTable()
     n = 50_000
@@ -146,10 +146,10 @@ def test_a_table_holds_little_beside_the_text(monkeypatch):
     assert 49 + 8 + 8 / 0.7 < table.n_bytes() / n < 49 * 1.13 + 8 * 1.07 + 8 * 1.5 / 0.7 + 1
 
 
-def test_ends_go_on_beyond_what_their_bytes_hold(monkeypatch):
+def test_ends_beyond_the_limit_of_their_bytes(monkeypatch):
     monkeypatch.setattr(url_table, "END_LIMIT", 64)
     table = UrlTable()
-    # Rests of 32 bytes reach the limit exactly, those of 63 pass it by all that they can.
+    # Rests of 32 bytes reach the limit exactly, those of 63 exceed it as far as possible.
     urls = [f"http://a.org/{i:0{31 if i < 10 else i % 63}}" for i in range(200)]
     numbers = table.add_all(urls).tolist()
     assert [table.url(number) for number in numbers] == urls
@@ -181,31 +181,31 @@ def test_urls_are_found_in_two_pieces(compiled):
         (-1, 1, 17),  # not to be looked for
     )
     assert compiled.find_pieces(base, prefixes, data, rows).tolist() == [0, 1, 2, 1, 2, NEW, NEW, NEW]
-    # Beyond the last prefix it is the last that counts.
+    # Beyond the last prefix the last one counts.
     assert compiled.find_pieces(base, [0, 13], data, pieces((9, 0, 0), (9, 18, 19))).tolist() == [1, NEW]
     assert len(compiled) == 3
 
 
-def test_an_empty_table_has_no_pieces(compiled):
+def test_an_empty_table_finds_no_pieces(compiled):
     assert compiled.find_pieces(b"http://a.org/", [0, 13], b"x", pieces((1, 0, 1), (0, 0, 0))).tolist() == [NEW, NEW]
     assert compiled.find_pieces(b"", [0], b"", pieces()).tolist() == []
 
 
 @given(st.lists(st.one_of(urls_of_few_hosts, any_text), max_size=40), st.data())
-def test_pieces_are_found_wherever_a_url_is_parted(urls, data):
+def test_pieces_are_found_wherever_a_url_is_split(urls, data):
     pytest.importorskip("compiled_code")
     table = UrlTable(compiled=True)
     known = urls[: len(urls) // 2]
     table.add_all(known)
     for url in urls:
         text = url.encode("utf-8", "surrogatepass")
-        at = data.draw(st.integers(0, len(text)))
-        rows = pieces((0, 1, 1 + len(text) - at))
-        [number] = table.find_pieces(text[:at] + b"!", [at], b"?" + text[at:] + b"?", rows)
+        offset = data.draw(st.integers(0, len(text)))
+        rows = pieces((0, 1, 1 + len(text) - offset))
+        [number] = table.find_pieces(text[:offset] + b"!", [offset], b"?" + text[offset:] + b"?", rows)
         assert number == (table.find(url) if url in known else NEW)
 
 
-def test_pieces_are_found_beyond_what_ends_hold(monkeypatch, compiled):
+def test_pieces_are_found_beyond_the_limit_of_ends(monkeypatch, compiled):
     monkeypatch.setattr(url_table, "END_LIMIT", 64)
     urls = [f"http://a.org/{i:0{31 if i < 10 else i % 63}}" for i in range(200)]
     numbers = compiled.add_all(urls).tolist()
@@ -228,8 +228,8 @@ def test_hashes_of_two_compiled_tables_differ(compiled):
     assert len({compiled._hash(url) for url in urls}) == 50
 
 
-def test_a_table_that_is_not_compiled_refuses_pieces():
-    with pytest.raises(PluginError, match="finds pieces"):
+def test_a_plain_table_cannot_find_pieces():
+    with pytest.raises(PluginError, match="find_pieces"):
         UrlTable().find_pieces(b"", [0], b"", pieces())
 
 
@@ -237,13 +237,13 @@ def test_found_urls_are_added_in_order():
     table = UrlTable()
     table.add_all(["http://a.org/0", "http://a.org/1"])
     found = FoundUrls(np.array([1, NEW, 0, NEW, NEW], np.int32), ["http://a.org/2", "http://a.org/3", "http://a.org/2"])
-    # The last was found twice before it was added; one more was added by another page in the meantime.
+    # The last one was found twice before it was added; another page added one meanwhile.
     table.add_all(["http://a.org/3"])
     assert table.add_found(found).tolist() == [1, 3, 0, 2, 3]
     assert found.numbers.tolist() == [1, NEW, 0, NEW, NEW]
 
 
-def test_found_urls_can_be_sifted_and_lengthened():
+def test_found_urls_can_be_filtered_and_extended():
     found = FoundUrls(np.array([7, NEW, 5, NEW], np.int32), ["x", "y"])
     kept = found.kept(np.array([True, False, False, True]))
     assert (kept.numbers.tolist(), kept.new) == ([7, NEW], ["y"])
@@ -252,7 +252,7 @@ def test_found_urls_can_be_sifted_and_lengthened():
     assert longer.numbers.dtype == np.int32
 
 
-def test_a_table_grows_while_somebody_looks_at_it(compiled):
+def test_a_table_can_grow_while_there_are_views(compiled):
     urls = [f"http://host{i % 9}.org/{i}" for i in range(3_000)]
     compiled.add_all(urls[:100])
     looked_at = [compiled._text.filled(), compiled._end.filled(), compiled._origin_text.filled()]
@@ -260,3 +260,37 @@ def test_a_table_grows_while_somebody_looks_at_it(compiled):
     assert compiled.add_all(urls).tolist() == list(range(3_000))
     assert [one.tobytes() for one in looked_at] == before
     assert [compiled.url(number) for number in range(3_000)] == urls
+
+
+# Growing arrays
+
+
+def test_numbers_are_returned_in_order() -> None:
+    numbers = Growing(np.int64)
+    for number in range(-500, 500):
+        numbers.append(number)
+    assert len(numbers) == 1_000
+    assert [numbers[position] for position in (0, 500, 999)] == [-500, 0, 499]
+    assert numbers.filled().tolist() == list(range(-500, 500))
+    assert numbers.filled().dtype == np.int64
+
+
+def test_bytes_are_appended_at_once() -> None:
+    text = Growing(np.uint8)
+    for part in (b"red", b"", b"kite" * MIN_ROOM, b"s"):
+        text.extend(part)
+    assert text.between(0, 5) == b"redki"
+    assert text.between(len(text) - 2, len(text)) == b"es"
+    assert text.filled().tobytes() == b"red" + b"kite" * MIN_ROOM + b"s"
+
+
+def test_a_number_out_of_range_is_rejected() -> None:
+    with pytest.raises(ValueError, match="invalid value"):
+        Growing(np.uint32).append(1 << 32)
+
+
+def test_room_to_grow_is_small() -> None:
+    numbers = Growing(np.int32)
+    for number in range(10_000):
+        numbers.append(number)
+        assert 4 * len(numbers) <= numbers.nbytes <= 4 * (len(numbers) * 9 / 8 + MIN_ROOM + 1)

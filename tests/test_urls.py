@@ -1,4 +1,4 @@
-"""URLs: one canonical form, resolving as browsers do, domains, fingerprints."""
+"""URLs: canonical form, resolution as in browsers, domains, fingerprints."""
 
 import csv
 import json
@@ -57,7 +57,7 @@ def test_the_canonical_form_changes_nothing_that_a_server_could_see(url: str, fo
         "http://[::1/",
     ],
 )
-def test_what_cannot_be_crawled_has_no_canonical_form(url: str) -> None:
+def test_uncrawlable_urls_have_no_canonical_form(url: str) -> None:
     assert canonical(url) is None
 
 
@@ -70,7 +70,7 @@ def test_a_url_longer_than_the_limit_is_not_crawlable() -> None:
 
 
 @given(st.text() | st.text(st.sampled_from("htp:/.?#@[]%2e\\\t -a0\u00e9")))
-def test_the_canonical_form_is_its_own_canonical_form_and_bad_input_never_raises(text: str) -> None:
+def test_canonical_is_idempotent_and_never_raises(text: str) -> None:
     for url in (text, "http://" + text, "https://h/" + text):
         form = canonical(url)
         assert form is None or canonical(form) == form
@@ -134,17 +134,17 @@ BASES = st.one_of(
 
 
 @given(ABSOLUTE)
-def test_the_short_cut_to_the_canonical_form_leads_there(url: str) -> None:
+def test_the_fast_path_of_canonical_equals_the_library(url: str) -> None:
     assert canonical(url) == as_browsers_do(url, url)
 
 
 @given(BASES, st.lists(REFERENCES, max_size=5))
-def test_all_references_of_a_page_are_resolved_as_each_is(base: str, references: list[str]) -> None:
+def test_resolve_all_equals_resolve(base: str, references: list[str]) -> None:
     assert resolve_all(base, references) == [as_browsers_do(base, reference) for reference in references]
 
 
 @given(BASES, REFERENCES)
-def test_the_short_cut_of_resolving_gives_what_browsers_get(base: str, href: str) -> None:
+def test_the_fast_path_of_resolve_equals_the_library(base: str, href: str) -> None:
     assert resolve(base, href) == as_browsers_do(base, href)
 
 
@@ -210,7 +210,7 @@ def without_what_a_server_could_see(url: str) -> tuple[str, str, list[str]]:
     return parts.netloc.rstrip("."), re.sub("/+", "/", parts.path), parameters
 
 
-def test_urls_of_crawler_commons_differ_only_by_the_rules_that_are_not_ours(shared: Path) -> None:
+def test_urls_of_crawler_commons_differ_only_by_known_rules(shared: Path) -> None:
     same = 0
     for weird, normal in rows(shared / "suites" / "url" / "weirdToNormalizedUrls.csv"):
         found = canonical(weird)
@@ -232,7 +232,7 @@ def test_urls_of_crawler_commons_differ_only_by_the_rules_that_are_not_ours(shar
         ("http://127.0.0.1/?q=//x@y", "127.0.0.1"),
     ],
 )
-def test_the_host_of_a_url_is_without_user_and_port(url: str, host: str) -> None:
+def test_the_host_of_a_url_has_no_user_and_no_port(url: str, host: str) -> None:
     assert canonical(url) == url
     assert host_of(url) == host
 
@@ -262,13 +262,13 @@ def test_every_host_has_a_domain(host_or_url: str, domain: str) -> None:
     assert registrable_domain(host_or_url) == domain
 
 
-def test_a_fingerprint_is_64_bits_of_blake2b_and_never_changes() -> None:
+def test_a_fingerprint_is_64_bits_of_blake2b() -> None:
     assert fingerprint("http://example.com/").to_bytes(8, "little").hex() == "fb2241160c9dad06"
     assert fingerprint("http://example.com/") != fingerprint("http://example.com/a")
     assert all(0 <= fingerprint(f"http://h/{number}") < 2**64 for number in range(100))
 
 
-def test_more_origins_than_are_kept_resolve_all_the_same() -> None:
+def test_the_cache_of_origins_is_bounded_and_has_no_effect() -> None:
     references = [f"http://Host-{number}.Test:80/Page" for number in range(5_000)]
     assert resolve_all("http://a.test/b/", references) == [f"http://host-{n}.test/Page" for n in range(5_000)]
     assert canonical(references[0]) == "http://host-0.test/Page"

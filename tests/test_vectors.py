@@ -36,7 +36,7 @@ def rows_of(*documents):
 POOL = rows_of([1, 1, 2, 0], [1, 2, 2], [2, 3])
 
 
-def test_counting_leaves_stop_words_out():
+def test_stop_words_are_not_counted():
     counted = count_words(np.array([5, 0, 3, 5, 0, 5], dtype=np.int32))
     assert counted.term.tolist() == [3, 5]
     assert counted.count.tolist() == [1, 3]
@@ -83,7 +83,7 @@ def test_atc_is_augmented_frequency_times_log():
     assert atc_weights(POOL, frequency, 3) == pytest.approx(expected)
 
 
-def test_a_word_that_no_document_has_weighs_nothing():
+def test_a_word_in_no_document_has_weight_zero():
     query = count_words(np.array([4, 1], dtype=np.int32))
     frequency = POOL.document_frequency(5)
     assert tf_idf_weights(query, frequency, 3).tolist() == [1 + log(3 / 2), 0.0]
@@ -97,7 +97,7 @@ def test_the_cosine_of_raw_frequencies():
     assert answers == pytest.approx([3 / sqrt(10), 3 / sqrt(10), 0.5])
 
 
-def test_empty_documents_and_empty_queries_are_similar_to_nothing():
+def test_empty_documents_and_queries_have_cosine_zero():
     rows = rows_of([0, 0], [1], [0])
     query = count_words(np.array([1], dtype=np.int32))
     nothing = count_words(np.array([0], dtype=np.int32))
@@ -122,7 +122,7 @@ def test_one_more_topic_word_never_lowers_the_cosine_to_a_single_word_topic(docu
     assert 0 <= score[0] <= 1 + 1e-12
 
 
-def test_the_norm_of_a_page_counts_every_word_but_stop_words():
+def test_the_norm_of_a_page_ignores_stop_words():
     # Twice 1, once 2, three times 7: the root of 4 + 1 + 9.
     assert word_norm(np.array([7, 0, 1, 7, 2, 0, 1, 7], dtype=np.int32)) == sqrt(14)
     assert word_norm(np.array([0, 0], dtype=np.int32)) == word_norm(np.zeros(0, dtype=np.int32)) == 0.0
@@ -141,7 +141,7 @@ NUMBERS = [0, 1, 2, 65, 2**16 - 1, 2**16, 2**17 - 2, 2**17 - 1, 2**17, 2**20 + 1
 
 
 @given(st.lists(st.lists(st.sampled_from(NUMBERS)), max_size=5))
-def test_compiled_or_not_the_norm_is_the_same_page_after_page(pages):
+def test_compiled_and_plain_norms_are_equal(pages):
     pytest.importorskip("compiled_code")
     from scenthound.text.compiled import WordCounts
 
@@ -154,19 +154,19 @@ def test_compiled_or_not_the_norm_is_the_same_page_after_page(pages):
 
 def test_the_norm_of_a_long_page_of_few_words_is_exact():
     pytest.importorskip("compiled_code")
-    # 100,000 stop words and as many of another word: squares beyond 32 bits.
+    # 100,000 stop words and as many of another word: squares exceed 32 bits.
     assert word_norm(np.repeat(np.array([0, 3], dtype=np.int32), 100_000)) == 100_000
 
 
-def test_the_weight_of_a_page_counts_every_occurrence_and_words_beyond_by_the_last_weight():
-    # Twice word 1 (weight 2), once word 2 (weight 1), and 3, 4 and 9, of which only the fourth weight is left: 7 each.
+def test_the_weight_of_a_page_counts_occurrences():
+    # Twice word 1 (weight 2), once word 2 (weight 1), and 3, 4 and 9, with the last weight: 7 each.
     words, weights = np.array([1, 0, 2, 1, 3, 9, 4], dtype=np.int32), np.array([0.0, 2.0, 1.0, 7.0])
     assert total_weight(words, weights) == plain_total_weight(words, weights) == 26.0
     assert total_weight(words[:0], weights) == plain_total_weight(words[:0], weights) == 0.0
 
 
 @given(st.lists(st.integers(0, 12)), st.lists(st.integers(0, 5), min_size=1, max_size=10))
-def test_compiled_or_not_the_weight_is_the_same(words, weights):
+def test_compiled_and_plain_weights_are_equal(words, weights):
     pytest.importorskip("compiled_code")
     page, given_weights = np.array(words, dtype=np.int32), np.array(weights, dtype=np.float64)
     assert total_weight(page, given_weights) == plain_total_weight(page, given_weights)

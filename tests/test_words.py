@@ -1,4 +1,4 @@
-"""Words: what one is, which carry no subject, and that the fast scanner says what the plain one says."""
+"""The tokenizer: words, stop words, stems, and equal results of all implementations."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -39,11 +39,11 @@ def scanned(scanner: WordScanner, text: str) -> list[str]:
     return [scanner.stems[number] for number in scanner.scan(text).tolist()]
 
 
-def test_words_are_lower_cased_and_stemmed_and_stop_words_keep_their_place() -> None:
+def test_words_are_lower_cased_and_stemmed_and_stop_words_keep_their_position() -> None:
     assert plain_words("The crawlers were crawling; a CRAWL!") == ["", "crawler", "", "crawl", "", "crawl"]
 
 
-def test_stems_of_leaves_stop_words_out() -> None:
+def test_stems_of_omits_stop_words() -> None:
     assert stems_of("The crawlers were crawling") == ["crawler", "crawl"]
 
 
@@ -51,23 +51,23 @@ def test_the_porter_stemmer_of_the_papers_is_used() -> None:
     assert stems_of("relational ponies generously skies") == ["relat", "poni", "gener", "ski"]
 
 
-def test_underscores_and_apostrophes_part_words_and_digits_join_them() -> None:
+def test_underscores_and_apostrophes_separate_words_and_digits_do_not() -> None:
     assert plain_words("snake_case don't ISO8601 3.14") == ["snake", "case", "", "", "iso8601", "3", "14"]
 
 
-def test_a_word_nobody_would_search_for_counts_as_a_stop_word() -> None:
+def test_a_very_long_word_is_a_stop_word() -> None:
     assert plain_words("x" * 40 + " " + "x" * 41) == ["x" * 40, ""]
     assert scanned(WordScanner(), "x" * 40 + " " + "x" * 41 + " " + "y" * 100_000) == ["x" * 40, "", ""]
 
 
-def test_stop_words_are_as_the_scanner_cuts_them() -> None:
+def test_stop_words_are_words_of_the_scanner() -> None:
     assert all(plain_words(word) == [""] for word in STOP_WORDS)
     assert 250 <= len(STOP_WORDS) <= 420
     assert set("abcdefghijklmnopqrstuvwxyz") <= STOP_WORDS
     assert STOP_WORDS.isdisjoint({"computer", "music", "history", "web", "crawler", "world", "war"})
 
 
-def test_numbers_are_given_in_order_of_first_appearance() -> None:
+def test_stems_are_numbered_in_order_of_first_appearance() -> None:
     scanner = WordScanner()
     assert scanner.scan("dogs and cats, cat and dog").tolist() == [1, STOP, 2, 2, STOP, 1]
     assert scanner.scan("bird dog").tolist() == [3, 1]
@@ -86,14 +86,14 @@ def test_numbers_do_not_depend_on_the_salt() -> None:
     assert WordScanner().scan(text).tolist() == WordScanner(salt=2**63 + 12345).scan(text).tolist()
 
 
-def test_numbers_are_int32_even_of_no_text() -> None:
+def test_numbers_are_int32_even_for_an_empty_text() -> None:
     for text in ("", "...", "dog"):
         assert WordScanner().scan(text).dtype == np.int32
     assert len(WordScanner().scan("")) == 0
 
 
 @given(st.lists(TEXTS, max_size=4))
-def test_the_scanner_says_what_the_plain_twin_says(texts: list[str]) -> None:
+def test_scan_equals_plain_words(texts: list[str]) -> None:
     scanner = WordScanner()
     for text in [*texts, *texts]:
         assert scanned(scanner, text) == plain_words(text)
@@ -102,18 +102,18 @@ def test_the_scanner_says_what_the_plain_twin_says(texts: list[str]) -> None:
 @pytest.mark.parametrize(
     "text", ["İstanbul DİYARBAKIR", "ΟΔΟΣ ΣΑΣ. ΑΣ", "Straße STRASSE", "\u212a elvin", "e\u0301a", "٣٤ cm²"]
 )
-def test_case_folding_oddities_are_as_in_the_lower_cased_text(text: str) -> None:
+def test_special_lower_cases(text: str) -> None:
     assert scanned(WordScanner(), text) == plain_words(text)
 
 
 @pytest.mark.parametrize("filler", ["ab ", "語。", "x", "Σ", "𐐀,"])
-def test_a_text_longer_than_one_piece_is_scanned_without_parting_words(filler: str) -> None:
+def test_long_texts_are_not_split_within_words(filler: str) -> None:
     text = filler * (200_000 // len(filler)) + " the end"
     scanner = WordScanner()
     assert scanned(scanner, text) == plain_words(text)
 
 
-def test_a_vocabulary_of_many_thousand_words_is_kept_apart() -> None:
+def test_many_thousand_words_have_distinct_numbers() -> None:
     words = [f"w{number}q" for number in range(30_000)]
     scanner = WordScanner()
     scanner.scan(" ".join(words))
@@ -124,13 +124,13 @@ def places(text: str, cuts: list[int]) -> list[int]:
     return WordScanner().scan_cut(text, np.array(cuts, np.int64))[1].tolist()
 
 
-def test_places_of_cuts_are_the_words_before_them() -> None:
+def test_scan_cut_counts_the_words_before_each_cut() -> None:
     # one|.|two three: the words start at 0, 4 and 8.
     assert places("one two three", [0, 3, 4, 8, 13]) == [0, 1, 1, 2, 3]
     assert places("", [0, 0]) == [0, 0]
 
 
-def test_a_cut_parts_the_word_it_falls_in_once_however_often_it_is_made() -> None:
+def test_repeated_cuts_split_a_word_once() -> None:
     scanner = WordScanner()
     words, before = scanner.scan_cut("redkites bird", np.array([3, 3, 8, 13], np.int64))
     assert [scanner.stems[number] for number in words.tolist()] == ["red", "kite", "bird"]
@@ -138,7 +138,7 @@ def test_a_cut_parts_the_word_it_falls_in_once_however_often_it_is_made() -> Non
     assert before.dtype == np.int32
 
 
-def test_a_cut_makes_two_words_of_one_that_is_too_long() -> None:
+def test_a_cut_splits_a_word_that_is_too_long() -> None:
     scanner = WordScanner()
     words, _ = scanner.scan_cut("x" * 60, np.array([30], np.int64))
     assert [scanner.stems[number] for number in words.tolist()] == ["x" * 30, "x" * 30]
@@ -146,7 +146,7 @@ def test_a_cut_makes_two_words_of_one_that_is_too_long() -> None:
 
 def test_cuts_of_a_long_text_count_the_words_of_all_pieces() -> None:
     text = "dog cats " * 25_000
-    # Behind each "dog", within each "cats".
+    # Behind each "dog", and within each "cats".
     cuts = [9 * number + place for number in range(25_000) for place in (3, 6)]
     assert places(text, cuts) == [3 * number + place for number in range(25_000) for place in (1, 2)]
 
@@ -163,7 +163,7 @@ def test_a_text_with_cuts_is_scanned_like_its_parts(text: str, anywhere: list[in
     assert before.tolist() == list(itertools.accumulate(len(plain_words(part)) for part in parts[:-1]))
 
 
-def test_who_has_read_much_reads_on_compiled_and_nobody_can_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_switching_to_compiled_code_does_not_change_results(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("compiled_code")
     monkeypatch.setattr(word_lookup, "COMPILE_CHARACTERS", 200)
     texts = [" ".join(f"word{number % 70}" for number in range(start, start + 20)) for start in range(0, 200, 10)]
@@ -176,14 +176,14 @@ def test_who_has_read_much_reads_on_compiled_and_nobody_can_tell(monkeypatch: py
     assert turning.stems == plain.stems
 
 
-def test_the_lower_case_of_every_character_is_as_python_has_it() -> None:
+def test_the_lower_case_of_every_character_is_that_of_python() -> None:
     table = word_lookup._lower_case(0x110000)
     for code in range(0, 0x110000, 7):
         lower = chr(code).lower()
         assert table[code] == (ord(lower) if len(lower) == 1 and lower.isalnum() else 0)
 
 
-def test_real_pages_are_scanned_as_the_plain_twin_scans_them(shared: Path) -> None:
+def test_scan_equals_plain_words_on_real_pages(shared: Path) -> None:
     scanner = WordScanner()
     with opened(shared / "data" / "wpschools" / "pages.jsonl.zst") as pages:
         for line in itertools.islice(pages.content, 0, 60, 3):
@@ -195,7 +195,7 @@ HASHES = st.sets(st.integers(0, 2**64 - 1) | st.integers(0, 40), max_size=60)
 
 
 @given(HASHES, HASHES)
-def test_a_table_gives_back_what_was_put_and_nothing_else(first: set[int], second: set[int]) -> None:
+def test_a_word_table_returns_what_was_put(first: set[int], second: set[int]) -> None:
     table = WordTable()
     known: dict[int, int] = {}
     for batch in (first, second - first):
@@ -206,7 +206,7 @@ def test_a_table_gives_back_what_was_put_and_nothing_else(first: set[int], secon
     assert table.get(np.array(asked, np.uint64)).tolist() == [known.get(hashed, ABSENT) for hashed in asked]
 
 
-def test_hashes_that_want_the_same_slot_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hashes_with_the_same_first_slot_are_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WordTable, "_first_slots", lambda _table, hashes: np.full(len(hashes), 4_000, np.int64))
     hashes = np.arange(500, dtype=np.uint64)
     table = WordTable()
@@ -234,8 +234,8 @@ def four_letter_words(order: Callable[[HashArray], IntArray | LongArray]) -> str
 
 
 @pytest.mark.parametrize("salt", [None, 0])
-def test_words_chosen_to_crowd_together_take_no_longer_than_others(salt: int | None) -> None:
-    # Neighbours after multiplying by the constant: what would crowd in a table that had no secret.
+def test_words_chosen_to_cluster_take_no_longer_than_others(salt: int | None) -> None:
+    # Neighbours after multiplication by the constant: these would cluster in a table without a secret.
     crowding = four_letter_words(lambda hashes: np.argsort(hashes * np.uint64(GOLDEN)))
     others = four_letter_words(lambda hashes: np.random.default_rng(0).permutation(len(hashes)))
 
@@ -244,7 +244,7 @@ def test_words_chosen_to_crowd_together_take_no_longer_than_others(salt: int | N
         assert len(set(scanner.scan(text).tolist())) > 0.9 * N_HOSTILE
         scanner.scan(text)
 
-    # Crowding, they took a hundred times as long.
+    # Clustered, they took a hundred times as long.
     assert cpu_ratio(lambda: scan_twice(crowding), lambda: scan_twice(others), 5) < 5
 
 

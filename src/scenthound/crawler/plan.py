@@ -132,7 +132,7 @@ class CrawlSettings:
             values["topic"] = Topic(**topic)
             values["seeds"] = tuple(values["seeds"])
             values["also_allowed"] = tuple(values["also_allowed"])
-            values["politeness"] = PolitenessSettings(**values["politeness"])
+            values["politeness"] = PolitenessSettings.from_dict(values["politeness"])
             values["limits"] = FetchLimits(**values["limits"])
             return cls(**values)
         except (KeyError, TypeError, AttributeError) as error:

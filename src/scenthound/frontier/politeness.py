@@ -21,10 +21,11 @@ Rules
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from operator import gt
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 from scenthound.errors import InvalidParameter, PluginError
 from scenthound.reasons import SkipReason
@@ -43,6 +44,12 @@ UNKNOWN_ADDRESS = 0
 #: When a busy or disabled host, or an address with all its connections in use, may receive a request.
 NEVER = math.inf
 ALWAYS = -math.inf
+#: Names of settings in folders of version 0.6.
+OLD_NAMES = {
+    "longest_rest_s": "max_delay_s",
+    "longest_adaptive_s": "max_adaptive_delay_s",
+    "failures_to_retire": "max_failures",
+}
 #: Stale heap entries are removed when the heap has more entries than this and twice the number of hosts.
 MIN_HEAP_ENTRIES = 1024
 
@@ -77,6 +84,11 @@ class PolitenessSettings:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InvalidParameter(f"{name} must be 1 or more, not {value}.")
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Settings from saved values, also those of version 0.6."""
+        return cls(**{OLD_NAMES.get(name, name): value for name, value in values.items()})
 
     @property
     def effective_address_delay_s(self) -> float:

@@ -1,16 +1,16 @@
-"""URLs numbered 0, 1, 2, ... in order of discovery, for live crawls that see tens of millions of them.
+"""The URL table: numbers 0, 1, 2, ... for URLs in order of discovery, for tens of millions of URLs.
 
-What is kept of a URL: the rest after its origin (scheme://host:port) as UTF-8 in one growing run of bytes, where that
-rest ends, the number of the origin, which is kept once, and a slot of the index: 20 to 25 bytes besides the rest.
+Stored per URL: the rest after its origin (scheme://host:port) as UTF-8 in one growing array, the end of that rest, the
+number of the origin, and a slot of the index: 20 to 25 bytes besides the rest. Origins are stored once.
 
 Rules
-- Text decides, never a hash alone: two URLs are one only if every character is the same.
-- Any string gets a number and comes back as it was, be it a URL or not.
+- URLs are compared by text, never by hash alone.
+- Any string gets a number and is returned unchanged, whether or not it is a URL.
 - A host is a name without user and port: http and https on all ports of one name are one host.
 
-Most links of a page were on the page before it too. So the numbers of the URLs asked for last are kept in a dictionary,
-of which there are two: when the recent one is full, it becomes the older one, and that is forgotten. A table that
-hashes with compiled code can find URLs in the bytes of a page, so that most are never made into strings.
+Most links of a page were also on the previous page. So the numbers of recent URLs are cached in two dictionaries: when
+the recent one is full, it replaces the older one. A table with compiled hashing can find URLs in the bytes of a page,
+so that most of them never become strings.
 """
 
 import re
@@ -27,35 +27,33 @@ from scenthound.errors import PluginError
 from scenthound.frontier.url_index import HALF_BITS, LOWER_HALF, NEW, FoundUrls, UrlIndex, number_of
 from scenthound.model import IntArray, LongArray
 
-# Arrays of numbers that grow at their end, and may be looked at by compiled code meanwhile.
-#
-# A `bytearray` or an `array` cannot grow while anybody holds a view of it, and who holds one is not always known:
-# numba keeps what it was called with for a while when it had to compile. Here whoever looks keeps what was there.
-
-#: When an array is full, it gets an eighth more room, and a little.
-ROOM_PER_NUMBER = 8
-LEAST_ROOM = 64
+#: A full array grows by an eighth and a little.
+GROWTH_DIVISOR = 8
+MIN_ROOM = 64
 
 Number = TypeVar("Number", bound=np.integer[Any])
 
 
 class Growing(Generic[Number]):
-    """Numbers of one type."""
+    """An array of numbers that can be appended to while views of it exist.
+
+    A `bytearray` or an `array` cannot grow while there are views, and numba may keep its arguments for a while. Here
+    old views keep the old data."""
 
     def __init__(self, of: type[Number]) -> None:
         self._length = 0
-        self._use(np.zeros(LEAST_ROOM, of))
+        self._use(np.zeros(MIN_ROOM, of))
 
     def _use(self, numbers: npt.NDArray[Number]) -> None:
         self._numbers = numbers
-        # Through a memoryview single numbers come as Python integers, several times as fast as from numpy.
+        # A memoryview returns single numbers as Python integers, several times as fast as numpy.
         self._view = numbers.data
 
     def __len__(self) -> int:
         return self._length
 
     def __getitem__(self, position: int) -> int:
-        """The number at a place that is filled."""
+        """The number at an index below the length."""
         number: int = self._view[position]
         return number
 
@@ -66,7 +64,7 @@ class Growing(Generic[Number]):
         self._length += 1
 
     def extend(self, content: bytes) -> None:
-        """Only for bytes."""
+        """Append bytes; for arrays of bytes only."""
         end = self._length + len(content)
         if end > len(self._view):
             self._grow(len(content))
@@ -74,39 +72,38 @@ class Growing(Generic[Number]):
         self._length = end
 
     def between(self, start: int, end: int) -> bytes:
-        """The bytes of the numbers from one place to another."""
+        """The bytes of a range of numbers."""
         return bytes(self._view[start:end])
 
     def filled(self) -> npt.NDArray[Number]:
-        """All numbers so far. What is added later may or may not show behind them."""
+        """A view of all numbers so far."""
         return self._numbers[: self._length]
 
     def _grow(self, n_more: int) -> None:
-        numbers = np.zeros(self._length + self._length // ROOM_PER_NUMBER + n_more + LEAST_ROOM, self._numbers.dtype)
+        numbers = np.zeros(self._length + self._length // GROWTH_DIVISOR + n_more + MIN_ROOM, self._numbers.dtype)
         numbers[: self._length] = self._numbers[: self._length]
         self._use(numbers)
 
     @property
     def nbytes(self) -> int:
-        """Room to grow included."""
+        """Including room to grow."""
         return self._numbers.nbytes
 
 
 if TYPE_CHECKING:
     from scenthound.frontier.compiled_urls import Key
 
-#: Ends are kept in four bytes, modulo this.
+#: Ends are stored in four bytes, modulo this.
 END_LIMIT = 1 << 32
-#: URLs that either dictionary holds: at most some 16 MB for both.
+#: Size of each cache: both take at most about 16 MB.
 RECENT_URLS = 1 << 15
-#: No origin of a page ends before this.
+#: Origins end after this.
 _SHORTEST_ORIGIN = len("https://")
 _HOST = re.compile(r"[^/?#]*//(?:[^/?#]*@)?(\[[^/?#]*\]|[^:/?#]*)")
 
 
 class UrlTable:
-    """Add URLs and get their numbers; give a number and get its URL or its host. With `compiled` (which needs numba) it
-    can find pieces."""
+    """Maps URLs to numbers and back, and to hosts. With `compiled`, which needs numba, it can find pieces."""
 
     def __init__(self, *, compiled: bool = False) -> None:
         self._key: Key | None = None
@@ -114,11 +111,11 @@ class UrlTable:
         if compiled:
             self._key, self._hash = _compiled_hash()
         self._text = Growing(np.uint8)
-        #: Where the rest of URL i ends is at i + 1, where it begins at i; both modulo END_LIMIT.
+        #: The rest of URL i starts at `_end[i]` and ends at `_end[i + 1]`, modulo END_LIMIT.
         self._end = Growing(np.uint32)
         self._end.append(0)
-        #: The places in `_end` from which on the text is longer by another END_LIMIT.
-        self._passed: list[int] = []
+        #: The indices of `_end` from which on another END_LIMIT must be added.
+        self._wraps: list[int] = []
         self._origin = Growing(np.int32)
         self._origins = _Names()
         self._origin_text = Growing(np.uint8)
@@ -134,13 +131,15 @@ class UrlTable:
         return len(self._origin)
 
     def add_all(self, urls: Sequence[str]) -> IntArray:
-        """The number of each URL; those never seen get the next ones."""
+        """The number of each URL; new ones get the next numbers."""
         recent = map(self._recent.get, urls)
-        numbers = [self._recall(url) if number is None else number for url, number in zip(urls, recent, strict=True)]
+        numbers = [
+            self._find_or_add(url) if number is None else number for url, number in zip(urls, recent, strict=True)
+        ]
         return np.fromiter(numbers, np.int32, len(numbers))
 
     def add_found(self, found: FoundUrls) -> IntArray:
-        """The number of each URL; those that were new get the next ones, unless they were added since."""
+        """The number of each URL; `NEW` ones get the next numbers, unless they were added meanwhile."""
         if not found.new:
             return found.numbers
         numbers = found.numbers.copy()
@@ -152,30 +151,30 @@ class UrlTable:
         return self._key is not None
 
     def find_pieces(self, base: bytes, prefixes: list[int], data: bytes, pieces: LongArray) -> IntArray:
-        """The number of each URL that is `base[:prefixes[p]]` and then `data[q:r]`, with p, q and r in the columns of a
-        piece; a p beyond the last prefix means the last. `NEW` if it was never added, or p is negative."""
+        """The number of each URL `base[:prefixes[p]] + data[q:r]`, with p, q and r in the columns of `pieces`; a p
+        beyond the last prefix means the last one. `NEW` if the URL is unknown or p is negative."""
         if self._key is None:
-            raise PluginError("A table finds pieces if it was made to use compiled code: make it so.")
+            raise PluginError("find_pieces needs compiled code. Create the table with UrlTable(compiled=True).")
         from scenthound.frontier import compiled_urls
 
-        texts = compiled_urls.Texts(
+        table = compiled_urls.TableArrays(
             np.asarray(self._index.slots),
             self._text.filled(),
             self._end.filled(),
-            np.array(self._passed, np.int64),
+            np.array(self._wraps, np.int64),
             END_LIMIT,
             self._origin.filled(),
             self._origin_text.filled(),
             self._origin_end.filled(),
         )
-        written = compiled_urls.Written(
+        split_urls = compiled_urls.SplitUrls(
             np.frombuffer(base, np.uint8), np.array(prefixes, np.int64), np.frombuffer(data, np.uint8), pieces
         )
-        found: IntArray = compiled_urls.find_pieces(written, self._key, texts)
+        found: IntArray = compiled_urls.find_pieces(split_urls, self._key, table)
         return found
 
     def find(self, url: str) -> int | None:
-        """The number of a URL, or None if it was never added."""
+        """The number of a URL, or None if it is unknown."""
         name, rest = _split(url)
         origin = self._origins.number_of.get(name)
         if origin is None:
@@ -190,7 +189,7 @@ class UrlTable:
 
     def _rest(self, number: int) -> bytes:
         start, end = self._end[number], self._end[number + 1]
-        offset = bisect_right(self._passed, number) * END_LIMIT + start
+        offset = bisect_right(self._wraps, number) * END_LIMIT + start
         return self._text.between(offset, offset + (end - start) % END_LIMIT)
 
     def hosts(self, numbers: IntArray) -> IntArray:
@@ -200,18 +199,18 @@ class UrlTable:
         return hosts
 
     def host(self, host_number: int) -> str:
-        """The name of a host; empty for strings that name none."""
+        """The name of a host; empty for strings without one."""
         return self._hosts.names[host_number]
 
     def n_bytes(self) -> int:
-        """Memory held, room to grow included."""
+        """Memory in bytes, including room to grow."""
         arrays = (self._text, self._end, self._origin, self._host_of_origin, self._origin_text, self._origin_end)
         names = self._origins.n_bytes() + self._hosts.n_bytes()
         recalled = sum(map(_n_bytes, (self._recent, self._older)))
         return sum(one.nbytes for one in arrays) + self._index.slots.nbytes + names + recalled
 
-    def _recall(self, url: str) -> int:
-        """The number of a URL that is not among the recent ones; it is from now on."""
+    def _find_or_add(self, url: str) -> int:
+        """The number of a URL that is not in the recent cache, to which it is added."""
         number = self._older.get(url)
         if number is None:
             number = self._add(url)
@@ -235,8 +234,8 @@ class UrlTable:
         self._index.put(slot, url_hash, number)
         self._text.extend(rest)
         self._end.append(len(self._text) % END_LIMIT)
-        if len(self._text) >= (len(self._passed) + 1) * END_LIMIT:
-            self._passed.append(number + 1)
+        if len(self._text) >= (len(self._wraps) + 1) * END_LIMIT:
+            self._wraps.append(number + 1)
         self._origin.append(origin)
         return number
 
@@ -248,9 +247,9 @@ class UrlTable:
         return self._origins.add(name)
 
     def _slot(self, url_hash: int, origin: int, rest: bytes) -> int:
-        """The slot where a URL is, or the free one where it would be."""
+        """The slot of a URL, or the free slot for it."""
         slots, origins = self._index.slots, self._origin
-        slot = self._index.wanted(url_hash)
+        slot = self._index.first_slot(url_hash)
         while entry := slots[slot]:
             if entry >> HALF_BITS == url_hash:
                 number = number_of(entry)
@@ -283,13 +282,13 @@ def _n_bytes(number_of: dict[str, int]) -> int:
 
 
 def _split(url: str) -> tuple[str, bytes]:
-    """The origin of a URL, which is all of it if it has no path, and the rest."""
+    """The origin of a URL (all of it if there is no path) and the rest."""
     end = url.find("/", _SHORTEST_ORIGIN)
     return (url, b"") if end < 0 else (url[:end], _encoded(url[end:]))
 
 
 def _compiled_hash() -> tuple["Key", Callable[[str], int]]:
-    """A key, and the hash that compiled code gives to a URL under it."""
+    """A random key, and the compiled hash function with that key."""
     from scenthound.frontier.compiled_urls import Key, siphash_of
 
     key = Key(np.uint64(randbits(64)), np.uint64(randbits(64)))
@@ -297,10 +296,10 @@ def _compiled_hash() -> tuple["Key", Callable[[str], int]]:
 
 
 def _encoded(url: str) -> bytes:
-    """UTF-8 has no place for lone surrogates, but strings do, and must come back."""
+    """UTF-8 with lone surrogates, which strings may contain."""
     return url.encode("utf-8", "surrogatepass")
 
 
 def _hash(url: str) -> int:
-    """32 bits of Python's own hash, which differs from process to process: nobody can choose URLs that collide."""
+    """32 bits of Python's hash, which has a random key per process, so that nobody can choose colliding URLs."""
     return hash(url) & LOWER_HALF
