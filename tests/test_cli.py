@@ -159,7 +159,7 @@ def test_topics_are_imported_from_the_open_directory(shared, tmp_path, scenthoun
 
 
 WRONG_USE = {
-    "a web that is not there": (("--web", "nowhere"), "There is no recorded web at"),
+    "a web that is not there": (("--web", "nowhere"), "There is no folder"),
     "a strategy nobody knows": (("--strategy", "best_frist"), "Did you mean 'best_first'"),
     "a parameter nobody knows": (("--strategy", "best_n_first:m=3"), "No parameter of best_n_first 'm'"),
     "a parameter out of range": (("--strategy", "best_n_first:n=0"), "must be at least 1"),
@@ -225,7 +225,7 @@ def test_a_where_without_a_value_is_refused(folder, scenthound):
 def test_evaluate_of_something_else_is_refused(folder, scenthound):
     code, _, err = scenthound("evaluate", folder)
     assert code == 2
-    assert "not the folder of an experiment" in err
+    assert "is not a simulation run" in err
 
 
 def test_a_failure_of_the_machine_is_one_line_and_exit_code_1(folder, web, scenthound, monkeypatch):

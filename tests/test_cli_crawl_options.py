@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenthound.cli import crawl_run
+from scenthound.crawler import start
 from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.start import RunOptions
 from scenthound.frontier.politeness import PolitenessSettings
@@ -32,7 +32,7 @@ def planned(monkeypatch: pytest.MonkeyPatch, scenthound: Call) -> Callable[..., 
     def crawl(plan: CrawlSettings, folder: Path, options: RunOptions, *, force: bool) -> Any:
         raise Caught(plan, folder, options, force)
 
-    monkeypatch.setattr(crawl_run, "crawl_live", crawl)
+    monkeypatch.setattr(start, "crawl", crawl)
 
     def call(*more: object) -> Caught:
         with pytest.raises(Caught) as caught:
@@ -118,9 +118,10 @@ def test_a_strategy_whose_guide_has_nothing_to_learn_from_is_told_of(
     strategy = rank_file(tmp_path, "svm")
     planned("--contact", "me@a.test", "--strategy", strategy)
     note = capsys.readouterr().err
-    assert note.startswith(f"Note: {strategy} is made for the guide svm, which learns from pages.")
+    assert note.startswith(f"Note: {strategy} is made for svm")
     assert "--train-from DIR" in note
-    assert "cosine scores instead, by which few pages may reach the strategy's threshold of 0.25." in note
+    assert "cosine is used instead" in note
+    assert "threshold of 0.25" in note
 
 
 def test_nothing_is_told_of_a_guide_that_is_as_it_should_be(

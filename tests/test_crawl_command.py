@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -49,7 +50,13 @@ def test_the_command_makes_the_plan_again(
     name: str, tmp_path: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[tuple[CrawlSettings, Path]] = []
-    monkeypatch.setattr("scenthound.cli.crawl_run.start", lambda plan, out, *_, **__: made.append((plan, out)))
+
+    def start(settings: CrawlSettings, out: Path, *_: object, **__: object) -> SimpleNamespace:
+        made.append((settings, out))
+        return SimpleNamespace(ended=None)
+
+    monkeypatch.setattr("scenthound.cli.crawl._start", start)
+    monkeypatch.setattr("scenthound.cli.crawl._print", lambda *_, **__: None)
     monkeypatch.chdir(tmp_path)
     wanted = plan(**PLANS[name])
     repeat = reproduce_command(wanted, StopConditions(page_budget=77), "again")

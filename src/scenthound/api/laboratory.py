@@ -512,7 +512,7 @@ def compare(
     by: Any = "target_recall",
     pages: int = 2000,
     repeats: int | None = None,
-    sweep: Mapping[str, Any] | None = None,
+    sweep: Mapping[str, Any] | str | Sequence[str] = (),
     out: PathLike | None = None,
     progress: Progress = silent,
     **options: Unpack[ExperimentOptions],
@@ -528,8 +528,9 @@ def compare(
     from scenthound.ui.reports.comparison_folder import compare_into
 
     check_options("compare", options, ExperimentOptions.__annotations__)
-    sweeps = [f"{name}={','.join(map(written, listed(values)))}" for name, values in (sweep or {}).items()]
-    settings = ComparisonSettings(_metric_name(by), tuple(map(parse_sweep, sweeps)))
+    if isinstance(sweep, Mapping):
+        sweep = [f"{name}={','.join(map(written, listed(values)))}" for name, values in sweep.items()]
+    settings = ComparisonSettings(_metric_name(by), tuple(map(parse_sweep, listed(sweep))))
     folder = path_or_none(out)
     with experiment_setup(web, topics, strategies, pages=pages, repeats=repeats, options=options) as setup:
         done = compare_into(folder, setup, settings, workers=options.get("workers"), progress=progress)

@@ -1,4 +1,4 @@
-"""`scenthound compare`: which strategy for my topic?"""
+"""`scenthound compare`: which strategy is best for a topic."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +14,7 @@ from scenthound.cli.options import (
     TaskName,
     TopicsFile,
     Workers,
+    experiment_options,
 )
 from scenthound.cli.terminal import shown
 from scenthound.errors import printable
@@ -21,6 +22,7 @@ from scenthound.ui.formats import json_text
 
 
 def compare(
+    context: typer.Context,
     web: RecordedWebFolder,
     topics: TopicsFile,
     topic: Annotated[
@@ -99,36 +101,26 @@ def compare(
 
     scenthound compare --web web --topics topics.jsonl --topic balloons --strategy best_n_first --sweep n=1,16,256
     """
+    from scenthound.api.laboratory import compare as compare_strategies
+    from scenthound.cli.compare_tables import print_comparison
     from scenthound.experiments.compare.results import as_json as plain_values
-    from scenthound.experiments.compare.settings import ComparisonSettings, parse_sweep
-    from scenthound.experiments.setup import ExperimentSetup
-    from scenthound.experiments.starts import TopicChoice, parse_task
-    from scenthound.ui.reports.comparison_folder import compare_into
 
-    setup = ExperimentSetup(
-        web=web,
-        topics=TopicChoice(topics, tuple(topic or ()), topics_max, skip_missing),
-        strategies=tuple(strategy or ()),
-        page_budget=pages,
-        repeats=repeats,
-        task=parse_task(task),
-        n_start=start,
-        relevance=relevance,
-        n_train=train,
-        n_judge=judge,
-        train_from=train_from,
-        mode=mode,
-        closed_world=closed_world,
-        respect_nofollow=not follow_nofollow,
-    )
-    settings = ComparisonSettings(by, tuple(map(parse_sweep, sweep or ())))
     with shown("comparing") as progress:
-        done = compare_into(out, setup, settings, workers=workers, progress=progress)
+        done = compare_strategies(
+            web,
+            topics,
+            strategy,
+            by=by,
+            pages=pages,
+            repeats=repeats,
+            sweep=sweep or (),
+            out=out,
+            progress=progress,
+            **experiment_options(context),
+        ).compared
     if as_json:
         typer.echo(json_text(plain_values(done), indent=1))
         return
-    from scenthound.cli.compare_tables import print_comparison
-
     print_comparison(done)
     if out is not None:
         typer.echo(

@@ -1,28 +1,23 @@
-"""`scenthound crawl`: from options to a plan, and how the run of it is watched and told."""
+"""`scenthound crawl`: from options to settings; the run is watched, and summed up at its end."""
 
 from __future__ import annotations
 
-import math
-import re
+import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from scenthound.cli import INTERRUPTED
 from scenthound.cli import crawl_options as options
 from scenthound.errors import UsageError, printable
 
 if TYPE_CHECKING:
-    from scenthound.crawler.plan import CrawlSettings
-    from scenthound.frontier.politeness import PolitenessSettings
-    from scenthound.web.fetch import FetchLimits
+    from collections.abc import Callable
 
-#: A name for the folder of a crawl that is not told one is no longer than this.
-MOST_NAME_LETTERS = 40
-#: Ten years; more is a slip of the finger.
-MOST_SECONDS = 3650 * 86_400
-SECONDS_OF_UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+    from scenthound.crawler.plan import CrawlSettings
+    from scenthound.crawler.start import CrawlSummary, RunOptions
 
 
 def crawl(
@@ -73,131 +68,129 @@ def crawl(
 
     scenthound crawl --resume balloons
     """
-    from scenthound.cli.crawl_run import Wishes, go_on_with, start
-    from scenthound.crawler.plan import AGENT, DEFAULT_STRATEGY, ChosenTopic, CrawlSettings
-    from scenthound.web.dns import read_hosts
+    from scenthound.api.arguments import seconds
+    from scenthound.crawler.start import RunOptions
+    from scenthound.reasons import EndReason
 
-    wishes = Wishes(pages, seconds_of(time), min_harvest, log_json, as_json)
-    if file is not None and topics is not None:
-        raise UsageError("The topic file is given twice: as FILE and with --topics.")
+    run = RunOptions(pages, seconds(time), min_harvest, obey_signals=True)
     if resume is not None:
-        _refuse_what_is_kept(context, resume)
-        go_on_with(resume, wishes)
-        return
-    chosen = ChosenTopic.of(topics or file, topic, keywords or [], seed or [])
-    plan = CrawlSettings(
-        chosen.topic,
-        chosen.seeds,
-        strategy=strategy or DEFAULT_STRATEGY,
-        relevance=relevance,
-        train_from=None if train_from is None else str(train_from.resolve()),
-        random_seed=random_seed,
-        politeness=_politeness(delay, pages_per_host, pages_per_domain),
-        limits=_limits(as_studies, timeout, page_bytes),
-        connections=connections,
-        redirects=redirects,
-        strict_order=strict_order,
-        respect_nofollow=not follow_nofollow,
-        sitemaps=sitemaps,
-        traps=not no_traps,
-        near_duplicates=not keep_duplicates,
-        soft_404s=not keep_soft_404s,
-        contact=contact,
-        agent=user_agent or AGENT,
-        allow_private=allow_private,
-        hosts={} if hosts is None else read_hosts(hosts),
-        web=None if web is None else _recording(web),
-        offline=offline,
-    ).with_budget(pages)
-    _recommend_contact(plan)
-    if strategy is not None:
-        _record_relevance_model(plan)
-    start(plan, out or _folder_for(plan.topic.id), wishes, force=force)
+        _check_resumable(context, resume)
+        summary = _resume(resume, run, log_json=log_json)
+    else:
+        settings = _settings(context)
+        summary = _start(settings, out, run, force=force, log_json=log_json)
+    _print(summary, log_json=log_json, as_json=as_json)
+    if summary.ended is EndReason.STOPPED:
+        sys.exit(INTERRUPTED)
 
 
-def seconds_of(span: str | None) -> float | None:
-    """A span of time as people write it: seconds, or a number with s, m, h or d behind it."""
-    if span is None:
-        return None
-    number, unit = (span[:-1], span[-1]) if span[-1:] in SECONDS_OF_UNIT else (span, "s")
-    try:
-        seconds = float(number) * SECONDS_OF_UNIT[unit]
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds <= MOST_SECONDS:
-        raise UsageError(f"--time {printable(span, 40)!r} is no span of time: write 90, 90s, 10m, 2h or 1d.")
-    return seconds
+def _settings(context: typer.Context) -> CrawlSettings:
+    """The settings of a new crawl, with notes on what they lack."""
+    from scenthound.api.crawls import CrawlOptions, crawl_settings
+    from scenthound.crawler.plan import ChosenTopic
+
+    given = context.params
+    if given["file"] is not None and given["topics"] is not None:
+        raise UsageError("The topic file is given twice: as FILE and with --topics.")
+    if given["web"] is not None:
+        _record(given["web"])
+    chosen = ChosenTopic.of(
+        given["topics"] or given["file"], given["topic"], given["keywords"] or [], given["seed"] or []
+    )
+    named: Any = {name: given[name] for name in CrawlOptions.__annotations__ if given[name] is not None}
+    settings = crawl_settings(chosen.topic, chosen.seeds, pages=given["pages"], **named)
+    _note_contact(settings)
+    if given["strategy"] is not None:
+        _note_relevance_model(settings)
+    return settings
 
 
-def _refuse_what_is_kept(context: typer.Context, folder: Path) -> None:
-    """A crawl goes on as it was begun: what decides about it is in its folder."""
+def _start(settings: CrawlSettings, out: Path | None, run: RunOptions, *, force: bool, log_json: bool) -> CrawlSummary:
+    from scenthound.api.crawls import folder_for
+    from scenthound.crawler import start
+
+    folder = out or folder_for(settings.topic.id)
+    return _watched(
+        settings, run, lambda watched: start.crawl(settings, folder, watched, force=force), log_json=log_json
+    )
+
+
+def _resume(folder: Path, run: RunOptions, *, log_json: bool) -> CrawlSummary:
+    from scenthound.crawler import start
+    from scenthound.crawler.plan import CrawlSettings
+    from scenthound.store.crawl_folder import CrawlAbout
+
+    settings = CrawlSettings.from_settings(CrawlAbout.read(folder).settings)
+    return _watched(settings, run, lambda watched: start.resume(folder, watched), log_json=log_json)
+
+
+def _watched(
+    settings: CrawlSettings, run: RunOptions, call: Callable[[RunOptions], CrawlSummary], *, log_json: bool
+) -> CrawlSummary:
+    from scenthound.cli.crawl_output import watcher
+
+    with watcher(f"{settings.topic.id} by {settings.strategy}", run.time_s, log_json=log_json) as watching:
+        return call(replace(run, watch=watching.watch, progress=watching.progress))
+
+
+def _print(summary: CrawlSummary, *, log_json: bool, as_json: bool) -> None:
+    from scenthound.cli.crawl_output import print_event, summary_values
+    from scenthound.cli.crawl_tables import print_summary
+    from scenthound.ui.formats import json_text
+
+    if log_json:
+        print_event("ended", summary_values(summary))
+    elif as_json:
+        typer.echo(json_text(summary_values(summary), indent=1))
+    else:
+        print_summary(summary)
+
+
+def _check_resumable(context: typer.Context, folder: Path) -> None:
+    """A resumed crawl keeps its settings: refuse options that would change them."""
     for parameter in context.command.params:
         name = parameter.name or ""
         source = context.get_parameter_source(name)
         if name not in options.OF_A_RUN and source is not None and source.name == "COMMANDLINE":
             given = "FILE" if name == "file" else parameter.opts[0]
             raise UsageError(
-                f"{given} cannot be changed when a crawl is resumed; {printable(folder)} has its settings. "
-                "With --resume go only --pages, --time, --min-harvest, --log-json and --json."
+                f"{given} cannot be changed when a crawl is resumed; {printable(folder)} has its settings. Use only "
+                "--pages, --time, --min-harvest, --log-json and --json with --resume."
             )
 
 
-def _politeness(delay_s: float, pages_per_host: int | None, pages_per_domain: int | None) -> PolitenessSettings:
-    from scenthound.frontier.politeness import PolitenessSettings
-
-    return PolitenessSettings(delay_s=delay_s, pages_per_host=pages_per_host, pages_per_domain=pages_per_domain)
-
-
-def _limits(as_studies: bool, timeout_s: float | None, page_bytes: int | None) -> FetchLimits:
-    """What is told by itself counts more than the rules of the studies."""
-    from scenthound.crawler.plan import STUDY_LIMITS
-    from scenthound.web.fetch import FetchLimits
-
-    limits = STUDY_LIMITS if as_studies else FetchLimits()
-    if timeout_s is not None:
-        headers_s, connect_s = min(timeout_s, limits.headers_s), min(timeout_s, limits.connect_s)
-        limits = replace(limits, total_s=timeout_s, headers_s=headers_s, connect_s=connect_s)
-    return limits if page_bytes is None else replace(limits, body_bytes=page_bytes)
-
-
-def _recording(place: Path) -> str:
-    """Where the recorded web is, be it of its own or of a crawl, whose pages are recorded now if need be."""
+def _record(web: Path) -> None:
+    """Record the pages of a crawl that is to be replayed, if that was not done before."""
     from scenthound.cli.terminal import shown
     from scenthound.store.crawl_web import open_web
 
     with shown("recording") as progress:
-        open_web(place, progress)
-    return str(place.resolve())
+        open_web(web, progress)
 
 
-def _recommend_contact(plan: CrawlSettings) -> None:
-    if not plan.contact and not plan.allow_private and not plan.offline:
+def _note_contact(settings: CrawlSettings) -> None:
+    if not settings.contact and not settings.allow_private and not settings.offline:
         typer.echo(
-            "Note: no --contact. Hosts like to know who crawls them; with a mail address or a web page they can ask.",
+            "Note: no --contact. Give an e-mail address or a web page, so that administrators can write to you.",
             err=True,
         )
 
 
-def _record_relevance_model(plan: CrawlSettings) -> None:
-    """Say so if a strategy that was chosen crawls by another guide than its own. The default one was chosen for it."""
+def _note_relevance_model(settings: CrawlSettings) -> None:
+    """Say so if the chosen strategy runs with another relevance model than its own."""
     from scenthound.crawler.assembly import relevance_model_of
     from scenthound.strategies.base import STRATEGIES
     from scenthound.strategies.rank_function import RankFunction
 
-    made = STRATEGIES.make(plan.strategy)
-    relevance_model = relevance_model_of(plan, made)
-    if plan.relevance is None and relevance_model != made.relevance_model:
+    made = STRATEGIES.make(settings.strategy)
+    relevance_model = relevance_model_of(settings, made)
+    if settings.relevance is None and relevance_model != made.relevance_model:
         but = ""
         if isinstance(made, RankFunction):
-            but = f", by which few pages may reach the strategy's threshold of {made.threshold}"
+            but = f", and few pages may reach the strategy's threshold of {made.threshold}"
         typer.echo(
-            f"Note: {printable(plan.strategy)} is made for {made.relevance_model}, a relevance model that learns from "
-            "pages. Without "
-            f"--train-from DIR (pages in DIR/positive and DIR/negative) {relevance_model} scores instead{but}.",
+            f"Note: {printable(settings.strategy)} is made for {made.relevance_model}, a relevance model that is "
+            "trained on pages. Without --train-from DIR (pages in DIR/positive and DIR/negative) "
+            f"{relevance_model} is used instead{but}.",
             err=True,
         )
-
-
-def _folder_for(topic_id: str) -> Path:
-    words = re.findall(r"\w+", topic_id.lower())
-    return Path(f"crawl-{'-'.join(words)[:MOST_NAME_LETTERS]}")

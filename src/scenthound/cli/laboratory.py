@@ -1,4 +1,4 @@
-"""`scenthound record`, `simulate` and `evaluate`: from files of pages to crawls that are judged."""
+"""`scenthound record`, `simulate`, `evaluate` and `synthesize`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,15 @@ from scenthound.cli.options import (
     TaskName,
     TopicsFile,
     Workers,
+    experiment_options,
+    note_missing_pages,
 )
 from scenthound.cli.terminal import shown
 from scenthound.errors import UsageError
 from scenthound.ui.formats import json_text
+
+if TYPE_CHECKING:
+    from scenthound.store.record import RecordSummary
 
 
 def record(
@@ -44,11 +49,11 @@ def record(
 
     scenthound record --from pages.jsonl.zst --out web
     """
+    from scenthound.api.laboratory import record as record_web
     from scenthound.cli.summaries import print_record
-    from scenthound.store.record import record as record_web
 
     with shown("recording") as progress:
-        summary = record_web(
+        web = record_web(
             [*source, *(more or [])],
             out,
             without_leaks=without_leaks,
@@ -57,7 +62,8 @@ def record(
             force=force,
             progress=progress,
         )
-    print_record(summary, out, as_json)
+    if web.summary is not None:
+        print_record(web.summary, out, as_json)
 
 
 def _pairs(conditions: list[str]) -> dict[str, str]:
@@ -71,6 +77,7 @@ def _pairs(conditions: list[str]) -> dict[str, str]:
 
 
 def simulate(
+    context: typer.Context,
     web: RecordedWebFolder,
     topics: TopicsFile,
     out: Annotated[Path, typer.Option(help="Folder for the traces.")],
@@ -151,36 +158,24 @@ def simulate(
 
     scenthound simulate --web web --topics topics.jsonl --strategy breadth_first --strategy best_n_first:n=256 --out run
     """
+    from scenthound.api.laboratory import simulate as simulate_crawls
     from scenthound.cli.summaries import print_run
-    from scenthound.experiments.setup import ExperimentSetup
-    from scenthound.experiments.simulation import simulate_topics
-    from scenthound.experiments.starts import TopicChoice, parse_task
-    from scenthound.store.crawl_web import pages_elsewhere
 
-    elsewhere = pages_elsewhere(web)
-    if elsewhere is not None and elsewhere.n_recorded < elsewhere.n_pages:
-        typer.echo(f"Note: {elsewhere.told()}", err=True)
+    note_missing_pages(web)
     with shown("simulating") as progress:
-        setup = ExperimentSetup(
-            web=web,
-            topics=TopicChoice(topics, tuple(topic or ()), topics_max, skip_missing),
-            strategies=tuple(strategy),
-            page_budget=pages,
+        run = simulate_crawls(
+            web,
+            topics,
+            strategy,
+            pages=pages,
             repeats=repeats,
-            task=parse_task(task),
-            n_start=start,
-            closed_world=closed_world,
-            respect_nofollow=not follow_nofollow,
-            relevance=relevance,
-            n_train=train,
-            n_judge=judge,
-            train_from=train_from,
-            as_published=as_published,
-            mode=mode,
-            plain=plain,
+            out=out,
+            force=force,
+            progress=progress,
+            **experiment_options(context),
         )
-        done = simulate_topics(setup, out, workers=workers, force=force, progress=progress)
-    print_run(done)
+    if run.simulation is not None:
+        print_run(run.simulation)
 
 
 def evaluate(
@@ -196,29 +191,20 @@ def evaluate(
 
     scenthound evaluate run --metric target_recall --at 100 --at 1000
     """
-    from scenthound.experiments.evaluate import as_json as plain_values
-    from scenthound.experiments.evaluate import chosen_metrics, write_evaluation
-    from scenthound.experiments.evaluate import evaluate as judge
-    from scenthound.experiments.runs import RunFolder
-
-    metrics, named_steps = chosen_metrics(metric)
-    with shown("judging") as progress:
-        evaluation = judge(RunFolder.open(folder, web), metrics, [*(at or ()), *named_steps], progress)
-    written = write_evaluation(evaluation, folder)
-    if as_json:
-        typer.echo(json_text(plain_values(evaluation), indent=1))
-        return
+    from scenthound.api.laboratory import evaluate as evaluate_run
+    from scenthound.api.laboratory import open_run
     from scenthound.cli.tables import print_evaluation, print_missing_pages
+    from scenthound.experiments.evaluate import as_json as plain_values
 
-    print_evaluation(evaluation)
-    print_missing_pages(evaluation.closed_world)
+    with shown("evaluating") as progress:
+        evaluation = evaluate_run(open_run(folder, web=web), metric, at=at or (), progress=progress)
+    written = evaluation.save()
+    if as_json:
+        typer.echo(json_text(plain_values(evaluation.evaluated), indent=1))
+        return
+    print_evaluation(evaluation.evaluated)
+    print_missing_pages(evaluation.evaluated.closed_world)
     typer.echo(f"Curves: {', '.join(map(str, written))}")
-
-
-# `scenthound synthesize`: a made-up topical web of any size, for benchmarks and tests.
-
-if TYPE_CHECKING:
-    from scenthound.store.record import RecordSummary
 
 
 def synthesize(

@@ -46,3 +46,20 @@ StartPages = Annotated[
     int, typer.Option("--start", min=1, help="Pages each crawl starts from; the other examples are targets.")
 ]
 Repeats = Annotated[int, typer.Option(min=1, help="Independent starts of each topic, each with its own start pages.")]
+
+
+def experiment_options(context: typer.Context) -> Any:
+    """The conditions of simulated crawls among the options of a command, as the API takes them."""
+    from scenthound.api.laboratory import ExperimentOptions
+
+    given = context.params
+    return {name: given[name] for name in ExperimentOptions.__annotations__ if given.get(name) is not None}
+
+
+def note_missing_pages(web: Path) -> None:
+    """Say so if a crawl is used as a web that lacks pages, because it read them from a recording."""
+    from scenthound.store.crawl_web import pages_elsewhere
+
+    elsewhere = pages_elsewhere(web)
+    if elsewhere is not None and elsewhere.n_recorded < elsewhere.n_pages:
+        typer.echo(f"Note: {elsewhere.told()}", err=True)
