@@ -59,8 +59,8 @@ def test_two_crawlers_have_no_field():
 @pytest.mark.parametrize(
     ("n_crawlers", "told"),
     [
-        (2, "Of the one pair of crawlers 1 cannot have been turned round by missing pages in precision, and 1 in"),
-        (3, "Of 3 pairs of crawlers 3 cannot have been turned round by missing pages in precision, and 2 in recall"),
+        (2, "Of the one pair of crawlers 1 cannot have been reversed by missing pages in precision, and 1 in"),
+        (3, "Of 3 pairs of crawlers 3 cannot have been reversed by missing pages in precision, and 2 in recall"),
     ],
 )
 def test_orders_that_missing_pages_cannot_turn_round_are_counted(n_crawlers, told):

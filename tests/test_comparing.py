@@ -18,11 +18,11 @@ from scenthound.experiments.compare.measures import MeanCurves, Measurements
 from scenthound.experiments.compare.ranking import (
     Mark,
     TopicsWon,
+    describe_scope,
     held_out,
     observations_needed,
     ranking_of,
     topics_won,
-    what_it_is_about,
 )
 from scenthound.experiments.compare.settings import (
     Contestant,
@@ -76,7 +76,7 @@ def test_sweeps_that_make_no_sense_are_refused_in_one_line():
         specs(["best_first"], "buffer=0,8")
     with pytest.raises(InvalidParameter, match=r"needs --strategy.* have hub and hub_over: rank_function\."):
         specs([], "hub=1,2", "hub_over=mean")
-    with pytest.raises(InvalidParameter, match="makes 210 strategies to compare, and 200 is the most"):
+    with pytest.raises(InvalidParameter, match="makes 210 strategies to compare, and at most 200 are allowed"):
         specs(["best_n_first"], f"n={','.join(map(str, range(1, 15)))}", f"buffer={','.join(map(str, range(15)))}")
     for text in ("buffer", "=3", "buffer=", "buffer=,"):
         with pytest.raises(InvalidParameter, match="should be written parameter=value,value"):
@@ -178,11 +178,11 @@ def test_the_other_figures_are_means_over_the_same_crawls():
 def test_observations_are_starts_until_there_are_five_topics():
     few = measured([[[0.1, 0.3], [0.5, 0.7]]])
     assert few.observations.tolist() == [pytest.approx([0.3, 0.5])]
-    assert "2 topics from 2 random starts each" in what_it_is_about(few)
+    assert "2 topics from 2 random starts each" in describe_scope(few)
     many = measured([[[topic / 10, topic / 5] for topic in range(5)]])
     assert many.observations.tolist() == [pytest.approx([0, 0.15, 0.3, 0.45, 0.6])]
-    assert "5 topics, each the mean of 2 random starts" in what_it_is_about(many)
-    assert "nothing about other topics" in what_it_is_about(measured([[[0.1, 0.2]]]))
+    assert "5 topics, each the mean of 2 random starts" in describe_scope(many)
+    assert "nothing about other topics" in describe_scope(measured([[[0.1, 0.2]]]))
 
 
 def test_one_start_has_no_spread_and_no_test():

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-import scenthound.experiments.pool as module
+import scenthound.experiments.ground_truth as module
 from scenthound.experiments.bounds import page_graph
-from scenthound.experiments.pool import TopicJudge, crawled_page_rank, other_seeds
+from scenthound.experiments.ground_truth import TopicGroundTruth, crawled_page_rank, other_seeds
 from scenthound.experiments.starts import Start
 from scenthound.metrics.base import PoolFacts, parse_metric
 from scenthound.model import Topic, Trace
@@ -36,7 +36,7 @@ TRACES = [trace(A, B, C), trace(A, C, E)]
 
 
 def judge(topic=TOPIC, **options):
-    return TopicJudge(WEB.recorded, topic, TRACES, **options)
+    return TopicGroundTruth(WEB.recorded, topic, TRACES, **options)
 
 
 def facts(topic=TOPIC, start=START, starts=(), **options) -> PoolFacts:
@@ -77,7 +77,7 @@ def test_the_formula_as_printed_ranks_otherwise():
     texts = {"a": "race balloon", "b": "balloon train train", "c": "race train balloon balloon", "d": "station " * 6}
     web = SyntheticWeb(dict.fromkeys("abcd", ()), texts=texts)
     topic = Topic("t", ("balloon",), description="Balloon")
-    known = TopicJudge(web.recorded, topic, [trace(0, 1, 2, 3)]).ground_truth(START).facts
+    known = TopicGroundTruth(web.recorded, topic, [trace(0, 1, 2, 3)]).ground_truth(START).facts
     assert known.lexical_rank().tolist() == [1, 3, 2, 4]
     assert known.lexical_rank(as_printed=True).tolist() == [1, 2, 3, 4]
 
@@ -135,7 +135,7 @@ def test_hosts_are_those_of_the_pages_and_of_all_seeds():
 
 def test_a_web_of_one_host_has_no_hosts_to_be_found():
     web = SyntheticWeb(LINKS, texts=TEXTS)
-    ground_truth = TopicJudge(web.recorded, TOPIC, TRACES).ground_truth(START)
+    ground_truth = TopicGroundTruth(web.recorded, TOPIC, TRACES).ground_truth(START)
     assert len(ground_truth.facts.hosts()) == 0
     assert np.isnan(parse_metric("new_relevant_hosts").curve(TRACES[0], ground_truth, 3)).all()
 
@@ -184,7 +184,7 @@ def test_voters_learn_what_was_set_aside_for_them_and_two_of_three_decide(monkey
 
 
 def test_topics_whose_crawls_got_no_page_have_an_empty_pool():
-    ground_truth = TopicJudge(WEB.recorded, TOPIC, [trace()], page_rank=page_rank).ground_truth(START)
+    ground_truth = TopicGroundTruth(WEB.recorded, TOPIC, [trace()], page_rank=page_rank).ground_truth(START)
     for name in ("rank", "coverage", "mean_similarity", "novelty", "new_relevant_hosts", "rank:by=linkage"):
         assert np.isnan(parse_metric(name).curve(trace(), ground_truth, 3)).all()
     assert parse_metric("precision").curve(trace(), ground_truth, 2).tolist() == [0, 0]

@@ -7,7 +7,7 @@ import pytest
 
 from ring_web import topic
 from scenthound.errors import InvalidInput, InvalidParameter, UnknownName
-from scenthound.experiments.evolve.settings import MOST_RULES, EvolutionSettings, parse_scores, parse_split
+from scenthound.experiments.evolve.settings import MAX_RULES, EvolutionSettings, parse_scores, parse_split
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Task
 from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules
@@ -158,7 +158,7 @@ def test_a_split_prints_as_it_parses(text):
             "depth:2",
             "",
         ),
-        f"distance:{','.join(map(str, range(MOST_RULES)))}",
+        f"distance:{','.join(map(str, range(MAX_RULES)))}",
     ],
 )
 def test_a_split_that_makes_no_sense_is_refused(text):

@@ -12,7 +12,7 @@ from scenthound.errors import InvalidParameter, InvalidTopic
 from scenthound.experiments.johnson2003.protocol import (
     SearchCrawls,
     SeedSets,
-    even_places,
+    even_positions,
     fitting_start,
     search_topics,
 )
@@ -123,7 +123,7 @@ def test_too_few_topics_with_enough_examples_are_told_with_what_is_possible(web,
 
 @given(n_wanted=st.integers(2, 12), more=st.integers(0, 60))
 def test_places_go_from_the_first_candidate_to_the_last_and_none_comes_twice(n_wanted, more):
-    places = even_places(n_wanted + more, n_wanted)
+    places = even_positions(n_wanted + more, n_wanted)
     assert (places[0], places[-1], len(places)) == (0, n_wanted + more - 1, n_wanted)
     assert all(here < there for here, there in pairwise(places))
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from scenthound.errors import InvalidTopic
+from scenthound.experiments.ground_truth import TopicGroundTruth
 from scenthound.experiments.pipeline import crawl_all
-from scenthound.experiments.pool import TopicJudge
 from scenthound.experiments.starts import Starts
 from scenthound.experiments.study.arms import has_many_domains, prepared_arms, study_topics
 from scenthound.experiments.study.measured import arm_steps
@@ -279,11 +279,11 @@ def test_pages_that_a_guide_was_taught_are_not_there_to_find(web):
     recorded, topic = RecordedWeb.open(web), read_topics(web / "topics.jsonl")[0]
     start = Starts(recorded, n_start=3, n_train=5).draw(topic, 0)
     trace = Trace(topic.id, "any", 0, np.array(start.seeds, np.int32), np.ones(len(start.seeds)))
-    ground_truth = TopicJudge(recorded, topic, [trace]).ground_truth(start)
+    ground_truth = TopicGroundTruth(recorded, topic, [trace]).ground_truth(start)
     assert set(start.training) > set(start.seeds)
     assert set(ground_truth.to_find.tolist()) == set(ground_truth.relevant.tolist()) - set(start.training)
     published = Starts(recorded, n_start=3, as_published=True).draw(topic, 0)
-    found = TopicJudge(recorded, topic, [trace]).ground_truth(published).to_find
+    found = TopicGroundTruth(recorded, topic, [trace]).ground_truth(published).to_find
     assert set(published.targets) <= set(found.tolist())
 
 

@@ -47,7 +47,7 @@ def test_what_records_leave_open_is_said():
     records = {"here": Record(("balloon",), (), "this web"), "there": Record(("balloon",), ("kite",), "that web")}
     assert record_notes(records, listed, "this web") == [
         "there was evolved on another web: topics of the same id are taken for the same topics.",
-        "there saw topics that the file lacks ('kite'); unseen ones may share pages with them.",
+        "there saw topics that are not in the file ('kite'); unseen ones may share pages with them.",
     ]
 
 

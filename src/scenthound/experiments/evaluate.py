@@ -20,7 +20,7 @@ import numpy as np
 from scenthound.errors import InvalidInput, InvalidParameter
 from scenthound.experiments.bounds import page_graph
 from scenthound.experiments.closed_world import ClosedWorldReport, closed_world_report, missed_counts
-from scenthound.experiments.pool import TopicJudge, checked_curve, crawled_page_rank, curve_steps
+from scenthound.experiments.ground_truth import TopicGroundTruth, checked_curve, crawled_page_rank, curve_steps
 from scenthound.experiments.results import csv_number, csv_text
 from scenthound.experiments.runs import CrawlRow, RunFolder
 from scenthound.experiments.starts import Start
@@ -109,11 +109,11 @@ def evaluate(
     for done, (topic_id, traces) in enumerate(_by_topic(run.traces()), 1):
         if topic_id not in topics:
             raise InvalidInput(f"{run.path} has crawls for {topic_id!r}, but no such topic; simulate again.")
-        judge = TopicJudge(run.web, topics[topic_id], traces, page_rank=page_rank)
+        judge = TopicGroundTruth(run.web, topics[topic_id], traces, page_rank=page_rank)
         for trace in traces:
             start = starts.get((topic_id, trace.seed), Start(topic_id, trace.seed, (), ()))
             tally.add(trace, judge.ground_truth(start, starts.values()))
-        progress(done / len(topics), f"{done:,} of {len(topics):,} topics judged")
+        progress(done / len(topics), f"{done:,} of {len(topics):,} topics evaluated")
     results = tuple(tally.result(strategy, tuple(topics), marks) for strategy in run.strategies)
     return Evaluation(
         page_budget=run.page_budget,

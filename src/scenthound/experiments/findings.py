@@ -34,8 +34,8 @@ from typing import Literal, Protocol
 import numpy as np
 
 from scenthound.experiments.statistics import (
-    LEAST_SEEDS,
-    LEAST_TOPICS,
+    MIN_SEEDS,
+    MIN_TOPICS,
     Effect,
     Equivalence,
     PairedSample,
@@ -53,28 +53,26 @@ from scenthound.model import FloatArray
 
 def too_few(effect: Effect) -> str:
     """Why there are not enough crawls for a verdict; empty if there are."""
-    if effect.over == "topics" or (effect.n_topics and effect.n_seeds >= LEAST_SEEDS):
+    if effect.over == "topics" or (effect.n_topics and effect.n_seeds >= MIN_SEEDS):
         return ""
     if not effect.n_topics or effect.n_seeds < 2:
         return few_topics(effect)
     seeds = f"{effect.n_seeds} random seeds of each" if effect.n_topics > 1 else f"its {effect.n_seeds} random seeds"
-    return (
-        f"{_topics(effect)} too few, and so are {seeds}; a verdict needs {LEAST_TOPICS} topics or {LEAST_SEEDS} seeds."
-    )
+    return f"{_topics(effect)} too few, and so are {seeds}; a verdict needs {MIN_TOPICS} topics or {MIN_SEEDS} seeds."
 
 
 def few_topics(effect: Effect) -> str:
     """That topics are too few, where seeds do not count."""
     if not effect.n_topics:
         return "No topic has this measure."
-    return f"{_topics(effect)} too few; a verdict needs {LEAST_TOPICS}."
+    return f"{_topics(effect)} too few; a verdict needs {MIN_TOPICS}."
 
 
 def _topics(effect: Effect) -> str:
     return "One topic is" if effect.n_topics == 1 else f"{effect.n_topics} topics are"
 
 
-def few_to_test(effect: Effect, n_moved: int, n_claims: int, n_ways: int) -> str:
+def why_untestable(effect: Effect, n_moved: int, n_claims: int, n_ways: int) -> str:
     """That sign flips of so few observations, of which `n_moved` are not 0, cannot have a p that is small enough where
     so many claims are tested, each in so many ways; empty if they can."""
     fewest = fewest_differences(ALPHA / (n_claims * n_ways))
@@ -98,7 +96,7 @@ def interval_told(effect: Effect) -> str:
     return f"The 95 % interval {effect.low:+.4g} to {effect.high:+.4g}"
 
 
-def within_told(shown: Equivalence) -> str:
+def describe_equivalence(shown: Equivalence) -> str:
     interval = f"The 90 % interval {shown.low:+.4g} to {shown.high:+.4g}"
     return f"{interval} lies within ±{shown.margin:g}, so no difference counts"
 
@@ -276,7 +274,7 @@ class _Directed:
         if near > 0 and corrected.p < ALPHA:
             return Verdict.REPRODUCED, f"{self._lies(near)}; {p_told(self.test, corrected.p)}."
         if corrected.p_contrary < ALPHA and (self.small is not None or far <= 0):
-            shown = self._lies(near) if self.small is None else within_told(self.small)
+            shown = self._lies(near) if self.small is None else describe_equivalence(self.small)
             return Verdict.NOT_REPRODUCED, f"{shown}; {p_told(self.test_contrary, corrected.p_contrary)}."
         return Verdict.UNDECIDED, self._open(near, far, corrected)
 
@@ -292,7 +290,7 @@ class _Directed:
             test, p, n_ways = self.test, corrected.p, 1
         else:
             test, p, n_ways = self.test_contrary, corrected.p_contrary, self.n_ways
-        few = few_to_test(self.effect, self.n_moved, corrected.n_claims, n_ways)
+        few = why_untestable(self.effect, self.n_moved, corrected.n_claims, n_ways)
         return f"{self._lies(near)}, but {few or p_told(test, p)}."
 
 
@@ -337,7 +335,7 @@ class _AboutEqual:
         if self.effect.over != "topics":
             return Verdict.UNDECIDED, few_topics(self.effect)
         if corrected.p < ALPHA:
-            return Verdict.REPRODUCED, f"{within_told(self.shown)}; {p_told('equivalence', corrected.p)}."
+            return Verdict.REPRODUCED, f"{describe_equivalence(self.shown)}; {p_told('equivalence', corrected.p)}."
         interval, margin = interval_told(self.effect), f"±{self.shown.margin:g}"
         if not self._is_beyond:
             unsure = f"{interval} is not wholly beyond {margin}, nor is the difference shown to be within"
@@ -345,7 +343,7 @@ class _AboutEqual:
         test = f"sign flips beyond {margin}"
         if corrected.p_contrary < ALPHA:
             return Verdict.NOT_REPRODUCED, f"{interval} lies beyond {margin}; {p_told(test, corrected.p_contrary)}."
-        few = few_to_test(self.effect, self.n_beyond, corrected.n_claims, 2)
+        few = why_untestable(self.effect, self.n_beyond, corrected.n_claims, 2)
         return Verdict.UNDECIDED, f"{interval} lies beyond {margin}, but {few or p_told(test, corrected.p_contrary)}."
 
     @property

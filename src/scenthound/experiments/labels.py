@@ -146,7 +146,7 @@ def _text(file: Path) -> str:
         return ""
     except (OSError, UnicodeDecodeError) as reason:
         why = getattr(reason, "strerror", None) or "it is no UTF-8"
-        raise InvalidInput(f"{printable(file)} cannot be read ({why}): mend the file, or take it away.") from None
+        raise InvalidInput(f"{printable(file)} cannot be read ({why}): fix or remove the file.") from None
 
 
 def _read(line: str, crawl_id: UUID, place: str) -> tuple[bytes, PageLabel | None]:
@@ -155,7 +155,7 @@ def _read(line: str, crawl_id: UUID, place: str) -> tuple[bytes, PageLabel | Non
         is_ours = isinstance(fields, dict) and fields.get("crawl") == str(crawl_id)
         return line.encode(), _label(fields) if is_ours else None
     except (ValueError, KeyError, TypeError) as reason:
-        raise InvalidInput(f"{place}: no label ({printable(reason, 60)}); mend the line or take it away.") from None
+        raise InvalidInput(f"{place}: no label ({printable(reason, 60)}); fix or remove the line.") from None
 
 
 def _label(fields: Mapping[str, Any]) -> PageLabel | None:

@@ -72,7 +72,7 @@ def realism(web: RecordedWeb, rng: np.random.Generator, n_walks: int = 200) -> R
     host = web.url_host[: web.n_pages]
     n_labels = np.diff(web.label_offset)
     if not len(web.label):
-        raise InvalidInput("No page of this web has a label, so how topics live on along links cannot be told.")
+        raise InvalidInput("No page of this web has a label, so topic locality along links cannot be measured.")
     base_rate, autocorrelation = topic_by_distance(web, links, rng, n_walks)
     return Realism(
         pages=web.n_pages,

@@ -90,9 +90,7 @@ def missing_for_training(folder: Path) -> str | None:
     if not more:
         return None
     few = LEAST_OF_A_KIND
-    return (
-        f"Label {' and '.join(more)}: a guide learns from at least {few} pages of each kind; seeds count as relevant."
-    )
+    return f"Label {' and '.join(more)}: training needs at least {few} pages of each kind; seeds count as relevant."
 
 
 def training_pages(crawl: StoredCrawl, labels: Labels) -> TrainingPages:
@@ -123,7 +121,7 @@ def write_training(folder: Path, training: TrainingPages, beside: Sequence[tuple
     relevance_models = folder / GUIDES_FOLDER
     if relevance_models.is_symlink():
         raise InvalidInput(
-            f"{printable(relevance_models)} is a link, and nothing is written through it: put a folder in its place."
+            f"{printable(relevance_models)} is a symbolic link, which is not followed: replace it with a folder."
         )
     while True:
         place = relevance_models / str(_next_number(relevance_models))
@@ -394,16 +392,16 @@ def _unsaid(command: ReproduceCommand) -> str:
 
 def _not_handed_over(is_alive: bool) -> str:
     goes = "goes" if is_alive else "would go"
-    return f"That is worse, so the crawl {goes} on by the guide it has: label more pages, and train again."
+    return f"That is worse, so the crawl {goes} on with its current model: label more pages, and train again."
 
 
 def _measured(quality: ModelQuality) -> str:
     if quality.area_after is None:
-        return "The new guide cannot be measured: that takes labelled pages of both kinds."
+        return "The new model cannot be evaluated: that needs labelled pages of both kinds."
     told = (
         f"On {quality.n_positive} relevant and {quality.n_negative} irrelevant pages that it did not learn from, the "
         f"new guide scores a relevant page above an irrelevant one in {quality.area_after:.0%} of pairs"
     )
     if quality.area_before is None:
-        return f"{told}. How good the guide so far is, is not known: too few of the pages that it scored are labelled."
-    return f"{told}; the guide so far in {quality.area_before:.0%}."
+        return f"{told}. The quality of the current model is unknown: too few of the pages that it scored are labelled."
+    return f"{told}; the current model in {quality.area_before:.0%}."

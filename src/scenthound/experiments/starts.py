@@ -86,12 +86,12 @@ def check_training(web: RecordedWeb, topic_id: str, positives: Collection[int], 
     if not _have_words(web, positives):
         raise InvalidTopic(
             f"Topic {topic_id!r} gives a classifier nothing to learn from: none of its start pages is an example with "
-            "words, and no such example was set aside; set some aside with --train, or name pages with --train-from."
+            "words, and no such example was set aside; set some aside with --train, or give pages with --train-from."
         )
     if not _have_words(web, negatives):
         raise InvalidTopic(
             f"Topic {topic_id!r} gives a classifier no page of other topics to learn from; add topics with other "
-            "examples to its file, or name pages with --train-from."
+            "examples to its file, or give pages with --train-from."
         )
 
 
@@ -137,7 +137,7 @@ def random_seed_of(start: Start) -> str:
 def check_start(n_start: int, web: RecordedWeb) -> None:
     """Refuse more start pages than there are pages. The default, which nobody asked for, serves webs of any size."""
     if n_start > max(web.n_pages, DEFAULT_START):
-        raise InvalidParameter(f"start is {n_start:,}, and the web has {web.n_pages:,} pages: start from fewer.")
+        raise InvalidParameter(f"start is {n_start:,}, and the web has {web.n_pages:,} pages: use fewer start pages.")
 
 
 def check_seeds(start: Start, shortest: int, option: str) -> None:
@@ -239,7 +239,7 @@ class Starts:
         barred = {*seeds, *self._pages(topic.description_from)}
         targets = tuple(page for page in wanted if page not in barred)
         if topic.targets and not targets:
-            raise InvalidTopic(f"No target of topic {topic.id!r} can be found in the recorded web; name other targets.")
+            raise InvalidTopic(f"No target of topic {topic.id!r} can be found in the recorded web; give other targets.")
         return Start(topic.id, seed, tuple(seeds), targets)
 
     def _with_training(self, start: Start, topic: Topic, rng: Random) -> Start:

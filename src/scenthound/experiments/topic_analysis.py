@@ -17,7 +17,7 @@ import numpy as np
 
 from scenthound.errors import InvalidInput, UnknownName
 from scenthound.experiments.starts import Start, known_relevant
-from scenthound.experiments.statistics import LEAST_TOPICS, aligned_differences, holm, wins_ties_losses
+from scenthound.experiments.statistics import MIN_TOPICS, aligned_differences, holm, wins_ties_losses
 from scenthound.experiments.statistics.samples import scipy_stats
 from scenthound.metrics.page_graph import UNREACHED, PageGraph, distances_from
 from scenthound.model import FloatArray, IntArray, Topic
@@ -165,7 +165,7 @@ def _spearman(differences: FloatArray, feature: FloatArray) -> tuple[float, floa
     """Correlation, p-value and number of topics."""
     is_known = ~np.isnan(differences) & ~np.isnan(feature)
     ours, theirs = differences[is_known], feature[is_known]
-    if len(ours) < LEAST_TOPICS or np.ptp(ours) == 0 or np.ptp(theirs) == 0:
+    if len(ours) < MIN_TOPICS or np.ptp(ours) == 0 or np.ptp(theirs) == 0:
         return nan, nan, len(ours)
     rho, p = scipy_stats().spearmanr(ours, theirs)
     return float(rho), float(p), len(ours)

@@ -28,11 +28,11 @@ from scenthound.experiments.compare.ranking import (
     HeldOut,
     Placed,
     TopicsWon,
+    describe_scope,
     held_out,
     ranking_of,
     reading_notes,
     topics_won,
-    what_it_is_about,
 )
 from scenthound.experiments.compare.settings import ComparisonSettings, Contestant, Prepared, prepared
 from scenthound.experiments.setup import Experiment, ExperimentSetup
@@ -140,7 +140,7 @@ def _told(
         cpu_us=cpu_us,
         held_out=held_out(measured.observations[in_order], lower_is_better=is_low),
         topics_won=topics_won(measured, in_order, lower_is_better=is_low),
-        says=what_it_is_about(measured),
+        says=describe_scope(measured),
         notes=(*ready.notes, *reading_notes(ready, measured, ranking)),
         command=command,
         command_note=training_note(winner, experiment, learnt_from) if command else CANNOT_BE_NAMED,

@@ -48,15 +48,13 @@ def training_note(strategy: str, experiment: Experiment, learnt_from: Path | Non
     if not learns_from_web(strategy, experiment):
         return ""
     relevance_model = experiment.relevance_model_of(strategy)
-    who = f"{printable(strategy)} goes by {printable(relevance_model)}"
-    learnt = f"{who}, which learnt from start pages and from examples of other topics."
+    who = f"{printable(strategy)} uses {printable(relevance_model)}"
+    learnt = f"{who}, which was trained on start pages and on examples of other topics."
     if learnt_from is not None:
-        return (
-            f"{learnt} Those of the first start are in {printable(learnt_from)}, and the live crawl learns from them."
-        )
+        return f"{learnt} Those of the first start are in {printable(learnt_from)}; the live crawl is trained on them."
     return (
-        f"{learnt} Live it learns from a folder: put pages of the topic into {PLACEHOLDER}/positive and others into "
-        f"{PLACEHOLDER}/negative, or compare again with --out, which writes those that it learnt from here."
+        f"{learnt} A live crawl trains on a folder: put pages of the topic into {PLACEHOLDER}/positive and others into "
+        f"{PLACEHOLDER}/negative, or compare again with --out, which writes the training pages used here."
     )
 
 

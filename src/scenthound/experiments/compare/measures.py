@@ -16,11 +16,11 @@ import numpy as np
 from scenthound.errors import InvalidTopic, LeakageError, PluginError, printable
 from scenthound.experiments.bounds import greedy_oracle, mean_curve, random_bound
 from scenthound.experiments.compare.settings import Prepared
+from scenthound.experiments.ground_truth import TopicGroundTruth, checked_curve, crawled_page_rank, curve_steps
 from scenthound.experiments.pipeline import Planned, Run, crawl_all, in_parallel
-from scenthound.experiments.pool import TopicJudge, checked_curve, crawled_page_rank, curve_steps
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start
-from scenthound.experiments.statistics import LEAST_TOPICS, PairedSample
+from scenthound.experiments.statistics import MIN_TOPICS, PairedSample
 from scenthound.metrics.base import GroundTruth, Metric, Point
 from scenthound.metrics.retrieval import Precision, Recall
 from scenthound.model import BoolArray, FloatArray, IntArray, Progress, Topic, Trace, silent
@@ -106,7 +106,7 @@ class StartMeasurer:
         self._web, self._links, self._graph = self._crawls.web, self._crawls.links, self._crawls.graph
         self._starts = [*(start for _, start in ready.planned), *ready.other_starts]
         self._page_rank = cache(lambda: crawled_page_rank(self._graph, self._all_traces()))
-        self._judge: tuple[str, TopicJudge] | None = None
+        self._judge: tuple[str, TopicGroundTruth] | None = None
 
     def __call__(self, planned: Planned) -> MeasuredStart:
         topic, start = planned
@@ -126,7 +126,7 @@ class StartMeasurer:
             oracle=oracle,
         )
 
-    def _judge_of(self, topic: Topic) -> TopicJudge:
+    def _judge_of(self, topic: Topic) -> TopicGroundTruth:
         """Judges need all crawls of a topic, and starts come topic by topic."""
         if self._judge is None or self._judge[0] != topic.id:
             traces = [
@@ -135,7 +135,7 @@ class StartMeasurer:
                 if planned[0].id == topic.id
                 for run in self._crawls.of(*planned)
             ]
-            self._judge = topic.id, TopicJudge(self._web, topic, traces, page_rank=self._page_rank)
+            self._judge = topic.id, TopicGroundTruth(self._web, topic, traces, page_rank=self._page_rank)
         return self._judge[1]
 
     def _all_traces(self) -> Iterator[Trace]:
@@ -253,7 +253,7 @@ def _has_value(ready: Prepared, web: RecordedWeb, topic: Topic, start: Start) ->
     pages = np.array(start.seeds, np.int32)
     trace = Trace(topic.id, "start pages", start.seed, pages, np.zeros(len(pages)))
     # Which PageRank pages have does not matter, but that there is one.
-    judge = TopicJudge(web, topic, [trace], page_rank=np.ones(web.n_pages))
+    judge = TopicGroundTruth(web, topic, [trace], page_rank=np.ones(web.n_pages))
     starts = [*(planned for _, planned in ready.planned), *ready.other_starts]
     curve = checked_curve(ready.point.metric, trace, judge.ground_truth(start, starts), len(pages))
     return not np.isnan(curve).any()
@@ -263,9 +263,9 @@ def no_value(point: Point, topics: Sequence[str]) -> InvalidTopic:
     """The metric cannot be computed: what it needs, and what can be done."""
     where = f"topic {topics[0]!r}" if len(topics) == 1 else f"any of the {len(topics)} topics"
     needs = f", which needs {point.metric.needs}" if point.metric.needs else ""
-    judges = "set some aside with --judge N, or " if "harvest" in str(point.metric) else ""
+    judges = "set examples aside with --judge N, or " if "harvest" in str(point.metric) else ""
     return InvalidTopic(
-        f"There is no {point.metric} for {where}{needs}: {judges}decide --by another metric; `scenthound metrics` "
+        f"There is no {point.metric} for {where}{needs}: {judges}choose another metric with --by; `scenthound metrics` "
         "lists them."
     )
 
@@ -300,7 +300,7 @@ class Measurements:
     @property
     def over_topics(self) -> bool:
         """Whether topics, and not their starts, are the observations."""
-        return len(self.topics) >= LEAST_TOPICS
+        return len(self.topics) >= MIN_TOPICS
 
     @property
     def observations(self) -> FloatArray:

@@ -21,7 +21,7 @@ from scenthound.errors import printable
 from scenthound.experiments.compare.measures import Measurements
 from scenthound.experiments.compare.settings import Contestant, Prepared
 from scenthound.experiments.statistics import (
-    LEAST_TOPICS,
+    MIN_TOPICS,
     Effect,
     PairedSample,
     differences_of,
@@ -162,7 +162,7 @@ def observations_needed(n_contestants: int) -> int:
 
 N_HALVINGS = 1000
 #: Fewer observations leave no half that could choose.
-LEAST_OBSERVATIONS = 4
+MIN_OBSERVATIONS = 4
 #: The same numbers have the same halves in every run.
 HALVING_SEED = 0
 #: Means that differ by rounding only are equal.
@@ -181,7 +181,7 @@ class HeldOut:
 def held_out(observations: FloatArray, *, lower_is_better: bool) -> HeldOut | None:
     """By contestant and observation; None if there are too few of them. Equals share a halving."""
     n_observed = observations.shape[1]
-    if n_observed < LEAST_OBSERVATIONS:
+    if n_observed < MIN_OBSERVATIONS:
         return None
     rng = np.random.default_rng(HALVING_SEED)
     n_choosing = n_observed // 2
@@ -218,7 +218,7 @@ def topics_won(measured: Measurements, in_order: Sequence[int], *, lower_is_bett
 # What must be known to read a comparison: what it is about, and where it cannot say anything.
 
 
-def what_it_is_about(measured: Measurements) -> str:
+def describe_scope(measured: Measurements) -> str:
     """What was observed, and what the answer may be taken for."""
     n_topics, n_seeds = measured.values.shape[1:]
     starts = f"{n_seeds} random starts" if n_seeds > 1 else "one random start"
@@ -235,7 +235,7 @@ def what_it_is_about(measured: Measurements) -> str:
         )
     return (
         f"Observed were {n_topics} topics from {starts} each: this says which strategy to take for these topics, and "
-        f"nothing about others; with {LEAST_TOPICS} topics or more it would."
+        f"nothing about others; with {MIN_TOPICS} topics or more it would."
     )
 
 
@@ -251,7 +251,7 @@ def reading_notes(ready: Prepared, measured: Measurements, ranking: Sequence[Pla
 def _lacking_notes(ready: Prepared, lacking: tuple[str, ...]) -> list[str]:
     if not lacking:
         return []
-    named = f"Topics without {ready.point.metric} are left out: {', '.join(map(printable, lacking))}."
+    named = f"Topics without {ready.point.metric} are skipped: {', '.join(map(printable, lacking))}."
     return [f"{named} It needs {ready.point.metric.needs}." if ready.point.metric.needs else named]
 
 

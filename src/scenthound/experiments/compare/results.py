@@ -309,7 +309,7 @@ MARKS = {
 #: How to read the ranking.
 READING = (
     "Differences are to the best, in pairs of crawls from the same start; intervals are 95 % BCa bootstrap intervals. "
-    "p is of a permutation test, corrected by Holm's method for all that are held against the best."
+    "p is of a permutation test, corrected by Holm's method for all comparisons with the best."
 )
 
 

@@ -13,7 +13,7 @@ from scenthound.errors import InvalidParameter, PluginError, ScenthoundError, Un
 from scenthound.experiments.pipeline import CrawlSource, Planned, plan
 from scenthound.experiments.setup import Experiment, ExperimentSetup
 from scenthound.experiments.starts import ChosenTopics, Start, Starts, TopicChoice
-from scenthound.experiments.statistics import LEAST_TOPICS
+from scenthound.experiments.statistics import MIN_TOPICS
 from scenthound.experiments.study.arms import can_start
 from scenthound.experiments.study.settings import fitting_pages
 from scenthound.experiments.trace_cache import Provenance
@@ -62,7 +62,7 @@ def check_length(start: Start, point: Point, pages: int, n_pages: int) -> None:
 # - A strategy that wants to know the page budget (`max_pages`) is told that of the comparison, unless it is set.
 
 #: More would take hours, and a table of them would be read by nobody.
-MOST_CONTESTANTS = 200
+MAX_CONTESTANTS = 200
 #: The parameter that stands for the page budget of the crawl.
 PAGE_BUDGET = "max_pages"
 
@@ -101,10 +101,10 @@ def contestants_of(strategies: Sequence[str], sweeps: Sequence[Sweep], page_budg
     n_wanted = len(strategies)
     for sweep in sweeps:
         n_wanted *= len(sweep.values)
-    if n_wanted > MOST_CONTESTANTS:
+    if n_wanted > MAX_CONTESTANTS:
         raise InvalidParameter(
-            f"That makes {n_wanted:,} strategies to compare, and {MOST_CONTESTANTS} is the most: "
-            "sweep fewer values, or name fewer strategies."
+            f"That makes {n_wanted:,} strategies to compare, and at most {MAX_CONTESTANTS} are allowed: "
+            "sweep fewer values, or give fewer strategies."
         )
     made = [each for strategy in strategies for each in _grid(strategy, sweeps, page_budget)]
     distinct = set(STRATEGIES.distinct(each.spec for each in made))
@@ -179,7 +179,7 @@ def repeats_for(setup: ExperimentSetup, n_topics: int) -> int:
     """The starts of each topic: ten by default; from five topics on, which are then the observations, ten in all."""
     if setup.repeats is not None:
         return setup.repeats
-    return DEFAULT_REPEATS if n_topics < LEAST_TOPICS else max(1, DEFAULT_REPEATS // n_topics)
+    return DEFAULT_REPEATS if n_topics < MIN_TOPICS else max(1, DEFAULT_REPEATS // n_topics)
 
 
 def deciding_point(by: str, page_budget: int) -> Point:
@@ -278,14 +278,14 @@ def _check_choice(topics: TopicChoice) -> None:
         some = ", ".join(map(printable, listed[:SHOWN_TOPICS]))
         raise UsageError(
             f"{printable(topics.file)} has {len(listed):,} topics: choose one with --topic, for example {some}; "
-            "or several, or the first so many with --topics-max."
+            "or several, or limit their number with --topics-max."
         )
 
 
 def _skipped_notes(skipped: Mapping[str, str]) -> list[str]:
     if not skipped:
         return []
-    return [f"No crawl can start for these topics, which are left out: {', '.join(map(printable, skipped))}."]
+    return [f"Skipped topics, because no crawl can start for them: {', '.join(map(printable, skipped))}."]
 
 
 def _planned(

@@ -128,7 +128,7 @@ def _planned(settings: EvolutionSettings, web: RecordedWeb) -> list[tuple[Topic,
             if not start.targets:
                 raise InvalidTopic(
                     f"Topic {topic.id!r} has no target left to find, so target_recall says nothing of its crawls: "
-                    "give it more examples, or start from fewer."
+                    "give it more examples, or use fewer start pages."
                 )
     return planned
 

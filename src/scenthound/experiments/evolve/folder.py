@@ -85,7 +85,7 @@ def append_to_log(log: Path, evaluated: Logged) -> None:
         os.fsync(file.fileno())
 
 
-def bad_line(log: Path, number: int, reason: str) -> InvalidInput:
+def invalid_line(log: Path, number: int, reason: str) -> InvalidInput:
     """The error for an invalid line."""
     return InvalidInput(
         f"{printable(log)}, line {number:,}: {reason}. Delete this line and all lines after it, which are then "
@@ -97,7 +97,7 @@ def _read(log: Path, number: int, line: bytes) -> Logged:
     try:
         return Logged.read(line)
     except ValueError as error:
-        raise bad_line(log, number, f"corrupt, {error}") from None
+        raise invalid_line(log, number, f"corrupt, {error}") from None
 
 
 def _object(line: bytes) -> Mapping[str, Any]:

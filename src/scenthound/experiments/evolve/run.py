@@ -16,7 +16,7 @@ from math import isclose
 
 from scenthound.errors import InvalidInput
 from scenthound.experiments.evolve.evaluation import Evaluation
-from scenthound.experiments.evolve.folder import Logged, SearchFolder, bad_line
+from scenthound.experiments.evolve.folder import Logged, SearchFolder, invalid_line
 from scenthound.experiments.evolve.settings import STRATEGY, EvolutionSettings
 from scenthound.experiments.search.base import Genes, Scored, Search, Summary
 from scenthound.processes import WorkerPool
@@ -128,7 +128,7 @@ class EvolutionRun:
     def _another_way(self) -> InvalidInput:
         """What is wrong with the first line that was not recalled."""
         reason = "the search went another way there than it goes here, maybe under another version of a library"
-        return bad_line(self.folder.log, self._n_recalled + 1, reason)
+        return invalid_line(self.folder.log, self._n_recalled + 1, reason)
 
     def _places_to_crawl(self, asked: Sequence[Genes]) -> list[int]:
         """Those of this round that have to be evaluated: the first of equal ones, or all of them."""

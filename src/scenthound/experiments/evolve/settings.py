@@ -41,7 +41,7 @@ from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRule
 #: The fitness of the study.
 DEFAULT_FITNESS = "harvest"
 #: A weight that is larger is a slip of the finger.
-MOST_WEIGHT = 1_000_000
+MAX_WEIGHT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +112,10 @@ def parse_fitness(text: str) -> Fitness:
     """Read `measure`, `weight*measure`, or several of them with + between."""
     weights = _SUM.weights_of(text)
     for measure, weight in weights.items():
-        if not 0 < weight <= MOST_WEIGHT:
+        if not 0 < weight <= MAX_WEIGHT:
             raise InvalidParameter(
                 f"Fitness {printable(text, 80)!r}: the weight {weight:g} of {measure} has to be more than 0 and at "
-                f"most {MOST_WEIGHT:,}."
+                f"most {MAX_WEIGHT:,}."
             )
     return Fitness(tuple((weight, measure) for measure, weight in weights.items()))
 
@@ -126,7 +126,7 @@ def parse_fitness(text: str) -> Fitness:
 # for ranks renewed before page 1,000 of a crawl, and from there on.
 
 #: More rules than this would need more crawls than any search has.
-MOST_RULES = 10
+MAX_RULES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,8 @@ class RuleSplit:
     def __post_init__(self) -> None:
         if (self.by == "nothing") == bool(self.bounds):
             raise InvalidParameter(f"Split {self}: write distance:2,4 or phase:1000, or nothing.")
-        if self.n_rules > MOST_RULES:
-            raise InvalidParameter(f"Split {self} has {self.n_rules} rules; at most {MOST_RULES} can be searched for.")
+        if self.n_rules > MAX_RULES:
+            raise InvalidParameter(f"Split {self} has {self.n_rules} rules; at most {MAX_RULES} can be searched for.")
         RankRules(((1.0,) * len(SCORE_NAMES),) * self.n_rules, self.by, self.bounds)  # refuses bounds that do not rise
 
     @property
@@ -163,7 +163,7 @@ def parse_split(text: str) -> RuleSplit:
 def _bound(bound: str, text: str) -> int:
     if not bound.strip().isdecimal() or len(bound) > 12:
         raise InvalidParameter(
-            f"Split {printable(text, 80)!r}: {printable(bound, 20)!r} is no whole number; write distance:2,4 or "
+            f"Split {printable(text, 80)!r}: {printable(bound, 20)!r} is not an integer; write distance:2,4 or "
             "phase:1000."
         )
     return int(bound)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from scenthound.errors import InvalidParameter, InvalidTopic, printable
 from scenthound.experiments.starts import Starts, known_relevant
-from scenthound.experiments.study.arms import FEWEST_EXAMPLES, study_topics
+from scenthound.experiments.study.arms import MIN_EXAMPLES, study_topics
 from scenthound.experiments.study.settings import SearchSettings, StudySettings
 from scenthound.experiments.validate.settings import fitting_budgets
 from scenthound.model import Topic
@@ -51,7 +51,7 @@ def search_topics(settings: StudySettings, search: SearchSettings, web: Recorded
     fresh = choosing.fresh(searched)
     if len(fresh) < wanted:
         notes.append(
-            f"{len(fresh)} unseen topics stand for the {wanted} wanted: no others have {settings.needs.examples} "
+            f"{len(fresh)} unseen topics instead of the {wanted} wanted: no others have {settings.needs.examples} "
             "examples and share none with the topics searched on."
         )
     return SearchTopics(tuple(searched), tuple(fresh[:wanted]), tuple(notes))
@@ -69,7 +69,7 @@ class _Choosing:
     def searched(self, search: SearchSettings, where: str, notes: list[str]) -> list[Topic]:
         candidates = self._from_sparse_to_dense(search, where)
         taken: list[Topic] = []
-        for place in even_places(len(candidates), search.topics):
+        for place in even_positions(len(candidates), search.topics):
             chosen = self._nearest(candidates, place, taken)
             notes.append(
                 f"A search is for topic {chosen.id!r}: {self._told_density(chosen)}. It has place "
@@ -103,7 +103,7 @@ class _Choosing:
         sizes = sorted(map(len, self._examples.values()), reverse=True)
         possible = sizes[search.topics - 1] if len(sizes) >= search.topics else 0
         instead = "give more topics whose examples are in this web"
-        if possible >= FEWEST_EXAMPLES:
+        if possible >= MIN_EXAMPLES:
             instead = f"possible is `examples = {possible}` under [search] in a settings file"
         return (
             f"johnson2003 searches on {search.topics} topics with {search.examples} examples in the web; in {where} "
@@ -122,7 +122,7 @@ class _Choosing:
         return len(self._examples[topic.id] & theirs)
 
 
-def even_places(n_candidates: int, n_wanted: int) -> list[int]:
+def even_positions(n_candidates: int, n_wanted: int) -> list[int]:
     """From the first candidate to the last at even steps; that in the middle, if one is wanted."""
     if n_wanted == 1:
         return [n_candidates // 2]

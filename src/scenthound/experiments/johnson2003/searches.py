@@ -198,7 +198,7 @@ GROUPS = {"": "topics searched on", "trained on": "topics searched on", "unseen"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ValidatedSearches:
     """What the results are worth. `labels` are of all strategies, in the order of the settings, `is_dense` is of all
     topics."""
 
@@ -216,7 +216,7 @@ def judged(
     *,
     workers: int | None = None,
     progress: Progress = silent,
-) -> Judged:
+) -> ValidatedSearches:
     """Crawl by all strategies and measure, but for what the folder has already; then judge the findings."""
     settings, notes = _prepared(protocol, searches)
     web = protocol.web
@@ -233,7 +233,7 @@ def judged(
     labels = labels_of(searches)
     named = dict(zip(settings.all_strategies, labels, strict=True))
     is_dense = tuple(dense for group in groups for dense in group.is_dense)
-    return Judged(validation, labels, is_dense, tuple(_as_findings(found, named)), rounds)
+    return ValidatedSearches(validation, labels, is_dense, tuple(_as_findings(found, named)), rounds)
 
 
 @dataclass(frozen=True, slots=True)

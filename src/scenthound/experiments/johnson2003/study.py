@@ -11,9 +11,9 @@ from scenthound.experiments.johnson2003.searches import (
     GROUPS,
     PUBLISHED,
     PUBLISHED_LABEL,
-    Judged,
     Searched,
     Searches,
+    ValidatedSearches,
     judged,
     names_told,
 )
@@ -45,7 +45,7 @@ AT_THE_END = {
 }
 
 
-def tables(searches: Sequence[Searched], judged: Judged) -> Iterator[Table]:
+def tables(searches: Sequence[Searched], judged: ValidatedSearches) -> Iterator[Table]:
     """The paper's first."""
     yield weights_table(searches)
     yield searches_table(searches)
@@ -100,7 +100,7 @@ def searches_table(searches: Sequence[Searched]) -> Table:
     )
 
 
-def _measures_table(judged: Judged, group: str, topics: Sequence[int]) -> Table:
+def _measures_table(judged: ValidatedSearches, group: str, topics: Sequence[int]) -> Table:
     settings, measured = judged.validation.settings, judged.validation.measurements
     last = len(settings.budgets) - 1
     columns = {f"fitness at {budget:,}": ("fitness", place) for place, budget in enumerate(settings.budgets)}
@@ -116,7 +116,7 @@ def _measures_table(judged: Judged, group: str, topics: Sequence[int]) -> Table:
         caption=f"What was measured on {group}",
         heads=("strategy", "seed set", *columns),
         rows=tuple((*row, *map(_cell, cells)) for row, cells in samples.items()),
-        note=f"{told[0].upper()}{told[1:]}. Fitness is by the guide; precision and recall are by the pages that are "
+        note=f"{told[0].upper()}{told[1:]}. Fitness is by the relevance model; precision and recall are by the pages "
         f"known to belong to a topic. All but fitness is after {settings.budgets[-1]:,} pages.",
     )
 
@@ -126,7 +126,7 @@ def _cell(sample: PairedSample) -> str:
     return mean if error == "-" else f"{mean} ± {error}"
 
 
-def _topics_table(judged: Judged) -> Table:
+def _topics_table(judged: ValidatedSearches) -> Table:
     validation = judged.validation
     settings, measured = validation.settings, validation.measurements
     rows = []
@@ -140,8 +140,8 @@ def _topics_table(judged: Judged) -> Table:
         caption="The topics",
         heads=("topic", "group", "good pages", "", *(f"{each} seed set" for each in SEED_SETS), "held out"),
         rows=tuple(rows),
-        note="Good pages are the share of the web's pages that the guide calls good. A topic is dense if it has "
-        "more of them than the median topic of its group.",
+        note="Good pages are the share of the web's pages that the relevance model rates as good. A topic is dense if it "
+        "has more of them than the median topic of its group.",
     )
 
 
@@ -183,7 +183,9 @@ def run_johnson2003(
     return _study(protocol, searches, work.judged(searches), work.timings)
 
 
-def _study(protocol: Protocol, searches: tuple[Searched, ...], done: Judged, timings: list[Timing]) -> Johnson2003Study:
+def _study(
+    protocol: Protocol, searches: tuple[Searched, ...], done: ValidatedSearches, timings: list[Timing]
+) -> Johnson2003Study:
     web, validation = protocol.web, done.validation
     crawls_per_round = len(done.labels) * len(SeedSet)
     return Johnson2003Study(
@@ -227,7 +229,7 @@ class _Work:
             f"search for {topic.id}", self._visits_of_search(), lambda told: searching.searched(topic, told)
         )
 
-    def judged(self, searches: tuple[Searched, ...]) -> Judged:
+    def judged(self, searches: tuple[Searched, ...]) -> ValidatedSearches:
         place = self._folder / ROUNDS_FOLDER
         return self._part(
             "judging the results",

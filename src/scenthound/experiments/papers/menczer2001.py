@@ -19,9 +19,9 @@ from scenthound.experiments.study.tables import (
     Panel,
     Picture,
     Table,
-    beyond_tables,
     cost_tables,
     end_table,
+    extra_tables,
     overlap_table,
     t_test_table,
 )
@@ -121,5 +121,5 @@ def tables(arms: Sequence[ArmMeasurements]) -> Iterator[Table]:
     for judge, name in CLASSIFIERS.items():
         yield t_test_table(arm, f"classified:by={judge}", f"pages classified positive by {name}", (END,))
     yield from cost_tables(arm)
-    yield from beyond_tables([arm], BEST, SPIDERS, "target_recall")
+    yield from extra_tables([arm], BEST, SPIDERS, "target_recall")
     yield overlap_table(arm_named(arms, "halves"))

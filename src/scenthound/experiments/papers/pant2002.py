@@ -24,9 +24,9 @@ from scenthound.experiments.study.tables import (
     Panel,
     Picture,
     Table,
-    beyond_tables,
     cost_tables,
     end_table,
+    extra_tables,
 )
 from scenthound.model import FloatArray
 
@@ -154,4 +154,4 @@ def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
         }
         yield end_table(arm_named(arms, name), measures)
     yield from cost_tables(arm_named(arms, COST))
-    yield from beyond_tables([arm_named(arms, TASK_1), arm_named(arms, TASK_2)], GREEDY, EXPLORING, "target_recall")
+    yield from extra_tables([arm_named(arms, TASK_1), arm_named(arms, TASK_2)], GREEDY, EXPLORING, "target_recall")

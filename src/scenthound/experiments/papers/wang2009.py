@@ -32,8 +32,8 @@ from scenthound.experiments.study.tables import (
     Panel,
     Picture,
     Table,
-    beyond_tables,
     end_table,
+    extra_tables,
     file_name,
     mean_and_error,
     t_test_table,
@@ -186,7 +186,7 @@ def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
         yield t_test_table(crawls, RECALL, f"target recall, {words}", (1.0,), one_tailed=True)
         yield t_test_table(crawls, HARVEST, f"harvest rate, {words}", (1.0,), one_tailed=True)
     yield _time_table(arm_named(arms, "time"))
-    yield from beyond_tables([arm_named(arms, "crawls, corrected")], OTIE, CONTEXT, RECALL)
+    yield from extra_tables([arm_named(arms, "crawls, corrected")], OTIE, CONTEXT, RECALL)
 
 
 def _time_table(arm: ArmMeasurements) -> Table:

@@ -140,7 +140,7 @@ def _check_winner(winner: Weights, place: int, n_weights: int) -> None:
             "seed it with winners of the same scores and rules."
         )
     if not all(isfinite(weight) and weight >= 0 for weight in winner):
-        raise InvalidParameter(f"Earlier winner {place} has a weight that is no number of at least 0: mend it.")
+        raise InvalidParameter(f"Earlier winner {place} has a weight that is not a non-negative number.")
 
 
 # Individuals with their fitness, and what a search says of them.
@@ -259,10 +259,10 @@ class Search(ABC):
     def _check_told(self, fitnesses: list[float]) -> None:
         if len(fitnesses) != len(self._asked) or self.done:
             raise PluginError(
-                f"{self.method}: {len(fitnesses)} fitnesses were told, but {len(self._asked)} individuals asked for."
+                f"{self.method}: {len(fitnesses)} fitness values were given for {len(self._asked)} individuals."
             )
         if not all(map(isfinite, fitnesses)):
-            raise PluginError(f"{self.method}: a fitness that is no finite number cannot be compared; tell a number.")
+            raise PluginError(f"{self.method}: fitness values must be finite numbers.")
 
     @property
     def done(self) -> bool:

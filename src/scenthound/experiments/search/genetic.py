@@ -118,7 +118,7 @@ class GeneticSearch(Search):
         super()._check_told(fitnesses)
         if min(fitnesses) < 0:
             raise PluginError(
-                f"{self.method}: a fitness of {min(fitnesses)} has no share of the wheel; tell 0 or more."
+                f"{self.method}: a fitness of {min(fitnesses)} cannot be used for roulette selection; give 0 or more."
             )
 
     def _next(self, told: list[Scored]) -> list[Genes]:

@@ -11,8 +11,8 @@ docs/statistics.md says when each of them can be trusted.
 """
 
 from scenthound.experiments.statistics.samples import (
-    LEAST_SEEDS,
-    LEAST_TOPICS,
+    MIN_SEEDS,
+    MIN_TOPICS,
     Effect,
     MeanCurve,
     PairedSample,
@@ -44,8 +44,8 @@ from scenthound.experiments.statistics.tests import (
 )
 
 __all__ = [
-    "LEAST_SEEDS",
-    "LEAST_TOPICS",
+    "MIN_SEEDS",
+    "MIN_TOPICS",
     "AgainstBest",
     "Alternative",
     "Comparison",

@@ -138,9 +138,9 @@ def _mean_of_means(*rows: FloatArray, axis: int) -> FloatArray:
 
 
 #: From so many topics on they, and not their seeds, are the observations.
-LEAST_TOPICS = 5
+MIN_TOPICS = 5
 #: With fewer topics, a verdict on these very ones needs so many seeds of each.
-LEAST_SEEDS = 5
+MIN_SEEDS = 5
 
 Over = Literal["seeds", "topics"]
 
@@ -168,7 +168,7 @@ class PairedSample:
     @property
     def over(self) -> Over:
         """What the observations are."""
-        return "topics" if len(self._values) >= LEAST_TOPICS else "seeds"
+        return "topics" if len(self._values) >= MIN_TOPICS else "seeds"
 
     @property
     def mean(self) -> float:

@@ -26,7 +26,7 @@ from scenthound.web.urls import registrable_domain
 # they are drawn by lot, the same ones every time.
 
 #: A topic with fewer examples has too few to start from and to find.
-FEWEST_EXAMPLES = 4
+MIN_EXAMPLES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def study_topics(settings: StudySettings, web: RecordedWeb, file: Path) -> Study
     counted = Counter(filter(None, lacks.values()))
     notes = [f"{n} topic{'s are' if n > 1 else ' is'} left out: {reason}." for reason, n in counted.items()]
     if len(drawn) < len(usable):
-        notes.append(f"{len(drawn)} of {len(usable)} topics were drawn by lot.")
+        notes.append(f"{len(drawn)} of {len(usable)} topics were drawn at random.")
     if len(drawn) < settings.needs.topics:
         notes.append(f"{len(drawn)} topics are too few for verdicts; those need at least {settings.needs.topics}.")
     return StudyTopics(tuple(drawn), listed, tuple(notes))
@@ -85,7 +85,7 @@ def _too_few(
     reasons = Counter(filter(None, lacks.values()))
     told = "; ".join(f"{n} ha{'ve' if n > 1 else 's'} {reason}" for reason, n in reasons.items())
     possible = sizes[needs.topics - 1] if len(sizes) >= needs.topics else 0
-    if FEWEST_EXAMPLES <= possible < needs.examples:
+    if MIN_EXAMPLES <= possible < needs.examples:
         n_topics = sum(size >= possible for size in sizes)
         instead = f"possible is `examples = {possible}` under [needs] in a settings file, which {n_topics} topics have"
     elif len(reasons) == 1 and len(listed) >= needs.topics and possible >= needs.examples:
@@ -159,7 +159,7 @@ class _Preparing:
     def arm(self, settings: ArmSettings) -> Arm:
         experiment = self._experiment(settings)
         if len(experiment.strategies) < len(settings.strategies):
-            raise InvalidParameter(f"{settings.name}: two of its strategies come to the same.")
+            raise InvalidParameter(f"{settings.name}: two of its strategies are equal.")
         planned = plan(experiment, self._web)
         if settings.halves:
             planned = [(topic, half) for topic, start in planned for half in _halves(start)]
@@ -197,7 +197,7 @@ class _Preparing:
             )
         if len(startable) < len(drawn):
             n_left = len(drawn) - len(startable)
-            self.notes.append(f"{settings.name}: {n_left} topics are left out; no crawl can start for them.")
+            self.notes.append(f"{settings.name}: {n_left} topics are skipped: no crawl can start for them.")
         return startable
 
 

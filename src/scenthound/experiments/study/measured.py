@@ -11,7 +11,7 @@ import numpy as np
 
 from scenthound.errors import UnknownName
 from scenthound.experiments.closed_world import MissedCounts
-from scenthound.experiments.pool import curve_steps
+from scenthound.experiments.ground_truth import curve_steps
 from scenthound.experiments.statistics import MeanCurve, aligned_differences, mean_over_topics
 from scenthound.experiments.study.settings import ArmSettings
 from scenthound.experiments.topic_analysis import TopicFeatures

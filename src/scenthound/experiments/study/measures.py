@@ -16,8 +16,8 @@ import numpy as np
 
 from scenthound.experiments.bounds import greedy_oracle, mean_curve, random_bound
 from scenthound.experiments.closed_world import MissedCounts, relevant_seeds
+from scenthound.experiments.ground_truth import VOTE, TopicGroundTruth, checked_curve, page_rank_among
 from scenthound.experiments.pipeline import CrawlSource, Run, in_parallel
-from scenthound.experiments.pool import VOTE, TopicJudge, checked_curve, page_rank_among
 from scenthound.experiments.starts import Start
 from scenthound.experiments.study.arms import Arm, hosts_of_pages
 from scenthound.experiments.study.measured import FOUND_PERCENT, ArmMeasurements, Measured, arm_steps
@@ -59,13 +59,13 @@ def overlaps(halves: Sequence[Sequence[Run]], host_of_page: IntArray, steps: Int
     return shared
 
 
-def judges_of(settings: ArmSettings) -> tuple[str, ...]:
+def classifiers_of(settings: ArmSettings) -> tuple[str, ...]:
     """The classifiers that judge in an arm."""
     seed_judges = [judge for judge in LINEAR_JUDGES if f"classified:by={judge}" in settings.measures]
     return (*seed_judges, *(VOTING_JUDGES if "harvest" in settings.measures else ()))
 
 
-def judge_agreement(ground_truth: GroundTruth, judges: Sequence[str]) -> dict[str, float]:
+def classifier_agreement(ground_truth: GroundTruth, judges: Sequence[str]) -> dict[str, float]:
     """Cohen's kappa of every two judges on the pages of the pool, Fleiss' of all, and Cohen's of each, and of the vote,
     with what is known to be relevant. Nothing, if one of them had nothing to learn from."""
     verdicts = {name: accepted for name in judges if (accepted := ground_truth.facts.accepted_by(name)) is not None}
@@ -198,7 +198,7 @@ class TopicMeasurer:
         starts = self._arm.starts_of(topic)
         crawls = [self._crawls.of(topic, start) for start in starts]
         traces = [run.trace for by_strategy in crawls for run in by_strategy]
-        judge = TopicJudge(self._web, topic, traces, page_rank=self._page_rank)
+        judge = TopicGroundTruth(self._web, topic, traces, page_rank=self._page_rank)
         judgements = [judge.ground_truth(start, self._starts) for start in starts]
         values = _mean_of([self._values(*pair) for pair in zip(crawls, judgements, strict=True)])
         if self._arm.settings.halves:
@@ -210,7 +210,7 @@ class TopicMeasurer:
             missed=tuple(self._missed(crawls, judgements)),
             features=topic_features(self._web, self._graph, topic, starts[0]),
             search_lengths=self._search_lengths(crawls, judgements),
-            agreement=judge_agreement(judgements[0], judges_of(self._arm.settings)),
+            agreement=classifier_agreement(judgements[0], classifiers_of(self._arm.settings)),
         )
 
     def _values(self, crawls: list[Run], ground_truth: GroundTruth) -> dict[str, FloatArray]:

@@ -122,7 +122,7 @@ def fitting_pages(wanted: int, n_pages: int) -> int:
 SEARCH_STUDY = "johnson2003"
 #: Larger numbers are slips of the pen.
 MOST = 1_000_000_000
-MOST_INDIVIDUALS = 10_000
+MAX_INDIVIDUALS = 10_000
 
 
 def check_settings(settings: StudySettings) -> None:
@@ -178,7 +178,7 @@ def _check_search(search: SearchSettings) -> None:
     where = "[search]"
     _check_numbers(where, {name: getattr(search, name) for name in ("topics", "crawls", "start", "small", "large")})
     sizes = {name: getattr(search, name) for name in ("population", "generations")}
-    _check_numbers(where, sizes, most=MOST_INDIVIDUALS)
+    _check_numbers(where, sizes, most=MAX_INDIVIDUALS)
     if search.examples < 2:
         raise InvalidParameter(f"{where}: examples is {search.examples}; half of them are found, so give at least 2.")
     _check_numbers(where, {"unseen": search.unseen}, least=0)
@@ -232,7 +232,7 @@ def parse_settings(text: str, where: str) -> StudySettings:
     except tomllib.TOMLDecodeError as reason:
         raise InvalidInput(f"{where}: not TOML ({reason}).") from None
     except (RecursionError, ValueError):
-        raise InvalidInput(f"{where}: nested too deeply, or a number too long to read; mend it there.") from None
+        raise InvalidInput(f"{where}: nested too deeply, or a number that is too long.") from None
     try:
         if "arms" in table:
             raise InvalidParameter("the file has 'arms'; experiments are tables [[arm]].")

@@ -109,7 +109,7 @@ def _early_notes(arms: tuple[ArmMeasurements, ...]) -> list[str]:
     """Which crawls ran out of pages to ask for."""
     return [
         f"{arm.settings.name}: {arm.n_ended_early:,} of {len(arm.missed):,} crawls ended early; the pages that they "
-        "did not get count as worth nothing."
+        "did not visit count as not relevant."
         for arm in arms
         if arm.n_ended_early
     ]

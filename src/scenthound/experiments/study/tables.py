@@ -80,7 +80,7 @@ def mean_and_error(values: FloatArray, digits: int = 3) -> str:
     return f"{known.mean():,.{digits}f}{error}"
 
 
-def p_shown(p: float) -> str:
+def format_p(p: float) -> str:
     if isnan(p):
         return "-"
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
@@ -152,8 +152,8 @@ def _test_row(
         " - ".join(pair),
         shown(compared.mean_difference),
         shown(tested.t, 2),
-        p_shown(tested.p),
-        p_shown(sign_flip_p(better[~np.isnan(better)], alternative)),
+        format_p(tested.p),
+        format_p(sign_flip_p(better[~np.isnan(better)], alternative)),
         shown(compared.d_z, 2),
         f"{compared.wins} / {compared.ties} / {compared.losses}",
     )
@@ -171,7 +171,7 @@ def cost_tables(arm: ArmMeasurements) -> Iterator[Table]:
     )
     yield Table(
         name=f"cost-{file_name(arm.settings.name)}",
-        caption=f"{arm.settings.name}: CPU time of crawlers, fetching left out",
+        caption=f"{arm.settings.name}: CPU time of crawlers without fetching",
         heads=("crawler", "CPU µs per page", "target recall", "target recall per CPU second"),
         rows=rows,
         note=f"Mean ± standard error over {len(arm.topics)} topics, {arm.page_budget:,} pages each.",
@@ -182,7 +182,7 @@ def cost_tables(arm: ArmMeasurements) -> Iterator[Table]:
 # overlap of crawls, missing pages, and what sets topics apart.
 
 
-def beyond_tables(arms: Sequence[ArmMeasurements], one: str, other: str, measure: str) -> Iterator[Table]:
+def extra_tables(arms: Sequence[ArmMeasurements], one: str, other: str, measure: str) -> Iterator[Table]:
     """For each arm: the gap closed, search lengths, agreement of judges, missing pages, and how two crawlers differ
     from topic to topic."""
     for arm in arms:
@@ -289,7 +289,7 @@ def closed_world_table(arm: ArmMeasurements) -> Table:
         caption=f"{arm.settings.name}: pages wanted that the recording lacks",
         heads=("crawler", "missing per page", "precision: measured, and between", "recall: measured, and between"),
         rows=rows,
-        note=f"Of {pairs} of crawlers {safe['precision']} cannot have been turned round by missing pages in precision, "
+        note=f"Of {pairs} of crawlers {safe['precision']} cannot have been reversed by missing pages in precision, "
         f"and {safe['recall']} in recall. Seeds count as found here.",
     )
 
@@ -326,7 +326,7 @@ def _mean(values: FloatArray) -> float:
 
 def _topics_table(arm: ArmMeasurements, found: TopicAnalysis, ending: str, question: str, told: str) -> Table:
     rows = tuple(
-        (each.feature, shown(each.rho, 2), p_shown(each.p), p_shown(each.p_corrected), str(each.n_topics))
+        (each.feature, shown(each.rho, 2), format_p(each.p), format_p(each.p_corrected), str(each.n_topics))
         for each in found.correlations
     )
     return Table(

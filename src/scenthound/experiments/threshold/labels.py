@@ -120,7 +120,7 @@ def _csv_lines(file: Path, text: str) -> Iterator[tuple[str, Fields]]:
                     continue
             yield place, dict(zip(names, row, strict=False))
     except csv.Error as error:
-        raise InvalidInput(f"{printable(file)}, line {rows.line_num}: not CSV ({error}); mend the line.") from error
+        raise InvalidInput(f"{printable(file)}, line {rows.line_num}: not CSV ({error}); fix the line.") from error
 
 
 def _is_heading(row: list[str]) -> bool:
@@ -172,9 +172,7 @@ def _is_given(value: object) -> bool:
 def _finite(place: str, name: str, value: object) -> float:
     number = _number(value)
     if number is None:
-        raise InvalidInput(
-            f"{place}: the {name} is {printable(value, SHOWN_LETTERS)!r}, which is no usable number; mend it."
-        )
+        raise InvalidInput(f"{place}: the {name} is {printable(value, SHOWN_LETTERS)!r}, which is not a valid number.")
     return number
 
 
@@ -339,7 +337,7 @@ class PageScorer:
             if not np.any(self._web.page_norm[list(pages)] > 0):
                 raise InvalidInput(
                     f"{self._by.relevance} learns from examples of {whose}, and {printable(self._by.topics)} has none "
-                    "in the web beside the labelled ones: name pages with --train-from, or give --cross-validate."
+                    "in the web beside the labelled ones: give pages with --train-from, or give --cross-validate."
                 )
         told = f"{len(positives)} examples of the topic and {len(negatives)} of others, none of them labelled"
         return training_of(self._web, positives, negatives), told

@@ -32,7 +32,7 @@ from scenthound.store.recorded_web import RecordedWeb
 
 #: The numbers of a crawl, with what they are called in tables and pictures.
 MEASURES = {
-    "fitness": "fitness (good pages by the guide)",
+    "fitness": "fitness (good pages by the relevance model)",
     "precision": "precision by known pages",
     "recall": "recall of known pages",
     "community_cohesiveness": "community cohesiveness",
@@ -76,7 +76,7 @@ def ground_truth_of(web: RecordedWeb, topic: Topic, start: Start) -> GroundTruth
     return GroundTruth(relevant, to_find, seeds, pool=np.zeros(0, np.int32), facts=FixedFacts())
 
 
-class CrawlJudge:
+class CrawlMeasurer:
     """Measures the crawls from one set of seeds."""
 
     def __init__(self, graph: PageGraph, seeds: Iterable[int], ground_truth: GroundTruth, threshold: float) -> None:
@@ -157,7 +157,7 @@ class RoundMeasurer:
         settings, crawls = self._settings, self._crawls
         seeds = settings.seeds_of(given.large, seed_set, given.seed)
         ground_truth = ground_truth_of(crawls.web, given.topic, given.large)
-        measures = CrawlJudge(crawls.graph, seeds, ground_truth, settings.threshold)
+        measures = CrawlMeasurer(crawls.graph, seeds, ground_truth, settings.threshold)
         runs = crawls.of(given.topic, replace(given.large, seed=given.seed, seeds=seeds))
         return [tuple(measures.measures(run.trace, budget) for budget in settings.budgets) for run in runs]
 

@@ -168,7 +168,7 @@ def check_large(n_large: int, web: RecordedWeb) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicsTaken:
+class ValidationTopics:
     """What came of it; `others` are all other topics of the file."""
 
     trained: tuple[Topic, ...]
@@ -216,13 +216,15 @@ def record_notes(records: Records, listed: Mapping[str, Topic], web_fingerprint:
         missing = [topic_id for topic_id in (*record.topics, *record.seeded_topics) if topic_id not in listed]
         if missing:
             told = ", ".join(map(repr, missing))
-            notes.append(f"{strategy} saw topics that the file lacks ({told}); unseen ones may share pages with them.")
+            notes.append(
+                f"{strategy} saw topics that are not in the file ({told}); unseen ones may share pages with them."
+            )
     return notes
 
 
 def chosen_topics(
     choice: TopicChoice, protocol: ValidationProtocol, listed: Mapping[str, Topic], records: Records, starts: Starts
-) -> TopicsTaken:
+) -> ValidationTopics:
     """The topics of a validation. Those trained on are the ones in the records, unless they are named."""
     for topic_id in (*choice.ids, *protocol.unseen_topics):
         if topic_id not in listed:
@@ -240,7 +242,7 @@ def chosen_topics(
     taken = {*trained, *unseen}
     if not taken:
         raise InvalidTopic("There is no topic to validate on: name some with --topic, --unseen or --unseen-max.")
-    return TopicsTaken(
+    return ValidationTopics(
         tuple(listed[topic_id] for topic_id in trained),
         tuple(listed[topic_id] for topic_id in unseen),
         tuple(topic for topic_id, topic in listed.items() if topic_id not in taken),
@@ -266,8 +268,8 @@ def _check_trained(trained: Iterable[str], records: Records) -> None:
     for topic_id in trained:
         if recorded and topic_id not in recorded:
             raise InvalidTopic(
-                f"Topic {topic_id!r} is none that the strategies were trained on ({', '.join(sorted(recorded))}); "
-                "name it with --unseen."
+                f"Topic {topic_id!r} is not one that the strategies were trained on ({', '.join(sorted(recorded))}); "
+                "give it with --unseen."
             )
 
 
@@ -276,12 +278,12 @@ def _check_unseen(unseen: Iterable[str], trained: Iterable[str], records: Record
         for strategy, record in records.items():
             if topic_id in record.topics:
                 raise InvalidTopic(
-                    f"Topic {topic_id!r} is not unseen: {strategy} was trained on it; name it with --topic."
+                    f"Topic {topic_id!r} is not unseen: {strategy} was trained on it; give it with --topic."
                 )
             if topic_id in record.seeded_topics:
                 raise InvalidTopic(f"Topic {topic_id!r} is not unseen: {strategy} began with winners trained on it.")
         if topic_id in trained:
-            raise InvalidTopic(f"Topic {topic_id!r} cannot be trained on and unseen; name it once.")
+            raise InvalidTopic(f"Topic {topic_id!r} cannot be both trained on and unseen.")
 
 
 def _is_fresh(topic: Topic, seen_pages: set[int], starts: Starts) -> bool:

@@ -130,7 +130,7 @@ def weight_claims(evolved: EvolvedRules) -> Iterator[Claim]:
 
 def _ruling(weight: dict[str, float], size: SearchSize | None) -> tuple[Verdict, str]:
     if size is None:
-        why = "and the file does not tell how large the search was: too little for a verdict"
+        why = "and the file does not say how large the search was: too little for a verdict"
         return Verdict.UNDECIDED, f"{ONE_SEARCH}, {why}."
     if not size.is_as_large_as(OF_THE_STUDY):
         why = f"one of {_told(size)}, and the study's was of {_told(OF_THE_STUDY)}: too small for a verdict"

@@ -48,7 +48,7 @@ def page_rank_among(graph: PageGraph, pages: IntArray) -> FloatArray:
     return ranks
 
 
-class TopicJudge:
+class TopicGroundTruth:
     """Judges the crawls of one topic. `traces` are all of them, whatever they start from."""
 
     def __init__(
@@ -216,7 +216,7 @@ def checked_curve(metric: Metric, trace: Trace, ground_truth: GroundTruth, n_ste
     try:
         curve = np.asarray(metric.curve(trace, ground_truth, n_steps), dtype=np.float64)
     except Exception as error:
-        told = f"The metric {metric} failed on topic {trace.topic!r} (leave it out, or mend it)"
+        told = f"The metric {metric} failed on topic {trace.topic!r} (leave it out, or fix it)"
         raise PluginError.by(error, told) from error
     if curve.shape != (n_steps,) or np.isinf(curve).any():
         raise PluginError(f"The metric {metric} should give {n_steps} finite values; leave it out.")
