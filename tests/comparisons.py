@@ -5,7 +5,7 @@ from pathlib import Path
 
 from scenthound.experiments.compare.settings import ComparisonSettings, Sweep
 from scenthound.experiments.setup import ExperimentSetup
-from scenthound.experiments.starts import TopicChoice
+from scenthound.experiments.starts import Task, TopicChoice
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,7 @@ class WantedComparison:
     by: str = "target_recall"
     page_budget: int = 2000
     repeats: int | None = None
+    task: Task = Task.EXAMPLES
     n_start: int = 10
     relevance: str | None = None
     n_judge: int = 0

@@ -40,7 +40,7 @@ def test_the_ranking_is_shown_with_what_it_is_about_and_a_command_that_works(com
     code, out, err = comparing(*BALLOON)
     assert code == 0, err
     assert "target_recall@40 (more is better): mean ± standard error over 6 random seeds" in out
-    assert "Observed was one topic from 6 random starts" in out
+    assert "One topic was observed from 6 random starts" in out
     assert "may look better than it is" in out
     best = re.search(r"Best: (\w+), with target_recall@40 of 0\.\d{3}\.", out)
     command = out[out.index("  scenthound crawl") :].strip().splitlines()[0]
@@ -120,7 +120,7 @@ def test_wrong_use_costs_one_line(comparing, scenthound, place):
         ((), "has 3 topics: choose one with --topic"),
         (("--topic", "balloon", "--by", "presicion"), "Did you mean 'precision'?"),
         (("--topic", "balloon", "--sweep", "depth=1"), "No parameter of best_first 'depth'"),
-        (("--topic", "balloon", "--sweep", "depth"), "should be written parameter=value,value"),
+        (("--topic", "balloon", "--sweep", "depth"), "must be written parameter=value,value"),
         (("--topic", "balloon", "--by", "precision@90"), "the crawls have 40 pages"),
     ):
         code, out, err = comparing(*options)

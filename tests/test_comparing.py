@@ -68,18 +68,18 @@ def test_a_strategy_that_wants_the_page_budget_is_told_it_unless_it_is_set():
 def test_sweeps_that_make_no_sense_are_refused_in_one_line():
     with pytest.raises(UnknownName, match=r"No parameter of opic 'buffer'\. Known: n, seeds_first\."):
         specs(["best_first", "opic"], "buffer=8")
-    with pytest.raises(InvalidParameter, match="best_first:buffer=8 has buffer set, and --sweep sets it too"):
+    with pytest.raises(InvalidParameter, match="best_first:buffer=8 sets buffer, and so does --sweep"):
         specs(["best_first:buffer=8"], "buffer=16")
     with pytest.raises(InvalidParameter, match="--sweep buffer is given twice"):
         specs(["best_first"], "buffer=16", "buffer=8")
     with pytest.raises(InvalidParameter, match="buffer=0 is out of range"):
         specs(["best_first"], "buffer=0,8")
-    with pytest.raises(InvalidParameter, match=r"needs --strategy.* have hub and hub_over: rank_function\."):
+    with pytest.raises(InvalidParameter, match=r"needs --strategy.* with hub and hub_over: rank_function\."):
         specs([], "hub=1,2", "hub_over=mean")
     with pytest.raises(InvalidParameter, match="makes 210 strategies to compare, and at most 200 are allowed"):
         specs(["best_n_first"], f"n={','.join(map(str, range(1, 15)))}", f"buffer={','.join(map(str, range(15)))}")
     for text in ("buffer", "=3", "buffer=", "buffer=,"):
-        with pytest.raises(InvalidParameter, match="should be written parameter=value,value"):
+        with pytest.raises(InvalidParameter, match="must be written parameter=value,value"):
             parse_sweep(text)
 
 

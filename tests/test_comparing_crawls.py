@@ -18,7 +18,7 @@ from scenthound.experiments.compare.ranking import Mark, row_name
 from scenthound.experiments.compare.results import as_json, crawls_csv
 from scenthound.experiments.compare.settings import Sweep, check_length
 from scenthound.experiments.pipeline import plan, run
-from scenthound.experiments.starts import Start, TopicChoice, training_of
+from scenthound.experiments.starts import Start, Task, TopicChoice, training_of
 from scenthound.metrics.retrieval import Precision
 from scenthound.model import Topic
 from scenthound.simulator.scores import WebWords
@@ -128,14 +128,12 @@ def test_who_cannot_crawl_for_the_topic_is_left_out_unless_it_was_named(compare,
     settings = replace(SMALL, repeats=1, page_budget=20, relevance="cosine:description=true")
     done = compare(replace(settings, strategies=()), ids=(), topics=tmp_path / "one.jsonl")
     assert not any("infospiders" in each.spec for each in done.contestants)
-    assert any(note.startswith("Left out: infospiders:max_pages=20. Topic 'lonely'") for note in done.notes)
+    assert any(note.startswith("Skipped: infospiders:max_pages=20. Topic 'lonely'") for note in done.notes)
     told = replace(lonely, keywords=("balloon",))
     write_topics(tmp_path / "told.jsonl", [told])
     done = compare(replace(settings, strategies=(), relevance=None), ids=(), topics=tmp_path / "told.jsonl")
     assert {each.spec for each in done.contestants}.isdisjoint({"otie", "link_context", "evolved"})
-    assert any(
-        note.startswith("Left out: evolved, hub_otie, link_context, otie, rank_function.") for note in done.notes
-    )
+    assert any(note.startswith("Skipped: evolved, hub_otie, link_context, otie, rank_function.") for note in done.notes)
     with pytest.raises(InvalidTopic, match="goes by the words of its keywords"):
         compare(replace(settings, strategies=("infospiders",)), ids=(), topics=tmp_path / "one.jsonl")
 
@@ -147,7 +145,7 @@ def test_no_crawl_takes_more_than_half_of_the_web(compare):
 
 
 def test_too_few_starts_and_one_start_are_told(compare):
-    assert any("take at least 6 starts" in note for note in compare(replace(SMALL, repeats=5)).notes)
+    assert any("use at least 6 starts" in note for note in compare(replace(SMALL, repeats=5)).notes)
     assert any("One start shows no spread" in note for note in compare(replace(SMALL, repeats=1)).notes)
     assert not any("take at least" in note for note in compare().notes)
 
@@ -197,20 +195,20 @@ def test_what_cannot_be_compared_is_said_in_one_line(compare):
 
 def test_crawls_that_end_at_their_start_are_refused_with_what_would_help(compare, place):
     def advice(**settings) -> str:
-        with pytest.raises(InvalidParameter, match="found nothing yet: ") as told:
+        with pytest.raises(InvalidParameter, match="before they visit any other page: ") as told:
             compare(replace(SMALL, **settings))
-        return str(told.value).rpartition("found nothing yet: ")[2]
+        return str(told.value).rpartition("before they visit any other page: ")[2]
 
     assert advice(n_start=1, page_budget=1) == "give larger --pages."
     assert advice(n_start=3, page_budget=3) == "give a smaller --start, or larger --pages."
     assert advice(n_start=1, by="precision@1") == "give a larger number after the @ of --by."
     assert advice(n_start=3, by="precision@3") == "give a smaller --start, or a larger number after the @ of --by."
     # Of 240 pages no crawl has more than 120.
-    assert advice(n_start=200, page_budget=500, task="neighbours") == "give a smaller --start."
+    assert advice(n_start=200, page_budget=500, task=Task.NEIGHBOURS) == "give a smaller --start."
 
 
 def test_a_web_too_small_for_any_crawl_is_told():
-    with pytest.raises(InvalidParameter, match=r"start from 1 page and .*: take a web of more than 3 pages"):
+    with pytest.raises(InvalidParameter, match=r"start from 1 page and .*: use a web of more than 3 pages"):
         check_length(Start("balloon", 0, (0,), (1,)), Precision() @ 1, pages=1, n_pages=3)
 
 

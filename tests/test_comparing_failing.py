@@ -109,7 +109,7 @@ def test_who_fails_and_was_not_named_is_left_out_with_a_note(installed, place, t
     done = compared(place, tmp_path)
     assert [each.spec for each in done.contestants] == ["best_first", "breadth_first"]
     assert done.experiment.strategies == ("best_first", "breadth_first")
-    (note,) = (note for note in done.notes if note.startswith("Left out: odd. "))
+    (note,) = (note for note in done.notes if note.startswith("Skipped: odd. "))
     assert why in note
     assert note.isprintable()
 
@@ -121,7 +121,7 @@ def test_the_others_are_ranked_as_if_it_had_not_been_there(installed, place, tmp
     without = compared(place, tmp_path)
     assert without.n_made == 0
     assert with_odd.measured.values.tolist() == without.measured.values.tolist()
-    assert sum(note.startswith("Left out: ") for note in with_odd.notes) == 2
+    assert sum(note.startswith("Skipped: ") for note in with_odd.notes) == 2
 
 
 def test_who_fails_and_was_named_ends_the_comparison(installed, place, tmp_path):

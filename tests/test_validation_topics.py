@@ -35,7 +35,9 @@ def test_a_search_has_seen_what_the_winners_that_it_began_with_were_trained_on(w
     file.write_text('formula = "PARENT_1"\n[training]\ntopics = ["balloon"]\nseeded_topics = ["train"]\n')
     records = trained_on([f"evolved:file={file}"])
     assert list(records.values()) == [Record(("balloon",), ("train",))]
-    with pytest.raises(InvalidTopic, match=r"'train' is not unseen: evolved:file=.* began with winners trained on it"):
+    with pytest.raises(
+        InvalidTopic, match=r"'train' is not unseen: .* started with winners trained on it"
+    ):
         taken(web_path, records, unseen_topics=("train",))
     found = taken(web_path, records, unseen_max=9)
     assert [each.id for each in found.trained] == ["balloon"]
@@ -80,8 +82,8 @@ def test_of_a_strategy_that_was_not_trained_on_what_others_were_it_is_said(web_p
     _, ready, notes = prepared(*wanted(web_path, topics_file, strategies=(both, one, PUBLISHED)))
     assert [each.id for each in ready.trained] == ["balloon", "train"]
     assert notes == (
-        f"{one} was not trained on topic 'balloon': what it does there is no training performance.",
-        f"{PUBLISHED} was not trained on topics 'balloon', 'train': what it does there is no training performance.",
+        f"{one} was not trained on topic 'balloon': its results there are not training performance.",
+        f"{PUBLISHED} was not trained on topics 'balloon', 'train': its results there are not training performance.",
     )
 
 
@@ -115,7 +117,7 @@ def test_a_named_topic_that_shares_examples_is_taken_and_told_of(web_path, tmp_p
     overlapping = topic("train", id="overlapping", examples=(url("zero"), url(1), url(2)))
     found = taken(web_path, {}, topic("balloon"), overlapping, trained=("balloon",), unseen_topics=("overlapping",))
     # Zero is an alias of page 0.
-    assert found.notes == ("Topic 'overlapping' is called unseen, but shares 2 examples with topics trained on.",)
+    assert found.notes == ("Topic 'overlapping' is given as unseen, but shares 2 examples with topics trained on.",)
 
 
 def test_unknown_topics_and_none_at_all_are_refused(web_path, tmp_path):

@@ -1,13 +1,13 @@
-"""What is known of the crawls for a topic, found out once and only when a metric asks.
+"""The ground truth that metrics use for the crawls of a topic, computed lazily.
 
 Rules
-- The pool is the union of all crawls that the judge is given. Document frequencies are those of the pool.
-- Descriptions judge, keywords are counted, labels tell what is relevant; no crawl is told of any of it.
-- PageRank is of the pages that all crawlers got for all topics (pant2002 section 4.2): `crawled_page_rank`. Without it
-  there are no linkage ranks.
+- The pool is the union of all crawls of the topic. Document frequencies are those of the pool.
+- Similarity uses the description, linkage ranks the keywords, relevance the labels; crawls see none of it.
+- PageRank is over the pages that all crawlers visited for all topics (pant2002 section 4.2): `crawled_page_rank`.
+  Without it there are no linkage ranks.
 - The classifiers of menczer2001 learn the seeds of a start against those of the other topics' starts with the same
-  random seed; topics that share a seed page with it are left out. Those of wang2009 learn the pages that the start has
-  set aside for judges. Without positives or negatives there is no judge.
+  random seed; topics that share a seed page are skipped. Those of wang2009 learn the pages that the start has set aside
+  for evaluation. Without positives or negatives there is no classifier.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -29,12 +29,12 @@ from scenthound.text.vectors import TermRows, count_words, tf_idf_weights
 
 VOTE = "vote"
 
-#: One value for each page of the web, not-a-number for pages that were not crawled; or what finds them when asked.
+#: One value for each page of the web, NaN for pages that were not crawled; or a function that computes them.
 PageRank = FloatArray | Callable[[], FloatArray]
 
 
 def crawled_page_rank(graph: PageGraph, traces: Iterable[Trace]) -> FloatArray:
-    """The PageRank of every page that one of the crawls got, over the links among those."""
+    """The PageRank of every visited page, over the links among visited pages."""
     is_crawled = np.zeros(graph.n_pages, np.bool_)
     for trace in traces:
         is_crawled[trace.pages] = True
@@ -42,14 +42,14 @@ def crawled_page_rank(graph: PageGraph, traces: Iterable[Trace]) -> FloatArray:
 
 
 def page_rank_among(graph: PageGraph, pages: IntArray) -> FloatArray:
-    """The PageRank of these pages, each given once, over the links among them; not-a-number for all others."""
+    """The PageRank of these distinct pages, over the links among them; NaN for all others."""
     ranks = np.full(graph.n_pages, np.nan)
     ranks[pages] = pagerank(graph.among(pages))
     return ranks
 
 
 class TopicGroundTruth:
-    """Judges the crawls of one topic. `traces` are all of them, whatever they start from."""
+    """The ground truth of one topic. `traces` are all its crawls, from all starts."""
 
     def __init__(
         self, web: RecordedWeb, topic: Topic, traces: Sequence[Trace], *, page_rank: PageRank | None = None
@@ -59,7 +59,7 @@ class TopicGroundTruth:
         self._known: dict[Start, GroundTruth] = {}
 
     def ground_truth(self, start: Start, starts: Iterable[Start] = ()) -> GroundTruth:
-        """Of the crawls from a start. `starts` are those of all topics, for classifiers to learn others from."""
+        """For the crawls from a start. `starts` are those of all topics, which classifiers learn negatives from."""
         if start not in self._known:
             self._known[start] = GroundTruth(
                 relevant=self._relevant,
@@ -67,14 +67,14 @@ class TopicGroundTruth:
                 seeds=_ascending(start.seeds),
                 pool=self._pool.pages,
                 facts=StartFacts(self._pool, start, tuple(starts)),
-                # As published, targets train too, and are to be found all the same.
+                # As published, targets are also used for training, and still count as targets.
                 taught=_ascending(set(start.training).difference(start.targets)),
             )
         return self._known[start]
 
 
 def pages_of(traces: Sequence[Trace]) -> IntArray:
-    """The pool: every page that one of the crawls got, ascending."""
+    """The pool: every visited page, ascending."""
     return np.unique(np.concatenate([np.zeros(0, np.int32), *(trace.pages for trace in traces)]))
 
 
@@ -83,7 +83,7 @@ def _ascending(pages: Iterable[int]) -> IntArray:
 
 
 class Pool:
-    """What does not depend on where crawls started."""
+    """The facts that do not depend on the start of a crawl."""
 
     def __init__(self, web: RecordedWeb, topic: Topic, pages: IntArray, page_rank: PageRank | None) -> None:
         self.web = web
@@ -100,7 +100,7 @@ class Pool:
 
     @cached_property
     def hosts(self) -> IntArray:
-        """None where the whole web is one host: it has no others to be found."""
+        """Empty if the web has a single host."""
         of_page = self.web.url_host[: self.web.n_pages]
         return of_page[self.pages] if np.any(of_page != of_page[:1]) else self.pages[:0]
 
@@ -172,14 +172,14 @@ class StartFacts:
 
     def accepted_by(self, judge: str) -> BoolArray | None:
         if judge not in self._accepted:
-            self._accepted[judge] = self._voted() if judge == VOTE else self._judged(judge)
+            self._accepted[judge] = self._voted() if judge == VOTE else self._classified(judge)
         return self._accepted[judge]
 
     def _voted(self) -> BoolArray | None:
         opinions = [opinion for opinion in map(self.accepted_by, VOTING_JUDGES) if opinion is not None]
         return vote(opinions) if len(opinions) == len(VOTING_JUDGES) else None
 
-    def _judged(self, judge: str) -> BoolArray | None:
+    def _classified(self, judge: str) -> BoolArray | None:
         start = self._start
         positives, negatives = start.judging, start.judging_negatives
         if judge in LINEAR_JUDGES:
@@ -199,25 +199,23 @@ def other_seeds(start: Start, starts: Iterable[Start]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(page for other in others if own.isdisjoint(other.seeds) for page in other.seeds))
 
 
-# The curves of metrics as the lab takes them: checked against the contract, at as many places as a picture shows.
-
-#: A curve is kept at this many evenly spaced steps, unless told.
+#: Default number of evenly spaced steps of a curve.
 CURVE_POINTS = 200
 
 
 def curve_steps(page_budget: int, also: Iterable[int] = (), n_points: int = CURVE_POINTS) -> IntArray:
-    """The steps at which curves are kept, the first and the last page among them."""
+    """The steps at which curves are kept, including the first and the last page."""
     even = np.linspace(1, page_budget, min(n_points, page_budget)).round().astype(np.int32)
     return np.union1d(even, np.array([*also], dtype=np.int32)).astype(np.int32)
 
 
 def checked_curve(metric: Metric, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
-    """A metric's curve, or one line on how it failed."""
+    """The curve of a metric; PluginError if it fails or breaks its contract."""
     try:
         curve = np.asarray(metric.curve(trace, ground_truth, n_steps), dtype=np.float64)
     except Exception as error:
-        told = f"The metric {metric} failed on topic {trace.topic!r} (leave it out, or fix it)"
-        raise PluginError.by(error, told) from error
+        message = f"The metric {metric} failed on topic {trace.topic!r} (leave it out, or fix it)"
+        raise PluginError.by(error, message) from error
     if curve.shape != (n_steps,) or np.isinf(curve).any():
-        raise PluginError(f"The metric {metric} should give {n_steps} finite values; leave it out.")
+        raise PluginError(f"The metric {metric} must return {n_steps} finite values or NaN; leave it out, or fix it.")
     return curve

@@ -1,7 +1,7 @@
-"""A comparison from files to a ranking: crawl, measure, rank, and say what must be known to read it.
+"""Compare strategies: crawl, measure and rank.
 
 The CPU time of a strategy is that of one crawl of at most 200 pages from the first start, by plain code in this
-process: compiled crawls are not timed, and crawls side by side disturb each other.
+process: compiled crawls are not timed, and crawls in parallel disturb each other.
 """
 
 from dataclasses import dataclass, replace
@@ -19,8 +19,8 @@ from scenthound.experiments.compare.live_command import (
 from scenthound.experiments.compare.measures import (
     Measurements,
     check_metric,
+    collect,
     crawled,
-    gathered,
     measure_starts,
     part_of,
 )
@@ -40,16 +40,16 @@ from scenthound.experiments.statistics.samples import scipy_stats
 from scenthound.model import Progress, silent
 from scenthound.store.crawl_web import open_web
 
-#: Pages of the crawl that CPU time is taken from.
+#: Pages of the crawl that is timed.
 TIMED_PAGES = 200
-#: What part of the whole work is done after each step, for progress.
+#: The share of the work that is done after each step.
 CRAWLED, TIMED = 0.75, 0.85
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyComparison:
-    """What a comparison came to. `contestants` and `measured` are in one order; the ranking has those of them that are
-    no twin of another, and `held_out` is in its order."""
+    """A finished comparison. `contestants` and `measured` are in the same order; the ranking, and `held_out`, have one
+    of the contestants with equal crawls."""
 
     setup: ExperimentSetup
     settings: ComparisonSettings
@@ -62,13 +62,13 @@ class StrategyComparison:
     ranking: tuple[Placed, ...]
     cpu_us: dict[str, float]  #: per page, by contestant
     held_out: HeldOut | None
-    topics_won: TopicsWon | None  #: by the winner; None if topics are not the observations, or nobody else is there
-    says: str  #: what the observations are, and so what the answer is about
+    topics_won: TopicsWon | None  #: by the winner; None if topics are not the observations, or if it is alone
+    says: str  #: what was observed, and what the result applies to
     notes: tuple[str, ...]
-    command: str  #: starts the winner live; empty if no command line can
-    command_note: str  #: what must be known of it; mostly nothing
-    model_pages: ModelPages | None  #: that the winner's guide learnt from, if it learnt from the web
-    n_made: int  #: crawls that were not kept from an earlier run
+    command: str  #: starts the winner live; empty if it cannot be written
+    command_note: str  #: a note on the command; usually empty
+    model_pages: ModelPages | None  #: that the winner's relevance model was trained on
+    n_made: int  #: crawls that were not cached
 
     @property
     def topics_file(self) -> Path:
@@ -79,7 +79,7 @@ class StrategyComparison:
         return self.ranking[0]
 
     def chosen_share(self, placed: Placed) -> float:
-        """In how many halvings of the observations it was chosen."""
+        """The share of halvings in which it was chosen."""
         return self.held_out.chosen[placed.place - 1] if self.held_out else float("nan")
 
 
@@ -97,21 +97,21 @@ def compare_strategies(
     Crawls are cached in the folder `cache`. If `setup.web` is a crawl, its pages are recorded first. `learnt_from` is
     the folder that `model_pages` will be written to, for the command to name; None if they will not be written.
     """
-    scipy_stats()  # What the tests need, and is not installed, is said before any work is done.
+    scipy_stats()  # Raises before any work is done if it is not installed.
     recorded = open_web(setup.web, progress)
-    wished = prepared(recorded, setup, settings)
-    check_metric(wished, recorded)
+    requested = prepared(recorded, setup, settings)
+    check_metric(requested, recorded)
     crawling = part_of(progress, 0.0, CRAWLED)
-    may_leave_out = not setup.strategies
-    ready, n_made = crawled(wished, cache, may_leave_out=may_leave_out, workers=workers, progress=crawling)
+    may_skip = not setup.strategies
+    ready, n_made = crawled(requested, cache, may_skip=may_skip, workers=workers, progress=crawling)
     cpu_us = _timed(ready, cache, part_of(progress, CRAWLED, TIMED))
     starts = measure_starts(ready, cache, workers=workers, progress=part_of(progress, TIMED, 1.0))
     topic_ids = [topic.id for topic in ready.experiment.topics]
-    measured = gathered(starts, topic_ids, ready.experiment.repeats, ready.point)
-    return _told(ready, setup, settings, measured, learnt_from=learnt_from, cpu_us=cpu_us, n_made=n_made)
+    measured = collect(starts, topic_ids, ready.experiment.repeats, ready.point)
+    return _ranked(ready, setup, settings, measured, learnt_from=learnt_from, cpu_us=cpu_us, n_made=n_made)
 
 
-def _told(
+def _ranked(
     ready: Prepared,
     setup: ExperimentSetup,
     settings: ComparisonSettings,
@@ -121,7 +121,7 @@ def _told(
     cpu_us: dict[str, float],
     n_made: int,
 ) -> StrategyComparison:
-    """Rank what was measured, and say what there is to say."""
+    """Rank what was measured."""
     experiment, is_low = ready.experiment, ready.point.metric.lower_is_better
     ranking = ranking_of(measured, ready.contestants, lower_is_better=is_low)
     winner, first_topic = ranking[0].contestant.spec, measured.topics[0]

@@ -1,7 +1,12 @@
-"""The command line that starts a strategy live, as it was compared.
+"""The command line that starts the best strategy live, and the training pages that it needs.
 
-A guide that learns has learnt from pages of the recorded web, and a live crawl learns from a folder. So the command
-names one: that which has these pages, or a placeholder if there is none.
+A trained relevance model learned from pages of the recorded web, and a live crawl trains on a folder. The command names
+the folder with these pages, or a placeholder if it was not written.
+
+The training pages are those of the topic's first start: a model is trained for each start, and this is one of those
+that were compared. A recorded web has stems instead of text, so that a file has a word for each stem, in their order,
+which stems to it: the stem itself, or with a suffix. Stop words are left out, and so are stems that no suffix restores,
+one in 200,000.
 """
 
 from collections.abc import Iterable
@@ -17,20 +22,17 @@ from scenthound.relevance.base import RELEVANCE, trains
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.text.tokenizer import stems_of
 
-#: Stands in the command where a person has to put a folder.
+#: Replaced by the user with a folder.
 PLACEHOLDER = "DIR"
-#: Where there is no command.
-CANNOT_BE_NAMED = (
-    "No command line can start it live: a name in it has a NUL character, which no command line can hold. Rename the "
-    "topic in its file."
-)
+#: The note if there is no command.
+CANNOT_BE_NAMED = "It cannot be started from a command line: a name has a NUL character. Rename the topic in its file."
 
 
 def live_command(
     topics: Path, topic_id: str, strategy: str, experiment: Experiment, learnt_from: Path | None = None
 ) -> str:
-    """`scenthound crawl` with the strategy, its guide and its budget; quoted for a shell, and in one line. Empty if no
-    command line can say it. `learnt_from` is the folder with the pages that the guide learnt from."""
+    """`scenthound crawl` with the strategy, its relevance model and page budget, quoted for a shell. Empty if it cannot
+    be written. `learnt_from` is the folder with the training pages."""
     words = ["scenthound", "crawl", str(topics), "--topic", topic_id, "--strategy", strategy]
     relevance_model = experiment.relevance_model_of(strategy)
     if experiment.relevance is not None or _learns(relevance_model):
@@ -44,7 +46,7 @@ def live_command(
 
 
 def training_note(strategy: str, experiment: Experiment, learnt_from: Path | None = None) -> str:
-    """What must be known of a guide that learnt from pages of the web; empty if nothing."""
+    """A note on a relevance model that was trained on pages of the web; empty for others."""
     if not learns_from_web(strategy, experiment):
         return ""
     relevance_model = experiment.relevance_model_of(strategy)
@@ -59,7 +61,7 @@ def training_note(strategy: str, experiment: Experiment, learnt_from: Path | Non
 
 
 def learns_from_web(strategy: str, experiment: Experiment) -> bool:
-    """Whether the guide of a strategy learnt from pages of the recorded web."""
+    """Whether the relevance model of a strategy was trained on pages of the recorded web."""
     return experiment.train_from is None and _learns(experiment.relevance_model_of(strategy))
 
 
@@ -67,29 +69,20 @@ def _learns(relevance_model: str) -> bool:
     return trains(RELEVANCE.make(relevance_model))
 
 
-# The pages that the winner's guide learnt from, as a folder that a live crawl can learn the same from.
-#
-# Rules
-# - The pages are those of the first random start of the topic: a guide learns anew for each start, and this is one of
-#   the guides that were compared.
-# - A recorded web keeps the stems of words and not the text. So a file has a word for each stem, in their order,
-#   spelled so that its stem is that very one: the stem itself, or with an ending. Stop words, which teach nothing,
-#   are left out, and so is a stem that no ending gives back: one in 200,000.
-
-#: Endings that Porter's stemmer takes off, those that serve most stems first.
+#: Suffixes that Porter's stemmer removes, the most useful ones first.
 ENDINGS = ("", "e", "s", "ness", "ing")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPages:
-    """Pages of a recorded web: of the topic, and of others."""
+    """Training pages of a recorded web: of the topic, and of others."""
 
     web: Path
     positive: tuple[int, ...]
     negative: tuple[int, ...]
 
     def files(self) -> dict[str, str]:
-        """Texts by their place in the folder: in the order of the pages, as the guide had them."""
+        """Texts by file name, in the order of the pages."""
         recorded = RecordedWeb.open(self.web)
         return {
             f"{kind}/{page:08}.txt": page_text(recorded, page)
@@ -99,7 +92,7 @@ class ModelPages:
 
 
 def model_pages(ready: Prepared, topic_id: str, strategy: str) -> ModelPages | None:
-    """Of the first start of a topic; None if the guide of the strategy did not learn from the web."""
+    """The training pages of a topic's first start; None if the model was not trained on the web."""
     if not learns_from_web(strategy, ready.experiment):
         return None
     start = next(start for topic, start in ready.planned if topic.id == topic_id)
@@ -107,7 +100,7 @@ def model_pages(ready: Prepared, topic_id: str, strategy: str) -> ModelPages | N
 
 
 def page_text(web: RecordedWeb, page: int) -> str:
-    """A text with the stems of a page."""
+    """A text whose words have the stems of a page."""
     return " ".join(spelled(web.vocabulary[word] for word in web.words(page).tolist() if word))
 
 

@@ -1,8 +1,16 @@
-"""The crawls of a comparison, measured: a piece of work is one start with a crawl by every contestant.
+"""Make and measure the crawls of a comparison, one start at a time with a crawl by every contestant.
 
-Measured are the metric that decides, precision and recall after the same number of pages, and what the bounds of that
-metric are where it is about known pages: a crawler that knows nothing, and one that knows all. Of that metric and its
-bounds the way there is kept too, at a few places (`mean_curves`) and with as many digits as a picture shows.
+Measured are the deciding metric, precision and recall after the same number of pages, and, for metrics of known pages,
+their bounds: a random crawl and a greedy oracle. Of the deciding metric and its bounds the curves are kept too, at some
+sixty steps; their means and standard errors are over the observations, as in the ranking.
+
+With fewer than five topics the observations are random starts: start k of every topic, averaged over topics. From five
+topics on they are topics, each the mean of its starts (`statistics.PairedSample` has the same rule). A topic for which
+the metric has no value for some contestant or start is skipped. Strategies that crawled the same pages in the same
+order from every start count as one.
+
+All strategies crawl together. If a plug-in fails and may be skipped, each strategy crawls alone, to find those that
+fail; crawls are cached, so that little is done twice.
 """
 
 import hashlib
@@ -26,25 +34,18 @@ from scenthound.metrics.retrieval import Precision, Recall
 from scenthound.model import BoolArray, FloatArray, IntArray, Progress, Topic, Trace, silent
 from scenthound.store.recorded_web import RecordedWeb
 
-# How the metric that decides grew with the pages: for each contestant a mean curve with its standard error.
-#
-# Rules
-# - Curves end where the metric decides, and are kept at some sixty places.
-# - Means and errors are over the observations, as those of the ranking are: random starts, or topics from five on.
-# - The bounds have curves too, where the metric has bounds; else theirs are not-a-number.
-
-#: A curve is kept at so many evenly spaced places: more than an eye can tell apart on a page.
-PLACES = 60
+#: Evenly spaced points of a curve.
+CURVE_STEPS = 60
 
 
 def kept_steps(last_step: int) -> IntArray:
-    """The numbers of pages at which curves are kept, the first and the last among them."""
-    return curve_steps(last_step, n_points=PLACES)
+    """The numbers of pages at which curves are kept, including the first and the last."""
+    return curve_steps(last_step, n_points=CURVE_STEPS)
 
 
 @dataclass(frozen=True, slots=True)
 class MeanCurves:
-    """`mean` and `standard_error` are by contestant and place; the bounds by place."""
+    """`mean` and `standard_error` are by contestant and step; the bounds by step, NaN if there are none."""
 
     steps: IntArray
     mean: FloatArray
@@ -54,27 +55,27 @@ class MeanCurves:
 
     @classmethod
     def of(cls, steps: IntArray, curves: FloatArray, random: FloatArray, oracle: FloatArray) -> "MeanCurves":
-        """From `curves[contestant, topic, seed, place]` and bounds by topic, seed and place."""
+        """From `curves[contestant, topic, seed, step]` and bounds by topic, seed and step."""
         means, errors = zip(*map(_mean_and_error, curves), strict=True)
         return cls(steps, np.array(means), np.array(errors), _mean_and_error(random)[0], _mean_and_error(oracle)[0])
 
 
 def _mean_and_error(curves: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """At each place, of curves by topic and seed."""
-    samples = [PairedSample(curves[..., place].astype(np.float64)) for place in range(curves.shape[-1])]
+    """At each step, of curves by topic and seed."""
+    samples = [PairedSample(curves[..., step].astype(np.float64)) for step in range(curves.shape[-1])]
     return np.array([each.mean for each in samples]), np.array([each.standard_error for each in samples])
 
 
-#: The metrics that known pages decide, so that they have bounds; or the area under their curves.
+#: Metrics of known pages, which have bounds; so has the area under their curves.
 BOUNDED = ("precision", "recall", "target_recall")
-#: Crawls that the lower bound is the mean of.
+#: The lower bound is the mean of this many crawls.
 RANDOM_CRAWLS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredStart:
-    """By contestant, of the crawls from one start; and the bounds, not-a-number where there are none. Curves are at
-    the `kept_steps`, those of contestants by contestant and place; their last value is the one that decides."""
+    """The crawls from one start, by contestant, and the bounds, NaN where there are none. Curves are at the
+    `kept_steps`; the last value decides."""
 
     value: FloatArray
     curves: FloatArray
@@ -82,7 +83,7 @@ class MeasuredStart:
     recall: FloatArray
     n_pages: IntArray
     n_missing: IntArray
-    digests: tuple[str, ...]  #: of the pages in their order: crawls that are alike have the same
+    digests: tuple[str, ...]  #: of the visited pages in their order
     random: FloatArray
     oracle: FloatArray
 
@@ -90,7 +91,7 @@ class MeasuredStart:
 def measure_starts(
     ready: Prepared, cache_folder: Path, *, workers: int | None = None, progress: Progress = silent
 ) -> list[MeasuredStart]:
-    """Measure crawls that are in the cache, in the order of the starts."""
+    """Measure cached crawls, in the order of the starts."""
     make = partial(StartMeasurer, ready, cache_folder)
     return list(in_parallel(make, ready.planned, workers=workers, progress=progress, unit="starts measured"))
 
@@ -106,11 +107,11 @@ class StartMeasurer:
         self._web, self._links, self._graph = self._crawls.web, self._crawls.links, self._crawls.graph
         self._starts = [*(start for _, start in ready.planned), *ready.other_starts]
         self._page_rank = cache(lambda: crawled_page_rank(self._graph, self._all_traces()))
-        self._judge: tuple[str, TopicGroundTruth] | None = None
+        self._ground_truth: tuple[str, TopicGroundTruth] | None = None
 
     def __call__(self, planned: Planned) -> MeasuredStart:
         topic, start = planned
-        ground_truth = self._judge_of(topic).ground_truth(start, self._starts)
+        ground_truth = self._ground_truth_of(topic).ground_truth(start, self._starts)
         crawls = self._crawls.of(topic, start)
         random, oracle = self._bounds(start, ground_truth)
         deciding = self._curves(self._point.metric, crawls, ground_truth)
@@ -126,17 +127,17 @@ class StartMeasurer:
             oracle=oracle,
         )
 
-    def _judge_of(self, topic: Topic) -> TopicGroundTruth:
-        """Judges need all crawls of a topic, and starts come topic by topic."""
-        if self._judge is None or self._judge[0] != topic.id:
+    def _ground_truth_of(self, topic: Topic) -> TopicGroundTruth:
+        """Evaluation needs all crawls of a topic; starts come topic by topic."""
+        if self._ground_truth is None or self._ground_truth[0] != topic.id:
             traces = [
                 run.trace
                 for planned in self._ready.planned
                 if planned[0].id == topic.id
                 for run in self._crawls.of(*planned)
             ]
-            self._judge = topic.id, TopicGroundTruth(self._web, topic, traces, page_rank=self._page_rank)
-        return self._judge[1]
+            self._ground_truth = topic.id, TopicGroundTruth(self._web, topic, traces, page_rank=self._page_rank)
+        return self._ground_truth[1]
 
     def _all_traces(self) -> Iterator[Trace]:
         return (run.trace for planned in self._ready.planned for run in self._crawls.of(*planned))
@@ -148,7 +149,7 @@ class StartMeasurer:
         return curves[..., self._kept_places].astype(np.float32)
 
     def _bounds(self, start: Start, ground_truth: GroundTruth) -> tuple[FloatArray, FloatArray]:
-        """The curves of who knows nothing, and of who knows all."""
+        """The curves of a random crawl and of the greedy oracle."""
         metric, step = self._point.metric, self._point.step
         about = getattr(metric, "of", metric.name)
         wanted = ground_truth.targets if about == "target_recall" else ground_truth.relevant
@@ -163,24 +164,20 @@ class StartMeasurer:
         )
 
 
-# The crawls of a comparison; who fails where no strategy was named is left out, and a note says why.
-#
-# All strategies crawl together. If one of them fails, which only a plug-in does, each goes on alone: crawls that were
-# made are kept, so little is done twice, and whoever fails is found wherever in a crawl that happens.
-
-#: What a strategy that does not keep its contract comes to.
+#: Errors of a strategy that breaks its contract.
 FAILURES = (PluginError, LeakageError)
 
 
 def crawled(
-    ready: Prepared, cache: Path, *, may_leave_out: bool, workers: int | None, progress: Progress
+    ready: Prepared, cache: Path, *, may_skip: bool, workers: int | None, progress: Progress
 ) -> tuple[Prepared, int]:
-    """Make the crawls that are not kept: who took part to the end, and how many crawls were made."""
+    """Make the crawls that are not cached. Returns the comparison without strategies that failed, and the number of new
+    crawls."""
     onward = _onward(progress)
     try:
         return ready, _n_made(ready, ready.experiment, cache, workers, onward)
     except FAILURES:
-        if not may_leave_out:
+        if not may_skip:
             raise
     return _each_alone(ready, cache, workers, onward)
 
@@ -206,7 +203,7 @@ def _without(ready: Prepared, failed: dict[str, PluginError | LeakageError]) -> 
         ready,
         experiment=replace(ready.experiment, strategies=able),
         contestants=tuple(each for each in ready.contestants if each.spec in able),
-        notes=(*ready.notes, *(f"Left out: {name}. {printable(reason)}" for name, reason in failed.items())),
+        notes=(*ready.notes, *(f"Skipped: {name}. {printable(reason)}" for name, reason in failed.items())),
     )
 
 
@@ -216,7 +213,7 @@ def _n_made(ready: Prepared, experiment: Experiment, cache: Path, workers: int |
 
 
 def part_of(progress: Progress, first: float, last: float) -> Progress:
-    """The progress of a part of the work, as that of the whole."""
+    """Report the progress of a part of the work as progress of all of it."""
 
     def told(share: float, words: str) -> None:
         progress(first + share * (last - first), words)
@@ -225,7 +222,7 @@ def part_of(progress: Progress, first: float, last: float) -> Progress:
 
 
 def _onward(progress: Progress) -> Progress:
-    """Progress that does not go back when work begins anew."""
+    """Progress that never decreases when work is restarted."""
     reached = 0.0
 
     def told(share: float, words: str) -> None:
@@ -236,14 +233,9 @@ def _onward(progress: Progress) -> Progress:
     return told
 
 
-# Whether the metric that decides has a value for the topics: found out before the first crawl, by judging start
-# pages.
-#
-# A metric without a value for a topic has none anywhere on its curve, so a crawl of the start pages alone will tell.
-
-
 def check_metric(ready: Prepared, web: RecordedWeb) -> None:
-    """BadTopic if the metric has no value for any topic."""
+    """InvalidTopic if the metric has no value for any topic. A metric that is undefined for a topic is undefined at
+    every step, so evaluating the start pages before the first crawl is enough."""
     first_starts = [(topic, start) for topic, start in ready.planned if start.seed == 0]
     if not any(_has_value(ready, web, *planned) for planned in first_starts):
         raise no_value(ready.point, [topic.id for topic, _ in first_starts])
@@ -252,15 +244,15 @@ def check_metric(ready: Prepared, web: RecordedWeb) -> None:
 def _has_value(ready: Prepared, web: RecordedWeb, topic: Topic, start: Start) -> bool:
     pages = np.array(start.seeds, np.int32)
     trace = Trace(topic.id, "start pages", start.seed, pages, np.zeros(len(pages)))
-    # Which PageRank pages have does not matter, but that there is one.
-    judge = TopicGroundTruth(web, topic, [trace], page_rank=np.ones(web.n_pages))
+    # Any PageRank will do.
+    known = TopicGroundTruth(web, topic, [trace], page_rank=np.ones(web.n_pages))
     starts = [*(planned for _, planned in ready.planned), *ready.other_starts]
-    curve = checked_curve(ready.point.metric, trace, judge.ground_truth(start, starts), len(pages))
+    curve = checked_curve(ready.point.metric, trace, known.ground_truth(start, starts), len(pages))
     return not np.isnan(curve).any()
 
 
 def no_value(point: Point, topics: Sequence[str]) -> InvalidTopic:
-    """The metric cannot be computed: what it needs, and what can be done."""
+    """The error for a metric that cannot be computed."""
     where = f"topic {topics[0]!r}" if len(topics) == 1 else f"any of the {len(topics)} topics"
     needs = f", which needs {point.metric.needs}" if point.metric.needs else ""
     judges = "set examples aside with --judge N, or " if "harvest" in str(point.metric) else ""
@@ -270,20 +262,10 @@ def no_value(point: Point, topics: Sequence[str]) -> InvalidTopic:
     )
 
 
-# What was measured in a comparison, as arrays by contestant, topic and random seed, and what the observations are.
-#
-# Rules
-# - With fewer than five topics the observations are random starts: seed k of every topic, averaged over topics. From
-#   five topics on they are topics, each the mean of its starts (`statistics.PairedSample` has the same rule for
-#   intervals).
-# - A topic for which the metric has no value, for any contestant or start, is left out.
-# - Strategies that crawled the same pages in the same order from every start are one strategy under several names.
-
-
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """`values[contestant, topic, seed]` of the deciding metric, and the others alike; `topics` names those that have
-    values, and `lacking` those left out. Bounds are by topic and seed, `curves` tell how the metric came to be."""
+    """`values[contestant, topic, seed]` of the deciding metric; the others alike. `topics` have values, `lacking` were
+    skipped. Bounds are by topic and seed."""
 
     topics: tuple[str, ...]
     lacking: tuple[str, ...]
@@ -295,11 +277,11 @@ class Measurements:
     random: FloatArray
     oracle: FloatArray
     curves: MeanCurves
-    twin_of: tuple[int, ...]  #: the first contestant with the same crawls; most are their own
+    twin_of: tuple[int, ...]  #: the first contestant with the same crawls
 
     @property
     def over_topics(self) -> bool:
-        """Whether topics, and not their starts, are the observations."""
+        """Whether the observations are topics rather than starts."""
         return len(self.topics) >= MIN_TOPICS
 
     @property
@@ -313,10 +295,10 @@ class Measurements:
         return [other for other, first in enumerate(self.twin_of) if first == contestant != other]
 
 
-def gathered(starts: Sequence[MeasuredStart], topics: Sequence[str], n_seeds: int, point: Point) -> Measurements:
+def collect(starts: Sequence[MeasuredStart], topics: Sequence[str], n_seeds: int, point: Point) -> Measurements:
     """From starts in the order of topics and seeds."""
     values = _by_topic(starts, "value", topics, n_seeds)
-    is_known: BoolArray = np.array([bool(np.isfinite(values[:, place]).all()) for place in range(len(topics))])
+    is_known: BoolArray = np.array([bool(np.isfinite(values[:, topic]).all()) for topic in range(len(topics))])
     if not is_known.any():
         raise no_value(point, topics)
     by_topic = {
@@ -338,7 +320,7 @@ def gathered(starts: Sequence[MeasuredStart], topics: Sequence[str], n_seeds: in
 
 
 def _by_start(starts: Sequence[MeasuredStart], name: str, n_seeds: int) -> FloatArray:
-    """By topic, seed and place, from one curve for each start."""
+    """By topic, seed and step, from one curve for each start."""
     stacked: FloatArray = np.stack([getattr(start, name) for start in starts])
     return stacked.reshape(-1, n_seeds, stacked.shape[-1])
 

@@ -1,13 +1,16 @@
-"""The contestants in the order of the metric, each held against the best.
+"""Rank the contestants by the deciding metric, and test each against the best.
 
 Rules
-- Differences are to the best, in pairs: crawls from the same start. Their intervals are 95 % BCa bootstrap intervals.
-- p is of sign flips, two-sided, because who is best was seen first; Holm's correction is over all others.
-- A difference of less than a twentieth of the best mean is of no account. That it is smaller is shown by an
-  equivalence test, corrected in the same way.
-- Contestants that crawled the same pages in the same order are one: the first of them is ranked and tested, once, and
-  the others stand beside it. Two names for one strategy, or a value of a sweep that changes nothing, are no more tests.
-- A mark says what is sure. A small difference that is certain is still small, so equivalence goes first.
+- Differences are to the best, in pairs of crawls from the same start. Intervals are 95 % BCa bootstrap intervals.
+- p is of a two-sided sign-flip test, because the best was selected from the same data; Holm's correction is over all
+  other contestants.
+- A difference of less than 5 % of the best mean is negligible. That it is negligible is shown by an equivalence test,
+  corrected in the same way. A small difference that is significant is still small, so equivalence decides the mark
+  first.
+- Contestants that crawled the same pages in the same order are ranked and tested once, as the first of them.
+- The mean of the best is optimistic, since it was selected. `held_out` estimates what the selection is worth: one half
+  of the observations selects, the other half measures, averaged over many random halvings. Half of the observations
+  select worse than all of them, so the estimate is slightly too low.
 """
 
 from collections.abc import Sequence
@@ -36,12 +39,12 @@ from scenthound.metrics.measures import share_of_gap_closed
 from scenthound.model import FloatArray
 from scenthound.registry import written
 
-#: Of the best mean: a smaller difference is of no account.
+#: Share of the best mean below which a difference is negligible.
 MARGIN_SHARE = 0.05
 
 
 class Mark(StrEnum):
-    """What is sure of a contestant, beside the best."""
+    """The result of testing a contestant against the best."""
 
     BEST = ""
     WORSE = "*"
@@ -49,19 +52,19 @@ class Mark(StrEnum):
     UNCLEAR = "?"
 
 
-#: Signs in the files of earlier versions.
+#: Marks in files of older versions.
 _EARLIER = {"~": Mark.ALIKE, "=": Mark.UNCLEAR}
 
 
 def mark_of(sign: str) -> str:
-    """The sign that a file has, as it is written today."""
+    """The mark in a file, as it is written today."""
     return _EARLIER.get(sign, sign)
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """One contestant. `difference` is to the best, in units of the metric (None of the best itself); what cannot be
-    computed is not-a-number."""
+    """A row of the ranking. `difference` is to the best, in units of the metric, and None for the best itself; what
+    cannot be computed is NaN."""
 
     place: int
     contestant: Contestant
@@ -74,15 +77,15 @@ class Placed:
     mark: Mark
     precision: float
     recall: float
-    gap_closed: float  #: of the gap between the bounds
-    missing_per_page: float  #: pages wanted that the recording lacks, for each page visited
-    also: tuple[Contestant, ...] = ()  #: others with the same crawls
+    gap_closed: float  #: share of the gap between the bounds
+    missing_per_page: float  #: requested pages that are not in the recording, per visited page
+    also: tuple[Contestant, ...] = ()  #: other contestants with the same crawls
 
 
 def ranking_of(
     measured: Measurements, contestants: Sequence[Contestant], *, lower_is_better: bool
 ) -> tuple[Placed, ...]:
-    """The best first; equals in the order given."""
+    """The best first; ties in the given order."""
     sign = -1.0 if lower_is_better else 1.0
     means = sign * measured.values.mean(axis=(1, 2))
     order = sorted(dict.fromkeys(measured.twin_of), key=lambda contestant: -means[contestant])
@@ -110,7 +113,7 @@ def ranking_of(
 
 
 class _Tests:
-    """All others against the best, in the order of the ranking; the best itself is no test."""
+    """All others against the best, in the order of the ranking."""
 
     def __init__(self, measured: Measurements, order: Sequence[int]) -> None:
         best, *others = order
@@ -148,22 +151,15 @@ def _missing_per_page(measured: Measurements, contestant: int) -> float:
 
 
 def observations_needed(n_contestants: int) -> int:
-    """Of fewer observations even a difference that is the same in all of them cannot pass: all signs alike come up
-    by chance in 2 of 2^n ways, and Holm multiplies that by the number of tests."""
+    """The fewest observations with which a difference can be significant: all signs are equal by chance in 2 of 2^n
+    cases, and Holm multiplies that by the number of tests."""
     return 1 + ceil(log2(max(1, n_contestants - 1) / ALPHA))
 
 
-# How good the best is on other starts than those it was chosen by.
-#
-# Of many strategies that are equally good one is best by chance, so the mean of the best flatters it. What choosing
-# is worth is seen when one half of the observations chooses and the other half measures. Which half is which is a
-# matter of chance too, so it is done many times, and the mean is told. Half as many observations choose worse than
-# all of them, so what is told is a little too low rather than too high.
-
 N_HALVINGS = 1000
-#: Fewer observations leave no half that could choose.
+#: Fewer observations cannot be halved.
 MIN_OBSERVATIONS = 4
-#: The same numbers have the same halves in every run.
+#: A fixed seed: the same numbers give the same halves.
 HALVING_SEED = 0
 #: Means that differ by rounding only are equal.
 DECIMALS = 12
@@ -171,15 +167,15 @@ DECIMALS = 12
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """`mean` is that of whoever one half chose, in the other half; `chosen` has for each contestant the share of
-    halvings in which it was the one."""
+    """`mean` is the mean in one half of the contestant selected by the other; `chosen` is the share of halvings in
+    which each contestant was selected."""
 
     mean: float
     chosen: tuple[float, ...]
 
 
 def held_out(observations: FloatArray, *, lower_is_better: bool) -> HeldOut | None:
-    """By contestant and observation; None if there are too few of them. Equals share a halving."""
+    """From `observations[contestant, observation]`; None if they are too few. Ties share a halving."""
     n_observed = observations.shape[1]
     if n_observed < MIN_OBSERVATIONS:
         return None
@@ -194,12 +190,9 @@ def held_out(observations: FloatArray, *, lower_is_better: bool) -> HeldOut | No
     return HeldOut(float((shares * unseen).sum(axis=0).mean()), tuple(shares.mean(axis=1).tolist()))
 
 
-# On how many topics the best in the mean is the best: it wins a topic where it beats all others.
-
-
 @dataclass(frozen=True, slots=True)
 class TopicsWon:
-    """Topics on which one has more than the best of the others, as much, and less."""
+    """Topics on which a contestant is better than the best of the others, equal, and worse."""
 
     wins: int
     ties: int
@@ -207,7 +200,7 @@ class TopicsWon:
 
 
 def topics_won(measured: Measurements, in_order: Sequence[int], *, lower_is_better: bool) -> TopicsWon | None:
-    """By the first of these contestants against the field of the others; None if topics are not the observations."""
+    """Topics won by the first of these contestants; None if topics are not the observations."""
     if not measured.over_topics or len(in_order) < 2:
         return None
     sign = -1.0 if lower_is_better else 1.0
@@ -215,32 +208,26 @@ def topics_won(measured: Measurements, in_order: Sequence[int], *, lower_is_bett
     return TopicsWon(*wins_ties_losses(against_field(values, str(in_order[0]))))
 
 
-# What must be known to read a comparison: what it is about, and where it cannot say anything.
-
-
 def describe_scope(measured: Measurements) -> str:
-    """What was observed, and what the answer may be taken for."""
+    """What was observed, and what the result applies to."""
     n_topics, n_seeds = measured.values.shape[1:]
     starts = f"{n_seeds} random starts" if n_seeds > 1 else "one random start"
     if measured.over_topics:
         each = f"the mean of {starts}" if n_seeds > 1 else f"with {starts}"
-        return (
-            f"The observations are {n_topics} topics, each {each}: this says which strategy to take for topics like "
-            "these."
-        )
+        return f"The observations are {n_topics} topics, each {each}: the result applies to topics like these."
     if n_topics == 1:
         return (
-            f"Observed was one topic from {starts}: this says which strategy to take for {measured.topics[0]!r} from "
-            "starts like these, and nothing about other topics."
+            f"One topic was observed from {starts}: the result applies to {measured.topics[0]!r} from similar starts, "
+            "not to other topics."
         )
     return (
-        f"Observed were {n_topics} topics from {starts} each: this says which strategy to take for these topics, and "
-        f"nothing about others; with {MIN_TOPICS} topics or more it would."
+        f"{n_topics} topics were observed from {starts} each: the result applies to these topics only; with at least "
+        f"{MIN_TOPICS} topics it would apply to similar ones."
     )
 
 
 def reading_notes(ready: Prepared, measured: Measurements, ranking: Sequence[Placed]) -> list[str]:
-    """Topics left out, strategies that are one, and tests that cannot show anything."""
+    """Notes on skipped topics, equal strategies, and tests without power."""
     return [
         *_lacking_notes(ready, measured.lacking),
         *_twin_notes(ranking),
@@ -256,7 +243,7 @@ def _lacking_notes(ready: Prepared, lacking: tuple[str, ...]) -> list[str]:
 
 
 def _twin_notes(ranking: Sequence[Placed]) -> list[str]:
-    """Of strategies under several names; values of a sweep that change nothing stand in the row that they share."""
+    """Strategies with equal crawls; values of a sweep with equal crawls share a row instead."""
     return [
         f"{printable(other.spec)} crawled the same pages in the same order as {printable(placed.contestant.spec)}."
         for placed in ranking
@@ -266,26 +253,26 @@ def _twin_notes(ranking: Sequence[Placed]) -> list[str]:
 
 
 def row_name(placed: Placed) -> str:
-    """A row of the ranking, with the other values of a sweep that came to the same crawls: `... (also 256, 1024)`."""
-    values = [_value_told(placed, other) for other in placed.also if other.swept]
+    """The name of a row, with other values of a sweep that gave the same crawls: `... (also 256, 1024)`."""
+    values = [_swept_value(placed, other) for other in placed.also if other.swept]
     return f"{placed.contestant.spec} (also {', '.join(values)})" if values else placed.contestant.spec
 
 
-def _value_told(placed: Placed, other: Contestant) -> str:
-    """The value alone, unless the strategy is another one or several parameters are swept."""
+def _swept_value(placed: Placed, other: Contestant) -> str:
+    """Only the value, unless the strategy differs or several parameters are swept."""
     is_plain = other.base == placed.contestant.base and len(other.swept) == 1
     return written(other.swept[0]) if is_plain else other.spec
 
 
 def _test_notes(measured: Measurements, n_ranked: int) -> list[str]:
-    """Where too little was observed for any difference to be sure."""
+    """A note if there are too few observations for any difference to be significant."""
     n_observed, needed = measured.observations.shape[1], observations_needed(n_ranked)
     if n_ranked < 2 or n_observed >= needed:
         return []
     more = "topics" if measured.over_topics else "starts, with --repeats"
     if n_observed == 1:
-        return [f"One start shows no spread, so nothing can be said of significance: take at least {needed} {more}."]
+        return [f"One start shows no spread, so significance cannot be tested: use at least {needed} {more}."]
     return [
-        f"With {n_observed} observations no difference among {n_ranked} strategies can be shown by a test, however "
-        f"large it is: take at least {needed} {more}."
+        f"With {n_observed} observations no difference among {n_ranked} strategies can be significant, however large: "
+        f"use at least {needed} {more}."
     ]

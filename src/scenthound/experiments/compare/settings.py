@@ -1,7 +1,10 @@
-"""A comparison made ready: topics chosen, a page budget that fits the web, contestants listed, starts drawn.
+"""Prepare a comparison: choose topics, fit the page budget to the web, list the contestants and draw the starts.
 
-Where no strategy was named, those that cannot be made or cannot crawl for the topics are left out, and a note says why.
-A strategy that was named must be able to.
+If no strategy is given, all installed ones take part, except those that fail or cannot crawl for the topics: a note
+says why. A strategy that is given explicitly must work.
+
+Sweeps are written `parameter=value,value,...`; several sweeps form a grid. Every swept strategy must have the
+parameter, and must not set it already. A strategy with a parameter `max_pages` gets the page budget, unless it is set.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,53 +26,44 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import read_topics
 
-# How long the crawls of a comparison are: no longer than half of the web, and longer than what they start from.
-
 
 def budget_notes(wanted: int, pages: int, n_pages: int) -> list[str]:
-    """That crawls are shorter than was wished for."""
+    """A note if crawls are shorter than requested."""
     if pages == wanted:
         return []
     return [
-        f"The web has {n_pages:,} pages. A crawl that takes most of it says little about a strategy, so crawls have "
-        f"{pages:,} pages, half of the web, and not {wanted:,}."
+        f"The web has {n_pages:,} pages. A crawl of most of them says little about a strategy, so the page budget is "
+        f"{pages:,}, half of the web, instead of {wanted:,}."
     ]
 
 
 def check_length(start: Start, point: Point, pages: int, n_pages: int) -> None:
-    """Refuse crawls of `pages` pages that are measured before they have left their seeds, and say what would help."""
+    """InvalidParameter, with what would help, if crawls are measured before they visit more than their seeds."""
     n_seeds = len(start.seeds)
     if n_seeds < point.step:
         return
-    ways = ["a smaller --start"] if n_seeds > 1 else []
+    options = ["a smaller --start"] if n_seeds > 1 else []
     if point.step < pages:
-        ways.append("a larger number after the @ of --by")
+        options.append("a larger number after the @ of --by")
     elif fitting_pages(pages + 1, n_pages) > pages:
-        ways.append("larger --pages")
-    advice = f"give {', or '.join(ways)}" if ways else f"take a web of more than {n_pages:,} pages"
-    told = f"{n_seeds:,} pages" if n_seeds > 1 else "1 page"
+        options.append("larger --pages")
+    advice = f"give {', or '.join(options)}" if options else f"use a web of more than {n_pages:,} pages"
+    n_start = f"{n_seeds:,} pages" if n_seeds > 1 else "1 page"
     raise InvalidParameter(
-        f"Crawls for topic {start.topic!r} start from {told} and are measured after {point.step:,}, when they have "
-        f"found nothing yet: {advice}."
+        f"Crawls for topic {start.topic!r} start from {n_start} and are measured after {point.step:,}, before they "
+        f"visit any other page: {advice}."
     )
 
 
-# Who takes part in a comparison: strategies as they are named, or with every value of parameters that are swept.
-#
-# Rules
-# - A sweep is written `parameter=value,value,...`. Several sweeps make a grid: every value with every other.
-# - Every strategy that is swept must have the parameter, and must not have it set already.
-# - A strategy that wants to know the page budget (`max_pages`) is told that of the comparison, unless it is set.
-
-#: More would take hours, and a table of them would be read by nobody.
+#: More would take hours, and make an unreadable table.
 MAX_CONTESTANTS = 200
-#: The parameter that stands for the page budget of the crawl.
+#: The parameter for the page budget of the crawl.
 PAGE_BUDGET = "max_pages"
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A parameter and the values that it is tried with, as a person wrote them."""
+    """A parameter and the values to try, as the user wrote them."""
 
     parameter: str
     values: tuple[str, ...]
@@ -77,7 +71,7 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """One strategy with its parameters. `base` is the strategy that was named, `swept` has the value of each sweep."""
+    """One strategy with its parameters. `base` is the strategy as given, `swept` the value of each sweep."""
 
     spec: str
     base: str
@@ -90,13 +84,13 @@ def parse_sweep(text: str) -> Sweep:
     values = tuple(dict.fromkeys(filter(None, (value.strip() for value in rest.split(",")))))
     if not equals or not name or not values:
         raise InvalidParameter(
-            f"--sweep {printable(text)!r} should be written parameter=value,value, as buffer=64,256,1024."
+            f"--sweep {printable(text)!r} must be written parameter=value,value, for example buffer=64,256,1024."
         )
     return Sweep(name, values)
 
 
 def contestants_of(strategies: Sequence[str], sweeps: Sequence[Sweep], page_budget: int) -> tuple[Contestant, ...]:
-    """All of them, each once: of those that come to the same, the first."""
+    """All contestants; of equal ones the first."""
     _check_sweeps(strategies, sweeps)
     n_wanted = len(strategies)
     for sweep in sweeps:
@@ -123,7 +117,7 @@ def _check_sweeps(strategies: Sequence[str], sweeps: Sequence[Sweep]) -> None:
     if sweeps and not strategies:
         having = [known for known in STRATEGIES.names() if all(name in STRATEGIES.parameters(known) for name in names)]
         raise InvalidParameter(
-            f"--sweep {names[0]} needs --strategy: name what to sweep it on. These have "
+            f"--sweep {names[0]} needs --strategy. Strategies with "
             f"{' and '.join(names)}: {', '.join(having) or 'none'}."
         )
 
@@ -136,7 +130,7 @@ def _grid(strategy: str, sweeps: Sequence[Sweep], page_budget: int) -> Iterable[
             raise UnknownName.among(f"parameter of {base.name}", sweep.parameter, known)
         if sweep.parameter in dict(base.parameters):
             raise InvalidParameter(
-                f"{printable(strategy)} has {sweep.parameter} set, and --sweep sets it too: take it out of one of them."
+                f"{printable(strategy)} sets {sweep.parameter}, and so does --sweep: remove one of them."
             )
     for written_values in product(*(sweep.values for sweep in sweeps)):
         swept = {
@@ -148,7 +142,7 @@ def _grid(strategy: str, sweeps: Sequence[Sweep], page_budget: int) -> Iterable[
 
 
 def _spelled(strategy: str, values: dict[str, Value]) -> str:
-    """The strategy with more parameters, in its one spelling."""
+    """The strategy with more parameters, in its canonical spelling."""
     separator = "," if ":" in strategy else ":"
     more = ",".join(f"{name}={written(value)}" for name, value in values.items())
     return str(STRATEGIES.parse(f"{strategy}{separator}{more}" if more else strategy))
@@ -156,11 +150,9 @@ def _spelled(strategy: str, values: dict[str, Value]) -> str:
 
 def _with_page_budget(spec: str, page_budget: int) -> str:
     choice = STRATEGIES.parse(spec)
-    wants = PAGE_BUDGET in STRATEGIES.parameters(choice.name) and PAGE_BUDGET not in STRATEGIES.values(choice)
-    return _spelled(spec, {PAGE_BUDGET: page_budget}) if wants else spec
+    needs_budget = PAGE_BUDGET in STRATEGIES.parameters(choice.name) and PAGE_BUDGET not in STRATEGIES.values(choice)
+    return _spelled(spec, {PAGE_BUDGET: page_budget}) if needs_budget else spec
 
-
-# What a comparison is to be: who takes part, for how long, from what starts, and what decides.
 
 #: Enough starts to tell fifteen strategies apart.
 DEFAULT_REPEATS = 10
@@ -183,7 +175,7 @@ def repeats_for(setup: ExperimentSetup, n_topics: int) -> int:
 
 
 def deciding_point(by: str, page_budget: int) -> Point:
-    """The metric that decides, after the pages named with it or at the end of the crawls."""
+    """The deciding metric, after the given number of pages or at the end of the crawls."""
     parsed: Metric | Point = parse_metric(by)
     if not isinstance(parsed, Point):
         return parsed @ page_budget
@@ -194,15 +186,15 @@ def deciding_point(by: str, page_budget: int) -> Point:
     return parsed
 
 
-#: As many topics are named to who has to choose one.
+#: Topics listed in the message that asks to choose one.
 SHOWN_TOPICS = 10
-#: What tells that a strategy cannot take part.
+#: Errors of a strategy that cannot take part.
 REFUSALS = (UsageError, PluginError)
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """All that the crawls need. `other_starts` are those of the other topics, for judges that learn from them."""
+    """Everything that the crawls need. `other_starts` are those of other topics, which some classifiers learn from."""
 
     experiment: Experiment
     provenance: Provenance
@@ -226,14 +218,14 @@ def prepared(web: RecordedWeb, setup: ExperimentSetup, settings: ComparisonSetti
     point = deciding_point(settings.by, pages)
     usable, unusable = ([*setup.strategies], []) if setup.strategies or settings.sweeps else _installed()
     entrants = contestants_of(usable, settings.sweeps, pages)
-    wished = setup.experiment(
+    requested = setup.experiment(
         web,
         chosen,
         strategies=tuple(each.spec for each in entrants),
         page_budget=pages,
         repeats=repeats_for(setup, len(chosen.topics)),
     )
-    experiment, planned, left_out = _planned(wished, web, may_leave_out=not setup.strategies)
+    experiment, planned, skipped_notes = _planned(requested, web, may_skip=not setup.strategies)
     for _, start in planned:
         check_length(start, point, pages, web.n_pages)
     return Prepared(
@@ -247,25 +239,25 @@ def prepared(web: RecordedWeb, setup: ExperimentSetup, settings: ComparisonSetti
             *budget_notes(setup.page_budget, pages, web.n_pages),
             *_skipped_notes(chosen.skipped),
             *unusable,
-            *left_out,
+            *skipped_notes,
         ),
     )
 
 
 def _installed() -> tuple[list[str], list[str]]:
-    """Every strategy that can be made, and a note on each of the others."""
+    """Every installed strategy that can be created, and a note on each of the others."""
     usable, notes = [], []
     for name in STRATEGIES.names():
         try:
             STRATEGIES.make(name)
             usable.append(name)
         except ScenthoundError as reason:
-            notes.append(f"Left out: {printable(name)}. {printable(reason)}")
+            notes.append(f"Skipped: {printable(name)}. {printable(reason)}")
     return usable, notes
 
 
 def _check_only_topic(topics: TopicChoice, chosen: ChosenTopics, starts: Starts) -> None:
-    """BadTopic if no crawl can start for the one topic there is: it cannot be skipped, as one of several can."""
+    """InvalidTopic if no crawl can start for the only topic, which cannot be skipped."""
     if len(chosen.topics) == 1 and (topics.ids or not chosen.others):
         starts.draw(chosen.topics[0], 0)
 
@@ -288,30 +280,30 @@ def _skipped_notes(skipped: Mapping[str, str]) -> list[str]:
     return [f"Skipped topics, because no crawl can start for them: {', '.join(map(printable, skipped))}."]
 
 
-def _planned(
-    wished: Experiment, web: RecordedWeb, *, may_leave_out: bool
-) -> tuple[Experiment, list[Planned], list[str]]:
-    """The starts of all topics; if need be without the strategies that cannot crawl for them, which are noted."""
+def _planned(requested: Experiment, web: RecordedWeb, *, may_skip: bool) -> tuple[Experiment, list[Planned], list[str]]:
+    """The starts of all topics; without strategies that cannot crawl for them, if they may be skipped."""
     try:
-        return wished, plan(wished, web), []
+        return requested, plan(requested, web), []
     except REFUSALS:
-        if not may_leave_out:
+        if not may_skip:
             raise
-    refused = {strategy: _refusal(replace(wished.only(strategy), repeats=1), web) for strategy in wished.strategies}
-    able = tuple(strategy for strategy, reason in refused.items() if not reason)
-    if not able:
-        return wished, plan(wished, web), []
-    experiment = replace(wished, strategies=able)
-    unable: dict[str, list[str]] = {}
+    refused = {
+        strategy: _refusal(replace(requested.only(strategy), repeats=1), web) for strategy in requested.strategies
+    }
+    usable = tuple(strategy for strategy, reason in refused.items() if not reason)
+    if not usable:
+        return requested, plan(requested, web), []
+    experiment = replace(requested, strategies=usable)
+    unusable: dict[str, list[str]] = {}
     for strategy, reason in refused.items():
         if reason:
-            unable.setdefault(reason, []).append(strategy)
-    notes = [f"Left out: {', '.join(strategies)}. {reason}" for reason, strategies in unable.items()]
+            unusable.setdefault(reason, []).append(strategy)
+    notes = [f"Skipped: {', '.join(strategies)}. {reason}" for reason, strategies in unusable.items()]
     return experiment, plan(experiment, web), notes
 
 
 def _refusal(alone: Experiment, web: RecordedWeb) -> str:
-    """Why one strategy cannot crawl; empty if it can."""
+    """Why a strategy cannot crawl; empty if it can."""
     try:
         plan(alone, web)
     except REFUSALS as reason:
@@ -320,7 +312,7 @@ def _refusal(alone: Experiment, web: RecordedWeb) -> str:
 
 
 def _other_starts(metric: Metric, experiment: Experiment, starts: Starts) -> tuple[Start, ...]:
-    """To draw the starts of all other topics takes a while, and only the classifiers of menczer2001 learn from them."""
+    """Starts of other topics, which take a while to draw; only the classifiers of menczer2001 learn from them."""
     if "classified" not in str(metric):
         return ()
     startable = [topic for topic in experiment.other_topics if can_start(starts, topic)]

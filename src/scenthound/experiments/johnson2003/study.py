@@ -140,8 +140,8 @@ def _topics_table(judged: ValidatedSearches) -> Table:
         caption="The topics",
         heads=("topic", "group", "good pages", "", *(f"{each} seed set" for each in SEED_SETS), "held out"),
         rows=tuple(rows),
-        note="Good pages are the share of the web's pages that the relevance model rates as good. A topic is dense if it "
-        "has more of them than the median topic of its group.",
+        note="Good pages are the share of the web's pages that the relevance model rates as good. A topic is dense if "
+        "it has more of them than the median topic of its group.",
     )
 
 

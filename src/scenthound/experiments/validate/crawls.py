@@ -1,7 +1,12 @@
-"""The crawls of a validation, made and measured in parallel processes.
+"""Make and measure the crawls of a validation: the measures of johnson2003, with true precision and recall beside them.
 
-A piece of work is one topic and one random seed: a crawl by every strategy from both seed sets, each cut at every
-budget. What comes back are measures and no traces. The number of processes changes nothing.
+A round is one topic and one random seed: a crawl by every strategy from both seed sets, cut at every page budget.
+
+Rules
+- Fitness is by the relevance model, as in the study. Precision and recall are by the pages known to belong to the
+  topic.
+- Recall is over known pages that are neither in the large seed set nor training pages.
+- Distances are from the seeds of the crawl, over the links that crawls see.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,15 +27,7 @@ from scenthound.metrics.retrieval import Precision, TargetRecall
 from scenthound.model import FloatArray, IntArray, LongArray, Progress, Topic, Trace, silent
 from scenthound.store.recorded_web import RecordedWeb
 
-# What is measured of one crawl of a validation: johnson2003's measures, and the true ones beside them.
-#
-# Rules
-# - Fitness is by the guide, as in the study. Precision and recall are by the pages known to belong to the topic;
-#   labels are for judges, so no crawl is told of them.
-# - Recall is of what there was to find: known pages that are neither in the large seed set nor taught to the guide.
-# - Distances are from the seeds that the crawl started from, over the links that crawls are shown.
-
-#: The numbers of a crawl, with what they are called in tables and pictures.
+#: The measures of a crawl, with their titles in tables and figures.
 MEASURES = {
     "fitness": "fitness (good pages by the relevance model)",
     "precision": "precision by known pages",
@@ -45,7 +42,7 @@ MEASURES = {
 
 @dataclass(frozen=True, slots=True)
 class CrawlMeasures:
-    """A crawl after a number of pages. What cannot be measured is not-a-number."""
+    """The measures of a crawl after a number of pages; NaN if undefined."""
 
     fitness: float
     precision: float
@@ -69,7 +66,7 @@ class CrawlMeasures:
 
 
 def ground_truth_of(web: RecordedWeb, topic: Topic, start: Start) -> GroundTruth:
-    """The pages known to belong to a topic, and those of them that its crawls have to find."""
+    """The pages known to belong to a topic, and those that its crawls should find."""
     relevant = known_relevant(web, topic)
     to_find = np.setdiff1d(relevant, np.array([*start.seeds, *start.training], dtype=np.int32))
     seeds = np.array(sorted(start.seeds), dtype=np.int32)
@@ -82,19 +79,19 @@ class CrawlMeasurer:
     def __init__(self, graph: PageGraph, seeds: Iterable[int], ground_truth: GroundTruth, threshold: float) -> None:
         self._graph = graph
         self._seeds: IntArray = np.fromiter(seeds, dtype=np.int32)
-        self._judgement = ground_truth
+        self._ground_truth = ground_truth
         self._threshold = threshold
         self._distance = distances_from(graph, self._seeds)
 
     def measures(self, trace: Trace, page_budget: int) -> CrawlMeasures:
-        """Of the first `page_budget` pages."""
+        """Measure the first `page_budget` pages."""
         pages = trace.pages[:page_budget]
         is_good = trace.relevance[:page_budget] >= self._threshold
         cohesiveness = cohesiveness_of(self._graph, self._seeds, pages, is_good)
         return CrawlMeasures(
             fitness=fitness(trace.relevance, self._threshold, page_budget),
-            precision=(Precision() @ page_budget)(trace, self._judgement),
-            recall=(TargetRecall() @ page_budget)(trace, self._judgement),
+            precision=(Precision() @ page_budget)(trace, self._ground_truth),
+            recall=(TargetRecall() @ page_budget)(trace, self._ground_truth),
             community_cohesiveness=cohesiveness.community,
             overall_cohesiveness=cohesiveness.overall,
             distances=DistanceHistogram.of(self._distance[pages]),
@@ -104,7 +101,7 @@ class CrawlMeasurer:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A piece of work: the crawls for one topic with one random seed, from parts of its large seed set."""
+    """The crawls for one topic with one random seed. `large` is the start with the large seed set."""
 
     topic: Topic
     large: Start
@@ -113,12 +110,12 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRound:
-    """A round, done: `measures[strategy][seed set][budget]`, in the order of the settings and of `SeedSet`."""
+    """A measured round: `measures[strategy][seed set][budget]`, in the order of the settings and of `SeedSet`."""
 
     topic: str
     seed: int
     measures: tuple[tuple[tuple[CrawlMeasures, ...], ...], ...]
-    good_share: float  #: of all pages in the web, by the guide
+    good_share: float  #: of all pages in the web, by the relevance model
 
 
 def rounds_of(settings: ValidationSettings, planned: Sequence[Planned]) -> list[Round]:
@@ -171,26 +168,22 @@ class RoundMeasurer:
         return self._good_shares[given.topic.id]
 
 
-# All measures of a validation as arrays, and the samples that are cut from them.
-#
-# The axes of an array are strategies, topics, seed sets, random seeds, budgets; histograms have distances behind
-# them.
-
 SEED_SETS = tuple(SeedSet)
 
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """What was measured of every crawl; the first strategy is the one that the others are held against."""
+    """The measures of every crawl, as arrays by strategy, topic, seed set, random seed and budget; histograms also by
+    distance. The first strategy is the baseline."""
 
     values: dict[str, FloatArray]
     distances: LongArray | FloatArray  #: counts, or their means over random seeds
     good_distances: LongArray | FloatArray
-    good_share: FloatArray  #: by topic: of all pages in the web, those that the guide calls good
+    good_share: FloatArray  #: by topic
 
     @classmethod
     def of(cls, settings: ValidationSettings, rounds: Iterable[MeasuredRound]) -> "Measurements":
-        """Rounds come in the order of topics and seeds."""
+        """From rounds in the order of topics and seeds."""
         done = list(rounds)
         n_topics, n_strategies = len(settings.topics), len(settings.all_strategies)
         crawls = np.empty((n_strategies, n_topics, len(SEED_SETS), settings.repeats, len(settings.budgets)), object)
@@ -205,21 +198,21 @@ class Measurements:
 
     @property
     def is_dense(self) -> list[bool]:
-        """By topic: whether more of the web's pages are good than for the median topic."""
+        """By topic: whether its share of good pages is above the median."""
         middle = float(np.median(self.good_share))
         return [share > middle for share in self.good_share.tolist()]
 
     def sample(
         self, measure: str, strategy: int, topics: Sequence[int], seed_set: SeedSet, budget: int
     ) -> PairedSample:
-        """A measure of a strategy's crawls, by topic and seed. Strategies, topics and budgets go by their places."""
+        """A measure of a strategy's crawls, by topic and seed. Strategies, topics and budgets are given by index."""
         place = SEED_SETS.index(seed_set)
         return PairedSample(self.values[measure][strategy, list(topics), place, :, budget])
 
     def difference(
         self, measure: str, strategy: int, topics: Sequence[int], budgets: Sequence[int], seed_sets: Sequence[SeedSet]
     ) -> PairedSample:
-        """How much more a strategy has than the one it is held against, in the mean over seed sets and budgets."""
+        """The difference of a strategy to the baseline, averaged over seed sets and budgets."""
         more = self.values[measure][strategy] - self.values[measure][0]
         cut = more[list(topics)][:, [SEED_SETS.index(each) for each in seed_sets]][..., list(budgets)]
         return PairedSample(cut.mean(axis=(1, 3)))

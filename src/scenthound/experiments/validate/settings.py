@@ -1,13 +1,17 @@
-"""What a validation is made of: strategies and the one they are held against, topics, seed sets, budgets (johnson2003
-section 3).
+"""The settings of a validation: strategies, baseline, topics, seed sets and page budgets (johnson2003 section 3).
 
 Rules
-- The large seed set is as many examples of a topic as `n_large`, or half of them where there are fewer than twice as
-  many; the others are held out. It is drawn once for a topic, and the guide learns from it and from nothing else.
-- The small one is a random part of the large one, another for each random seed; its share is `n_small / n_large`.
+- The large seed set has `n_large` examples of a topic, or half of the examples if there are fewer than twice as many;
+  the others are held out. It is drawn once per topic, and is all that the relevance model is trained on.
+- The small one is a random subset, another for each random seed; its share is `n_small / n_large`.
 - Longer crawls contain shorter ones, because neither strategy nor mode knows the page budget: one is made and cut.
-- Where the longest crawl would take more than half of the web, all budgets shrink in proportion, so that it takes half:
-  the more of a web a crawl takes, the less it says about the order it came in, and one that takes it all says nothing.
+- If the longest crawl would visit more than half of the web, all budgets are scaled down: the more of a web a crawl
+  visits, the less its order matters.
+- The topics that a search saw are in the training record of its file (`evolved:file=...`), by id: those it was trained
+  on, and those of earlier winners that it started with. None of them is ever called unseen. Notes say what a record
+  leaves open: another web, topics that are not in the topic file, strategies that were trained on other topics.
+- Unseen topics drawn at random share no example with topics trained on. A note says how many examples a topic shares
+  that was given as unseen.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +29,7 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.rank_file import read_rank_file, topic_ids
 
-#: Best-First in the study is the rank function that goes by the direct parents alone.
+#: Best-First in the study is the rank function of the direct parents only.
 BEST_FIRST = "rank_function:preset=best_first"
 JOHNSON2003_BUDGETS = (10_000, 20_000, 30_000)
 DEFAULT_REPEATS = 15
@@ -134,7 +138,7 @@ class ValidationSettings(ValidationProtocol):
 
 
 def fitting_budgets(wanted: tuple[int, ...], n_pages: int) -> tuple[int, ...]:
-    """The page budgets, or smaller ones in the same proportion if the longest is more than half of the web."""
+    """The page budgets, scaled down if the longest is more than half of the web."""
     if not wanted or 2 * wanted[-1] <= n_pages:
         return wanted
     fitting = tuple(budget * n_pages // (2 * wanted[-1]) for budget in wanted)
@@ -146,30 +150,16 @@ def fitting_budgets(wanted: tuple[int, ...], n_pages: int) -> tuple[int, ...]:
 
 
 def check_large(n_large: int, web: RecordedWeb) -> None:
-    """Refuse a large seed set of more pages than there are."""
+    """InvalidParameter if the large seed set is larger than the web."""
     try:
         check_start(n_large, web)
     except InvalidParameter as reason:
         raise InvalidParameter(f"{reason} Give a smaller --large.") from None
 
 
-# Which topics a validation is on: those that the strategies were evolved on, and those that no search ever saw.
-#
-# Rules
-# - What a search saw stands in the training record of its file (`evolved:file=...`): the topics that it was trained
-#   on, and those of earlier winners that it began with. A topic in any of these records is never called unseen, and
-#   one that none was trained on is not called trained on.
-# - A record knows topics by their ids. Of a file from another web, and of topics that the topic file lacks, a note
-#   says that more cannot be told.
-# - Topics trained on are those of all records together. Of a strategy that was not trained on all of them, a note
-#   says so.
-# - Topics drawn by lot share no example with those trained on, and a crawl can start for each of them. Of a topic
-#   that was named and does share examples, it is said how many.
-
-
 @dataclass(frozen=True, slots=True)
 class ValidationTopics:
-    """What came of it; `others` are all other topics of the file."""
+    """The topics of a validation; `others` are all other topics of the file."""
 
     trained: tuple[Topic, ...]
     unseen: tuple[Topic, ...]
@@ -179,10 +169,10 @@ class ValidationTopics:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What the file of an evolved strategy says of its search; nothing, if a person wrote it."""
+    """The training record of an evolved strategy; empty if the file was written by hand."""
 
     topics: tuple[str, ...] = ()
-    seeded_topics: tuple[str, ...] = ()  #: of the earlier winners that the search began with
+    seeded_topics: tuple[str, ...] = ()  #: topics of earlier winners that the search started with
     web_fingerprint: str | None = None
 
 
@@ -208,16 +198,16 @@ def trained_on(strategies: Iterable[str]) -> dict[str, Record]:
 
 
 def record_notes(records: Records, listed: Mapping[str, Topic], web_fingerprint: str) -> list[str]:
-    """What the records leave open about which topics are unseen."""
+    """Notes on what the records leave open about unseen topics."""
     notes = []
     for strategy, record in records.items():
         if record.web_fingerprint not in (None, web_fingerprint):
             notes.append(f"{strategy} was evolved on another web: topics of the same id are taken for the same topics.")
         missing = [topic_id for topic_id in (*record.topics, *record.seeded_topics) if topic_id not in listed]
         if missing:
-            told = ", ".join(map(repr, missing))
+            topics = ", ".join(map(repr, missing))
             notes.append(
-                f"{strategy} saw topics that are not in the file ({told}); unseen ones may share pages with them."
+                f"{strategy} saw topics that are not in the file ({topics}); unseen ones may share pages with them."
             )
     return notes
 
@@ -251,7 +241,7 @@ def chosen_topics(
 
 
 def untrained_notes(strategies: Iterable[str], trained: Sequence[str], records: Records) -> list[str]:
-    """Which strategies were not trained on topics that others were; nothing is known of it if no record names any."""
+    """Notes on strategies that were not trained on topics that others were trained on."""
     if not any(record.topics for record in records.values()):
         return []
     notes = []
@@ -259,7 +249,7 @@ def untrained_notes(strategies: Iterable[str], trained: Sequence[str], records: 
         strange = [topic_id for topic_id in trained if topic_id not in records.get(strategy, Record()).topics]
         if strange:
             topics = f"topic{'s' if len(strange) > 1 else ''} {', '.join(map(repr, strange))}"
-            notes.append(f"{strategy} was not trained on {topics}: what it does there is no training performance.")
+            notes.append(f"{strategy} was not trained on {topics}: its results there are not training performance.")
     return notes
 
 
@@ -281,7 +271,7 @@ def _check_unseen(unseen: Iterable[str], trained: Iterable[str], records: Record
                     f"Topic {topic_id!r} is not unseen: {strategy} was trained on it; give it with --topic."
                 )
             if topic_id in record.seeded_topics:
-                raise InvalidTopic(f"Topic {topic_id!r} is not unseen: {strategy} began with winners trained on it.")
+                raise InvalidTopic(f"Topic {topic_id!r} is not unseen: {strategy} started with winners trained on it.")
         if topic_id in trained:
             raise InvalidTopic(f"Topic {topic_id!r} cannot be both trained on and unseen.")
 
@@ -295,7 +285,7 @@ def _is_fresh(topic: Topic, seen_pages: set[int], starts: Starts) -> bool:
 
 
 def _drawn(topics: list[Topic], most: int) -> list[str]:
-    """By lot, and the same ones every time."""
+    """Draw topics at random, but always the same ones."""
     drawn = set(Random("unseen").sample([topic.id for topic in topics], min(most, len(topics))))
     return [topic.id for topic in topics if topic.id in drawn]
 
@@ -304,4 +294,4 @@ def _overlaps(unseen: Iterable[Topic], seen_pages: set[int], starts: Starts) -> 
     for topic in unseen:
         n_shared = len(seen_pages.intersection(starts.example_pages(topic)))
         if n_shared:
-            yield f"Topic {topic.id!r} is called unseen, but shares {n_shared:,} examples with topics trained on."
+            yield f"Topic {topic.id!r} is given as unseen, but shares {n_shared:,} examples with topics trained on."

@@ -1,6 +1,17 @@
-"""Validation of evolved strategies, paired with Best-First, on topics trained on and unseen (johnson2003 section 3).
+"""Validate evolved strategies against Best-First, on topics trained on and unseen (johnson2003 section 3).
 
-From files to measurements and verdicts; `report/validations/folder` writes them down.
+A finding of the study (H17 to H20) consists of claims, which `experiments/findings.py` decides. Each claim is a
+difference to Best-First, averaged over both seed sets. With fewer than five topics, intervals and tests are over random
+seeds, from five topics on over topics.
+
+Our interpretation of the findings
+- H17: COMM_OUT > PARENT_1 > COMM_IN, each at least twice HUB and AUTHORITY ("far above"). The weights are of one search
+  and have no interval. There is no verdict on a search that is smaller than the study's (individuals, generations or
+  crawls per individual), or whose file does not say how large it was.
+- H18: higher fitness at every budget but the largest, and at the largest on dense topics only. A topic is dense if its
+  share of good pages is above the median of the validation; a single topic is neither dense nor sparse.
+- H19: more cohesive, as a community and overall, averaged over budgets.
+- H20: a smaller mean distance from the seeds at the largest budget.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,17 +57,9 @@ from scenthound.strategies.rank_function import RankFunction
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 from scenthound.topics.files import read_topics
 
-# H17 of johnson2003: which scores weigh most in rank rules that a search came to.
-#
-# Rules
-# - COMM_OUT > PARENT_1 > COMM_IN, and "far above" HUB and AUTHORITY: at least twice the larger of the two.
-# - The weights are of one search. They have no interval, and another search may end elsewhere; every verdict says so.
-# - A search that is smaller than the study's, by individuals, generations or crawls of each individual, may have
-#   ended anywhere: there is no verdict. Nor is there one on a file that does not tell how it was searched.
-
-#: Our reading of "far above".
+#: Our interpretation of "far above".
 FAR_ABOVE = 2.0
-#: The scores that H17 is about, and what it says of them.
+#: The scores of H17, and its claim.
 H17_SCORES = ("comm_out", "parent_1", "comm_in", "hub", "authority")
 H17_SAYS = (
     "COMM_OUT weighs more than PARENT_1, PARENT_1 more than COMM_IN, and each at least twice as much as HUB and as "
@@ -67,11 +70,11 @@ ONE_SEARCH = "The weights are of one search and have no interval"
 
 @dataclass(frozen=True, slots=True)
 class SearchSize:
-    """How much a search tried; one that was broken off has only the generations that it came to."""
+    """The size of a search; `generations` are those that were completed."""
 
     individuals: int
     generations: int
-    crawls: int  #: of each individual, for each topic
+    crawls: int  #: per individual and topic
 
     def is_as_large_as(self, other: "SearchSize") -> bool:
         return (
@@ -87,24 +90,24 @@ OF_THE_STUDY = SearchSize(individuals=50, generations=50, crawls=3)
 
 @dataclass(frozen=True, slots=True)
 class EvolvedRules:
-    """What a search came to; `size` is None if nobody knows."""
+    """The result of a search; `size` is None if unknown."""
 
     rules: RankRules
     size: SearchSize | None
 
 
 def evolved_rules(strategy: str) -> EvolvedRules | None:
-    """The rules of a strategy that was evolved; None for others."""
+    """The rules of an evolved strategy; None for others."""
     choice, made = STRATEGIES.parse(strategy), STRATEGIES.make(strategy)
     if choice.name != "evolved" or not isinstance(made, RankFunction):
         return None
     file = STRATEGIES.values(choice).get("file")
-    # Without a file it is the individual that the study's own search came to.
+    # Without a file it is the published individual.
     return EvolvedRules(made.rules, _search_size(file) if isinstance(file, str) else OF_THE_STUDY)
 
 
 def _search_size(file: str) -> SearchSize | None:
-    """As the training record of a file has it, which is free to have anything."""
+    """The size according to the training record of a file, which may contain anything."""
     found = read_rank_file(file)
     search, crawls = found.training.get("search"), found.training.get("crawls")
     if not isinstance(search, str) or not isinstance(crawls, int):
@@ -118,7 +121,7 @@ def _search_size(file: str) -> SearchSize | None:
 
 
 def weight_claims(evolved: EvolvedRules) -> Iterator[Claim]:
-    """H17, for each of the rules."""
+    """H17 for each of the rules."""
     weights = evolved.rules.weights
     for number, row in enumerate(weights, 1):
         weight = dict(zip(SCORE_NAMES, row, strict=True))
@@ -150,20 +153,6 @@ def _told(size: SearchSize) -> str:
     return f"{size.individuals} individuals, {size.generations} generations and {crawls}"
 
 
-# What a validation says of the findings of johnson2003 (SPEC section 7, H17 to H20).
-#
-# A finding is made of claims, which `lab/findings` decides. Each claim is a difference to Best-First, the mean over
-# both seed sets. With fewer than five topics intervals and tests are over random seeds, from five topics on they are
-# over topics.
-#
-# Readings of ours
-# - H17: in `evolved_weights`.
-# - H18: higher fitness at every budget but the largest, and at the largest on dense topics only. A topic is dense if
-#   a larger share of the web's pages is good than for the median topic of the validation; with one topic that stays
-#   open.
-# - H19: more cohesive, as a community and overall, in the mean over budgets.
-# - H20: a smaller mean distance from the seeds at the largest budget.
-
 PROTOCOL = "johnson2003"
 #: What each finding says of evolved strategies.
 SAYS = {
@@ -176,7 +165,7 @@ SAYS = {
 
 @dataclass(frozen=True, slots=True)
 class ValidatedFinding(Finding):
-    """A finding of the study, put to one strategy on one group of topics (empty: on none)."""
+    """A finding of the study for one strategy on one group of topics (empty: none)."""
 
     strategy: str
     topics: str
@@ -248,7 +237,7 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What a validation came to. `starts` are the large seed sets, in the order of the topics."""
+    """A finished validation. `starts` are the large seed sets, in the order of the topics."""
 
     settings: ValidationSettings
     web: Path
@@ -329,7 +318,7 @@ def validate(
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Validation:
-    """Make all crawls, measure them, and put the findings of the study to the test."""
+    """Make and measure all crawls, and test the findings of the study."""
     planned = plan(replace(settings.experiment, repeats=1), recorded)
     for _, start in planned:
         check_seeds(start, settings.budgets[0], "--large")
