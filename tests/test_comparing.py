@@ -178,11 +178,11 @@ def test_the_other_figures_are_means_over_the_same_crawls():
 def test_observations_are_starts_until_there_are_five_topics():
     few = measured([[[0.1, 0.3], [0.5, 0.7]]])
     assert few.observations.tolist() == [pytest.approx([0.3, 0.5])]
-    assert "2 topics from 2 random starts each" in describe_scope(few)
+    assert "2 topics were observed from 2 random starts each" in describe_scope(few)
     many = measured([[[topic / 10, topic / 5] for topic in range(5)]])
     assert many.observations.tolist() == [pytest.approx([0, 0.15, 0.3, 0.45, 0.6])]
     assert "5 topics, each the mean of 2 random starts" in describe_scope(many)
-    assert "nothing about other topics" in describe_scope(measured([[[0.1, 0.2]]]))
+    assert "not to other topics" in describe_scope(measured([[[0.1, 0.2]]]))
 
 
 def test_one_start_has_no_spread_and_no_test():

@@ -134,7 +134,7 @@ def test_who_cannot_crawl_for_the_topic_is_left_out_unless_it_was_named(compare,
     done = compare(replace(settings, strategies=(), relevance=None), ids=(), topics=tmp_path / "told.jsonl")
     assert {each.spec for each in done.contestants}.isdisjoint({"otie", "link_context", "evolved"})
     assert any(note.startswith("Skipped: evolved, hub_otie, link_context, otie, rank_function.") for note in done.notes)
-    with pytest.raises(InvalidTopic, match="goes by the words of its keywords"):
+    with pytest.raises(InvalidTopic, match="uses the words of its keywords"):
         compare(replace(settings, strategies=("infospiders",)), ids=(), topics=tmp_path / "one.jsonl")
 
 
@@ -171,7 +171,7 @@ def test_a_metric_without_a_value_is_refused_before_the_first_crawl(compare, pla
     for by in ("mean_similarity", "rank"):
         with pytest.raises(InvalidTopic, match=f"There is no {by} for topic 'bare', which needs a description"):
             compare(replace(SMALL, by=by), ids=(), topics=tmp_path / "bare.jsonl", cache=tmp_path / "none")
-    with pytest.raises(InvalidTopic, match="set some aside with --judge N"):
+    with pytest.raises(InvalidTopic, match="set examples aside with --judge N"):
         compare(replace(SMALL, by="harvest"), cache=tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
@@ -182,7 +182,7 @@ def test_a_topic_without_the_metric_is_left_out_and_named(compare, tmp_path):
     write_topics(tmp_path / "two.jsonl", [*topics, Topic("bare", ("balloon",), examples=examples)])
     done = compare(replace(SMALL, by="mean_similarity"), ids=("bare", "told"), topics=tmp_path / "two.jsonl")
     assert done.measured.topics == ("told",)
-    assert any("left out: bare. It needs a description" in note for note in done.notes)
+    assert any("skipped: bare. It needs a description" in note for note in done.notes)
     assert "--topic told" in done.command
 
 
@@ -337,7 +337,7 @@ def test_a_folder_is_written_and_taken_up_again_and_what_is_not_ours_is_left_alo
     # There is no sweep any more, so its pictures would tell of another comparison.
     assert not {"sweep.svg", "sweep.png"} & {entry.name for entry in out.iterdir()}
     (out / "letter.txt").write_text("mine")
-    with pytest.raises(InvalidInput, match=r"something else in it than a comparison, letter\.txt for one"):
+    with pytest.raises(InvalidInput, match=r"not part of a comparison, such as letter\.txt"):
         compare_into(out, *plain.on(place / "web", choice), workers=1)
 
 

@@ -99,7 +99,7 @@ def compared(place, tmp_path, settings=ALL, **more):
         ("FailsAtOnce", "ZeroDivisionError"),
         ("FailsLate", "too late"),
         ("Peeks", "It reached for the answer."),
-        ("CannotBeMade", "The strategy odd cannot be made"),
+        ("CannotBeMade", "The strategy odd cannot be constructed"),
         ("NoSuchClass", "The strategy 'odd' cannot be loaded"),
         ("NeedsNoSuchGuide", "No relevance model 'oracle_of_delphi'"),
     ],

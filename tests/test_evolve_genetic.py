@@ -130,6 +130,6 @@ def test_bits_are_driven_to_ones():
 
 def test_a_negative_fitness_has_no_share_of_the_wheel():
     search = new_search("johnson2003:population=2")
-    with pytest.raises(PluginError, match=r"a fitness of -0\.5 has no share of the wheel; tell 0 or more"):
+    with pytest.raises(PluginError, match=r"a fitness of -0\.5 cannot be used for roulette selection; give 0 or more"):
         search.tell([0.5, -0.5])
     search.tell([0.5, 0.5])

@@ -78,7 +78,7 @@ def test_a_topic_without_a_page_in_the_web_is_refused_or_skipped(web_path, tmp_p
 def test_more_start_pages_than_the_web_has_are_refused(web_path, topics_file, tmp_path):
     n_pages = RecordedWeb.open(web_path).n_pages
     with pytest.raises(
-        InvalidParameter, match=rf"start is {n_pages + 1}, and the web has {n_pages} pages: start from fewer"
+        InvalidParameter, match=rf"start is {n_pages + 1}, and the web has {n_pages} pages: use fewer start pages"
     ):
         simulated(web_path, topics_file, tmp_path / "run", n_start=n_pages + 1)
     assert not (tmp_path / "run").exists()

@@ -100,7 +100,7 @@ def test_unseen_topics_share_no_example_with_those_searched_on(web, tmp_path):
     assert len(taken.unseen) == 6
     assert 20 not in sizes_of(taken.unseen)
     assert set(taken.unseen).isdisjoint(taken.searched)
-    assert any(note.startswith("6 unseen topics stand for the 9 wanted") for note in taken.notes)
+    assert any(note.startswith("6 unseen topics instead of the 9 wanted") for note in taken.notes)
 
 
 @pytest.mark.parametrize(("topics_max", "n_unseen"), [(None, 4), (2, 2)])

@@ -156,7 +156,7 @@ def test_nothing_is_written_through_links(folder: Path, tmp_path: Path) -> None:
     labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
     (tmp_path / "elsewhere").mkdir()
     (folder / "relevance_models").symlink_to(tmp_path / "elsewhere")
-    with StoredCrawl.open(folder) as crawl, pytest.raises(InvalidInput, match="relevance_models is a link"):
+    with StoredCrawl.open(folder) as crawl, pytest.raises(InvalidInput, match="relevance_models is a symbolic link"):
         write_training(folder, training_pages(crawl, labels))
     (folder / LABELS_FILE).unlink()
     (folder / LABELS_FILE).symlink_to(tmp_path / "elsewhere" / "labels")

@@ -91,5 +91,5 @@ def test_neighbours_are_taken_by_their_in_degree(tmp_path):
 def test_the_default_number_of_start_pages_serves_small_webs_and_a_larger_one_is_refused():
     web = SyntheticWeb({"a": ["b", "c"]}).recorded
     check_start(DEFAULT_START, web)
-    with pytest.raises(InvalidParameter, match=r"start is 11, and the web has \d pages: start from fewer\."):
+    with pytest.raises(InvalidParameter, match=r"start is 11, and the web has \d pages: use fewer start pages\."):
         check_start(DEFAULT_START + 1, web)

@@ -60,9 +60,9 @@ def test_compressed_files_are_read(tmp_path):
     [
         ("http://a.test/,yes\nhttp://b.test/,perhaps\n", "line 2: the label is 'perhaps'; write yes or no"),
         ("url,label\n,yes\n", "line 2: neither a url nor a score"),
-        ("score,label\nhigh,yes\n", "line 2: the score is 'high', which is no usable number"),
-        ("score,label\n1e308,yes\n", "which is no usable number"),
-        ("score,label\nnan,yes\n", "which is no usable number"),
+        ("score,label\nhigh,yes\n", "line 2: the score is 'high', which is not a valid number"),
+        ("score,label\n1e308,yes\n", "which is not a valid number"),
+        ("score,label\nnan,yes\n", "which is not a valid number"),
         ("http://a.test/,yes,0\n", "the weight is 0; it must be more than 0"),
         ("0.5,yes\n,no\n", "line 2: the score is|neither a url"),
         ("url,score,label\nhttp://a.test/,,yes\n,0.5,no\n", "some lines have a score and some a URL"),

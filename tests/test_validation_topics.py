@@ -35,9 +35,7 @@ def test_a_search_has_seen_what_the_winners_that_it_began_with_were_trained_on(w
     file.write_text('formula = "PARENT_1"\n[training]\ntopics = ["balloon"]\nseeded_topics = ["train"]\n')
     records = trained_on([f"evolved:file={file}"])
     assert list(records.values()) == [Record(("balloon",), ("train",))]
-    with pytest.raises(
-        InvalidTopic, match=r"'train' is not unseen: .* started with winners trained on it"
-    ):
+    with pytest.raises(InvalidTopic, match=r"'train' is not unseen: .* started with winners trained on it"):
         taken(web_path, records, unseen_topics=("train",))
     found = taken(web_path, records, unseen_max=9)
     assert [each.id for each in found.trained] == ["balloon"]
@@ -72,7 +70,7 @@ def test_a_training_record_without_a_list_of_topics_is_refused(tmp_path):
 def test_topics_trained_on_are_those_of_the_records_unless_named(web_path, tmp_path):
     records = {"evolved": Record(("train", "lost"))}
     assert [each.id for each in taken(web_path, records).trained] == ["train"]
-    with pytest.raises(InvalidTopic, match=r"'balloon' is none that the strategies were trained on \(lost, train\)"):
+    with pytest.raises(InvalidTopic, match=r"'balloon' is not one that the strategies were trained on \(lost, train\)"):
         taken(web_path, records, trained=("balloon",))
 
 
@@ -94,7 +92,7 @@ def test_where_no_file_says_what_was_trained_on_the_caller_is_believed():
 def test_a_topic_that_a_search_saw_is_never_called_unseen(web_path, tmp_path):
     with pytest.raises(InvalidTopic, match="'train' is not unseen: evolved was trained on it"):
         taken(web_path, {"evolved": Record(("train",))}, unseen_topics=("train",))
-    with pytest.raises(InvalidTopic, match="'train' cannot be trained on and unseen"):
+    with pytest.raises(InvalidTopic, match="'train' cannot be both trained on and unseen"):
         taken(web_path, {}, trained=("train",), unseen_topics=("train",))
 
 

@@ -94,7 +94,7 @@ def test_a_search_smaller_than_the_study_has_no_verdict_whatever_its_weights(siz
 
 def test_a_file_that_does_not_tell_of_its_search_has_no_verdict():
     claim = weighed(None, **PUBLISHED)
-    assert (claim.verdict, "the file does not tell how large the search was" in claim.why) == (OPEN, True)
+    assert (claim.verdict, "the file does not say how large the search was" in claim.why) == (OPEN, True)
 
 
 ROW = "{{generation = {}, best = 0.5, mean = 0.4, evaluations = 100}}"
