@@ -120,7 +120,7 @@ class _Bench:
             self._scores,
             rng=Random(1),
             page_budget=page_budget,
-            shown=self._shown,
+            links=self._shown,
             mode=parse_mode(mode),
             plain=plain,
         )

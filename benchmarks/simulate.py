@@ -40,7 +40,7 @@ def _measure(choice: str, web: RecordedWeb, jobs: list[tuple[tuple[int, ...], Pa
     def crawl_all() -> tuple[float, int, int]:
         before_s = process_time()
         crawls = [
-            simulate(web, STRATEGIES.make(choice), seeds, scores, rng=Random(1), page_budget=PAGE_BUDGET, shown=shown)
+            simulate(web, STRATEGIES.make(choice), seeds, scores, rng=Random(1), page_budget=PAGE_BUDGET, links=shown)
             for seeds, scores in jobs
         ]
         visits = sum(len(crawl.pages) for crawl in crawls)

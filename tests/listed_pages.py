@@ -32,7 +32,7 @@ class Listed:
         self.n_out += len(taken)
         return taken
 
-    def n_waiting(self):
+    def n_queued(self):
         return len(self.waiting)
 
     def host(self, page):

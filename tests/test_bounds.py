@@ -165,7 +165,7 @@ def test_no_crawl_comes_to_its_first_wanted_page_sooner(web, seed):
     best = greedy_oracle(page_graph(web.recorded, shown), start_of(web, "p0"), wanted, page_budget=99).pages
     assert len(set(best.tolist())) == len(best)
     for strategy in (BreadthFirst(), BestFirst()):
-        crawl = simulate(web.recorded, strategy, [0], web.scores(), rng=rng, page_budget=99, shown=shown, plain=True)
+        crawl = simulate(web.recorded, strategy, [0], web.scores(), rng=rng, page_budget=99, links=shown, plain=True)
         # Both come to every page that can be reached.
         assert sorted(crawl.pages) == sorted(best)
         first, theirs = (pages_until_first(web, pages, wanted) for pages in (best, crawl.pages))

@@ -110,7 +110,7 @@ def test_plug_ins_are_listed_with_their_parameters(command, scenthound):
             "maximum": None,
             "minimum_excluded": False,
             "maximum_excluded": False,
-            "words": [],
+            "choices": [],
         }
         assert names["rank_function"]["presets"]["best_first"]["parent_1"] == 1
         assert (names["otie"]["relevance_model"], names["otie"]["bytes_per_link_seen"]) == ("svm", 0)

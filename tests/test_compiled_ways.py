@@ -168,7 +168,7 @@ def test_a_crawl_that_a_score_starts_does_not_disturb_the_one_that_asked():
         """Scores that crawl the same web, by the same links, whenever they are asked."""
 
         def page(self, page):
-            simulate(web.recorded, Opic(), [page], given, rng=Random(0), page_budget=9, shown=shown)
+            simulate(web.recorded, Opic(), [page], given, rng=Random(0), page_budget=9, links=shown)
             return given.page(page)
 
         def __getattr__(self, name):

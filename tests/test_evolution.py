@@ -84,7 +84,7 @@ def test_crawl_k_has_the_randomness_of_random_seed_k_and_the_start_of_seed_0(top
             relevance_models_for(experiment, web).scores("rank_function", topic, start),
             rng=Random(f"crawl/{k}/balloon"),
             page_budget=40,
-            shown=VisibleLinks(web),
+            links=VisibleLinks(web),
             mode=parse_mode("roulette:size=6,refill_at=3"),
         )
         worth.append((crawl.relevance >= 0.5).sum() / 40)

@@ -181,7 +181,7 @@ def test_plug_ins_need_neither_a_constructor_nor_annotations():
 
 
 def test_annotations_that_cannot_be_read_are_told_in_one_line():
-    with pytest.raises(PluginError, match="Puzzling: its annotations cannot be read: NameError"):
+    with pytest.raises(PluginError, match="Puzzling: cannot read its annotations: NameError"):
         Puzzling()
 
 

@@ -105,7 +105,7 @@ def test_links_that_ask_not_to_be_followed_are_not_followed():
 
     def run(**rules):
         return simulate(
-            web, BreadthFirst(), [0], scores, rng=Random(0), page_budget=9, shown=VisibleLinks(web, **rules), plain=True
+            web, BreadthFirst(), [0], scores, rng=Random(0), page_budget=9, links=VisibleLinks(web, **rules), plain=True
         )
 
     assert names(web, run()) == ["a", "c"]
@@ -117,7 +117,7 @@ def test_in_a_closed_world_links_that_leave_it_are_hidden():
     scores = PageScores(web, Cosine().for_topic(Topic("t", ("balloon",)), web))
     opened, closed = (
         simulate(
-            web, BreadthFirst(), [0], scores, rng=Random(0), page_budget=9, shown=VisibleLinks(web, closed_world=yes)
+            web, BreadthFirst(), [0], scores, rng=Random(0), page_budget=9, links=VisibleLinks(web, closed_world=yes)
         )
         for yes in (False, True)
     )
@@ -232,7 +232,7 @@ def test_the_same_page_is_not_got_twice():
     window.seeds([0])
     told(window, 0)
     assert window.get(1) is MissReason.REPEATED
-    with pytest.raises(PluginError, match="Page 0 was asked for twice"):
+    with pytest.raises(PluginError, match="Page 0 was requested twice"):
         window.get(0)
 
 
@@ -343,9 +343,7 @@ class AnswersWithNothing(BreadthFirst):
         return None
 
 
-@pytest.mark.parametrize(
-    ("strategy", "says"), [(Insists, "asked for twice"), (AnswersWithNothing, "not with NoneType")]
-)
+@pytest.mark.parametrize(("strategy", "says"), [(Insists, "requested twice"), (AnswersWithNothing, "not NoneType")])
 def test_a_strategy_that_breaks_its_contract_is_stopped(strategy, says):
     with pytest.raises(PluginError, match=says):
         crawl(SyntheticWeb({"a": ["b"]}), strategy())
@@ -384,5 +382,5 @@ def test_a_score_beyond_its_range_is_refused(score):
             return score
 
     web = recorded(a="<p>balloon")
-    with pytest.raises(PluginError, match="scores lie between 0 and 1"):
+    with pytest.raises(PluginError, match="scores must be between 0 and 1"):
         scores_for(Topic("t", ("balloon",)), Wild(), web).page(0)

@@ -161,7 +161,7 @@ class Ground:
             *(self.web, made, self.seeds, scores or self.scores),
             rng=Random(seed),
             page_budget=page_budget,
-            shown=self.shown,
+            links=self.shown,
             mode=parse_mode(mode),
             **options,
         )

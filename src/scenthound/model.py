@@ -1,4 +1,4 @@
-"""The nouns that every room of the house shares. Frozen values, no behaviour beyond reading them."""
+"""The values that all packages share: frozen dataclasses without behaviour."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
-#: Told how far long work has come: the share done (0 to 1) and a few words for people.
+#: Reports the progress of long work: the fraction done (0 to 1) and a short text.
 Progress = Callable[[float, str], None]
 
 
-def silent(_share: float, _words: str) -> None:
-    """The progress of work that nobody watches."""
+def silent(_fraction: float, _text: str) -> None:
+    """Report nothing."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -70,9 +70,9 @@ class Topic:
 class Links:
     """The out-links of one page in page order, duplicates included.
 
-    `pages` are numbers that the run's URL table gave out in order of discovery, so a number tells nothing about
-    the page behind it. `predicted` is the relevance that the words around each link promise, `anchors` that of its
-    anchor alone; they are there only for strategies that ask for them.
+    `pages` are numbers that the crawl's URL table assigns in order of discovery, so a number reveals nothing about the
+    page. `predicted` is the relevance of the words around each link, `anchors` that of its anchor only; they are None
+    for strategies that do not need them.
     """
 
     pages: IntArray
@@ -86,7 +86,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One page that was got: all that a strategy learns of it."""
+    """A fetched page: everything that a strategy learns about it."""
 
     page: int
     relevance: float
@@ -95,7 +95,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """A page the crawl starts from."""
+    """A start page of a crawl."""
 
     page: int
     host: int
@@ -103,7 +103,7 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The ordered pages of one crawl. `pages` are ids of the recorded web the crawl ran on."""
+    """The pages of one crawl in order. `pages` are page numbers of the recorded web."""
 
     topic: str
     strategy: str

@@ -34,8 +34,7 @@ Value = int | float | str | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The least and the greatest value that a parameter may have; None is no bound. With `above` the value must be
-    greater than `low`, with `below` less than `high`."""
+    """The valid range of a parameter; None: no bound. `above` excludes `low` itself, `below` excludes `high`."""
 
     low: float | None = None
     high: float | None = None
@@ -67,21 +66,21 @@ class Parameter:
     default: Value
     optional: bool
     bounds: Bounds
-    words: tuple[str, ...] = ()  #: all that it may be, where that is a word out of a few
+    choices: tuple[str, ...] = ()  #: the valid strings, if only some are valid
 
     def __str__(self) -> str:
-        return f"{self.name}={written(self.default)}"
+        return f"{self.name}={format_value(self.default)}"
 
     @property
     def range(self) -> str:
-        """What it may be, in words."""
-        if self.words or self.kind is bool:
-            return " or ".join(self.words or ("true", "false"))
+        """The valid values, as text."""
+        if self.choices or self.kind is bool:
+            return " or ".join(self.choices or ("true", "false"))
         what = "any text" if self.kind is str else str(self.bounds)
         return f"{what}{' or none' if self.optional else ''}"
 
     def parse(self, text: str, owner: str) -> Value:
-        """Read a value as a person wrote it, or say what is wrong with it."""
+        """Parse and check a value."""
         if self.optional and text.lower() == "none":
             return None
         try:
@@ -94,45 +93,47 @@ class Parameter:
         return value
 
     def check(self, value: Value, owner: str) -> None:
-        """Refuse a value that the parameter may not have."""
+        """Raise UsageError for an invalid value."""
         if value is None and self.optional:
             return
         if not isinstance(value, _KINDS.get(self.kind, object)):
             raise InvalidParameter(
-                f"{owner}: {self.name}={written(value)} should be a value of type {self.kind.__name__}."
+                f"{owner}: {self.name}={format_value(value)} should be a value of type {self.kind.__name__}."
             )
-        if self.words and value not in self.words:
-            raise UnknownName.among(f"value of {owner}: {self.name}", str(value), self.words)
+        if self.choices and value not in self.choices:
+            raise UnknownName.among(f"value of {owner}: {self.name}", str(value), self.choices)
         if isinstance(value, int | float | np.number) and (not math.isfinite(value) or float(value) not in self.bounds):
-            raise InvalidParameter(f"{owner}: {self.name}={written(value)} is out of range; it must be {self.range}.")
+            raise InvalidParameter(
+                f"{owner}: {self.name}={format_value(value)} is out of range; it must be {self.range}."
+            )
 
 
-#: What the values of a parameter must be instances of; numbers of numpy are numbers.
+#: The types that the values of a parameter must have; numpy numbers are numbers.
 _KINDS: dict[type, Any] = {int: Integral, float: Real, bool: (bool, np.bool_), str: str}
-#: The key under which a set of values is chosen by its name.
+#: The key of a named set of values.
 PRESET = "preset"
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A plug-in and the parameters chosen for it."""
+    """A plug-in with parameters."""
 
     name: str
     parameters: tuple[tuple[str, Value], ...] = ()
 
     def __str__(self) -> str:
-        chosen = ",".join(f"{key}={written(value)}" for key, value in self.parameters)
+        chosen = ",".join(f"{key}={format_value(value)}" for key, value in self.parameters)
         return f"{self.name}:{chosen}" if chosen else self.name
 
 
-def written(value: Value) -> str:
-    """A value as a person would write it."""
+def format_value(value: Value) -> str:
+    """The text of a value."""
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
 def check_arguments(factory: Callable[..., Any], owner: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-    """Refuse arguments that are out of the range of the parameter they are meant for, as `Registry.parse` does."""
+    """Raise UsageError for arguments out of range, as `Registry.parse` does."""
     parameters = _known_parameters(factory)
     for name, value in _signature(factory).bind_partial(*args, **named).arguments.items():
         if name in parameters:
@@ -140,7 +141,7 @@ def check_arguments(factory: Callable[..., Any], owner: str, args: tuple[Any, ..
 
 
 def all_arguments(factory: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
-    """The value of each parameter, given or by default."""
+    """The value of each parameter, defaults included."""
     bound = _signature(factory).bind_partial(*args, **named)
     bound.apply_defaults()
     return bound.arguments
@@ -148,22 +149,22 @@ def all_arguments(factory: Callable[..., Any], args: tuple[Any, ...], named: Map
 
 @lru_cache
 def _known_parameters(factory: Callable[..., Any]) -> dict[str, Parameter]:
-    """The parameters of a factory that can be chosen, which are those with a default."""
+    """The parameters of a factory that have a default."""
     arguments = _signature(factory).parameters.values()
     try:
         hints = typing.get_type_hints(_called(factory), include_extras=True)
     except Exception as error:
-        raise PluginError.by(error, f"{factory.__name__}: its annotations cannot be read") from error
+        raise PluginError.by(error, f"{factory.__name__}: cannot read its annotations") from error
     return {each.name: _parameter(each, hints) for each in arguments if each.default is not inspect.Parameter.empty}
 
 
 def _called(factory: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that takes the arguments of a factory."""
+    """The function that receives the arguments of a factory."""
     return factory.__init__ if inspect.isclass(factory) else factory
 
 
 def _signature(factory: Callable[..., Any]) -> inspect.Signature:
-    """What a factory takes. Of a class that is what its constructor takes, without the object itself."""
+    """The signature of a factory, for a class that of its constructor without `self`."""
     if not inspect.isclass(factory):
         return inspect.signature(factory)
     if factory.__init__ is object.__init__:
@@ -386,7 +387,7 @@ class Registry(Generic[Plugin]):
             raise InvalidParameter(f"The {self.kind} {cls.__qualname__} is incomplete: define {missing}.")
 
     def values(self, choice: Choice) -> dict[str, Value]:
-        """The keyword arguments that a choice stands for: those of its preset, overridden by those given beside it."""
+        """The keyword arguments of a choice: those of its preset, overridden by its own."""
         given = dict(choice.parameters)
         preset = given.pop(PRESET, None)
         return {**self.presets(choice.name)[preset], **given} if isinstance(preset, str) else given
@@ -471,10 +472,10 @@ def _same(item: Plugin) -> Plugin:
 
 @dataclass(frozen=True, slots=True)
 class NamedValue:
-    """A value whose dataclass has parameters as fields, each with a default, and that prints as it parses."""
+    """A value whose dataclass fields are parameters, each with a default. It prints as it parses."""
 
     name: ClassVar[str]
-    #: One line for whoever lists such values.
+    #: One line for lists of such values.
     summary: ClassVar[str]
     presets: ClassVar[Mapping[str, Mapping[str, Value]]] = {}
 
@@ -482,7 +483,7 @@ class NamedValue:
         check_arguments(type(self), self.name, (), {each.name: getattr(self, each.name) for each in fields(self)})
 
     def __str__(self) -> str:
-        """Parameters that have their default are left out, so that equal values are written alike."""
+        """Parameters with default values are left out, so that equal values have equal texts."""
         values = ((each.name, getattr(self, each.name), each.default) for each in fields(self))
         return str(Choice(self.name, tuple((name, value) for name, value, default in values if value != default)))
 

@@ -9,7 +9,7 @@ import typer
 
 from scenthound.cli.tables import print_table
 from scenthound.errors import PluginError
-from scenthound.registry import written
+from scenthound.registry import format_value
 from scenthound.ui.formats import json_text
 
 if TYPE_CHECKING:
@@ -145,12 +145,12 @@ def _row(registry: Registry[Any], name: str) -> list[str]:
 def _print_plugin(registry: Registry[Any], name: str, facts: dict[str, Any]) -> None:
     title, parameters = f"{name}: {registry.summary(name)}", registry.parameters(name).values()
     if parameters:
-        rows = [[each.name, each.kind.__name__, written(each.default), each.range] for each in parameters]
+        rows = [[each.name, each.kind.__name__, format_value(each.default), each.range] for each in parameters]
         print_table(title, ["parameter", "type", "default", "may be"], rows, n_words=4)
     else:
         typer.echo(f"{title}; it has no parameters")
     for preset, values in registry.presets(name).items():
-        chosen = ", ".join(f"{key}={written(value)}" for key, value in values.items())
+        chosen = ", ".join(f"{key}={format_value(value)}" for key, value in values.items())
         typer.echo(f"{name}:preset={preset} is {chosen or 'the defaults'}")
     if facts:
         typer.echo(
@@ -184,7 +184,7 @@ def _parameters(registry: Registry[Any], name: str) -> list[dict[str, Any]]:
             "maximum": parameter.bounds.high,
             "minimum_excluded": parameter.bounds.above,
             "maximum_excluded": parameter.bounds.below,
-            "words": list(parameter.words),
+            "choices": list(parameter.choices),
         }
         for parameter in registry.parameters(name).values()
     ]

@@ -253,7 +253,7 @@ class Crawls:
                 scores,
                 rng=Random(random_seed_of(start)),
                 page_budget=experiment.page_budget,
-                shown=self.links,
+                links=self.links,
                 topic=TopicWords.of(topic, self.web),
                 mode=parse_mode(experiment.mode),
                 plain=not experiment.may_compile,

@@ -1,8 +1,8 @@
-"""The relevance of recorded pages and of their links, as a crawl is told it.
+"""The relevance of recorded pages and of their links.
 
-Rules: a score is computed when it is first asked for and kept for other crawls. What it cost is kept with it and told
-again, so that a crawl that finds a score ready is charged as if it had made it. A link's score is one of all recorded
-links of its page, in their order, whether or not crawls are shown them.
+A score is computed on first use and cached for other crawls, together with the CPU time it took: a crawl that uses a
+cached score is charged the same time. The scores of links cover all recorded links of a page, in order, also those that
+crawls cannot see.
 """
 
 from collections.abc import Callable
@@ -20,35 +20,35 @@ from scenthound.strategies.base import Strategy
 from scenthound.text.tokenizer import stems_of
 from scenthound.web.parse import context_bounds
 
-#: A cosine of 1 may come out a little larger.
+#: Rounding may make a cosine slightly larger than 1.
 HIGHEST_SCORE = 1 + 1e-9
 
-#: From the places of a page's links and the number of its words to the windows `words[first:last]` to score.
+#: From the positions of a page's links and its number of words to the windows `words[first:last]` to score.
 Cut = Callable[[IntArray, IntArray, int], tuple[IntArray, IntArray]]
 
 
 class Scores(Protocol):
-    """Where a driver gets what it tells a strategy of pages and links. A cost is the CPU time that scoring took."""
+    """The scores of pages and links for a driver. A cost is the CPU time of scoring."""
 
     def page(self, recorded_page: int) -> float: ...
 
     def page_cost_ns(self, recorded_page: int) -> int: ...
 
     def contexts(self, recorded_page: int, window: int) -> FloatArray:
-        """The relevance of the window of so many words around each link of the page, its anchor included."""
+        """The relevance of the `window` words around each link of the page, its anchor included."""
         ...
 
     def context_cost_ns(self, recorded_page: int, window: int) -> int: ...
 
     def anchors(self, recorded_page: int) -> FloatArray:
-        """The relevance of each link's anchor alone."""
+        """The relevance of the anchor of each link."""
         ...
 
     def anchor_cost_ns(self, recorded_page: int) -> int: ...
 
 
 class WebWords:
-    """The vocabulary of a recorded web and nothing else of it: what a relevance model is made with."""
+    """The vocabulary of a recorded web, for relevance models."""
 
     def __init__(self, web: RecordedWeb) -> None:
         self._find_words = web.find_words
@@ -59,8 +59,8 @@ class WebWords:
 
 
 def scores_for(topic: Topic, model: RelevanceModel, web: RecordedWeb, training: Training | None = None) -> "PageScores":
-    """Scores for one topic. The model is told what the topic is about, but none of its pages: those are to be found.
-    Of the pages in `training`, which only a model that trains is given, it is told the words."""
+    """Scores for one topic. The model learns the keywords and the description of the topic, but not its pages, which
+    are to be found. A model that trains also gets the words of the pages in `training`."""
     about = replace(topic, examples=(), seeds=(), targets=(), description_from=())
     words = WebWords(web)
     made = model.for_topic(about, words) if training is None else model.for_topic(about, words, training)
@@ -69,7 +69,7 @@ def scores_for(topic: Topic, model: RelevanceModel, web: RecordedWeb, training: 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Scores that were computed, of one page or of each of its links, and what that cost."""
+    """The scores of a page's links, and the CPU time they took."""
 
     scores: FloatArray
     cost_ns: int
@@ -138,30 +138,27 @@ class PageScores:
 
 
 def checked_score(score: float) -> float:
-    """The score of a page, if it is one."""
+    """The score of a page; raises PluginError if it is invalid."""
     if not 0 <= score <= HIGHEST_SCORE:
-        raise PluginError(f"A relevance model scored a page {score}; scores lie between 0 and 1.")
+        raise PluginError(f"A relevance model scored a page {score}; scores must be between 0 and 1.")
     return score
 
 
 def checked_link_scores(scores: FloatArray, n_links: int) -> FloatArray:
-    """The scores of a page's links, not to be written to: all crawls look at the same ones."""
-    shown = np.array(scores, dtype=np.float64)
-    if shown.shape != (n_links,):
-        raise PluginError(f"A relevance model gave scores of shape {shown.shape} for the {n_links} links of a page.")
-    wrong = shown[~((shown >= 0) & (shown <= HIGHEST_SCORE))]
+    """The scores of a page's links, read-only because crawls share them; raises PluginError if they are invalid."""
+    checked = np.array(scores, dtype=np.float64)
+    if checked.shape != (n_links,):
+        raise PluginError(f"A relevance model gave scores of shape {checked.shape} for the {n_links} links of a page.")
+    wrong = checked[~((checked >= 0) & (checked <= HIGHEST_SCORE))]
     if len(wrong):
-        raise PluginError(f"A relevance model scored a link {wrong[0]}; scores lie between 0 and 1.")
-    shown.flags.writeable = False
-    return shown
-
-
-# What a driver tells a strategy beside pages and links: scores, and words of the topic.
+        raise PluginError(f"A relevance model scored a link {wrong[0]}; scores must be between 0 and 1.")
+    checked.flags.writeable = False
+    return checked
 
 
 @dataclass(frozen=True, slots=True)
 class TopicWords:
-    """What a crawl's topic is called, in the words of the web it crawls. Crawls share it, so none can write to it."""
+    """The words of a topic, as numbers in the vocabulary of the web. Read-only, because crawls share it."""
 
     keywords: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
     description: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
@@ -178,7 +175,7 @@ class TopicWords:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a strategy is told beside pages and links: of link contexts and anchors, only if it wants them."""
+    """What a strategy receives besides links: scores, and those of link contexts and anchors only if it needs them."""
 
     scores: Scores
     topic: TopicWords = field(default_factory=TopicWords)
@@ -189,16 +186,16 @@ class Observation:
     def to(cls, strategy: Strategy, scores: Scores, topic: TopicWords | None = None) -> "Observation":
         return cls(scores, topic or TopicWords(), strategy.context_words, strategy.needs_anchors)
 
-    def predicted(self, recorded_page: int, places: LongArray) -> FloatArray | None:
-        """The promise of the words around the links at `places` among all of the page's."""
+    def predicted(self, recorded_page: int, positions: LongArray) -> FloatArray | None:
+        """The relevance of the words around the links at these positions among all links of the page."""
         if self.context_words is None:
             return None
-        return self.scores.contexts(recorded_page, self.context_words)[places]
+        return self.scores.contexts(recorded_page, self.context_words)[positions]
 
-    def anchor_scores(self, recorded_page: int, places: LongArray) -> FloatArray | None:
-        return self.scores.anchors(recorded_page)[places] if self.anchors else None
+    def anchor_scores(self, recorded_page: int, positions: LongArray) -> FloatArray | None:
+        return self.scores.anchors(recorded_page)[positions] if self.anchors else None
 
     def links_cost_ns(self, recorded_page: int) -> int:
-        """The CPU time that scoring the page's links took, also if the scores were known already."""
+        """The CPU time of scoring the page's links, also if the scores were cached."""
         contexts = 0 if self.context_words is None else self.scores.context_cost_ns(recorded_page, self.context_words)
         return contexts + (self.scores.anchor_cost_ns(recorded_page) if self.anchors else 0)

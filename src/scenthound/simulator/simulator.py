@@ -1,8 +1,8 @@
 """The simulator: a strategy crawls a recorded web (SPEC section 4).
 
-The strategy is the same object that crawls the live web; only where the pages come from differs. The mode decides in
-which order the pages that it asks for come back. A page that the recording lacks, or that was had under another
-address, is dropped: it costs nothing of the page budget and stays out of the trace.
+The strategy is the same object that crawls the live web; only the source of the pages differs. The mode decides in
+which order requested pages return. A page that is not in the recording, or was visited under another URL, is dropped:
+it does not count towards the page budget and is not in the trace.
 """
 
 from collections.abc import Sequence
@@ -22,15 +22,13 @@ from scenthound.simulator.web import Crawl, MissReason, SimulatedWeb, VisibleLin
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import SeenWeb, Strategy
 
-# A strategy under the clock: what a simulated crawl cost, page by page.
-
 
 class Timed:
-    """What a strategy spends between two visits is charged to the later one.
+    """Measures the CPU time of a strategy per page. Time between two visits is charged to the later one.
 
-    The clock of CPU time takes microseconds to read, as long as some strategies take for a page. So each call is timed
-    by the clock on the wall, which is read in nanoseconds, and in the end all are scaled by the share of that time for
-    which the crawl had the processor.
+    Reading the CPU clock takes microseconds, as long as some strategies need for a page. So each call is timed by the
+    wall clock, which is read in nanoseconds, and all times are scaled in the end by the fraction of wall time in which
+    the crawl had the processor.
     """
 
     def __init__(self, strategy: Strategy, seen: SeenWeb) -> None:
@@ -51,12 +49,12 @@ class Timed:
         asked = self._strategy.ask(n, ready)
         self._spent_ns += perf_counter_ns() - before
         if not isinstance(asked, list):
-            raise PluginError(f"A strategy answers with a list of pages, not with {type(asked).__name__}.")
+            raise PluginError(f"Strategy.ask must return a list of pages, not {type(asked).__name__}.")
         if len(asked) > n:
-            raise PluginError(f"Asked for {n} pages, a strategy must not answer with {len(asked)}.")
+            raise PluginError(f"Strategy.ask({n}) must not return {len(asked)} pages.")
         return asked
 
-    def n_waiting(self) -> int:
+    def n_queued(self) -> int:
         return len(self._strategy)
 
     def host(self, page: int) -> int:
@@ -75,20 +73,20 @@ class Timed:
         self._spent_ns += perf_counter_ns() - before
 
     def cpu_us(self) -> FloatArray:
-        """What each page cost, scoring included."""
+        """The CPU time of each page, scoring included."""
         wall_ns, cpu_ns = perf_counter_ns() - self._began[0], thread_time_ns() - self._began[1]
         share = min(1.0, cpu_ns / max(wall_ns, 1))
         return (share * np.array(self._wall_ns, np.float64) + np.array(self._scoring_ns, np.float64)) / 1000.0
 
 
 class _CrawlLog:
-    """What a crawl got, and what it did not get, while it goes on."""
+    """The visits and misses of a crawl so far."""
 
     def __init__(self) -> None:
         self._pages: list[int] = []
         self._relevance: list[float] = []
         self._time_s: list[float] = []
-        self._not_got = dict.fromkeys(MissReason, 0)
+        self._n_missed = dict.fromkeys(MissReason, 0)
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -99,8 +97,8 @@ class _CrawlLog:
         if time_s is not None:
             self._time_s.append(time_s)
 
-    def miss(self, why: MissReason) -> None:
-        self._not_got[why] += 1
+    def miss(self, reason: MissReason) -> None:
+        self._n_missed[reason] += 1
 
     def crawl(self, cpu_us: FloatArray, ended: EndReason) -> Crawl:
         return Crawl(
@@ -108,8 +106,8 @@ class _CrawlLog:
             relevance=np.array(self._relevance),
             cpu_us=cpu_us,
             ended=ended,
-            n_missing=self._not_got[MissReason.MISSING],
-            n_repeated=self._not_got[MissReason.REPEATED],
+            n_missing=self._n_missed[MissReason.MISSING],
+            n_repeated=self._n_missed[MissReason.REPEATED],
             time_s=np.array(self._time_s) if self._time_s else None,
         )
 
@@ -122,24 +120,24 @@ def simulate(
     *,
     rng: Random,
     page_budget: int,
-    shown: VisibleLinks | None = None,
+    links: VisibleLinks | None = None,
     topic: TopicWords | None = None,
     mode: Mode = SEQUENTIAL,
     plain: bool = False,
 ) -> Crawl:
-    """Crawl from the seed pages until the budget is spent or nothing is left to ask for.
+    """Crawl from the seed pages until the budget is spent or no page is left to request.
 
-    `shown` are the links that crawls may see, by default all that do not ask to be left alone; `topic` is what a
-    strategy that goes by words of its own is told of the topic. With `plain` no compiled code is used, and CPU time is
-    measured for certain; the trace is the same.
+    `links` are the links that the crawl can see, by default all but nofollow links; `topic` has the topic's words for
+    strategies that read them. With `plain` no compiled code is used, so that CPU time is measured; the trace is the
+    same.
     """
-    shown = shown or VisibleLinks(web)
+    links = links or VisibleLinks(web)
     if not plain:
-        crawl = compiled_crawl(web, strategy, seeds, scores, rng=rng, page_budget=page_budget, shown=shown, mode=mode)
+        crawl = compiled_crawl(web, strategy, seeds, scores, rng=rng, page_budget=page_budget, links=links, mode=mode)
         if crawl is not None:
             return crawl
     observation = Observation.to(strategy, scores, topic)
-    window = SimulatedWeb(web, observation, shown)
+    window = SimulatedWeb(web, observation, links)
     timed = Timed(strategy, window.seen)
     got = _CrawlLog()
     timed.start(window.seeds(seeds), rng)

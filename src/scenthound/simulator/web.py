@@ -1,8 +1,7 @@
-"""What one simulated crawl can get from a recorded web, and nothing else.
+"""What a simulated crawl can see of a recorded web.
 
-A strategy sees numbers given out in order of discovery, for pages and for hosts. So a number tells nothing about the
-page behind it, not even whether it was recorded: a link that leaves the recording looks like any other until it is
-asked for.
+Strategies see numbers of pages and hosts, assigned in order of discovery. A number reveals nothing about the page, not
+even whether it was recorded: a link that leaves the recording looks like any other until it is requested.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,11 +17,9 @@ from scenthound.simulator.scores import Observation
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.web.urls import registrable_domain
 
-# Numbers given out in order of discovery, so that a number tells nothing about the page behind it.
-
 
 class Numbering:
-    """Gives numbers 0, 1, 2, ... to ids in the order in which they first come up."""
+    """Assigns numbers 0, 1, 2, ... to ids in order of first use."""
 
     def __init__(self, n_ids: int) -> None:
         self._number_of = np.full(n_ids, -1, dtype=np.int32)
@@ -49,7 +46,7 @@ class Numbering:
 
 
 class UrlNumbers:
-    """The numbers that a crawl's URLs and their hosts have got so far."""
+    """The numbers of a crawl's URLs and hosts."""
 
     def __init__(self, web: RecordedWeb) -> None:
         self._url_host = web.url_host
@@ -70,9 +67,9 @@ class UrlNumbers:
         return self._host_of_number[numbers]
 
     def id_of(self, number: int) -> int:
-        """The URL behind a number that was given out."""
+        """The URL of an assigned number."""
         if not 0 <= number < len(self._urls):
-            raise LeakageError(f"Page {number} is unknown: no visited page links to it and it is no seed.")
+            raise LeakageError(f"Page {number} is unknown: it is not a seed and no visited page links to it.")
         return self._urls.id_of(number)
 
     def host_id(self, host: int) -> int:
@@ -82,57 +79,57 @@ class UrlNumbers:
 
 
 class MissReason(Enum):
-    """Why a page asked for gave no visit."""
+    """Why there was no visit for a requested page."""
 
     MISSING = "not in the recording"
-    REPEATED = "had already, under another address"
+    REPEATED = "visited already, under another URL"
 
 
 class VisibleLinks:
-    """The links of a recorded web that crawls are shown; made once for all crawls under the same rules.
+    """The links of a recorded web that crawls can see; computed once for all crawls with the same rules.
 
-    Links marked nofollow are left out unless `respect_nofollow` is off. With `closed_world`, links that leave the
-    recording are left out too.
+    Links marked nofollow are hidden unless `respect_nofollow` is off. With `closed_world`, links that leave the
+    recording are hidden too.
     """
 
     def __init__(self, web: RecordedWeb, *, closed_world: bool = False, respect_nofollow: bool = True) -> None:
-        shown = np.ones(web.n_links, dtype=np.bool_)
+        visible = np.ones(web.n_links, dtype=np.bool_)
         if respect_nofollow:
-            shown &= ~web.link_nofollow
+            visible &= ~web.link_nofollow
         if closed_world:
-            shown &= web.url_page[web.link_url] >= 0
-        n_shown_before = np.concatenate(([0], np.cumsum(shown)))
-        self.offset: LongArray = n_shown_before[web.link_offset]
-        self.place: LongArray = np.flatnonzero(shown)
-        self.url: IntArray = web.link_url[shown]
+            visible &= web.url_page[web.link_url] >= 0
+        n_visible_before = np.concatenate(([0], np.cumsum(visible)))
+        self.offset: LongArray = n_visible_before[web.link_offset]
+        self.index: LongArray = np.flatnonzero(visible)
+        self.url: IntArray = web.link_url[visible]
 
     def range_of(self, recorded_page: int) -> slice:
         return slice(int(self.offset[recorded_page]), int(self.offset[recorded_page + 1]))
 
 
 class Seen:
-    """What a strategy may ask of the crawl so far: a `SeenWeb`. It can neither fetch nor look ahead."""
+    """The `SeenWeb` of a simulated crawl: what the visited pages have revealed."""
 
     def __init__(
         self,
         web: RecordedWeb,
-        shown: VisibleLinks,
+        links: VisibleLinks,
         urls: UrlNumbers,
         page_of_visited: Mapping[int, int],
         observation: Observation,
     ) -> None:
         self._web = web
-        self._shown = shown
+        self._links = links
         self._urls = urls
         self._page_of_visited = page_of_visited
-        self._telling = observation
+        self._observation = observation
         self._domains: dict[str, int] = {}
 
     def url(self, page: int) -> str:
         return self._web.url(self._urls.id_of(page))
 
     def host(self, page: int) -> int:
-        # An unknown page has no id, and asking for it raises; the array of hosts would answer with a 0.
+        # Raises for an unknown page, for which the array of hosts has a 0.
         self._urls.id_of(page)
         return int(self._urls.hosts(np.array([page], np.int32))[0])
 
@@ -140,19 +137,19 @@ class Seen:
         return self._web.words_alone(self._visited(page))
 
     def link_positions(self, page: int) -> tuple[IntArray, IntArray]:
-        places = self._shown.place[self._shown.range_of(self._visited(page))]
-        return self._web.link_start[places], self._web.link_end[places]
+        links = self._links.index[self._links.range_of(self._visited(page))]
+        return self._web.link_start[links], self._web.link_end[links]
 
     def links(self, page: int) -> Links:
         recorded_page = self._visited(page)
-        shown = self._shown.range_of(recorded_page)
-        numbers = self._urls.numbers(self._shown.url[shown])
-        places = self._shown.place[shown] - self._web.link_offset[recorded_page]
+        visible = self._links.range_of(recorded_page)
+        numbers = self._urls.numbers(self._links.url[visible])
+        positions = self._links.index[visible] - self._web.link_offset[recorded_page]
         return Links(
             numbers,
             self._urls.hosts(numbers),
-            self._telling.predicted(recorded_page, places),
-            self._telling.anchor_scores(recorded_page, places),
+            self._observation.predicted(recorded_page, positions),
+            self._observation.anchor_scores(recorded_page, positions),
         )
 
     def domain(self, host: int) -> int:
@@ -160,41 +157,41 @@ class Seen:
         return self._domains.setdefault(domain, len(self._domains))
 
     def topic_words(self, *, description: bool = False) -> IntArray:
-        return self._telling.topic.description if description else self._telling.topic.keywords
+        return self._observation.topic.description if description else self._observation.topic.keywords
 
     def _visited(self, number: int) -> int:
         if number not in self._page_of_visited:
-            raise LeakageError(f"Page {number} has not been visited: only what its visited parents say of it is known.")
+            raise LeakageError(f"Page {number} has not been visited.")
         return self._page_of_visited[number]
 
 
 class SimulatedWeb:
-    """The driver's side of one crawl of a recorded web. Strategies are given `seen` and never this.
+    """The driver's view of one crawl of a recorded web. Strategies have access to `seen` only.
 
-    A *number* is what the strategy knows a page by, a *recorded page* what the recording does.
+    Strategies identify a page by its *number*, the recording identifies it as a *recorded page*.
     """
 
-    def __init__(self, web: RecordedWeb, observation: Observation, shown: VisibleLinks | None = None) -> None:
+    def __init__(self, web: RecordedWeb, observation: Observation, links: VisibleLinks | None = None) -> None:
         self._web = web
-        self._telling = observation
+        self._observation = observation
         self._urls = UrlNumbers(web)
         self._page_of_visited: dict[int, int] = {}
         self._visited_pages: set[int] = set()
-        self._asked: set[int] = set()
-        self.seen = Seen(web, shown or VisibleLinks(web), self._urls, self._page_of_visited, observation)
+        self._requested: set[int] = set()
+        self.seen = Seen(web, links or VisibleLinks(web), self._urls, self._page_of_visited, observation)
 
     def seeds(self, recorded_pages: Iterable[int]) -> list[Seed]:
-        """The start of the crawl, made known to it."""
+        """The seeds with their numbers."""
         numbers = self._urls.numbers(np.fromiter(recorded_pages, dtype=np.int32))
         hosts = self._urls.hosts(numbers)
         return [Seed(page, host) for page, host in zip(numbers.tolist(), hosts.tolist(), strict=True)]
 
     def get(self, number: int) -> int | MissReason:
-        """Fetch: the recorded page behind a number, redirects followed, or why there is none."""
-        if number in self._asked:
-            raise PluginError(f"Page {number} was asked for twice.")
+        """Fetch: the recorded page of a number, with redirects followed, or why there is none."""
+        if number in self._requested:
+            raise PluginError(f"Page {number} was requested twice.")
         page = int(self._web.url_page[self._urls.id_of(number)])
-        self._asked.add(number)
+        self._requested.add(number)
         if page < 0:
             return MissReason.MISSING
         if page in self._visited_pages:
@@ -204,25 +201,22 @@ class SimulatedWeb:
         return page
 
     def visit(self, number: int) -> Visit:
-        """What the strategy is told of a page that was got."""
-        return Visit(number, self._telling.scores.page(self._page_of_visited[number]), self.seen.links(number))
-
-
-# What a simulated crawl did.
+        """The visit of a fetched page, for the strategy."""
+        return Visit(number, self._observation.scores.page(self._page_of_visited[number]), self.seen.links(number))
 
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """What a simulated crawl did: its pages in order, what the strategy was told of them, and what it cost."""
+    """The result of a simulated crawl: its pages in order, their relevance and the CPU time."""
 
     pages: IntArray
     relevance: FloatArray
-    #: Of the strategy and of the scores it looks at, per page got; fetching is not in it. Not-a-number: not measured.
+    #: CPU time per page of the strategy and of the scores it uses, without fetching. NaN: not measured.
     cpu_us: FloatArray
     ended: EndReason
     n_missing: int
     n_repeated: int
-    #: The simulated moment of each visit, where the mode has a clock.
+    #: The simulated time of each visit, if the mode has a clock.
     time_s: FloatArray | None = None
     #: Whether compiled code crawled.
     is_compiled: bool = False

@@ -37,7 +37,7 @@ from scenthound.experiments.statistics.tests import ALPHA
 from scenthound.experiments.topic_analysis import against_field
 from scenthound.metrics.measures import share_of_gap_closed
 from scenthound.model import FloatArray
-from scenthound.registry import written
+from scenthound.registry import format_value
 
 #: Share of the best mean below which a difference is negligible.
 MARGIN_SHARE = 0.05
@@ -261,7 +261,7 @@ def row_name(placed: Placed) -> str:
 def _swept_value(placed: Placed, other: Contestant) -> str:
     """Only the value, unless the strategy differs or several parameters are swept."""
     is_plain = other.base == placed.contestant.base and len(other.swept) == 1
-    return written(other.swept[0]) if is_plain else other.spec
+    return format_value(other.swept[0]) if is_plain else other.spec
 
 
 def _test_notes(measured: Measurements, n_ranked: int) -> list[str]:

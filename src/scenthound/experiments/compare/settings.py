@@ -21,7 +21,7 @@ from scenthound.experiments.study.arms import can_start
 from scenthound.experiments.study.settings import fitting_pages
 from scenthound.experiments.trace_cache import Provenance
 from scenthound.metrics.base import Metric, Point, parse_metric
-from scenthound.registry import Value, written
+from scenthound.registry import Value, format_value
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import read_topics
@@ -144,7 +144,7 @@ def _grid(strategy: str, sweeps: Sequence[Sweep], page_budget: int) -> Iterable[
 def _spelled(strategy: str, values: dict[str, Value]) -> str:
     """The strategy with more parameters, in its canonical spelling."""
     separator = "," if ":" in strategy else ":"
-    more = ",".join(f"{name}={written(value)}" for name, value in values.items())
+    more = ",".join(f"{name}={format_value(value)}" for name, value in values.items())
     return str(STRATEGIES.parse(f"{strategy}{separator}{more}" if more else strategy))
 
 

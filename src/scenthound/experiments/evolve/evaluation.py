@@ -127,7 +127,7 @@ class Evaluator:
             # As a simulation with random seed `number` has it.
             rng=Random(random_seed_of(replace(ground.start, seed=number))),
             page_budget=experiment.page_budget,
-            shown=self._shown,
+            links=self._shown,
             topic=ground.words,
             mode=self._mode,
             plain=experiment.plain,

@@ -91,14 +91,14 @@ def compiled_crawl(
     *,
     rng: Random,
     page_budget: int,
-    shown: VisibleLinks,
+    links: VisibleLinks,
     mode: Mode,
 ) -> Crawl | None:
     """What `drivers.simulate.simulate` answers with; None if the crawl must go the plain way."""
     kernel = strategy.kernel() if _can_follow(web, seeds, page_budget, mode) else None
     if kernel is None or not jit.is_available():
         return None
-    space = workspace_of(web, shown)
+    space = workspace_of(web, links)
     # One crawl at a time: another one, of another thread or started by a score, goes the plain way.
     if not space.lock.acquire(blocking=False):
         return None

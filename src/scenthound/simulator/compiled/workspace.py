@@ -40,13 +40,13 @@ from scenthound.strategies.rank_rules import STUDY_SCORES
 
 
 class Workspace:
-    """All arrays of the crawls over one web under one rule of what is shown."""
+    """All arrays of the crawls over one web under one rule of what is links."""
 
-    def __init__(self, web: RecordedWeb, shown: VisibleLinks) -> None:
-        arrays = shown.offset, shown.url, shown.place, *_without_repeats(web, shown), web.url_page, web.url_host
+    def __init__(self, web: RecordedWeb, links: VisibleLinks) -> None:
+        arrays = links.offset, links.url, links.index, *_without_repeats(web, links), web.url_page, web.url_host
         self.web = Web(*[_read_only(array) for array in arrays])
         self.lock = Lock()
-        self._most_links = int(np.diff(shown.offset).max(initial=0))
+        self._most_links = int(np.diff(links.offset).max(initial=0))
         self._n_hosts = web.n_hosts
         self._crawl = _crawling(web.n_urls, web.n_pages)
         self._queue = new_queue(np.zeros(0, WAITING))
@@ -140,13 +140,13 @@ class Workspace:
         self.rich = _with_room(self.rich, n_needed) if len(self.rich.pages) else self.rich
 
 
-def _without_repeats(web: RecordedWeb, shown: VisibleLinks) -> tuple[LongArray, IntArray]:
+def _without_repeats(web: RecordedWeb, links: VisibleLinks) -> tuple[LongArray, IntArray]:
     from scenthound.simulator.compiled.compiled_queue import without_repeats
 
     offset = np.zeros(web.n_pages + 1, np.int64)
-    url = np.empty(len(shown.url), np.int32)
+    url = np.empty(len(links.url), np.int32)
     seen_on = np.full(web.n_urls, -1, np.int32)
-    n_links = without_repeats(_read_only(shown.offset), _read_only(shown.url), seen_on, offset, url)
+    n_links = without_repeats(_read_only(links.offset), _read_only(links.url), seen_on, offset, url)
     return offset, url[:n_links]
 
 
@@ -231,8 +231,8 @@ MT_STATE_SIZE = 625
 _WORKSPACES: "WeakKeyDictionary[VisibleLinks, Workspace]" = WeakKeyDictionary()
 
 
-def workspace_of(web: RecordedWeb, shown: VisibleLinks) -> Workspace:
-    """The arrays for crawls that are shown these links."""
-    if shown not in _WORKSPACES:
-        _WORKSPACES[shown] = Workspace(web, shown)
-    return _WORKSPACES[shown]
+def workspace_of(web: RecordedWeb, links: VisibleLinks) -> Workspace:
+    """The arrays for crawls that are links these links."""
+    if links not in _WORKSPACES:
+        _WORKSPACES[links] = Workspace(web, links)
+    return _WORKSPACES[links]

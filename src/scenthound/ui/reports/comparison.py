@@ -20,7 +20,7 @@ from scenthound.experiments.compare.results import (
     RankingRow,
     read_comparison,
 )
-from scenthound.registry import written
+from scenthound.registry import format_value
 from scenthound.ui.document import (
     Block,
     Cell,
@@ -183,7 +183,7 @@ def _line_name(told: ComparisonResult, contestant: RankedContestant) -> str:
 
 
 def _written(value: object) -> str:
-    return written(value) if value is None or isinstance(value, str | int | float) else str(value)
+    return format_value(value) if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def win_loss(told: ComparisonResult) -> WinLoss:

@@ -37,7 +37,7 @@ from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.statistics import PairedSample, spread_told
 from scenthound.files import write_atomic
 from scenthound.model import Progress, silent
-from scenthound.registry import Value, written
+from scenthound.registry import Value, format_value
 from scenthound.ui.figures import (
     COLOURS,
     drawn,
@@ -141,7 +141,7 @@ def _in_order(done: StrategyComparison) -> list[Swept]:
 
 def _line_name(done: StrategyComparison, contestant: Contestant) -> str:
     others = zip(done.settings.sweeps[1:], contestant.swept[1:], strict=True)
-    return ", ".join([contestant.base, *(f"{sweep.parameter}={written(value)}" for sweep, value in others)])
+    return ", ".join([contestant.base, *(f"{sweep.parameter}={format_value(value)}" for sweep, value in others)])
 
 
 def _places(axes: Any, values: Sequence[Value]) -> dict[Value, float]:
@@ -151,7 +151,7 @@ def _places(axes: Any, values: Sequence[Value]) -> dict[Value, float]:
     low, high = min(places.values()), max(places.values())
     if are_numbers and low > 0 and high / low > LONG_SPAN:
         axes.set_xscale("log")
-    axes.set_xticks(list(places.values()), [drawn(written(value)) for value in values])
+    axes.set_xticks(list(places.values()), [drawn(format_value(value)) for value in values])
     axes.minorticks_off()
     return places
 
