@@ -524,7 +524,7 @@ def compare(
     report; crawls that it has already are not made again.
     """
     from scenthound.experiments.compare.settings import ComparisonSettings, parse_sweep
-    from scenthound.registry import written
+    from scenthound.registry import format_value
     from scenthound.ui.reports.comparison_folder import compare_into
 
     check_options("compare", options, ExperimentOptions.__annotations__)
