@@ -529,7 +529,7 @@ def compare(
 
     check_options("compare", options, ExperimentOptions.__annotations__)
     if isinstance(sweep, Mapping):
-        sweep = [f"{name}={','.join(map(written, listed(values)))}" for name, values in sweep.items()]
+        sweep = [f"{name}={','.join(map(format_value, listed(values)))}" for name, values in sweep.items()]
     settings = ComparisonSettings(_metric_name(by), tuple(map(parse_sweep, listed(sweep))))
     folder = path_or_none(out)
     with experiment_setup(web, topics, strategies, pages=pages, repeats=repeats, options=options) as setup:
