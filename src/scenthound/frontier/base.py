@@ -17,8 +17,9 @@ Invariants
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
+from itertools import islice
 from operator import add
-from typing import Any, NamedTuple, Self, TypeVar, overload
+from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -215,34 +216,48 @@ def nan_score_error(page: int) -> PluginError:
 Entry = TypeVar("Entry", bound=tuple[float, float, int, int])
 
 
-def pop_ready(
-    n: int,
-    ready_hosts: ReadyHosts,
-    best_first: Iterator[Entry],
-    pop_entry: Callable[[Entry, Entry | None], PoppedPage],
-    *,
-    one_per_host: bool,
-) -> tuple[list[PoppedPage], list[Entry]]:
-    """`pop` and `pop_one_per_host` for the frontiers in plain Python, which iterate over their entries best first.
+class ScanningFrontier(PriorityFrontier, Generic[Entry]):
+    """Pops by scanning entries best first: the base of the frontiers in plain Python."""
 
-    Returns the n best usable pages, and the entries passed over, which must be put back. `pop_entry` removes an entry;
-    its second argument is the best entry on a waiting host, for the regret."""
-    is_waiting, used = ready_hosts.is_waiting, ready_hosts.used
-    popped: list[PoppedPage] = []
-    passed_over: list[Entry] = []
-    best_waiting: Entry | None = None
-    while len(popped) < n and (entry := next(best_first, None)):
-        host = entry[3]
-        if is_waiting(host):
-            best_waiting = best_waiting or entry
-            passed_over.append(entry)
-        elif host in used:
-            passed_over.append(entry)
-        else:
-            popped.append(pop_entry(entry, best_waiting))
-            if one_per_host:
-                ready_hosts.use(host)
-    return popped, passed_over
+    @abstractmethod
+    def _best_first(self) -> Iterator[Entry]:
+        """Remove and yield entries, best first."""
+
+    @abstractmethod
+    def _pop_entry(self, entry: Entry, best_waiting: Entry | None) -> PoppedPage:
+        """Pop the page of a removed entry; `best_waiting` is the best entry on a waiting host, for the regret."""
+
+    @abstractmethod
+    def _put_back(self, entries: list[Entry]) -> None:
+        """Put back removed entries, which are best first."""
+
+    def pop(self, n: int, ready: Ready | None = None) -> list[PoppedPage]:
+        ready_hosts = ReadyHosts.of(ready)
+        if ready_hosts is not None:
+            return self._pop_ready(n, ready_hosts, one_per_host=False)
+        return [self._pop_entry(entry, None) for entry in islice(self._best_first(), n)]
+
+    def pop_one_per_host(self, n: int, ready_hosts: ReadyHosts) -> list[PoppedPage]:
+        return self._pop_ready(n, ready_hosts, one_per_host=True)
+
+    def _pop_ready(self, n: int, ready_hosts: ReadyHosts, *, one_per_host: bool) -> list[PoppedPage]:
+        is_waiting, used, best_first = ready_hosts.is_waiting, ready_hosts.used, self._best_first()
+        popped: list[PoppedPage] = []
+        passed_over: list[Entry] = []
+        best_waiting: Entry | None = None
+        while len(popped) < n and (entry := next(best_first, None)):
+            host = entry[3]
+            if is_waiting(host):
+                best_waiting = best_waiting or entry
+                passed_over.append(entry)
+            elif host in used:
+                passed_over.append(entry)
+            else:
+                popped.append(self._pop_entry(entry, best_waiting))
+                if one_per_host:
+                    ready_hosts.use(host)
+        self._put_back(passed_over)
+        return popped
 
 
 # Tie-breaking keys of unbounded frontiers: the page number, mixed with the salt of the crawl.

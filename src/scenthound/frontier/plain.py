@@ -14,7 +14,6 @@ Invariants
 
 from collections.abc import Callable, Iterator
 from heapq import heapify, heappop, heappush
-from itertools import islice
 from math import inf, nan
 
 import numpy as np
@@ -26,13 +25,10 @@ from scenthound.frontier.base import (
     NO_HOST,
     FrontierState,
     PoppedPage,
-    PriorityFrontier,
-    Ready,
-    ReadyHosts,
+    ScanningFrontier,
     TieKeys,
     UpdateRule,
     nan_score_error,
-    pop_ready,
     regret,
     tie_keys,
 )
@@ -45,7 +41,7 @@ Entry = tuple[float, int, int, int]
 MIN_STALE = 64
 
 
-class PlainFrontier(PriorityFrontier):
+class PlainFrontier(ScanningFrontier[Entry]):
     """Heaps of tuples. The salt of the tie-breaking keys is drawn at the first push, so that a frontier made for
     `restore` consumes no random numbers of the crawl."""
 
@@ -147,19 +143,8 @@ class PlainFrontier(PriorityFrontier):
     def queued_pages(self) -> IntArray:
         return np.fromiter(self._entry_of, np.int32, len(self._entry_of))
 
-    def pop(self, n: int, ready: Ready | None = None) -> list[PoppedPage]:
-        ready_hosts = ReadyHosts.of(ready)
-        if ready_hosts is not None:
-            return self._pop_ready(n, ready_hosts, one_per_host=False)
-        return [self._pop_entry(entry, None) for entry in islice(self._best_first(), n)]
-
-    def pop_one_per_host(self, n: int, ready_hosts: ReadyHosts) -> list[PoppedPage]:
-        return self._pop_ready(n, ready_hosts, one_per_host=True)
-
-    def _pop_ready(self, n: int, ready_hosts: ReadyHosts, *, one_per_host: bool) -> list[PoppedPage]:
-        popped, passed_over = pop_ready(n, ready_hosts, self._best_first(), self._pop_entry, one_per_host=one_per_host)
-        self._sorted.extend(reversed(passed_over))
-        return popped
+    def _put_back(self, entries: list[Entry]) -> None:
+        self._sorted.extend(reversed(entries))
 
     def _best_first(self) -> Iterator[Entry]:
         """Remove and yield the best entries of the hosts, best first; drop stale ones."""

@@ -23,9 +23,9 @@ from scenthound.frontier.base import (
     PriorityFrontier,
     Ready,
     ReadyHosts,
+    ScanningFrontier,
     UpdateRule,
     nan_score_error,
-    pop_ready,
     regret,
 )
 from scenthound.frontier.plain import PlainFrontier
@@ -41,7 +41,7 @@ Entry = tuple[float, float, int, int]
 LARGE = 2**16
 
 
-class BoundedFrontier(PriorityFrontier):
+class BoundedFrontier(ScanningFrontier[Entry]):
     """A sorted list of at most `capacity` entries, which for a few thousand pages is faster than two heaps.
 
     It evicts the worst page *before each* push when it is full, as in the pseudo-code of pant2002, Fig. 1, even if the
@@ -105,19 +105,8 @@ class BoundedFrontier(PriorityFrontier):
     def queued_pages(self) -> IntArray:
         return np.array([entry[2] for entry in self._sorted], np.int32)
 
-    def pop(self, n: int, ready: Ready | None = None) -> list[PoppedPage]:
-        ready_hosts = ReadyHosts.of(ready)
-        if ready_hosts is not None:
-            return self._pop_ready(n, ready_hosts, one_per_host=False)
-        return [self._pop_entry(self._sorted.pop(), None) for _ in range(min(n, len(self._sorted)))]
-
-    def pop_one_per_host(self, n: int, ready_hosts: ReadyHosts) -> list[PoppedPage]:
-        return self._pop_ready(n, ready_hosts, one_per_host=True)
-
-    def _pop_ready(self, n: int, ready_hosts: ReadyHosts, *, one_per_host: bool) -> list[PoppedPage]:
-        popped, passed_over = pop_ready(n, ready_hosts, self._best_first(), self._pop_entry, one_per_host=one_per_host)
-        self._sorted.extend(reversed(passed_over))
-        return popped
+    def _put_back(self, entries: list[Entry]) -> None:
+        self._sorted.extend(reversed(entries))
 
     def _best_first(self) -> Iterator[Entry]:
         """Remove and yield the entries, best first."""
