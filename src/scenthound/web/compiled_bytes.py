@@ -5,7 +5,9 @@ processed at a time as one number, the first byte lowest; a mask has all bits of
 "Hacker's Delight", 2nd ed., 6-1.
 """
 
+import functools
 from collections.abc import Callable
+from html.entities import html5
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -93,6 +95,80 @@ LINK_SIZE = 6
 def first_slot(first_bytes: int) -> int:
     """The first slot of `tables` for a name that begins with these bytes."""
     return SLOTS + 3 * ((first_bytes * SLOT_FACTOR >> (63 - SLOT_BITS)) & ((1 << SLOT_BITS) - 1))
+
+
+# The supported tags by kind. Inline tags end no word and never change the order of the text. Names have at most 16
+# characters, stored as two numbers of 8 bytes. Supported character references have at most 8, and one character.
+_TAGS_OF = {
+    INLINE: "abbr acronym audio b bdi bdo big canvas cite code data del dfn em font i ins kbd map mark meter picture "
+    "progress q s samp slot small span strike strong sub sup time tt u var video",
+    NO_BREAK: "nobr",
+    LINK: "a",
+    # Rendered as blocks, but not blocks to the parser: elements opened in them must be closed in them.
+    LABEL: "button label legend output",
+    # "image" is parsed as "img" (HTML, 13.2.6.4.7).
+    IMAGE: "img image",
+    LINE_BREAK: "br",
+    VOID: "embed input param source track wbr",
+    ROOT: "html",
+    HEAD: "head",
+    HEAD_VOID: "link",
+    META: "meta",
+    BASE: "base",
+    TITLE: "title",
+    SCRIPT: "script",
+    STYLE: "style",
+    BODY: "body",
+    PARAGRAPH: "p",
+    RULE: "hr",
+    BLOCK: "article aside blockquote center details dialog dir dl fieldset figcaption figure footer header hgroup main "
+    "menu nav pre search section summary",
+    # An item closes the item before it through these.
+    DIVISION: "div address",
+    LIST: "ul ol",
+    ITEM: "li",
+    DEFINITION: "dd dt",
+    HEADING: "h1 h2 h3 h4 h5 h6",
+    FORM: "form",
+    NOSCRIPT: "noscript",
+    TABLE: "table",
+    ROW_GROUP: "tbody tfoot thead",
+    ROW: "tr",
+    CELL: "td th",
+    CAPTION: "caption",
+    COLUMNS: "col colgroup",
+}
+_NAMES = [(name, kind) for kind, names in _TAGS_OF.items() for name in names.split()]
+
+
+def key_of(name: str) -> int:
+    """The bytes of a name of at most 8 bytes as one number, the first lowest."""
+    return int.from_bytes(name.encode(), "little")
+
+
+@functools.cache
+def tables() -> LongArray:
+    """The tables for the compiled reader, laid out as described above."""
+    code_of = _code_of_reference()
+    table = np.zeros(REFERENCES, np.int64)
+    for number, (name, kind) in enumerate(_NAMES, 1):
+        table[number] = kind
+        slot = first_slot(key_of(name[:NAME_BYTES]))
+        while table[slot + 2]:
+            slot = slot + 3 if slot + 3 < REFERENCES else SLOTS
+        table[slot : slot + 3] = key_of(name[:NAME_BYTES]), key_of(name[NAME_BYTES:]), number
+    table[IMPLIED_GROUP] = 1 + _NAMES.index(("tbody", ROW_GROUP))
+    table[IMPLIED_ROW] = 1 + _NAMES.index(("tr", ROW))
+    table[N_REFERENCES] = len(code_of)
+    return np.concatenate((table, sorted(code_of), [code_of[name] for name in sorted(code_of)]))
+
+
+def _code_of_reference() -> dict[int, int]:
+    return {
+        key_of(name[:-1]): ord(text)
+        for name, text in html5.items()
+        if name.endswith(";") and len(name) <= NAME_BYTES + 1 and len(text) == 1
+    }
 
 
 @intrinsic

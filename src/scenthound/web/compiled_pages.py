@@ -6,7 +6,6 @@ URL table finds from the bytes; only the others become strings.
 """
 
 import codecs
-import functools
 import re
 from html.entities import html5
 
@@ -18,53 +17,15 @@ from scenthound.model import BoolArray, LongArray
 from scenthound.text.tokenizer import WordScanner
 from scenthound.text.word_lookup import FoundWords
 from scenthound.web.compiled_bytes import (
-    BASE,
     BASE_END,
     BASE_START,
-    BLOCK,
-    BODY,
-    CAPTION,
-    CELL,
-    COLUMNS,
-    DEFINITION,
-    DIVISION,
-    FORM,
-    HEAD,
-    HEAD_VOID,
-    HEADING,
-    IMAGE,
-    IMPLIED_GROUP,
-    IMPLIED_ROW,
-    INLINE,
-    ITEM,
-    LABEL,
-    LINE_BREAK,
-    LINK,
     LINK_SIZE,
     LINKS,
-    LIST,
-    META,
     METAS,
     N_METAS,
     N_PADDING,
-    N_REFERENCES,
-    NAME_BYTES,
-    NO_BREAK,
-    NOSCRIPT,
-    PARAGRAPH,
-    REFERENCES,
-    ROOT,
-    ROW,
-    ROW_GROUP,
-    RULE,
-    SCRIPT,
-    SLOTS,
-    STYLE,
-    TABLE,
-    TITLE,
     TITLE_END,
-    VOID,
-    first_slot,
+    tables,
 )
 from scenthound.web.compiled_html import read_page
 from scenthound.web.compiled_links import (
@@ -79,80 +40,6 @@ from scenthound.web.compiled_links import (
 from scenthound.web.decode import decode_html
 from scenthound.web.html import PageContent, ResolvedLinks, is_nofollow, resolve_text
 from scenthound.web.urls import prefix_lengths
-
-# The supported tags by kind. Inline tags end no word and never change the order of the text. Names have at most 16
-# characters, stored as two numbers of 8 bytes. Supported character references have at most 8, and one character.
-_TAGS_OF = {
-    INLINE: "abbr acronym audio b bdi bdo big canvas cite code data del dfn em font i ins kbd map mark meter picture "
-    "progress q s samp slot small span strike strong sub sup time tt u var video",
-    NO_BREAK: "nobr",
-    LINK: "a",
-    # Rendered as blocks, but not blocks to the parser: elements opened in them must be closed in them.
-    LABEL: "button label legend output",
-    # "image" is parsed as "img" (HTML, 13.2.6.4.7).
-    IMAGE: "img image",
-    LINE_BREAK: "br",
-    VOID: "embed input param source track wbr",
-    ROOT: "html",
-    HEAD: "head",
-    HEAD_VOID: "link",
-    META: "meta",
-    BASE: "base",
-    TITLE: "title",
-    SCRIPT: "script",
-    STYLE: "style",
-    BODY: "body",
-    PARAGRAPH: "p",
-    RULE: "hr",
-    BLOCK: "article aside blockquote center details dialog dir dl fieldset figcaption figure footer header hgroup main "
-    "menu nav pre search section summary",
-    # An item closes the item before it through these.
-    DIVISION: "div address",
-    LIST: "ul ol",
-    ITEM: "li",
-    DEFINITION: "dd dt",
-    HEADING: "h1 h2 h3 h4 h5 h6",
-    FORM: "form",
-    NOSCRIPT: "noscript",
-    TABLE: "table",
-    ROW_GROUP: "tbody tfoot thead",
-    ROW: "tr",
-    CELL: "td th",
-    CAPTION: "caption",
-    COLUMNS: "col colgroup",
-}
-_NAMES = [(name, kind) for kind, names in _TAGS_OF.items() for name in names.split()]
-
-
-def key_of(name: str) -> int:
-    """The bytes of a name of at most 8 bytes as one number, the first lowest."""
-    return int.from_bytes(name.encode(), "little")
-
-
-@functools.cache
-def tables() -> LongArray:
-    """The tables for the compiled reader, laid out as in `compiled_bytes`."""
-    code_of = _code_of_reference()
-    table = np.zeros(REFERENCES, np.int64)
-    for number, (name, kind) in enumerate(_NAMES, 1):
-        table[number] = kind
-        slot = first_slot(key_of(name[:NAME_BYTES]))
-        while table[slot + 2]:
-            slot = slot + 3 if slot + 3 < REFERENCES else SLOTS
-        table[slot : slot + 3] = key_of(name[:NAME_BYTES]), key_of(name[NAME_BYTES:]), number
-    table[IMPLIED_GROUP] = 1 + _NAMES.index(("tbody", ROW_GROUP))
-    table[IMPLIED_ROW] = 1 + _NAMES.index(("tr", ROW))
-    table[N_REFERENCES] = len(code_of)
-    return np.concatenate((table, sorted(code_of), [code_of[name] for name in sorted(code_of)]))
-
-
-def _code_of_reference() -> dict[int, int]:
-    return {
-        key_of(name[:-1]): ord(text)
-        for name, text in html5.items()
-        if name.endswith(";") and len(name) <= NAME_BYTES + 1 and len(text) == 1
-    }
-
 
 _REFERENCE = re.compile(r"&(?:#(?:[xX]([0-9a-fA-F]{1,6})|([0-9]{1,7}));|(#|[A-Za-z0-9]+;?)(=?))")
 _CODES_KEPT = range(0x20, 0x7F), range(0xA0, 0xD800), range(0xE000, 0x110000)
