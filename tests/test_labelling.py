@@ -19,7 +19,7 @@ from scenthound.experiments.threshold.labels import read_labels
 from scenthound.store.locks import locked, try_lock
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.training_folder import read_training
-from scenthound.text.tokenizer import LiveWords, WordScanner
+from scenthound.text.tokenizer import WordScanner
 from stored_crawls import NOON_S, new_crawl, visit
 from timing import WAIT_S
 
@@ -218,7 +218,7 @@ def test_the_pages_are_written_as_a_folder_that_classifiers_learn_from(folder: P
         "relevance_models/2",
     ]
     scanner = WordScanner()
-    read = read_training(folder / "relevance_models/2", LiveWords(scanner))
+    read = read_training(folder / "relevance_models/2", scanner)
     words = [[scanner.stems[word] for word in page.tolist()] for page in (*read.positives, *read.negatives)]
     assert len(read.positives) == 3
     assert words[0] == ["page", "0", "balloon", "basket", "burner", "own0"]
@@ -234,7 +234,7 @@ def test_pages_that_the_crawl_was_given_to_learn_from_are_taken_along(tmp_path: 
     with StoredCrawl.open(folder) as crawl:
         name = write_training(folder, training_pages(crawl, labels))
     scanner = WordScanner()
-    read = read_training(folder / name, LiveWords(scanner))
+    read = read_training(folder / name, scanner)
     assert [scanner.stems[page[0]] for page in (read.positives[-1], read.negatives[-1])] == ["zeppelin", "tram"]
 
 

@@ -8,12 +8,12 @@ from scenthound.model import Topic
 from scenthound.relevance.cosine import Cosine
 from scenthound.relevance.svm import LinearSvm
 from scenthound.store.training_folder import read_training
-from scenthound.text.tokenizer import LiveWords, WordScanner
+from scenthound.text.tokenizer import WordScanner
 
 
 def test_topic_words_have_numbers_before_any_page_contains_them():
     scanner = WordScanner()
-    words = LiveWords(scanner)
+    words = scanner
     assert words.n_words == 1
     assert words.find_words(["balloon", "race", "balloon"]).tolist() == [1, 2, 1]
     assert words.n_words == 3
@@ -26,7 +26,7 @@ def test_a_saved_vocabulary_is_restored_with_the_same_numbers():
     first = WordScanner()
     first.scan("Balloons are lighter than air, the air is heavy")
     again = WordScanner()
-    again.add_stems(first.stems)
+    again.find_words(first.stems)
     assert again.stems == first.stems
     text = "heavy new balloons in the air"
     assert again.scan(text).tolist() == first.scan(text).tolist()
@@ -34,7 +34,7 @@ def test_a_saved_vocabulary_is_restored_with_the_same_numbers():
 
 def test_topic_words_are_found_in_later_pages():
     scanner = WordScanner()
-    relevance = Cosine().for_topic(Topic("t", ("hot", "balloons")), LiveWords(scanner))
+    relevance = Cosine().for_topic(Topic("t", ("hot", "balloons")), scanner)
     page = scanner.scan("a balloon and a zeppelin")
     # One of two topic words, one of two words of the page.
     assert relevance.page(page, sqrt(2)) == pytest.approx(0.5)
@@ -46,7 +46,7 @@ def test_words_of_training_pages_are_found_in_later_pages(tmp_path):
         for number, text in enumerate(texts):
             (tmp_path / kind / f"{number}.html").write_text(f"<title>the</title><p>{text}</p>")
     scanner = WordScanner()
-    words = LiveWords(scanner)
+    words = scanner
     training = read_training(tmp_path, words)
     assert [[scanner.stems[word] for word in page.tolist()] for page in training.positives] == [
         ["hot", "balloon"],

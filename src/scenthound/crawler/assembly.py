@@ -27,7 +27,7 @@ from scenthound.store.crawl_web import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.training_folder import read_training, training_files
 from scenthound.strategies.base import STRATEGIES, Strategy
-from scenthound.text.tokenizer import LiveWords, WordScanner
+from scenthound.text.tokenizer import WordScanner
 from scenthound.text.vectors import total_weight, word_norm
 from scenthound.web.near_duplicates import fingerprint_of
 from scenthound.web.parser_process import GuardedParser
@@ -208,7 +208,7 @@ class CrawlParts:
         check_training(plan)
         scanner = _scanner(store, recording)
         strategy = STRATEGIES.make(plan.strategy)
-        relevance = relevance_of(plan, strategy, LiveWords(scanner))
+        relevance = relevance_of(plan, strategy, scanner)
         is_large = plan.page_budget >= MANY_PAGES
         if is_large:
             scanner.use_compiled()
@@ -219,7 +219,7 @@ class CrawlParts:
             load_compiled(self._parser)
         guards = PageGuards(near_duplicates=plan.near_duplicates, soft_404s=plan.soft_404s)
         scorer = PageScorer(relevance, strategy)
-        self._strategy, self._words, self._scanner = strategy, LiveWords(scanner), scanner
+        self._strategy, self._words, self._scanner = strategy, scanner, scanner
         self._reader = reader = Reader(
             self._parser, scorer, guards, agent=plan.agent, respect_nofollow=plan.respect_nofollow
         )
@@ -249,7 +249,7 @@ class CrawlParts:
             body_bytes=plan.limits.body_bytes,
             recorded=recording,
         )
-        words = TopicWords.of(plan.topic, LiveWords(scanner))
+        words = TopicWords.of(plan.topic, scanner)
         return LiveWeb(words, table, visits, load_links=pages.links, load_text=pages.text)
 
     def score_by(self, plan: CrawlSettings) -> None:
@@ -277,7 +277,7 @@ def relevance_model_of(plan: CrawlSettings, strategy: Strategy) -> str:
     return FALLBACK_GUIDE
 
 
-def relevance_of(plan: CrawlSettings, strategy: Strategy, words: LiveWords) -> Relevance:
+def relevance_of(plan: CrawlSettings, strategy: Strategy, words: WordScanner) -> Relevance:
     model = RELEVANCE.make(relevance_model_of(plan, strategy))
     if not trains(model) or plan.train_from is None:
         return model.for_topic(plan.topic, words)
@@ -289,7 +289,7 @@ def _scanner(store: CrawlStore, recording: RecordedWeb | None) -> WordScanner:
     stems = store.stems()
     if not stems and recording is not None:
         stems = list(recording.vocabulary)
-    scanner.add_stems(stems)
+    scanner.find_words(stems)
     return scanner
 
 
@@ -309,5 +309,5 @@ def _rules(plan: CrawlSettings) -> CrawlRules:
 def check(plan: CrawlSettings) -> None:
     """Refuse a plan that no crawl can be made of, before a folder is made for it."""
     strategy = STRATEGIES.make(plan.strategy)
-    words = LiveWords(WordScanner())
+    words = WordScanner()
     relevance_of(plan, strategy, words)

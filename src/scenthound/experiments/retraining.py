@@ -31,7 +31,7 @@ from scenthound.store.folder import new_folder
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.training_folder import read_training, training_files
-from scenthound.text.tokenizer import LiveWords, WordScanner
+from scenthound.text.tokenizer import WordScanner
 from scenthound.text.vectors import word_norm
 
 # The pages of a crawl that a new guide learns from, and the folder that they are put into.
@@ -296,7 +296,7 @@ class _Learner:
     def __init__(self, training: TrainingPages, model: RelevanceModel, topic: Topic) -> None:
         self._model, self._topic = model, topic
         scanner = WordScanner()
-        self._index = LiveWords(scanner)
+        self._index = scanner
         self._words = {page.visit: scanner.scan(page.text) for page in training.pages}
         self._pages = training.pages
         self._labelled = training.labelled

@@ -141,8 +141,15 @@ class WordScanner:
         self._stem = _stemmer().stemWord
         self._lookup = WordLookup(secrets.randbits(_SALT_BITS) if salt is None else salt, STOP)
 
-    def add_stems(self, stems: Sequence[str]) -> IntArray:
-        """The number of each stem; new ones get the next numbers, so that a saved vocabulary is restored exactly."""
+    @property
+    def n_words(self) -> int:
+        return len(self.stems)
+
+    def find_words(self, stems: Sequence[str]) -> IntArray:
+        """The number of each stem; new ones get the next numbers.
+
+        So a saved vocabulary is restored exactly, and words of topics and training pages are recognised in later pages.
+        """
         return np.fromiter(map(self._number_of, stems), np.int32, len(stems))
 
     def scan(self, text: str) -> IntArray:
@@ -244,19 +251,3 @@ def _lower(text: str, cuts: LongArray) -> tuple[str, LongArray]:
     bounds = [0, *cuts.tolist(), len(text)]
     parts = [text[start:end].lower() for start, end in itertools.pairwise(bounds)]
     return "".join(parts), np.cumsum([len(part) for part in parts[:-1]], dtype=np.int64)
-
-
-class LiveWords:
-    """The growing vocabulary of a running crawl. Words of topics and training pages are added before any page is read,
-    so that they are recognised in later pages."""
-
-    def __init__(self, scanner: WordScanner) -> None:
-        self._scanner = scanner
-
-    def find_words(self, stems: list[str]) -> IntArray:
-        """The number of each stem; new ones are added."""
-        return self._scanner.add_stems(stems)
-
-    @property
-    def n_words(self) -> int:
-        return len(self._scanner.stems)

@@ -65,7 +65,7 @@ class StemmedPage:
 
     def with_numbers_of(self, scanner: WordScanner) -> ParsedPage:
         """The page as if the scanner had parsed it: new stems are numbered in order of first appearance."""
-        return replace(self.page, words=scanner.add_stems(self.stems).take(self.page.words))
+        return replace(self.page, words=scanner.find_words(self.stems).take(self.page.words))
 
 
 class ParserProcess:
