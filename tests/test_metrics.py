@@ -141,7 +141,7 @@ def test_the_guide_tells_every_metric_with_its_parameters_and_defaults():
     assert sorted(told) == METRICS.names()
     for name, text in told.items():
         assert set(re.findall(r"`(\w+=\w+)`", text)) >= {str(each) for each in METRICS.parameters(name).values()}, name
-        assert ("*Only if asked.*" in text) == METRICS.factory(name).on_request_only, name
+        assert ("*On request only.*" in text) == METRICS.factory(name).on_request_only, name
         assert "\nExample: " in text, name
 
 
