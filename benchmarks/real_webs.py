@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.data import collection, recorded
-from scenthound.cli.tables import print_evaluation
+from scenthound.cli.results import print_evaluation
 from scenthound.cli.terminal import shown
 from scenthound.experiments.evaluate import chosen_metrics, evaluate, write_evaluation
 from scenthound.experiments.runs import RunFolder
@@ -19,7 +19,8 @@ from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import TopicChoice
 from scenthound.topics.files import read_topics
-from scenthound.ui.figures import draw_curves
+from scenthound.ui.figures import figure_files
+from scenthound.ui.reports.run import evaluation_figure
 
 COLLECTIONS = ("wpschools", "nlab")
 PAGE_BUDGET = 2000
@@ -73,7 +74,8 @@ def _compare(name: str, folder: Path, pictures: Path | None, n_topics: int | Non
         if pictures is not None:
             pictures.mkdir(parents=True, exist_ok=True)
             write_evaluation(evaluation, pictures)
-            draw_curves(evaluation, [pictures / "curves.png"], name)
+            for file, image in figure_files([evaluation_figure(evaluation)], title=name).items():
+                (pictures / file).write_bytes(image)
 
 
 def _sample(topics: Path, n_topics: int | None) -> tuple[str, ...]:

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data import collection, recorded
-from scenthound.cli.tables import print_table
 from scenthound.experiments.realism import QUANTILES, Degrees, Realism, realism
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.testing import topical_web
 from scenthound.topics.files import read_topics
+from scenthound.ui.terminal import print_rows
 
 COLLECTIONS = ("wpschools", "nlab", "mdn")
 N_WALKS = 200
@@ -45,7 +45,7 @@ def main() -> None:
     measured.append(_made(pages=DEFAULT_PAGES))
     rows = zip(*map(_figures, measured), strict=True)
     table = [[row[0][0], *(figure for _, figure in row)] for row in rows]
-    print_table("real and made-up webs", ["", *columns, "defaults"], table)
+    print_rows("real and made-up webs", ["", *columns, "defaults"], table)
 
 
 def _size_of(web: RecordedWeb, n_topics: int) -> dict[str, Any]:

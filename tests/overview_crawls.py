@@ -10,7 +10,7 @@ from scenthound.crawler.plan import CrawlSettings
 from scenthound.model import Topic
 from scenthound.store.crawl_rows import RunRecord, Sample
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.ui.document import Block, Chart, Page, TableBlock
+from scenthound.ui.document import Block, Chart, Document, Table
 from stored_crawls import NOON_S, new_crawl, visit
 
 SEEDS = ("http://a.test/0", "http://b.test/1")
@@ -46,16 +46,16 @@ def add_visits(
     store.commit()
 
 
-def blocks_of(page: Page) -> list[Block]:
+def blocks_of(page: Document) -> list[Block]:
     return [block for section in page.sections for block in section.blocks]
 
 
-def chart(page: Page, name: str) -> Chart:
+def chart(page: Document, name: str) -> Chart:
     return next(block for block in blocks_of(page) if isinstance(block, Chart) and block.name == name)
 
 
-def table(page: Page, name: str) -> TableBlock:
-    return next(block for block in blocks_of(page) if isinstance(block, TableBlock) and block.name == name)
+def table(page: Document, name: str) -> Table:
+    return next(block for block in blocks_of(page) if isinstance(block, Table) and block.name == name)
 
 
 def a_run(number: int = 1, began_s: float = 0.0, **changes: Any) -> RunRecord:

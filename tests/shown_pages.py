@@ -13,19 +13,19 @@ from scenthound.ui.document import (
     Block,
     Cell,
     Chart,
+    CodeBlock,
+    Document,
     Facts,
     GraphNode,
     LinkGraph,
-    Mark,
-    Page,
-    Prose,
+    Marker,
+    Paragraphs,
     Section,
     Series,
-    TableBlock,
-    Verbatim,
-    WinLoss,
+    Table,
+    WinLossGrid,
 )
-from scenthound.ui.html import page_html
+from scenthound.ui.html import document_html
 
 OpenPage = Callable[..., AbstractContextManager[Tab]]
 HOSTILE = "<img src=x onerror=document.title='broken'></script><script>document.title='broken'</script>"
@@ -43,7 +43,9 @@ def curves() -> Chart:
         Series("gap", X, gap),
         Series(HOSTILE, X, np.full(11, 0.1), hidden=True),
     )
-    return Chart("curves", "How it went", "pages", "share", series, marks=(Mark(50.0, "trained anew"),), note="A note.")
+    return Chart(
+        "curves", "How it went", "pages", "share", series, markers=(Marker(50.0, "trained anew"),), note="A note."
+    )
 
 
 def all_above_zero() -> Chart:
@@ -56,21 +58,21 @@ def bars(name: str, places: tuple[str, ...]) -> Chart:
     return Chart(name, f"Pages by {name}", name, "pages", both, "bars", places)
 
 
-def table() -> TableBlock:
+def table() -> Table:
     rows = (("b", "10.5 ± 1", "2 min", 120.0), ("a", "9", "1 h", 3600.0), ("c", "1,200", "5 s", 5.0))
     cells = tuple(
         (Cell(name, link=f"https://{name}.example/"), Cell(pages, mark="*"), Cell(time, value=seconds))
         for name, pages, time, seconds in rows
     )
-    return TableBlock("table", "Hosts", ("host", "pages", "time"), cells, note="* is a mark.")
+    return Table("table", "Hosts", ("host", "pages", "time"), cells, note="* is a mark.")
 
 
-def grid() -> WinLoss:
+def grid() -> WinLossGrid:
     """Three crawlers, 60 topics: the one of place r differs by (r + 1) / 10, for better where a topic's number is
     even."""
     signs = np.where(np.arange(60) % 2 == 0, 1.0, -1.0)
     topics = tuple(f"topic {place}" for place in range(60))
-    return WinLoss("grid", "By topic", "best", ("one", "two", "three"), topics, np.outer([0.1, 0.2, 0.3], signs))
+    return WinLossGrid("grid", "By topic", "best", ("one", "two", "three"), topics, np.outer([0.1, 0.2, 0.3], signs))
 
 
 def graph(n_nodes: int = 400) -> LinkGraph:
@@ -84,15 +86,15 @@ def graph(n_nodes: int = 400) -> LinkGraph:
     return LinkGraph("graph", "Links of the crawl", tuple(nodes), ((0, 5), (5, 9)), note="The first pages.")
 
 
-def whole_page() -> Page:
+def whole_page() -> Document:
     sections = (
         Section("Curves", (curves(), all_above_zero())),
         Section("Bars", (bars("distance", ("0", "1", "2")), bars("host", HOSTS))),
         Section("Tables", (table(), grid())),
         Section("Links", (graph(),)),
-        Section("Settings", (Facts(((LONG, LONG),)), Verbatim(LONG, LONG), Prose((LONG,))), folded=True),
+        Section("Settings", (Facts(((LONG, LONG),)), CodeBlock(LONG, LONG), Paragraphs((LONG,))), collapsed=True),
     )
-    return Page("crawl", f"A crawl of {HOSTILE}", ("It went well.", LONG), sections, (("pages", "10,000"),) * 5)
+    return Document("crawl", f"A crawl of {HOSTILE}", ("It went well.", LONG), sections, (("pages", "10,000"),) * 5)
 
 
 def opener(browser: Browser, shared_tab: Tab, place: Path) -> OpenPage:
@@ -100,9 +102,9 @@ def opener(browser: Browser, shared_tab: Tab, place: Path) -> OpenPage:
 
     @contextmanager
     def opened(*blocks: Block, **options: object) -> Iterator[Tab]:
-        page = Page("crawl", "A crawl", (), (Section("Part", blocks),)) if blocks else whole_page()
+        page = Document("crawl", "A crawl", (), (Section("Part", blocks),)) if blocks else whole_page()
         file = place / "report.html"
-        file.write_text(page_html(page), encoding="utf-8")
+        file.write_text(document_html(page), encoding="utf-8")
         with watched(browser, **options) if options else nullcontext(shared_tab) as tab:
             watch = Watch()
             watch.over(tab)

@@ -8,8 +8,8 @@ import pytest
 from overview_crawls import add_visits, planned_crawl
 from scenthound.model import Topic
 from scenthound.ui import reports
-from scenthound.ui.document import Page
-from scenthound.ui.html import page_html
+from scenthound.ui.document import Document
+from scenthound.ui.html import document_html
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -40,7 +40,7 @@ def test_a_file_that_is_no_report_is_left_alone_unless_told(crawl: Path, tmp_pat
     mine.write_text("<!DOCTYPE html><p>mine")
     code, _, err = scenthound("report", crawl, "--out", mine)
     assert (code, len(err.splitlines())) == (2, 1)
-    assert "is no report of Scenthound's" in err
+    assert "is not a Scenthound report" in err
     assert mine.read_text() == "<!DOCTYPE html><p>mine"
     assert scenthound("report", crawl, "--out", mine, "--force")[0] == 0
     assert reports.is_report(mine)
@@ -54,7 +54,7 @@ def test_several_crawls_are_shown_side_by_side(crawl: Path, tmp_path: Path, scen
     assert "<h1>2 crawls side by side</h1>" in html
     # After three pages: (0.5 + 0.25 + 0.75) / 3, and 0.25.
     assert "after 3 pages, which all of them have, the order is balloons (0.500), others (0.250)." in html
-    assert "It is one crawl each" in html
+    assert "With one crawl each" in html
     # Pages 0 to 2 are of both, page 3 of the second alone.
     assert ">75.0%<" in html
 
@@ -63,7 +63,7 @@ def test_crawls_for_different_topics_are_not_ranked(crawl: Path, tmp_path: Path,
     other = made(tmp_path / "trains", [0.25] * 4, topic=Topic("trains", ("train",)))
     assert scenthound("report", crawl, other, "--out", tmp_path / "both.html")[0] == 0
     html = (tmp_path / "both.html").read_text("utf-8")
-    assert "their harvests cannot be compared" in html
+    assert "harvests are not comparable" in html
     assert "the order is" not in html
 
 
@@ -77,7 +77,7 @@ def test_crawls_of_one_name_are_told_apart(crawl: Path, tmp_path: Path, scenthou
 def test_only_crawls_are_shown_side_by_side(crawl: Path, web_path: Path, tmp_path: Path, scenthound: Call) -> None:
     code, _, err = scenthound("report", crawl, web_path, "--out", tmp_path / "both.html")
     assert (code, len(err.splitlines())) == (2, 1)
-    assert "is a web; only crawls are shown side by side" in err
+    assert "is a web; only crawls can be shown side by side" in err
 
 
 def test_a_run_has_a_report(web_path: Path, topics_file: Path, tmp_path: Path, scenthound: Call) -> None:
@@ -102,7 +102,7 @@ def test_wrong_folders_are_told_of_in_one_line(web_path: Path, tmp_path: Path, s
         tmp_path / "empty": "neither a crawl nor",
         newer: "version 2",
         damaged: "cannot be used",
-        web_path: "is a recorded web, of which there is no report",
+        web_path: "is a recorded web, which has no report",
     }
     for folder, words in told.items():
         code, out, err = scenthound("report", folder)
@@ -135,10 +135,10 @@ def test_a_study_gives_its_own_report_and_only_when_it_is_whole(tmp_path: Path, 
     study = tmp_path / "study"
     study.mkdir()
     (study / "study.json").write_text('{"format": "scenthound study", "version": 1}')
-    (study / "report.html").write_text(page_html(Page("study", "Ours", ("All is well.",), ())))
+    (study / "report.html").write_text(document_html(Document("study", "Ours", ("All is well.",), ())))
     code, _, err = scenthound("report", study, "--out", tmp_path / "copy.html")
     assert (code, len(err.splitlines())) == (2, 1)
-    assert "did not come to its end" in err
+    assert "did not finish" in err
     (study / "findings.json").write_text("{}")
     assert scenthound("report", study, "--out", tmp_path / "copy.html")[0] == 0
     assert (tmp_path / "copy.html").read_bytes() == (study / "report.html").read_bytes()

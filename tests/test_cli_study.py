@@ -49,7 +49,7 @@ def test_a_study_ends_with_a_line_for_each_finding_its_cost_and_where_the_report
     ]
     assert "undecided" in second
     assert "2 findings: 1 reproduced, 0 not reproduced, 1 undecided." in out
-    assert "2 crawls made, 4 found ready. 2." in out
+    assert "2 crawls made, 4 reused. 2." in out
     assert "crawling 1.5 s; judging 0.5 s; drawing figures" in out
     assert "Note: 1 topic is left out." in out
     assert out.rstrip().endswith(f"Report: {tmp_path / 'out' / 'report.html'}")
@@ -168,7 +168,7 @@ def test_the_study_of_a_search_goes_its_own_way(study, web_path, monkeypatch, tm
     code, out, err = study("--repeats", 4, "--workers", 1, name="johnson2003")
     assert code == 0, err
     assert asked == {"out": tmp_path / "out", "seeds": 4, "web": web_path, "workers": 1}
-    assert "findings of johnson2003" in out
+    assert "Findings of johnson2003" in out
 
 
 def test_the_study_of_a_search_takes_no_cache(study, tmp_path):

@@ -15,7 +15,7 @@ from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, Unkn
 from scenthound.experiments.bounds import greedy_oracle, page_graph
 from scenthound.experiments.compare.comparison import StrategyComparison, compare_strategies
 from scenthound.experiments.compare.ranking import Mark, row_name
-from scenthound.experiments.compare.results import as_json, crawls_csv
+from scenthound.experiments.compare.results import as_json, crawls_csv, parse_comparison
 from scenthound.experiments.compare.settings import Sweep, check_length
 from scenthound.experiments.pipeline import plan, run
 from scenthound.experiments.starts import Start, Task, TopicChoice, training_of
@@ -26,7 +26,10 @@ from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.training_folder import read_training
 from scenthound.topics.files import write_topics
-from scenthound.ui.reports.comparison_folder import compare_into, ranking_figure, sweep_figure
+from scenthound.ui.figures import draw
+from scenthound.ui.reports.comparison import draw_ranking
+from scenthound.ui.reports.comparison import sweep_figure as sweep_data
+from scenthound.ui.reports.comparison_folder import compare_into
 
 #: Two strategies, 40 pages from three start pages each.
 SMALL = WantedComparison(("breadth_first", "best_first"), page_budget=40, repeats=6, n_start=3)
@@ -254,6 +257,14 @@ def swept(compare):
     return call
 
 
+def sweep_figure(done):
+    return draw(sweep_data(parse_comparison(as_json(done))))
+
+
+def ranking_figure(done):
+    return draw_ranking(parse_comparison(as_json(done)))
+
+
 def ticks(figure):
     axes = figure.axes[0]
     return axes.get_xscale(), axes.get_xticks().tolist(), [label.get_text() for label in axes.get_xticklabels()]
@@ -274,7 +285,7 @@ def test_a_second_sweep_has_a_line_for_each_of_its_values(swept):
     done = swept(n="1,4", buffer="none,8")
     lines = dict(zip(*reversed(sweep_figure(done).axes[0].get_legend_handles_labels()), strict=True))
     assert list(lines) == ["best_n_first, buffer=none", "best_n_first, buffer=8"]
-    drawn = lines["best_n_first, buffer=8"].lines[0]
+    drawn = lines["best_n_first, buffer=8"]
     means = {placed.contestant.swept: placed.mean for placed in done.ranking}
     assert drawn.get_xdata().tolist() == [1, 4]
     assert drawn.get_ydata().tolist() == [means[1, 8], means[4, 8]]
@@ -286,7 +297,7 @@ def test_values_of_a_sweep_that_change_nothing_share_a_row_and_are_drawn(swept):
     names = {row_name(placed) for placed in done.ranking}
     assert names == {"best_n_first:buffer=4", "best_n_first:buffer=1000 (also 2000, 3000)"}
     assert not any("the same pages" in note for note in done.notes)
-    (line,) = (container.lines[0] for container in sweep_figure(done).axes[0].containers)
+    line, *_ = sweep_figure(done).axes[0].lines
     assert line.get_xdata().tolist() == [4, 1000, 2000, 3000]
     small, *large = line.get_ydata().tolist()
     assert len(set(large)) == 1 != len({small, *large})

@@ -14,15 +14,15 @@ from scenthound.experiments.compare.measures import PLACES, MeanCurves, kept_ste
 from scenthound.experiments.compare.results import ComparisonResult, parse_comparison, read_comparison
 from scenthound.experiments.compare.settings import Sweep
 from scenthound.experiments.starts import TopicChoice
-from scenthound.ui.html import page_html
+from scenthound.ui.html import document_html
 from scenthound.ui.reports.comparison import (
-    MOST_ROWS,
-    SHOWN_AT_ONCE,
-    comparison_page,
+    MAX_GRID_ROWS,
+    MAX_VISIBLE_CURVES,
+    comparison_report,
     curves_chart,
-    stored_comparison_page,
+    stored_comparison_report,
     sweep_chart,
-    win_loss,
+    win_loss_grid,
 )
 from scenthound.ui.reports.comparison_folder import compare_into
 
@@ -33,7 +33,7 @@ SMALL = WantedComparison(("best_first", "breadth_first"), page_budget=40, repeat
 def undrawn():
     """Pictures take longer than all else, and the page has none of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("scenthound.ui.reports.comparison_folder._pictures", lambda _: {})
+        patch.setattr("scenthound.ui.reports.comparison_folder._images", lambda _: {})
         yield
 
 
@@ -114,16 +114,16 @@ def test_the_curves_of_a_comparison_end_at_the_means_of_its_ranking(values):
 
 
 def test_the_page_can_be_made_anew_from_the_folder_alone(out):
-    assert page_html(stored_comparison_page(out)) == (out / "report.html").read_text()
+    assert document_html(stored_comparison_report(out)) == (out / "report.html").read_text()
 
 
 def test_the_page_says_the_answer_first_and_at_the_end_how_to_repeat_it(out, place, values):
-    page = stored_comparison_page(out)
+    page = stored_comparison_report(out)
     assert page.title == "Which strategy for 2 topics?"
     assert page.summary[0].startswith(f"Best: {values['winner']}, with target_recall@40 of 0.")
     assert page.summary[-1] == values["says"]
     titles = [section.title for section in page.sections]
-    assert titles[:4] == ["Ranking", "Curves", "Won and lost", "What else was measured"]
+    assert titles[:4] == ["Ranking", "Curves", "Wins and losses", "Other measurements"]
     assert titles[-2:] == ["Start it live", "Settings and versions"]
     facts, command = page.sections[-1].blocks
     assert "numpy" in dict(facts.rows)["versions"]
@@ -153,7 +153,7 @@ def test_the_command_makes_the_same_comparison_again(scenthound, values, tmp_pat
 
 def test_the_ranking_has_its_marks(values):
     told = parse_comparison(values)
-    table = comparison_page(told).sections[0].blocks[0]
+    table = comparison_report(told).sections[0].blocks[0]
     assert [row[1].text for row in table.rows] == [row.name for row in told.rows]
     assert [row[2].mark for row in table.rows] == ["", told.rows[1].mark]
     assert [row[2].emphasis for row in table.rows] == [True, False]
@@ -172,20 +172,20 @@ def test_marks_of_earlier_files_are_read_as_those_of_today(values):
 
 def test_key_facts_of_a_single_topic_and_start_are_not_in_the_plural(values):
     one = parse_comparison(values | {"topics": ["balloon"], "seeds": 1, "by": "target_recall@1"})
-    facts = comparison_page(one).key_facts[1:]
+    facts = comparison_report(one).key_facts[1:]
     assert facts == (("after", "1 page"), ("strategies", "2"), ("topic", "1"), ("start of each", "1"))
-    facts = comparison_page(parse_comparison(values)).key_facts[1:]
+    facts = comparison_report(parse_comparison(values)).key_facts[1:]
     assert facts == (("after", "40 pages"), ("strategies", "2"), ("topics", "2"), ("starts of each", "3"))
 
 
 def test_curves_of_rows_beyond_the_first_wait_to_be_asked_for(values):
-    n_rows = SHOWN_AT_ONCE + 2
+    n_rows = MAX_VISIBLE_CURVES + 2
     curves = values["curves"] | {name: [values["curves"][name][0]] * n_rows for name in ("mean", "standard_error")}
     names = [f"s{n}" for n in range(n_rows)]
     told = made(values, names, *([[0.5, 0.5]] * n_rows), curves=curves)
     chart = curves_chart(told, told.curves)
-    assert [series.hidden for series in chart.series] == [False] * SHOWN_AT_ONCE + [True] * 2 + [False] * 2
-    assert [series.name for series in chart.series][-2:] == ["a crawl at random", "one that knows all"]
+    assert [series.hidden for series in chart.series] == [False] * MAX_VISIBLE_CURVES + [True] * 2 + [False] * 2
+    assert [series.name for series in chart.series][-2:] == ["random crawl", "omniscient crawl"]
 
 
 def test_a_metric_without_bounds_has_no_curves_of_them(values):
@@ -196,18 +196,18 @@ def test_a_metric_without_bounds_has_no_curves_of_them(values):
 
 def test_topics_are_won_and_lost_against_the_best(values):
     told = made(values, ["a", "b", "c"], [0.5, 0.5], [0.6, 0.3], [0.5, 0.1])
-    grid = win_loss(told)
+    grid = win_loss_grid(told)
     assert (grid.against, grid.rows, grid.topics) == ("a", ("b", "c"), ("t0", "t1"))
     np.testing.assert_allclose(grid.differences, [[0.1, -0.2], [0, -0.4]], atol=1e-12)
-    lower = win_loss(replace(told, lower_is_better=True))
+    lower = win_loss_grid(replace(told, lower_is_better=True))
     np.testing.assert_allclose(lower.differences, [[-0.1, 0.2], [0, 0.4]], atol=1e-12)
 
 
 def test_a_grid_has_as_many_rows_as_can_be_read(values):
-    names = [f"s{n}" for n in range(MOST_ROWS + 3)]
-    grid = win_loss(made(values, names, *([[0.5, 0.5]] * len(names))))
-    assert len(grid.rows) == len(grid.differences) == MOST_ROWS
-    assert f"The first {MOST_ROWS} of {MOST_ROWS + 2} others are shown." in grid.note
+    names = [f"s{n}" for n in range(MAX_GRID_ROWS + 3)]
+    grid = win_loss_grid(made(values, names, *([[0.5, 0.5]] * len(names))))
+    assert len(grid.rows) == len(grid.differences) == MAX_GRID_ROWS
+    assert f"The first {MAX_GRID_ROWS} of {MAX_GRID_ROWS + 2} others are shown." in grid.note
 
 
 def test_observations_of_a_file_are_topics_or_the_starts_of_one(values, place):
@@ -224,7 +224,7 @@ def test_observations_of_a_file_are_topics_or_the_starts_of_one(values, place):
 def test_values_of_a_sweep_that_are_numbers_stand_on_an_axis_by_size(values):
     told = made(values, ["a", "b", "c"], [0.1], [0.2], [0.3], sweeps=("n",), swept=((64,), (1,), (8,)))
     chart = sweep_chart(told)
-    assert (chart.kind, chart.places, chart.x_label) == ("curves", (), "n")
+    assert (chart.kind, chart.categories, chart.x_label) == ("curves", (), "n")
     (line,) = chart.series
     assert (line.name, line.x.tolist(), line.y.tolist()) == ("base", [1, 8, 64], [0.2, 0.3, 0.1])
 
@@ -233,7 +233,7 @@ def test_words_and_none_stand_side_by_side_and_other_parameters_have_lines(value
     swept = ((None, 1), (8, 1), (None, 4), (8, 4))
     told = made(values, "abcd", [0.1], [0.2], [0.3], [0.4], sweeps=("buffer", "n"), swept=swept)
     chart = sweep_chart(told)
-    assert (chart.kind, chart.places) == ("bars", ("none", "8"))
+    assert (chart.kind, chart.categories) == ("bars", ("none", "8"))
     assert [(line.name, line.y.tolist()) for line in chart.series] == [
         ("base, n=1", [0.1, 0.2]),
         ("base, n=4", [0.3, 0.4]),
@@ -261,15 +261,15 @@ def test_a_file_from_before_there_were_pages_is_shown_without_curves(values):
         {name: value for name, value in row.items() if name not in ("name", "observations")}
         for row in values["ranking"]
     ]
-    titles = [section.title for section in comparison_page(parse_comparison(older)).sections]
+    titles = [section.title for section in comparison_report(parse_comparison(older)).sections]
     assert "Ranking" in titles
-    assert not {"Curves", "Won and lost", "Values of the parameter"} & set(titles)
+    assert not {"Curves", "Wins and losses", "Parameter values"} & set(titles)
 
 
 def test_hostile_names_are_harmless(values):
     evil = "</script><script>alert(1)</script>"
     told = made(values, [evil, "b"], [0.5, 0.4], [0.3, 0.4], notes=[evil], command=evil, says=evil)
-    html = page_html(comparison_page(told))
+    html = document_html(comparison_report(told))
     assert "<script>alert" not in html
 
 

@@ -59,11 +59,11 @@ def test_the_display_tells_all_that_matters() -> None:
     # 750 pages at 5 a second take 150 s.
     assert head.endswith("250 of 1,000 pages  5.0 pages/s  2:30 left")
     assert facts == [
-        "harvest    0.250, of late 0.125",
-        "regret     0.0625",
-        "frontier   12,345 waiting, 7 in flight",
-        "hosts      7 active, 30 resting, 2 retired",
-        "not taken  18: not-html 9, client-error 4, robots 3, others 2",
+        "harvest   0.250, recently 0.125",
+        "regret    0.0625",
+        "frontier  12,345 queued, 7 in flight",
+        "hosts     7 active, 30 waiting, 2 disabled",
+        "skipped   18: not-html 9, client-error 4, robots 3, others 2",
     ]
 
 
@@ -120,9 +120,9 @@ def test_plain_lines_are_seldom_but_an_end_is_told_at_once(
         lines.watch(replace(STATUS, ending=EndReason.STOPPED))
     first, second = capsys.readouterr().err.splitlines()
     assert first == (
-        "250 of 1,000 pages, 5.0 pages/s, 2:30 left; harvest 0.250, of late 0.125; frontier 12,345; "
-        "hosts 7 active, 30 resting, 2 retired; regret 0.0625; "
-        "not taken 18: not-html 9, client-error 4, robots 3, others 2"
+        "250 of 1,000 pages, 5.0 pages/s, 2:30 left; harvest 0.250, recently 0.125; frontier 12,345; "
+        "hosts 7 active, 30 waiting, 2 disabled; regret 0.0625; "
+        "skipped 18: not-html 9, client-error 4, robots 3, others 2"
     )
     assert second.startswith("stopped by the user")
 

@@ -9,15 +9,15 @@ from overview_crawls import SEEDS, a_moment, a_run, add_visits, blocks_of, chart
 from scenthound.model import Topic
 from scenthound.reasons import SkipReason
 from scenthound.store.crawl_rows import SkippedRecord
-from scenthound.ui.document import Chart, LinkGraph, Page, Verbatim
-from scenthound.ui.html import page_html
-from scenthound.ui.reports.crawl import crawl_page, histogram, time_unit
-from scenthound.ui.reports.crawl_text import rough_span, span
+from scenthound.ui.document import Chart, CodeBlock, Document, LinkGraph
+from scenthound.ui.html import document_html
+from scenthound.ui.reports.crawl import crawl_report, histogram, time_unit
+from scenthound.ui.reports.crawl_summary import duration, short_duration
 from stored_crawls import NOON_S, visit
 
 
-def commands(page: Page) -> list[str]:
-    return [block.text for block in blocks_of(page) if isinstance(block, Verbatim)]
+def commands(page: Document) -> list[str]:
+    return [block.text for block in blocks_of(page) if isinstance(block, CodeBlock)]
 
 
 @pytest.fixture
@@ -35,37 +35,37 @@ def ended(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_summary_tells_what_for_what_came_of_it_and_why_it_ended(ended: Path) -> None:
-    page = crawl_page(ended)
+def test_the_summary_has_purpose_yield_and_end_of_the_crawl(ended: Path) -> None:
+    page = crawl_report(ended)
     told = " ".join(page.summary)
     assert page.title == "Crawl for ballooning"
-    assert "A crawl for pages about ballooning (hot air balloon), from 2 start pages, by the strategy otie;" in told
-    assert "It took 100 pages from 2 hosts in 50 s, 2.0 pages a second." in told
-    assert "a mean relevance of 0.500, where 1 is the most." in told
-    assert "the last tenth of its pages has 0.200, the first had 0.800, so 75% less." in told
+    assert "A crawl for pages about ballooning (hot air balloon), from 2 start pages, with the strategy otie;" in told
+    assert "It visited 100 pages on 2 hosts in 50 s, 2.0 pages/s." in told
+    assert "mean relevance of the pages is 0.500" in told
+    assert "the first tenth of its pages has 0.800, the last 0.200, 75% less." in told
     assert "scored 0.125 less" in told
-    assert "3 pages were asked for and not taken. The most frequent reason, of 2 of them: " in told
-    assert "It ended: page budget reached. The last page was taken on 2026-01-31 12:01:39 UTC." in told
-    assert f"To let it go on: scenthound crawl --resume {ended} --pages 200" in told
+    assert "3 requested pages were skipped. The most frequent reason (2 of them): " in told
+    assert "It ended: page budget reached. The last page was visited on 2026-01-31 12:01:39 UTC." in told
+    assert f"To resume it: scenthound crawl --resume {ended} --pages 200" in told
     assert dict(page.key_facts)["harvest"] == "0.500"
 
 
 @pytest.mark.parametrize(
     ("last", "words"),
-    [(0.82, "It finds as much as at first"), (1.0, "It finds more than at first"), (0.6, "less than at first")],
+    [(0.82, "steady"), (1.0, "rising"), (0.6, "falling")],
 )
 def test_the_last_tenth_is_held_against_the_first(last: float, words: str, tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.8] * 10 + [0.0] * 80 + [last] * 10)
-    assert words in " ".join(crawl_page(tmp_path / "crawl").summary)
+    assert words in " ".join(crawl_report(tmp_path / "crawl").summary)
 
 
 def test_figures_and_tables_hold_the_numbers_of_the_crawl(ended: Path) -> None:
-    page = crawl_page(ended)
+    page = crawl_report(ended)
     (so_far,) = chart(page, "harvest").series
     assert (so_far.y[9], so_far.y[-1]) == (pytest.approx(0.8), pytest.approx(0.5))
     relevance = chart(page, "relevance")
-    counts = dict(zip(relevance.places, relevance.series[0].y.tolist(), strict=True))
+    counts = dict(zip(relevance.categories, relevance.series[0].y.tolist(), strict=True))
     assert {place: count for place, count in counts.items() if count} == {
         "0.2 to 0.25": 10,
         "0.5 to 0.55": 80,
@@ -73,17 +73,17 @@ def test_figures_and_tables_hold_the_numbers_of_the_crawl(ended: Path) -> None:
     }
     assert chart(page, "speed").series[0].y == pytest.approx(np.full(60, 2.0))
     assert [series.name for series in chart(page, "host-states").series] == [
-        "in process",
-        "resting",
+        "active",
+        "waiting",
         "ready",
-        "retired",
+        "disabled",
     ]
     assert [cell.text for cell in table(page, "hosts").rows[0]] == ["a.test", "50", "50.0%", "0.500"]
-    assert [row[0].text for row in table(page, "not-taken").rows] == [
+    assert [row[0].text for row in table(page, "skipped").rows] == [
         "disallowed by robots.txt (robots)",
         "not HTML (not-html)",
     ]
-    assert table(page, "not-taken").rows[0][1].link == "http://a.test/100"
+    assert table(page, "skipped").rows[0][1].link == "http://a.test/100"
     assert len(table(page, "best-pages").rows) == 20
     assert [row[2].text for row in table(page, "latest-pages").rows][:2] == ["99", "98"]
     graph = next(block for block in blocks_of(page) if isinstance(block, LinkGraph))
@@ -93,7 +93,7 @@ def test_figures_and_tables_hold_the_numbers_of_the_crawl(ended: Path) -> None:
 def test_the_most_relevant_pages_come_first_and_of_equals_the_earlier(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.2, 0.9, 0.5, 0.9])
-    rows = table(crawl_page(tmp_path / "crawl"), "best-pages").rows
+    rows = table(crawl_report(tmp_path / "crawl"), "best-pages").rows
     assert [(row[2].text, row[1].text) for row in rows] == [
         ("1", "0.900"),
         ("3", "0.900"),
@@ -102,32 +102,32 @@ def test_the_most_relevant_pages_come_first_and_of_equals_the_earlier(tmp_path: 
     ]
 
 
-def test_a_crawl_that_is_running_is_told_so_and_not_resumed(tmp_path: Path) -> None:
+def test_the_report_of_a_running_crawl_has_no_resume_command(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.5] * 3)
         store.note_run(a_run())
         store.commit()
-        page = crawl_page(tmp_path / "crawl")
+        page = crawl_report(tmp_path / "crawl")
     assert "It was running when this report was made." in " ".join(page.summary)
     assert not any("--resume" in command for command in commands(page))
 
 
-def test_a_crawl_whose_process_died_is_told_so_with_the_command_to_go_on(tmp_path: Path) -> None:
+def test_the_report_of_a_dead_crawl_has_a_resume_command(tmp_path: Path) -> None:
     folder = tmp_path / "my crawl"
     with planned_crawl(folder) as store:
         add_visits(store, [0.5] * 3)
         store.note_run(a_run())
         store.commit()
-    page = crawl_page(folder)
-    assert "Its process died without a word. What it had stored is safe." in page.summary[-1]
+    page = crawl_report(folder)
+    assert "Its process died unexpectedly." in page.summary[-1]
     assert page.summary[-1].endswith(f"scenthound crawl --resume '{folder}'")
     assert ("state", "died") in page.key_facts
 
 
 def test_a_report_names_whole_paths_wherever_it_was_made(ended: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ended.parent)
-    html = page_html(crawl_page(Path(ended.name)))
-    assert html == page_html(crawl_page(ended))
+    html = document_html(crawl_report(Path(ended.name)))
+    assert html == document_html(crawl_report(ended))
     assert f"--out {ended}-again" in html
     assert f"--web {ended} --offline" in html
 
@@ -135,8 +135,8 @@ def test_a_report_names_whole_paths_wherever_it_was_made(ended: Path, monkeypatc
 def test_a_crawl_of_an_older_version_is_shown_by_its_visits(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.5] * 30)
-    page = crawl_page(tmp_path / "crawl")
-    assert "It took 30 of 1,000 pages from 2 hosts in 29 s" in page.summary[0]
+    page = crawl_report(tmp_path / "crawl")
+    assert "It visited 30 of 1,000 pages on 2 hosts in 29 s" in page.summary[0]
     assert chart(page, "frontier").series[0].y[-1] == 290
     assert not any(isinstance(block, Chart) and block.name == "host-states" for block in blocks_of(page))
 
@@ -145,10 +145,10 @@ def test_a_crawl_without_pages_has_a_report_that_says_so(tmp_path: Path) -> None
     with planned_crawl(tmp_path / "crawl") as store:
         store.add_skipped(SkippedRecord(0, SEEDS[0], SkipReason.DNS_NOT_FOUND, "", NOON_S))
         store.commit()
-    page = crawl_page(tmp_path / "crawl")
-    assert "It has taken no page." in page.summary[0]
+    page = crawl_report(tmp_path / "crawl")
+    assert "It has not visited any page." in page.summary[0]
     assert "The most frequent reason: host not found." in " ".join(page.summary)
-    assert "<h1>Crawl for ballooning</h1>" in page_html(page)
+    assert "<h1>Crawl for ballooning</h1>" in document_html(page)
 
 
 def test_texts_of_pages_and_topics_cannot_become_markup(tmp_path: Path) -> None:
@@ -158,32 +158,35 @@ def test_texts_of_pages_and_topics_cannot_become_markup(tmp_path: Path) -> None:
         add_visits(store, [0.5])
         store.add_visit(visit(1, title=hostile, url="http://b.test/1?<script>", relevance=0.9))
         store.commit()
-    html = page_html(crawl_page(tmp_path / "crawl"))
+    html = document_html(crawl_report(tmp_path / "crawl"))
     assert "<script>alert" not in html
     assert "?<script>" not in html
     assert "&lt;script&gt;alert(1)" in html
 
 
 def test_the_same_crawl_makes_the_same_report(ended: Path) -> None:
-    assert page_html(crawl_page(ended)) == page_html(crawl_page(ended))
+    assert document_html(crawl_report(ended)) == document_html(crawl_report(ended))
 
 
 def test_a_strategy_that_is_not_installed_does_not_stop_the_report(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl", strategy="of_somebody_else") as store:
         add_visits(store, [0.5])
-    assert "by the strategy of_somebody_else; the strategy's own scores" in crawl_page(tmp_path / "crawl").summary[0]
+    assert (
+        "with the strategy of_somebody_else; relevance is scored by the strategy's own"
+        in crawl_report(tmp_path / "crawl").summary[0]
+    )
 
 
 @pytest.mark.parametrize(
     ("seconds", "told"),
     [(0.66, "0.7 s"), (59.6, "1 min"), (61, "1 min 1 s"), (3600, "1 h"), (90_061, "1 day 1 h"), (172_900, "2 days")],
 )
-def test_spans_of_time_have_two_units_at_most(seconds: float, told: str) -> None:
-    assert span(seconds) == told
+def test_durations_have_two_units_at_most(seconds: float, told: str) -> None:
+    assert duration(seconds) == told
 
 
-def test_where_room_is_short_a_span_has_one_unit() -> None:
-    assert [rough_span(seconds) for seconds in (4.2, 80, 1199, 9000, 400_000)] == [
+def test_short_durations_have_one_unit() -> None:
+    assert [short_duration(seconds) for seconds in (4.2, 80, 1199, 9000, 400_000)] == [
         "4.2 s",
         "1 min 20 s",
         "20.0 min",
@@ -192,11 +195,11 @@ def test_where_room_is_short_a_span_has_one_unit() -> None:
     ]
 
 
-def test_bars_are_as_wide_as_the_relevance_asks_for() -> None:
-    assert histogram(np.array([0.0, 0.049]), "").places[-1] == "0.045 to 0.05"
-    assert len(histogram(np.array([0.0, 1.0]), "").places) == 20
+def test_histogram_bars_fit_the_range_of_relevance() -> None:
+    assert histogram(np.array([0.0, 0.049]), "").categories[-1] == "0.045 to 0.05"
+    assert len(histogram(np.array([0.0, 1.0]), "").categories) == 20
     assert histogram(np.array([1.0]), "").series[0].y[-1] == 1
 
 
-def test_time_is_told_in_a_unit_that_fits() -> None:
+def test_time_axes_have_a_suitable_unit() -> None:
     assert [time_unit(seconds)[0] for seconds in (90, 600, 90_000, 400_000)] == ["seconds", "minutes", "hours", "days"]

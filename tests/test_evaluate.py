@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ring_web import simulated, url
-from scenthound.cli.tables import print_evaluation
+from scenthound.cli.results import print_evaluation
 from scenthound.errors import InvalidParameter, PluginError
 from scenthound.experiments.evaluate import as_json, chosen_metrics, default_metrics, evaluate, write_evaluation
 from scenthound.experiments.runs import RunFolder
@@ -176,9 +176,8 @@ def test_metrics_without_values_are_left_out_with_a_word_why_and_low_ranks_are_m
     assert told["lower_is_better"] == ["area:of=rank", "rank"]
     print_evaluation(evaluation)
     shown = capsys.readouterr().out
-    assert "harvest: mean" not in shown
-    assert "Left out: harvest needs pages set aside for judges to learn from, and no topic here has that." in shown
-    ranks = shown.split("rank: mean ± standard error over 1 topic; low is good; * best")[1].split("area")[0]
+    assert "Harvest is left out: it needs pages set aside for judges to learn from" in shown
+    ranks = shown.split("rank; lower is better")[1].split("area")[0]
     # After one page breadth_first has page 0 of rank 1, best_first page 1 of rank 2.
     first = {row.split("│")[1].strip(): row.split("│")[2].strip() for row in ranks.splitlines() if row.startswith("│")}
     assert first == {"breadth_first": "1.000*", "best_first": "2.000"}
@@ -193,16 +192,16 @@ def test_cpu_time_that_was_not_measured_is_shown_as_such_with_the_way_to_measure
     assert [each["cpu_us_per_page"] for each in as_json(evaluation)["strategies"].values()] == [None, None]
     assert json.loads(write_evaluation(evaluation, tmp_path)[0].read_text()) == as_json(evaluation)
     print_evaluation(evaluation)
-    cost = capsys.readouterr().out.split("cost in mode sequential")[1]
+    cost = capsys.readouterr().out.split("Cost in mode sequential")[1]
     assert [row.split("│")[4].strip() for row in cost.splitlines() if row.startswith("│")] == ["-", "-"]
-    assert "--plain` measures CPU time" in cost
+    assert "--plain measures CPU time" in cost
 
 
 def test_measured_cpu_time_needs_no_advice_and_crawls_without_a_clock_no_column(tmp_path, capsys):
     evaluation = judged(tmp_path, ONE_EACH, (TOPIC,), {("t", 0): ((0,), (1,))}, PAGES)
     assert [each["running_time"] for each in as_json(evaluation)["strategies"].values()] == [None, None]
     print_evaluation(evaluation)
-    cost = capsys.readouterr().out.split("cost in mode")[1]
+    cost = capsys.readouterr().out.split("Cost in mode")[1]
     assert [row.split("│")[4].strip() for row in cost.splitlines() if row.startswith("│")] == ["2.0", "2.0"]
     assert "--plain" not in cost
     assert "minutes" not in cost
@@ -229,7 +228,7 @@ def test_simulated_running_times_are_averaged_over_seeds_and_then_topics(tmp_pat
     assert told["mode"] == "polite"
     assert told["strategies"]["best_first"]["running_time"] == {"mean_s": 60.0, "standard_error_s": None}
     print_evaluation(evaluation)
-    cost = capsys.readouterr().out.split("cost in mode polite\n")[1]
+    cost = capsys.readouterr().out.split("Cost in mode polite\n")[1]
     shown = [row.split("│")[5].strip() for row in cost.splitlines() if row.startswith("│")]
     assert shown == ["20.00 ± 5.00", "1.00"]
 

@@ -122,16 +122,16 @@ def test_of_many_parents_the_first_are_told_and_all_are_counted(tmp_path: Path) 
 def test_people_are_told_when_how_and_from_where(folder: Path, scenthound: Call) -> None:
     code, out, _ = scenthound("explain", folder, OLD)
     assert code == 0
-    assert "Taken: visit 1, counted from 0, on 2026-01-31 12:00:01 UTC." in out
-    assert f"asked for as {OLD}, which led to {DOGS}" in out
+    assert "Visited: visit 1 (counted from 0), on 2026-01-31 12:00:01 UTC." in out
+    assert f"requested as {OLD}, redirected to {DOGS}" in out
     assert "archive/scenthound-00000.warc.gz" in out
     assert "the old dogs" in out
     code, out, _ = scenthound("explain", folder, SECRET)
     assert "(robots)" in out
     code, out, _ = scenthound("explain", folder, CATS)
-    assert "it still waits" in out
+    assert "it is in the frontier" in out
     code, out, _ = scenthound("explain", folder, "http://a.test/secert")
-    assert f"The nearest that the crawl knows: {SECRET}" in out
+    assert f"The most similar known URL: {SECRET}" in out
 
 
 def test_programs_are_told_in_json(folder: Path, scenthound: Call) -> None:
@@ -163,8 +163,8 @@ def test_links_that_may_not_be_followed_are_not_said_to_be_missing(tmp_path: Pat
         store.add_urls([HOME])
         add_page(store, 0, response(HOME, b"<a href=/cats rel=nofollow>cats</a>"))
         store.commit()
-    assert "no link that may be followed leads to it" in scenthound("explain", tmp_path / "crawl", CATS)[1]
-    assert "No link that may be followed leads to it" in scenthound("explain", tmp_path / "crawl", HOME)[1]
+    assert "no visited page has a link to it that may be followed" in scenthound("explain", tmp_path / "crawl", CATS)[1]
+    assert "No visited page has a link to it that may be followed" in scenthound("explain", tmp_path / "crawl", HOME)[1]
 
 
 def test_what_a_page_nearly_repeats_is_told(tmp_path: Path, scenthound: Call) -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 
 from browsers import watched
-from scenthound.ui.document import Chart, Page, Section, Series
-from scenthound.ui.html import page_html
+from scenthound.ui.document import Chart, Document, Section, Series
+from scenthound.ui.html import document_html
 from shown_pages import HOSTILE, HOSTS, X, all_above_zero, bars, curves, floating, numbers_along, point_at, table
 
 
@@ -175,7 +175,7 @@ def test_a_page_of_many_charts_is_there_within_a_second(browser, tmp_path):
     x = np.arange(1.0, 201.0)
     series = tuple(Series(f"crawler {place}", x, np.sqrt(x) * place, np.ones(200)) for place in range(15))
     charts = tuple(Chart(f"c{place}", f"Chart {place}", "pages", "share", series) for place in range(12))
-    (tmp_path / "many.html").write_text(page_html(Page("run", "Many", (), (Section("All", charts),))))
+    (tmp_path / "many.html").write_text(document_html(Document("run", "Many", (), (Section("All", charts),))))
     with watched(browser) as tab:
         tab.goto((tmp_path / "many.html").as_uri())
         assert tab.locator(".drawing .line").count() == 180

@@ -7,10 +7,9 @@ from browsers import watched
 from made_study import made_claim, made_study
 from scenthound.experiments.findings import Finding, Verdict
 from scenthound.experiments.study.tables import Table
-from scenthound.ui.document import Page, Section
-from scenthound.ui.html import content_security_policy, page_html
-from scenthound.ui.reports.study import page_of
-from scenthound.ui.reports.study_about import study_page
+from scenthound.ui.document import Document, Section
+from scenthound.ui.html import content_security_policy, document_html
+from scenthound.ui.reports.study import study_report
 from shown_pages import HOSTILE, curves, floating, graph, grid, point_at, table
 
 
@@ -135,7 +134,7 @@ def test_claims_of_a_study_have_room_on_paper(browser, tmp_path, screenshots):
     claims = tuple(made_claim(f"{number}: {says}", Verdict.NOT_REPRODUCED, -0.0012345) for number in range(3))
     wide = Table("end", "At the end", tuple("abcdefghijk"), (("Greedy", *["0.98765 ± 0.01234*"] * 10),), "Means.")
     study = made_study(findings=(Finding("H1", says, "", claims),), tables=(wide,))
-    (tmp_path / "study.html").write_text(page_html(page_of(study_page(study, "pages = 40", tmp_path))))
+    (tmp_path / "study.html").write_text(document_html(study_report(study, tmp_path)))
     # What A4 has between its margins, in pixels of 1/96 inch.
     with watched(browser, viewport={"width": 688, "height": 900}) as tab:
         tab.goto((tmp_path / "study.html").as_uri())
@@ -156,7 +155,7 @@ def test_without_scripts_figures_are_tables(open_page):
 
 
 def test_a_page_under_the_policy_of_a_server_works_as_well(browser):
-    html = page_html(Page("crawl", "A crawl", (), (Section("Part", (curves(),)),)))
+    html = document_html(Document("crawl", "A crawl", (), (Section("Part", (curves(),)),)))
     with watched(browser) as tab:
         headers = {"content-security-policy": content_security_policy(html)}
         tab.route(

@@ -11,10 +11,9 @@ from dashboard_site import HOSTILE_NAME, HOSTILE_TITLES, hostile_site, running
 from made_study import made_study
 from ring_web import simulated, topic
 from scenthound.topics.files import write_topics
-from scenthound.ui.html import page_html
-from scenthound.ui.reports import report_page
-from scenthound.ui.reports.study import page_of
-from scenthound.ui.reports.study_about import study_page
+from scenthound.ui.html import document_html
+from scenthound.ui.reports import report_html
+from scenthound.ui.reports.study import study_report
 from timing import WAIT_S
 
 KINDS = ("crawl", "run", "comparison", "study")
@@ -47,8 +46,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory, web_path: Path) -> dict[st
     ):
         simulated(web_path, topics, place / "run")
         assert (crawl.wait(WAIT_S), compare.wait(WAIT_S)) == (0, 0), (place / "compare said").read_text()
-    study = page_html(page_of(study_page(made_study(), "pages = 40\n", place / "study")))
-    texts = {"crawl": report_page(crawled), "run": report_page(place / "run"), "study": study}
+    study = document_html(study_report(made_study(), place / "study"))
+    texts = {"crawl": report_html(crawled), "run": report_html(place / "run"), "study": study}
     texts["comparison"] = (place / "comparison" / "report.html").read_text()
     return {kind: _written(place / f"{kind}.html", text) for kind, text in texts.items()}
 

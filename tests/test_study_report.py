@@ -31,16 +31,15 @@ from scenthound.experiments.study.settings import (
     preset_text,
 )
 from scenthound.experiments.study.tables import Table
-from scenthound.ui.reports.study import (
-    deciding_claim,
-    effect_told,
-    interval_told,
-    p_told,
-    side_by_side,
-    verdicts_told,
-    why_of,
+from scenthound.ui.reports.findings import (
+    format_effect,
+    format_effect_interval,
+    format_p,
+    grouped_by_name,
+    verdict_counts,
+    verdict_lines,
 )
-from scenthound.ui.reports.study_about import findings_values, study_values, verdict_lines
+from scenthound.ui.reports.study import findings_values, study_values
 
 REPRODUCED, NOT_REPRODUCED, UNDECIDED = Verdict
 
@@ -68,27 +67,27 @@ def test_what_was_not_tested_is_null_in_json():
 
 def test_the_claim_that_decides_is_the_first_with_the_verdict_of_the_finding():
     finding = made_finding(REPRODUCED, UNDECIDED, NOT_REPRODUCED, NOT_REPRODUCED)
-    assert deciding_claim(finding).says == "claim 3"
-    assert why_of(finding) == "2 of 4 claims are not reproduced, the first: claim 3. It is not reproduced."
+    assert finding.deciding_claim.says == "claim 3"
+    assert finding.why == "2 of 4 claims are not reproduced, the first: claim 3. It is not reproduced."
     one_of_two = made_finding(REPRODUCED, NOT_REPRODUCED)
-    assert why_of(one_of_two) == "1 of 2 claims is not reproduced: claim 2. It is not reproduced."
+    assert one_of_two.why == "1 of 2 claims is not reproduced: claim 2. It is not reproduced."
 
 
 def test_a_finding_with_one_claim_has_the_reason_of_that():
-    assert why_of(made_finding(REPRODUCED)) == "It is reproduced."
-    assert why_of(made_finding()) == "No claim of it could be tested."
+    assert made_finding(REPRODUCED).why == "It is reproduced."
+    assert made_finding().why == "No claim of it could be tested."
 
 
 def test_effects_are_told_with_their_sign_and_absent_ones_with_a_dash():
     effect = made_claim("", REPRODUCED, mean=-0.25).effect
-    assert (effect_told(effect), interval_told(effect)) == ("-0.25", "-0.375 to -0.125")
-    assert (effect_told(None), interval_told(None), p_told(float("nan"))) == ("-", "-", "-")
-    assert (p_told(0.0234), p_told(0.00004)) == ("0.023", "4e-05")
+    assert (format_effect(effect), format_effect_interval(effect)) == ("-0.25", "-0.375 to -0.125")
+    assert (format_effect(None), format_effect_interval(None), format_p(float("nan"))) == ("-", "-", "-")
+    assert (format_p(0.0234), format_p(0.00004)) == ("0.023", "4e-05")
 
 
-def test_findings_of_one_name_stand_side_by_side():
+def test_findings_of_one_name_follow_each_other():
     findings = [made_finding(name=name, protocol=protocol) for protocol in ("a", "b") for name in ("H12", "H2")]
-    told = [(finding.name, finding.protocol) for finding in side_by_side([*findings, made_finding(name="H1")])]
+    told = [(finding.name, finding.protocol) for finding in grouped_by_name([*findings, made_finding(name="H1")])]
     assert told == [("H12", "a"), ("H12", "b"), ("H2", "a"), ("H2", "b"), ("H1", "")]
 
 
@@ -98,13 +97,13 @@ def test_verdicts_are_counted_for_each_protocol():
         made_finding(UNDECIDED, name="H2", protocol="corrected"),
         made_finding(NOT_REPRODUCED, protocol="as_published"),
     ]
-    assert verdicts_told(findings) == "3 findings: 1 reproduced, 1 not reproduced, 1 undecided"
+    assert verdict_counts(findings) == "3 findings: 1 reproduced, 1 not reproduced, 1 undecided"
     assert list(verdict_lines(findings)) == [
         "2 findings by the protocol 'corrected': 1 reproduced, 0 not reproduced, 1 undecided.",
         "1 finding by the protocol 'as published': 0 reproduced, 1 not reproduced, 0 undecided.",
     ]
     assert list(verdict_lines([*findings, made_finding(REPRODUCED, name="H3")]))[-1] == (
-        "1 finding for which protocols do not differ: 1 reproduced, 0 not reproduced, 0 undecided."
+        "1 finding independent of the protocol: 1 reproduced, 0 not reproduced, 0 undecided."
     )
 
 

@@ -10,8 +10,12 @@ from made_study import made_arm, made_picture
 from scenthound.errors import MissingExtra
 from scenthound.experiments.study.measured import Measured
 from scenthound.experiments.study.tables import Panel, Picture
-from scenthound.ui.figures import looks, picture_bytes, require_figures
-from scenthound.ui.reports.study_about import draw_picture, marked_places, measure_told
+from scenthound.ui.figures import draw, image_bytes, line_styles, marked_points, require_figures
+from scenthound.ui.reports.study import measure_name, study_figure
+
+
+def draw_picture(picture: Picture, arms):
+    return draw(study_figure(picture, arms))
 
 
 def drawn(*panels: Panel, arm=None):
@@ -52,7 +56,7 @@ def test_bounds_are_shown_where_asked_for():
 def test_an_axis_on_which_low_is_good_says_so_once():
     ranks = panel("rank:by=lexical")
     told, said_before, shares = drawn(ranks, replace(ranks, y_label="mean rank (low is good)"), panel())
-    assert told.get_ylabel() == "share (low is good)"
+    assert told.get_ylabel() == "share (lower is better)"
     assert said_before.get_ylabel() == "mean rank (low is good)"
     assert shares.get_ylabel() == "share"
     assert shares.get_ylim()[0] == 0
@@ -86,25 +90,25 @@ def test_the_legend_names_every_crawler_once():
 
 
 def test_looks_differ_for_more_crawlers_than_there_are_colours():
-    many = looks([f"crawler {number}" for number in range(28)])
-    assert len({(look.colour, look.style) for look in many.values()}) == 28
+    many = line_styles([f"crawler {number}" for number in range(28)])
+    assert len({(look.colour, look.line) for look in many.values()}) == 28
 
 
 @pytest.mark.parametrize(("n_places", "n_crawlers"), [(1, 2), (4, 7), (10, 3), (200, 7)])
 def test_every_crawler_has_marks_on_its_curve(n_places, n_crawlers):
-    places = [marked_places(n_places, number, n_crawlers) for number in range(n_crawlers)]
+    places = [marked_points(n_places, number, n_crawlers) for number in range(n_crawlers)]
     assert all(each and max(each) < n_places for each in places)
     assert all(len(each) >= min(n_places, 9) for each in places)
 
 
 def test_marks_of_long_curves_stand_beside_each_other():
     # 200 places have a mark at every 20th; three crawlers begin at the 5th, 10th and 15th place.
-    assert [marked_places(200, number, 3)[:2] for number in range(3)] == [[5, 25], [10, 30], [15, 35]]
+    assert [marked_points(200, number, 3)[:2] for number in range(3)] == [[5, 25], [10, 30], [15, 35]]
 
 
 def test_measures_are_named_by_what_sets_them_apart():
-    assert measure_told("classified:by=widrow_hoff") == "widrow hoff"
-    assert measure_told("target_recall") == "target recall"
+    assert measure_name("classified:by=widrow_hoff") == "widrow hoff"
+    assert measure_name("target_recall") == "target recall"
 
 
 def test_a_measure_that_no_topic_has_leaves_an_empty_panel():
@@ -112,7 +116,7 @@ def test_a_measure_that_no_topic_has_leaves_an_empty_panel():
     nothing = Measured(arm.measured["recall"].x, np.full((2, 3, 4), np.nan))
     empty = replace(arm, measured={"recall": nothing}, bounds={})
     figure = draw_picture(Picture("figure", "", (panel(), panel(kind="bars"))), [empty])
-    assert picture_bytes(figure, "png").startswith(b"\x89PNG")
+    assert image_bytes(figure, "png").startswith(b"\x89PNG")
 
 
 def test_a_single_topic_has_a_curve_without_errors():
@@ -125,12 +129,12 @@ def test_a_single_topic_has_a_curve_without_errors():
 @pytest.mark.parametrize("form", ["svg", "png"])
 def test_a_picture_drawn_again_has_the_same_bytes(form):
     picture = Picture("figure", "", (panel(with_bounds=True),))
-    first, second = (picture_bytes(draw_picture(picture, [made_arm()]), form) for _ in range(2))
+    first, second = (image_bytes(draw_picture(picture, [made_arm()]), form) for _ in range(2))
     assert first == second
 
 
 def test_the_letters_of_an_svg_stay_letters_and_nothing_tells_the_date():
-    svg = picture_bytes(draw_picture(made_picture("figure"), [made_arm()]), "svg").decode()
+    svg = image_bytes(draw_picture(made_picture("figure"), [made_arm()]), "svg").decode()
     assert ">share found</text>" in svg
     assert "dc:date" not in svg
 

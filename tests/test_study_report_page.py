@@ -8,26 +8,37 @@ import numpy as np
 
 from made_study import made_arm, made_finding, made_study
 from scenthound.experiments.findings import Finding, Verdict
-from scenthound.experiments.study.tables import Panel, Picture, Table
-from scenthound.ui.document import Chart, Page, Section, TableBlock
-from scenthound.ui.html import page_html
-from scenthound.ui.reports.study import StudyPage, page_of, table_block
-from scenthound.ui.reports.study_about import ERRORS_TOLD, picture_section, section_title, study_page, win_losses
+from scenthound.experiments.study.tables import Panel, Picture
+from scenthound.experiments.study.tables import Table as StudyTable
+from scenthound.ui.document import Chart, Document, GroupedTable, Section, Table
+from scenthound.ui.html import document_html
+from scenthound.ui.reports.study import (
+    ERRORS_NOTE,
+    figure_section,
+    figure_title,
+    study_figure,
+    study_report,
+    table_block,
+    win_loss_grids,
+)
 
 VOID = {"meta"}
 
 
+def report(**more: object) -> Document:
+    return study_report(made_study(**more), Path("out"))
+
+
 def page(**more: object) -> str:
-    parts = ("title", "summary", "findings", "figures", "won", "tables", "notes", "facts")
-    return page_html(page_of(StudyPage(**dict.fromkeys(parts, ()) | {"title": "A study"} | more)))
+    return document_html(report(**more))
 
 
-def made_page(**more: object) -> Page:
-    return page_of(study_page(made_study(**more), "pages = 40\n", Path("out")))
-
-
-def section(shown: Page, title: str) -> Section:
+def section(shown: Document, title: str) -> Section:
     return next(each for each in shown.sections if each.title == title)
+
+
+def picture_section(picture: Picture, arms) -> Section:
+    return figure_section(study_figure(picture, arms))
 
 
 class Reader(HTMLParser):
@@ -64,7 +75,7 @@ def read(html: str) -> Reader:
 
 
 def test_the_page_of_a_study_is_well_formed_and_needs_nothing_from_elsewhere():
-    html = page_html(made_page())
+    html = page()
     told = read(html)
     assert (told.wrong, told.open) == ([], [])
     assert not {"link", "img", "iframe", "object"} & set(told.tags)
@@ -72,16 +83,16 @@ def test_the_page_of_a_study_is_well_formed_and_needs_nothing_from_elsewhere():
 
 
 def test_the_page_begins_with_what_it_came_to_in_words():
-    shown = made_page()
+    shown = report()
     assert shown.summary[0] == "2 findings: 1 reproduced, 0 not reproduced, 1 undecided."
     assert shown.summary[1].startswith("On the recorded web school, 100 pages of 1 host: 3 topics, 1 random seed")
     assert dict(shown.key_facts) == {"findings": "2", "reproduced": "1", "not reproduced": "0", "undecided": "1"}
-    html = page_html(shown)
+    html = document_html(shown)
     assert html.index("2 findings") < html.index("Verdicts")
 
 
 def test_the_page_ends_with_how_to_repeat_the_study():
-    shown = made_page()
+    shown = report()
     facts, command = section(shown, "This run").blocks
     assert "versions" in dict(facts.rows)
     out = Path("out").absolute()
@@ -93,46 +104,50 @@ def test_the_page_ends_with_how_to_repeat_the_study():
         f"    --out {out}",
     ]
     assert shown.sections[-1] == section(shown, "Settings")
-    assert shown.sections[-1].blocks[0].text == "pages = 40\n"
+    assert 'study = "pant2002"' in shown.sections[-1].blocks[0].text
 
 
 def test_every_text_is_escaped():
     evil = "<script>alert('1')</script> & \"more\""
     finding = Finding(evil, evil, evil, made_finding(Verdict.REPRODUCED).claims)
-    hostile = {"summary": (evil,), "notes": (evil,), "facts": ((evil, evil),), "settings": evil, "command": evil}
-    tables = (Table(evil, evil, ("crawler", evil), ((evil, evil),), evil),)
-    plain, html = page(), page(title=evil, findings=(finding,), tables=tables, **hostile)
+    tables = (StudyTable(evil, evil, ("crawler", evil), ((evil, evil),), evil),)
+    plain, html = page(), page(findings=(finding,), tables=tables, notes=(evil,), topics_file=Path(evil))
     assert read(html).wrong == []
     assert read(html).tags.count("script") == read(plain).tags.count("script")
     assert html.count("&lt;script&gt;") > 10
 
 
-def test_a_verdict_is_told_in_words():
+def test_a_verdict_is_a_word_with_a_sign():
     findings = tuple(made_finding(verdict, name=f"H{n}") for n, verdict in enumerate(Verdict, 1))
     html = page(findings=findings)
-    assert ".findings .verdict {" in html, "the page has the style of what findings are made of"
     for verdict in Verdict:
-        # At a glance, on the finding, and on its claim.
+        # In the table of verdicts, in the heading of the finding, and in the row of its claim.
         assert html.count(f"</span> {verdict}</span>") == 3
 
 
-def test_protocols_stand_side_by_side():
+def texts(rows) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in rows]
+
+
+def test_two_protocols_are_columns():
     findings = (
         made_finding(Verdict.REPRODUCED, protocol="corrected"),
         made_finding(Verdict.UNDECIDED, protocol="as_published"),
         made_finding(Verdict.NOT_REPRODUCED, name="H2", protocol="corrected"),
         made_finding(Verdict.REPRODUCED, name="H3"),
     )
-    overview = page(findings=findings).split("Verdicts")[1].split("</table>")[0]
-    assert re.findall(r'<th scope="col">(.*?)</th>', overview) == ["finding", "says", "corrected", "as published"]
-    first, second, third = re.findall(r'<tr><th scope="row">(.*?)</tr>', overview)
-    assert re.findall(r"</span> ([\w ]+)</span>", first) == ["reproduced", "undecided"]
-    assert re.findall(r"</span> ([\w ]+)</span>", second) == ["not reproduced"]
-    assert second.endswith("<td>-</td>")
-    assert '<td colspan="2">' in third
+    verdicts = section(report(findings=findings), "Findings").blocks[0]
+    assert isinstance(verdicts, Table)
+    assert verdicts.columns == ("finding", "statement", "corrected", "as published")
+    assert [row[2:] for row in texts(verdicts.rows)] == [
+        ["reproduced", "undecided"],
+        ["not reproduced", "-"],
+        ["reproduced", "reproduced"],
+    ]
+    assert [cell.status for cell in verdicts.rows[0][2:]] == ["good", "open"]
 
 
-def test_more_than_two_protocols_stand_one_below_the_other():
+def test_more_than_two_protocols_are_rows():
     findings = (
         made_finding(Verdict.REPRODUCED, protocol="E1, seen"),
         made_finding(Verdict.UNDECIDED, name="H2", protocol="E1, seen"),
@@ -140,25 +155,26 @@ def test_more_than_two_protocols_stand_one_below_the_other():
         made_finding(Verdict.UNDECIDED, protocol="P, seen"),
         made_finding(Verdict.REPRODUCED, name="H3"),
     )
-    overview = page(findings=findings).split("Verdicts")[1].split("</table>")[0]
-    assert re.findall(r'<th scope="col">(.*?)</th>', overview) == ["protocol", "verdict"]
-    first, second, third = re.findall(r"<tbody>(.*?)</tbody>", overview, re.DOTALL)
-    assert re.findall(r"<tr><td>(.*?)</td>.*</span> ([\w ]+)</span>", first) == [
-        ("E1, seen", "reproduced"),
-        ("E2, seen", "not reproduced"),
-        ("P, seen", "undecided"),
-    ]
-    assert [re.findall(r'class="told">(H\d: Greedy)', body) for body in (first, second, third)] == [
-        [f"H{number}: Greedy"] for number in (1, 2, 3)
-    ]
-    assert re.findall(r"<tr><td>(.*?)</td>", third) == ["-"]
+    verdicts = section(report(findings=findings), "Findings").blocks[0]
+    assert isinstance(verdicts, GroupedTable)
+    assert verdicts.columns == ("protocol", "verdict")
+    first, second, third = verdicts.groups
+    assert texts(first.rows) == [["E1, seen", "reproduced"], ["E2, seen", "not reproduced"], ["P, seen", "undecided"]]
+    assert [group.title for group in verdicts.groups] == [f"H{number}: Greedy > Blind" for number in (1, 2, 3)]
+    assert texts(second.rows) == [["E1, seen", "undecided"]]
+    assert texts(third.rows) == [["-", "reproduced"]]
 
 
 def test_a_claim_shows_effect_interval_and_corrected_p():
-    (row,) = re.findall(r"<tr><td [^>]*title=.*?</tr>", page(findings=(made_finding(Verdict.REPRODUCED),)))
-    assert 'title="It is reproduced."' in row
-    cells = re.findall(r"<td[^>]*>([^<]*)", row)
-    assert cells[:7] == ["claim 1", "+0.25", "+0.125 to +0.375", "5 topics", "sign flips, above 0", "0.010", "0.020"]
+    claims = section(report(findings=(made_finding(Verdict.REPRODUCED),)), "Findings").blocks[1]
+    assert isinstance(claims, GroupedTable)
+    (group,) = claims.groups
+    assert texts(group.rows) == [
+        ["claim 1", "+0.25", "+0.125 to +0.375", "5 topics", "sign flips, above 0", "0.010", "0.020", "reproduced"]
+    ]
+    assert group.rows[0][0].tooltip == group.detail == "It is reproduced."
+    assert group.cell is not None
+    assert group.cell.text == "reproduced"
 
 
 def test_a_picture_becomes_charts_of_the_same_numbers_with_bands_of_one_standard_error():
@@ -181,67 +197,66 @@ def test_a_picture_becomes_charts_of_the_same_numbers_with_bands_of_one_standard
     np.testing.assert_allclose(blind.y[-1], 0.4)
     np.testing.assert_allclose([random.y[-1], oracle.y[-1]], [0.2, 1])
     assert random.error is oracle.error is None
-    assert ERRORS_TOLD in chart.note
+    assert ERRORS_NOTE in chart.note
 
 
 def test_bars_have_a_place_for_each_measure_at_the_end_of_the_crawls():
     panel = Panel("", "task 1", ("recall", "rank:by=lexical"), "both", kind="bars", crawlers=("Blind",))
     (chart,) = picture_section(Picture("ends", "Ends", (panel,)), [made_arm()]).blocks
-    assert (chart.title, chart.kind, chart.places) == ("Ends", "bars", ("recall", "lexical"))
+    assert (chart.title, chart.kind, chart.categories) == ("Ends", "bars", ("recall", "lexical"))
     (blind,) = chart.series
     np.testing.assert_allclose(blind.x, [0, 1])
     np.testing.assert_allclose(blind.y, [0.4, 80])
     single = Panel("", "task 1", ("recall",), "share", kind="bars")
-    assert picture_section(Picture("one", "One", (single,)), [made_arm()]).blocks[0].places == ("",)
+    assert picture_section(Picture("one", "One", (single,)), [made_arm()]).blocks[0].categories == ("",)
 
 
 def test_where_low_is_good_the_axis_says_so_and_lower_is_a_win():
     panel = Panel("", "task 1", ("rank:by=lexical",), "mean rank")
     (chart,) = picture_section(Picture("ranks", "Ranks", (panel,)), [made_arm()]).blocks
     assert isinstance(chart, Chart)
-    assert chart.y_label == "mean rank (low is good)"
+    assert chart.y_label == "mean rank (lower is better)"
     arm = made_arm()
     ranks = type(arm.settings)("task 1", arm.settings.strategies, ("rank:by=lexical",))
-    (grid,) = win_losses([type(arm)(ranks, 40, 1, arm.topics, arm.measured, {}, (), ())])
+    (grid,) = win_loss_grids([type(arm)(ranks, 40, 1, arm.topics, arm.measured, {}, (), ())])
     # Greedy ends at ranks of 70, 60 and 50, Blind at 85, 80 and 75.
     np.testing.assert_allclose(grid.differences, [[-15, -20, -25]])
 
 
 def test_pictures_that_the_paper_lacks_have_no_number():
-    assert section_title("figure-2-corrected", "Two") == "Figure 2. Two"
-    assert section_title("figure-2b", "Two") == "Figure 2b. Two"
-    assert section_title("recall", "Recall") == "Recall"
+    assert figure_title("figure-2-corrected", "Two") == "Figure 2. Two"
+    assert figure_title("figure-2b", "Two") == "Figure 2b. Two"
+    assert figure_title("recall", "Recall") == "Recall"
 
 
 def test_crawlers_are_held_against_the_first_topic_by_topic():
-    (grid,) = win_losses([made_arm()])
+    (grid,) = win_loss_grids([made_arm()])
     assert (grid.against, grid.rows, grid.topics) == ("Greedy", ("Blind",), ("balloons", "trains", "kites"))
     # Blind finds half of 0.6, 0.8 and 1. No target recall was measured, so the first measure is told.
     np.testing.assert_allclose(grid.differences, [[-0.3, -0.4, -0.5]])
-    assert section(made_page(), "Topic by topic").blocks[0].caption == grid.caption
+    assert section(report(), "Topic by topic").blocks[0].caption == grid.caption
 
 
 def test_one_crawler_alone_has_nobody_to_be_held_against():
     arm = made_arm()
     alone = type(arm.settings)("task 1", {"Greedy": "best_first"}, ("recall",))
-    assert list(win_losses([type(arm)(alone, 40, 1, arm.topics, arm.measured, {}, (), ())])) == []
+    assert list(win_loss_grids([type(arm)(alone, 40, 1, arm.topics, arm.measured, {}, (), ())])) == []
 
 
-def test_parts_without_content_are_left_out():
-    html = page(notes=("One note",))
-    assert re.findall(r"<h2>(.*?)</h2>", html) == ["Notes"]
-    assert ".findings" not in html
+def test_sections_without_content_are_left_out():
+    shown = report(findings=(), pictures=(), tables=(), arms=(made_arm(),), notes=("One note",))
+    assert [each.title for each in shown.sections] == ["Topic by topic", "Notes", "This run", "Settings"]
 
 
 def test_columns_of_figures_stand_to_the_right():
-    table = Table("t", "T", ("crawler", "of", "mean"), (("1", "none", "1.5 ± 0.2"), ("2", "1", "-")))
-    assert table_block(table).n_words == 2
-    assert table_block(Table("t", "T", ("crawler", "mean"), (("a", "< 0.0001"), ("b", "2 %")))).n_words == 1
+    table = StudyTable("t", "T", ("crawler", "of", "mean"), (("1", "none", "1.5 ± 0.2"), ("2", "1", "-")))
+    assert table_block(table).n_text_columns == 2
+    assert table_block(StudyTable("t", "T", ("crawler", "mean"), (("a", "< 0.0001"), ("b", "2 %")))).n_text_columns == 1
 
 
 def test_marks_behind_a_figure_are_told_from_it():
-    block = table_block(Table("t", "T", ("crawler", "mean"), (("a*", "0.5*†"), ("b", "-"))))
-    assert isinstance(block, TableBlock)
+    block = table_block(StudyTable("t", "T", ("crawler", "mean"), (("a*", "0.5*†"), ("b", "-"))))
+    assert isinstance(block, Table)
     assert [(cell.text, cell.mark) for row in block.rows for cell in row] == [
         ("a*", ""),
         ("0.5", "*†"),

@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from scenthound.cli import tables
-from scenthound.cli import terminal as wrapped
-from scenthound.cli.crawl_tables import print_commands, print_facts
-from scenthound.cli.tables import print_metrics, print_table
+from scenthound.cli.results import print_metrics
 from scenthound.experiments.closed_world import ClosedWorldReport
 from scenthound.experiments.evaluate import Evaluation, StrategyResult
 from scenthound.experiments.statistics import MeanCurve
+from scenthound.ui import terminal as wrapped
+from scenthound.ui.terminal import print_commands, print_facts, print_rows
 
 NARROW = 80
 
@@ -22,7 +21,7 @@ NARROW = 80
 @pytest.fixture(autouse=True)
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wrapped, "columns", lambda: NARROW)
-    monkeypatch.setattr(tables, "_console", lambda: Console(width=NARROW))
+    monkeypatch.setattr(wrapped, "_console", lambda: Console(width=NARROW))
 
 
 def test_paragraphs_are_broken_between_words_and_keep_their_indent(capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,7 +63,9 @@ def test_long_commands_stand_above_what_they_are_good_for(capsys: pytest.Capture
 
 def test_words_in_tables_stay_whole(capsys: pytest.CaptureFixture[str]) -> None:
     row = ["http://a.test/" + "x" * 60, f"near-duplicate of {'y' * 30}", "123,456", "0.1234", "0.1234", "0.1234"]
-    print_table("t", ["page", "anchor", "visit", "relevance", "link's context", "link's anchor"], [row], n_words=2)
+    print_rows(
+        "t", ["page", "anchor", "visit", "relevance", "link's context", "link's anchor"], [row], n_text_columns=2
+    )
     out = capsys.readouterr().out
     assert all(len(line) <= NARROW for line in out.splitlines())
     assert all(len(line) == NARROW for line in out.splitlines() if line.startswith("│"))
@@ -78,7 +79,9 @@ def test_means_and_their_errors_stand_below_each_other_where_they_do_not_fit(
 ) -> None:
     steps = np.array([25, 50, 100, 150])
     curve = MeanCurve(steps, np.array([0.1, 0.2, 0.3, 0.4]), np.full(4, 0.05), 10)
-    result = StrategyResult("live, strict order", {"recall": curve}, 1.0, 150.0, 10)
+    result = StrategyResult(
+        "live, strict order", {"recall": curve}, 1.0, 150.0, 10, by_topic={"recall": np.full((10, 4), 0.3)}
+    )
     print_metrics(Evaluation(150, (25, 50, 100, 150), ("recall",), (result,), ClosedWorldReport(150, (), ())))
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
     assert [row.split("│")[1].strip() for row in rows] == ["live, strict order", ""]

@@ -262,8 +262,8 @@ WRONG_USE = {
         "each say what the model learns from",
     ),
     "a model nobody knows": (None, ("--relevance", "svn"), "Did you mean 'svm'"),
-    "a picture of no kind": (None, ("--out", "curve.txt"), "no name of a picture"),
-    "a picture in no folder": (None, ("--out", "nowhere/curve.svg"), "there is no folder nowhere"),
+    "a picture of no kind": (None, ("--out", "curve.txt"), "not an image file"),
+    "a picture in no folder": (None, ("--out", "nowhere/curve.svg"), "the folder nowhere does not exist"),
     "folds without labels": (None, ("--relevance", "svm", "--cross-validate", "--suggest", 20, "--force"), "no labels"),
 }
 

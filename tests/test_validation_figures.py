@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from scenthound.ui.reports.validation_folder import without_far_bins
+from scenthound.ui.reports.validation_charts import without_far_bins
 
 
 def test_empty_bins_at_the_far_end_are_left_out():

@@ -10,8 +10,8 @@ from ring_web import topic
 from scenthound.errors import InvalidInput
 from scenthound.experiments.validate.crawls import SEED_SETS
 from scenthound.topics.files import write_topics
-from scenthound.ui.html import page_html
-from scenthound.ui.reports.validation import read_validation, validation_page
+from scenthound.ui.html import document_html
+from scenthound.ui.reports.validation import read_validation, validation_report
 from scenthound.ui.reports.validation_folder import validate_into
 from validations import PUBLISHED, wanted
 
@@ -20,7 +20,7 @@ from validations import PUBLISHED, wanted
 def undrawn():
     """Pictures take longer than all else, and the page has none of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("scenthound.ui.reports.validation_folder.draw_validation", lambda *_: [])
+        patch.setattr("scenthound.ui.reports.validation_folder._images", lambda _: {})
         yield
 
 
@@ -49,7 +49,7 @@ def test_the_files_tell_all_that_was_measured(made):
 
 def test_charts_show_the_means_of_each_group(made):
     done, out = made
-    page = validation_page(out)
+    page = validation_report(out)
     sections = {section.title: section.blocks for section in page.sections}
     fitness = done.measurements.values["fitness"]
     for place, group in enumerate(("trained on", "unseen")):
@@ -57,7 +57,7 @@ def test_charts_show_the_means_of_each_group(made):
         for at, seed_set in enumerate(SEED_SETS):
             chart = charts[at]
             assert chart.title == f"Fitness, {seed_set} seed set"
-            assert chart.places == ("8", "16", "20")
+            assert chart.categories == ("8", "16", "20")
             for strategy, series in enumerate(chart.series):
                 np.testing.assert_allclose(series.y, fitness[strategy, place, at].mean(axis=0), rtol=1e-5)
         end = fitness[:, place, :, :, -1].mean(axis=(1, 2))
@@ -66,8 +66,8 @@ def test_charts_show_the_means_of_each_group(made):
 
 def test_the_page_says_the_verdicts_first_and_how_to_repeat_it_last(made):
     _, out = made
-    page = validation_page(out)
-    assert page.summary[0].startswith(f"{PUBLISHED}, here S1: 6 findings: ")
+    page = validation_report(out)
+    assert page.summary[0].startswith(f"{PUBLISHED} (S1): 6 findings: ")
     assert dict(page.key_facts)["findings"] == "6"
     facts, command = page.sections[-1].blocks
     assert "numpy" in dict(facts.rows)["versions"]
@@ -76,7 +76,7 @@ def test_the_page_says_the_verdicts_first_and_how_to_repeat_it_last(made):
     assert "    --topic balloon \\" in lines
     assert "    --unseen train \\" in lines
     assert lines[-1] == f"    --out {out}-again"
-    assert page_html(page).startswith("<!DOCTYPE html>")
+    assert document_html(page).startswith("<!DOCTYPE html>")
 
 
 def test_the_command_makes_the_same_validation_again(made, scenthound):
@@ -90,16 +90,16 @@ def test_the_command_makes_the_same_validation_again(made, scenthound):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("{", "is not the folder of a validation"),
-        ('{"format": "scenthound validation", "version": 2}', "has version 2 of the format"),
-        ('{"format": "scenthound validation", "version": 1}', "are damaged: validate again"),
+        ("{", "is not a validation"),
+        ('{"format": "scenthound validation", "version": 2}', "has format version 2"),
+        ('{"format": "scenthound validation", "version": 1}', "is damaged"),
     ],
 )
 def test_what_is_no_validation_is_told_in_one_line(tmp_path, content, says):
     (tmp_path / "findings.json").write_text(content)
     (tmp_path / "crawls.csv").write_text("")
     with pytest.raises(InvalidInput, match=says) as told:
-        validation_page(tmp_path)
+        validation_report(tmp_path)
     assert "\n" not in str(told.value)
 
 
@@ -109,5 +109,5 @@ def test_rows_that_are_gone_are_damage(made, tmp_path):
         (tmp_path / name).write_text((out / name).read_text())
     lines = (out / "crawls.csv").read_text().splitlines()
     (tmp_path / "crawls.csv").write_text("\n".join(lines[:-1]) + "\n")
-    with pytest.raises(InvalidInput, match="are damaged"):
-        validation_page(tmp_path)
+    with pytest.raises(InvalidInput, match="is damaged"):
+        validation_report(tmp_path)

@@ -258,26 +258,26 @@ class Result:
 
 def chart_svg(panels: Sequence[Panel]) -> str:
     """The panels side by side as inline SVG; empty without matplotlib, or with nothing to draw."""
-    from scenthound.ui.figures import looks, new_figure, picture_bytes, plain_axes, shared_legend
+    from scenthound.ui.figures import add_legend, image_bytes, line_styles, new_drawing, plain_axes
 
     panels = [panel for panel in panels if panel.lines]
     if not panels:
         return ""
     try:
-        figure = new_figure(4.6 * len(panels), 3.6, "Drawing curves")
+        figure = new_drawing(4.6 * len(panels), 3.6, "Drawing curves")
     except MissingExtra:
         return ""
     names = list(dict.fromkeys(name for panel in panels for name in panel.lines))
-    look_of = looks(names)
+    look_of = line_styles(names)
     for place, panel in enumerate(panels, 1):
         axes = figure.add_subplot(1, len(panels), place)
         for name, (x, y) in panel.lines.items():
-            axes.plot(x, y, look_of[name].style, color=look_of[name].colour, label=name, linewidth=1.8)
+            axes.plot(x, y, look_of[name].line, color=look_of[name].colour, label=name, linewidth=1.8)
         axes.set_title(panel.title)
         axes.set_xlabel(panel.x_label)
         axes.set_ylim(bottom=0)
         plain_axes(axes)
     if len(names) > 1:
-        shared_legend(figure)
-    svg = picture_bytes(figure, "svg").decode()
+        add_legend(figure)
+    svg = image_bytes(figure, "svg").decode()
     return svg[svg.index("<svg") :]

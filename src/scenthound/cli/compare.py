@@ -102,7 +102,7 @@ def compare(
     scenthound compare --web web --topics topics.jsonl --topic balloons --strategy best_n_first --sweep n=1,16,256
     """
     from scenthound.api.laboratory import compare as compare_strategies
-    from scenthound.cli.compare_tables import print_comparison
+    from scenthound.cli.results import print_comparison
     from scenthound.experiments.compare.results import as_json as plain_values
 
     with shown("comparing") as progress:

@@ -135,7 +135,7 @@ def _watched(
 
 def _print(summary: CrawlSummary, *, log_json: bool, as_json: bool) -> None:
     from scenthound.cli.crawl_output import print_event, summary_values
-    from scenthound.cli.crawl_tables import print_summary
+    from scenthound.cli.crawl_results import print_summary
     from scenthound.ui.formats import json_text
 
     if log_json:

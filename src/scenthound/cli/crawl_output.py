@@ -1,7 +1,6 @@
-"""How a live crawl is watched: a display on a terminal, a plain line now and then otherwise, or JSON for programs.
+"""The progress of a live crawl: a display on a terminal, otherwise a line every few seconds, or JSON lines.
 
-Displays and lines go to standard error. JSON lines go to standard output, because who asks for them wants to read them;
-errors stay where they are.
+The display and plain lines go to standard error, JSON lines to standard output.
 """
 
 from __future__ import annotations
@@ -13,31 +12,28 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from scenthound.errors import printable
-from scenthound.ui.formats import json_text
-
-# A live crawl in words and figures, as people and as programs are told of it.
+from scenthound.ui.formats import counted, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rich.console import RenderableType
 
     from scenthound.crawler.start import CrawlSummary
     from scenthound.crawler.status import CrawlStatus
     from scenthound.reasons import SkipReason
 
-#: Reasons named while a crawl runs; the summary has all of them.
+SECONDS_BETWEEN_LINES = 5.0
+SECONDS_BETWEEN_JSON = 1.0
+#: Skip reasons listed while a crawl runs; the summary lists all.
 REASONS_SHOWN = 3
 
 
-def counted(count: int, one: str, many: str) -> str:
-    """1 page, 2,000 pages."""
-    return f"{count:,} {one if count == 1 else many}"
-
-
 def clock_time(seconds: float) -> str:
-    """1:05, or 2:01:05 from an hour on."""
-    minutes, rest = divmod(round(seconds), 60)
+    """`1:05`, or `2:01:05` from one hour on."""
+    minutes, seconds_left = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{hours}:{minutes:02}:{seconds_left:02}" if hours else f"{minutes}:{seconds_left:02}"
 
 
 def speed(status: CrawlStatus) -> str:
@@ -45,38 +41,38 @@ def speed(status: CrawlStatus) -> str:
 
 
 def pages_of_budget(status: CrawlStatus) -> str:
-    return f"{status.n_pages:,} of {counted(status.page_budget, 'page', 'pages')}"
+    return f"{status.n_pages:,} of {counted(status.page_budget, 'page')}"
 
 
 def hosts(status: CrawlStatus) -> str:
-    retired = f", {status.hosts_disabled:,} retired" if status.hosts_disabled else ""
-    return f"{status.hosts_active:,} active, {status.hosts_waiting:,} resting{retired}"
+    disabled = f", {status.hosts_disabled:,} disabled" if status.hosts_disabled else ""
+    return f"{status.hosts_active:,} active, {status.hosts_waiting:,} waiting{disabled}"
 
 
-def hosts_met(status: CrawlStatus) -> str:
+def all_hosts(status: CrawlStatus) -> str:
     """Over all runs of the crawl."""
     n_hosts = status.hosts_active + status.hosts_waiting + status.hosts_ready + status.hosts_disabled
-    retired = f", {status.hosts_disabled:,} of them retired" if status.hosts_disabled else ""
-    return f"{n_hosts:,}{retired}"
+    disabled = f", {status.hosts_disabled:,} of them disabled" if status.hosts_disabled else ""
+    return f"{n_hosts:,}{disabled}"
 
 
 def harvest(status: CrawlStatus) -> str:
-    return f"{status.harvest:.3f}, of late {status.recent_harvest:.3f}"
+    return f"{status.harvest:.3f}, recently {status.recent_harvest:.3f}"
 
 
 def regret(status: CrawlStatus) -> str:
-    return "not known" if status.regret is None or not math.isfinite(status.regret) else f"{status.regret:.4f}"
+    return "unknown" if status.regret is None or not math.isfinite(status.regret) else f"{status.regret:.4f}"
 
 
 def seconds_left(status: CrawlStatus, time_s: float | None) -> float | None:
-    """Until the page budget is reached or the time limit reached, whichever comes first."""
+    """Until the page budget or the time limit is reached, whichever is first."""
     until_time = [] if time_s is None else [max(0.0, time_s - status.seconds)]
     until_budget = [] if status.seconds_left is None else [status.seconds_left]
     return min((*until_time, *until_budget), default=None)
 
 
 def time_left(status: CrawlStatus, time_s: float | None) -> str:
-    """Empty while it cannot be told."""
+    """Empty while it is unknown."""
     seconds = seconds_left(status, time_s)
     return "" if seconds is None else f"{clock_time(seconds)} left"
 
@@ -94,7 +90,7 @@ def skipped(status: CrawlStatus) -> str:
 
 
 def ending_text(status: CrawlStatus) -> str:
-    """What a crawl that is about to end still waits for, or that it is paused; nothing while it goes on."""
+    """That the crawl is ending or paused, and what it still waits for; empty otherwise."""
     from scenthound.reasons import EndReason
 
     if status.paused and status.ending is None:
@@ -107,7 +103,7 @@ def ending_text(status: CrawlStatus) -> str:
 
 
 def status_values(status: CrawlStatus, time_s: float | None) -> dict[str, Any]:
-    """Plain values for programs; docs/crawling.md lists them."""
+    """The values of a JSON line; docs/crawling.md lists them."""
     left_s = seconds_left(status, time_s)
     return {
         "pages": status.n_pages,
@@ -132,7 +128,7 @@ def status_values(status: CrawlStatus, time_s: float | None) -> dict[str, Any]:
 
 
 def summary_values(summary: CrawlSummary) -> dict[str, Any]:
-    """What a crawl came to, for programs."""
+    """The values of the last JSON line."""
     values = status_values(summary.status, None)
     del values["ending"], values["seconds_left"], values["in_flight"], values["paused"]
     reasons = {reason.value: count for reason, count in most_frequent(summary.reasons)}
@@ -145,34 +141,25 @@ def summary_values(summary: CrawlSummary) -> dict[str, Any]:
     }
 
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from scenthound.crawler.status import CrawlStatus
-
-SECONDS_BETWEEN_LINES = 5.0
-SECONDS_BETWEEN_JSON = 1.0
-
-
 class CrawlWatcher(AbstractContextManager["CrawlWatcher"], Protocol):
-    """Is told how a crawl is doing, from `with` to its end."""
+    """Receives the status of a crawl."""
 
     def progress(self, share: float, said: str) -> None:
-        """How much of an earlier run has been taken up."""
+        """The share of an earlier run that has been replayed."""
 
     def watch(self, status: CrawlStatus) -> None:
-        """How the crawl is doing; told twice a second."""
+        """Called twice a second."""
 
 
 def watcher(title: str, time_s: float | None, *, log_json: bool) -> CrawlWatcher:
-    """`time_s` is the time that the run has."""
+    """`time_s` is the time limit of the run."""
     if log_json:
         return JsonLines(time_s)
     return LiveDisplay(title, time_s) if sys.stderr.isatty() else PlainLines(time_s)
 
 
 class LiveDisplay:
-    """A few lines at the bottom of the terminal that are written anew each time."""
+    """A few lines at the bottom of the terminal, updated in place."""
 
     def __init__(self, title: str, time_s: float | None) -> None:
         from rich.console import Console
@@ -190,7 +177,7 @@ class LiveDisplay:
         self._live.stop()
 
     def progress(self, share: float, said: str) -> None:
-        self._show(_bar_line(f"taking up {self._title}", share, [("", printable(said))]))
+        self._show(_bar_line(f"resuming {self._title}", share, [("", printable(said))]))
 
     def watch(self, status: CrawlStatus) -> None:
         self._show(_display(self._title, status, self._time_s))
@@ -211,12 +198,12 @@ def _display(title: str, status: CrawlStatus, time_s: float | None) -> Renderabl
     rows = {
         "harvest": harvest(status),
         "regret": regret(status),
-        "frontier": f"{status.frontier:,} waiting, {status.in_flight:,} in flight",
+        "frontier": f"{status.frontier:,} queued, {status.in_flight:,} in flight",
         "hosts": hosts(status),
-        "not taken": skipped(status),
+        "skipped": skipped(status),
     }
-    for name, told in rows.items():
-        facts.add_row(Text(name, "dim", no_wrap=True), Text(told, overflow="ellipsis", no_wrap=True))
+    for name, value in rows.items():
+        facts.add_row(Text(name, "dim", no_wrap=True), Text(value, overflow="ellipsis", no_wrap=True))
     ending = ending_text(status)
     return Group(head, facts, *([Text(ending, "bold yellow")] if ending else []))
 
@@ -233,7 +220,7 @@ def _bar_line(title: str, share: float, said: list[tuple[str, str]]) -> Renderab
 
 
 class PlainLines:
-    """For log files: often enough to see life, seldom enough to read; a crawl that is to end says so at once."""
+    """For log files: a line every few seconds, and one as soon as the crawl is ending."""
 
     def __init__(self, time_s: float | None) -> None:
         self._time_s = time_s
@@ -248,7 +235,7 @@ class PlainLines:
 
     def progress(self, share: float, said: str) -> None:
         if self._is_due():
-            self._say(f"taking up: {share:4.0%}  {printable(said)}")
+            self._say(f"resuming: {share:4.0%}  {printable(said)}")
 
     def watch(self, status: CrawlStatus) -> None:
         said = ending_text(status)
@@ -264,7 +251,7 @@ class PlainLines:
             f"{pages_of_budget(status)}, {speed(status)}{left and f', {left}'}; "
             f"harvest {harvest(status)}; "
             f"frontier {status.frontier:,}; hosts {hosts(status)}; regret {regret(status)}; "
-            f"not taken {skipped(status)}"
+            f"skipped {skipped(status)}"
         )
 
     def _is_due(self) -> bool:
@@ -291,7 +278,7 @@ class JsonLines:
 
     def progress(self, share: float, said: str) -> None:
         if self._is_due():
-            self._say("taking-up", {"share": round(share, 4)})
+            self._say("resuming", {"share": round(share, 4)})
 
     def watch(self, status: CrawlStatus) -> None:
         is_ending = status.ending is not None

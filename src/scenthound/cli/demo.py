@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenthound.cli.terminal import say, shown
+from scenthound.cli.terminal import shown
+from scenthound.ui.terminal import print_commands, print_facts, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,15 +55,17 @@ def _watched(title: str) -> Iterator[Watch]:
 
 
 def _report(result: DemoResult, evaluation: Evaluation, out: Path) -> None:
-    from scenthound.cli.crawl_tables import print_commands, print_facts
-    from scenthound.cli.tables import print_metrics
+    from scenthound.cli.results import print_metrics
     from scenthound.crawler.plan import DEFAULT_STRATEGY
     from scenthound.experiments.evaluate import write_evaluation
-    from scenthound.ui.figures import draw_curves
+    from scenthound.files import write_atomic
+    from scenthound.ui.figures import figure_files
+    from scenthound.ui.reports.run import evaluation_figure
 
     write_evaluation(evaluation, out)
-    picture = out / "curves.png"
-    draw_curves(evaluation, [picture, out / "curves.svg"], "Crawling the documentation of Python's standard library")
+    title = "Crawling the documentation of Python's standard library"
+    for name, image in figure_files([evaluation_figure(evaluation)], title=title).items():
+        write_atomic(out / name, image)
     typer.echo()
     print_metrics(evaluation)
     say("Target recall: share of the topic's pages, those it starts from aside, that a crawl found.")
@@ -76,7 +79,7 @@ def _report(result: DemoResult, evaluation: Evaluation, out: Path) -> None:
         "  A usual live crawl does not wait for hosts that rest: it is faster, and regret says what that costs. Which "
         "hosts rest when depends on the moment, so the row of live differs from run to run."
     )
-    typer.echo(f"Curves: {picture}")
+    typer.echo(f"Curves: {out / 'curves.png'}")
     reports = _reports(result.crawls[0], out)
     typer.echo("Reports, to be opened in a web browser:")
     print_facts(reports)
@@ -99,7 +102,7 @@ def _n_topics(result: DemoResult) -> int:
 
 
 def _next_steps(result: DemoResult, out: Path) -> dict[str, str]:
-    from scenthound.cli.crawl_tables import program
+    from scenthound.cli.crawl_results import program
 
     crawl = result.crawls[0]
     twin = next(each for each in reversed(result.crawls) if each.topic.id == crawl.topic.id)

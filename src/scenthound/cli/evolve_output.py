@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from scenthound.cli.tables import print_table
 from scenthound.cli.terminal import shown
 from scenthound.errors import printable
 from scenthound.experiments.evolve.settings import STRATEGY
 from scenthound.relevance.base import RELEVANCE, trains
 from scenthound.strategies.evolved import choice_of
 from scenthound.strategies.rank_rules import formula_of
-from scenthound.ui.formats import json_text
+from scenthound.ui.formats import counted, json_text
+from scenthound.ui.terminal import print_rows
 
 if TYPE_CHECKING:
     from scenthound.experiments.evolve.evolution import Compared, Evolution
@@ -42,13 +42,13 @@ def print_evolution(done: Evolution, seconds: float, as_json: bool, visits_per_s
     settings, pages = done.settings, done.settings.experiment.page_budget
     rows = [[each.name, f"{each.fitness:.4f}", _formula(each)] for each in (done.best, *done.others)]
     n_crawls, n_topics = settings.n_crawls, len(settings.experiment.topics)
-    print_table(
-        f"{settings.fitness}: mean of {n_crawls} x {pages:,} pages on {n_topics} topic{'s' if n_topics != 1 else ''}",
+    print_rows(
+        f"{settings.fitness}: mean of {n_crawls} x {pages:,} pages on {counted(n_topics, 'topic')}",
         ["rank function", "fitness", "formula"],
         rows,
-        n_words=3,
+        n_text_columns=3,
     )
-    print_table(f"the whole search, {settings.search}", ["what", "which", "how many"], _work(done), n_words=2)
+    print_rows(f"the whole search, {settings.search}", ["what", "which", "how many"], _work(done), n_text_columns=2)
     if done.pages_wanted > pages:
         typer.echo(f"--pages {done.pages_wanted:,}: the web has {pages:,}, so no crawl can get more.")
     for reason in done.skipped_topics:

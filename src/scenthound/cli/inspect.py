@@ -21,7 +21,7 @@ def explain(
 
     scenthound explain balloons https://example.org/balloons/history.html
     """
-    from scenthound.cli.crawl_tables import explanation_values, print_explanation
+    from scenthound.cli.crawl_results import explanation_values, print_explanation
     from scenthound.crawler.explain import explain as explain_url
 
     told = explain_url(folder, url)

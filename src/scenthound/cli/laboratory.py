@@ -193,7 +193,7 @@ def evaluate(
     """
     from scenthound.api.laboratory import evaluate as evaluate_run
     from scenthound.api.laboratory import open_run
-    from scenthound.cli.tables import print_evaluation, print_missing_pages
+    from scenthound.cli.results import print_evaluation
     from scenthound.experiments.evaluate import as_json as plain_values
 
     with shown("evaluating") as progress:
@@ -203,7 +203,6 @@ def evaluate(
         typer.echo(json_text(plain_values(evaluation.evaluated), indent=1))
         return
     print_evaluation(evaluation.evaluated)
-    print_missing_pages(evaluation.evaluated.closed_world)
     typer.echo(f"Curves: {', '.join(map(str, written))}")
 
 
@@ -251,8 +250,8 @@ def _numbers(settings: list[str]) -> dict[str, int | float]:
 
 
 def _print(summary: RecordSummary, out: Path, as_json: bool) -> None:
-    from scenthound.cli.summaries import counted
     from scenthound.testing.topical_web import TOPICS_FILE
+    from scenthound.ui.formats import counted
 
     topics = out / TOPICS_FILE
     if as_json:

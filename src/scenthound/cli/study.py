@@ -110,6 +110,6 @@ def _print(done: FinishedStudy, out: Path, as_json: bool) -> None:
 
         typer.echo((out / FINDINGS_FILE).read_text(encoding="utf-8"), nl=False)
         return
-    from scenthound.cli.study_tables import print_study
+    from scenthound.cli.results import print_study
 
     print_study(done, out)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
-from scenthound.cli.tables import print_table
 from scenthound.errors import PluginError
 from scenthound.registry import format_value
-from scenthound.ui.formats import json_text
+from scenthound.ui.formats import counted, json_text
+from scenthound.ui.terminal import print_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,7 @@ def print_run(done: Simulation) -> None:
     experiment = done.experiment
     typer.echo(
         f"{counted(done.n_crawls, 'crawl')} ({counted(len(experiment.topics), 'topic')} x "
-        f"{_strategies(len(experiment.strategies))} x {counted(experiment.repeats, 'seed')}) got "
+        f"{counted(len(experiment.strategies), 'strategy')} x {counted(experiment.repeats, 'seed')}) got "
         f"{counted(done.n_pages, 'page')}; {done.out / 'traces.parquet'} has them."
     )
     typer.echo(f"Mode: {experiment.mode}. Compiled code: {_compiled(done)}.")
@@ -82,14 +82,6 @@ def _compiled(done: Simulation) -> str:
     if 0 < done.n_compiled < done.n_crawls:
         return f"{done.n_compiled:,} of {done.n_crawls:,} crawls"
     return "yes" if done.n_compiled else "no"
-
-
-def _strategies(count: int) -> str:
-    return "1 strategy" if count == 1 else f"{count} strategies"
-
-
-def counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 #: What there is to say of a plug-in beside its parameters.
@@ -126,11 +118,11 @@ def print_plugins(registry: Registry[Any], names: list[str], as_json: bool, fact
         for name in names:
             _print_plugin(registry, name, facts(name))
     else:
-        print_table(
+        print_rows(
             f"{len(shown)} installed",
             [registry.kind, "what it does", "parameters and defaults"],
             [_row(registry, name) for name in shown],
-            n_words=3,
+            n_text_columns=3,
         )
 
 
@@ -146,7 +138,7 @@ def _print_plugin(registry: Registry[Any], name: str, facts: dict[str, Any]) -> 
     title, parameters = f"{name}: {registry.summary(name)}", registry.parameters(name).values()
     if parameters:
         rows = [[each.name, each.kind.__name__, format_value(each.default), each.range] for each in parameters]
-        print_table(title, ["parameter", "type", "default", "may be"], rows, n_words=4)
+        print_rows(title, ["parameter", "type", "default", "may be"], rows, n_text_columns=4)
     else:
         typer.echo(f"{title}; it has no parameters")
     for preset, values in registry.presets(name).items():

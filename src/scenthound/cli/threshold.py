@@ -77,7 +77,7 @@ def threshold(
     from scenthound.experiments.threshold.curve import Goal
     from scenthound.experiments.threshold.labels import ScoredBy
     from scenthound.experiments.threshold.suggestion import draw_pages_to_label, suggest_threshold
-    from scenthound.ui.figures import check_figure, draw_threshold
+    from scenthound.ui.figures import check_figure_file, draw_threshold
 
     if topics is None and (topic or relevance or train_from or cross_validate):
         raise UsageError("--topic, --relevance, --train-from and --cross-validate need --topics.")
@@ -93,7 +93,7 @@ def threshold(
         return
     pictures = out or []
     for picture in pictures:
-        check_figure(picture)
+        check_figure_file(picture)
     with shown("scoring") as progress:
         found = suggest_threshold(labels, goal=Goal(precision, recall), web=web, scored_by=scored_by, progress=progress)
     for picture in pictures:

@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from scenthound.cli.crawl_tables import print_commands
-from scenthound.cli.summaries import counted
-from scenthound.cli.tables import print_table
-from scenthound.cli.terminal import say
-from scenthound.ui.formats import json_text
+from scenthound.ui.formats import counted, json_text
+from scenthound.ui.terminal import print_commands, print_rows, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +38,7 @@ def print_suggestion(found: Suggestion, pictures: list[Path], as_json: bool) -> 
         typer.echo(json_text(_values(found), indent=1))
         return
     choice = found.choice
-    print_table(_title(found), ["threshold", "accepted", "precision", "recall", "F1"], _table(choice), n_words=1)
+    print_rows(_title(found), ["threshold", "accepted", "precision", "recall", "F1"], _table(choice))
     row = choice.row
     say(f"Threshold: {row.threshold}, {choice.goal}.")
     say(

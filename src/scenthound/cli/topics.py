@@ -40,14 +40,14 @@ def list_topics(file: TopicFile, as_json: Annotated[bool, typer.Option("--json",
     """Show the topics of a file."""
     from dataclasses import asdict
 
-    from scenthound.cli.tables import print_table
     from scenthound.topics.files import read_topics
+    from scenthound.ui.terminal import print_rows
 
     topics = read_topics(file)
     if as_json:
         typer.echo(json_text([asdict(topic) for topic in topics], indent=1))
         return
-    print_table(
+    print_rows(
         f"{len(topics):,} topics in {file}",
         ["id", "keywords", "examples", "seeds", "targets"],
         [
@@ -58,7 +58,7 @@ def list_topics(file: TopicFile, as_json: Annotated[bool, typer.Option("--json",
             ]
             for topic in topics
         ],
-        n_words=2,
+        n_text_columns=2,
     )
 
 

@@ -106,7 +106,7 @@ def validate(
     if as_json:
         typer.echo((out / FINDINGS_FILE).read_text(encoding="utf-8"), nl=False)
         return
-    from scenthound.cli.validation_tables import print_validation
+    from scenthound.cli.results import print_validation
 
     print_validation(done)
     typer.echo(f"Findings, all crawls and pictures: {out}")

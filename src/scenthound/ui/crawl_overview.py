@@ -44,7 +44,7 @@ class Scorer:
     model: str
     first: int
     end: int
-    is_trained_anew: bool
+    is_retrained: bool
 
     @property
     def n_pages(self) -> int:

@@ -1,40 +1,50 @@
-"""What a report shows, as values: a page has a summary in words, then sections of blocks.
+"""The document model of reports: what is shown, independent of how it is rendered.
+
+A report is one function that turns a result into a `Document`. `ui/html.py` renders documents as HTML pages,
+`ui/terminal.py` prints their tables, and `ui/figures.py` draws their charts with matplotlib.
 
 Rules
-- A page is made by those who know crawls, comparisons and studies, and drawn by those who know HTML and SVG.
-- All texts are plain; whoever writes the page escapes them.
-- Numbers that are not defined are not-a-number here, and gaps on the page.
+- All texts are plain; renderers escape them.
+- Undefined numbers are NaN; renderers show them as gaps.
 """
 
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeVar
 
 from scenthound.model import FloatArray
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A curve or a row of bars or dots, with a number for each place `x`; `error` is drawn to either side, as a band
-    or a whisker. `hidden` ones are shown when the reader asks for them."""
+    """One curve, or one set of bars. `error` is drawn on both sides, as a band or a whisker. A `hidden` series appears
+    when the reader selects it; a `reference` (such as a bound) is drawn thinner than the others in image files."""
 
     name: str
     x: FloatArray
     y: FloatArray
     error: FloatArray | None = None
     hidden: bool = False
+    reference: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A moment on the x axis that is told, such as the one at which a guide was trained anew."""
+class Marker:
+    """A labelled position on the x axis, such as the page at which a model was retrained."""
 
     x: float
-    says: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Curves, or bars (`places` are the names of x = 0, 1, 2, ...). `name` is its id on the page."""
+    """Curves, or bars with a group for each of `categories` (at x = 0, 1, 2, ...). `name` is its id in the document.
+
+    `lower_is_better`: in image files the y axis need not start at 0.
+    `discrete`: x has few values, and in image files each of them gets a tick.
+    """
 
     name: str
     title: str
@@ -42,40 +52,96 @@ class Chart:
     y_label: str
     series: tuple[Series, ...]
     kind: Literal["curves", "bars"] = "curves"
-    places: tuple[str, ...] = ()
-    marks: tuple[Mark, ...] = ()
+    categories: tuple[str, ...] = ()
+    markers: tuple[Marker, ...] = ()
     note: str = ""
+    lower_is_better: bool = False
+    discrete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Charts that belong together: one image file with a panel for each of them. `name` is the name of the file."""
+
+    name: str
+    caption: str
+    charts: tuple[Chart, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`mark` is a sign of significance or of the best, told in the table's note; `link` is a URL, shown as a link if it
-    is http or https. A table is sorted by the number that a text begins with, or by `value` where there is one."""
+    """`mark` is a sign of significance that the table's note explains. `link` is a URL, shown as a link if it is http
+    or https. Tables are sorted by `value`, or by the number at the beginning of the text if there is none."""
 
     text: str
     mark: str = ""
     link: str = ""
     emphasis: bool = False
     value: float | None = None
+    status: Literal["", "good", "bad", "open"] = ""  #: shown as a coloured sign before the text
+    tooltip: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class TableBlock:
-    """Rows under heads; columns from `n_words` on are numbers, and stand to the right. A table can be sorted by the
-    reader. `note` says what the figures and marks are."""
+class Table:
+    """Rows of cells, which readers can sort. Columns from `n_text_columns` on are numbers and right-aligned.
+
+    `best_sign` follows emphasised cells where there is no bold type.
+    """
 
     name: str
     caption: str
-    heads: tuple[str, ...]
+    columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    n_words: int = 1
+    n_text_columns: int = 1
     note: str = ""
+    best_sign: str = ""
+
+    @classmethod
+    def build(
+        cls,
+        name: str,
+        caption: str,
+        columns: Mapping[str, Callable[[Row], Cell | str]],
+        rows: Iterable[Row],
+        *,
+        n_text_columns: int = 1,
+        note: str = "",
+    ) -> "Table":
+        """A table whose columns are functions of a row."""
+        cells = tuple(tuple(as_cell(column(row)) for column in columns.values()) for row in rows)
+        return cls(name, caption, tuple(columns), cells, n_text_columns, note)
 
 
 @dataclass(frozen=True, slots=True)
-class WinLoss:
-    """Topic by topic, how contestants did beside the one they are held against: `differences` has a row for each of
-    `rows` (contestants) and a column for each topic, above 0 where the contestant did better. Rows keep their order."""
+class RowGroup:
+    """Rows under a heading of their own; `cell` stands in the last column of the heading."""
+
+    title: str
+    rows: tuple[tuple[Cell, ...], ...]
+    detail: str = ""
+    cell: Cell | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedTable:
+    """Groups of rows, in a fixed order. `numeric` are the columns of numbers."""
+
+    name: str
+    caption: str
+    columns: tuple[str, ...]
+    groups: tuple[RowGroup, ...]
+    numeric: frozenset[str] = frozenset()
+
+
+def as_cell(value: Cell | str) -> Cell:
+    return value if isinstance(value, Cell) else Cell(value)
+
+
+@dataclass(frozen=True, slots=True)
+class WinLossGrid:
+    """Wins and losses of `rows` (strategies) against a baseline, topic by topic. `differences` has a row for each of
+    them and a column for each topic; it is positive where the strategy was better than the baseline."""
 
     name: str
     caption: str
@@ -88,7 +154,8 @@ class WinLoss:
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """A page: `parent` is the place of the one it was found from (None: a seed), `distance` its links from a seed."""
+    """A page. `parent` is the index of the node it was discovered from (None: a seed), `distance` its number of links
+    from a seed."""
 
     title: str
     url: str
@@ -100,7 +167,7 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class LinkGraph:
-    """Some pages of a crawl, parents before children, and further links between them (pairs of places)."""
+    """Pages of a crawl, parents before children, and further links between them (pairs of indices)."""
 
     name: str
     caption: str
@@ -110,11 +177,13 @@ class LinkGraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Prose:
-    """Paragraphs, or points of a list."""
-
+class Paragraphs:
     texts: tuple[str, ...]
-    as_list: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BulletList:
+    items: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,38 +194,30 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Verbatim:
-    """A text as it stands, such as settings or a command; `says` is what it is."""
+class CodeBlock:
+    """A text shown as it is, such as a settings file or a command."""
 
-    says: str
+    caption: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Markup:
-    """HTML that this program made, from texts that it escaped."""
-
-    html: str
-
-
-Block = Chart | TableBlock | WinLoss | LinkGraph | Prose | Facts | Verbatim | Markup
+Block = Chart | Table | GroupedTable | WinLossGrid | LinkGraph | Paragraphs | BulletList | Facts | CodeBlock
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
     title: str
     blocks: tuple[Block, ...]
-    folded: bool = False  #: shown when the reader opens it; printed open
+    collapsed: bool = False  #: until the reader opens it; printed open
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """`kind` is what it is a report of: crawl, comparison, study, run, ... `summary` are paragraphs, the answer first;
-    `key_facts` are the few numbers that stand at its head, `style` is CSS for what stands in its `Markup`."""
+class Document:
+    """`kind` says what it is a report of: crawl, comparison, study, run, ... `summary` are paragraphs, the answer
+    first. `key_facts` are the few numbers at the top."""
 
     kind: str
     title: str
     summary: tuple[str, ...]
     sections: tuple[Section, ...]
-    key_facts: tuple[tuple[str, str], ...] = field(default_factory=tuple)
-    style: str = ""
+    key_facts: tuple[tuple[str, str], ...] = ()

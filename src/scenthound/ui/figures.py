@@ -1,13 +1,13 @@
-"""What the pictures of all reports share: colours, lines, legends, and how they are made and written.
+"""Drawing the figures of documents with matplotlib, for image files.
 
-A picture that is drawn again from the same numbers has the same bytes: no dates, no random ids. The letters of an SVG
-stay letters, so that they can be searched and copied; what the font of a PNG lacks is a box there, and no cause for a
-warning. Names from outside go through `drawn`.
+A `Figure` is drawn in panels, one for each of its charts, with one legend; a series looks the same in all of them.
+Drawing the same figure again gives the same bytes: no dates, no random ids. Text in an SVG remains text. Characters
+that the font of a PNG lacks become boxes, without a warning. Texts from outside go through `drawn`.
 """
 
 import io
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import cycle
@@ -17,88 +17,132 @@ from typing import Any, Literal
 import numpy as np
 
 from scenthound.errors import InvalidParameter, MissingExtra, printable
-from scenthound.experiments.evaluate import Evaluation
-from scenthound.experiments.statistics import MeanCurve
 from scenthound.experiments.threshold.curve import Choice, Measured
 from scenthound.experiments.threshold.suggestion import Suggestion
+from scenthound.ui.document import Chart, Figure, Series
 
-#: The palette of Okabe and Ito, which colour-blind readers can tell apart; lines and marks help on paper.
+#: The palette of Okabe and Ito, distinguishable for colour-blind readers; line styles and markers help on paper.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", "-.", ":")
-MARKS = ("o", "s", "^", "D", "v")
-#: As many letters of a legend stand side by side; a line's sample takes the room of a few.
-LETTERS_PER_INCH = 11
-HANDLE_LETTERS = 8
+MARKERS = ("o", "s", "^", "D", "v")
+#: Lines of references, such as bounds.
+REFERENCE_STYLES = ((0, (1, 2)), (0, (6, 3)))
 DOTS_PER_INCH = 120
-#: More letters of a name leave no room for what it names.
-LONGEST_NAME = 80
+PANEL_INCHES = (4.9, 3.5)
+#: A single panel is wider, to make room for the legend.
+SINGLE_PANEL_INCHES = (6.4, 4.2)
+LEGEND_INCHES = 0.45
+MAX_PANEL_COLUMNS = 2
+#: For the width of a legend: characters in an inch, and the space that a sample line takes.
+CHARACTERS_PER_INCH = 11
+SAMPLE_CHARACTERS = 8
+MAX_NAME_CHARACTERS = 80
+MAX_NOTE_CHARACTERS = 160
+#: Longer labels of a y axis are set in a smaller type.
+LONG_LABEL = 30
+#: The number of points of a curve that have a marker and an error bar.
+MARKED_POINTS = 10
+#: The share of the space between two ticks that bars fill.
+BARS_WIDTH = 0.8
+MAX_CATEGORY_TICKS = 12
+#: Discrete values that span more than this factor get a logarithmic axis.
+LOGARITHMIC_SPAN = 10
 
 Format = Literal["svg", "png"]
-#: What would tell when and by which version a picture was drawn.
-_UNSIGNED: dict[Format, dict[str, None]] = {
+#: Metadata that would contain the date and the version of matplotlib.
+_NO_METADATA: dict[Format, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
     "png": {"Software": None},
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How one crawler is drawn."""
-
-    colour: str
-    style: str
-    mark: str
-
-
-def looks(labels: Sequence[str]) -> dict[str, Look]:
-    """A look for each label. Looks come round again after as many as colours, styles and marks make together."""
-    return dict(zip(labels, map(Look, cycle(COLOURS), cycle(STYLES), cycle(MARKS)), strict=False))
-
-
-def new_figure(width_inches: float, height_inches: float, feature: str) -> Any:
-    """A figure that needs no screen; `feature` is what needs it, in an error's words."""
-    figure_kind, canvas = require_figures(feature)
-    figure = figure_kind(figsize=(width_inches, height_inches), layout="constrained")
-    canvas(figure)
-    return figure
-
-
 def require_figures(feature: str) -> Any:
-    """matplotlib's figure and the canvas that needs no screen, or a word on how to get them."""
+    """matplotlib's figure and a canvas without a screen; MissingExtra, with the name of the feature, if it is not
+    installed."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
+        from matplotlib.figure import Figure as Drawing
     except ImportError:
         raise MissingExtra.named("lab", feature) from None
-    return Figure, FigureCanvasAgg
+    return Drawing, FigureCanvasAgg
 
 
-def drawn(text: str, longest: int = LONGEST_NAME) -> str:
-    """A text from outside as matplotlib shows it letter by letter: a dollar begins no formula, and control characters,
-    which XML cannot hold, are spelled out."""
+def figure_files(figures: Iterable[Figure], folder: str = "", title: str = "") -> dict[str, bytes]:
+    """Every figure as SVG and PNG, by file name."""
+    contents = {}
+    for figure in figures:
+        drawing = draw(figure, title)
+        for form in _NO_METADATA:
+            contents[f"{folder}{figure.name}.{form}"] = image_bytes(drawing, form)
+    return contents
+
+
+def draw(figure: Figure, title: str = "") -> Any:
+    """A figure of matplotlib."""
+    n_columns = max(1, min(len(figure.charts), MAX_PANEL_COLUMNS))
+    n_rows = max(1, -(-len(figure.charts) // n_columns))
+    width, height = PANEL_INCHES if len(figure.charts) > 1 else SINGLE_PANEL_INCHES
+    drawing = new_drawing(n_columns * width, n_rows * height + LEGEND_INCHES)
+    names = (series.name for chart in figure.charts for series in chart.series if not series.reference)
+    styles = line_styles(list(dict.fromkeys(names)))
+    notes = {chart.note for chart in figure.charts}
+    for number, chart in enumerate(figure.charts, 1):
+        axes = drawing.add_subplot(n_rows, n_columns, number)
+        _draw_chart(axes, chart, styles, note=chart.note if len(notes) > 1 else "")
+    _share_y_axes(figure.charts, drawing.axes)
+    if title:
+        drawing.suptitle(drawn(title))
+    elif len(notes) == 1:
+        drawing.suptitle(drawn(notes.pop(), MAX_NOTE_CHARACTERS), fontsize="small")
+    add_legend(drawing)
+    settle(drawing)
+    return drawing
+
+
+@dataclass(frozen=True, slots=True)
+class LineStyle:
+    colour: str
+    line: str
+    marker: str
+
+
+def line_styles(names: Sequence[str]) -> dict[str, LineStyle]:
+    """A style for each name. They repeat after as many names as there are combinations."""
+    return dict(zip(names, map(LineStyle, cycle(COLOURS), cycle(STYLES), cycle(MARKERS)), strict=False))
+
+
+def new_drawing(width_inches: float, height_inches: float, feature: str = "Drawing figures") -> Any:
+    make_drawing, make_canvas = require_figures(feature)
+    drawing = make_drawing(figsize=(width_inches, height_inches), layout="constrained")
+    make_canvas(drawing)
+    return drawing
+
+
+def drawn(text: str, longest: int = MAX_NAME_CHARACTERS) -> str:
+    """A text from outside as matplotlib shows it literally: a dollar starts no formula, and control characters, which
+    XML cannot contain, are escaped."""
     return printable(text, longest).replace("$", r"\$")
 
 
-def settle(figure: Any) -> None:
-    """Lay the parts of a figure out, once for all the files that it is written to."""
-    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.06)
-    with _missing_letters_as_boxes():
-        figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+def settle(drawing: Any) -> None:
+    """Compute the layout, once for all files."""
+    drawing.get_layout_engine().set(w_pad=0.1, h_pad=0.06)
+    with _missing_glyphs_as_boxes():
+        drawing.draw_without_rendering()
+    drawing.set_layout_engine("none")
 
 
-def picture_bytes(figure: Any, form: Format) -> bytes:
-    """The figure as a file."""
+def image_bytes(drawing: Any, form: Format) -> bytes:
     from matplotlib import rc_context
 
     content = io.BytesIO()
-    with rc_context({"svg.hashsalt": "scenthound", "svg.fonttype": "none"}), _missing_letters_as_boxes():
-        figure.savefig(content, format=form, dpi=DOTS_PER_INCH, metadata=_UNSIGNED[form])
+    with rc_context({"svg.hashsalt": "scenthound", "svg.fonttype": "none"}), _missing_glyphs_as_boxes():
+        drawing.savefig(content, format=form, dpi=DOTS_PER_INCH, metadata=_NO_METADATA[form])
     return content.getvalue()
 
 
 @contextmanager
-def _missing_letters_as_boxes() -> Iterator[None]:
+def _missing_glyphs_as_boxes() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from", UserWarning)
         warnings.filterwarnings("ignore", r"Matplotlib currently does not support .* natively", UserWarning)
@@ -106,114 +150,158 @@ def _missing_letters_as_boxes() -> Iterator[None]:
 
 
 def plain_axes(axes: Any, grid: Literal["both", "y"] = "both") -> None:
-    """A light grid behind what is drawn, and no frame above and to the right."""
+    """A light grid behind the curves, and no frame at the top and right."""
     axes.grid(alpha=0.25, axis=grid)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def shared_legend(figure: Any) -> None:
-    """One legend below all panels, each name once, in as many columns as there is room for; names may be from
-    outside."""
+def add_legend(drawing: Any) -> None:
+    """One legend below all panels, each name once, in as many columns as fit."""
     named = {
-        label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+        label: handle for axes in drawing.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
     if named:
         texts = [drawn(label) for label in named]
-        letters_abreast = figure.get_figwidth() * LETTERS_PER_INCH
-        n_columns = max(1, int(letters_abreast / (max(map(len, texts)) + HANDLE_LETTERS)))
-        figure.legend(
+        n_characters = drawing.get_figwidth() * CHARACTERS_PER_INCH
+        n_columns = max(1, int(n_characters / (max(map(len, texts)) + SAMPLE_CHARACTERS)))
+        drawing.legend(
             named.values(), texts, loc="outside lower center", ncols=min(len(named), n_columns), frameon=False
         )
 
 
-# Curves of an evaluation as a picture: one panel for each metric, means with a band of one standard error.
+def _draw_chart(axes: Any, chart: Chart, styles: dict[str, LineStyle], note: str) -> None:
+    if chart.kind == "bars":
+        _draw_bars(axes, chart, styles)
+    else:
+        _draw_curves(axes, chart, styles)
+    axes.set_title(drawn(chart.title) + (f"\n{drawn(note, MAX_NOTE_CHARACTERS)}" if note else ""), fontsize="small")
+    axes.set_xlabel(drawn(chart.x_label))
+    axes.set_ylabel(drawn(chart.y_label), fontsize="small" if len(chart.y_label) > LONG_LABEL else "medium")
+    plain_axes(axes, grid="y" if chart.kind == "bars" else "both")
 
 
-def draw_curves(evaluation: Evaluation, files: list[Path], title: str = "") -> None:
-    """Write the picture to each file; the ending tells the format (.png, .svg, .pdf)."""
-    shown = [name for name in evaluation.metrics if any(r.curves[name].n_topics for r in evaluation.results)]
-    figure = new_figure(4.6 * max(len(shown), 1), 3.6 + 0.1 * len(evaluation.results), "Drawing curves")
-    look_of = looks([result.strategy for result in evaluation.results])
-    for place, name in enumerate(shown, 1):
-        axes = figure.add_subplot(1, len(shown), place)
-        for result in evaluation.results:
-            _draw(axes, result.curves[name], result.strategy, look_of[result.strategy])
-        axes.set_title(name.replace("_", " "))
-        axes.set_xlabel("pages visited")
-        axes.set_xlim(0, evaluation.page_budget)
+def _share_y_axes(charts: Sequence[Chart], all_axes: Sequence[Any]) -> None:
+    """Panels side by side have the same y axis if it shows the same."""
+    for left in range(0, len(charts) - 1, MAX_PANEL_COLUMNS):
+        pair = all_axes[left : left + 2]
+        if charts[left].kind == "bars" and charts[left].y_label == charts[left + 1].y_label:
+            top = max(axes.get_ylim()[1] for axes in pair)
+            for axes in pair:
+                axes.set_ylim(top=top)
+
+
+def _draw_curves(axes: Any, chart: Chart, styles: dict[str, LineStyle]) -> None:
+    curves = [series for series in chart.series if not series.reference]
+    for number, series in enumerate(curves):
+        _draw_curve(axes, series, styles[series.name], marked_points(len(series.x), number, len(curves)))
+    references = (series for series in chart.series if series.reference)
+    for series, line in zip(references, cycle(REFERENCE_STYLES), strict=False):
+        axes.plot(series.x, series.y, linestyle=line, color="0.45", linewidth=1.0, label=series.name, zorder=1)
+    known_x = np.unique(np.concatenate([np.empty(0), *(series.x for series in chart.series)]))
+    if chart.discrete:
+        if len(known_x) and known_x[0] > 0 and known_x[-1] / known_x[0] > LOGARITHMIC_SPAN:
+            axes.set_xscale("log")
+        axes.set_xticks(known_x, [f"{x:.10g}" for x in known_x])
+        axes.minorticks_off()
+        return
+    if len(known_x) and known_x[-1] > 0:
+        axes.set_xlim(0, known_x[-1])
+    axes.locator_params(axis="x", nbins=6, integer=True)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    if not chart.lower_is_better:
         axes.set_ylim(bottom=0)
-        plain_axes(axes)
-    shared_legend(figure)
-    if title:
-        figure.suptitle(title)
-    for file in files:
-        figure.savefig(file, dpi=DOTS_PER_INCH)
+    elif axes.get_ylim()[1] >= 1000:
+        axes.yaxis.set_major_formatter("{x:,.0f}")
 
 
-def _draw(axes: Any, curve: MeanCurve, label: str, look: Look) -> None:
-    axes.plot(curve.steps, curve.mean, look.style, color=look.colour, label=label, linewidth=1.8)
-    error = np.nan_to_num(curve.standard_error)
-    axes.fill_between(curve.steps, curve.mean - error, curve.mean + error, color=look.colour, alpha=0.15, linewidth=0)
+def marked_points(n_points: int, number: int, n_curves: int) -> list[int]:
+    """The points of a curve that have a marker: all of a few, else some, offset for each further curve so that
+    markers remain distinguishable where curves meet."""
+    every = max(1, n_points // MARKED_POINTS)
+    return list(range((number + 1) * every // (n_curves + 1), n_points, every))
 
 
-# A picture of a suggested threshold: precision against recall, and both and F1 against the threshold.
+def _draw_curve(axes: Any, series: Series, style: LineStyle, marked: list[int]) -> None:
+    axes.plot(
+        *(series.x, series.y, style.line),
+        color=style.colour,
+        label=series.name,
+        linewidth=1.6,
+        marker=style.marker,
+        markersize=4.5,
+        markevery=marked,
+    )
+    if series.error is not None:
+        errors = np.nan_to_num(series.error[marked])
+        bars = {"fmt": "none", "ecolor": style.colour, "elinewidth": 1.0, "capsize": 2.5}
+        axes.errorbar(series.x[marked], series.y[marked], errors, **bars)
 
-ENDINGS = (".svg", ".png", ".pdf")
+
+def _draw_bars(axes: Any, chart: Chart, styles: dict[str, LineStyle]) -> None:
+    """A group of bars for each category."""
+    width = BARS_WIDTH / max(1, len(chart.series))
+    for number, series in enumerate(chart.series):
+        axes.bar(
+            series.x + (number + 0.5) * width - BARS_WIDTH / 2,
+            series.y,
+            width,
+            yerr=None if series.error is None else np.nan_to_num(series.error),
+            capsize=3,
+            color=styles[series.name].colour,
+            label=series.name,
+        )
+    last = len(chart.categories) - 1
+    ticks = range(last, -1, -(last // MAX_CATEGORY_TICKS + 1))[::-1]
+    axes.set_xticks(ticks, [drawn(chart.categories[tick]) for tick in ticks])
+
+
+# A suggested threshold: precision against recall, and both with F1 against the threshold.
+
+FILE_TYPES = (".svg", ".png", ".pdf")
+THRESHOLD_PANEL_INCHES = (4.8, 4.2)
 PRECISION, RECALL, F1 = COLOURS[:3]
-PANEL_INCHES = (4.8, 4.2)
 
 
-def check_figure(file: Path) -> None:
-    """Refuse what cannot be drawn before any work is done."""
-    if file.suffix.lower() not in ENDINGS:
-        raise InvalidParameter(f"{printable(file)}: no name of a picture; end it with {', '.join(ENDINGS)}.")
+def check_figure_file(file: Path) -> None:
+    """Reject a file that cannot be written before any work is done."""
+    if file.suffix.lower() not in FILE_TYPES:
+        raise InvalidParameter(f"{printable(file)} is not an image file: use one of {', '.join(FILE_TYPES)}.")
     if not file.parent.is_dir():
-        raise InvalidParameter(f"{printable(file)}: there is no folder {printable(file.parent)}; make it first.")
-    _figure_kind()
+        raise InvalidParameter(f"Cannot write {printable(file)}: the folder {printable(file.parent)} does not exist.")
+    require_figures("Drawing a threshold")
 
 
 def draw_threshold(suggestion: Suggestion, file: Path) -> None:
-    """Write the picture; the ending tells the format."""
-    figure_kind, canvas = _figure_kind()
-    width, height = PANEL_INCHES
-    figure = figure_kind(figsize=(2 * width, height), layout="constrained")
-    canvas(figure)
-    _draw_trade(figure.add_subplot(1, 2, 1), suggestion.choice)
-    _draw_by_threshold(figure.add_subplot(1, 2, 2), suggestion.choice)
+    """Write the image; the extension decides the format."""
+    width, height = THRESHOLD_PANEL_INCHES
+    drawing = new_drawing(2 * width, height, "Drawing a threshold")
+    _draw_precision_recall(drawing.add_subplot(1, 2, 1), suggestion.choice)
+    _draw_by_threshold(drawing.add_subplot(1, 2, 2), suggestion.choice)
     n_labels = suggestion.n_relevant + suggestion.n_irrelevant
     of_topic = f"{drawn(suggestion.topic)}, {suggestion.relevance}: " if suggestion.relevance else ""
-    figure.suptitle(f"{of_topic}{n_labels} labels, {suggestion.n_relevant} of them relevant")
-    figure.savefig(file, dpi=120)
+    drawing.suptitle(f"{of_topic}{n_labels} labels, {suggestion.n_relevant} of them relevant")
+    drawing.savefig(file, dpi=DOTS_PER_INCH)
 
 
-def _figure_kind() -> Any:
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra.named("lab", "Drawing a threshold") from None
-    return Figure, FigureCanvasAgg
-
-
-def _draw_trade(axes: Any, choice: Choice) -> None:
-    """The curve from the threshold that accepts all pages to the one that accepts fewest."""
+def _draw_precision_recall(axes: Any, choice: Choice) -> None:
+    """From the threshold that accepts all pages to the one that accepts fewest."""
     recall = [row.recall.value for row in choice.rows]
     precision = [row.precision.value for row in choice.rows]
-    # Between two thresholds there is no other, so points, and lines only to lead the eye.
+    # There is nothing between two thresholds: the points are the data, the lines only guide the eye.
     axes.plot(recall, precision, ".-", color=PRECISION, linewidth=0.8, label="each threshold")
-    at = choice.row
+    chosen = choice.row
     axes.errorbar(
-        at.recall.value,
-        at.precision.value,
-        xerr=_reach(at.recall),
-        yerr=_reach(at.precision),
+        chosen.recall.value,
+        chosen.precision.value,
+        xerr=_interval_lengths(chosen.recall),
+        yerr=_interval_lengths(chosen.precision),
         fmt="o",
         color=RECALL,
         capsize=3,
-        label=f"threshold {at.threshold}, 95 % intervals",
+        label=f"threshold {chosen.threshold}, 95 % intervals",
     )
-    _finish(axes, "recall", "precision")
+    _finish_threshold_axes(axes, "recall", "precision")
     axes.set_xlim(-0.02, 1.02)
 
 
@@ -221,27 +309,25 @@ def _draw_by_threshold(axes: Any, choice: Choice) -> None:
     thresholds = [row.threshold for row in choice.rows]
     for name, colour, style in (("precision", PRECISION, "-"), ("recall", RECALL, "--"), ("f1", F1, "-.")):
         values: list[Measured] = [getattr(row, name) for row in choice.rows]
-        label = name.replace("f1", "F1")
-        look = {"color": colour, "label": label, "linewidth": 1.8, "drawstyle": "steps-mid"}
+        look = {"color": colour, "label": name.replace("f1", "F1"), "linewidth": 1.8, "drawstyle": "steps-mid"}
         axes.plot(thresholds, [each.value for each in values], style, **look)
         low, high = [each.low for each in values], [each.high for each in values]
         axes.fill_between(thresholds, low, high, color=colour, alpha=0.1, linewidth=0, step="mid")
     axes.axvline(choice.row.threshold, color="black", linewidth=1, label=f"threshold {choice.row.threshold}")
     if choice.low < choice.high:
-        axes.axvspan(choice.low, choice.high, color="black", alpha=0.07, linewidth=0, label="by other labels")
+        axes.axvspan(choice.low, choice.high, color="black", alpha=0.07, linewidth=0, label="with other labels")
     axes.locator_params(axis="x", nbins=6)
-    _finish(axes, "threshold", "on the labelled pages")
+    _finish_threshold_axes(axes, "threshold", "on the labelled pages")
 
 
-def _reach(measured: Measured) -> list[list[float]]:
-    """How far an interval goes below and above its value."""
+def _interval_lengths(measured: Measured) -> list[list[float]]:
+    """Below and above the value."""
     return [[max(0.0, measured.value - measured.low)], [max(0.0, measured.high - measured.value)]]
 
 
-def _finish(axes: Any, x_label: str, y_label: str) -> None:
+def _finish_threshold_axes(axes: Any, x_label: str, y_label: str) -> None:
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     axes.set_ylim(-0.02, 1.02)
-    axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain_axes(axes)
     axes.legend(frameon=False, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)

@@ -1,4 +1,4 @@
-"""Numbers as people read them in tables and sentences; a dash where there is none."""
+"""Numbers, settings and versions as text, and JSON for other programs."""
 
 import json
 import math
@@ -8,55 +8,55 @@ from math import isnan
 from platform import python_version
 from typing import Any
 
-#: From here on values are no shares.
+#: Stands for a missing number.
+NO_VALUE = "-"
+#: Larger values are not shares and need fewer decimals.
 LARGE = 100
-#: What stands where there is no number.
-NOTHING = "-"
 
 
-def percent_told(share: float) -> str:
-    return NOTHING if isnan(share) else f"{100 * share:.0f} %"
+def format_percent(share: float) -> str:
+    return NO_VALUE if isnan(share) else f"{100 * share:.0f} %"
 
 
-def number_told(value: float, sign: str = "") -> str:
-    """Shares need three decimals, ranks among thousands one."""
+def format_number(value: float, sign: str = "") -> str:
+    """Three decimals for shares, one for larger values such as ranks."""
     if isnan(value):
-        return NOTHING
+        return NO_VALUE
     return f"{value:{sign}.3f}" if abs(value) < LARGE else f"{value:{sign},.1f}"
 
 
-def things(number: int, thing: str) -> str:
-    """The word for so many of a thing."""
+def format_mean(mean: float, error: float) -> str:
+    """`0.512 ± 0.031`, or the mean alone if there is no standard error."""
+    return format_number(mean) if isnan(error) else f"{format_number(mean)} ± {error:.3f}"
+
+
+def format_interval(low: float, high: float) -> str:
+    return NO_VALUE if isnan(low) else f"{format_number(low, '+')} to {format_number(high, '+')}"
+
+
+def format_range(low: float, high: float) -> str:
+    return NO_VALUE if isnan(low) else f"{low:.3f} to {high:.3f}"
+
+
+def plural(number: int, noun: str) -> str:
+    """The noun in the form for this number."""
     if number == 1:
-        return thing
-    return f"{thing[:-1]}ies" if thing.endswith("y") else f"{thing}s"
+        return noun
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 
-def counted(number: int, thing: str) -> str:
-    return f"{number:,} {things(number, thing)}"
-
-
-def mean_told(mean: float, error: float) -> str:
-    return number_told(mean) if isnan(error) else f"{number_told(mean)} ± {error:.3f}"
-
-
-def interval_told(low: float, high: float) -> str:
-    return NOTHING if isnan(low) else f"{number_told(low, '+')} to {number_told(high, '+')}"
-
-
-# JSON as other programs can read it: the format has no word for what is endless or no number, so null stands for
-# them.
-#
-# The score of a seed is endless, for one.
+def counted(number: int, noun: str, many: str = "") -> str:
+    """`1 page`, `2,000 pages`; `many` is the plural if it is irregular, such as `pages were` of `page was`."""
+    return f"{number:,} {(many or plural(number, noun)) if number != 1 else noun}"
 
 
 def json_text(values: Any, indent: int | None = None) -> str:
-    """Plain values as JSON; letters beyond ASCII are escaped, so that any terminal can show it."""
+    """ASCII JSON; null stands for NaN and infinity, which the format lacks (the score of a seed is infinite)."""
     return json.dumps(finite(values), indent=indent, allow_nan=False)
 
 
 def finite(values: Any) -> Any:
-    """Plain values with null for what is endless or no number."""
+    """Plain values with None for NaN and infinity."""
     if isinstance(values, dict):
         return {name: finite(value) for name, value in values.items()}
     if isinstance(values, list | tuple):
@@ -64,38 +64,39 @@ def finite(values: Any) -> Any:
     return None if isinstance(values, float) and not math.isfinite(values) else values
 
 
-# Settings that a file keeps as plain values, as rows of names and values for people.
-
-#: What settings are called whose names in files are short.
-NAMES = {
+#: Labels of settings whose names in files are short.
+SETTING_LABELS = {
     "page_budget": "pages per crawl",
     "budgets": "pages per crawl",
-    "repeats": "random seeds",
-    "n_seeds": "random seeds",
+    "repeats": "repeats of each crawl",
+    "n_seeds": "repeats of each crawl",
     "n_crawls": "crawls of each individual",
     "n_start": "start pages",
     "n_large": "pages in the large seed set",
     "n_small": "pages in the small seed set",
-    "n_train": "examples set aside for guides",
-    "n_judge": "examples set aside for judges",
+    "n_train": "examples set aside to train relevance models",
+    "n_judge": "examples set aside to train judges",
     "task": "crawls start from",
-    "relevance": "guide of all strategies",
-    "train_from": "guides learn from",
+    "relevance": "relevance model of all strategies",
+    "train_from": "relevance models are trained on",
     "closed_world": "links to pages not recorded are hidden",
-    "respect_nofollow": "nofollow is obeyed",
+    "respect_nofollow": "nofollow is respected",
     "plain": "without compiled code",
-    "same_start": "all crawls of a topic from the same pages",
-    "reevaluate": "the same genes crawled for again",
+    "same_start": "all crawls of a topic start from the same pages",
+    "reevaluate": "the same genes are evaluated again",
 }
 
 
 def setting_rows(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """In their order; those that are empty are left out."""
-    told = ((NAMES.get(name, name.replace("_", " ")), value) for name, value in settings.items())
-    return tuple((name, _told(value)) for name, value in told if value not in (None, []))
+    """Labels and values, in order; empty settings are left out."""
+    return tuple(
+        (SETTING_LABELS.get(name, name.replace("_", " ")), _setting_text(value))
+        for name, value in settings.items()
+        if value not in (None, [])
+    )
 
 
-def _told(value: object) -> str:
+def _setting_text(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if isinstance(value, bool):
@@ -103,24 +104,22 @@ def _told(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-# Which versions numbers come from, so that a run can be repeated.
-
-#: The packages whose versions may change a number.
+#: Packages whose version may change a result.
 PACKAGES = ("scenthound", "numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 
 
 def versions() -> dict[str, str]:
-    """Of Python and of the packages that numbers come from; those that are not installed are left out."""
+    """The versions of Python and of the installed packages that results depend on."""
     return {"python": python_version(), **dict(_installed())}
 
 
-def versions_told(numbers: Mapping[str, str]) -> str:
+def format_versions(numbers: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in numbers.items())
 
 
-def maker_rows(about: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Who made what a folder holds, of which it keeps no more than this, and who made the report of it."""
-    return ("made by", f"scenthound {about['scenthound']}"), ("this report was made by", versions_told(versions()))
+def version_rows(about: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The version that made a result folder, and those that made its report."""
+    return ("made by", f"scenthound {about['scenthound']}"), ("report made by", format_versions(versions()))
 
 
 def _installed() -> Iterator[tuple[str, str]]:

@@ -55,7 +55,7 @@
   }
 
   function upright(state, shown, width, valueAxis) {
-    const places = state.chart.places;
+    const places = state.chart.categories;
     const height = scenthound.chartHeight(width);
     const area = scenthound.plotArea(width, height, { low: 0, high: places.length }, valueAxis);
     const room = (area.right - area.left) / places.length;
@@ -71,10 +71,10 @@
   }
 
   function lyingArea(state, width, rowHeight, valueAxis, aside) {
-    const names = Math.max(...state.chart.places.map(textWidth));
+    const names = Math.max(...state.chart.categories.map(textWidth));
     const left = Math.min(names + 12, Math.round(width * 0.42));
     const right = width - 18 - aside;
-    const bottom = LYING_TOP + rowHeight * state.chart.places.length + 6;
+    const bottom = LYING_TOP + rowHeight * state.chart.categories.length + 6;
     const count = Math.max(2, Math.floor((right - left) / 70));
     const x = scenthound.scale(valueAxis, left, right, count);
     return { width, height: bottom + LYING_BOTTOM, left, right, top: LYING_TOP, bottom, x };
@@ -99,7 +99,7 @@
     // The number at the end of the longest bar needs room.
     const aside = isNumbered ? Math.max(...shown[0].y.map((value) => textWidth(numberText(value)))) : 0;
     const area = lyingArea(state, width, rowHeight, valueAxis, aside);
-    const rows = state.chart.places.flatMap((name, place) => {
+    const rows = state.chart.categories.flatMap((name, place) => {
       const top = area.top + 3 + place * rowHeight;
       const slot = slots(top, rowHeight, shown.length);
       const told = barsAt(shown, place);
@@ -121,7 +121,7 @@
   scenthound.drawBars = (state, shown, width) => {
     const isLog = state.isLogY && scenthound.whyNotLog(state, "y") === null;
     const valueAxis = valueAxisOf(shown, isLog);
-    const isUpright = fitsUpright(state.chart.places, width);
+    const isUpright = fitsUpright(state.chart.categories, width);
     const made = isUpright ? upright(state, shown, width, valueAxis) : lying(state, shown, width, valueAxis);
     return { ...made, barsAt: (place) => barsAt(shown, place) };
   };

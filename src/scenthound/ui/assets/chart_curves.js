@@ -58,7 +58,7 @@
       .flatMap(([series, found]) => found.map((piece) => band(area, series, piece)));
     const lines = cut.flatMap(([series, found]) => found.map((piece) => line(area, series, piece)));
     const parts = [scenthound.axes(area, state.chart), drawn("g", { class: shown.length > 6 ? "many" : "" }, ...bands)];
-    parts.push(drawn("g", { class: "marks" }, ...marks(area, state.chart.marks ?? [])), drawn("g", {}, ...lines));
+    parts.push(drawn("g", { class: "marks" }, ...marks(area, state.chart.markers ?? [])), drawn("g", {}, ...lines));
     return { area, parts };
   };
 })();

@@ -78,9 +78,9 @@
   }
 
   function markList(state, list) {
-    const told = state.chart.marks ?? [];
+    const told = state.chart.markers ?? [];
     list.hidden = told.length === 0;
-    const says = (mark) => `${mark.says} (at ${scenthound.numberText(mark.x)})`;
+    const says = (mark) => `${mark.label} (at ${scenthound.numberText(mark.x)})`;
     list.replaceChildren(...told.map((mark) => element("li", {}, says(mark))));
   }
 

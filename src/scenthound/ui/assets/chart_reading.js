@@ -31,18 +31,18 @@
     const places = new Set();
     for (const series of shown) series.x.forEach((x, at) => x !== null && series.y[at] !== null && places.add(x));
     const sorted = [...places].filter((x) => !(area.x.isLog && x <= 0)).sort((a, b) => a - b);
-    const near = (x) => (state.chart.marks ?? []).filter((mark) => Math.abs(area.x.at(mark.x) - area.x.at(x)) < 6);
+    const near = (x) => (state.chart.markers ?? []).filter((mark) => Math.abs(area.x.at(mark.x) - area.x.at(x)) < 6);
     return sorted.map((x) => ({
       at: area.x.at(x),
       head: `${state.chart.x_label}: ${numberText(x)}`,
       rows: () => shown.map((series) => ({ name: series.name, look: series.look, ...valueAt(series, x) })),
-      marks: () => near(x).map((mark) => mark.says),
+      marks: () => near(x).map((mark) => mark.label),
     }));
   }
 
   function barStops(state, { area, room, isLying, barsAt }) {
     const start = isLying ? area.top + 3 : area.left;
-    return state.chart.places.map((name, place) => ({
+    return state.chart.categories.map((name, place) => ({
       at: start + (place + 0.5) * room,
       head: name,
       rows: () => barsAt(place),

@@ -197,10 +197,10 @@ def _readable(rooms: Rooms, folder_id: str) -> FoundFolder:
 def _made_report(rooms: Rooms, folder_id: str) -> tuple[str, str]:
     """A report and the policy that goes with it: it has its script and its styles within."""
     from scenthound.ui.html import content_security_policy
-    from scenthound.ui.reports import report_page
+    from scenthound.ui.reports import report_html
 
     found = rooms.book.named(folder_id)
-    html = report_page(found.path)
+    html = report_html(found.path)
     return html, f"{content_security_policy(html)}; frame-ancestors 'none'"
 
 

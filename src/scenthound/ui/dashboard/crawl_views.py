@@ -38,8 +38,8 @@ from scenthound.ui.dashboard.responses import (
     Status,
     TakenPage,
 )
-from scenthound.ui.reports.crawl_settings import settings_facts
-from scenthound.ui.reports.crawl_text import resume_command, small
+from scenthound.ui.reports.crawl import settings_facts
+from scenthound.ui.reports.crawl_summary import format_regret, resume_command
 
 _ENDED_WORDS = {
     EndReason.BUDGET: "It reached its page budget.",
@@ -273,13 +273,13 @@ def _taken(told: Explained, row: VisitRecord) -> list[str]:
     asked = f"The strategy asked for it after {row.rank:,} other {'page' if row.rank == 1 else 'pages'}"
     waiting = "no page" if not row.waiting else "1 page" if row.waiting == 1 else f"{row.waiting:,} pages"
     score, regret = finite(row.score), finite(row.regret)
-    with_score = "" if score is None else f", with a score of {small(score)}"
+    with_score = "" if score is None else f", with a score of {format_regret(score)}"
     says.append(f"{asked}, when {waiting} waited{with_score}.")
     if row.regret is not None and regret is None:
         says.append("A seed had to wait because its host rested.")
     elif regret:
-        says.append(f"A page with a score higher by {small(regret)} had to wait, because its host rested.")
-    says.append(f"It turned out to have a relevance of {small(row.relevance)}.")
+        says.append(f"A page with a score higher by {format_regret(regret)} had to wait, because its host rested.")
+    says.append(f"It turned out to have a relevance of {format_regret(row.relevance)}.")
     if told.asked_url not in (None, row.url):
         says.append(f"It was asked for as {told.asked_url}, which led here.")
     if row.noindex:

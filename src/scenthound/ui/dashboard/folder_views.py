@@ -22,7 +22,7 @@ from scenthound.strategies.rank_file import read_rank_file
 from scenthound.ui.dashboard.crawl_views import topic_of
 from scenthound.ui.dashboard.folders import FolderBook, FoundFolder, why_unreadable
 from scenthound.ui.dashboard.responses import Experiment, Fact, Folder, Folders, Problem, SearchProgress
-from scenthound.ui.formats import percent_told
+from scenthound.ui.formats import format_percent
 
 # Folders of the laboratory as the API tells of them, from the files in which they say what they are.
 #
@@ -121,7 +121,7 @@ def _best(about: Mapping[str, Any]) -> list[tuple[str, Any]]:
     unclear, alike = _marked(about, Mark.UNCLEAR), _marked(about, Mark.ALIKE)
     return [
         ("Best so far" if unclear else "Best", about.get("winner")),
-        (f"As good, to within {percent_told(MARGIN_SHARE)}", alike),
+        (f"As good, to within {format_percent(MARGIN_SHARE)}", alike),
         ("Not told apart from it", unclear),
     ]
 

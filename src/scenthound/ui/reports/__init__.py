@@ -1,8 +1,6 @@
-"""A report of whatever lies in a folder, as one HTML file: which page is made for which kind of folder.
+"""The report of any result folder, as one HTML file.
 
-Rules
-- A comparison and a study leave their page themselves, when they have all they know; it is given as it is.
-- A file that is no report of ours is replaced only when told so.
+Comparisons and studies write their report themselves, when all they measured is in memory; it is returned as it is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,17 +11,15 @@ from scenthound.errors import CorruptData, InvalidInput, UsageError, printable
 from scenthound.files import open_regular, regular_bytes, write_atomic
 from scenthound.model import Progress, silent
 from scenthound.store.folder import folder_kind
-from scenthound.ui.html import page_html
+from scenthound.ui.html import document_html
 
 REPORT_FILE = "report.html"
 SIDE_BY_SIDE_FILE = "crawls.html"
-#: What stands at the head of every page that `page_html` makes.
+#: In the head of every page of `document_html`, after style sheet and script.
 MARK = b"Scenthound \xc2\xb7 "
 BEGINNING = b"<!DOCTYPE html>"
-#: The mark comes after style sheet and script.
-MOST_HEAD_BYTES = 1 << 20
-#: Those that commands leave are much shorter.
-MOST_REPORT_BYTES = 256 << 20
+MAX_HEAD_BYTES = 1 << 20
+MAX_REPORT_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,121 +28,121 @@ class WrittenReport:
     n_bytes: int
 
 
-def report_page(folder: str | Path, progress: Progress = silent) -> str:
-    """The HTML of a folder's report; BadInput if there can be none."""
-    place = Path(folder)
-    kind = folder_kind(place)
-    with CorruptData.wrapping(place, kind):
-        return _MAKERS[kind](place, progress)
+def report_html(folder: str | Path, progress: Progress = silent) -> str:
+    """The report of a folder; InvalidInput if there is none."""
+    path = Path(folder)
+    kind = folder_kind(path)
+    with CorruptData.wrapping(path, kind):
+        return _REPORTS[kind](path, progress)
 
 
 def write_report(
     folders: Sequence[Path], out: Path | None = None, *, force: bool = False, progress: Progress = silent
 ) -> WrittenReport:
-    """Write the report of a folder, into it unless told where; of several crawls, one that shows them side by side."""
+    """Write the report of a folder, by default into it; of several crawls, one that shows them side by side."""
     file = out or (folders[0] / REPORT_FILE if len(folders) == 1 else Path(SIDE_BY_SIDE_FILE))
     check_replaceable(file, force)
-    html = report_page(folders[0], progress) if len(folders) == 1 else crawls_report(folders)
+    html = report_html(folders[0], progress) if len(folders) == 1 else crawls_report_html(folders)
     content = html.encode("utf-8", "replace")
     if not (file.is_file() and file.read_bytes() == content):
         write_atomic(file, content, follow_link=out is not None)
     return WrittenReport(file, len(content))
 
 
-def crawls_report(folders: Sequence[Path]) -> str:
-    """Several crawls side by side; WrongUse if one of them is something else, or if there are too many."""
-    from scenthound.ui.reports.crawls import MOST_CRAWLS, crawls_page
+def crawls_report_html(folders: Sequence[Path]) -> str:
+    """Several crawls side by side; UsageError if one of them is something else, or if there are too many."""
+    from scenthound.ui.reports.crawls import MAX_CRAWLS, crawls_report
 
-    if len(folders) > MOST_CRAWLS:
-        raise UsageError(f"{len(folders):,} crawls are too many for one page: name {MOST_CRAWLS} at most.")
+    if len(folders) > MAX_CRAWLS:
+        raise UsageError(f"{len(folders):,} crawls are too many for one report: name {MAX_CRAWLS} at most.")
     for folder in folders:
         kind = folder_kind(folder)
         if kind != "crawl":
             raise UsageError(
-                f"{printable(folder)} is a {kind}; only crawls are shown side by side: name it alone, or leave it out."
+                f"{printable(folder)} is a {kind}; only crawls can be shown side by side: name it alone, or omit it."
             )
     with CorruptData.wrapping(" or ".join(map(str, folders))):
-        return page_html(crawls_page(folders))
+        return document_html(crawls_report(folders))
 
 
 def check_replaceable(file: Path, force: bool) -> None:
-    """BadInput if the file is something else than a report, or no file at all."""
+    """InvalidInput if the file is something else than a report."""
     if file.is_dir():
         raise InvalidInput(f"{printable(file)} is a folder: name a file with --out.")
     if file.exists() and not force and not is_report(file):
         raise InvalidInput(
-            f"{printable(file)} is there already and is no report of Scenthound's: choose another name with --out, or "
-            "replace it with --force."
+            f"{printable(file)} exists and is not a Scenthound report: choose another file with --out, or replace it "
+            "with --force."
         )
 
 
 def is_report(file: Path) -> bool:
     try:
         with open_regular(file) as content:
-            head = content.read(MOST_HEAD_BYTES)
+            head = content.read(MAX_HEAD_BYTES)
     except OSError:
         return False
     return head.startswith(BEGINNING) and MARK in head
 
 
 def _crawl(folder: Path, _progress: Progress) -> str:
-    from scenthound.ui.reports.crawl import crawl_page
+    from scenthound.ui.reports.crawl import crawl_report
 
-    return page_html(crawl_page(folder))
+    return document_html(crawl_report(folder))
 
 
 def _run(folder: Path, progress: Progress) -> str:
-    from scenthound.ui.reports.run import run_page
+    from scenthound.ui.reports.run import run_report
 
-    return page_html(run_page(folder, progress))
+    return document_html(run_report(folder, progress))
 
 
 def _comparison(folder: Path, _progress: Progress) -> str:
-    from scenthound.ui.reports.comparison import stored_comparison_page
+    from scenthound.ui.reports.comparison import stored_comparison_report
 
-    return _own_report(folder) or page_html(stored_comparison_page(folder))
+    return _stored_report(folder) or document_html(stored_comparison_report(folder))
 
 
 def _study(folder: Path, _progress: Progress) -> str:
     from scenthound.experiments.study.results import FINDINGS_FILE
 
-    own = _own_report(folder) if (folder / FINDINGS_FILE).is_file() else None
-    if own is None:
+    stored = _stored_report(folder) if (folder / FINDINGS_FILE).is_file() else None
+    if stored is None:
         raise InvalidInput(
-            f"The study in {printable(folder)} has no report, so it did not come to its end: run `scenthound study` "
-            "again with the same --out; crawls that were made are kept."
+            f"The study in {printable(folder)} did not finish and has no report: run `scenthound study` again with the "
+            "same --out; finished crawls are reused."
         )
-    return own
+    return stored
 
 
 def _search(folder: Path, _progress: Progress) -> str:
-    from scenthound.ui.reports.search import search_page
+    from scenthound.ui.reports.search import search_report
 
-    return page_html(search_page(folder))
+    return document_html(search_report(folder))
 
 
 def _validation(folder: Path, _progress: Progress) -> str:
-    from scenthound.ui.reports.validation import validation_page
+    from scenthound.ui.reports.validation import validation_report
 
-    return page_html(validation_page(folder))
+    return document_html(validation_report(folder))
 
 
 def _web(folder: Path, _progress: Progress) -> str:
     raise InvalidInput(
-        f"{printable(folder)} is a recorded web, of which there is no report: let strategies crawl it with "
-        "`scenthound compare` or `scenthound simulate`."
+        f"{printable(folder)} is a recorded web, which has no report: crawl it with `scenthound compare` or "
+        "`scenthound simulate`."
     )
 
 
-def _own_report(folder: Path) -> str | None:
-    """The page that a command left in its folder; None if there is none."""
+def _stored_report(folder: Path) -> str | None:
+    """The report that a command wrote into its folder, if there is one."""
     try:
-        return regular_bytes(folder / REPORT_FILE, MOST_REPORT_BYTES).decode()
+        return regular_bytes(folder / REPORT_FILE, MAX_REPORT_BYTES).decode()
     except (OSError, UnicodeDecodeError):
         return None
 
 
-_MAKERS: Mapping[str, Callable[[Path, Progress], str]] = {
+_REPORTS: Mapping[str, Callable[[Path, Progress], str]] = {
     "crawl": _crawl,
     "run": _run,
     "comparison": _comparison,

@@ -1,11 +1,9 @@
-"""The page of a comparison: the answer in words, the ranking, curves, topics won and lost, and how to repeat it.
-
-It is made of what `comparison.json` tells, so it can be made anew from the folder alone.
-"""
+"""The report of a comparison, made from `comparison.json` alone: answer, ranking, curves, wins and losses, settings."""
 
 from collections.abc import Callable, Iterator, Sequence
 from math import isnan
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,315 +18,336 @@ from scenthound.experiments.compare.results import (
     RankingRow,
     read_comparison,
 )
+from scenthound.experiments.statistics import PairedSample, spread_told
 from scenthound.registry import format_value
 from scenthound.ui.document import (
     Block,
+    BulletList,
     Cell,
     Chart,
+    CodeBlock,
+    Document,
     Facts,
-    Page,
-    Prose,
+    Figure,
+    Paragraphs,
     Section,
     Series,
-    TableBlock,
-    Verbatim,
-    WinLoss,
+    Table,
+    WinLossGrid,
 )
+from scenthound.ui.figures import COLOURS, add_legend, drawn, new_drawing, plain_axes, settle
 from scenthound.ui.formats import (
-    NOTHING,
+    NO_VALUE,
     counted,
-    interval_told,
-    mean_told,
-    number_told,
-    percent_told,
-    things,
-    versions_told,
+    format_interval,
+    format_mean,
+    format_number,
+    format_percent,
+    format_versions,
+    plural,
 )
 
-# The words for a comparison: the answer in sentences, and what its figures are.
+#: More curves would cover each other; the others appear when the reader selects them.
+MAX_VISIBLE_CURVES = 6
+MAX_GRID_ROWS = 40
+MAX_TOPIC_CHARACTERS = 40
+BOUNDS = {"random": "random crawl", "oracle": "omniscient crawl"}
+#: Labels of the settings in the file.
+SETTING_LABELS = {
+    "web": "web",
+    "web_fingerprint": "fingerprint of the web",
+    "topics_file": "topics",
+    "by": "decided by",
+    "pages": "pages per crawl",
+    "seeds": "random starts of each topic",
+    "task": "crawls start from",
+    "start": "start pages",
+    "mode": "mode",
+    "relevance": "relevance model of all strategies",
+}
+#: Colour, shape and legend of a row in the figure of the ranking.
+ROW_STYLES = {
+    Mark.BEST: (COLOURS[0], "o", "best, or shown to be as good"),
+    Mark.ALIKE: (COLOURS[0], "o", "best, or shown to be as good"),
+    Mark.UNCLEAR: (COLOURS[4], "D", "not clear"),
+    Mark.WORSE: ("#777777", "s", "clearly worse"),
+}
 
 
-def answer_lines(told: ComparisonResult) -> Iterator[str]:
-    """Who is best, who is as good, who may be, on how many topics, and what the best is worth on other starts."""
-    winner = told.rows[0]
-    yield f"Best: {printable(winner.strategy)}, with {told.by} of {number_told(winner.mean)}."
-    for mark, words in (
-        (Mark.ALIKE, f"As good, to within {percent_told(MARGIN_SHARE)}"),
-        (Mark.UNCLEAR, "Not told apart from it"),
+def stored_comparison_report(folder: Path) -> Document:
+    """InvalidInput if the folder is not a comparison."""
+    return comparison_report(read_comparison(folder))
+
+
+def comparison_report(compared: ComparisonResult) -> Document:
+    n_topics = len(compared.topics)
+    return Document(
+        kind="comparison",
+        title=f"Which strategy for {compared.topics[0] if n_topics == 1 else f'{n_topics} topics'}?",
+        summary=(*answer_lines(compared), compared.says),
+        sections=tuple(section for section in _sections(compared) if section.blocks),
+        key_facts=tuple(_key_facts(compared)),
+    )
+
+
+def _key_facts(compared: ComparisonResult) -> Iterator[tuple[str, str]]:
+    best = compared.rows[0]
+    yield f"{compared.metric} of the best", format_mean(best.mean, best.standard_error)
+    yield "after", counted(compared.pages, "page")
+    n_starts = int(compared.values["seeds"])
+    yield plural(len(compared.rows), "strategy"), f"{len(compared.rows):,}"
+    yield plural(len(compared.topics), "topic"), f"{len(compared.topics):,}"
+    yield f"{plural(n_starts, 'start')} of each", f"{n_starts:,}"
+
+
+def _sections(compared: ComparisonResult) -> Iterator[Section]:
+    yield Section("Ranking", (ranking_table(compared),))
+    yield Section("Curves", (curves_chart(compared, compared.curves),) if compared.curves is not None else ())
+    has_sweep = bool(compared.sweeps and compared.contestants)
+    yield Section("Parameter values", (sweep_chart(compared),) if has_sweep else ())
+    has_pairs = len(compared.rows) > 1 and len(compared.observed) > 1
+    yield Section("Wins and losses", (win_loss_grid(compared),) if has_pairs else ())
+    yield Section("Other measurements", (measurements_table(compared),))
+    yield Section("Notes", (BulletList(compared.notes),) if compared.notes else ())
+    yield Section("Start it live", tuple(_live(compared)))
+    yield Section("Settings and versions", tuple(_settings(compared)), collapsed=True)
+
+
+# Text
+
+
+def answer_lines(compared: ComparisonResult) -> Iterator[str]:
+    """Which strategy is best, which are as good or may be, on how many topics, and how stable the choice is."""
+    winner = compared.rows[0]
+    yield f"Best: {printable(winner.strategy)}, with {compared.by} of {format_number(winner.mean)}."
+    for mark, text in (
+        (Mark.ALIKE, f"As good, within {format_percent(MARGIN_SHARE)}"),
+        (Mark.UNCLEAR, "Not distinguishable from it"),
     ):
-        named = [printable(row.strategy) for row in told.rows if row.mark == mark]
-        if named:
-            yield f"{words}: {', '.join(named)}."
-    if told.topics_won is not None:
-        yield _won(*told.topics_won)
-    if not isnan(told.held_out) and len(told.rows) > 1:
-        yield _worth(told)
+        names = [printable(row.strategy) for row in compared.rows if row.mark == mark]
+        if names:
+            yield f"{text}: {', '.join(names)}."
+    if compared.topics_won is not None:
+        wins, ties, losses = compared.topics_won
+        yield (
+            f"Of {wins + ties + losses} topics it is ahead of all others on {wins}, level with the best of them on "
+            f"{ties}, and behind on {losses}."
+        )
+    if not isnan(compared.held_out) and len(compared.rows) > 1:
+        yield (
+            f"The best of {len(compared.rows)} may look better than it is. If one half of the observations is used to "
+            f"choose and the other half to measure, the chosen one has {format_number(compared.held_out)}; "
+            f"{printable(winner.strategy)} is chosen in {format_percent(winner.chosen_share)} of {N_HALVINGS:,} random "
+            "splits."
+        )
 
 
-def _won(wins: int, ties: int, losses: int) -> str:
-    return (
-        f"Of {wins + ties + losses} topics it is ahead of all others on {wins}, level with the best of them on {ties}, "
-        f"and behind on {losses}."
+def spread_text(compared: ComparisonResult) -> str:
+    """What means and standard errors are over."""
+    return spread_told([PairedSample(np.zeros((len(compared.topics), int(compared.values["seeds"]))))])
+
+
+def _direction(compared: ComparisonResult) -> str:
+    return "less is better" if compared.lower_is_better else "more is better"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# Tables
+
+
+def ranking_table(compared: ComparisonResult) -> Table:
+    signs = "  ".join(f"{mark} {text}." for mark, text in MARKS.items())
+    columns: dict[str, Callable[[RankingRow], Cell | str]] = {
+        "": lambda row: str(row.place),
+        "strategy": lambda row: Cell(row.name, emphasis=row.place == 1),
+        "mean": lambda row: Cell(format_mean(row.mean, row.standard_error), mark=row.mark, emphasis=row.place == 1),
+        "difference": lambda row: "" if row.place == 1 else format_number(row.difference, "+"),
+        "95 % interval": lambda row: "" if row.place == 1 else format_interval(row.low, row.high),
+        "corrected p": lambda row: "" if isnan(row.p_corrected) else f"{row.p_corrected:.3f}",
+    }
+    return Table.build(
+        "ranking",
+        f"{_capital(compared.metric)} after {counted(compared.pages, 'page')} ({_direction(compared)})",
+        columns,
+        compared.rows,
+        n_text_columns=2,
+        note=f"{_capital(spread_text(compared))}. {signs} {compared.values['reading']}",
     )
 
 
-def _worth(told: ComparisonResult) -> str:
-    """What the best is worth beyond the starts that it was chosen by."""
-    winner = told.rows[0]
-    return (
-        f"The best of {len(told.rows)} may look better than it is. Where one half of the observations chooses and "
-        f"the other half measures, the one chosen has {number_told(told.held_out)}; {printable(winner.strategy)} is "
-        f"chosen in {percent_told(winner.chosen_share)} of {N_HALVINGS:,} such halvings."
+#: Columns of the table of other measurements, each with what the note says about it.
+MEASUREMENTS: dict[str, tuple[Callable[[RankingRow], str], str]] = {
+    "precision": (lambda row: format_number(row.precision), ""),
+    "recall": (lambda row: format_number(row.recall), ""),
+    "gap closed": (
+        lambda row: format_percent(row.gap_closed),
+        "Gap closed: from {random}, a random crawl, to {oracle}, an omniscient one.",
+    ),
+    "chosen by halves": (
+        lambda row: format_percent(row.chosen_share),
+        "Chosen by halves: how often it is the best in one half of the observations.",
+    ),
+    "CPU µs per page": (
+        lambda row: NO_VALUE if isnan(row.cpu_us_per_page) else f"{row.cpu_us_per_page:,.0f}",
+        "CPU: of one short crawl without compiled code.",
+    ),
+    "not recorded per page": (
+        lambda row: format_number(row.missing_per_page),
+        "Not recorded: requested pages that the web lacks, for each page visited.",
+    ),
+}
+
+
+def measurements_table(compared: ComparisonResult) -> Table:
+    known = {
+        title: entry for title, entry in MEASUREMENTS.items() if any(entry[0](row) != NO_VALUE for row in compared.rows)
+    }
+    note = " ".join(text for _, text in known.values() if text)
+    bounds = {"random": format_number(compared.random), "oracle": format_number(compared.oracle)}
+    return Table.build(
+        "measurements",
+        f"The same crawls, after {counted(compared.pages, 'page')}",
+        {"strategy": lambda row: row.name, **{title: cell for title, (cell, _) in known.items()}},
+        compared.rows,
+        note=note.format(**bounds),
     )
 
 
-def bounds_told(told: ComparisonResult) -> str:
-    return (
-        f"Gap closed: from {number_told(told.random)}, a crawl at random, to {number_told(told.oracle)}, one that "
-        "knows all."
-    )
+# Charts
 
 
-def better_told(told: ComparisonResult) -> str:
-    return "less is better" if told.lower_is_better else "more is better"
-
-
-# The charts of a comparison's page: mean curves of the metric, the metric against a parameter, wins and losses.
-#
-# Rules
-# - Bands and whiskers are one standard error to either side.
-# - The first rows of the ranking are shown at once, the others when the reader asks for them.
-# - Values of a sweep that are all numbers stand on an axis; if one is a word or `none`, they stand side by side.
-
-#: More curves at once would hide each other.
-SHOWN_AT_ONCE = 6
-#: A grid of more rows is read by nobody.
-MOST_ROWS = 40
-BOUNDS = {"random": "a crawl at random", "oracle": "one that knows all"}
-
-
-def curves_chart(told: ComparisonResult, curves: RankingCurves) -> Chart:
-    """The way of the metric to the point where it decides."""
+def curves_chart(compared: ComparisonResult, curves: RankingCurves) -> Chart:
     rows = tuple(
-        Series(row.name, curves.pages, mean, error, hidden=place >= SHOWN_AT_ONCE)
-        for place, (row, mean, error) in enumerate(zip(told.rows, curves.mean, curves.standard_error, strict=True))
+        Series(row.name, curves.pages, mean, error, hidden=index >= MAX_VISIBLE_CURVES)
+        for index, (row, mean, error) in enumerate(zip(compared.rows, curves.mean, curves.standard_error, strict=True))
     )
+    bounds = (Series(name, curves.pages, getattr(curves, field), reference=True) for field, name in BOUNDS.items())
     return Chart(
         name="curves",
-        title=f"{_capital(told.metric)} while crawls go on",
+        title=f"{_capital(compared.metric)} during the crawls",
         x_label="pages visited",
-        y_label=f"{told.metric} ({better_told(told)})",
-        series=(*rows, *_bounds(curves)),
+        y_label=f"{compared.metric} ({_direction(compared)})",
+        series=(*rows, *(bound for bound in bounds if np.isfinite(bound.y).any())),
         note="Means over the observations; bands are one standard error to either side.",
     )
 
 
-def _bounds(curves: RankingCurves) -> Iterator[Series]:
-    for name, words in BOUNDS.items():
-        values = getattr(curves, name)
-        if np.isfinite(values).any():
-            yield Series(words, curves.pages, values)
-
-
-def sweep_chart(told: ComparisonResult) -> Chart:
-    """The metric against the first parameter, with a line or bars for each strategy and each value of the others."""
-    parameter = told.sweeps[0]
-    values = _values_in_order(told.contestants)
+def sweep_chart(compared: ComparisonResult) -> Chart:
+    """The metric against the first parameter: curves if all its values are numbers, else bars; one series for each
+    strategy and each value of the other parameters."""
+    parameter = compared.sweeps[0]
+    values = _parameter_values(compared.contestants)
     are_numbers = all(map(_is_number, values))
     return Chart(
         name="sweep",
-        title=f"{_capital(told.metric)} after {counted(told.pages, 'page')}, by {parameter}",
+        title=f"{_capital(compared.metric)} after {counted(compared.pages, 'page')}, by {parameter}",
         x_label=parameter,
-        y_label=f"{told.metric} ({better_told(told)})",
-        series=tuple(_lines(told, values, are_numbers)),
+        y_label=f"{compared.metric} ({_direction(compared)})",
+        series=tuple(_sweep_series(compared, values, are_numbers)),
         kind="curves" if are_numbers else "bars",
-        places=() if are_numbers else tuple(map(_written, values)),
+        categories=() if are_numbers else tuple(map(_value_text, values)),
         note="Means; bands and whiskers are one standard error to either side.",
+        discrete=True,
     )
 
 
-def _lines(told: ComparisonResult, values: Sequence[object], are_numbers: bool) -> Iterator[Series]:
-    rows = {row.place: row for row in told.rows}
+def _sweep_series(compared: ComparisonResult, values: Sequence[Any], are_numbers: bool) -> Iterator[Series]:
+    rows = {row.place: row for row in compared.rows}
     lines: dict[str, dict[object, RankingRow]] = {}
-    for each in told.contestants:
-        lines.setdefault(_line_name(told, each), {})[each.swept[0]] = rows[each.place]
+    for each in compared.contestants:
+        lines.setdefault(_line_name(compared, each), {})[each.swept[0]] = rows[each.place]
     for name, points in lines.items():
-        there = [value for value in values if value in points]
-        x = [_place(value, values, are_numbers) for value in there]
-        means, errors = ([getattr(points[each], field) for each in there] for field in ("mean", "standard_error"))
+        present = [value for value in values if value in points]
+        x = [float(value) if are_numbers else float(values.index(value)) for value in present]
+        means, errors = ([getattr(points[each], field) for each in present] for field in ("mean", "standard_error"))
         yield Series(name, np.array(x), np.array(means), np.array(errors))
 
 
-def _values_in_order(contestants: Sequence[RankedContestant]) -> list[object]:
-    """Of the first parameter, each once: by size where all are numbers, else as given."""
-    values = list(dict.fromkeys(each.swept[0] for each in contestants))
-    return sorted(values, key=_as_number) if all(map(_is_number, values)) else values
-
-
-def _place(value: object, values: Sequence[object], are_numbers: bool) -> float:
-    return _as_number(value) if are_numbers else float(values.index(value))
-
-
-def _as_number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else float("nan")
+def _parameter_values(contestants: Sequence[RankedContestant]) -> list[Any]:
+    """The values of the first parameter, each once: sorted if all are numbers, else as given."""
+    values: list[Any] = list(dict.fromkeys(each.swept[0] for each in contestants))
+    return sorted(values) if all(map(_is_number, values)) else values
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _line_name(told: ComparisonResult, contestant: RankedContestant) -> str:
-    others = zip(told.sweeps[1:], contestant.swept[1:], strict=True)
-    return ", ".join([contestant.base, *(f"{parameter}={_written(value)}" for parameter, value in others)])
+def _line_name(compared: ComparisonResult, contestant: RankedContestant) -> str:
+    others = zip(compared.sweeps[1:], contestant.swept[1:], strict=True)
+    return ", ".join([contestant.base, *(f"{parameter}={_value_text(value)}" for parameter, value in others)])
 
 
-def _written(value: object) -> str:
+def _value_text(value: object) -> str:
     return format_value(value) if value is None or isinstance(value, str | int | float) else str(value)
 
 
-def win_loss(told: ComparisonResult) -> WinLoss:
-    """Topic by topic, or start by start, how the others did beside the best."""
-    best, *others = told.rows
-    sign = -1.0 if told.lower_is_better else 1.0
-    shown = others[:MOST_ROWS]
-    cut = f" The first {MOST_ROWS} of {len(others)} others are shown." if len(others) > MOST_ROWS else ""
-    of_topics = "Topic by topic" if len(told.topics) > 1 else "Start by start"
-    when = counted(told.pages, "page") + (", in the mean of its starts" if len(told.topics) > 1 else "")
-    return WinLoss(
+def win_loss_grid(compared: ComparisonResult) -> WinLossGrid:
+    """The others against the best, by topic, or by start if there is one topic only."""
+    best, *others = compared.rows
+    sign = -1.0 if compared.lower_is_better else 1.0
+    shown, has_topics = others[:MAX_GRID_ROWS], len(compared.topics) > 1
+    cut = f" The first {MAX_GRID_ROWS} of {len(others)} others are shown." if len(others) > MAX_GRID_ROWS else ""
+    when = counted(compared.pages, "page") + (", averaged over its starts" if has_topics else "")
+    return WinLossGrid(
         name="win-loss",
-        caption=f"{of_topics}: the others beside {best.name}",
+        caption=f"{'Topic by topic' if has_topics else 'Start by start'}: the others against {best.name}",
         against=best.name,
         rows=tuple(row.name for row in shown),
-        topics=told.observed,
+        topics=compared.observed,
         differences=sign * np.array([row.observations - best.observations for row in shown]),
-        note=f"{_capital(told.metric)} after {when}; more than 0 is better than the best.{cut}",
+        note=f"{_capital(compared.metric)} after {when}; more than 0 is better than the best.{cut}",
     )
 
 
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
+def draw_ranking(compared: ComparisonResult) -> Any:
+    """The figure of the ranking, for image files: a line for each row, the best at the top; vertical lines are the
+    bounds."""
+    drawing = new_drawing(7.2, 1.6 + 0.26 * len(compared.rows))
+    axes = drawing.add_subplot()
+    for row in compared.rows:
+        colour, shape, label = ROW_STYLES[Mark(row.mark)]
+        error = np.nan_to_num(row.standard_error)
+        axes.errorbar(row.mean, -row.place, xerr=error, fmt=shape, color=colour, label=label)
+    axes.set_yticks([-row.place for row in compared.rows], [drawn(row.name) for row in compared.rows])
+    axes.set_ylim(-len(compared.rows) - 0.6, -0.4)
+    for value, name, line in zip((compared.random, compared.oracle), BOUNDS.values(), (":", "--"), strict=True):
+        if np.isfinite(value):
+            axes.axvline(value, linestyle=line, color="#777777", linewidth=1, label=name)
+    axes.set_xlabel(drawn(f"{compared.metric} after {compared.pages:,} pages ({_direction(compared)})"))
+    topics = compared.topics
+    of = f"topic {drawn(topics[0], MAX_TOPIC_CHARACTERS)}" if len(topics) == 1 else f"{len(topics)} topics"
+    axes.set_title(f"{of}: {spread_text(compared)}", fontsize="small")
+    plain_axes(axes)
+    add_legend(drawing)
+    settle(drawing)
+    return drawing
 
 
-RANKING_HEADS = ("", "strategy", "mean", "difference", "95 % interval", "corrected p")
-OTHER_COLUMNS: dict[str, Callable[[RankingRow], str]] = {
-    "precision": lambda row: number_told(row.precision),
-    "recall": lambda row: number_told(row.recall),
-    "gap closed": lambda row: percent_told(row.gap_closed),
-    "chosen by halves": lambda row: percent_told(row.chosen_share),
-    "CPU µs per page": lambda row: NOTHING if isnan(row.cpu_us_per_page) else f"{row.cpu_us_per_page:,.0f}",
-    "not recorded per page": lambda row: number_told(row.missing_per_page),
-}
-#: What facts call the settings of the file.
-SETTINGS = {
-    "web": "web",
-    "web_fingerprint": "fingerprint of the web",
-    "topics_file": "topics",
-    "by": "decides",
-    "pages": "pages per crawl",
-    "seeds": "random starts of each topic",
-    "task": "crawls start from",
-    "start": "start pages",
-    "mode": "mode",
-    "relevance": "guide of all strategies",
-}
+def sweep_figure(compared: ComparisonResult) -> Figure:
+    chart = sweep_chart(compared)
+    return Figure("sweep", chart.title, (chart,))
 
 
-def stored_comparison_page(folder: Path) -> Page:
-    """The page of the comparison in a folder; BadInput if there is none."""
-    return comparison_page(read_comparison(folder))
+# Commands and settings
 
 
-def comparison_page(told: ComparisonResult) -> Page:
-    return Page(
-        kind="comparison",
-        title=_title(told),
-        summary=(*answer_lines(told), told.says),
-        sections=tuple(section for section in _sections(told) if section.blocks),
-        key_facts=tuple(_key_facts(told)),
-    )
+def _live(compared: ComparisonResult) -> Iterator[Block]:
+    if compared.values["command"]:
+        yield CodeBlock("Command to start the best one on the live web", in_lines(compared.values["command"]))
+    if compared.values["command_note"]:
+        yield Paragraphs((compared.values["command_note"],))
 
 
-def _title(told: ComparisonResult) -> str:
-    n_topics = len(told.topics)
-    return f"Which strategy for {told.topics[0]}?" if n_topics == 1 else f"Which strategy for {n_topics} topics?"
-
-
-def _key_facts(told: ComparisonResult) -> Iterator[tuple[str, str]]:
-    best = told.rows[0]
-    yield f"{told.metric} of the best", mean_told(best.mean, best.standard_error)
-    yield "after", counted(told.pages, "page")
-    n_starts = int(told.values["seeds"])
-    for thing, number in (("strategy", len(told.rows)), ("topic", len(told.topics)), ("start", n_starts)):
-        yield things(number, thing) + (" of each" if thing == "start" else ""), f"{number:,}"
-
-
-def _sections(told: ComparisonResult) -> Iterator[Section]:
-    yield Section("Ranking", (_ranking(told),))
-    yield Section("Curves", (curves_chart(told, told.curves),) if told.curves is not None else ())
-    yield Section("Values of the parameter", (sweep_chart(told),) if told.sweeps and told.contestants else ())
-    has_pairs = len(told.rows) > 1 and len(told.observed) > 1
-    yield Section("Won and lost", (win_loss(told),) if has_pairs else ())
-    yield Section("What else was measured", (_others(told),))
-    yield Section("Notes", (Prose(told.notes, as_list=True),) if told.notes else ())
-    yield Section("Start it live", tuple(_live(told)))
-    yield Section("Settings and versions", tuple(_settings(told)), folded=True)
-
-
-def _ranking(told: ComparisonResult) -> TableBlock:
-    signs = "  ".join(f"{mark} {words}." for mark, words in MARKS.items())
-    return TableBlock(
-        name="ranking",
-        caption=f"{told.metric} after {counted(told.pages, 'page')} ({better_told(told)})",
-        heads=RANKING_HEADS,
-        rows=tuple(map(_ranking_row, told.rows)),
-        n_words=2,
-        note=f"{signs} {told.values['reading']}",
-    )
-
-
-def _ranking_row(row: RankingRow) -> tuple[Cell, ...]:
-    is_best = row.place == 1
-    difference = "" if is_best else number_told(row.difference, "+")
-    interval = "" if is_best else interval_told(row.low, row.high)
-    p = "" if isnan(row.p_corrected) else f"{row.p_corrected:.3f}"
-    return (
-        Cell(str(row.place)),
-        Cell(row.name, emphasis=is_best),
-        Cell(mean_told(row.mean, row.standard_error), mark=row.mark, emphasis=is_best),
-        *map(Cell, (difference, interval, p)),
-    )
-
-
-def _others(told: ComparisonResult) -> TableBlock:
-    known = {head: cell for head, cell in OTHER_COLUMNS.items() if any(cell(row) != NOTHING for row in told.rows)}
-    words = {
-        "gap closed": bounds_told(told),
-        "chosen by halves": "Chosen by halves: how often it is the best in one half of the observations.",
-        "CPU µs per page": "CPU: of one short crawl by plain code.",
-        "not recorded per page": "Not recorded: pages that crawls wanted and the web lacks, for each page visited.",
-    }
-    return TableBlock(
-        name="others",
-        caption=f"The same crawls, after {counted(told.pages, 'page')}",
-        heads=("strategy", *known),
-        rows=tuple((Cell(row.name), *(Cell(cell(row)) for cell in known.values())) for row in told.rows),
-        note=" ".join(said for head, said in words.items() if head in known),
-    )
-
-
-def _live(told: ComparisonResult) -> Iterator[Block]:
-    if told.values["command"]:
-        yield Verbatim("This command starts the best one on the web itself", in_lines(told.values["command"]))
-    if told.values["command_note"]:
-        yield Prose((told.values["command_note"],))
-
-
-def _settings(told: ComparisonResult) -> Iterator[Block]:
-    values = told.values
-    rows = [(words, str(values[name])) for name, words in SETTINGS.items() if values.get(name) is not None]
+def _settings(compared: ComparisonResult) -> Iterator[Block]:
+    values = compared.values
+    rows = [(label, str(values[name])) for name, label in SETTING_LABELS.items() if values.get(name) is not None]
     rows += [(f"values of {name}", ", ".join(map(str, swept))) for name, swept in values["sweeps"].items()]
-    rows.append(("topics compared on", ", ".join(told.topics)))
-    rows.append(("versions", versions_told(values.get("versions", {"scenthound": values["scenthound"]}))))
+    rows.append(("topics compared", ", ".join(compared.topics)))
+    rows.append(("versions", format_versions(values.get("versions", {"scenthound": values["scenthound"]}))))
     yield Facts(tuple(rows))
     if values.get("repeat"):
-        yield Verbatim("This command makes the comparison again", in_lines(values["repeat"]))
+        yield CodeBlock("Command to repeat the comparison", in_lines(values["repeat"]))

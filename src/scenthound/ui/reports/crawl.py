@@ -1,112 +1,200 @@
-"""The page of a crawl, finished or not: what it came to in words, then figures, tables and what repeats it."""
+"""The report of a crawl, finished or not: summary, charts, tables, settings, and commands to resume or repeat it."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
+from scenthound.command_line import in_lines
+from scenthound.crawler.command import ReproduceCommand, reproduce_command
+from scenthound.crawler.plan import CrawlSettings, StopConditions
 from scenthound.errors import printable
 from scenthound.model import FloatArray
 from scenthound.store.visit_columns import VisitLine
 from scenthound.ui.crawl_curves import WINDOW, CrawlCurves
 from scenthound.ui.crawl_overview import CrawlOverview, overview_of
-from scenthound.ui.document import Cell, Chart, GraphNode, LinkGraph, Mark, Page, Prose, Section, Series, TableBlock
-from scenthound.ui.reports import crawl_text as words
-from scenthound.ui.reports.crawl_settings import files_section, go_on_section, settings_section
-from scenthound.ui.reports.crawl_text import (
-    counted,
+from scenthound.ui.document import (
+    Block,
+    Cell,
+    Chart,
+    CodeBlock,
+    Document,
+    Facts,
+    GraphNode,
+    LinkGraph,
+    Marker,
+    Paragraphs,
+    Section,
+    Series,
+    Table,
+)
+from scenthound.ui.formats import NO_VALUE, counted, format_versions, versions
+from scenthound.ui.reports.crawl_summary import (
+    duration,
+    format_regret,
+    format_time,
     has_several_scales,
+    mean_regret,
     n_regrets,
-    noted,
+    resume_command,
     scales_note,
-    seeds_passed,
-    span,
+    seeds_note,
+    short_duration,
+    summary,
+    with_scales_note,
 )
 from scenthound.web.urls import host_of
 
-# The figures of a crawl: what it found, how fast, what waited, and how its link graph looks.
-
-MOST_BARS = 20
-#: The relevance that a bar covers is the first of these with which there are not too many bars.
-WIDTHS = (0.005, 0.01, 0.02, 0.05)
-#: Speed is told of this many parts of the time, so that it is no mere noise.
+MAX_BARS = 20
+#: The width of a bar of the histogram is the first of these with which there are not too many bars.
+BAR_WIDTHS = (0.005, 0.01, 0.02, 0.05)
+#: Speed is averaged over this many parts of the time, to smooth it.
 N_SPEEDS = 60
+#: Titles and URLs are cut; links keep the complete URL.
+MAX_TITLE_CHARACTERS = 90
+MAX_URL_CHARACTERS = 50
+MAX_SEEDS = 50
+MAX_DESCRIPTION_CHARACTERS = 2_000
+PAGES_NOTE = "Visits are counted from 0. Score: the score with which the strategy requested the page."
+
+
+def crawl_report(folder: str | Path) -> Document:
+    """InvalidInput if the folder is not a readable crawl."""
+    return overview_report(overview_of(folder))
+
+
+def overview_report(crawl: CrawlOverview) -> Document:
+    return Document(
+        kind="crawl",
+        title=f"Crawl for {printable(crawl.plan.topic.id, 100)}",
+        summary=summary(crawl),
+        sections=(*(_page_sections(crawl) if crawl.n_pages else ()), *_other_sections(crawl)),
+        key_facts=key_facts(crawl),
+    )
+
+
+def _page_sections(crawl: CrawlOverview) -> tuple[Section, ...]:
+    return (
+        Section("Harvest and relevance", (harvest_chart(crawl), relevance_chart(crawl))),
+        Section("Best pages", (best_table(crawl),)),
+        Section("Link graph", (link_graph(crawl),)),
+        Section("Hosts", (hosts_table(crawl),)),
+        Section("Speed and hosts over time", time_charts(crawl)),
+        Section("Frontier", frontier_charts(crawl)),
+        Section("Latest pages", (latest_table(crawl),)),
+    )
+
+
+def _other_sections(crawl: CrawlOverview) -> list[Section]:
+    skipped: tuple[Block, ...] = (Paragraphs(("No requested page was skipped.",)),) if crawl.n_pages else ()
+    if crawl.refused:
+        skipped = (skipped_table(crawl),)
+    files = tuple(CodeBlock(name, text) for name, text in _repeat(crawl).files)
+    sections = (
+        Section("Skipped pages", skipped),
+        Section("Resume or repeat", tuple(_commands(crawl))),
+        Section("Files that the command reads", files, collapsed=True),
+        Section("Settings and versions", tuple(_settings(crawl)), collapsed=True),
+    )
+    return [section for section in sections if section.blocks]
+
+
+def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
+    facts = [("pages", f"{crawl.n_pages:,}"), ("state", crawl.state.state.value)]
+    if crawl.n_pages:
+        facts += [
+            *_harvests(crawl),
+            ("hosts", f"{crawl.n_hosts:,}"),
+            ("time", short_duration(crawl.seconds)),
+            ("in the frontier", f"{crawl.n_waiting:,}"),
+        ]
+    facts.append(("skipped", f"{crawl.n_refused:,}"))
+    regret = mean_regret(crawl)
+    return (*facts, *([("regret", format_regret(regret))] if regret is not None else []))
+
+
+def _harvests(crawl: CrawlOverview) -> list[tuple[str, str]]:
+    """Of the last relevance model only, if there are several: a mean over two scales is meaningless."""
+    scores = crawl.relevance[crawl.scorers[-1].first :]
+    name = "harvest, latest model" if has_several_scales(crawl) else "harvest"
+    recent = [("recent harvest", f"{scores[-WINDOW:].mean():.3f}")] if len(scores) > WINDOW else []
+    return [(name, f"{scores.mean():.3f}"), *recent]
+
+
+# Charts
 
 
 def harvest_chart(crawl: CrawlOverview) -> Chart:
     so_far, recent = _means(crawl.relevance)
     pages = np.arange(1.0, crawl.n_pages + 1)
-    late = (Series(f"last {WINDOW} pages", pages, recent),) if crawl.n_pages > WINDOW else ()
+    note = with_scales_note(crawl, "Harvest is the mean relevance of the visited pages, by the crawl's own model.")
     return Chart(
         "harvest",
         "Harvest",
-        "pages taken",
+        "pages visited",
         "mean relevance",
-        (Series("all pages so far", pages, so_far), *late),
-        marks=tuple(
-            Mark(float(each.visit), _model_text(each.n_positive, each.n_negative)) for each in crawl.relevance_models
+        (
+            Series("all pages so far", pages, so_far),
+            *((Series(f"last {WINDOW} pages", pages, recent),) if crawl.n_pages > WINDOW else ()),
         ),
-        note=noted(crawl, "Harvest is the mean relevance of the pages taken, by the model that guided the crawl.")
-        + (" A mean over both is of two scales." if has_several_scales(crawl) else ""),
+        markers=tuple(
+            Marker(
+                float(each.visit),
+                f"model retrained on {each.n_positive:,} relevant and {each.n_negative:,} other pages",
+            )
+            for each in crawl.relevance_models
+        ),
+        note=note + (" A mean over both mixes two scales." if has_several_scales(crawl) else ""),
     )
 
 
 def _means(relevance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """After each page: the mean of all so far, and of the last ones."""
+    """After each page: the mean of all pages so far, and of the last ones."""
     total = np.concatenate([[0.0], np.cumsum(relevance)])
     pages = np.arange(1, len(total))
     before = np.maximum(pages - WINDOW, 0)
     return total[1:] / pages, (total[pages] - total[before]) / (pages - before)
 
 
-def _model_text(n_positive: int, n_negative: int) -> str:
-    return f"guide trained anew, from {n_positive:,} relevant and {n_negative:,} other pages"
-
-
 def time_charts(crawl: CrawlOverview) -> tuple[Chart, ...]:
-    """Pages and speed over time; hosts too, where they are known."""
+    """Pages and speed over time; hosts too, if they are known."""
     curves = crawl.curves
-    unit, seconds = time_unit(crawl.seconds)
-    time, label = curves.seconds / seconds, f"time, {unit}"
-    marks = tuple(Mark(pause.after_s / seconds, f"paused for {span(pause.lasted_s)}") for pause in crawl.pauses)
-    note = _left_out(crawl)
-    taken = (Series("pages", time, curves.pages.astype(np.float64)),)
-    pages = Chart("pages", "Pages taken", label, "pages", taken, marks=marks, note=note)
-    moments_s, speeds = _speeds(curves)
-    how_fast = (Series("pages a second", moments_s / seconds, speeds),)
-    speed = Chart("speed", "Speed", label, "pages a second", how_fast, marks=marks, note=note)
-    return (pages, speed, _hosts(curves, time, label)) if curves.knows_hosts else (pages, speed)
+    unit, unit_s = time_unit(crawl.seconds)
+    time, label = curves.seconds / unit_s, f"time, {unit}"
+    markers = tuple(Marker(pause.after_s / unit_s, f"paused for {duration(pause.lasted_s)}") for pause in crawl.pauses)
+    note = _excluded_time(crawl)
+    ends_s, speeds = _speeds(curves)
+    pages_series = (Series("pages", time, curves.pages.astype(np.float64)),)
+    speed_series = (Series("pages/s", ends_s / unit_s, speeds),)
+    pages = Chart("pages", "Pages visited", label, "pages", pages_series, markers=markers, note=note)
+    speed = Chart("speed", "Speed", label, "pages/s", speed_series, markers=markers, note=note)
+    return (pages, speed, _hosts_chart(curves, time, label)) if curves.knows_hosts else (pages, speed)
 
 
-def _left_out(crawl: CrawlOverview) -> str:
-    """Which time is not on the axis."""
-    reasons = [*(["Time between runs"] if len(crawl.runs) > 1 else []), *(["Pauses"] if crawl.pauses else [])]
-    if not reasons:
-        return ""
-    are = "is" if reasons == ["Time between runs"] else "are"
-    return f"{' and '.join(reasons).capitalize()} {are} left out."
+def _excluded_time(crawl: CrawlOverview) -> str:
+    reasons = [*(["time between runs"] if len(crawl.runs) > 1 else []), *(["pauses"] if crawl.pauses else [])]
+    return f"Without {' and '.join(reasons)}." if reasons else ""
 
 
 def _speeds(curves: CrawlCurves) -> tuple[FloatArray, FloatArray]:
-    """The ends of parts of equal length that the time is cut into, and how fast the crawl was in each."""
+    """The ends of parts of equal length, and the speed in each."""
     if not len(curves) or curves.seconds[-1] <= 0:
         return np.zeros(0), np.zeros(0)
     seconds = np.concatenate([[0.0], curves.seconds])
-    pages = (
-        np.concatenate([[0.0], curves.pages]) if curves.seconds[0] > 0 else np.append(curves.pages[:1], curves.pages)
-    )
+    first = [0.0] if curves.seconds[0] > 0 else curves.pages[:1]
+    pages = np.concatenate([first, curves.pages])
     ends = np.linspace(0.0, seconds[-1], N_SPEEDS + 1)
     return ends[1:], np.diff(np.interp(ends, seconds, pages)) / ends[1]
 
 
-def _hosts(curves: CrawlCurves, time: FloatArray, label: str) -> Chart:
+def _hosts_chart(curves: CrawlCurves, time: FloatArray, label: str) -> Chart:
     states = {
-        "in process": curves.hosts_active,
-        "resting": curves.hosts_waiting,
+        "active": curves.hosts_active,
+        "waiting": curves.hosts_waiting,
         "ready": curves.hosts_ready,
-        "retired": curves.hosts_disabled,
+        "disabled": curves.hosts_disabled,
     }
     return Chart(
         "host-states",
@@ -114,50 +202,48 @@ def _hosts(curves: CrawlCurves, time: FloatArray, label: str) -> Chart:
         label,
         "hosts",
         tuple(Series(name, time, numbers) for name, numbers in states.items()),
-        note="In process: a request is under way. Resting: asked lately, and left alone for a while. Ready: may be "
-        "asked. Retired: failed too often, and is asked no more.",
+        note="Active: a request is in flight. Waiting: for the crawl delay to pass. Ready: may be requested now. "
+        "Disabled: failed too often.",
     )
 
 
-def waiting_charts(crawl: CrawlOverview) -> tuple[Chart, ...]:
-    """What waits, and what waiting for hosts cost."""
+def frontier_charts(crawl: CrawlOverview) -> tuple[Chart, ...]:
+    """The size of the frontier, and what politeness cost."""
     curves = crawl.curves
     pages = curves.pages.astype(np.float64)
-    waiting = [Series("waiting", pages, curves.frontier.astype(np.float64))]
+    series = [Series("in the frontier", pages, curves.frontier.astype(np.float64))]
     if curves.knows_hosts:
-        waiting.append(Series("not taken", pages, curves.skipped))
-    frontier = Chart("frontier", "Pages that wait", "pages taken", "pages", tuple(waiting))
+        series.append(Series("skipped", pages, curves.skipped))
+    frontier = Chart("frontier", "Frontier", "pages visited", "pages", tuple(series))
     if not np.isfinite(curves.regret).any():
         return (frontier,)
+    count = n_regrets(crawl)
+    over = f"The mean is over {counted(count, 'page')}." if count else ""
+    note = (
+        "Regret: how much higher, in the strategy's own score, the best page in the frontier scored than the one "
+        "requested, because hosts had to wait; the mean so far. Regrets of different strategies are not comparable."
+    )
     regret = Chart(
         "regret",
-        "The price of politeness",
-        "pages taken",
+        "Cost of politeness",
+        "pages visited",
         "mean regret",
         (Series("regret", pages, curves.regret),),
-        note="Regret: how much better, in the strategy's own score, the page was that would have been taken if no host "
-        "had to rest; the mean so far. Regrets of different strategies cannot be compared. "
-        f"{_regrets_counted(crawl)}".rstrip(),
+        note=" ".join(filter(None, (note, over, seeds_note(crawl)))),
     )
     return frontier, regret
 
 
-def _regrets_counted(crawl: CrawlOverview) -> str:
-    n_counted = n_regrets(crawl)
-    told = f"The mean is of {counted(n_counted, 'page', 'pages')}." if n_counted else ""
-    return f"{told} {seeds_passed(crawl)}".strip()
-
-
 def relevance_chart(crawl: CrawlOverview) -> Chart:
-    note = noted(crawl, f"Of {counted(crawl.n_pages, 'page', 'pages')}, by the model that guided the crawl.")
-    return histogram(crawl.relevance, note)
+    note = f"{counted(crawl.n_pages, 'page')}, by the crawl's own relevance model."
+    return histogram(crawl.relevance, with_scales_note(crawl, note))
 
 
 def histogram(relevance: FloatArray, note: str) -> Chart:
-    """How many pages are how relevant."""
-    most = float(relevance.max(initial=0.0))
-    width = next((each for each in WIDTHS if most < each * MOST_BARS), WIDTHS[-1])
-    n_bars = min(MOST_BARS, int(most / width) + 1)
+    """The number of pages by relevance."""
+    highest = float(relevance.max(initial=0.0))
+    width = next((each for each in BAR_WIDTHS if highest < each * MAX_BARS), BAR_WIDTHS[-1])
+    n_bars = min(MAX_BARS, int(highest / width) + 1)
     counts, edges = np.histogram(relevance, bins=n_bars, range=(0.0, n_bars * width))
     return Chart(
         "relevance",
@@ -166,7 +252,7 @@ def histogram(relevance: FloatArray, note: str) -> Chart:
         "pages",
         (Series("pages", np.arange(n_bars, dtype=np.float64), counts.astype(np.float64)),),
         kind="bars",
-        places=tuple(f"{low:.3g} to {high:.3g}" for low, high in pairwise(edges.tolist())),
+        categories=tuple(f"{low:.3g} to {high:.3g}" for low, high in pairwise(edges.tolist())),
         note=note,
     )
 
@@ -176,13 +262,12 @@ def link_graph(crawl: CrawlOverview) -> LinkGraph:
     nodes = tuple(
         GraphNode(node.title, node.url, node.visit, node.relevance, node.distance, node.parent) for node in graph.nodes
     )
-    return LinkGraph(
-        "link-graph", "Link graph, with the seeds in the middle", nodes, graph.links, noted(crawl, graph.note)
-    )
+    note = with_scales_note(crawl, graph.note)
+    return LinkGraph("link-graph", "Link graph, with the seeds in the centre", nodes, graph.links, note)
 
 
 def time_unit(seconds: float) -> tuple[str, float]:
-    """In which unit so long a time is easily read, and how many seconds that has."""
+    """A suitable unit for a duration, and its seconds."""
     if seconds >= 2 * 86_400:
         return "days", 86_400.0
     if seconds >= 2 * 3600:
@@ -190,142 +275,181 @@ def time_unit(seconds: float) -> tuple[str, float]:
     return ("minutes", 60.0) if seconds >= 120 else ("seconds", 1.0)
 
 
-# The tables of a crawl: its best and latest pages, its hosts, and why pages were not taken.
-
-#: Of a title, and of an address, which is whole in the link.
-MOST_LETTERS = 90
-MOST_EXAMPLE_LETTERS = 50
-VISITS_TOLD = "Visits are counted from 0. Score: what the strategy asked for the page with."
+# Tables
 
 
-def best_table(crawl: CrawlOverview) -> TableBlock:
-    caption = f"The {len(crawl.best)} most relevant of {crawl.n_pages:,}"
-    return _pages("best-pages", caption, crawl.best, noted(crawl, VISITS_TOLD))
+def best_table(crawl: CrawlOverview) -> Table:
+    return _pages_table(crawl, "best-pages", f"The {len(crawl.best)} most relevant of {crawl.n_pages:,}", crawl.best)
 
 
-def latest_table(crawl: CrawlOverview) -> TableBlock:
-    caption = f"The last {len(crawl.latest)}, the latest first"
-    return _pages("latest-pages", caption, crawl.latest, noted(crawl, VISITS_TOLD))
+def latest_table(crawl: CrawlOverview) -> Table:
+    return _pages_table(crawl, "latest-pages", f"The last {len(crawl.latest)}, the latest first", crawl.latest)
 
 
-def hosts_table(crawl: CrawlOverview) -> TableBlock:
-    rows = tuple(
-        (
-            Cell(each.host),
-            Cell(f"{each.pages:,}"),
-            Cell(f"{each.pages / crawl.n_pages:.1%}"),
-            _figure(each.mean_relevance),
-        )
-        for each in crawl.hosts
-    )
-    caption = f"The {len(rows)} of {crawl.n_hosts:,} hosts that most pages are of"
-    if len(rows) == crawl.n_hosts:
-        caption = counted(crawl.n_hosts, "host", "hosts")
-    return TableBlock("hosts", caption, ("host", "pages", "share", "mean relevance"), rows, note=scales_note(crawl))
+def _pages_table(crawl: CrawlOverview, name: str, caption: str, visits: Iterable[VisitLine]) -> Table:
+    columns: dict[str, Callable[[VisitLine], Cell | str]] = {
+        "page": _page_link,
+        "relevance": lambda visit: f"{visit.relevance:.3f}",
+        "visit": lambda visit: f"{visit.visit:,}",
+        "score": lambda visit: _score(visit.score),
+    }
+    return Table.build(name, caption, columns, visits, note=with_scales_note(crawl, PAGES_NOTE))
 
 
-def refused_table(crawl: CrawlOverview) -> TableBlock:
-    rows = tuple(
-        (
-            Cell(f"{each.reason.text} ({each.reason.value})"),
-            Cell(shortened(each.urls[0], MOST_EXAMPLE_LETTERS), link=each.urls[0]),
-            Cell(f"{each.n_pages:,}"),
-        )
-        for each in crawl.refused
-    )
-    caption = f"{counted(crawl.n_refused, 'page that was', 'pages that were')} asked for and not taken"
-    return TableBlock("not-taken", caption, ("reason", "one of them", "pages"), rows, n_words=2)
-
-
-def _pages(name: str, caption: str, visits: Iterable[VisitLine], note: str) -> TableBlock:
-    return TableBlock(name, caption, ("page", "relevance", "visit", "score"), tuple(map(_page_row, visits)), note=note)
-
-
-def _page_row(visit: VisitLine) -> tuple[Cell, ...]:
-    """The host stands last, where a title cannot pretend to be another one."""
+def _page_link(visit: VisitLine) -> Cell:
+    """The host is last, so that a title cannot pose as another host."""
     title = shortened(" ".join(visit.title.split()) or "no title")
-    return (
-        Cell(f"{title} ({host_of(visit.url)})", link=visit.url),
-        _figure(visit.relevance),
-        Cell(f"{visit.visit:,}"),
-        _score(visit.score),
+    return Cell(f"{title} ({host_of(visit.url)})", link=visit.url)
+
+
+def _score(score: float | None) -> str:
+    """Seeds precede all other pages: their score is infinite."""
+    if score is None:
+        return NO_VALUE
+    return f"{score:.3g}" if math.isfinite(score) else "seed"
+
+
+def hosts_table(crawl: CrawlOverview) -> Table:
+    n_rows = len(crawl.hosts)
+    caption = f"The {n_rows} of {crawl.n_hosts:,} hosts with most pages"
+    return Table.build(
+        "hosts",
+        counted(crawl.n_hosts, "host") if n_rows == crawl.n_hosts else caption,
+        {
+            "host": lambda host: host.host,
+            "pages": lambda host: f"{host.pages:,}",
+            "share": lambda host: f"{host.pages / crawl.n_pages:.1%}",
+            "mean relevance": lambda host: f"{host.mean_relevance:.3f}",
+        },
+        crawl.hosts,
+        note=scales_note(crawl),
     )
 
 
-def _score(score: float | None) -> Cell:
-    """A seed comes before all other pages, so its score is endless."""
-    if score is None:
-        return Cell("-")
-    return Cell(f"{score:.3g}") if math.isfinite(score) else Cell("seed")
+def skipped_table(crawl: CrawlOverview) -> Table:
+    return Table.build(
+        "skipped",
+        f"{counted(crawl.n_refused, 'requested page was', 'requested pages were')} skipped",
+        {
+            "reason": lambda each: f"{each.reason.text} ({each.reason.value})",
+            "example": lambda each: Cell(shortened(each.urls[0], MAX_URL_CHARACTERS), link=each.urls[0]),
+            "pages": lambda each: f"{each.n_pages:,}",
+        },
+        crawl.refused,
+        n_text_columns=2,
+    )
 
 
-def _figure(value: float) -> Cell:
-    return Cell(f"{value:.3f}")
-
-
-def shortened(text: str, longest: int = MOST_LETTERS) -> str:
+def shortened(text: str, longest: int = MAX_TITLE_CHARACTERS) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def crawl_page(folder: str | Path) -> Page:
-    """BadInput if the folder is no crawl that can be read."""
-    return overview_page(overview_of(folder))
+# Commands and settings
 
 
-def overview_page(crawl: CrawlOverview) -> Page:
-    sections = [*_found(crawl), *_went(crawl)] if crawl.n_pages else []
-    return Page(
-        kind="crawl",
-        title=f"Crawl for {printable(crawl.plan.topic.id, 100)}",
-        summary=words.summary(crawl),
-        sections=(*sections, *_not_taken(crawl), go_on_section(crawl), *files_section(crawl), settings_section(crawl)),
-        key_facts=key_facts(crawl),
+def _commands(crawl: CrawlOverview) -> list[Block]:
+    blocks: list[Block] = []
+    if crawl.state.can_go_on:
+        blocks.append(CodeBlock("Resume the crawl", in_lines(resume_command(crawl.folder, crawl.state))))
+    repeat = _repeat(crawl)
+    if repeat.line:
+        blocks.append(CodeBlock("Start such a crawl again", in_lines(repeat.line)))
+    notes = [
+        "The web changes, and which hosts are ready depends on timing, so a repeated crawl visits other pages. With "
+        f"--web {printable(crawl.folder.absolute())} --offline it visits pages of this crawl only."
+    ]
+    if repeat.unsaid:
+        notes.append(f"There are no options for these settings, made from Python: {', '.join(repeat.unsaid)}.")
+    if crawl.relevance_models:
+        notes.append("The relevance model was retrained during the crawl, on pages that a person labelled.")
+    return [*blocks, Paragraphs(tuple(notes))]
+
+
+def _repeat(crawl: CrawlOverview) -> ReproduceCommand:
+    """Into a folder beside this one."""
+    folder = crawl.folder.absolute()
+    return reproduce_command(crawl.plan, crawl.goals, str(folder.with_name(f"{folder.name}-again")))
+
+
+def _settings(crawl: CrawlOverview) -> list[Block]:
+    origin = (
+        ("folder", printable(crawl.folder.absolute())),
+        ("crawl id", crawl.crawl_id),
+        ("user agent", printable(crawl.user_agent)),
+        ("started", format_time(crawl.began_s)),
+        ("last page", format_time(crawl.last_s)),
+        ("report made by", format_versions(versions())),
+    )
+    settings = Facts(tuple(settings_facts(crawl.plan, crawl.goals, crawl.relevance_model)))
+    return [settings, *([_runs_table(crawl)] if crawl.runs else []), Facts(origin)]
+
+
+def _runs_table(crawl: CrawlOverview) -> Table:
+    return Table.build(
+        "runs",
+        "Runs of this crawl",
+        {
+            "started": lambda run: format_time(run.began_s),
+            "duration": lambda run: NO_VALUE if run.ended_s is None else duration(run.ended_s - run.began_s),
+            "ended": lambda run: printable(run.ended or "not recorded"),
+            "Scenthound": lambda run: printable(run.version),
+            "pages before": lambda run: f"{run.n_pages_before:,}",
+        },
+        crawl.runs,
+        n_text_columns=4,
     )
 
 
-def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
-    facts = [("pages", f"{crawl.n_pages:,}"), ("state", crawl.state.state.value)]
-    if crawl.n_pages:
-        facts += [
-            *_harvests(crawl),
-            ("hosts", f"{crawl.n_hosts:,}"),
-            ("time", words.rough_span(crawl.seconds)),
-            ("still waiting", f"{crawl.n_waiting:,}"),
-        ]
-    facts.append(("not taken", f"{crawl.n_refused:,}"))
-    regret = words.regret(crawl)
-    return (*facts, *([("regret", words.small(regret))] if regret is not None else []))
+def settings_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: str) -> list[tuple[str, str]]:
+    """Labels and values. `relevance_model` is the one that the crawl started with."""
+    return [*_topic_facts(plan), *_choice_facts(plan, goals, relevance_model), *_fetch_facts(plan)]
 
 
-def _harvests(crawl: CrawlOverview) -> list[tuple[str, str]]:
-    """A mean over two scales would mean nothing: then that of the last guide alone is told."""
-    ours = crawl.relevance[crawl.scorers[-1].first :]
-    name = "harvest of its last guide" if has_several_scales(crawl) else "harvest"
-    late = [("harvest of late", f"{ours[-WINDOW:].mean():.3f}")] if len(ours) > WINDOW else []
-    return [(name, f"{ours.mean():.3f}"), *late]
-
-
-def _found(crawl: CrawlOverview) -> list[Section]:
-    """What the crawl found."""
-    return [
-        Section("What it found", (harvest_chart(crawl), relevance_chart(crawl))),
-        Section("Best pages", (best_table(crawl),)),
-        Section("How pages were found", (link_graph(crawl),)),
-        Section("Hosts", (hosts_table(crawl),)),
+def _topic_facts(plan: CrawlSettings) -> list[tuple[str, str]]:
+    topic, seeds = plan.topic, plan.seeds
+    more = f" and {len(seeds) - MAX_SEEDS:,} more" if len(seeds) > MAX_SEEDS else ""
+    facts = [
+        ("topic", printable(topic.id)),
+        ("keywords", ", ".join(map(printable, topic.keywords))),
+        ("description", printable(topic.description, MAX_DESCRIPTION_CHARACTERS)),
+        ("start pages", ", ".join(map(printable, seeds[:MAX_SEEDS])) + more),
     ]
+    return [(name, value) for name, value in facts if value]
 
 
-def _went(crawl: CrawlOverview) -> list[Section]:
-    """How the crawl went."""
-    return [
-        Section("Speed and hosts over time", time_charts(crawl)),
-        Section("Waiting", waiting_charts(crawl)),
-        Section("Latest pages", (latest_table(crawl),)),
+def _choice_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: str) -> list[tuple[str, str]]:
+    trained = f", trained on {printable(plan.train_from)}" if plan.train_from else ""
+    order = "strict: waits for the best page" if plan.strict_order else "the best page of the hosts that are ready"
+    facts = [
+        ("strategy", printable(plan.strategy)),
+        ("relevance model", printable(relevance_model) + trained),
+        ("page budget", f"{goals.page_budget or plan.page_budget:,}"),
+        ("stops below a harvest of", f"{goals.harvest_floor:g}" if goals.harvest_floor else ""),
+        ("order", order),
+        ("random seed", printable(plan.random_seed, 100)),
+        ("pages read from", printable(plan.web) + (", nothing fetched" if plan.offline else "") if plan.web else ""),
     ]
+    return [(name, value) for name, value in facts if value]
 
 
-def _not_taken(crawl: CrawlOverview) -> list[Section]:
-    title = "Pages not taken"
-    if crawl.refused:
-        return [Section(title, (refused_table(crawl),))]
-    return [Section(title, (Prose(("Every page that was asked for was taken.",)),))] if crawl.n_pages else []
+def _fetch_facts(plan: CrawlSettings) -> list[tuple[str, str]]:
+    politeness, limits = plan.politeness, plan.limits
+    bounds = {"host": politeness.pages_per_host, "domain": politeness.pages_per_domain}
+    per = [f"{count:,} per {unit}" for unit, count in bounds.items() if count is not None]
+    guards = {
+        "traps": plan.traps,
+        "near-duplicates": plan.near_duplicates,
+        "soft 404s": plan.soft_404s,
+        "private addresses": not plan.allow_private,
+        "nofollow": plan.respect_nofollow,
+    }
+    off = [name for name, is_on in guards.items() if not is_on]
+    return [
+        ("crawl delay", f"{politeness.delay_s:g} s or more, longer for slow hosts or on request"),
+        *([("page limits", ", ".join(per))] if per else []),
+        ("requests in flight", f"{plan.connections:,} at most"),
+        ("fetching", f"{limits.total_s:g} s and {limits.body_bytes:,} bytes per page, {plan.redirects} redirects"),
+        ("sitemaps", "read" if plan.sitemaps else "not read"),
+        ("guards", f"all but {', '.join(off)}" if off else "all"),
+        ("contact", printable(plan.contact) or "none given"),
+    ]

@@ -1,12 +1,11 @@
-"""The page of several crawls side by side: curves together, a table of facts, and the pages they have in common.
+"""The report of several crawls side by side: curves, results, and the pages they have in common.
 
-Rules
-- Crawls are held against each other at the number of pages that all of them have.
-- Harvests can be compared only where the same model, trained on the same pages, scored for the same topic. Where that
-  is not so, the page says it and names no winner. It is one crawl of each anyway, so nothing is called significant.
+Crawls are compared at the number of pages that all of them have. Harvests are comparable only if the same model,
+trained on the same pages, scored for the same topic; otherwise the report says so and names no winner. With one crawl
+of each, nothing is called significant.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -19,18 +18,18 @@ from scenthound.errors import printable
 from scenthound.model import FloatArray, LongArray
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.crawl_overview import CrawlOverview, overview_of
-from scenthound.ui.document import Cell, Chart, Page, Section, Series, TableBlock, Verbatim
+from scenthound.ui.document import Chart, CodeBlock, Document, Section, Series, Table
+from scenthound.ui.formats import NO_VALUE, counted
 from scenthound.ui.link_graph import PagesInCommon, in_common, page_numbers
-from scenthound.ui.reports import crawl_text as words
 from scenthound.ui.reports.crawl import time_unit
-from scenthound.ui.reports.crawl_text import has_several_scales, models_text
+from scenthound.ui.reports.crawl_summary import has_several_scales, model_names, size
 
-MOST_CRAWLS = 20
+MAX_CRAWLS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """Crawls under names that tell them apart; `overlaps` by the places of two crawls."""
+    """Crawls under distinct names; `overlaps` by the indices of two crawls."""
 
     names: tuple[str, ...]
     crawls: tuple[CrawlOverview, ...]
@@ -38,7 +37,7 @@ class SideBySide:
 
     @property
     def n_shared(self) -> int:
-        """Pages that every crawl has at least."""
+        """The number of pages that every crawl has."""
         return min(crawl.n_pages for crawl in self.crawls)
 
     @property
@@ -46,57 +45,57 @@ class SideBySide:
         return len({crawl.scored_by for crawl in self.crawls}) == 1
 
 
-def crawls_page(folders: Sequence[str | Path]) -> Page:
-    """BadInput if one of the folders is no crawl that can be read."""
+def crawls_report(folders: Sequence[str | Path]) -> Document:
+    """InvalidInput if one of the folders is not a readable crawl."""
     crawls = tuple(map(overview_of, folders))
-    return side_by_side_page(SideBySide(names_of(crawls), crawls, _overlaps(crawls)))
+    return side_by_side_report(SideBySide(names_of(crawls), crawls, _overlaps(crawls)))
 
 
-def side_by_side_page(shown: SideBySide) -> Page:
-    return Page(
+def side_by_side_report(shown: SideBySide) -> Document:
+    return Document(
         kind="crawls",
         title=f"{len(shown.crawls)} crawls side by side",
         summary=summary(shown),
         sections=(
             Section("Curves", (_harvest(shown), _pages_over_time(shown), _frontier(shown))),
-            Section("Facts", (_facts(shown),)),
+            Section("Results", (_facts(shown),)),
             Section("Pages in common", (_overlap_table(shown),)),
-            Section("Commands that repeat them", tuple(_commands(shown)), folded=True),
+            Section("Commands to repeat them", tuple(_commands(shown)), collapsed=True),
         ),
     )
 
 
 def summary(shown: SideBySide) -> tuple[str, ...]:
-    return (_answer(shown), *(f"{name}: {_told(crawl)}" for name, crawl in _named(shown)))
+    return (_answer(shown), *(f"{name}: {_described(crawl)}" for name, crawl in _named(shown)))
 
 
-def _told(crawl: CrawlOverview) -> str:
-    who = f"{printable(crawl.plan.strategy, 100)}, guided by {models_text(crawl)}"
-    return f"a crawl for {printable(crawl.plan.topic.id, 100)} by {who}. {words.came_to(crawl)}"
+def _described(crawl: CrawlOverview) -> str:
+    strategy = f"{printable(crawl.plan.strategy, 100)}, relevance scored by {model_names(crawl)}"
+    return f"a crawl for {printable(crawl.plan.topic.id, 100)} with {strategy}. {size(crawl)}"
 
 
 def _answer(shown: SideBySide) -> str:
     if not shown.is_comparable:
         return (
-            "These crawls were for different topics, or were scored by different guides, or by guides that learnt from "
-            "different pages: their harvests cannot be compared, but their speed and their pages can."
+            "These crawls are for different topics, or used different relevance models or training pages: their "
+            "harvests are not comparable, but their speed and their pages are."
         )
     if not shown.n_shared:
         return "One of these crawls has no page yet, so there is nothing to compare."
     means = {name: float(crawl.relevance[: shown.n_shared].mean()) for name, crawl in _named(shown)}
     order = sorted(means, key=lambda name: -means[name])
-    told = ", ".join(f"{name} ({means[name]:.3f})" for name in order)
+    ranking = ", ".join(f"{name} ({means[name]:.3f})" for name in order)
     return (
-        f"By mean relevance after {words.counted(shown.n_shared, 'page', 'pages')}, which all of them have, the order "
-        f"is {told}. It is one crawl each: such a difference may be luck. How sure it is, scenthound compare tells."
+        f"By mean relevance after {counted(shown.n_shared, 'page')}, which all of them have, the order is {ranking}. "
+        "With one crawl each, differences may be chance; `scenthound compare` tests them."
     )
 
 
 def _harvest(shown: SideBySide) -> Chart:
     curves = [(name, crawl.curves) for name, crawl in _named(shown)]
     so_far = [Series(name, _floats(each.pages), each.harvest) for name, each in curves]
-    late = [Series(f"{name}, of late", _floats(each.pages), each.recent_harvest, hidden=True) for name, each in curves]
-    return Chart("harvest", "Harvest", "pages taken", "mean relevance", (*so_far, *late))
+    recent = [Series(f"{name}, recent", _floats(each.pages), each.recent_harvest, hidden=True) for name, each in curves]
+    return Chart("harvest", "Harvest", "pages visited", "mean relevance", (*so_far, *recent))
 
 
 def _pages_over_time(shown: SideBySide) -> Chart:
@@ -104,82 +103,66 @@ def _pages_over_time(shown: SideBySide) -> Chart:
     series = [
         Series(name, crawl.curves.seconds / seconds, _floats(crawl.curves.pages)) for name, crawl in _named(shown)
     ]
-    return Chart("pages", "Pages taken", f"time, {unit}", "pages", tuple(series))
+    return Chart("pages", "Pages visited", f"time, {unit}", "pages", tuple(series))
 
 
 def _frontier(shown: SideBySide) -> Chart:
     series = [Series(name, _floats(each.curves.pages), _floats(each.curves.frontier)) for name, each in _named(shown)]
-    return Chart("frontier", "Pages that wait", "pages taken", "pages", tuple(series))
+    return Chart("frontier", "Frontier", "pages visited", "pages", tuple(series))
 
 
-def _facts(shown: SideBySide) -> TableBlock:
-    heads = (
-        "crawl",
-        "strategy",
-        "relevance_model",
-        "state",
-        "pages",
-        "harvest",
-        f"at {shown.n_shared:,}",
-        "hosts",
-        "pages/s",
-    )
-    rows = tuple(_fact_row(name, crawl, shown.n_shared) for name, crawl in _named(shown))
-    several = [name for name, crawl in _named(shown) if has_several_scales(crawl)]
+def _facts(shown: SideBySide) -> Table:
+    crawl_of = dict(_named(shown))
+    columns: dict[str, Callable[[str], str]] = {
+        "crawl": lambda name: name,
+        "strategy": lambda name: printable(crawl_of[name].plan.strategy, 60),
+        "relevance model": lambda name: model_names(crawl_of[name]),
+        "state": lambda name: crawl_of[name].state.state.value,
+        "pages": lambda name: f"{crawl_of[name].n_pages:,}",
+        "harvest": lambda name: _mean(crawl_of[name].relevance),
+        f"at {shown.n_shared:,}": lambda name: _mean(crawl_of[name].relevance[: shown.n_shared]),
+        "hosts": lambda name: f"{crawl_of[name].n_hosts:,}",
+        "pages/s": lambda name: _speed(crawl_of[name]),
+        "skipped": lambda name: f"{crawl_of[name].n_refused:,}",
+    }
     note = (
-        f"Harvest: mean relevance of all pages, and of the first {shown.n_shared:,}, which every crawl has. Of speed, "
-        "time between runs and pauses are left out."
+        f"Harvest: mean relevance of all pages, and of the first {shown.n_shared:,}, which every crawl has. Speed is "
+        "without pauses and the time between runs."
     )
+    several = [name for name, crawl in _named(shown) if has_several_scales(crawl)]
     if several:
-        note += f" The guide of {' and '.join(several)} was trained anew on the way, so its harvest mixes two scales."
-    return TableBlock("facts", "What each came to", (*heads, "not taken"), rows, n_words=4, note=note)
+        note += f" The relevance model of {' and '.join(several)} was retrained, so its harvest mixes two scales."
+    return Table.build("facts", "Results", columns, shown.names, n_text_columns=4, note=note)
 
 
-def _fact_row(name: str, crawl: CrawlOverview, n_shared: int) -> tuple[Cell, ...]:
-    speed = crawl.n_pages / crawl.seconds if crawl.seconds > 0 else None
-    texts = (
-        name,
-        printable(crawl.plan.strategy, 60),
-        models_text(crawl),
-        crawl.state.state.value,
-        f"{crawl.n_pages:,}",
-        _mean(crawl.relevance),
-        _mean(crawl.relevance[:n_shared]),
-        f"{crawl.n_hosts:,}",
-        "-" if speed is None else f"{speed:,.2f}",
-        f"{crawl.n_refused:,}",
+def _speed(crawl: CrawlOverview) -> str:
+    return f"{crawl.n_pages / crawl.seconds:,.2f}" if crawl.seconds > 0 else NO_VALUE
+
+
+def _overlap_table(shown: SideBySide) -> Table:
+    return Table.build(
+        "overlap",
+        "Pages that both of two crawls visited",
+        {
+            "first": lambda pair: shown.names[pair[0][0]],
+            "second": lambda pair: shown.names[pair[0][1]],
+            "both": lambda pair: f"{pair[1].both:,}",
+            "only the first": lambda pair: f"{pair[1].only_first:,}",
+            "only the second": lambda pair: f"{pair[1].only_second:,}",
+            "in common": lambda pair: f"{pair[1].jaccard:.1%}",
+        },
+        shown.overlaps.items(),
+        n_text_columns=2,
+        note="In common: the share of the pages visited by either of the two that both visited.",
     )
-    return tuple(map(Cell, texts))
 
 
-def _overlap_table(shown: SideBySide) -> TableBlock:
-    rows = tuple(
-        tuple(
-            map(
-                Cell,
-                (
-                    shown.names[one],
-                    shown.names[other],
-                    f"{common.both:,}",
-                    f"{common.only_first:,}",
-                    f"{common.only_second:,}",
-                    f"{common.jaccard:.1%}",
-                ),
-            )
-        )
-        for (one, other), common in shown.overlaps.items()
-    )
-    heads = ("first", "second", "both", "only the first", "only the second", "in common")
-    note = "In common: of the pages that at least one of the two has, the share that both have."
-    return TableBlock("overlap", "Pages that two crawls both took", heads, rows, n_words=2, note=note)
-
-
-def _commands(shown: SideBySide) -> Iterator[Verbatim]:
+def _commands(shown: SideBySide) -> Iterator[CodeBlock]:
     for name, crawl in _named(shown):
         repeat = reproduce_command(crawl.plan, crawl.goals, f"{crawl.name}-again")
         files = " and ".join(file for file, _ in repeat.files)
-        needs = f"; the report of {name} has what stands in {files}" if files else ""
-        yield Verbatim(f"{name}{needs}", in_lines(repeat.line))
+        needs = f"; the report of {name} has the content of {files}" if files else ""
+        yield CodeBlock(f"{name}{needs}", in_lines(repeat.line))
 
 
 def _overlaps(crawls: Sequence[CrawlOverview]) -> dict[tuple[int, int], PagesInCommon]:
@@ -191,7 +174,7 @@ def _overlaps(crawls: Sequence[CrawlOverview]) -> dict[tuple[int, int], PagesInC
 
 
 def names_of(crawls: Sequence[CrawlOverview]) -> tuple[str, ...]:
-    """The names of the folders; with the folder above, or a number, where that does not tell them apart."""
+    """The names of the folders, with the parent folder or a number if they are not distinct."""
     short = [printable(crawl.name, 60) for crawl in crawls]
     longer = [printable("/".join(crawl.folder.resolve().parts[-2:]), 80) for crawl in crawls]
     if len(set(short)) == len(short):
@@ -206,7 +189,7 @@ def _named(shown: SideBySide) -> list[tuple[str, CrawlOverview]]:
 
 
 def _mean(relevance: FloatArray) -> str:
-    return f"{relevance.mean():.3f}" if len(relevance) else "-"
+    return f"{relevance.mean():.3f}" if len(relevance) else NO_VALUE
 
 
 def _floats(numbers: LongArray) -> FloatArray:

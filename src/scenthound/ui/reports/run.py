@@ -1,9 +1,9 @@
-"""The page of a run: who did best in words, curves, tables with marks, topics won and lost, and how to repeat it.
+"""The report of a run: the best strategy, curves, tables with significance marks, wins and losses, settings.
 
-The crawls of a run are judged for the page, by the metrics that `scenthound evaluate` takes unless told.
+The metrics are those of `scenthound evaluate` without options. The tables are also printed by that command.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import isfinite, isnan
 from pathlib import Path
 from typing import Any
@@ -15,37 +15,322 @@ from scenthound.experiments.compare.ranking import observations_needed
 from scenthound.experiments.evaluate import Evaluation, StrategyResult, chosen_metrics, evaluate
 from scenthound.experiments.runs import RunFolder, read_about
 from scenthound.experiments.starts import DEFAULT_START, Task
-from scenthound.experiments.statistics import AgainstBest, MeanCurve, against_best, aligned_differences
+from scenthound.experiments.statistics import AgainstBest, against_best, aligned_differences
 from scenthound.experiments.statistics.tests import ALPHA
 from scenthound.model import Progress, silent
 from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.ui.document import (
     Block,
+    BulletList,
     Cell,
     Chart,
+    CodeBlock,
+    Document,
     Facts,
-    Page,
-    Prose,
+    Figure,
+    Paragraphs,
     Section,
-    Series,
-    TableBlock,
-    Verbatim,
-    WinLoss,
+    Table,
+    WinLossGrid,
 )
-from scenthound.ui.formats import NOTHING, counted, maker_rows, mean_told, number_told, setting_rows, things
+from scenthound.ui.formats import (
+    NO_VALUE,
+    counted,
+    format_mean,
+    format_number,
+    format_range,
+    plural,
+    setting_rows,
+    version_rows,
+)
+from scenthound.ui.reports.study import curve_series
 
-# The command line that makes the crawls of a run again: for the topics that are kept with it.
+#: The metric of the summary, if it has values; else the first one that has.
+MAIN_METRIC = "target_recall"
+#: More curves would cover each other; the others appear when the reader selects them.
+MAX_VISIBLE_CURVES = 8
+#: Marks a strategy that is significantly worse than the best of the column.
+WORSE = "†"
+
+
+def run_report(folder: Path, progress: Progress = silent) -> Document:
+    """Evaluate the crawls of a run folder and report the result."""
+    about = read_about(folder)
+    metrics, _ = chosen_metrics()
+    return evaluation_report(evaluate(RunFolder.open(folder), metrics, progress=progress), about, folder)
+
+
+def evaluation_report(evaluation: Evaluation, about: Mapping[str, Any], folder: Path) -> Document:
+    """`about` is the content of `run.json`."""
+    metrics = sorted(defined_metrics(evaluation), key=lambda metric: metric != MAIN_METRIC)
+    web = Path(str(about["settings"]["web"])).name
+    return Document(
+        kind="run",
+        title=f"{counted(len(evaluation.results), 'strategy')} on {web}",
+        summary=tuple(_summary(evaluation, metrics)),
+        sections=tuple(section for section in _sections(evaluation, metrics, about, folder) if section.blocks),
+        key_facts=tuple(_key_facts(evaluation, metrics)),
+    )
+
+
+def defined_metrics(evaluation: Evaluation) -> list[str]:
+    return [metric for metric in evaluation.metrics if metric not in evaluation.undefined]
+
+
+def _sections(evaluation: Evaluation, metrics: list[str], about: Mapping[str, Any], folder: Path) -> Iterator[Section]:
+    yield Section("Curves", tuple(curves_chart(evaluation, metric) for metric in metrics))
+    marks = (Paragraphs((marks_note(evaluation),)),) if metrics and len(evaluation.results) > 1 else ()
+    yield Section("Values", (*marks, *(metric_table(evaluation, metric) for metric in metrics)))
+    yield Section("Topic by topic", tuple(_win_loss_grids(evaluation, metrics[:1])))
+    yield Section("Cost", (cost_table(evaluation),))
+    missing = missing_table(evaluation)
+    yield Section("Pages missing from the recording", (missing,) if missing else ())
+    notes = tuple(undefined_notes(evaluation))
+    yield Section("Notes", (BulletList(notes),) if notes else ())
+    yield Section("Settings and versions", tuple(_settings(about, folder)), collapsed=True)
+
+
+# Text
+
+
+def _summary(evaluation: Evaluation, metrics: list[str]) -> Iterator[str]:
+    if metrics:
+        yield " ".join(_answer(evaluation, metrics[0]))
+    n_crawls = sum(result.n_crawls for result in evaluation.results)
+    yield (
+        f"{counted(len(evaluation.results), 'strategy')} crawled for {counted(len(evaluation.topics), 'topic')}: "
+        f"{counted(n_crawls, 'crawl')} of up to {counted(evaluation.page_budget, 'page')}, in mode {evaluation.mode}."
+    )
+
+
+def _answer(evaluation: Evaluation, metric: str) -> Iterator[str]:
+    """The strategy with the best mean at the end, and those that are significantly worse."""
+    test, names = tests_of(evaluation, metric)[-1], [result.strategy for result in evaluation.results]
+    if test.best is None:
+        return
+    after = counted(evaluation.page_budget, "page")
+    value = _final_mean(evaluation, metric, test.best)
+    yield f"By {metric_name(metric)} after {after}, {names[test.best]} is best: {value}."
+    if len(names) < 2:
+        return
+    if len(evaluation.topics) < observations_needed(len(names)):
+        yield "There are too few topics to test whether that is more than chance."
+        return
+    worse = [name for name, p in zip(names, test.p_corrected, strict=True) if p < ALPHA]
+    unclear = [name for name in names if name not in (*worse, names[test.best])]
+    yield f"Significantly worse: {', '.join(worse) or 'none'}."
+    if unclear:
+        yield f"Not distinguishable from it: {', '.join(unclear)}."
+
+
+def _final_mean(evaluation: Evaluation, metric: str, index: int) -> str:
+    curve = evaluation.results[index].curves[metric]
+    return format_mean(float(curve.mean[-1]), float(curve.standard_error[-1]))
+
+
+def _key_facts(evaluation: Evaluation, metrics: list[str]) -> Iterator[tuple[str, str]]:
+    best = tests_of(evaluation, metrics[0])[-1].best if metrics else None
+    if best is not None:
+        yield f"{metric_name(metrics[0])} of the best", _final_mean(evaluation, metrics[0], best)
+    for noun, number in (("strategy", len(evaluation.results)), ("topic", len(evaluation.topics))):
+        yield plural(number, noun), f"{number:,}"
+    yield "pages per crawl", f"{evaluation.page_budget:,}"
+
+
+def metric_name(metric: str) -> str:
+    return metric.replace("_", " ")
+
+
+def undefined_notes(evaluation: Evaluation) -> Iterator[str]:
+    for metric in evaluation.undefined:
+        needs = evaluation.needs.get(metric)
+        reason = f"it needs {needs}, which no topic here has" if needs else "it has no value for any topic"
+        yield f"{metric_name(metric)} is left out: {reason}."
+
+
+# Tables. The best mean of a column is emphasised. A dagger means significantly worse: p of two-sided sign flips over
+# topics, against the best, is below 5 % after Holm's correction over the strategies of the column.
+
+
+def tests_of(evaluation: Evaluation, metric: str) -> list[AgainstBest]:
+    """All strategies against the best, at each checkpoint."""
+    values = np.array([result.by_topic[metric] for result in evaluation.results])
+    is_low = metric in evaluation.lower_is_better
+    return [against_best(values[:, :, at], lower_is_better=is_low) for at in range(values.shape[2])]
+
+
+def metric_table(evaluation: Evaluation, metric: str) -> Table:
+    """A row for each strategy, a column for each checkpoint."""
+    tests = tests_of(evaluation, metric)
+    n_topics = max(result.curves[metric].n_topics for result in evaluation.results)
+    rows = [
+        (Cell(result.strategy), *_mean_cells(result, metric, evaluation.checkpoints, index, tests))
+        for index, result in enumerate(evaluation.results)
+    ]
+    return Table(
+        name=f"values-{metric}",
+        caption=f"{metric_name(metric)}{'; lower is better' if metric in evaluation.lower_is_better else ''}",
+        columns=("strategy", *(f"after {step:,} pages" for step in evaluation.checkpoints)),
+        rows=tuple(rows),
+        note=f"Mean ± standard error over {n_topics} topics." if n_topics > 1 else "One topic.",
+        best_sign="*",
+    )
+
+
+def _mean_cells(
+    result: StrategyResult, metric: str, checkpoints: tuple[int, ...], index: int, tests: list[AgainstBest]
+) -> Iterator[Cell]:
+    curve = result.curves[metric]
+    at = np.searchsorted(curve.steps, checkpoints)
+    for mean, error, test in zip(curve.mean[at].tolist(), curve.standard_error[at].tolist(), tests, strict=True):
+        mark = WORSE if test.p_corrected[index] < ALPHA else ""
+        yield Cell(format_mean(mean, error), mark=mark, emphasis=test.best == index)
+
+
+def marks_note(evaluation: Evaluation, best: str = "The best mean of a column is bold.") -> str:
+    """What the marks mean, or why there are none."""
+    n_topics, n_strategies = len(evaluation.topics), len(evaluation.results)
+    needed = observations_needed(n_strategies)
+    if n_topics < needed:
+        few = "1 topic is" if n_topics == 1 else f"{n_topics} topics are"
+        return f"{best} {few} too few to test {n_strategies} strategies for significance: {needed} are needed."
+    return (
+        f"{best} {WORSE} significantly worse than the best: p of sign flips over topics, with Holm's correction over "
+        "the column, is below 5 %."
+    )
+
+
+def cost_table(evaluation: Evaluation) -> Table:
+    columns: dict[str, Callable[[StrategyResult], str]] = {
+        "strategy": lambda result: result.strategy,
+        "crawls": lambda result: f"{result.n_crawls:,}",
+        "pages per crawl": lambda result: f"{result.pages_per_crawl:,.0f}",
+        "CPU µs per page": lambda result: (
+            NO_VALUE if isnan(result.cpu_us_per_page) else f"{result.cpu_us_per_page:,.1f}"
+        ),
+    }
+    if any(result.running_time is not None for result in evaluation.results):
+        columns["simulated minutes"] = _simulated_minutes
+    is_timed = not any(isnan(result.cpu_us_per_page) for result in evaluation.results)
+    return Table.build(
+        "cost",
+        f"Cost in mode {evaluation.mode}",
+        columns,
+        evaluation.results,
+        note="" if is_timed else "Compiled crawls are not timed page by page; --plain measures CPU time.",
+    )
+
+
+def _simulated_minutes(result: StrategyResult) -> str:
+    """As in wang2009: mean and standard error over topics."""
+    time = result.running_time
+    if time is None:
+        return NO_VALUE
+    spread = f" ± {time.standard_error_s / 60:,.2f}" if isfinite(time.standard_error_s) else ""
+    return f"{time.mean_s / 60:,.2f}{spread}"
+
+
+def missing_table(evaluation: Evaluation) -> Table | None:
+    """How often a strategy requested a page that is not in the recording, and the resulting bounds of its precision
+    and recall; None if no page was missing."""
+    report = evaluation.closed_world
+    if not any(gap.missing_per_page > 0 for gap in report.gaps):
+        return None
+    orders = [
+        f"By {measure} the order of {sum(order.is_safe for order in orders)} of {len(orders)} pairs is certain."
+        for measure in ("precision", "recall")
+        if (orders := [order for order in report.orders if order.measure == measure])
+    ]
+    return Table.build(
+        "missing",
+        f"Requested pages that the recording lacks, after {report.page_budget:,} pages",
+        {
+            "strategy": lambda gap: gap.strategy,
+            "missing per page": lambda gap: format_number(gap.missing_per_page),
+            "possible precision": lambda gap: format_range(gap.precision.low, gap.precision.high),
+            "possible recall": lambda gap: format_range(gap.recall.low, gap.recall.high),
+        },
+        report.gaps,
+        note=" ".join(("A missing page would have been visited, and may be relevant or not.", *orders)),
+    )
+
+
+# Charts
+
+
+def evaluation_figure(evaluation: Evaluation, name: str = "curves") -> Figure:
+    """The curves of all metrics that have values."""
+    charts = tuple(curves_chart(evaluation, metric) for metric in defined_metrics(evaluation))
+    return Figure(name, "Curves", charts)
+
+
+def curves_chart(evaluation: Evaluation, metric: str) -> Chart:
+    is_low = metric in evaluation.lower_is_better
+    return Chart(
+        name=f"curves-{metric}",
+        title=metric_name(metric).capitalize(),
+        x_label="pages visited",
+        y_label=f"{metric_name(metric)}{' (lower is better)' if is_low else ''}",
+        series=tuple(
+            curve_series(result.strategy, result.curves[metric], hidden=index >= MAX_VISIBLE_CURVES)
+            for index, result in enumerate(evaluation.results)
+        ),
+        note="Means over topics; bands are one standard error to either side.",
+        lower_is_better=is_low,
+    )
+
+
+def _win_loss_grids(evaluation: Evaluation, metrics: list[str]) -> Iterator[WinLossGrid]:
+    """The others against the best, at the end."""
+    for metric in metrics:
+        best = tests_of(evaluation, metric)[-1].best
+        if best is None or len(evaluation.results) < 2:
+            continue
+        final = {result.strategy: result.by_topic[metric][:, -1] for result in evaluation.results}
+        name = evaluation.results[best].strategy
+        own = final.pop(name)
+        sign = -1.0 if metric in evaluation.lower_is_better else 1.0
+        after = counted(evaluation.page_budget, "page")
+        yield WinLossGrid(
+            name="won",
+            caption=f"The others against {name}",
+            against=name,
+            rows=tuple(final),
+            topics=evaluation.topics,
+            differences=sign * np.array([aligned_differences(values, own) for values in final.values()]),
+            note=f"{metric_name(metric).capitalize()} after {after}; more than 0 is better.",
+        )
+
+
+# Settings
+
+
+def _settings(about: Mapping[str, Any], folder: Path) -> Iterator[Block]:
+    models = [(f"relevance model of {strategy}", str(model)) for strategy, model in _relevance_models(about).items()]
+    fingerprint = ("fingerprint of the web", str(about["web_fingerprint"]))
+    yield Facts((*setting_rows(about["settings"]), *models, fingerprint, *version_rows(about)))
+    command = reproduce_command(about, folder)
+    if command:
+        yield CodeBlock("Command to repeat the crawls, for the topics stored in the run", in_lines(command))
+        yield Paragraphs(
+            ("A relevance model trained on other topics of the original file needs that file: name it with --topics.",)
+        )
+
+
+def _relevance_models(about: Mapping[str, Any]) -> Mapping[str, Any]:
+    models: Mapping[str, Any] = about.get("relevance_models", {})
+    return models
 
 
 def reproduce_command(about: Mapping[str, Any], folder: Path) -> str:
-    """`scenthound simulate` with what `run.json` says, into a folder beside this one; empty if no command line can say
-    it. Guides that learn from other topics than those kept here learn from fewer, so such a run needs its own file."""
-    settings, place = about["settings"], folder.absolute()
+    """`scenthound simulate` with the settings of `run.json`, into a folder beside this one; empty if no command line
+    can express them. Relevance models trained on topics that are not stored here would be trained on fewer."""
+    settings, run = about["settings"], folder.absolute()
     return command_line(
         ("scenthound", "simulate"),
         [
             ("--web", settings["web"]),
-            ("--topics", place / "topics.jsonl"),
+            ("--topics", run / "topics.jsonl"),
             ("--strategy", tuple(settings["strategies"])),
             ("--pages", settings["page_budget"]),
             ("--repeats", settings.get("repeats", settings.get("n_seeds"))),
@@ -60,273 +345,6 @@ def reproduce_command(about: Mapping[str, Any], folder: Path) -> str:
             ("--closed-world", bool(settings["closed_world"])),
             ("--follow-nofollow", not settings["respect_nofollow"]),
             ("--plain", bool(settings.get("plain"))),
-            ("--out", place.with_name(f"{place.name}-again")),
+            ("--out", run.with_name(f"{run.name}-again")),
         ],
     )
-
-
-# The tables of a run's page: every metric at some numbers of pages, with marks, and what the crawls cost.
-#
-# Rules
-# - The best mean of a column is emphasised. A star says that a strategy is clearly worse: p of sign flips over
-#   topics, two-sided, against the best, is below 5 % after Holm's correction over the strategies of the column.
-# - Without a star nothing is said: too few topics, or too little difference. The note tells if topics are too few.
-
-WORSE = "*"
-
-
-def tests_of(evaluation: Evaluation, metric: str) -> list[AgainstBest]:
-    """For each checkpoint, all strategies against the best."""
-    values = np.array([result.by_topic[metric] for result in evaluation.results])
-    is_low = metric in evaluation.lower_is_better
-    return [against_best(values[:, :, place], lower_is_better=is_low) for place in range(values.shape[2])]
-
-
-def metric_table(evaluation: Evaluation, metric: str) -> TableBlock:
-    """A row for each strategy, a column for each checkpoint."""
-    tests = tests_of(evaluation, metric)
-    rows = [
-        (Cell(result.strategy), *_cells(result.curves[metric], evaluation.checkpoints, place, tests))
-        for place, result in enumerate(evaluation.results)
-    ]
-    low = "; low is good" if metric in evaluation.lower_is_better else ""
-    return TableBlock(
-        name=f"values-{metric}",
-        caption=f"{metric_told(metric)}{low}",
-        heads=("strategy", *(f"after {step:,} pages" for step in evaluation.checkpoints)),
-        rows=tuple(rows),
-        note=_note(evaluation, metric),
-    )
-
-
-def _cells(curve: MeanCurve, checkpoints: tuple[int, ...], place: int, tests: list[AgainstBest]) -> Iterator[Cell]:
-    at = np.searchsorted(curve.steps, checkpoints)
-    for mean, error, test in zip(curve.mean[at].tolist(), curve.standard_error[at].tolist(), tests, strict=True):
-        mark = WORSE if test.p_corrected[place] < ALPHA else ""
-        yield Cell(mean_told(mean, error), mark=mark, emphasis=test.best == place)
-
-
-def _note(evaluation: Evaluation, metric: str) -> str:
-    n_topics = max(result.curves[metric].n_topics for result in evaluation.results)
-    return f"Mean ± standard error over {n_topics} topics." if n_topics > 1 else "Of one topic."
-
-
-def marks_told(evaluation: Evaluation) -> str:
-    """What bold figures and stars say, or why there are no stars."""
-    n_topics, n_strategies = len(evaluation.topics), len(evaluation.results)
-    needed = observations_needed(n_strategies)
-    best = "The best mean of a column is bold."
-    if n_topics < needed:
-        few = "1 topic is" if n_topics == 1 else f"{n_topics} topics are"
-        return f"{best} {few} too few for a test among {n_strategies} strategies: that takes {needed} or more."
-    return (
-        f"{best} {WORSE} clearly worse than the best: p of sign flips over topics, corrected by Holm's method over all "
-        "in the column, is below 5 %."
-    )
-
-
-def cost_table(evaluation: Evaluation) -> TableBlock:
-    """What crawls took."""
-    has_clock = any(result.running_time is not None for result in evaluation.results)
-    heads = ("strategy", "crawls", "pages per crawl", "CPU µs per page", *(["simulated minutes"] if has_clock else []))
-    is_timed = not any(isnan(result.cpu_us_per_page) for result in evaluation.results)
-    return TableBlock(
-        name="cost",
-        caption=f"Cost in mode {evaluation.mode}",
-        heads=heads,
-        rows=tuple(tuple(_cost(result))[: len(heads)] for result in evaluation.results),
-        note="" if is_timed else "Compiled crawls are not timed page by page; --plain measures CPU time.",
-    )
-
-
-def _cost(result: StrategyResult) -> Iterator[Cell]:
-    yield Cell(result.strategy)
-    yield Cell(f"{result.n_crawls:,}")
-    yield Cell(f"{result.pages_per_crawl:,.0f}")
-    yield Cell(NOTHING if isnan(result.cpu_us_per_page) else f"{result.cpu_us_per_page:,.1f}")
-    time = result.running_time
-    spread = f" ± {time.standard_error_s / 60:,.2f}" if time is not None and isfinite(time.standard_error_s) else ""
-    yield Cell(NOTHING if time is None else f"{time.mean_s / 60:,.2f}{spread}")
-
-
-def missing_table(evaluation: Evaluation) -> TableBlock | None:
-    """How often a strategy wanted a page that the recording lacks, and what that leaves of its measures; None if no
-    page was missing."""
-    report = evaluation.closed_world
-    if not any(gap.missing_per_page > 0 for gap in report.gaps):
-        return None
-    rows = [
-        (
-            gap.strategy,
-            number_told(gap.missing_per_page),
-            *(
-                NOTHING if isnan(between.low) else f"{between.low:.3f} to {between.high:.3f}"
-                for between in (gap.precision, gap.recall)
-            ),
-        )
-        for gap in report.gaps
-    ]
-    return TableBlock(
-        name="missing",
-        caption=f"Pages wanted that the recording lacks, after {report.page_budget:,} pages",
-        heads=("strategy", "missing per page", "precision could be", "recall could be"),
-        rows=tuple(tuple(map(Cell, row)) for row in rows),
-        note="Had these pages been there, they would have been visited, and might have been relevant or not.",
-    )
-
-
-def metric_told(metric: str) -> str:
-    """A metric in words: `target_recall` is `target recall`."""
-    return metric.replace("_", " ")
-
-
-#: The metric that is told first, where it has values; else the first that has.
-MAIN_METRIC = "target_recall"
-#: More curves at once would hide each other.
-SHOWN_AT_ONCE = 8
-
-
-def run_page(folder: Path, progress: Progress = silent) -> Page:
-    """Judge the crawls in a run folder, and show what came of it."""
-    about = read_about(folder)
-    metrics, _ = chosen_metrics()
-    return evaluation_page(evaluate(RunFolder.open(folder), metrics, progress=progress), about, folder)
-
-
-def evaluation_page(evaluation: Evaluation, about: Mapping[str, Any], folder: Path) -> Page:
-    """`about` is what `run.json` says."""
-    defined = [metric for metric in evaluation.metrics if metric not in evaluation.undefined]
-    metrics = sorted(defined, key=lambda metric: metric != MAIN_METRIC)
-    return Page(
-        kind="run",
-        title=f"{counted(len(evaluation.results), 'strategy')} on {_web_name(about)}",
-        summary=tuple(_summary(evaluation, metrics)),
-        sections=tuple(section for section in _sections(evaluation, metrics, about, folder) if section.blocks),
-        key_facts=tuple(_key_facts(evaluation, metrics)),
-    )
-
-
-def _web_name(about: Mapping[str, Any]) -> str:
-    return Path(str(about["settings"]["web"])).name
-
-
-def _summary(evaluation: Evaluation, metrics: list[str]) -> Iterator[str]:
-    if metrics:
-        yield " ".join(_answer(evaluation, metrics[0]))
-    n_crawls = sum(result.n_crawls for result in evaluation.results)
-    yield (
-        f"{counted(len(evaluation.results), 'strategy')} crawled for {counted(len(evaluation.topics), 'topic')}: "
-        f"{counted(n_crawls, 'crawl')} of up to {counted(evaluation.page_budget, 'page')}, in mode {evaluation.mode}."
-    )
-
-
-def _answer(evaluation: Evaluation, metric: str) -> Iterator[str]:
-    """Who has the best mean at the end, and who is clearly worse."""
-    test, names = tests_of(evaluation, metric)[-1], [result.strategy for result in evaluation.results]
-    if test.best is None:
-        return
-    value = _end_told(evaluation, metric, test.best)
-    n_pages = counted(evaluation.page_budget, "page")
-    yield f"By {metric_told(metric)} after {n_pages}, {names[test.best]} is best: {value}."
-    if len(names) < 2:
-        return
-    if len(evaluation.topics) < observations_needed(len(names)):
-        yield "There are too few topics to test whether that is more than chance."
-        return
-    worse = [name for name, p in zip(names, test.p_corrected, strict=True) if p < ALPHA]
-    unclear = [name for name in names if name not in (*worse, names[test.best])]
-    yield f"Clearly worse: {', '.join(worse) or 'none'}."
-    if unclear:
-        yield f"Not told apart from it: {', '.join(unclear)}."
-
-
-def _end_told(evaluation: Evaluation, metric: str, place: int) -> str:
-    curve = evaluation.results[place].curves[metric]
-    return mean_told(float(curve.mean[-1]), float(curve.standard_error[-1]))
-
-
-def _key_facts(evaluation: Evaluation, metrics: list[str]) -> Iterator[tuple[str, str]]:
-    best = tests_of(evaluation, metrics[0])[-1].best if metrics else None
-    if best is not None:
-        yield f"{metric_told(metrics[0])} of the best", _end_told(evaluation, metrics[0], best)
-    for thing, number in (("strategy", len(evaluation.results)), ("topic", len(evaluation.topics))):
-        yield things(number, thing), f"{number:,}"
-    yield "pages per crawl", f"{evaluation.page_budget:,}"
-
-
-def _sections(evaluation: Evaluation, metrics: list[str], about: Mapping[str, Any], folder: Path) -> Iterator[Section]:
-    yield Section("Curves", tuple(_curves(evaluation, metric) for metric in metrics))
-    marks = (Prose((marks_told(evaluation),)),) if metrics and len(evaluation.results) > 1 else ()
-    yield Section("Values", (*marks, *(metric_table(evaluation, metric) for metric in metrics)))
-    yield Section("Topic by topic", tuple(_win_loss(evaluation, metrics[:1])))
-    yield Section("Cost", (cost_table(evaluation),))
-    missing = missing_table(evaluation)
-    yield Section("Pages that the recording lacks", (missing,) if missing else ())
-    yield Section("Notes", tuple(_notes(evaluation)))
-    yield Section("Settings and versions", tuple(_settings(about, folder)), folded=True)
-
-
-def _curves(evaluation: Evaluation, metric: str) -> Chart:
-    low = " (low is good)" if metric in evaluation.lower_is_better else ""
-    series = [
-        Series(
-            result.strategy, curve.steps.astype(np.float64), curve.mean, curve.standard_error, place >= SHOWN_AT_ONCE
-        )
-        for place, result in enumerate(evaluation.results)
-        for curve in (result.curves[metric],)
-    ]
-    return Chart(
-        name=f"curves-{metric}",
-        title=metric_told(metric).capitalize(),
-        x_label="pages visited",
-        y_label=f"{metric_told(metric)}{low}",
-        series=tuple(series),
-        note="Means over topics; bands are one standard error to either side.",
-    )
-
-
-def _win_loss(evaluation: Evaluation, metrics: list[str]) -> Iterator[WinLoss]:
-    """The others beside the best, at the end."""
-    n_pages = counted(evaluation.page_budget, "page")
-    for metric in metrics:
-        best = tests_of(evaluation, metric)[-1].best
-        if best is None or len(evaluation.results) < 2:
-            continue
-        end = {result.strategy: result.by_topic[metric][:, -1] for result in evaluation.results}
-        name = evaluation.results[best].strategy
-        own = end.pop(name)
-        sign = -1.0 if metric in evaluation.lower_is_better else 1.0
-        yield WinLoss(
-            name="won",
-            caption=f"The others beside {name}",
-            against=name,
-            rows=tuple(end),
-            topics=evaluation.topics,
-            differences=sign * np.array([aligned_differences(values, own) for values in end.values()]),
-            note=f"{metric_told(metric).capitalize()} after {n_pages}; more than 0 is better.",
-        )
-
-
-def _notes(evaluation: Evaluation) -> Iterator[Block]:
-    notes = [
-        f"{metric_told(metric)} is left out: it needs {evaluation.needs[metric]}, and no topic here has that."
-        if evaluation.needs.get(metric)
-        else f"{metric_told(metric)} is left out: it has no value for any topic."
-        for metric in evaluation.undefined
-    ]
-    if notes:
-        yield Prose(tuple(notes), as_list=True)
-
-
-def _settings(about: Mapping[str, Any], folder: Path) -> Iterator[Block]:
-    settings = about["settings"]
-    relevance_models = [
-        (f"guide of {strategy}", str(relevance_model))
-        for strategy, relevance_model in about.get("relevance_models", {}).items()
-    ]
-    fingerprint = [("fingerprint of the web", str(about["web_fingerprint"]))]
-    yield Facts((*setting_rows(settings), *relevance_models, *fingerprint, *maker_rows(about)))
-    command = reproduce_command(about, folder)
-    if command:
-        yield Verbatim("This command makes the crawls again, for the topics that are kept with them", in_lines(command))
-        yield Prose(("A guide that learnt from other topics of their file needs that file: name it with --topics.",))

@@ -1,287 +1,293 @@
-"""The page of a study: what it came to in words, its findings, figures, topics won and lost, tables, and how to repeat
-it.
-
-A verdict is a word; its colour and its sign only help to find it.
-"""
+"""The report of a study: findings, figures, wins and losses by topic, tables, and the command that repeats it."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from html import escape
-from importlib.resources import files
-from itertools import groupby
-from math import isnan
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
-from scenthound.command_line import in_lines
-from scenthound.experiments.findings import Claim, Finding, Verdict
-from scenthound.experiments.statistics import Effect
-from scenthound.experiments.study.tables import Table
-from scenthound.ui.document import Cell, Facts, Markup, Page, Prose, Section, TableBlock, Verbatim, WinLoss
-from scenthound.ui.formats import things
+import numpy as np
 
-# The words for findings: which claim decides one, what the numbers of a claim are, how verdicts are counted.
-
-#: What stands where there is no number.
-NOTHING = "-"
-
-#: What a reader of findings must know.
-READING = (
-    "An effect is a mean of differences between crawls that were alike but for the crawler, one difference for each "
-    "topic. Intervals are 95 % BCa bootstrap intervals. The p of a claim is of the test named beside it, and is "
-    "corrected by Holm's method among the claims of its finding. A finding is reproduced if all its claims are, not "
-    "reproduced if one is not, and undecided otherwise: then these topics are too few, or differ too much, to tell."
+from scenthound.command_line import command_line, in_lines
+from scenthound.experiments.statistics import MeanCurve
+from scenthound.experiments.study import tables as study_tables
+from scenthound.experiments.study.measured import BOUNDS, ArmMeasurements, Measured, arm_named
+from scenthound.experiments.study.results import SETTINGS_FILE, findings_as_json, settings_toml
+from scenthound.experiments.study.study import FinishedStudy, Study
+from scenthound.experiments.study.tables import Panel, Picture, file_name
+from scenthound.ui.document import (
+    BulletList,
+    Cell,
+    Chart,
+    CodeBlock,
+    Document,
+    Facts,
+    Figure,
+    Section,
+    Series,
+    Table,
+    WinLossGrid,
 )
+from scenthound.ui.formats import counted, format_versions, versions
+from scenthound.ui.reports.findings import READING, findings_blocks, verdict_facts, verdict_lines
 
-
-def side_by_side(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings in their order, those of the same name one after the other: they differ in their protocols."""
-    by_name: dict[str, list[Finding]] = {}
-    for finding in findings:
-        by_name.setdefault(finding.name, []).append(finding)
-    return [finding for alike in by_name.values() for finding in alike]
-
-
-def deciding_claim(finding: Finding) -> Claim | None:
-    """The first claim with the verdict of the finding; None if there is no claim."""
-    return next((claim for claim in finding.claims if claim.verdict is finding.verdict), None)
-
-
-def why_of(finding: Finding) -> str:
-    """Why a finding has its verdict, in a sentence or two."""
-    claim = deciding_claim(finding)
-    if claim is None:
-        return "No claim of it could be tested."
-    if len(finding.claims) == 1:
-        return claim.why
-    n_alike = sum(each.verdict is finding.verdict for each in finding.claims)
-    told = f"{n_alike} of {len(finding.claims)} claims {'is' if n_alike == 1 else 'are'} {finding.verdict}"
-    return f"{told}{', the first' if n_alike > 1 else ''}: {claim.says}. {claim.why}"
-
-
-def effect_told(effect: Effect | None) -> str:
-    return NOTHING if effect is None or isnan(effect.mean) else f"{effect.mean:+.4g}"
-
-
-def interval_told(effect: Effect | None) -> str:
-    return NOTHING if effect is None or isnan(effect.low) else f"{effect.low:+.4g} to {effect.high:+.4g}"
-
-
-def observations_told(effect: Effect | None) -> str:
-    """How many topics, or random seeds, an effect is over."""
-    if effect is None:
-        return NOTHING
-    n_units = effect.n_topics if effect.over == "topics" else effect.n_seeds
-    return f"{n_units} {effect.over if n_units != 1 else effect.over.removesuffix('s')}"
-
-
-def p_told(p: float) -> str:
-    if isnan(p):
-        return NOTHING
-    return f"{p:.3f}" if p >= 0.001 else f"{p:.1g}"
-
-
-def verdicts_told(findings: Iterable[Finding], which: str = "") -> str:
-    """How many findings have which verdict: `3 findings: 2 reproduced, 1 not reproduced, 0 undecided`."""
-    counted = Counter(finding.verdict for finding in findings)
-    n_findings = counted.total()
-    told = ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict)
-    return f"{n_findings} finding{'s' if n_findings != 1 else ''}{which}: {told}"
-
-
-def protocol_told(protocol: str) -> str:
-    """`as_published` is how settings spell it."""
-    return protocol.replace("_", " ") or NOTHING
-
-
-# The findings of a study within its page: every verdict at a glance, then each claim with its numbers.
-#
-# One or two protocols stand side by side, as columns. More of them would not fit: each then has a row under its
-# finding.
-
-#: Signs before the words, and the classes of the style sheet.
-SIGNS = {Verdict.REPRODUCED: "✓", Verdict.NOT_REPRODUCED: "✗", Verdict.UNDECIDED: "?"}
-CLASSES = {
-    Verdict.REPRODUCED: "reproduced",
-    Verdict.NOT_REPRODUCED: "not-reproduced",
-    Verdict.UNDECIDED: "undecided",
-}
-#: More protocols than these have rows.
-MOST_COLUMNS = 2
-CLAIM_HEADS = ("claim", "effect", "95 % interval", "over", "test", "p", "corrected p", "verdict")
-FIGURES = frozenset({"effect", "95 % interval", "over", "p", "corrected p"})
-
-
-def findings_html(findings: Sequence[Finding]) -> str:
-    """Two tables: protocols side by side, then all claims."""
-    return f"{_overview(findings)}\n{_claims(findings)}"
-
-
-def _overview(findings: Sequence[Finding]) -> str:
-    protocols = list(dict.fromkeys(finding.protocol for finding in findings if finding.protocol))
-    return _in_columns(findings, protocols) if len(protocols) <= MOST_COLUMNS else _in_rows(findings)
-
-
-def _in_rows(findings: Sequence[Finding]) -> str:
-    """A row for each finding and protocol, those of a finding under what it says."""
-    bodies = []
-    for _, group in groupby(side_by_side(findings), key=lambda finding: finding.name):
-        alike = list(group)
-        head = f'<tr class="finding"><th scope="rowgroup" colspan="2">{_told(alike[0])}</th></tr>'
-        rows = [
-            f"<tr><td>{escape(protocol_told(each.protocol))}</td><td>{_mark(each.verdict)}</td></tr>" for each in alike
-        ]
-        bodies.append("<tbody>\n" + "\n".join([head, *rows]) + "\n</tbody>")
-    return _table("Verdicts", _heads(("protocol", "verdict")), "\n".join(bodies))
-
-
-def _in_columns(findings: Sequence[Finding], protocols: Sequence[str]) -> str:
-    """A row for each finding, a column for each protocol; a finding without one has the verdict of all columns."""
-    heads = [protocol_told(each) for each in protocols] or ["verdict"]
-    found = {(finding.name, finding.protocol): finding for finding in findings}
-    says = {finding.name: finding.says for finding in findings}
-    rows = []
-    for name, told in says.items():
-        if (name, "") in found:
-            verdicts = _verdict_cell(found[name, ""], n_columns=len(heads))
-        else:
-            verdicts = "".join(_verdict_cell(found.get((name, protocol))) for protocol in protocols)
-        rows.append(f'<tr><th scope="row">{escape(name)}</th><td class="says">{escape(told)}</td>{verdicts}</tr>')
-    columns = _heads(("finding", "says", *heads))
-    return _table("Verdicts", columns, "<tbody>\n" + "\n".join(rows) + "\n</tbody>")
-
-
-def _heads(heads: Iterable[str]) -> str:
-    kinds = dict.fromkeys(FIGURES, ' class="figure"')
-    return "".join(f'<th scope="col"{kinds.get(head, "")}>{escape(head)}</th>' for head in heads)
-
-
-def _told(finding: Finding, which: str = "", why: str = "") -> str:
-    """What a finding says. It stays in sight when a wide table is moved."""
-    reason = f'<span class="why">{escape(why)}</span>' if why else ""
-    return f'<div class="told">{escape(finding.name)}{escape(which)}: {escape(finding.says)}{reason}</div>'
-
-
-def _verdict_cell(finding: Finding | None, n_columns: int = 1) -> str:
-    if finding is None:
-        return "<td>-</td>"
-    width = f' colspan="{n_columns}"' if n_columns > 1 else ""
-    return f"<td{width}>{_mark(finding.verdict)}</td>"
-
-
-def _mark(verdict: Verdict) -> str:
-    return f'<span class="verdict {CLASSES[verdict]}"><span aria-hidden="true">{SIGNS[verdict]}</span> {verdict}</span>'
-
-
-def _claims(findings: Sequence[Finding]) -> str:
-    return _table("Claims and their tests", _heads(CLAIM_HEADS), "\n".join(map(_claims_of, side_by_side(findings))))
-
-
-def _claims_of(finding: Finding) -> str:
-    protocol = f" ({protocol_told(finding.protocol)})" if finding.protocol else ""
-    head = (
-        f'<tr class="finding"><th scope="rowgroup" colspan="{len(CLAIM_HEADS) - 1}">'
-        f"{_told(finding, protocol, why_of(finding))}</th><td>{_mark(finding.verdict)}</td></tr>"
-    )
-    return "<tbody>\n" + "\n".join([head, *map(_claim_row, finding.claims)]) + "\n</tbody>"
-
-
-def _claim_row(claim: Claim) -> str:
-    figures = (effect_told(claim.effect), interval_told(claim.effect), observations_told(claim.effect))
-    told = "".join(f'<td class="figure">{escape(figure)}</td>' for figure in figures)
-    p = "".join(f'<td class="figure">{escape(p_told(value))}</td>' for value in (claim.p, claim.p_corrected))
-    says = f'<td class="says" title="{escape(claim.why)}">{escape(claim.says)}</td>'
-    test = f'<td class="test">{escape(claim.test or "-")}</td>'
-    return f"<tr>{says}{told}{test}{p}<td>{_mark(claim.verdict)}</td></tr>"
-
-
-def _table(caption: str, heads: str, bodies: str) -> str:
-    return (
-        f'<div class="wide">\n<table class="findings">\n<caption>{escape(caption)}</caption>\n'
-        f"<thead><tr>{heads}</tr></thead>\n{bodies}\n</table>\n</div>"
-    )
-
-
-# Tables of a study on its page: which columns are figures, and which signs are marks.
-
-#: Numbers with what may stand around them: signs, units, an error, marks of significance.
-FIGURE = re.compile(r"([<>] ?)?[-+]?[\d.,]+(e[-+]?\d+)?( ?%)?( ?± ?[\d.,]+(e[-+]?\d+)?)?([*†‡]*)|-|")
+#: The measure of the grid of wins and losses, if it was measured.
+MAIN_MEASURE = "target_recall"
+ERRORS_NOTE = "Means over topics; bands and whiskers are one standard error to either side."
+BOUND_NAMES = dict(zip(BOUNDS, ("random", "greedy oracle"), strict=True))
+#: Numbers with their signs, units, errors and marks of significance.
+NUMBER = re.compile(r"([<>] ?)?[-+]?[\d.,]+(e[-+]?\d+)?( ?%)?( ?± ?[\d.,]+(e[-+]?\d+)?)?([*†‡]*)|-|")
 MARKS = "*†‡"
 
 
-def table_block(table: Table) -> TableBlock:
-    """The first column names the rows; from the one on after which there are figures only, columns are figures."""
-    places = range(1, len(table.heads))
-    n_words = max((place + 1 for place in places if not _has_figures(table, place)), default=1)
-    rows = tuple(tuple(map(_cell, row)) for row in table.rows)
-    return TableBlock(table.name, table.caption, table.heads, rows, n_words, table.note)
-
-
-def _has_figures(table: Table, place: int) -> bool:
-    return all(FIGURE.fullmatch(row[place]) for row in table.rows)
-
-
-def _cell(text: str) -> Cell:
-    """Marks behind a figure are told from it."""
-    figure = text.rstrip(MARKS)
-    is_marked = figure != text and bool(figure) and FIGURE.fullmatch(text) is not None
-    return Cell(figure, mark=text[len(figure) :]) if is_marked else Cell(text)
-
-
-@dataclass(frozen=True, slots=True)
-class StudyPage:
-    """All that the page of a study shows, in this order. `summary` are paragraphs, `facts` names with their
-    values, `settings` the text of the settings file, `command` what repeats the study."""
-
-    title: str
-    summary: tuple[str, ...]
-    findings: tuple[Finding, ...]
-    figures: tuple[Section, ...]
-    won: tuple[WinLoss, ...]
-    tables: tuple[Table, ...]
-    notes: tuple[str, ...]
-    facts: tuple[tuple[str, str], ...]
-    reading: str = READING
-    settings: str = ""
-    command: str = ""
-
-
-def page_of(study: StudyPage) -> Page:
-    """Parts without content are left out."""
-    return Page(
-        kind="study",
-        title=study.title,
-        summary=study.summary,
-        sections=tuple(section for section in _sections(study) if section.blocks),
-        key_facts=tuple(verdict_facts(study.findings)),
-        style=findings_style() if study.findings else "",
+def study_report(study: Study, out: Path) -> Document:
+    """The report of a study whose folder is `out`."""
+    return study_document(
+        study,
+        out,
+        summary=(*verdict_lines(study.findings), _setting_text(study)),
+        figures=[figure_section(figure) for figure in study_figures(study)],
+        grids=tuple(win_loss_grids(study.arms)),
+        facts=_arm_facts(study),
     )
 
 
-def findings_style() -> str:
-    """The style sheet of what `findings_html` makes."""
-    return files("scenthound.ui").joinpath("assets", "findings.css").read_text(encoding="utf-8")
+def study_document(
+    study: FinishedStudy,
+    out: Path,
+    *,
+    summary: tuple[str, ...],
+    figures: Iterable[Section],
+    grids: tuple[WinLossGrid, ...],
+    facts: Iterable[tuple[str, str]],
+    reading: str = READING,
+    notes: tuple[str, ...] | None = None,
+) -> Document:
+    """What the reports of all studies have in common; sections without content are left out."""
+    listed = study.notes if notes is None else notes
+    command = reproduce_command(study, out)
+    again = (CodeBlock("Command to run the study again", in_lines(command)),) if command else ()
+    sections = (
+        Section("Findings", findings_blocks(study.findings, reading)),
+        *figures,
+        Section("Topic by topic", grids),
+        Section("Tables", tuple(map(table_block, study.tables))),
+        Section("Notes", (BulletList(listed),) if listed else ()),
+        Section("This run", (Facts(tuple(_run_facts(study, facts))), *again)),
+        Section("Settings", (CodeBlock(SETTINGS_FILE, settings_toml(study.settings)),), collapsed=True),
+    )
+    return Document(
+        kind="study",
+        title=f"{study.settings.study}: {study.settings.title}",
+        summary=summary,
+        sections=tuple(section for section in sections if section.blocks),
+        key_facts=verdict_facts(study.findings),
+    )
 
 
-def verdict_facts(findings: tuple[Finding, ...]) -> Iterator[tuple[str, str]]:
-    if findings:
-        yield things(len(findings), "finding"), str(len(findings))
-    for verdict in Verdict if findings else ():
-        yield verdict.value, str(sum(finding.verdict is verdict for finding in findings))
+# Figures
 
 
-def _sections(study: StudyPage) -> Iterator[Section]:
-    yield Section("Findings", findings_blocks(study.findings, study.reading) if study.findings else ())
-    yield from study.figures
-    yield Section("Topic by topic", study.won)
-    yield Section("Tables", tuple(map(table_block, study.tables)))
-    yield Section("Notes", (Prose(study.notes, as_list=True),) if study.notes else ())
-    command = (Verbatim("This command runs the study again", in_lines(study.command)),) if study.command else ()
-    yield Section("This run", ((Facts(study.facts),) if study.facts else ()) + command)
-    settings = (Verbatim("The settings file, settings.toml", study.settings),) if study.settings else ()
-    yield Section("Settings", settings, folded=True)
+def study_figures(study: Study) -> list[Figure]:
+    return [study_figure(picture, study.arms) for picture in study.pictures]
 
 
-def findings_blocks(findings: tuple[Finding, ...], reading: str) -> tuple[Markup | Prose, ...]:
-    """Every verdict at a glance, every claim with its numbers, and what a reader must know of them."""
-    return Markup(findings_html(findings)), Prose((reading,))
+def study_figure(picture: Picture, arms: Sequence[ArmMeasurements]) -> Figure:
+    charts = tuple(
+        _chart(f"{picture.name}-{number}", panel, arm_named(arms, panel.arm), picture.caption)
+        for number, panel in enumerate(picture.panels, 1)
+    )
+    return Figure(picture.name, picture.caption, charts)
+
+
+def figure_section(figure: Figure) -> Section:
+    return Section(figure_title(figure.name, figure.caption), figure.charts)
+
+
+def figure_title(name: str, caption: str) -> str:
+    """With the number of the paper's figure, unless the caption has it."""
+    number = re.match(r"figure-(\d+[a-z]?)(?:-|$)", name)
+    return f"Figure {number[1]}. {caption}" if number and not caption.startswith("Figure") else caption
+
+
+def _chart(name: str, panel: Panel, arm: ArmMeasurements, caption: str) -> Chart:
+    has_curves = panel.kind == "curves"
+    names = panel.measure_names or tuple(map(measure_name, panel.measures))
+    measured = arm.of(panel.measures[0])
+    return Chart(
+        name=name,
+        title=panel.title or caption,
+        x_label=panel.x_label if has_curves else "",
+        y_label=_y_label(panel, measured),
+        series=tuple(_curves(panel, arm) if has_curves else _bars(panel, arm)),
+        kind=panel.kind,
+        categories=() if has_curves else (names if len(names) > 1 else ("",)),
+        note=ERRORS_NOTE,
+        lower_is_better=measured.lower_is_better,
+    )
+
+
+def measure_name(measure: str) -> str:
+    """The label of bars: the classifier or ranking, where measures differ only in that."""
+    return measure.rpartition("by=")[2].replace("_", " ")
+
+
+def _y_label(panel: Panel, measured: Measured) -> str:
+    has_it = "low" in panel.y_label.lower()
+    return f"{panel.y_label} (lower is better)" if measured.lower_is_better and not has_it else panel.y_label
+
+
+def _curves(panel: Panel, arm: ArmMeasurements) -> Iterator[Series]:
+    measure = panel.measures[0]
+    for label in panel.crawlers or arm.labels:
+        yield curve_series(label, arm.of(measure).curve(arm.place(label)))
+    if panel.with_bounds and measure in arm.bounds:
+        for row, name in enumerate(BOUND_NAMES.values()):
+            curve = arm.bounds[measure].curve(row)
+            yield Series(name, curve.steps.astype(np.float64), curve.mean, reference=True)
+
+
+def curve_series(label: str, curve: MeanCurve, *, hidden: bool = False) -> Series:
+    return Series(label, curve.steps.astype(np.float64), curve.mean, curve.standard_error, hidden)
+
+
+def _bars(panel: Panel, arm: ArmMeasurements) -> Iterator[Series]:
+    """A group of bars for each measure, at the end of the crawls."""
+    for label in panel.crawlers or arm.labels:
+        ends = [arm.of(measure).curve(arm.place(label)) for measure in panel.measures]
+        means, errors = [end.mean[-1] for end in ends], [end.standard_error[-1] for end in ends]
+        yield Series(label, np.arange(len(ends), dtype=np.float64), np.array(means), np.array(errors))
+
+
+def win_loss_grids(arms: Sequence[ArmMeasurements]) -> Iterator[WinLossGrid]:
+    """For each arm, its crawlers against the first."""
+    for arm in arms:
+        measure = MAIN_MEASURE if MAIN_MEASURE in arm.measured else arm.settings.measures[0]
+        baseline, *others = arm.labels
+        if others and measure in arm.measured:
+            yield WinLossGrid(
+                name=f"won-{file_name(arm.settings.name)}",
+                caption=f"{arm.settings.name}: crawlers against {baseline}",
+                against=baseline,
+                rows=tuple(others),
+                topics=arm.topics,
+                differences=np.array([arm.better(measure, other, baseline) for other in others]),
+                note=f"{measure.replace('_', ' ').capitalize()} at the end of the crawls; more than 0 is better.",
+            )
+
+
+# Tables
+
+
+def table_block(table: study_tables.Table) -> Table:
+    """The first column names the rows; columns are numbers from the one on after which all are."""
+    text_columns = [at + 1 for at in range(1, len(table.heads)) if not _is_numeric(table, at)]
+    rows = tuple(tuple(map(_cell, row)) for row in table.rows)
+    return Table(table.name, table.caption, table.heads, rows, max(text_columns, default=1), table.note)
+
+
+def _is_numeric(table: study_tables.Table, column: int) -> bool:
+    return all(NUMBER.fullmatch(row[column]) for row in table.rows)
+
+
+def _cell(text: str) -> Cell:
+    """Marks of significance are separated from their number."""
+    number = text.rstrip(MARKS)
+    is_marked = number != text and bool(number) and NUMBER.fullmatch(text) is not None
+    return Cell(number, mark=text[len(number) :]) if is_marked else Cell(text)
+
+
+# Text and facts
+
+
+def reproduce_command(study: FinishedStudy, out: Path) -> str:
+    """`scenthound study` with the settings stored in the folder; it only makes missing crawls."""
+    options = [("--web", study.web), ("--topics", study.topics_file), ("--settings", out.absolute() / SETTINGS_FILE)]
+    return command_line(("scenthound", "study", study.settings.study), [*options, ("--out", out.absolute())])
+
+
+def n_topics(study: Study) -> int:
+    """The number of topics in any arm."""
+    return len({topic for arm in study.arms for topic in arm.topics})
+
+
+def _setting_text(study: Study) -> str:
+    budget = max(arm.page_budget for arm in study.arms)
+    return (
+        f"On the recorded web {study.web.name}, {study.n_pages:,} pages of {counted(study.n_hosts, 'host')}: "
+        f"{n_topics(study):,} topics, {counted(study.settings.seeds, 'random seed')}, crawls of up to {budget:,} "
+        f"pages, {study.n_crawls:,} crawls in total."
+    )
+
+
+def _arm_facts(study: Study) -> Iterator[tuple[str, str]]:
+    for arm in study.arms:
+        size = f"{len(arm.topics):,} topics, {len(arm.labels)} crawlers, {arm.page_budget:,} pages"
+        yield f"arm {arm.settings.name!r}", f"{size}; {arm.settings.says}" if arm.settings.says else size
+
+
+def _run_facts(study: FinishedStudy, own: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """What a reader needs to repeat a study: input, settings, cost and versions."""
+    yield "web", str(study.web)
+    yield "fingerprint of the web", study.web_fingerprint
+    yield "topics", str(study.topics_file)
+    yield from own
+    yield "crawls", f"{study.n_made:,} made, {study.n_crawls - study.n_made:,} reused from earlier runs or other parts"
+    for timing in study.timings:
+        yield f"time for {timing.part}", f"{timing.seconds:,.1f} s"
+    yield "total time", f"{sum(timing.seconds for timing in study.timings):,.1f} s"
+    yield "versions", format_versions(versions())
+
+
+# Values of study.json and findings.json
+
+
+def common_values(study: FinishedStudy) -> dict[str, Any]:
+    """What `study.json` contains for every study."""
+    return {
+        "study": study.settings.study,
+        "title": study.settings.title,
+        "versions": versions(),
+        "web": str(study.web),
+        "web_fingerprint": study.web_fingerprint,
+        "n_pages": study.n_pages,
+        "n_hosts": study.n_hosts,
+        "topics_file": str(study.topics_file),
+        "crawls": {"all": study.n_crawls, "made": study.n_made, "kept": study.n_crawls - study.n_made},
+        "timings": [asdict(timing) for timing in study.timings],
+        "notes": list(study.notes),
+    }
+
+
+def study_values(study: Study) -> dict[str, Any]:
+    """The values of `study.json`."""
+    arms = [
+        {
+            "name": arm.settings.name,
+            "protocol": arm.settings.protocol,
+            "page_budget": arm.page_budget,
+            "crawlers": dict(arm.settings.strategies),
+            "topics": list(arm.topics),
+        }
+        for arm in study.arms
+    ]
+    return common_values(study) | {"arms": arms}
+
+
+def findings_values(study: Study) -> dict[str, Any]:
+    """The values of `findings.json`."""
+    return common_findings(study, n_topics(study), READING)
+
+
+def common_findings(study: FinishedStudy, n_topics: int, reading: str) -> dict[str, Any]:
+    """What `findings.json` contains for every study."""
+    return {
+        "study": study.settings.study,
+        "version": version("scenthound"),
+        "web": str(study.web),
+        "web_fingerprint": study.web_fingerprint,
+        "n_topics": n_topics,
+        "reading": reading,
+        "findings": findings_as_json(study.findings),
+    }

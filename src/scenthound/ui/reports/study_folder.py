@@ -1,6 +1,6 @@
 """A study from files to a folder: crawls, measures, findings, figures, tables and the page that shows them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
@@ -17,26 +17,15 @@ from scenthound.experiments.study.results import (
 )
 from scenthound.experiments.study.settings import StudySettings
 from scenthound.experiments.study.study import Study, Timing, run_study
-from scenthound.experiments.study.tables import Picture
 from scenthound.model import Progress, silent
 from scenthound.store.crawl_web import open_web
 from scenthound.store.folder import ResultFolder
-from scenthound.ui.figures import picture_bytes, require_figures
-from scenthound.ui.html import page_html
-from scenthound.ui.reports.study import page_of
-from scenthound.ui.reports.study_about import FEATURE, draw_picture, findings_values, study_page, study_values
+from scenthound.ui.figures import figure_files, require_figures
+from scenthound.ui.html import document_html
+from scenthound.ui.reports.study import findings_values, study_figures, study_report, study_values
 
 #: Of the progress that is told, crawling and judging have this share, drawing has the rest.
 SHARE_OF_CRAWLS = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnPicture:
-    """A picture in both formats."""
-
-    picture: Picture
-    svg: bytes
-    png: bytes
 
 
 def study_into(
@@ -53,7 +42,7 @@ def study_into(
 
     Crawls are kept in the folder `cache`, which several studies may share, or else within `out`.
     """
-    require_figures(FEATURE)
+    require_figures("Drawing a study")
     with study_folder(out, settings.study, open_web(web, progress).fingerprint) as folder:
         study = run_study(
             settings,
@@ -64,34 +53,30 @@ def study_into(
             progress=lambda share, words: progress(SHARE_OF_CRAWLS * share, words),
         )
         before = perf_counter()
-        drawn = _drawn(study, progress)
+        images = _images(study, progress)
         timed = replace(study, timings=(*study.timings, Timing("drawing figures", perf_counter() - before)))
-        write_study(folder, timed, drawn)
+        write_study(folder, timed, images)
     progress(1.0, "done")
     return timed
 
 
-def _drawn(study: Study, progress: Progress) -> list[DrawnPicture]:
-    drawn: list[DrawnPicture] = []
-    for picture in study.pictures:
-        share = SHARE_OF_CRAWLS + (1 - SHARE_OF_CRAWLS) * len(drawn) / len(study.pictures)
-        progress(share, f"drawing {picture.name}")
-        figure = draw_picture(picture, study.arms)
-        drawn.append(DrawnPicture(picture, picture_bytes(figure, "svg"), picture_bytes(figure, "png")))
-    return drawn
+def _images(study: Study, progress: Progress) -> dict[str, bytes]:
+    images: dict[str, bytes] = {}
+    figures = study_figures(study)
+    for number, figure in enumerate(figures):
+        progress(SHARE_OF_CRAWLS + (1 - SHARE_OF_CRAWLS) * number / len(figures), f"drawing {figure.name}")
+        images |= figure_files([figure], "figures/")
+    return images
 
 
-def write_study(folder: ResultFolder, study: Study, drawn: list[DrawnPicture]) -> None:
+def write_study(folder: ResultFolder, study: Study, images: dict[str, bytes]) -> None:
     """Write all files but the crawls."""
-    settings_text = settings_toml(study.settings)
     texts = {
-        SETTINGS_FILE: settings_text,
+        SETTINGS_FILE: settings_toml(study.settings),
         "measures.csv": measures_csv(study.arms),
         "topics.csv": topics_csv(study.arms),
-        REPORT_FILE: page_html(page_of(study_page(study, settings_text, folder.path))),
+        REPORT_FILE: document_html(study_report(study, folder.path)),
+        **table_files(study.tables),
     }
-    texts |= table_files(study.tables)
     contents = {name: text.encode("utf-8") for name, text in texts.items()}
-    for each in drawn:
-        contents |= {f"figures/{each.picture.name}.svg": each.svg, f"figures/{each.picture.name}.png": each.png}
-    write_results(folder, contents, study_values(study), findings_values(study))
+    write_results(folder, contents | images, study_values(study), findings_values(study))

@@ -35,7 +35,7 @@ function halved(curves) {
 /** What a chart script draws. */
 export function chart(name, title, axes, series, others = {}) {
   const whole = { error: null, hidden: false };
-  const empty = { kind: "curves", places: [], marks: [], note: "" };
+  const empty = { kind: "curves", categories: [], markers: [], note: "" };
   return { name, title, ...axes, ...empty, ...others, series: series.map((one) => ({ ...whole, ...one })) };
 }
 
@@ -44,10 +44,10 @@ export function crawlCharts(curves, models) {
   const byPages = { x_label: "pages", x: curves.pages };
   const unit = timeUnit(curves.seconds.at(-1) ?? 0);
   const byTime = { x_label: unit.name, x: curves.seconds.map((seconds) => seconds / unit.seconds) };
-  const marks = models.map((model) => ({ x: model.visit, says: "relevance model retrained" }));
+  const markers = models.map((model) => ({ x: model.visit, label: "relevance model retrained" }));
   return [
     drawn("harvest", "Harvest", byPages, "mean relevance", [
-      ["so far", curves.harvest], ["last 200 pages", curves.recent_harvest]], { marks, note: models.length ? TWO_SCALES : "" }),
+      ["so far", curves.harvest], ["last 200 pages", curves.recent_harvest]], { markers, note: models.length ? TWO_SCALES : "" }),
     drawn("speed", "Speed", byTime, "pages a second", [["speed", curves.pages_per_s]], {
       note: "Of the last ten seconds. Pauses and the time between runs are left out." }),
     drawn("frontier", "Frontier", byPages, "pages that wait", [["frontier", curves.frontier]]),

@@ -1,0 +1,225 @@
+"""What `crawl` prints at its end, and what `explain` prints about a page."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+import shutil
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from scenthound.cli import crawl_output as words
+from scenthound.crawler.explain import Fate
+from scenthound.errors import printable
+from scenthound.reasons import EndReason, SkipReason
+from scenthound.store.archive import file_name
+from scenthound.store.crawl_folder import ARCHIVE_FOLDER
+from scenthound.ui.formats import counted
+from scenthound.ui.terminal import print_commands, print_facts, print_rows, say
+
+if TYPE_CHECKING:
+    from scenthound.crawler.explain import Explanation, Parent
+    from scenthound.crawler.start import CrawlSummary
+    from scenthound.store.crawl_rows import ArchiveLocation, SkippedRecord, VisitRecord
+
+NAME = "scenthound"
+MAX_ANCHOR_CHARACTERS = 60
+
+
+def print_summary(summary: CrawlSummary) -> None:
+    status = summary.status
+    typer.echo(f"The crawl ended: {summary.ended}.")
+    if not status.n_pages:
+        say(_no_page_reason(summary))
+    print_facts(
+        {
+            "pages": f"{status.n_pages:,} of {summary.page_budget:,}, in {printable(summary.folder)}",
+            "speed": f"{words.speed(status)} for {words.clock_time(status.seconds)}",
+            "harvest": f"{status.harvest:.3f} mean relevance, {status.recent_harvest:.3f} recently",
+            "regret": f"{words.regret(status)}, the mean score lost because hosts of better pages had to wait",
+            "hosts": words.all_hosts(status),
+            "frontier": counted(status.frontier, "page"),
+            "compiled code": "yes" if summary.is_compiled else "no",
+        }
+    )
+    if summary.reasons:
+        reasons = words.most_frequent(summary.reasons)
+        print_rows(
+            f"{counted(sum(summary.reasons.values()), 'requested page was', 'requested pages were')} skipped",
+            ["reason", "meaning", "pages"],
+            [[reason.value, reason.text, f"{count:,}"] for reason, count in reasons],
+            n_text_columns=2,
+        )
+    _print_next(summary)
+
+
+def _no_page_reason(summary: CrawlSummary) -> str:
+    if not summary.reasons:
+        return "No page was visited: the crawl ended before the first response."
+    reason, count = words.most_frequent(summary.reasons)[0]
+    hint = " To crawl an intranet, use --allow-private." if reason is SkipReason.ADDRESS_FORBIDDEN else ""
+    return f"No page was visited. The most frequent reason ({counted(count, 'page')}): {reason.text} ({reason}).{hint}"
+
+
+def program() -> str:
+    """How to call this program: by its name if that is on the path, else by its path."""
+    called = Path(sys.argv[0])
+    is_known = called.name != NAME or shutil.which(NAME) is not None
+    return NAME if is_known else shlex.quote(os.path.relpath(called))
+
+
+def _print_next(summary: CrawlSummary) -> None:
+    scenthound, folder = program(), shlex.quote(str(summary.folder))
+    n_pages = summary.status.n_pages
+    more = f" --pages {2 * n_pages}" if n_pages and n_pages >= summary.page_budget else ""
+    commands = {
+        f"{scenthound} report {folder}": "an HTML report",
+        f"{scenthound} explain {folder} URL": "why a page was visited or skipped",
+    }
+    if summary.n_recorded < summary.status.n_pages:
+        commands[f"{scenthound} export {folder} --to jsonl --out pages.jsonl"] = "export its pages"
+    resume = {f"{scenthound} crawl --resume {folder}{more}": "resume the crawl"}
+    if summary.ended is EndReason.STOPPED:
+        commands = resume | commands
+    elif summary.ended is not EndReason.FRONTIER:
+        commands |= resume
+    if summary.n_recorded and summary.recording is not None:
+        commands[f"{scenthound} simulate --web {shlex.quote(summary.recording)} ..."] = (
+            "try other strategies on the recording"
+        )
+    elif summary.status.n_pages:
+        commands[f"{scenthound} simulate --web {folder} ..."] = "try other strategies on its pages"
+    typer.echo("Next:")
+    print_commands(commands)
+
+
+def print_explanation(page: Explanation) -> None:
+    typer.echo(printable(page.url))
+    if page.visit is not None:
+        _print_visit(page, page.visit)
+    elif page.skipped is not None:
+        _print_skipped(page.skipped)
+    elif page.fate is Fate.WAITING:
+        typer.echo("Neither visited nor skipped: it is in the frontier, or was in flight when the crawl stopped.")
+    else:
+        typer.echo("Unknown: it is not a seed, and no visited page has a link to it that may be followed.")
+        if page.nearest is not None:
+            typer.echo(f"The most similar known URL: {printable(page.nearest)}")
+        return
+    _print_parents(page)
+
+
+def _print_visit(page: Explanation, visit: VisitRecord) -> None:
+    typer.echo(f"Visited: visit {visit.visit:,} (counted from 0), on {_time(visit.time_s)}.")
+    facts = {
+        "title": printable(visit.title, 200) or "none",
+        "relevance": f"{visit.relevance:.4f}",
+        "requested": f"after {counted(visit.rank, 'other page')}, with {visit.waiting:,} in the frontier",
+        **_figures(visit),
+        "response": f"{visit.status}, {visit.content_bytes:,} bytes{', truncated' if visit.truncated else ''}",
+        "links": f"{len(visit.links):,}",
+        "stored in": _location(visit.place),
+    }
+    if page.asked_url not in (None, visit.url):
+        facts["redirect"] = f"requested as {printable(page.asked_url)}, redirected to {printable(visit.url)}"
+    if visit.noindex:
+        facts["noindex"] = "it asks not to be indexed; exports omit it unless --include-noindex is given"
+    print_facts(facts)
+
+
+def _print_skipped(row: SkippedRecord) -> None:
+    typer.echo(f"Skipped: {row.reason.text} ({row.reason}), on {_time(row.time_s)}.")
+    facts = {}
+    if row.status is not None:
+        facts["status"] = str(row.status)
+    if row.detail:
+        facts["detail"] = printable(row.detail, 500)
+    print_facts(facts)
+
+
+def _print_parents(page: Explanation) -> None:
+    if page.is_seed:
+        typer.echo("It is a seed of the crawl.")
+    if not page.parents:
+        typer.echo("No visited page has a link to it that may be followed.")
+        return
+    shown = "" if page.n_parents == len(page.parents) else f"; the first {len(page.parents)}"
+    print_rows(
+        f"Visited pages that link to it, in order of discovery: {page.n_parents:,}{shown}",
+        ["page", "anchor", "visit", "relevance", "link's context", "link's anchor"],
+        [_parent_row(parent) for parent in page.parents],
+        n_text_columns=2,
+    )
+
+
+def _parent_row(parent: Parent) -> list[str]:
+    anchor = "(in a sitemap or recording)" if parent.anchor is None else parent.anchor or "(no text)"
+    figures = (parent.relevance, parent.context_relevance, parent.anchor_relevance)
+    return [
+        parent.url,
+        printable(anchor, MAX_ANCHOR_CHARACTERS),
+        f"{parent.visit:,}",
+        *("-" if figure is None else f"{figure:.4f}" for figure in figures),
+    ]
+
+
+def _figures(visit: VisitRecord) -> dict[str, str]:
+    """Score and regret, if known. They are infinite for seeds, and for pages requested while a seed had to wait."""
+    values = {"score": (visit.score, "seed"), "regret": (visit.regret, "a seed had to wait")}
+    return {
+        name: f"{value:.4f}" if math.isfinite(value) else infinite
+        for name, (value, infinite) in values.items()
+        if value is not None
+    }
+
+
+def _location(location: ArchiveLocation | None) -> str:
+    if location is None:
+        return "the recording that it was read from"
+    return f"{ARCHIVE_FOLDER}/{file_name(location.file)}, {location.length:,} bytes at offset {location.offset:,}"
+
+
+def _time(time_s: float) -> str:
+    return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def explanation_values(page: Explanation) -> dict[str, Any]:
+    """Values for `--json`."""
+    return {
+        "url": page.url,
+        "fate": page.fate.value,
+        "asked_url": page.asked_url,
+        "is_seed": page.is_seed,
+        "visit": None if page.visit is None else _visit_values(page.visit),
+        "skipped": None if page.skipped is None else _skipped_values(page.skipped),
+        "parents": [{name: getattr(parent, name) for name in parent.__slots__} for parent in page.parents],
+        "n_parents": page.n_parents,
+        "nearest": page.nearest,
+    }
+
+
+def _visit_values(visit: VisitRecord) -> dict[str, Any]:
+    names = ("visit", "url", "status", "time_s", "title", "relevance", "score", "regret", "rank", "waiting")
+    place = visit.place
+    return {
+        **{name: getattr(visit, name) for name in (*names, "content_bytes", "noindex", "truncated")},
+        "n_links": len(visit.links),
+        "archive": None
+        if place is None
+        else {"file": f"{ARCHIVE_FOLDER}/{file_name(place.file)}", "offset": place.offset, "length": place.length},
+    }
+
+
+def _skipped_values(row: SkippedRecord) -> dict[str, Any]:
+    return {
+        "reason": row.reason.value,
+        "text": row.reason.text,
+        "detail": row.detail,
+        "status": row.status,
+        "time_s": row.time_s,
+    }

@@ -1,0 +1,248 @@
+"""The summary of a crawl in sentences: its topic, its yield, the cost of politeness, skipped pages, and how it ended.
+
+Relevance scores of different models have no common scale. Wherever a number combines the scores of two models, because
+the model was retrained during the crawl, the report says so in the same words (`scales_note`).
+"""
+
+import math
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from scenthound.command_line import command_line
+from scenthound.crawler.state import CrawlState, State
+from scenthound.errors import printable
+from scenthound.ui.crawl_curves import WINDOW
+from scenthound.ui.crawl_overview import CrawlOverview, Scorer
+from scenthound.ui.formats import counted
+
+#: With fewer pages, the first and the last tenth are not compared.
+MIN_PAGES_FOR_TREND = 50
+#: Tenths within this ratio of each other are called equal.
+EQUAL_WITHIN = 0.1
+#: With fewer pages, nothing is said about politeness without cost.
+MIN_PAGES_FOR_REGRET = 10
+MAX_KEYWORDS = 12
+_UNITS = ((86_400, "day", "days"), (3600, "h", "h"), (60, "min", "min"), (1, "s", "s"))
+
+
+def summary(crawl: CrawlOverview) -> tuple[str, ...]:
+    """Paragraphs, the most important first."""
+    paragraphs = (f"{_purpose(crawl)} {size(crawl)}", _yield(crawl), _politeness(crawl), _skipped(crawl))
+    return (*(text for text in paragraphs if text), _ending(crawl))
+
+
+def _purpose(crawl: CrawlOverview) -> str:
+    topic, plan = crawl.plan.topic, crawl.plan
+    keywords = [printable(word, 60) for word in topic.keywords[:MAX_KEYWORDS] if word != topic.id]
+    more = " and more" if len(topic.keywords) > MAX_KEYWORDS else ""
+    listed = f" ({', '.join(keywords)}{more})" if keywords else ""
+    return (
+        f"A crawl for pages about {printable(topic.id, 100)}{listed}, from {counted(len(plan.seeds), 'start page')}, "
+        f"with the strategy {printable(plan.strategy, 100)}; relevance is scored by {_models_with_visits(crawl)}."
+    )
+
+
+def size(crawl: CrawlOverview) -> str:
+    """Pages, hosts, time and speed."""
+    if not crawl.n_pages:
+        return "It has not visited any page."
+    pages = counted(crawl.n_pages, "page")
+    if crawl.n_pages < crawl.page_budget:
+        pages = f"{crawl.n_pages:,} of {crawl.page_budget:,} pages"
+    elif crawl.n_pages > crawl.page_budget:
+        pages += f" (its page budget is now {crawl.page_budget:,})"
+    speed = f", {_speed(crawl.n_pages / crawl.seconds)}" if crawl.seconds >= 1 else ""
+    pauses = f" (without {duration(sum(pause.lasted_s for pause in crawl.pauses))} of pauses)" if crawl.pauses else ""
+    return f"It visited {pages} on {counted(crawl.n_hosts, 'host')} in {duration(crawl.seconds)}{pauses}{speed}."
+
+
+# Relevance models
+
+
+def model_name(scorer: Scorer) -> str:
+    return f"{printable(scorer.model, 60)}{' (retrained)' if scorer.is_retrained else ''}"
+
+
+def model_names(crawl: CrawlOverview) -> str:
+    """All models that scored pages: `cosine, then svm (retrained)`."""
+    return ", then ".join(map(model_name, crawl.scorers)) or printable(crawl.relevance_model, 60)
+
+
+def _models_with_visits(crawl: CrawlOverview) -> str:
+    if not any(each.is_retrained for each in crawl.scorers):
+        return printable(crawl.relevance_model, 100)
+    first, *later = crawl.scorers
+    return ", ".join([model_name(first), *(f"from visit {each.first:,} on by {model_name(each)}" for each in later)])
+
+
+def has_several_scales(crawl: CrawlOverview) -> bool:
+    return len(crawl.scorers) > 1
+
+
+def scales_note(crawl: CrawlOverview) -> str:
+    """Which scores cannot be compared; empty if all can."""
+    if not has_several_scales(crawl):
+        return ""
+    visits = " and ".join(f"{each.first:,}" for each in crawl.scorers[1:])
+    return f"Relevance is scored by {model_names(crawl)}; scores before and after visit {visits} are not comparable."
+
+
+def with_scales_note(crawl: CrawlOverview, note: str) -> str:
+    return f"{note} {scales_note(crawl)}".strip()
+
+
+# Sentences
+
+
+def _yield(crawl: CrawlOverview) -> str:
+    """The harvest, and its trend."""
+    if not crawl.n_pages:
+        return ""
+    if has_several_scales(crawl):
+        means = [
+            f"{counted(each.n_pages, 'page has', 'pages have')} a mean relevance of "
+            f"{crawl.relevance[each.first : each.end].mean():.3f} by {model_name(each)}"
+            for each in crawl.scorers
+        ]
+        return f"The relevance model was retrained, so earlier and later scores are not comparable: {'; '.join(means)}."
+    mean = f"The mean relevance of the pages is {crawl.relevance.mean():.3f} (1 is the maximum)"
+    if crawl.n_pages > WINDOW:
+        mean += f", of the last {WINDOW} pages {crawl.relevance[-WINDOW:].mean():.3f}"
+    return f"{mean}.{_trend(crawl)}"
+
+
+def _trend(crawl: CrawlOverview) -> str:
+    if crawl.n_pages < MIN_PAGES_FOR_TREND:
+        return ""
+    first, last = tenths(crawl)
+    if first <= 0:
+        return ""
+    ratio = last / first
+    means = f"the first tenth of its pages has {first:.3f}, the last {last:.3f}"
+    if abs(ratio - 1) <= EQUAL_WITHIN:
+        return f" The yield is steady: {means}."
+    if ratio > 1:
+        return f" The yield is rising: {means}."
+    return f" The yield is falling: {means}, {1 - ratio:.0%} less."
+
+
+def tenths(crawl: CrawlOverview) -> tuple[float, float]:
+    """The mean relevance of the first and of the last tenth of the pages."""
+    n_pages = max(1, crawl.n_pages // 10)
+    return float(crawl.relevance[:n_pages].mean()), float(crawl.relevance[-n_pages:].mean())
+
+
+def _politeness(crawl: CrawlOverview) -> str:
+    """A crawl in strict order has no regret, however long it waits."""
+    mean, count, seeds = mean_regret(crawl), n_regrets(crawl), seeds_note(crawl)
+    if crawl.plan.strict_order and crawl.n_pages >= MIN_PAGES_FOR_REGRET:
+        return "It kept the strategy's order and waited for crawl delays, so politeness cost time but no score."
+    if mean is None or (mean == 0 and count < MIN_PAGES_FOR_REGRET):
+        return seeds
+    if mean == 0:
+        cost = f"Politeness cost no score: each of {count:,} pages was the best in the frontier when it was requested."
+    else:
+        cost = (
+            f"The cost of politeness (regret): averaged over {counted(count, 'page')}, the requested page scored "
+            f"{format_regret(mean)} less, in the strategy's own score, than the best one whose host had to wait."
+        )
+    return f"{cost} {seeds}".rstrip()
+
+
+def mean_regret(crawl: CrawlOverview) -> float | None:
+    """The mean of finite regrets: it is infinite for a page requested while a seed had to wait."""
+    known = crawl.regrets[np.isfinite(crawl.regrets)]
+    return float(known.mean()) if len(known) else None
+
+
+def n_regrets(crawl: CrawlOverview) -> int:
+    """The number of pages in the mean regret."""
+    return int(np.isfinite(crawl.regrets).sum())
+
+
+def seeds_note(crawl: CrawlOverview) -> str:
+    """How many pages the mean regret excludes because a seed had to wait; empty if none."""
+    count = int(np.isposinf(crawl.regrets).sum())
+    if not count:
+        return ""
+    return (
+        f"{counted(count, 'page was', 'pages were')} requested while a start page waited for its host; they are not in "
+        "the mean."
+    )
+
+
+def _skipped(crawl: CrawlOverview) -> str:
+    if not crawl.refused:
+        return ""
+    most = crawl.refused[0]
+    pages = counted(crawl.n_refused, "requested page was", "requested pages were")
+    share = "" if most.n_pages == crawl.n_refused else f" ({most.n_pages:,} of them)"
+    return f"{pages} skipped. The most frequent reason{share}: {most.reason.text}."
+
+
+def _ending(crawl: CrawlOverview) -> str:
+    """Why it ended, or that it did not, and the command to resume it."""
+    when = f" The last page was visited on {format_time(crawl.last_s)}." if crawl.last_s else ""
+    command = resume_command(crawl.folder, crawl.state) if crawl.state.can_go_on else ""
+    return f"{_state(crawl)}{when}{f' To resume it: {command}' if command else ''}"
+
+
+def _state(crawl: CrawlOverview) -> str:
+    match crawl.state.state:
+        case State.RUNNING | State.ENDING:
+            return "It was running when this report was made."
+        case State.PAUSED:
+            return "It was paused when this report was made."
+        case State.DIED:
+            return "Its process died unexpectedly. What it had stored is safe."
+        case State.NOT_BEGUN:
+            return "It was not started, or ended before its first page."
+        case _:
+            return f"It ended: {crawl.state.ended}." if crawl.state.ended else "It is not running."
+
+
+def resume_command(folder: Path, state: CrawlState) -> str:
+    """With a larger page budget if the present one is used up. The path is absolute, because a report may be read
+    elsewhere."""
+    more = None
+    if state.page_budget is not None and state.n_pages >= state.page_budget:
+        more = 2 * state.n_pages
+    return command_line(["scenthound", "crawl"], [("--resume", str(folder.absolute())), ("--pages", more)])
+
+
+# Numbers
+
+
+def format_regret(value: float) -> str:
+    """Three significant digits, never in scientific notation."""
+    return np.format_float_positional(value, precision=3, fractional=False, trim="-")
+
+
+def _speed(pages_per_s: float) -> str:
+    return f"{pages_per_s:,.1f} pages/s" if pages_per_s >= 0.1 else f"{60 * pages_per_s:,.1f} pages/min"
+
+
+def duration(seconds: float) -> str:
+    """`2 h 5 min`: the two largest units."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    left, parts = round(seconds), list[str]()
+    for unit_s, one, many in _UNITS:
+        number, left = divmod(left, unit_s)
+        if number or parts:
+            parts.append(f"{number} {one if number == 1 else many}" if number else "")
+    return " ".join(part for part in parts[:2] if part)
+
+
+def short_duration(seconds: float) -> str:
+    """In one unit."""
+    unit_s, unit = next((unit_s, many) for unit_s, _, many in _UNITS if seconds >= 1.5 * unit_s or unit_s == 1)
+    return duration(seconds) if unit_s == 1 else f"{seconds / unit_s:.1f} {unit}"
+
+
+def format_time(time_s: float | None) -> str:
+    if time_s is None or not math.isfinite(time_s):
+        return "unknown"
+    return f"{datetime.fromtimestamp(time_s, UTC):%Y-%m-%d %H:%M:%S} UTC"

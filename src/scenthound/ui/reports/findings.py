@@ -1,0 +1,169 @@
+"""Findings of studies and validations as text and tables; shared by reports, result files and the command line."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from math import isnan, nan
+from typing import Literal
+
+from scenthound.experiments.findings import Claim, Finding, Verdict
+from scenthound.experiments.statistics import Effect
+from scenthound.ui.document import Block, Cell, GroupedTable, Paragraphs, RowGroup, Table
+from scenthound.ui.formats import NO_VALUE, plural
+
+#: How to read findings.
+READING = (
+    "An effect is the mean of the differences between crawls that differ in the crawler only, one difference for each "
+    "topic. Intervals are 95 % BCa bootstrap intervals. The p of a claim belongs to the test named beside it, and is "
+    "corrected by Holm's method over the claims of its finding. A finding is reproduced if all its claims are, not "
+    "reproduced if one of them is not, and undecided otherwise: then there are too few topics, or they differ too much."
+)
+Status = Literal["good", "bad", "open"]
+STATUS: dict[Verdict, Status] = {
+    Verdict.REPRODUCED: "good",
+    Verdict.NOT_REPRODUCED: "bad",
+    Verdict.UNDECIDED: "open",
+}
+#: More protocols are shown in rows instead of columns.
+MAX_PROTOCOL_COLUMNS = 2
+CLAIM_COLUMNS = ("claim", "effect", "95 % interval", "over", "test", "p", "corrected p", "verdict")
+NUMERIC = frozenset({"effect", "95 % interval", "over", "p", "corrected p"})
+
+
+def grouped_by_name(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings in order, but those of the same name, which differ in their protocols, follow each other."""
+    by_name: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_name.setdefault(finding.name, []).append(finding)
+    return [finding for group in by_name.values() for finding in group]
+
+
+def format_effect(effect: Effect | None) -> str:
+    return NO_VALUE if effect is None or isnan(effect.mean) else f"{effect.mean:+.4g}"
+
+
+def format_effect_interval(effect: Effect | None) -> str:
+    return NO_VALUE if effect is None or isnan(effect.low) else f"{effect.low:+.4g} to {effect.high:+.4g}"
+
+
+def format_observations(effect: Effect | None) -> str:
+    """The number of topics, or random seeds, that an effect is the mean over."""
+    if effect is None:
+        return NO_VALUE
+    number = effect.n_topics if effect.over == "topics" else effect.n_seeds
+    return f"{number} {plural(number, effect.over.removesuffix('s'))}"
+
+
+def format_p(p: float) -> str:
+    if isnan(p):
+        return NO_VALUE
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.1g}"
+
+
+def format_protocol(protocol: str) -> str:
+    """`as_published` is the spelling of settings files."""
+    return protocol.replace("_", " ") or NO_VALUE
+
+
+def verdict_counts(findings: Iterable[Finding], of: str = "") -> str:
+    """`3 findings: 2 reproduced, 1 not reproduced, 0 undecided`."""
+    counts = Counter(finding.verdict for finding in findings)
+    listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)
+    return f"{counts.total()} {plural(counts.total(), 'finding')}{of}: {listed}"
+
+
+def verdict_lines(findings: Iterable[Finding]) -> Iterator[str]:
+    """Verdict counts, one sentence for each protocol."""
+    by_protocol: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_protocol.setdefault(finding.protocol, []).append(finding)
+    for protocol, group in by_protocol.items():
+        of = f" by the protocol {format_protocol(protocol)!r}" if protocol else ""
+        if len(by_protocol) > 1 and not protocol:
+            of = " independent of the protocol"
+        yield f"{verdict_counts(group, of)}."
+
+
+def verdict_facts(findings: Sequence[Finding]) -> tuple[tuple[str, str], ...]:
+    if not findings:
+        return ()
+    counts = Counter(finding.verdict for finding in findings)
+    total = (plural(len(findings), "finding"), str(len(findings)))
+    return (total, *((verdict.value, str(counts[verdict])) for verdict in Verdict))
+
+
+def findings_blocks(findings: Sequence[Finding], reading: str) -> tuple[Block, ...]:
+    """All verdicts, then all claims with their numbers, then how to read them."""
+    return (verdicts_table(findings), claims_table(findings), Paragraphs((reading,))) if findings else ()
+
+
+def verdicts_table(findings: Sequence[Finding]) -> Table | GroupedTable:
+    protocols = list(dict.fromkeys(finding.protocol for finding in findings if finding.protocol))
+    if len(protocols) <= MAX_PROTOCOL_COLUMNS:
+        return _protocols_in_columns(findings, protocols)
+    groups = [
+        RowGroup(
+            f"{name}: {group[0].says}", tuple((Cell(format_protocol(each.protocol)), _verdict(each)) for each in group)
+        )
+        for name, group in ((name, list(group)) for name, group in groupby(grouped_by_name(findings), lambda f: f.name))
+    ]
+    return GroupedTable("verdicts", "Verdicts", ("protocol", "verdict"), tuple(groups))
+
+
+def _protocols_in_columns(findings: Sequence[Finding], protocols: Sequence[str]) -> Table:
+    """A row for each finding; one without a protocol has the same verdict in all columns."""
+    found = {(finding.name, finding.protocol): finding for finding in findings}
+    texts = {finding.name: finding.says for finding in findings}
+    rows = [
+        (
+            Cell(name),
+            Cell(text),
+            *(_verdict(found.get((name, ""), found.get((name, each)))) for each in protocols or [""]),
+        )
+        for name, text in texts.items()
+    ]
+    columns = ("finding", "statement", *(map(format_protocol, protocols) if protocols else ("verdict",)))
+    return Table("verdicts", "Verdicts", columns, tuple(rows), n_text_columns=len(columns))
+
+
+def _verdict(of: Finding | Claim | None) -> Cell:
+    return Cell(NO_VALUE) if of is None else Cell(of.verdict.value, status=STATUS[of.verdict])
+
+
+def claims_table(findings: Sequence[Finding]) -> GroupedTable:
+    groups = tuple(map(_claims, grouped_by_name(findings)))
+    return GroupedTable("claims", "Claims and their tests", CLAIM_COLUMNS, groups, NUMERIC)
+
+
+def _claims(finding: Finding) -> RowGroup:
+    protocol = f" ({format_protocol(finding.protocol)})" if finding.protocol else ""
+    title = f"{finding.name}{protocol}: {finding.says}"
+    return RowGroup(title, tuple(map(_claim, finding.claims)), finding.why, _verdict(finding))
+
+
+def _claim(claim: Claim) -> tuple[Cell, ...]:
+    numbers = (format_effect(claim.effect), format_effect_interval(claim.effect), format_observations(claim.effect))
+    tests = (claim.test or NO_VALUE, format_p(claim.p), format_p(claim.p_corrected))
+    return (Cell(claim.says, tooltip=claim.why), *map(Cell, (*numbers, *tests)), _verdict(claim))
+
+
+def findings_table(findings: Sequence[Finding], caption: str) -> Table:
+    """A row for each finding, with the numbers of its deciding claim."""
+    has_protocols = any(finding.protocol for finding in findings)
+    columns = {
+        "finding": lambda finding: finding.name,
+        "statement": lambda finding: finding.says,
+        **({"protocol": lambda finding: format_protocol(finding.protocol)} if has_protocols else {}),
+        "verdict": _verdict,
+        "effect": lambda finding: format_effect(_deciding_effect(finding)),
+        "95 % interval": lambda finding: format_effect_interval(_deciding_effect(finding)),
+        "corrected p": lambda finding: format_p(getattr(finding.deciding_claim, "p_corrected", nan)),
+    }
+    note = "Effect, interval and p are those of the first claim with the verdict of its finding; the report has all."
+    rows = grouped_by_name(findings)
+    return Table.build("findings", caption, columns, rows, n_text_columns=len(columns) - 3, note=note)
+
+
+def _deciding_effect(finding: Finding) -> Effect | None:
+    claim = finding.deciding_claim
+    return None if claim is None else claim.effect

@@ -1,0 +1,141 @@
+"""Charts of a validation, after figures 3 to 10 of johnson2003: bars with standard errors, and histograms of distances.
+
+Figures 3 and 4 of the paper are `fitness`, 5 and 7 `community_cohesiveness`, 6 and 8 `overall_cohesiveness`, 9 and 10
+`distances`. Whiskers are one standard error to either side.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from scenthound.experiments.statistics import spread_told
+from scenthound.experiments.validate.crawls import MEASURES, SEED_SETS, Measurements
+from scenthound.experiments.validate.settings import SeedSet
+from scenthound.model import FloatArray
+from scenthound.ui.document import Chart, Figure, Series, WinLossGrid
+
+#: Measures shown as bars: title, and label of the y axis.
+BARS = {
+    "fitness": ("Fitness", "fitness: good pages / pages"),
+    "community_cohesiveness": ("Community cohesiveness", "links into the community per page of it"),
+    "overall_cohesiveness": ("Overall cohesiveness", "links into the community per page visited"),
+}
+DISTANCES = "distances"
+DISTANCES_TITLE = "Distances from the seeds"
+#: Histograms of distances end where less than this share of the pages of every strategy is farther away; the last bin
+#: includes those.
+FAR_SHARE = 0.005
+
+
+class ValidationCharts:
+    """The charts of one group of topics, given by their indices. `names` are those of all strategies."""
+
+    def __init__(
+        self,
+        measured: Measurements,
+        names: Sequence[str],
+        budgets: Sequence[int],
+        topics: Sequence[int],
+        group: str,
+        *,
+        by_strategy: bool = False,
+    ) -> None:
+        """`group` is part of the ids of charts. Bars are grouped by the length of crawls, or `by_strategy`, as in the
+        paper."""
+        self._measured = measured
+        self._names = names
+        self._budgets = budgets
+        self._topics = list(topics)
+        self._group = group
+        self._by_strategy = by_strategy
+
+    def of(self, measure: str, title: str) -> tuple[Chart, ...]:
+        """The charts of a measure: bars for each seed set, or histograms for all pages and for good pages."""
+        if measure == DISTANCES:
+            return tuple(self._histograms(title))
+        return tuple(self._bars(measure, seed_set, f"{title}, {seed_set} seed set") for seed_set in SEED_SETS)
+
+    def _bars(self, measure: str, seed_set: SeedSet, title: str) -> Chart:
+        samples = [
+            [self._measured.sample(measure, strategy, self._topics, seed_set, at) for at in range(len(self._budgets))]
+            for strategy in range(len(self._names))
+        ]
+        means, errors = (
+            np.array([[getattr(sample, field) for sample in row] for row in samples])
+            for field in ("mean", "standard_error")
+        )
+        names, categories = list(self._names), [f"{budget:,}" for budget in self._budgets]
+        if self._by_strategy:
+            means, errors = means.T, errors.T
+            names, categories = [f"{budget} pages" for budget in categories], names
+        x = np.arange(len(categories), dtype=np.float64)
+        return Chart(
+            name=f"{measure}-{seed_set}-{self._group}",
+            title=title,
+            x_label="strategy" if self._by_strategy else "pages visited",
+            y_label=BARS[measure][1],
+            series=tuple(Series(name, x, *values) for name, *values in zip(names, means, errors, strict=True)),
+            kind="bars",
+            categories=tuple(categories),
+            note=f"{spread_told(sample for row in samples for sample in row).capitalize()}.",
+        )
+
+    def _histograms(self, title: str) -> Iterator[Chart]:
+        """In crawls of the greatest length, from both seed sets."""
+        kinds = {"pages": self._measured.distances, "good pages": self._measured.good_distances}
+        for kind, counts in kinds.items():
+            near, is_cut = without_far_bins(counts[:, self._topics][..., -1, :].mean(axis=(1, 2, 3)))
+            last = near.shape[1] - 1
+            x = np.arange(last + 1, dtype=np.float64)
+            yield Chart(
+                name=f"distances-{kind.replace(' ', '-')}-{self._group}",
+                title=f"{title}, {kind} among the first {self._budgets[-1]:,}",
+                x_label="links from the seeds",
+                y_label=f"{kind} per crawl",
+                series=tuple(Series(name, x, row) for name, row in zip(self._names, near, strict=True)),
+                kind="bars",
+                categories=tuple(f"{at} or more" if is_cut and at == last else str(at) for at in range(last + 1)),
+                note="Means over crawls from both seed sets.",
+            )
+
+    def win_loss(self, topics: Sequence[str]) -> WinLossGrid:
+        """Fitness at the end by topic, averaged over random seeds and seed sets; `topics` are the ids of all."""
+        values = self._measured.values["fitness"][:, self._topics][..., -1].mean(axis=(2, 3))
+        return WinLossGrid(
+            name=f"won-{self._group}",
+            caption=f"Strategies against {self._names[0]}",
+            against=self._names[0],
+            rows=tuple(self._names[1:]),
+            topics=tuple(topics[index] for index in self._topics),
+            differences=values[1:] - values[0],
+            note=f"{MEASURES['fitness'].capitalize()} after {self._budgets[-1]:,} pages, averaged over random seeds "
+            "and both seed sets; more than 0 is better.",
+        )
+
+
+def validation_figures(
+    measured: Measurements, names: Sequence[str], budgets: Sequence[int], groups: Mapping[str, Sequence[int]]
+) -> Iterator[Figure]:
+    """A figure for each measure, with a row of panels for each group of topics."""
+    for measure in (*BARS, DISTANCES):
+        title = BARS[measure][0] if measure in BARS else DISTANCES_TITLE
+        charts = [
+            chart
+            for group, topics in groups.items()
+            for chart in ValidationCharts(measured, names, budgets, topics, group).of(
+                measure, f"{title}, {len(topics)} topic{'s' if len(topics) > 1 else ''} {group}"
+            )
+        ]
+        yield Figure(measure, title, tuple(charts))
+
+
+def without_far_bins(counts: FloatArray) -> tuple[FloatArray, bool]:
+    """Counts by strategy and distance, with the far bins merged into the last one; and whether any page was there."""
+    # Cumulated from the far end, so that the sum of empty bins is exactly 0.
+    from_here_on = counts[:, ::-1].cumsum(axis=1)[:, ::-1]
+    beyond = np.pad(from_here_on[:, 1:], ((0, 0), (0, 1)))
+    is_little = (beyond == 0) | (beyond < FAR_SHARE * from_here_on[:, :1])
+    last = int(is_little.all(axis=0).argmax())
+    near = counts[:, : last + 1].copy()
+    near[:, last] += beyond[:, last]
+    return near, bool((beyond[:, last] > 0).any())
