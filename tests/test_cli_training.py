@@ -67,7 +67,7 @@ def test_what_trains_may_be_named(simulate, tmp_path):
 
 
 WRONG_USE = {
-    "nothing to learn from": (("--relevance", "svm", "--task", "neighbours"), "nothing to learn from"),
+    "nothing to learn from": (("--relevance", "svm", "--task", "neighbours"), "has no training pages"),
     "a folder that is not there": (
         ("--relevance", "svm", "--topic", "train", "--train-from", "nowhere"),
         "has no folder 'positive'",
@@ -94,7 +94,7 @@ def test_a_file_with_one_topic_cannot_be_learnt(simulate, tmp_path):
     write_topics(tmp_path / "one.jsonl", [topic("balloon")])
     code, _, err = simulate("--relevance", "svm", topics=tmp_path / "one.jsonl")
     assert code == 2
-    assert "no page of other topics to learn from" in err
+    assert "has no negative training pages" in err
     assert len(err.strip().splitlines()) == 1
 
 

@@ -225,7 +225,7 @@ def test_target_recall_without_targets_is_refused(topical, tmp_path):
     topics = tmp_path / "topics.jsonl"
     topics.write_text('{"id": "balloon", "keywords": ["balloon"], "seeds": ["http://host0.test/0"]}\n')
     small_search(web, topics, tmp_path / "harvest")
-    with pytest.raises(InvalidTopic, match="has no target left to find"):
+    with pytest.raises(InvalidTopic, match="has no target left"):
         small_search(web, topics, tmp_path / "search", fitness="target_recall")
 
 

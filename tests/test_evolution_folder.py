@@ -224,7 +224,7 @@ def test_a_search_whose_settings_were_changed_is_refused(search):
     about = json.loads((search / ABOUT_FILE).read_text())
     about["settings"]["seed"] = 5
     (search / ABOUT_FILE).write_text(json.dumps(about))
-    with pytest.raises(InvalidInput, match="went another way"):
+    with pytest.raises(InvalidInput, match="took another course"):
         resume_search(search, workers=1)
 
 
@@ -238,7 +238,7 @@ def test_a_search_goes_on_though_another_machine_drew_its_last_digits_otherwise(
     if goes_on:
         assert resume_search(tmp_path / "search", workers=1).best == done.best
     else:
-        with pytest.raises(InvalidInput, match="went another way"):
+        with pytest.raises(InvalidInput, match="took another course"):
             resume_search(tmp_path / "search", workers=1)
 
 

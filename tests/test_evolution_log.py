@@ -126,14 +126,14 @@ def test_an_evaluation_at_another_place_than_the_search_asks_for_it_is_refused(s
     lines = lines_of(search)
     lines[3][where] += 1
     write_lines(search, lines)
-    assert f"{LOG_FILE}, line 4: the search went another way" in refusal(search)
+    assert f"{LOG_FILE}, line 4: the search took another course" in refusal(search)
 
 
 def test_a_crawl_more_or_less_than_the_search_makes_is_refused(search):
     lines = lines_of(search)
     lines[2] |= {"crawls": [[1.0, 1.0, 1.0]], "fitness": 1.0}
     write_lines(search, lines)
-    assert f"{LOG_FILE}, line 3: the search went another way" in refusal(search)
+    assert f"{LOG_FILE}, line 3: the search took another course" in refusal(search)
 
 
 @pytest.mark.parametrize("missing", [0, 2, 5])
@@ -142,14 +142,14 @@ def test_a_log_that_lacks_a_line_is_refused_where_it_does_before_anything_is_cra
     del lines[missing]
     write_lines(search, lines)
     before = (search / LOG_FILE).read_bytes()
-    assert f"{LOG_FILE}, line {missing + 1}: the search went another way" in refusal(search)
+    assert f"{LOG_FILE}, line {missing + 1}: the search took another course" in refusal(search)
     assert (search / LOG_FILE).read_bytes() == before
 
 
 def test_lines_beyond_the_end_of_the_search_are_refused(search):
     lines = lines_of(search)
     write_lines(search, [*lines, lines[-1] | {"round": 4}])
-    assert f"{LOG_FILE}, line {len(lines) + 1}: the search went another way" in refusal(search)
+    assert f"{LOG_FILE}, line {len(lines) + 1}: the search took another course" in refusal(search)
 
 
 def test_a_refused_search_goes_on_once_the_line_and_all_after_it_are_gone(search, unbroken):

@@ -55,7 +55,7 @@ def test_winners_that_have_no_place_are_counted_out_and_bring_no_topics(topical,
     assert training["seeded_with"] == len(done.settings.winners) == 2
     assert training["seeded_topics"] == ["topic0", "topic1"]
     (note,) = done.notes
-    assert note.startswith("Of 5 earlier winners the first 2 take part and 3 are left out")
+    assert note.startswith("Only the first 2 of 5 earlier winners take part")
 
 
 def test_winners_that_all_have_a_place_need_no_note(topical, tmp_path):
@@ -96,7 +96,7 @@ def test_a_winner_with_one_rule_stands_in_all_rules_and_a_note_says_so(topical, 
     file = winner(tmp_path / "earlier.toml")
     done = small_search(*topical, tmp_path / "search", seed_with=[file], **settings, **TINY)
     assert done.settings.winners == ((1.0, 0.0, 1.0, 0.0),)
-    assert done.notes == (f"{file} has one rule, so its weights stand in all 2 rules of the search.",)
+    assert done.notes == (f"{file} has one rule, so all 2 rules of the search get its weights.",)
 
 
 @pytest.mark.parametrize("key", ["topics", "seeded_topics"])

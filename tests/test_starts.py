@@ -66,7 +66,7 @@ def test_as_many_neighbours_start_a_crawl_as_were_asked_for(web_path):
 def test_named_targets_that_are_not_recorded_are_refused_in_both_tasks(web_path):
     lost = topic(targets=("http://gone.test/",))
     for task in Task:
-        with pytest.raises(InvalidTopic, match="No target of topic 'balloon' can be found"):
+        with pytest.raises(InvalidTopic, match="'balloon' has no usable target"):
             Starts(RecordedWeb.open(web_path), task).draw(lost, 0)
 
 

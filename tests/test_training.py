@@ -154,14 +154,12 @@ def test_negatives_are_drawn_only_where_a_guide_trains(web_path):
 
 
 def test_one_topic_alone_cannot_be_learnt(web_path):
-    with pytest.raises(InvalidTopic, match=r"'balloon' gives a classifier no page of other topics.*--train-from"):
+    with pytest.raises(InvalidTopic, match=r"'balloon' has no negative training pages.*--train-from"):
         planned(web_path, topics=(topic("balloon"),))
 
 
 def test_start_pages_that_are_no_examples_cannot_be_learnt_from(web_path):
-    with pytest.raises(
-        InvalidTopic, match=r"'balloon' gives a classifier nothing to learn from.*--train, or.*--train-from"
-    ):
+    with pytest.raises(InvalidTopic, match=r"'balloon' has no training pages.*--train, or.*--train-from"):
         planned(web_path, task=Task.NEIGHBOURS)
     assert all(len(start.training) == 3 for start in planned(web_path, task=Task.NEIGHBOURS, n_train=3))
 

@@ -1,7 +1,18 @@
-"""Where each crawl of an experiment starts, what it should find and what it may learn from: both tasks of pant2002.
+"""The starts of crawls: start pages (seeds), target pages and training pages, for both tasks of pant2002.
 
-Starts depend on the topic and on the random seed only, so that all strategies start alike and can be compared in pairs.
-Training pages are drawn last: without any set aside, seeds and targets are what they are without training.
+Starts depend on the topic and on the random seed only, so that crawls of all strategies can be compared in pairs.
+Training pages are drawn last, so that seeds and targets do not depend on training.
+
+Training pages (wang2009, "Techniques for content analysis")
+- Positives are the seeds that are examples of the topic, so that all crawlers know the same. More examples can be set
+  aside; they are then neither seeds nor targets, and half of the targets stay.
+- As published, positives are drawn from all pages of the topic, targets included. By default targets never train: a
+  crawl should not find what its relevance model has memorised.
+- At most 75 positives, with two negatives each, as in the study. Negatives are examples of other topics that are no
+  page of this one. Labels are for evaluation only.
+- Classifiers that evaluate learn from pages set aside for them alone. Spare pages are divided so that the relevance
+  model, which also has the seeds, and they learn from equally many.
+- Pages are in page order, so that training does not depend on the order in which they were drawn.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,32 +31,18 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import read_topics
 from scenthound.topics.split import InLinks, neighbours, split_examples
 
-# The pages that a guide classifier learns a topic from (wang2009, "Techniques for content analysis").
-#
-# Rules
-# - Positives are the crawl's seeds, as far as they are examples of the topic: every crawler is given those, so that
-#   all know the same. More examples can be set aside; they are then neither seeds nor targets. Half of the targets
-#   stay.
-# - As published, positives are drawn from all pages of the topic, targets included. The default (SPEC section 3, R)
-#   is that targets never train: a crawl should not find what its guide has learnt by heart.
-# - At most 75 positives and, for each, two negatives, which are the study's numbers. Negatives are examples of other
-#   topics that are no page of this one; fewer, if there are fewer. Labels are for judges and are not looked at.
-# - Judges that train learn from pages set aside for them alone, so that no guide is judged by what it was taught.
-#   What can be spared is shared out so that guide, which has the seeds too, and judges learn from equally many.
-# - Pages come in page order, so that training does not depend on the order in which they were drawn or named.
-
 WANG2009_POSITIVES = 75
 WANG2009_NEGATIVES_PER_POSITIVE = 2
 
 
 def seed_positives(examples: Collection[int], seeds: Collection[int], rng: Random) -> tuple[int, ...]:
-    """The seeds that are examples, or as many of them as the study trains on."""
+    """The seeds that are examples, at most as many as the study trains on."""
     known = sorted(set(examples) & set(seeds))
     return tuple(sorted(rng.sample(known, min(WANG2009_POSITIVES, len(known)))))
 
 
 def set_aside(candidates: Collection[int], targets: Collection[int], n_pages: int, rng: Random) -> tuple[int, ...]:
-    """So many of the candidates, or as many as can be spared: half of the targets, drawn by lot, stay."""
+    """At most `n_pages` of the candidates; half of the targets, drawn at random, stay."""
     kept = rng.sample(sorted(targets), (len(targets) + 1) // 2)
     spare = sorted(set(candidates).difference(kept))
     return tuple(sorted(rng.sample(spare, min(n_pages, len(spare)))))
@@ -54,7 +51,7 @@ def set_aside(candidates: Collection[int], targets: Collection[int], n_pages: in
 def shared_out(
     spare: Collection[int], n_guide: int, n_judge: int, n_seeds: int, rng: Random
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The pages set aside for the guide, which has some seeds already, and those for the judges."""
+    """Divide spare pages between the relevance model, which has some seeds already, and evaluation."""
     n_even = (len(spare) + n_seeds + 1) // 2
     least = len(spare) - n_guide
     n_judging = min(n_judge, len(spare), max(n_even, least))
@@ -63,35 +60,35 @@ def shared_out(
 
 
 def published_positives(pages: Collection[int], rng: Random) -> tuple[int, ...]:
-    """Any pages of the topic, also those that crawls should find."""
+    """Any pages of the topic, targets included."""
     return tuple(sorted(rng.sample(sorted(set(pages)), min(WANG2009_POSITIVES, len(set(pages))))))
 
 
 class NegativePool:
-    """The example pages of all topics, to draw one topic's negatives from."""
+    """The example pages of all topics, from which negatives are drawn."""
 
     def __init__(self, example_pages: Iterable[int]) -> None:
         self._pages = sorted(set(example_pages))
 
-    def draw(self, n_positives: int, barred: Collection[int], rng: Random) -> tuple[int, ...]:
-        """Two for each positive, none of them barred."""
+    def draw(self, n_positives: int, excluded: Collection[int], rng: Random) -> tuple[int, ...]:
+        """Two for each positive, none of them excluded."""
         wanted = WANG2009_NEGATIVES_PER_POSITIVE * n_positives
-        # So many that enough are left when all that are barred turn out to be among them.
-        drawn = rng.sample(self._pages, min(wanted + len(barred), len(self._pages)))
-        return tuple(sorted([page for page in drawn if page not in barred][:wanted]))
+        # Enough even if all excluded pages are among them.
+        drawn = rng.sample(self._pages, min(wanted + len(excluded), len(self._pages)))
+        return tuple(sorted([page for page in drawn if page not in excluded][:wanted]))
 
 
 def check_training(web: RecordedWeb, topic_id: str, positives: Collection[int], negatives: Collection[int]) -> None:
-    """Refuse what no classifier can learn from."""
+    """InvalidTopic if a classifier cannot learn from these pages."""
     if not _have_words(web, positives):
         raise InvalidTopic(
-            f"Topic {topic_id!r} gives a classifier nothing to learn from: none of its start pages is an example with "
-            "words, and no such example was set aside; set some aside with --train, or give pages with --train-from."
+            f"Topic {topic_id!r} has no training pages: none of its start pages is an example with words, and no such "
+            "example was set aside. Set some aside with --train, or give pages with --train-from."
         )
     if not _have_words(web, negatives):
         raise InvalidTopic(
-            f"Topic {topic_id!r} gives a classifier no page of other topics to learn from; add topics with other "
-            "examples to its file, or give pages with --train-from."
+            f"Topic {topic_id!r} has no negative training pages: add topics with other examples to its file, or "
+            " give pages with --train-from."
         )
 
 
@@ -104,12 +101,12 @@ def training_of(web: RecordedWeb, positives: Iterable[int], negatives: Iterable[
     return Training(tuple(map(web.words_alone, positives)), tuple(map(web.words_alone, negatives)))
 
 
-#: So many pages a crawl starts from, or all that its topic has if they are fewer.
+#: Default number of start pages.
 DEFAULT_START = 10
 
 
 class Task(StrEnum):
-    """What the crawls start from."""
+    """What crawls start from."""
 
     EXAMPLES = "examples"
     NEIGHBOURS = "neighbours"
@@ -117,16 +114,16 @@ class Task(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One beginning: recorded pages to start from, to find, and for guides that train to learn from."""
+    """The start of crawls: recorded pages to start from, to find, and to learn from."""
 
     topic: str
     seed: int
     seeds: tuple[int, ...]
     targets: tuple[int, ...]
     training: tuple[int, ...] = ()  #: pages of the topic
-    negatives: tuple[int, ...] = ()  #: pages of other topics; drawn only where a guide trains on them
-    judging: tuple[int, ...] = ()  #: pages of the topic that judges learn from, and no guide
-    judging_negatives: tuple[int, ...] = ()  #: pages of other topics for the same
+    negatives: tuple[int, ...] = ()  #: pages of other topics; only if a relevance model is trained
+    judging: tuple[int, ...] = ()  #: pages of the topic for classifiers that evaluate
+    judging_negatives: tuple[int, ...] = ()  #: pages of other topics for them
 
 
 def random_seed_of(start: Start) -> str:
@@ -135,13 +132,13 @@ def random_seed_of(start: Start) -> str:
 
 
 def check_start(n_start: int, web: RecordedWeb) -> None:
-    """Refuse more start pages than there are pages. The default, which nobody asked for, serves webs of any size."""
+    """InvalidParameter if there are more start pages than pages. The default is accepted for webs of any size."""
     if n_start > max(web.n_pages, DEFAULT_START):
         raise InvalidParameter(f"start is {n_start:,}, and the web has {web.n_pages:,} pages: use fewer start pages.")
 
 
 def check_seeds(start: Start, shortest: int, option: str) -> None:
-    """Refuse crawls that would be over before they have left their seeds, whose number an option gives."""
+    """InvalidParameter if crawls would end before they visit more than their seeds; `option` sets their number."""
     n_seeds = len(start.seeds)
     if n_seeds >= shortest:
         raise InvalidParameter(
@@ -151,9 +148,9 @@ def check_seeds(start: Start, shortest: int, option: str) -> None:
 
 
 class Starts:
-    """Draws the starts of topics on one recorded web. `n_train` examples are set aside for guides to learn from and
-    `n_judge` for judges; `as_published` lets any page of the topic train both, targets included; without `trains`, none
-    trains a guide."""
+    """Draws the starts of topics on one recorded web. `n_train` examples are set aside for the relevance model and
+    `n_judge` for evaluation; `as_published` uses any page of the topic for both, targets included; without `trains`
+    there are no training pages for the relevance model."""
 
     def __init__(
         self,
@@ -190,7 +187,7 @@ class Starts:
         return {*self._pages((*topic.examples, *topic.seeds, *topic.targets, *topic.description_from))}
 
     def as_recorded(self, topic: Topic) -> Topic:
-        """The topic with its pages under the addresses they were recorded at, so that a page and its alias are one."""
+        """The topic with the recorded URLs of its pages, so that a page and its alias are one."""
         return replace(
             topic,
             examples=self._addresses(topic.examples),
@@ -200,7 +197,7 @@ class Starts:
         )
 
     def missing(self, topic: Topic) -> list[str]:
-        """The examples and targets of a topic that are not in the web, and so take no part."""
+        """The examples and targets of a topic that are not in the web, and are ignored."""
         return [url for url in dict.fromkeys((*topic.examples, *topic.targets)) if not self._is_recorded(url)]
 
     def _addresses(self, urls: Sequence[str]) -> tuple[str, ...]:
@@ -208,7 +205,7 @@ class Starts:
         return tuple(dict.fromkeys(url if page is None else self._web.url(page) for url, page in pages))
 
     def _page_of(self, url: str) -> int | None:
-        """As the web says, remembered: every seed asks for the same pages again."""
+        """Cached: every random seed looks up the same pages."""
         if url not in self._known_pages:
             self._known_pages[url] = self._web.page_of(url)
         return self._known_pages[url]
@@ -236,10 +233,13 @@ class Starts:
         ids = np.array(examples, dtype=np.int32)
         seeds = neighbours(topic.id, ids, self._inlinks, rng, n_neighbours=self._n_start).tolist()
         wanted = self._pages(topic.targets) if topic.targets else examples
-        barred = {*seeds, *self._pages(topic.description_from)}
-        targets = tuple(page for page in wanted if page not in barred)
+        excluded = {*seeds, *self._pages(topic.description_from)}
+        targets = tuple(page for page in wanted if page not in excluded)
         if topic.targets and not targets:
-            raise InvalidTopic(f"No target of topic {topic.id!r} can be found in the recorded web; give other targets.")
+            raise InvalidTopic(
+                f"Topic {topic.id!r} has no usable target: each is a seed, a page of description_from or not in the "
+                "recorded web. Give other targets, or none to use the examples."
+            )
         return Start(topic.id, seed, tuple(seeds), targets)
 
     def _with_training(self, start: Start, topic: Topic, rng: Random) -> Start:
@@ -249,7 +249,7 @@ class Starts:
             return replace(start, training=anything, judging=anything if self._n_judge else ())
         positives = seed_positives(examples, start.seeds, rng)
         n_more = min(self._n_train, WANG2009_POSITIVES - len(positives)) if self._trains else 0
-        # Targets that a topic names are what it wants found, so they are not taken.
+        # Targets given in the topic file are not used for training.
         spare = set_aside(examples.difference(start.seeds, named_targets), start.targets, n_more + self._n_judge, rng)
         more, judging = shared_out(spare, n_more, self._n_judge, len(positives), rng)
         targets = tuple(page for page in start.targets if page not in spare)
@@ -262,20 +262,16 @@ class Starts:
 
 
 def known_relevant(web: RecordedWeb, topic: Topic) -> IntArray:
-    """The pages known to belong to a topic, for judges: labelled with its id, or its examples and targets. A seed that
-    is neither may be a mere hub."""
+    """The pages known to belong to a topic: labelled with its id, or its examples and targets. A seed that is neither
+    may be a mere hub."""
     named = [web.page_of(url) for url in (*topic.examples, *topic.targets)]
     pages = np.array([page for page in named if page is not None], dtype=np.int32)
     return np.union1d(web.labelled(topic.id), pages).astype(np.int32)
 
 
-# Which topics of a file are crawled for: those named, the first so many, those that a crawl can start for; and from
-# where.
-
-
 @dataclass(frozen=True, slots=True)
 class TopicChoice:
-    """A topic file and which of its topics to take."""
+    """A topic file and which of its topics to crawl for: given ids, at most `most`, only those with start pages."""
 
     file: Path
     ids: tuple[str, ...] = ()
@@ -285,8 +281,7 @@ class TopicChoice:
 
 @dataclass(frozen=True, slots=True)
 class ChosenTopics:
-    """The topics to crawl for, the others of their file, and those left out because no crawl can start for them, with
-    the reason."""
+    """The topics to crawl for, the others of their file, and the reason for each topic that was skipped."""
 
     topics: tuple[Topic, ...]
     others: tuple[Topic, ...]
@@ -294,7 +289,7 @@ class ChosenTopics:
 
 
 def choose_topics(choice: TopicChoice, starts: Starts) -> ChosenTopics:
-    """Read the file and choose."""
+    """Read the file and select topics."""
     listed = {topic.id: topic for topic in read_topics(choice.file)}
     for wanted in choice.ids:
         if wanted not in listed:
@@ -323,7 +318,7 @@ def _without_start(topics: list[Topic], starts: Starts) -> dict[str, str]:
 
 
 def parse_task(name: str) -> Task:
-    """What crawls start from, by its name."""
+    """The task of a name."""
     try:
         return Task(name)
     except ValueError:

@@ -1,7 +1,11 @@
-"""Where individuals are evaluated, in one process: the crawls of a rank function, and what they are worth.
+"""Evaluate individuals in one process: make the crawls of a rank function and compute its fitness.
 
-The web, the links that crawls are shown and the scores of pages are made once and kept for all individuals. The sums go
-from left to right, so that a fitness is the same wherever it is computed.
+The web, its visible links and the scores of pages are computed once for all individuals. Sums go from left to right, so
+that a fitness is the same on every machine.
+
+Earlier winners can take part in the first population, as many as it has room for. The topics they were searched for,
+and those of their own winners, are then not unseen. A winner with one rule has the same weights in every rule of a
+search that splits them.
 """
 
 from collections.abc import Sequence
@@ -32,7 +36,7 @@ from scenthound.strategies.rank_rules import RankRules
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What an individual is worth, and what each crawl of each topic was."""
+    """The fitness of an individual, and of each crawl of each topic."""
 
     fitness: float
     crawls: tuple[tuple[float, ...], ...]
@@ -45,13 +49,13 @@ class Evaluation:
 
 
 def _mean(values: list[float] | tuple[float, ...]) -> float:
-    # Not `sum`, which since Python 3.12 adds floats up in a way of its own.
+    # Not `sum`, which compensates rounding errors since Python 3.12.
     return reduce(add, values) / len(values)
 
 
 @dataclass(frozen=True, slots=True)
 class _Ground:
-    """All that the crawls from one start have in common."""
+    """What all crawls from one start share."""
 
     start: Start
     scores: PageScores
@@ -60,7 +64,7 @@ class _Ground:
 
 
 class Evaluator:
-    """Evaluates the rules of individuals. `planned` has the start of each topic, or one for each crawl of each."""
+    """Evaluates rules. `planned` has one start for each topic, or one for each crawl of each topic."""
 
     def __init__(self, settings: EvolutionSettings, planned: list[tuple[Topic, Start]]) -> None:
         experiment = settings.experiment
@@ -99,7 +103,7 @@ class Evaluator:
         return page_graph(self._web, self._shown)
 
     def __call__(self, rules: RankRules) -> Evaluation:
-        """Crawl for every topic as often as the settings say, and measure."""
+        """Crawl for every topic as often as the settings say, and compute the fitness."""
         n_visits = 0
         topics = []
         for grounds in self._topics:
@@ -124,7 +128,6 @@ class Evaluator:
             RankFunction.of(rules, threshold=self._settings.threshold),
             ground.start.seeds,
             ground.scores,
-            # As a simulation with random seed `number` has it.
             rng=Random(random_seed_of(replace(ground.start, seed=number))),
             page_budget=experiment.page_budget,
             links=self._shown,
@@ -134,18 +137,9 @@ class Evaluator:
         )
 
 
-# Earlier winners that take part in a search: which of them have a place, their weights, and what they had seen.
-#
-# Rules
-# - The first population has so many places; winners that come later are left out, and leave nothing behind.
-# - A winner brings what it was searched for into the result, and what its own winners brought: no such topic is
-#   unseen.
-# - A winner with one rule has the same weights in every rule of a search that splits them.
-
-
 @dataclass(frozen=True, slots=True)
 class Seeding:
-    """The winners that are taken, by their weights, and the topics that they were searched for."""
+    """The winners that take part, by their weights, and the topics that they were searched for."""
 
     winners: tuple[tuple[float, ...], ...]
     topics: tuple[str, ...]
@@ -153,7 +147,7 @@ class Seeding:
 
     @classmethod
     def of(cls, files: Sequence[Path], settings: EvolutionSettings) -> "Seeding":
-        """The rank files that a search is seeded with; each is checked, also if it is left out."""
+        """From rank files, all of which are checked, even those that there is no room for."""
         read = [(file, read_rank_file(file)) for file in files]
         weights = tuple(settings.weights_of(each.rules, printable(file)) for file, each in read)
         n_places = settings.method.population
@@ -163,7 +157,7 @@ class Seeding:
 
 
 def topics_seen(rank_file: RankFile, file: Path) -> list[str]:
-    """The topics that a search saw by its training record, be it through its winners: none, if a person wrote it."""
+    """The topics that a search saw, also through earlier winners; none for files written by hand."""
     return [topic for key in ("topics", "seeded_topics") for topic in topic_ids(rank_file.training, key, file)]
 
 
@@ -171,15 +165,15 @@ def _left_out(n_winners: int, n_places: int) -> list[str]:
     if n_winners <= n_places:
         return []
     return [
-        f"Of {n_winners:,} earlier winners the first {n_places:,} take part and {n_winners - n_places:,} are left out, "
-        "because the population has no more places; give a larger one by --search NAME:population=N."
+        f"Only the first {n_places:,} of {n_winners:,} earlier winners take part: the population is no larger. Give a "
+        "larger one with --search NAME:population=N."
     ]
 
 
 def _repeated(read: Sequence[tuple[Path, RankFile]], settings: EvolutionSettings) -> list[str]:
     n_rules = settings.rule_split.n_rules
     return [
-        f"{printable(file)} has one rule, so its weights stand in all {n_rules} rules of the search."
+        f"{printable(file)} has one rule, so all {n_rules} rules of the search get its weights."
         for file, each in read
         if len(each.rules.weights) < n_rules
     ]

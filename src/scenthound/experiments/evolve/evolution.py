@@ -1,8 +1,5 @@
-"""From files to evolved rank rules: the topics chosen, the starts drawn, the search run, the best individual compared.
-
-`settings` says what decides a search, `search_folder` what it leaves, `evaluation` how individuals are evaluated, `run`
-how they are asked for.
-"""
+"""Evolve rank rules: choose topics, draw starts, run the search, and compare the best individual with known
+strategies."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -31,12 +28,12 @@ from scenthound.strategies.evolved import choice_of
 from scenthound.strategies.rank_function import RankFunction
 from scenthound.strategies.rank_rules import RankRules
 
-#: What a result stands beside.
+#: The strategies that the result is compared with.
 COMPARED_WITH = (f"{STRATEGY}:preset=best_first", f"{STRATEGY}:preset=johnson2003")
 
 
 def unwatched(_status: EvolutionStatus) -> None:
-    """The watch of a search that nobody watches."""
+    """Ignore the progress of a search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +47,22 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Evolution:
-    """What a search came to."""
+    """A finished search."""
 
     folder: Path
     result: Path
-    topics: Path  #: a file that has them
+    topics: Path  #: the topic file
     settings: EvolutionSettings
-    pages_wanted: int  #: the page budget asked for; that of the crawls is no larger than the web
+    pages_wanted: int  #: the page budget asked for; crawls get at most the number of pages in the web
     summary: Summary
     best: Compared
     others: tuple[Compared, ...]
-    n_distinct: int  #: individuals that differ; the search asked for some of them more than once
-    n_evaluated: int  #: individuals that crawls were made for: those that differ, or all that were asked for
+    n_distinct: int  #: distinct individuals
+    n_evaluated: int  #: individuals that crawls were made for
     n_visits: int
-    n_visits_now: int  #: of this run, without those of an earlier one that it went on with
-    skipped_topics: tuple[str, ...] = ()  #: why each was left out
-    notes: tuple[str, ...] = ()  #: what became of earlier winners, where it may surprise
+    n_visits_now: int  #: of this run, without earlier ones
+    skipped_topics: tuple[str, ...] = ()  #: the reason for each
+    notes: tuple[str, ...] = ()  #: on earlier winners
 
 
 def evolve(
@@ -92,7 +89,7 @@ def evolve(
     settings = EvolutionSettings(experiment=experiment, **asdict(search))
     seeding = Seeding.of(seed_with, settings)
     settings = replace(settings, winners=seeding.winners, seeded_topics=seeding.topics)
-    settings.new_search()  # What is wrong with it, be it a library that is missing, is said before any work is done.
+    settings.new_search()  # Raises before any work is done if a library is missing.
     planned = _planned(settings, recorded)
     with SearchFolder.new(out, settings, recorded, force) as folder:
         run = EvolutionRun(settings, recorded.fingerprint, folder, watch)
@@ -138,11 +135,11 @@ def _is_finished(run: EvolutionRun) -> bool:
 
 
 def _finish(run: EvolutionRun, planned: list[tuple[Topic, Start]], workers: int | None) -> None:
-    """Search to the end, and evaluate what the best is compared with."""
+    """Run the search to its end, and evaluate the strategies that the best is compared with."""
     n_workers = min(workers or processors(), run.settings.method.population)
-    with WorkerPool(partial(Evaluator, run.settings, planned), n_workers) as crew:
-        run.finish(crew)
-        evaluated = crew.in_order([_rules_of(name) for name in COMPARED_WITH])
+    with WorkerPool(partial(Evaluator, run.settings, planned), n_workers) as pool:
+        run.finish(pool)
+        evaluated = pool.in_order([_rules_of(name) for name in COMPARED_WITH])
         run.folder.write_compared(
             {name: evaluation.fitness for name, evaluation in zip(COMPARED_WITH, evaluated, strict=True)}
         )

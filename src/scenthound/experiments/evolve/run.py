@@ -1,11 +1,11 @@
-"""A search on its way: what it asks for is evaluated by a crew of processes, noted, and told.
+"""Run a search: evaluate the individuals that it asks for in worker processes, log them, and pass them to the search.
 
 Rules
-- What the folder tells of an earlier run is not evaluated again; neither are genes that the search asks for a second
-  time, unless the settings say so.
-- The log of an earlier run is the very evaluations that the search asks for, in their order, or it is refused before
-  anything is written.
-- Evaluations are noted and told in the order of the question, so that the number of workers changes nothing.
+- What an earlier run logged is not evaluated again; neither are genes that occur again, unless `reevaluate` is set.
+- The log must have exactly the evaluations that the search asks for, in their order, or it is rejected before anything
+  is written.
+- Evaluations are logged and passed to the search in the order in which it asked, so that the number of workers changes
+  nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,22 +23,22 @@ from scenthound.processes import WorkerPool
 from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text
 from scenthound.strategies.rank_rules import RankRules
 
-#: Genes with a fraction come from linear algebra, whose last digits another machine may have otherwise.
+#: Fractional genes come from linear algebra, whose last digits may differ between machines.
 SAME_GENES = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class EvolutionStatus:
-    """How a search is doing. Visits are those of this run; what an earlier one evaluated cost nothing now."""
+    """The progress of a search. Visits are those of this run."""
 
     summary: Summary
-    n_done: int  #: of the round at hand, known ones included
+    n_done: int  #: of the current round, known ones included
     n_asked: int
     n_visits: int
 
     @property
     def n_told(self) -> int:
-        """How many individuals the search need not wait for."""
+        """Individuals whose fitness is known."""
         return self.summary.n_evaluated + self.n_done
 
     @property
@@ -50,7 +50,7 @@ Watch = Callable[[EvolutionStatus], None]
 
 
 class EvolutionRun:
-    """One run of a search, from the first question or from where an earlier run was."""
+    """One run of a search, from the beginning or from where an earlier run stopped."""
 
     def __init__(
         self,
@@ -66,9 +66,9 @@ class EvolutionRun:
         self._logged = folder.logged()
         self._n_recalled = 0  #: of those logged
         self._known: dict[Genes, Evaluation] = {}
-        self._crawled: set[tuple[int, int]] = set()  #: rounds and places that were
+        self._crawled: set[tuple[int, int]] = set()  #: by round and index
         self.search: Search = settings.new_search()
-        self.n_evaluated = 0  #: in this run, by crawls; so are the visits
+        self.n_evaluated = 0  #: in this run; so are the visits
         self.n_visits = 0
 
     @property
@@ -78,7 +78,7 @@ class EvolutionRun:
 
     @property
     def n_evaluated_in_all(self) -> int:
-        """With those of earlier runs."""
+        """Including earlier runs."""
         return len(self._logged) + self.n_evaluated
 
     @property
@@ -86,7 +86,7 @@ class EvolutionRun:
         return sum(each.evaluation.n_visits for each in self._logged) + self.n_visits
 
     def catch_up(self) -> None:
-        """Tell the search what earlier runs evaluated, as far as rounds are whole, and leave its best so far."""
+        """Replay the complete rounds of earlier runs, and write the best rules so far."""
         while not self.search.done:
             asked = self.search.ask()
             self._recall(asked)
@@ -94,25 +94,25 @@ class EvolutionRun:
                 break
             self._tell(asked)
         if self._n_recalled < len(self._logged):
-            raise self._another_way()
+            raise self._mismatch()
         if self.search.best is not None:
             self._write_best()
 
-    def finish(self, crew: WorkerPool[RankRules, Evaluation]) -> None:
+    def finish(self, pool: WorkerPool[RankRules, Evaluation]) -> None:
         """Search to the end."""
         while not self.search.done:
             asked = self.search.ask()
-            self._evaluate(asked, crew)
+            self._evaluate(asked, pool)
             self._tell(asked)
             self._write_best()
             self._report(0, 0)
 
     def _recall(self, asked: Sequence[Genes]) -> None:
-        """Learn what an earlier run noted of this round."""
+        """Take over what an earlier run logged for this round."""
         places = self._places_to_crawl(asked)
         for place, noted in zip(places, self._logged[self._n_recalled :], strict=False):
             if not self._is_asked_for(noted, place, asked[place]):
-                raise self._another_way()
+                raise self._mismatch()
             self._known[asked[place]] = noted.evaluation
             self._crawled.add((noted.round, noted.place))
             self._n_recalled += 1
@@ -125,30 +125,30 @@ class EvolutionRun:
             and list(map(len, noted.evaluation.crawls)) == crawls
         )
 
-    def _another_way(self) -> InvalidInput:
-        """What is wrong with the first line that was not recalled."""
-        reason = "the search went another way there than it goes here, maybe under another version of a library"
+    def _mismatch(self) -> InvalidInput:
+        """The error for the first logged line that does not match the search."""
+        reason = "the search took another course there than here, perhaps with another version of a library"
         return invalid_line(self.folder.log, self._n_recalled + 1, reason)
 
     def _places_to_crawl(self, asked: Sequence[Genes]) -> list[int]:
-        """Those of this round that have to be evaluated: the first of equal ones, or all of them."""
+        """The indices of this round that must be evaluated: the first of equal genes, or all of them."""
         if self.settings.reevaluate:
             return [place for place in range(len(asked)) if (len(self.search.history), place) not in self._crawled]
         return [place for place, genes in enumerate(asked) if genes not in self._known and genes not in asked[:place]]
 
-    def _evaluate(self, asked: Sequence[Genes], crew: WorkerPool[RankRules, Evaluation]) -> None:
-        """Let the crew evaluate what has to be."""
+    def _evaluate(self, asked: Sequence[Genes], pool: WorkerPool[RankRules, Evaluation]) -> None:
+        """Evaluate in worker processes what is not known."""
         places = self._places_to_crawl(asked)
         n_known = len(asked) - len(places)
         self._report(n_known, len(asked))
-        evaluated = crew.in_order(self._rules_of(asked[place]) for place in places)
+        evaluated = pool.in_order(self._rules_of(asked[place]) for place in places)
         for n_new, (place, evaluation) in enumerate(zip(places, evaluated, strict=True), 1):
             self.folder.append(Logged(len(self.search.history), place, asked[place], evaluation))
             self._known[asked[place]] = evaluation
             self._crawled.add((len(self.search.history), place))
             self.n_evaluated += 1
             self.n_visits += evaluation.n_visits
-            if n_new < len(places):  # of the last one it is told when the search knows of it
+            if n_new < len(places):  # the last one is reported when the search has received it
                 self._report(n_known + n_new, len(asked))
 
     def _tell(self, asked: Sequence[Genes]) -> None:
@@ -163,7 +163,7 @@ class EvolutionRun:
     @property
     def best(self) -> Scored:
         best = self.search.best
-        assert best is not None, "every search asks for somebody"
+        assert best is not None, "a search always asks for individuals first"
         return best
 
     def best_rules(self) -> RankRules:
@@ -173,7 +173,7 @@ class EvolutionRun:
         self.folder.write_result(rank_file_text(self._rank_file()))
 
     def _rank_file(self) -> RankFile:
-        """The best so far, with where it comes from."""
+        """The best rules so far, and where they come from."""
         return RankFile(
             rules=self.best_rules(),
             relevance_model=self.settings.experiment.relevance_models()[STRATEGY],
@@ -185,7 +185,7 @@ class EvolutionRun:
         )
 
     def _training(self) -> dict[str, object]:
-        """What was searched, in plain values; nothing of this run or of this machine."""
+        """The training record: plain values, independent of this run and this machine."""
         settings, experiment = self.settings, self.settings.experiment
         return {
             "fitness": settings.fitness,

@@ -1,11 +1,26 @@
-"""What decides a search for rank rules, and nothing else does: settings that survive JSON.
+"""The settings of a search for rank rules. They alone decide its result, and can be written as JSON.
 
 Rules
-- The crawls are those of an `Experiment`, which draws starts and trains guides as a simulation does. Crawl k of an
-  evaluation has the randomness of random seed k, the same for all individuals, so that these are compared in pairs.
-- `same_start`: all crawls start from the pages drawn with seed 0, as in the study (johnson2003 section 3); else crawl
-  k starts from those drawn with seed k.
-- An individual has a weight for each of `scores` and each rule; the other scores weigh nothing.
+- The crawls are those of an `Experiment`, which draws starts and trains relevance models as in a simulation. Crawl k of
+  an evaluation uses random seed k for all individuals, which are therefore compared in pairs.
+- `same_start`: all crawls start from the pages drawn with seed 0, as in the study (johnson2003 section 3); otherwise
+  crawl k starts from those drawn with seed k.
+- An individual has a weight for each of `scores` and each rule; other scores have weight 0.
+
+Fitness is a weighted sum of measures between 0 and 1:
+
+    harvest         good pages / page budget: the fitness of johnson2003 (section 2.1)
+    new_hosts       hosts with a good page that are not the host of any seed / page budget
+    distance        d / (d + 1), d the mean link distance of the good pages from the seeds
+    target_recall   visited targets / targets
+
+A page is good if its relevance is at least the threshold; seeds count like other pages. Pages that a crawl did not
+visit are not good (the one rule of `metrics/base.py`). The last three measures reward exploration. A distance is that
+of the shortest path, so that detours do not pay; alone it rewards a single good page far away, so combine it with
+another: `0.7*harvest + 0.3*distance`. Targets are held out: no relevance model was trained on them.
+
+Rules can be split: `distance:2,4` has three rules, for URLs up to 2 links from the seeds, up to 4, and more.
+`phase:1000` has two, for ranks computed before page 1,000 of a crawl, and after.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,35 +40,22 @@ from scenthound.model import IntArray, Topic
 from scenthound.simulator.web import Crawl
 from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules, SplitBy, SumReader
 
-# How good a crawl is for a search: measures between 0 and 1, and weighted sums of them, that print as they parse.
-#
-# harvest         good pages / page budget: the fitness of johnson2003 (section 2.1)
-# new_hosts       hosts with a good page that are not the host of any seed / page budget
-# distance        d / (d + 1), d the mean link distance of the good pages from the seeds (`metrics/link_distance`)
-# target_recall   targets of the start that were visited / targets
-#
-# A page is good if the guide's relevance is at least the threshold; seeds are pages like others. Pages that a crawl
-# did not get are not good, and they count in every page budget (the one rule of `metrics/base`). The last three
-# reward exploration. A distance is the shortest way there is and not the way that a crawl went, so that detours do
-# not pay; but alone it rewards a single good page far away, and should stand beside another: `0.7*harvest +
-# 0.3*distance`. Targets are held out: no guide learnt from them.
-
 #: The fitness of the study.
 DEFAULT_FITNESS = "harvest"
-#: A weight that is larger is a slip of the finger.
+#: Larger weights are typing errors.
 MAX_WEIGHT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What the crawls from one start are measured by. Arrays are by page of the recorded web."""
+    """What fitness needs to know of one start. Arrays are by page of the recorded web."""
 
     page_budget: int
     threshold: float
     host: IntArray
     seeds: tuple[int, ...]
     targets: tuple[int, ...]
-    distance: IntArray  #: from the seeds; empty unless it is asked for
+    distance: IntArray  #: from the seeds; empty unless fitness uses it
 
     def good_pages(self, crawl: Crawl) -> IntArray:
         return crawl.pages[crawl.relevance >= self.threshold]
@@ -114,24 +116,19 @@ def parse_fitness(text: str) -> Fitness:
     for measure, weight in weights.items():
         if not 0 < weight <= MAX_WEIGHT:
             raise InvalidParameter(
-                f"Fitness {printable(text, 80)!r}: the weight {weight:g} of {measure} has to be more than 0 and at "
+                f"Fitness {printable(text, 80)!r}: the weight {weight:g} of {measure} must be more than 0 and at "
                 f"most {MAX_WEIGHT:,}."
             )
     return Fitness(tuple((weight, measure) for measure, weight in weights.items()))
 
 
-# How the rules of an individual share out URLs: `nothing`, `distance:2,4` or `phase:1000`; prints as it parses.
-#
-# `distance:2,4` has three rules: for URLs up to 2 links from the seeds, up to 4, and beyond. `phase:1000` has two:
-# for ranks renewed before page 1,000 of a crawl, and from there on.
-
-#: More rules than this would need more crawls than any search has.
+#: More rules would need more crawls than any search makes.
 MAX_RULES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class RuleSplit:
-    """By what URLs are shared out, and where each rule but the last ends."""
+    """The property that splits URLs among rules, and the upper bound of each rule but the last."""
 
     by: SplitBy = "nothing"
     bounds: tuple[int, ...] = ()
@@ -170,13 +167,13 @@ def _bound(bound: str, text: str) -> int:
 
 
 DEFAULT_SEARCH = "johnson2003"
-#: Of the study: the mean of three crawls of 10,000 pages, drawn from a current list.
+#: As in the study: the mean of three crawls of 10,000 pages in roulette mode.
 DEFAULT_CRAWLS = 3
 DEFAULT_PAGES = 10_000
 DEFAULT_MODE = "roulette"
-#: What the crawls are planned as; every individual has its guide.
+#: The strategy of all individuals.
 STRATEGY = "rank_function"
-#: Names for whole sets of scores.
+#: Named sets of scores.
 SCORE_SETS: Mapping[str, tuple[str, ...]] = {"nine": STUDY_SCORES, "all": SCORE_NAMES}
 
 
@@ -235,7 +232,7 @@ class EvolutionSettings(SearchSettings):
         return parse_split(self.split)
 
     def new_search(self) -> Search:
-        """The search, before its first question."""
+        """A new search."""
         n_rules = self.rule_split.n_rules
         return self.method.search(len(self.scores) * n_rules, seed=self.seed, seeds=self.winners, n_rules=n_rules)
 
@@ -249,7 +246,7 @@ class EvolutionSettings(SearchSettings):
         return RankRules(weighed, split.by, split.bounds)
 
     def weights_of(self, rules: RankRules, owner: str) -> tuple[float, ...]:
-        """The weights of rules from elsewhere as those of an individual. One rule stands for all of them."""
+        """The weights of other rules as those of an individual. A single rule is used for all rules of the search."""
         left_out = [name for name in SCORE_NAMES if rules.weighs(name) and name not in self.scores]
         if left_out:
             raise InvalidParameter(
@@ -258,14 +255,14 @@ class EvolutionSettings(SearchSettings):
         given = RuleSplit(rules.split_by, rules.bounds)
         if given.n_rules > 1 and given != self.rule_split:
             raise InvalidParameter(
-                f"{owner} has rules split by {given}, and this search by {self.split}, so that they would be for other "
-                f"URLs: give --split {given}, or leave it out."
+                f"{owner} has rules split by {given}, but this search splits by {self.split}: give --split {given}, or "
+                "leave the file out."
             )
         rows = rules.weights * self.rule_split.n_rules if given.n_rules == 1 else rules.weights
         return tuple(row[SCORE_NAMES.index(name)] for row in rows for name in self.scores)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values that `from_json` makes the same settings of, given the same topics."""
+        """Plain values, from which `from_json` restores the settings, given the same topics."""
         crawls = asdict(self.experiment)
         crawls["topics"] = [topic.id for topic in self.experiment.topics]
         del crawls["other_topics"], crawls["strategies"], crawls["repeats"]
@@ -276,7 +273,7 @@ class EvolutionSettings(SearchSettings):
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any], topics: Iterable[Topic], web: Path) -> "EvolutionSettings":
-        """`web` is where the recorded web is now."""
+        """`web` is the current path of the recorded web."""
         try:
             own = dict(values)
             crawls = with_new_names(own.pop("crawls_of"))
@@ -298,7 +295,7 @@ class EvolutionSettings(SearchSettings):
             own["seeded_topics"] = tuple(own["seeded_topics"])
             return cls(experiment=experiment, **own)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidInput(f"The settings of the search cannot be read ({error}): begin a new one.") from None
+            raise InvalidInput(f"The settings of the search cannot be read ({error}): start a new one.") from None
 
 
 def parse_scores(text: str) -> tuple[str, ...]:
@@ -313,5 +310,5 @@ def _in_order(scores: Sequence[str]) -> tuple[str, ...]:
         if name not in SCORE_NAMES:
             raise UnknownName.among("score of the rank function", name, (*SCORE_NAMES, *SCORE_SETS))
     if not scores:
-        raise InvalidParameter("No score is named for a search to weigh; --scores nine has those of the study.")
+        raise InvalidParameter("No score is given; --scores nine are those of the study.")
     return tuple(name for name in SCORE_NAMES if name in scores)
