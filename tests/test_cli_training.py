@@ -63,7 +63,7 @@ def test_what_trains_may_be_named(simulate, tmp_path):
     assert code == 0, err
     assert [start["training"] for start in starts(tmp_path)] == [[]]
     code, _, err = simulate(*from_folder, "--force")
-    assert (code, "name one by --topic" in err) == (2, True)
+    assert (code, "choose one with --topic" in err) == (2, True)
 
 
 WRONG_USE = {

@@ -78,7 +78,7 @@ def test_a_winner_whose_rules_are_split_otherwise_is_refused(topical, tmp_path, 
     with pytest.raises(InvalidParameter) as refused:
         small_search(*topical, tmp_path / "search", seed_with=[file], split=split, **TINY)
     its = f"{own[0]}:{own[1][0]}"
-    assert f"{file} has rules split by {its}, and this search by {split}" in str(refused.value)
+    assert f"{file} has rules split by {its}, but this search splits by {split}" in str(refused.value)
     assert f"give --split {its}" in str(refused.value)
     assert not (tmp_path / "search").exists()
 

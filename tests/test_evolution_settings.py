@@ -59,7 +59,7 @@ def test_a_winner_that_weighs_what_the_search_does_not_is_refused():
 def test_a_winner_whose_rules_are_split_otherwise_is_refused():
     settings = EvolutionSettings(experiment=EXPERIMENT, split="distance:1,2")
     with pytest.raises(
-        InvalidParameter, match=r"two\.toml has rules split by distance:1, and this search by distance:1,2"
+        InvalidParameter, match=r"two\.toml has rules split by distance:1, but this search splits by distance:1,2"
     ):
         settings.weights_of(RankRules((row(hub=1), row(hub=1)), "distance", (1,)), "two.toml")
 
@@ -116,7 +116,7 @@ def test_settings_that_are_damaged_are_refused(damage):
         ({"n_crawls": 0}, "crawls is 0"),
         ({"threshold": 1.0}, "threshold is 1.0"),
         ({"threshold": float("nan")}, "threshold is nan"),
-        ({"scores": ()}, "No score is named"),
+        ({"scores": ()}, "No score is given"),
         ({"search": "chc:population=1"}, "population=1"),
     ],
 )

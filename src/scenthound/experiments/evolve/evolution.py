@@ -124,8 +124,8 @@ def _planned(settings: EvolutionSettings, web: RecordedWeb) -> list[tuple[Topic,
         for topic, start in planned:
             if not start.targets:
                 raise InvalidTopic(
-                    f"Topic {topic.id!r} has no target left to find, so target_recall says nothing of its crawls: "
-                    "give it more examples, or use fewer start pages."
+                    f"Topic {topic.id!r} has no target left, so target_recall is undefined: give it more examples, or "
+                    "use fewer start pages."
                 )
     return planned
 
