@@ -128,4 +128,4 @@ def test_wrong_use_costs_one_line(comparing, scenthound, place):
         assert told in err
         assert len(err.strip().splitlines()) == 1
     code, _, err = comparing("--topic", "balloon", "--sweep", "depth=1,2", strategies=())
-    assert "These have depth: fish_search, shark_search." in err
+    assert "Strategies with depth: fish_search, shark_search." in err

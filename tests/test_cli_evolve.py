@@ -135,7 +135,7 @@ def test_a_search_needs_a_web_topics_and_a_folder(scenthound):
 def test_a_folder_that_exists_is_kept_unless_told_otherwise(evolving):
     assert evolving()[0] == 0
     code, _, err = evolving()
-    assert (code, "exists already" in err) == (2, True)
+    assert (code, "has a search already" in err) == (2, True)
     assert 0 < err.index("--resume ") < err.index("--force")
     assert evolving("--force")[0] == 0
 
@@ -318,7 +318,7 @@ def test_a_log_that_is_damaged_is_refused_with_what_mends_it(evolving, scenthoun
     log.write_text("".join(lines))
     code, out, err = scenthound("evolve", "--resume", tmp_path / "search")
     assert (code, out) == (2, "")
-    assert f"{log}, line 2: damaged, fitness has what is no finite number from 0 on; delete this line" in err
+    assert f"{log}, line 2: corrupt, fitness has a value that is not a finite non-negative number. Delete this line" in err
     assert "go on with" not in err
     log.write_text(lines[0])
     assert scenthound("evolve", "--resume", tmp_path / "search", "--workers", 1)[0] == 0
@@ -381,7 +381,7 @@ def test_the_guide_names_options_searches_measures_and_files_that_exist(scenthou
 def test_the_example_of_the_guide_runs(place, tmp_path, monkeypatch, capsys):
     (script,) = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
     small = script.replace("population=10,generations=5", "population=2,generations=1").replace("=200,", "=20,")
-    (tmp_path / "example.py").write_text(small.replace("page_budget", "relevance='cosine', workers=1, page_budget"))
+    (tmp_path / "example.py").write_text(small.replace("page_budget", "relevance='cosine', page_budget"))
     for name in ("web", "topics.jsonl"):
         (tmp_path / name).symlink_to(place / name)
     monkeypatch.chdir(tmp_path)

@@ -144,7 +144,7 @@ def test_who_cannot_crawl_for_the_topic_is_left_out_unless_it_was_named(compare,
 def test_no_crawl_takes_more_than_half_of_the_web(compare):
     done = compare(replace(SMALL, page_budget=1000, repeats=1))
     assert done.experiment.page_budget == 120
-    assert any("crawls have 120 pages, half of the web, and not 1,000" in note for note in done.notes)
+    assert any("the page budget is 120, half of the web, instead of 1,000" in note for note in done.notes)
 
 
 def test_too_few_starts_and_one_start_are_told(compare):

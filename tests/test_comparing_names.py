@@ -188,4 +188,4 @@ def test_a_topic_that_is_left_out_is_named_without_control_characters(named, tmp
     choice = TopicChoice(tmp_path / "two.jsonl", ("told", CONTROLS))
     done = compare_strategies(*settings.on(Path(web), choice), tmp_path / "crawls", workers=1)
     assert all(note.isprintable() for note in done.notes)
-    assert any(r"left out: two\nlines" in note for note in done.notes)
+    assert any(r"skipped: two\nlines" in note for note in done.notes)
