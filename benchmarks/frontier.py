@@ -1,8 +1,7 @@
-"""The frontier of a live crawl: memory per URL at ten million, the time of updates and takes as it grows, and that of a
-polite driver's questions while most hosts rest.
+"""The frontier of a live crawl: memory per URL at ten million, time of updates and pops by size, and time of a polite
+driver's requests while most hosts are waiting.
 
-Times are CPU time of this process. The usual recipe, a heap of tuples and a dictionary in which entries that were
-changed are passed over when they come up, is measured beside it.
+Times are CPU times. The usual recipe, a heap of tuples and a dictionary with lazy deletion, is measured for comparison.
 """
 
 import gc
@@ -40,25 +39,25 @@ CHUNK = 100_000
 SMALL_CHUNK = 1000
 PAGES_PER_HOST = 50
 LINKS_PER_VISIT = 50
-#: How often each waiting page has been found again, on average, when the measurement begins.
+#: How often each queued page was pushed again, on average, before the measurement.
 TIMES_FOUND = 4
-#: The links of a round of visits are made before it is timed, and fit the cache as those of a page just parsed do.
+#: The links of a round of visits are generated before it is timed, and fit the cache like those of a parsed page.
 VISITS_PER_ROUND = 50
 N_ROUNDS = 200
-N_TAKES = 2000
-N_RESTING = 1000
+N_POPS = 2000
+N_WAITING = 1000
 SALT = 1
-#: How many hosts there are, how many of them rest, and the milliseconds that a question may take.
-CROWDS = (1_000, 980, 1), (20_000, 19_500, 10)
-PAGES_PER_QUESTION = 20
-N_QUESTIONS = 200
+#: (hosts, waiting hosts, maximum milliseconds of a request)
+SCENARIOS = (1_000, 980, 1), (20_000, 19_500, 10)
+PAGES_PER_REQUEST = 20
+N_REQUESTS = 200
 
 Batch = tuple[IntArray, IntArray, FloatArray]
 Measured: TypeAlias = "CompiledFrontier | PlainFrontier | HeapqAndDict"
 
 
 class HeapqAndDict:
-    """The usual recipe; hosts are not looked at."""
+    """The usual recipe, without hosts."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int]] = []
@@ -67,7 +66,7 @@ class HeapqAndDict:
     def push_sum(self, pages: IntArray, _hosts: IntArray, amounts: FloatArray) -> None:
         score_of, heap = self._score_of, self._heap
         for page, amount in zip(pages.tolist(), amounts.tolist(), strict=True):
-            # heapq keeps the smallest first, so scores are kept negative.
+            # heapq keeps the smallest first, so scores are negated.
             score_of[page] = score = score_of.get(page, 0.0) - amount
             heappush(heap, (score, page))
         if len(heap) > 2 * len(score_of):
@@ -88,18 +87,18 @@ def main() -> None:
     if find_spec("numba") is None:
         print("  skipped: needs numba (pip install 'scenthound[fast]')")
         return
-    # In a process of its own, so that all memory it has grown by is that of the table and the frontier.
+    # In a separate process, whose memory grows by the table and the frontier only.
     child = get_context("spawn").Process(target=_memory)
     child.start()
     child.join()
     if child.exitcode:
         raise SystemExit(child.exitcode)
     _times()
-    _questions()
+    _requests()
 
 
 def _memory() -> None:
-    """Fill a URL table and a frontier as a crawl does."""
+    """Fill a URL table and a frontier like a crawl."""
     urls, table, frontier = MadeUpUrls(LARGE // PAGES_PER_HOST), UrlTable(), _compiled_frontier()
     rng = np.random.default_rng(1)
     n_characters, table_ns, frontier_ns = 0, 0, 0
@@ -128,29 +127,29 @@ def _resident_bytes() -> int:
 
 
 def _compiled_frontier() -> "CompiledFrontier":
-    """An empty frontier; what it needs is compiled, or loaded, before anything is measured."""
+    """An empty frontier; its code is compiled or loaded before anything is measured."""
     from scenthound.frontier.compiled_frontier import CompiledFrontier
 
-    used = CompiledFrontier(SALT)
-    used.push_sum(*_links(np.random.default_rng(0), np.arange(10, dtype=np.int32), LINKS_PER_VISIT))
-    used.pop(1)
-    used.pop(3, lambda host: host % 2 == 1)
-    used.pop(1)
+    warm_up = CompiledFrontier(SALT)
+    warm_up.push_sum(*_links(np.random.default_rng(0), np.arange(10, dtype=np.int32), LINKS_PER_VISIT))
+    warm_up.pop(1)
+    warm_up.pop(3, lambda host: host % 2 == 1)
+    warm_up.pop(1)
     return CompiledFrontier(SALT)
 
 
 def _times() -> None:
-    print(f"  ns per amount added to a random waiting page: {LINKS_PER_VISIT} links a visit / {CHUNK:,} at a time;")
-    print(f"  takes: mean of the first {N_TAKES:,}, which also put in order what was never asked for before")
+    print(f"  ns per amount added to a random queued page: {LINKS_PER_VISIT} links a visit / {CHUNK:,} at a time;")
+    print(f"  pops: mean of the first {N_POPS:,}, which also restructure the heaps")
     small, large = (_measure("compiled", _compiled_frontier(), n) for n in (SMALL, LARGE))
     print(f"  compiled: {large / small:.2f} times the time at {LARGE:,} pages as at {SMALL:,} (to be at most 2)")
     _measure("plain", PlainFrontier(lambda: SALT), SMALL)
     small, middle = (_measure("heapq + dict", HeapqAndDict(), n) for n in (SMALL, MIDDLE))
-    print(f"  heapq + dict: {middle / small:.2f} times at {MIDDLE:,} (to fill it with ten million would take minutes)")
+    print(f"  heapq + dict: {middle / small:.2f} times at {MIDDLE:,} (filling it with ten million takes minutes)")
 
 
 def _measure(name: str, frontier: Measured, n: int) -> float:
-    """Fill a frontier, time its updates and takes, and answer with the nanoseconds per update in visits."""
+    """Fill a frontier, time its updates and pops, and return the nanoseconds per update in visits."""
     rng = np.random.default_rng(2)
     host_of = uneven_hosts(rng, n // PAGES_PER_HOST, n)
     for start in range(0, n, CHUNK):
@@ -161,10 +160,10 @@ def _measure(name: str, frontier: Measured, n: int) -> float:
         _update_ns(frontier, [_links(rng, host_of, LINKS_PER_VISIT) for _ in range(VISITS_PER_ROUND)])
         for _ in range(N_ROUNDS)
     ]
-    # The last of the bulk updates, because they meet the frontier as those of visits do.
+    # The last of the bulk updates, because they find the frontier in the same state as those of visits.
     print(f"  {name:12} {n:10,} pages: {median(visit_ns):6,.0f} / {median(bulk_ns[-5:]):6,.0f}", end="")
-    print(f", take(1): {_take_us(lambda: frontier.pop(1)):.1f} us", end="", flush=True)
-    print("" if isinstance(frontier, HeapqAndDict) else _while_hosts_rest(frontier), flush=True)
+    print(f", pop(1): {_pop_us(lambda: frontier.pop(1)):.1f} us", end="", flush=True)
+    print("" if isinstance(frontier, HeapqAndDict) else _while_hosts_wait(frontier), flush=True)
     return median(visit_ns)
 
 
@@ -180,67 +179,67 @@ def _update_ns(frontier: Measured, visits: list[Batch]) -> float:
     return (process_time_ns() - started_ns) / sum(len(pages) for pages, _, _ in visits)
 
 
-def _take_us(take: Callable[[], object]) -> float:
+def _pop_us(pop: Callable[[], object]) -> float:
     started_ns = process_time_ns()
-    for _ in range(N_TAKES):
-        take()
-    return (process_time_ns() - started_ns) / N_TAKES / 1000
+    for _ in range(N_POPS):
+        pop()
+    return (process_time_ns() - started_ns) / N_POPS / 1000
 
 
-def _while_hosts_rest(frontier: "CompiledFrontier | PlainFrontier") -> str:
-    resting: set[int] = set()
+def _while_hosts_wait(frontier: "CompiledFrontier | PlainFrontier") -> str:
+    waiting: set[int] = set()
 
-    def first_asked_rest(host: int) -> bool:
-        if len(resting) == N_RESTING:
+    def first_checked_wait(host: int) -> bool:
+        if len(waiting) == N_WAITING:
             return True
-        resting.add(host)
+        waiting.add(host)
         return False
 
-    frontier.pop(1, first_asked_rest)
-    us = _take_us(lambda: frontier.pop(1, lambda host: host not in resting))
-    return f", while {len(resting):,} better hosts rest: {us:.0f} us"
+    frontier.pop(1, first_checked_wait)
+    us = _pop_us(lambda: frontier.pop(1, lambda host: host not in waiting))
+    return f", while {len(waiting):,} better hosts wait: {us:.0f} us"
 
 
-def _questions() -> None:
-    print(f"  CPU ms for best_first to answer ask({PAGES_PER_QUESTION}) with {SMALL:,} pages waiting:")
-    for n_hosts, n_resting, most_ms in CROWDS:
+def _requests() -> None:
+    print(f"  CPU ms of best_first for ask({PAGES_PER_REQUEST}) with {SMALL:,} queued pages:")
+    for n_hosts, n_waiting, most_ms in SCENARIOS:
         with patch.object(unbounded, "LARGE", LARGE), patch.object(jit, "is_loaded", lambda: False):
-            plain_ms = _question_ms(n_hosts, n_resting)
-        compiled_ms = _question_ms(n_hosts, n_resting)
-        print(f"  {n_resting:6,} of {n_hosts:6,} hosts rest: ", end="")
+            plain_ms = _request_ms(n_hosts, n_waiting)
+        compiled_ms = _request_ms(n_hosts, n_waiting)
+        print(f"  {n_waiting:6,} of {n_hosts:6,} hosts waiting: ", end="")
         print(f"plain {plain_ms:.2f}, compiled {compiled_ms:.2f} (to be at most {most_ms})", flush=True)
 
 
-def _question_ms(n_hosts: int, n_resting: int) -> float:
-    """The CPU time of a question. Hosts that were asked rest until as many others as may rest were asked after them;
-    between two questions the strategy is told of the pages it asked for, with links that change scores."""
+def _request_ms(n_hosts: int, n_waiting: int) -> float:
+    """The CPU time of a request. A host waits until `n_waiting` others were used after it; between two requests the
+    strategy receives the visits, with links that change scores."""
     rng = np.random.default_rng(3)
     host_of = rng.integers(0, n_hosts, SMALL, np.int32)
     strategy = _best_first_with(host_of, rng)
-    resting = deque(rng.permutation(n_hosts)[:n_resting].tolist(), maxlen=n_resting)
+    waiting = deque(rng.permutation(n_hosts)[:n_waiting].tolist(), maxlen=n_waiting)
     ns: list[int] = []
-    for _ in range(N_QUESTIONS):
-        ready = _none_of(set(resting))
+    for _ in range(N_REQUESTS):
+        ready = _none_of(set(waiting))
         started_ns = process_time_ns()
-        pages = strategy.ask(PAGES_PER_QUESTION, ready)
+        pages = strategy.ask(PAGES_PER_REQUEST, ready)
         ns.append(process_time_ns() - started_ns)
-        resting.extend(host_of[pages].tolist())
+        waiting.extend(host_of[pages].tolist())
         for page in pages:
             strategy.tell(_visit(page, host_of, rng))
     return median(ns) / 1e6
 
 
-def _none_of(resting: set[int]) -> Ready:
-    return lambda host: host not in resting
+def _none_of(waiting: set[int]) -> Ready:
+    return lambda host: host not in waiting
 
 
 def _best_first_with(host_of: IntArray, rng: np.random.Generator) -> BestFirst:
-    """A strategy in the midst of its crawl, with all these pages waiting."""
+    """A strategy in the middle of a crawl, with all these pages queued."""
     frontier = PlainFrontier(lambda: SALT)
     frontier.push_max(np.arange(len(host_of), dtype=np.int32), host_of, rng.random(len(host_of)))
     strategy = BestFirst(buffer=None)
     state = {"frontier": frontier.state(), "round": [], "rng": Random(SALT).getstate()}
-    # It asks nothing of the web it has seen.
+    # It does not use the web it has seen.
     strategy.restore(state, Mock(spec=SeenWeb))
     return strategy
 

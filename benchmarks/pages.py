@@ -1,4 +1,4 @@
-"""What a page costs: words, links and contexts, part by part, and its links in a table. CPU time, on real pages."""
+"""CPU time of parsing real pages, part by part, and of adding their links to a URL table."""
 
 import itertools
 import re
@@ -27,13 +27,13 @@ from scenthound.web.html import read_html, read_marked
 from scenthound.web.parse import MAX_LINKS, context_bounds, parse_html
 from scenthound.web.urls import resolve_all
 
-#: What the time of a page of this many words would be is printed too, to compare with other collections.
-WORDS_OF_A_USUAL_PAGE = 1_400
+#: The time is also extrapolated to a page of this many words, for comparison with other collections.
+WORDS_OF_A_TYPICAL_PAGE = 1_400
 _PAGES_MEASURED = 400
 _ROUNDS = 5
-#: Pages of a usual length, whose parts are measured.
-_USUAL_CHARACTERS = range(12_000, 40_000)
-#: Collections, and what they call a page that is no index.
+#: Pages of typical length, whose parts are measured.
+_TYPICAL_CHARACTERS = range(12_000, 40_000)
+#: Collections, and their kind of pages that are no indexes.
 _COLLECTIONS = {"wpschools": "article", "mdn": "article", "debdocs": "html", "nlab": "article"}
 _HOSTS, _KNOWN, _VISITS = 300, 20_000, 2_000
 
@@ -41,7 +41,7 @@ Item = TypeVar("Item")
 
 
 def main() -> None:
-    """Print microseconds per page, cold and warm, beside a plain baseline of the same run."""
+    """Print microseconds per page, cold and warm, with a plain baseline of the same run."""
     folder = collection("wpschools")
     if folder is None:
         return
@@ -52,26 +52,26 @@ def main() -> None:
     print(f"  {len(pages)} pages of wpschools, {words_per_page:,.0f} words on average; CPU microseconds per page")
     _print_words(texts, words_per_page)
     _print_parsing(pages)
-    _print_parts([page for page in pages if len(page[0]) in _USUAL_CHARACTERS])
+    _print_parts([page for page in pages if len(page[0]) in _TYPICAL_CHARACTERS])
     if find_spec("numba") is not None:
-        _print_ordinary()
+        _print_paths()
     _print_links()
 
 
 def _print_words(texts: list[str], words_per_page: float) -> None:
     fresh, seen = WordScanner(), _PlainVocabulary()
     cold, plain_cold = _once(fresh.scan, texts), _once(seen.scan, texts)
-    # In turn, so that both meet the same weather.
+    # Alternating, so that both run under the same load.
     rounds = [(_once(fresh.scan, texts), _once(seen.scan, texts)) for _ in range(_ROUNDS)]
     warm, plain_warm = (min(times) for times in zip(*rounds, strict=True))
-    usual = warm * WORDS_OF_A_USUAL_PAGE / words_per_page
+    typical = warm * WORDS_OF_A_TYPICAL_PAGE / words_per_page
     print(
         f"  words and stems, new vocabulary    {cold:7.0f}   plain {plain_cold:7.0f}   {plain_cold / cold:4.1f} times"
     )
     print(
         f"  words and stems, known vocabulary  {warm:7.0f}   plain {plain_warm:7.0f}   {plain_warm / warm:4.1f} times"
     )
-    print(f"  the same for {WORDS_OF_A_USUAL_PAGE:,} words             {usual:7.0f}")
+    print(f"  the same for {WORDS_OF_A_TYPICAL_PAGE:,} words             {typical:7.0f}")
 
 
 def _print_parsing(pages: list[tuple[str, str]]) -> None:
@@ -83,7 +83,7 @@ def _print_parsing(pages: list[tuple[str, str]]) -> None:
 
 
 def _print_parts(pages: list[tuple[str, str]]) -> None:
-    """What the parts of a page that is read from bytes cost, each apart from the others."""
+    """The time of each part of parsing a page from bytes."""
     scanner = WordScanner()
     parsed = [parse_html(*page, scanner) for page in pages]
     contents = [read_html(html, MAX_LINKS) for html, _url in pages]
@@ -102,15 +102,15 @@ def _print_parts(pages: list[tuple[str, str]]) -> None:
     words = statistics.fmean(len(page.words) for page in parsed)
     links = statistics.fmean(len(page.link_urls) for page in parsed)
     print(f"  {len(pages)} pages of {characters:,.0f} characters, {words:,.0f} words and {links:.0f} links on average")
-    for way, much in (("numpy", sys.maxsize), ("compiled", -1)):
-        word_lookup.COMPILE_CHARACTERS = much
+    for implementation, compile_characters in (("numpy", sys.maxsize), ("compiled", -1)):
+        word_lookup.COMPILE_CHARACTERS = compile_characters
         rounds = [[_once(work, range(len(pages))) for _name, work in parts] for _ in range(_ROUNDS)]
         for (name, _work), *times in zip(parts, *rounds, strict=True):
-            print(f"  {way:8}  {name:30}  {min(times):7.0f}")
+            print(f"  {implementation:8}  {name:30}  {min(times):7.0f}")
 
 
-def _print_ordinary() -> None:
-    """How many pages of each collection compiled code reads, and what these cost: bytes to words and references."""
+def _print_paths() -> None:
+    """How many pages of each collection the compiled path supports, and their time: bytes to words and references."""
     from scenthound.web.compiled_pages import read_compiled
 
     word_lookup.COMPILE_CHARACTERS = -1
@@ -120,14 +120,14 @@ def _print_ordinary() -> None:
         if folder is None:
             continue
         bodies = [html.encode() for html, _url in _load(min(folder.glob("pages*.jsonl.zst")), kind)]
-        ordinary = [body for body in bodies if read_compiled(body, "utf-8", scanner, MAX_LINKS) is not None]
-        print(f"  {name:10} {len(ordinary)} of {len(bodies)} pages are ordinary", end="")
-        for way, work in (
-            ("by the library", lambda body: _read_by_library(body, scanner)),
-            ("compiled", lambda body: read_compiled(body, "utf-8", scanner, MAX_LINKS)),
+        supported = [body for body in bodies if read_compiled(body, "utf-8", scanner, MAX_LINKS) is not None]
+        print(f"  {name:10} {len(supported)} of {len(bodies)} pages are supported", end="")
+        for path, work in (
+            ("library path", lambda body: _read_by_library(body, scanner)),
+            ("compiled path", lambda body: read_compiled(body, "utf-8", scanner, MAX_LINKS)),
         ):
-            if ordinary:
-                print(f"   {way} {min(_once(work, ordinary) for _ in range(_ROUNDS)):5.0f}", end="")
+            if supported:
+                print(f"   {path} {min(_once(work, supported) for _ in range(_ROUNDS)):5.0f}", end="")
         print()
 
 
@@ -137,7 +137,7 @@ def _read_by_library(body: bytes, scanner: WordScanner) -> None:
 
 
 def _print_links() -> None:
-    """Links of visits in a crawl of some hosts: 50 that are known and 3 that are new."""
+    """Links of visits in a crawl of some hosts: 50 known and 3 new ones."""
     known, new = (list(itertools.chain.from_iterable(MadeUpUrls(_HOSTS).chunks(n, n))) for n in (_KNOWN, 3 * _VISITS))
     rng = np.random.default_rng(3)
     table = UrlTable()

@@ -1,4 +1,4 @@
-"""How tests fetch: with limits that fit, waiting for the answer, from the hostile site or from any address."""
+"""Helpers that fetch with short limits, from the hostile site or from any address."""
 
 import asyncio
 from dataclasses import replace
@@ -43,9 +43,9 @@ def fetcher_for(site: HostileSite, limits: FetchLimits = PATIENT) -> CurlFetcher
 
 
 async def fetched(fetcher: CurlFetcher, request: Request) -> Response | NotFetched:
-    answer: asyncio.Future[Response | NotFetched] = asyncio.get_running_loop().create_future()
-    fetcher.start(request, answer.set_result)
-    return await asyncio.wait_for(answer, WAIT_S)
+    result: asyncio.Future[Response | NotFetched] = asyncio.get_running_loop().create_future()
+    fetcher.start(request, result.set_result)
+    return await asyncio.wait_for(result, WAIT_S)
 
 
 def resolver_for(site: HostileSite, host: str) -> SystemResolver:
@@ -56,10 +56,10 @@ def resolver_for(site: HostileSite, host: str) -> SystemResolver:
 
 async def resolved(site: HostileSite, url: str) -> Resolved | NotFetched:
     resolver = resolver_for(site, host_of(url))
-    answer: asyncio.Future[Resolved | NotFetched] = asyncio.get_running_loop().create_future()
-    resolver.start(host_of(url), answer.set_result)
+    result: asyncio.Future[Resolved | NotFetched] = asyncio.get_running_loop().create_future()
+    resolver.start(host_of(url), result.set_result)
     try:
-        return await asyncio.wait_for(answer, WAIT_S)
+        return await asyncio.wait_for(result, WAIT_S)
     finally:
         resolver.close()
 

@@ -26,7 +26,7 @@ _EXPIRED = ("20200101000000Z", "20200102000000Z")
 
 @dataclass(frozen=True, slots=True)
 class Certificates:
-    """Files in PEM: who vouches for the others, and for each kind the certificate with its key."""
+    """PEM files: the certificate authority, and a certificate with its key of each kind."""
 
     authority: Path
     good: Path

@@ -1,4 +1,4 @@
-"""A small server on the test's own loop that keeps connections open and remembers what it was asked, and its use."""
+"""A small server on the loop of the test that keeps connections open and records requests."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -16,10 +16,10 @@ ADDRESS = "127.0.0.1"
 
 @dataclass(slots=True)
 class PageServer:
-    """`answer` makes the bytes of an answer from a path; None closes the connection instead."""
+    """`respond` returns the bytes of the response for a path; None closes the connection."""
 
-    answer: Callable[[str], bytes | None]
-    closes: bool = False  #: the connection after each answer
+    respond: Callable[[str], bytes | None]
+    closes: bool = False  #: the connection after each response
     port: int = 0
     heads: list[str] = field(default_factory=list)
     connections: list[asyncio.StreamWriter] = field(default_factory=list)
@@ -33,10 +33,10 @@ class PageServer:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
                 self.heads.append(head)
-                answer = self.answer(head.split(" ")[1])
-                if answer is None:
+                data = self.respond(head.split(" ")[1])
+                if data is None:
                     break
-                writer.write(answer)
+                writer.write(data)
                 await writer.drain()
                 if self.closes:
                     break
@@ -45,9 +45,9 @@ class PageServer:
 
 @asynccontextmanager
 async def page_server(
-    answer: Callable[[str], bytes | None] = lambda path: response_bytes(), *, closes: bool = False
+    respond: Callable[[str], bytes | None] = lambda path: response_bytes(), *, closes: bool = False
 ) -> AsyncIterator[PageServer]:
-    site = PageServer(answer, closes)
+    site = PageServer(respond, closes)
     server = await asyncio.start_server(site.serve, ADDRESS, 0, backlog=1_000)
     site.port = server.sockets[0].getsockname()[1]
     try:
@@ -62,7 +62,7 @@ async def page_server(
 
 def with_server(
     use: Callable[[CurlFetcher, PageServer], Awaitable[None]],
-    answer: Callable[[str], bytes | None] = lambda path: response_bytes(),
+    respond: Callable[[str], bytes | None] = lambda path: response_bytes(),
     limits: FetchLimits = PATIENT,
     *,
     closes: bool = False,
@@ -70,29 +70,29 @@ def with_server(
     """Use a fetcher and a server on a `SkippingLoop`; what goes wrong in callbacks is an error, too."""
 
     async def run() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context))
-        async with page_server(answer, closes=closes) as server:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: errors.append(context))
+        async with page_server(respond, closes=closes) as server:
             fetcher = CurlFetcher(limits, user_agent="hound/1.0 (+https://a.test)", allow_private=True)
             try:
                 await use(fetcher, server)
             finally:
                 fetcher.close()
 
-    told: list[object] = []
+    errors: list[object] = []
     with asyncio.Runner(loop_factory=SkippingLoop) as runner:
         runner.run(run())
-    assert told == []
+    assert errors == []
 
 
 def page(server: PageServer, path: str = "/", html_only: bool = True, body_bytes: int | None = None) -> Request:
     return Request(server.url(path), (ADDRESS,), html_only, body_bytes)
 
 
-def response(answer: Response | NotFetched) -> Response:
-    assert isinstance(answer, Response), answer
-    return answer
+def response(result: Response | NotFetched) -> Response:
+    assert isinstance(result, Response), result
+    return result
 
 
-def not_fetched(answer: Response | NotFetched) -> NotFetched:
-    assert isinstance(answer, NotFetched), answer
-    return answer
+def not_fetched(result: Response | NotFetched) -> NotFetched:
+    assert isinstance(result, NotFetched), result
+    return result

@@ -1,4 +1,4 @@
-"""What the tests of parsing share: a page in words that can be read, and a check of its places."""
+"""Helpers of the parser's tests: a page with its stems, and a check of positions."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ URL = "http://web.test/a/page.html"
 
 
 class Page:
-    """A parsed page in words that can be read: stems, "" for stop words."""
+    """A parsed page with stems instead of numbers, "" for stop words."""
 
     def __init__(self, html: str | bytes, url: str = URL, agent: str = "") -> None:
         scanner = WordScanner()

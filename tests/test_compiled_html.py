@@ -53,7 +53,7 @@ def assert_same(one: ParsedPage, other: ParsedPage) -> None:
         assert getattr(one, name).tolist() == getattr(other, name).tolist(), name
 
 
-class Twins:
+class ScannerPair:
     """Two scanners that read the same pages, one compiled with a URL table and one plain."""
 
     def __init__(self) -> None:
@@ -161,10 +161,10 @@ UNSUPPORTED = {
 
 @pytest.mark.parametrize("name", ORDINARY)
 def test_ordinary_pages_are_supported_and_read_alike(name: str) -> None:
-    twins = Twins()
+    scanners = ScannerPair()
     for _ in range(2):
-        twins.read(ORDINARY[name])
-        twins.read(ORDINARY[name].encode(), "utf-8")
+        scanners.read(ORDINARY[name])
+        scanners.read(ORDINARY[name].encode(), "utf-8")
     assert read(ORDINARY[name]) is not None
     assert read(ORDINARY[name].encode(), " UTF-8 ") is not None
 
@@ -173,7 +173,7 @@ def test_ordinary_pages_are_supported_and_read_alike(name: str) -> None:
 def test_unsupported_pages_are_read_by_the_library_path(name: str) -> None:
     html = UNSUPPORTED[name]
     assert read(html, "utf-8") is None
-    Twins().read(html, "utf-8")
+    ScannerPair().read(html, "utf-8")
 
 
 def test_an_unsupported_page_does_not_change_the_scanner() -> None:
@@ -197,15 +197,15 @@ def test_the_content_of_an_supported_page() -> None:
 @pytest.mark.parametrize("charset", ["koi8-r", "utf-16le", "utf-8"])
 def test_pages_in_any_charset_are_read(charset: str) -> None:
     body = "<p>\u0436\u0443\u043a <a href=x>\u0436</a>".encode(charset)
-    Twins().read(body, charset)
+    ScannerPair().read(body, charset)
     page = read(body, charset)
     assert page is not None
     assert len(page.words) == 2
 
 
 def test_a_byte_order_mark_overrides_the_header() -> None:
-    Twins().read(b"\xff\xfe" + "dog <b>cat".encode("utf-16-le"), "utf-8")
-    Twins().read(b"\xef\xbb\xbfdog <b>cat", "utf-8")
+    ScannerPair().read(b"\xff\xfe" + "dog <b>cat".encode("utf-16-le"), "utf-8")
+    ScannerPair().read(b"\xef\xbb\xbfdog <b>cat", "utf-8")
 
 
 PIECES = """
@@ -226,12 +226,12 @@ MARKUP = st.lists(PIECE, min_size=2, max_size=9).flatmap(
 @settings(max_examples=400)
 @given(MARKUP)
 def test_both_paths_read_any_markup_alike(html: str) -> None:
-    Twins().read(html)
+    ScannerPair().read(html)
 
 
 @given(st.text(st.sampled_from("<>/!-=\"'& abpi#;x1"), max_size=40) | st.text(max_size=40))
 def test_both_paths_read_any_text_alike(html: str) -> None:
-    Twins().read("<b>" + html + "<p>dog")
+    ScannerPair().read("<b>" + html + "<p>dog")
 
 
 WORD_PIECES = ("a", "Bc", "0", "abcdefg", "ABCDEFGH", "h" * 39, "\u00c9", "&eacute;", "\u65e5", "\U0001d49c", " ", "-")
@@ -240,7 +240,7 @@ TAG_PIECES = ("<b>", "</b>", "<!--x-->", "<br>", "<a href=x>", "</a>")
 
 @given(st.lists(st.sampled_from(WORD_PIECES + TAG_PIECES), max_size=20).map("".join))
 def test_both_paths_read_any_words_alike(html: str) -> None:
-    Twins().read(html)
+    ScannerPair().read(html)
 
 
 @pytest.mark.parametrize("compile_characters", [COMPILED, PLAIN])
@@ -257,17 +257,17 @@ def test_words_of_pages_and_of_texts_have_the_same_hashes(
 
 
 def test_only_ascii_letters_and_digits_form_words() -> None:
-    twins = Twins()
+    scanners = ScannerPair()
     for byte in range(2, 0x80):
         # Before, within and behind eight bytes.
-        twins.read(f"{byte:c}dog{byte:c}cat <b>elephants{byte:c}</b>")
+        scanners.read(f"{byte:c}dog{byte:c}cat <b>elephants{byte:c}</b>")
 
 
 def test_both_paths_read_truncated_pages_alike() -> None:
     html = "<title>T</title><p class='a'>Dogs &amp; <a href=x>\u00e9t\u00e9</a><!-- c --><img alt=cow><style>x</style>"
-    twins = Twins()
+    scanners = ScannerPair()
     for end in range(len(html)):
-        twins.read(html[:end])
+        scanners.read(html[:end])
 
 
 def test_no_reference_is_shorter_than_its_character() -> None:
@@ -277,18 +277,18 @@ def test_no_reference_is_shorter_than_its_character() -> None:
 
 @given(st.binary(max_size=60))
 def test_both_paths_read_any_bytes_alike(body: bytes) -> None:
-    Twins().read(b"<a href=x>dog</a>" + body, "utf-8")
+    ScannerPair().read(b"<a href=x>dog</a>" + body, "utf-8")
 
 
 @pytest.mark.parametrize("collection", ["wpschools", "mdn"])
 def test_most_real_pages_are_supported_and_all_are_read_alike(shared: Path, collection: str) -> None:
-    twins = Twins()
+    scanners = ScannerPair()
     n_supported = 0
     with opened(shared / "data" / collection / "pages.jsonl.zst") as pages:
         lines = list(itertools.islice(pages.content, 0, 400, 10))
     for line in lines:
         html = orjson.loads(line)["html"]
-        twins.read(html.encode(), "utf-8")
+        scanners.read(html.encode(), "utf-8")
         n_supported += read(html) is not None
     assert n_supported > 0.9 * len(lines)
 

@@ -27,18 +27,18 @@ from scenthound.web.dns import (
 from scenthound.web.fetch import NotFetched
 from timing import WAIT_S, SkippingLoop, skip, until
 
-Answer = Resolved | NotFetched
+Result = Resolved | NotFetched
 
 
 class NameServer:
-    """Knows what it is told to know, and counts."""
+    """A name server that knows the given hosts and counts lookups."""
 
     def __init__(self, **addresses: list[str]) -> None:
         self._addresses = addresses
-        self.asked: Counter[str] = Counter()
+        self.lookups: Counter[str] = Counter()
 
     def __call__(self, host: str) -> list[str]:
-        self.asked[host] += 1
+        self.lookups[host] += 1
         name = host.partition(".")[0]
         if name not in self._addresses:
             raise socket.gaierror(socket.EAI_NONAME, "no such host")
@@ -57,32 +57,32 @@ def with_resolver(use: Callable[[SystemResolver], Awaitable[None]], lookup: Look
         runner.run(run())
 
 
-async def ask(resolver: SystemResolver, host: str) -> Answer:
-    answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-    resolver.start(host, answer.set_result)
-    return await asyncio.wait_for(answer, WAIT_S)
+async def resolve(resolver: SystemResolver, host: str) -> Result:
+    result: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+    resolver.start(host, result.set_result)
+    return await asyncio.wait_for(result, WAIT_S)
 
 
-def reason(answer: Answer) -> SkipReason:
-    assert isinstance(answer, NotFetched)
-    return answer.reason
+def reason(result: Result) -> SkipReason:
+    assert isinstance(result, NotFetched)
+    return result.reason
 
 
 def test_the_table_comes_first_and_addresses_resolve_to_themselves() -> None:
     names = NameServer()
 
     async def use(resolver: SystemResolver) -> None:
-        assert await ask(resolver, "fixed.test") == Resolved(("127.1.2.3",))
-        assert await ask(resolver, "192.0.2.7") == Resolved(("192.0.2.7",))
-        assert await ask(resolver, "[2001:db8::1]") == Resolved(("2001:db8::1",))
+        assert await resolve(resolver, "fixed.test") == Resolved(("127.1.2.3",))
+        assert await resolve(resolver, "192.0.2.7") == Resolved(("192.0.2.7",))
+        assert await resolve(resolver, "[2001:db8::1]") == Resolved(("2001:db8::1",))
 
     with_resolver(use, names)
-    assert not names.asked
+    assert not names.lookups
 
 
 def test_the_callback_is_never_called_from_start() -> None:
     async def use(resolver: SystemResolver) -> None:
-        calls: list[Answer] = []
+        calls: list[Result] = []
         resolver.start("fixed.test", calls.append)
         resolver.start("a.test", calls.append)
         assert calls == []
@@ -96,22 +96,22 @@ def test_a_forgotten_host_is_looked_up_again() -> None:
     names = NameServer(a=addresses)
 
     async def use(resolver: SystemResolver) -> None:
-        assert await ask(resolver, "a.test") == Resolved(("192.0.2.1",))
+        assert await resolve(resolver, "a.test") == Resolved(("192.0.2.1",))
         addresses[0] = "192.0.2.2"
-        assert await ask(resolver, "a.test") == Resolved(("192.0.2.1",))
+        assert await resolve(resolver, "a.test") == Resolved(("192.0.2.1",))
         resolver.forget("a.test")
-        assert await ask(resolver, "a.test") == Resolved(("192.0.2.2",))
-        assert await ask(resolver, "a.test") == Resolved(("192.0.2.2",))
+        assert await resolve(resolver, "a.test") == Resolved(("192.0.2.2",))
+        assert await resolve(resolver, "a.test") == Resolved(("192.0.2.2",))
         resolver.forget("fixed.test")
-        assert await ask(resolver, "fixed.test") == Resolved(("127.1.2.3",))
+        assert await resolve(resolver, "fixed.test") == Resolved(("127.1.2.3",))
 
     with_resolver(use, names)
-    assert names.asked == {"a.test": 2}
+    assert names.lookups == {"a.test": 2}
 
 
 def test_forgetting_a_host_does_not_cancel_its_lookup() -> None:
     async def use(resolver: SystemResolver) -> None:
-        waiting = asyncio.ensure_future(ask(resolver, "a.test"))
+        waiting = asyncio.ensure_future(resolve(resolver, "a.test"))
         await asyncio.sleep(0)
         resolver.forget("a.test")
         assert await waiting == Resolved(("192.0.2.1",))
@@ -123,12 +123,12 @@ def test_concurrent_requests_share_a_lookup_and_later_ones_use_the_cache() -> No
     names = NameServer(a=["192.0.2.1", "2001:db8::1", "192.0.2.1"])
 
     async def use(resolver: SystemResolver) -> None:
-        answers = await asyncio.gather(*(ask(resolver, "a.test") for _ in range(50)))
-        assert set(answers) == {Resolved(("192.0.2.1", "2001:db8::1"))}
-        assert await ask(resolver, "a.test") == answers[0]
+        results = await asyncio.gather(*(resolve(resolver, "a.test") for _ in range(50)))
+        assert set(results) == {Resolved(("192.0.2.1", "2001:db8::1"))}
+        assert await resolve(resolver, "a.test") == results[0]
 
     with_resolver(use, names)
-    assert names.asked == {"a.test": 1}
+    assert names.lookups == {"a.test": 1}
 
 
 def test_a_nonexistent_host_is_cached() -> None:
@@ -136,25 +136,25 @@ def test_a_nonexistent_host_is_cached() -> None:
 
     async def use(resolver: SystemResolver) -> None:
         for _ in range(2):
-            assert reason(await ask(resolver, "none.test")) is SkipReason.DNS_NOT_FOUND
-        assert reason(await ask(resolver, "empty.test")) is SkipReason.DNS_NOT_FOUND
+            assert reason(await resolve(resolver, "none.test")) is SkipReason.DNS_NOT_FOUND
+        assert reason(await resolve(resolver, "empty.test")) is SkipReason.DNS_NOT_FOUND
 
     with_resolver(use, names)
-    assert names.asked == {"none.test": 1, "empty.test": 1}
+    assert names.lookups == {"none.test": 1, "empty.test": 1}
 
 
 def test_a_failed_lookup_is_not_cached() -> None:
-    asked: Counter[str] = Counter()
+    lookups: Counter[str] = Counter()
 
     def lookup(host: str) -> list[str]:
-        asked[host] += 1
-        if asked[host] == 1:
+        lookups[host] += 1
+        if lookups[host] == 1:
             raise socket.gaierror(socket.EAI_AGAIN, "later")
         return ["192.0.2.1"]
 
     async def use(resolver: SystemResolver) -> None:
-        assert reason(await ask(resolver, "a.test")) is SkipReason.DNS_FAILED
-        assert await ask(resolver, "a.test") == Resolved(("192.0.2.1",))
+        assert reason(await resolve(resolver, "a.test")) is SkipReason.DNS_FAILED
+        assert await resolve(resolver, "a.test") == Resolved(("192.0.2.1",))
 
     with_resolver(use, lookup)
 
@@ -165,8 +165,8 @@ def test_cached_results_expire() -> None:
     async def use(resolver: SystemResolver) -> None:
         for wait_s, n_lookups in ((0, 1), (800, 1), (300, 2)):
             skip(wait_s)
-            await ask(resolver, "a.test")
-            assert names.asked["a.test"] == n_lookups
+            await resolve(resolver, "a.test")
+            assert names.lookups["a.test"] == n_lookups
 
     with_resolver(use, names, lifetime_s=1_000)
 
@@ -176,33 +176,33 @@ def test_the_size_of_the_cache_is_limited() -> None:
 
     async def use(resolver: SystemResolver) -> None:
         for host in ("a.test", "b.test", "c.test", "c.test", "b.test", "a.test"):
-            await ask(resolver, host)
+            await resolve(resolver, host)
 
     with_resolver(use, names, max_cached=2)
     # The third result replaced the first, which was looked up again.
-    assert names.asked == {"a.test": 2, "b.test": 1, "c.test": 1}
+    assert names.lookups == {"a.test": 2, "b.test": 1, "c.test": 1}
 
 
 def test_a_slow_lookup_times_out_and_its_late_result_is_ignored() -> None:
-    asked, release, answered = threading.Event(), threading.Event(), threading.Event()
+    lookups, release, finished = threading.Event(), threading.Event(), threading.Event()
 
     def lookup(host: str) -> list[str]:
-        asked.set()
+        lookups.set()
         release.wait(WAIT_S)
-        answered.set()
+        finished.set()
         return ["192.0.2.1"]
 
     async def use(resolver: SystemResolver) -> None:
-        calls: list[Answer] = []
+        calls: list[Result] = []
         resolver.start("slow.test", calls.append)
-        await until(asked.is_set)
+        await until(lookups.is_set)
         skip(990)
         await asyncio.sleep(0.01)
         assert calls == []
         skip(10)
         await until(lambda: calls)
         release.set()
-        await until(answered.is_set)
+        await until(finished.is_set)
         await asyncio.sleep(0.05)
         assert [reason(call) for call in calls] == [SkipReason.DNS_FAILED]
 
@@ -210,21 +210,21 @@ def test_a_slow_lookup_times_out_and_its_late_result_is_ignored() -> None:
 
 
 def test_no_callback_is_called_after_close() -> None:
-    calls: list[Answer] = []
-    asked, release, answered = threading.Event(), threading.Event(), threading.Event()
+    calls: list[Result] = []
+    lookups, release, finished = threading.Event(), threading.Event(), threading.Event()
 
     def lookup(host: str) -> list[str]:
-        asked.set()
+        lookups.set()
         release.wait(WAIT_S)
-        answered.set()
+        finished.set()
         return ["192.0.2.1"]
 
     async def use(resolver: SystemResolver) -> None:
         resolver.start("a.test", calls.append)
-        await until(asked.is_set)
+        await until(lookups.is_set)
         resolver.close()
         release.set()
-        await until(answered.is_set)
+        await until(finished.is_set)
         await asyncio.sleep(0.05)
 
     with_resolver(use, lookup)
@@ -234,7 +234,7 @@ def test_no_callback_is_called_after_close() -> None:
 def test_impossible_names_are_not_found() -> None:
     async def use(resolver: SystemResolver) -> None:
         for host in ("a..test", "x" * 64 + ".test"):
-            assert reason(await ask(resolver, host)) is SkipReason.DNS_NOT_FOUND
+            assert reason(await resolve(resolver, host)) is SkipReason.DNS_NOT_FOUND
 
     with_resolver(use, system_lookup)
 
@@ -243,7 +243,7 @@ def test_the_number_of_addresses_of_a_host_is_limited() -> None:
     many = [f"192.0.2.{number}" for number in range(256)]
 
     async def use(resolver: SystemResolver) -> None:
-        assert await ask(resolver, "many.test") == Resolved(tuple(many[:MAX_ADDRESSES]))
+        assert await resolve(resolver, "many.test") == Resolved(tuple(many[:MAX_ADDRESSES]))
 
     with_resolver(use, NameServer(many=many))
 

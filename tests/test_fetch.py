@@ -31,37 +31,37 @@ def test_the_callback_is_called_once_and_never_from_start() -> None:
 
 def test_a_callback_may_start_the_next_fetch() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
-        answers: list[Response | NotFetched] = []
+        results: list[Response | NotFetched] = []
         done = asyncio.Event()
 
-        def on_done(answer: Response | NotFetched) -> None:
-            answers.append(answer)
-            if len(answers) == 20:
+        def on_done(result: Response | NotFetched) -> None:
+            results.append(result)
+            if len(results) == 20:
                 done.set()
             else:
-                fetcher.start(page(server, f"/{len(answers)}"), on_done)
+                fetcher.start(page(server, f"/{len(results)}"), on_done)
 
         fetcher.start(page(server), on_done)
         await asyncio.wait_for(done.wait(), WAIT_S)
-        assert [response(answer).url for answer in answers[:3]] == [server.url(path) for path in ("/", "/1", "/2")]
+        assert [response(result).url for result in results[:3]] == [server.url(path) for path in ("/", "/1", "/2")]
 
     with_server(use)
 
 
 def test_a_callback_that_raises_does_not_lose_other_results() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
-        told: list[str] = []
-        asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(str(context["exception"])))
+        errors: list[str] = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: errors.append(str(context["exception"])))
 
-        def fail(answer: Response | NotFetched) -> None:
+        def fail(result: Response | NotFetched) -> None:
             raise RuntimeError("mine")
 
         for _ in range(5):
             fetcher.start(page(server), fail)
-        answers = await asyncio.gather(*(fetched(fetcher, page(server)) for _ in range(5)))
-        await until(lambda: len(told) >= 5)
-        assert [response(answer).status for answer in answers] == [200] * 5
-        assert told == ["mine"] * 5
+        results = await asyncio.gather(*(fetched(fetcher, page(server)) for _ in range(5)))
+        await until(lambda: len(errors) >= 5)
+        assert [response(result).status for result in results] == [200] * 5
+        assert errors == ["mine"] * 5
 
     with_server(use)
 
@@ -88,8 +88,8 @@ def test_a_callback_may_close_the_fetcher(path: str) -> None:
         fetcher = CurlFetcher(PATIENT, user_agent="test", allow_private=True)
         calls: list[Response | NotFetched] = []
 
-        def close(answer: Response | NotFetched) -> None:
-            calls.append(answer)
+        def close(result: Response | NotFetched) -> None:
+            calls.append(result)
             fetcher.close()
 
         for _ in range(3):
@@ -110,8 +110,8 @@ def test_hundreds_of_concurrent_fetches(watch: type, monkeypatch: pytest.MonkeyP
 
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         requests = [page(server, f"/{number}") for number in range(300)]
-        answers = await asyncio.gather(*(fetched(fetcher, request) for request in requests))
-        assert [response(answer).url for answer in answers] == [request.url for request in requests]
+        results = await asyncio.gather(*(fetched(fetcher, request) for request in requests))
+        assert [response(result).url for result in results] == [request.url for request in requests]
 
     with_server(use)
 
@@ -122,9 +122,9 @@ def test_fetching_works_on_uvloop() -> None:
     async def run() -> Response | NotFetched:
         async with page_server() as server:
             fetcher = CurlFetcher(PATIENT, user_agent="test", allow_private=True)
-            answer = await fetched(fetcher, page(server))
+            result = await fetched(fetcher, page(server))
             fetcher.close()
-            return answer
+            return result
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         assert response(runner.run(run())).content == PAGE
@@ -153,11 +153,11 @@ def test_an_idle_connection_closed_by_the_host_is_replaced() -> None:
 def test_a_silent_host_on_a_reused_connection_is_a_headers_timeout() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         response(await fetched(fetcher, page(server)))
-        answer = asyncio.ensure_future(fetched(fetcher, page(server, "/silent")))
+        result = asyncio.ensure_future(fetched(fetcher, page(server, "/silent")))
         await until(lambda: len(server.heads) == 2)
         assert len(server.connections) == 1
         skip(PATIENT.headers_s)
-        assert not_fetched(await answer).reason is SkipReason.HEADERS_TIMEOUT
+        assert not_fetched(await result).reason is SkipReason.HEADERS_TIMEOUT
 
     with_server(use, lambda path: b"" if path == "/silent" else response_bytes())
 
@@ -175,7 +175,7 @@ def test_each_silent_request_times_out_at_its_own_time() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         ended: list[str] = []
         for number in range(4):
-            fetcher.start(page(server, f"/{number}"), lambda answer, number=number: ended.append(f"/{number}"))
+            fetcher.start(page(server, f"/{number}"), lambda result, number=number: ended.append(f"/{number}"))
             await until(lambda number=number: len(server.heads) > number)
             skip(1_000)
         assert ended == []

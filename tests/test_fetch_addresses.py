@@ -54,11 +54,11 @@ def test_hosts_are_pinned_only_during_their_requests(monkeypatch: pytest.MonkeyP
     pinned: set[str] = set()
 
     class Watched(HostPins):
-        def pin(self, place: str, addresses: tuple[str, ...]) -> list[str]:
-            news = super().pin(place, addresses)
-            pinned.difference_update(one[1:] for one in news if one.startswith("-"))
-            pinned.update(one.rpartition(":")[0] for one in news if not one.startswith("-"))
-            return news
+        def pin(self, authority: str, addresses: tuple[str, ...]) -> list[str]:
+            entries = super().pin(authority, addresses)
+            pinned.difference_update(one[1:] for one in entries if one.startswith("-"))
+            pinned.update(one.rpartition(":")[0] for one in entries if not one.startswith("-"))
+            return entries
 
     monkeypatch.setattr(curl_fetcher, "HostPins", Watched)
 
@@ -73,8 +73,8 @@ def test_hosts_are_pinned_only_during_their_requests(monkeypatch: pytest.MonkeyP
 def test_a_host_may_be_an_address() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         # Nobody listens on 127.0.0.2, and the request does not allow 127.0.0.1.
-        answer = not_fetched(await fetched(fetcher, Request(server.url(), ("127.0.0.2",))))
-        assert answer.reason in (SkipReason.CONNECT_FAILED, SkipReason.ADDRESS_FORBIDDEN)
+        result = not_fetched(await fetched(fetcher, Request(server.url(), ("127.0.0.2",))))
+        assert result.reason in (SkipReason.CONNECT_FAILED, SkipReason.ADDRESS_FORBIDDEN)
         assert server.connections == []
 
     with_server(use)
@@ -83,9 +83,9 @@ def test_a_host_may_be_an_address() -> None:
 def test_private_addresses_are_rejected_unless_allowed() -> None:
     async def use(_: CurlFetcher, server: PageServer) -> None:
         strict = CurlFetcher(PATIENT, user_agent="test")
-        answer = not_fetched(await fetched(strict, Request(server.url("/", "public.test"), ("127.0.0.1",))))
-        assert answer.reason is SkipReason.ADDRESS_FORBIDDEN
-        assert "127.0.0.1" in answer.detail
+        result = not_fetched(await fetched(strict, Request(server.url("/", "public.test"), ("127.0.0.1",))))
+        assert result.reason is SkipReason.ADDRESS_FORBIDDEN
+        assert "127.0.0.1" in result.detail
         assert server.connections == []
         strict.close()
         lenient = CurlFetcher(PATIENT, user_agent="test", also_allowed=["127.0.0.1"])

@@ -17,7 +17,7 @@ from scenthound.web.fetch import NotFetched, Request, Response
 from scenthound.web.urls import canonical
 from timing import slowness
 
-#: Ten times what may come: the server is in this process, too, with its answers and what waits to be sent.
+#: Ten times the limit: the server is in this process, too, with its responses and send buffers.
 MOST_MEMORY_BYTES = 10_000_000
 
 
@@ -36,17 +36,17 @@ def test_a_hostile_response_is_bounded_and_has_its_skip_reason(site: HostileSite
         tracemalloc.start()
         started_s = time.thread_time()
         limits = limits_for(case.fetched, patience)
-        answer = asyncio.run(resolved_and_fetched(site, site.request(case.name), limits))
+        result = asyncio.run(resolved_and_fetched(site, site.request(case.name), limits))
         cpu_s = time.thread_time() - started_s
         _, peak_bytes = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert cpu_s < case.max_cpu_s * slowness()
         assert peak_bytes < MOST_MEMORY_BYTES
         assert site.requests[case.path] <= case.max_requests
-        outcome = answer.reason if isinstance(answer, NotFetched) else PAGE_FETCHED
+        outcome = result.reason if isinstance(result, NotFetched) else PAGE_FETCHED
         if outcome == case.fetched:
             break
-    assert outcome == case.fetched, answer
+    assert outcome == case.fetched, result
 
 
 def test_a_response_truncated_at_any_byte_is_a_protocol_error(site: HostileSite) -> None:
@@ -55,16 +55,17 @@ def test_a_response_truncated_at_any_byte_is_a_protocol_error(site: HostileSite)
     async def fetch_all() -> list[Response | NotFetched]:
         fetcher = fetcher_for(site)
         urls = [f"{site.start_url}{how}-at?{at}" for how in ("close", "reset") for at in range(len(response_bytes()))]
-        answers = [await fetched(fetcher, Request(url, (ADDRESS,))) for url in urls]
-        answers.append(await fetched(fetcher, site.request("page")))
+        results = [await fetched(fetcher, Request(url, (ADDRESS,))) for url in urls]
+        results.append(await fetched(fetcher, site.request("page")))
         fetcher.close()
-        return answers
+        return results
 
-    *cut, whole = asyncio.run(fetch_all())
-    assert len(cut) == 2 * len(response_bytes())
-    assert [answer.reason for answer in cut if isinstance(answer, NotFetched)] == [SkipReason.PROTOCOL_ERROR] * len(cut)
-    assert isinstance(whole, Response)
-    assert whole.content == PAGE
+    *truncated, complete = asyncio.run(fetch_all())
+    assert len(truncated) == 2 * len(response_bytes())
+    reasons = [result.reason for result in truncated if isinstance(result, NotFetched)]
+    assert reasons == [SkipReason.PROTOCOL_ERROR] * len(truncated)
+    assert isinstance(complete, Response)
+    assert complete.content == PAGE
 
 
 @pytest.mark.parametrize("target", PRIVATE_TARGETS.values())
@@ -75,13 +76,13 @@ def test_no_spelling_of_a_private_address_is_connected_to(site: HostileSite, tar
         found = await resolved(site, url)
         assert not isinstance(found, NotFetched)
         fetcher = fetcher_for(site)
-        answer = await fetched(fetcher, Request(url, found.addresses))
+        result = await fetched(fetcher, Request(url, found.addresses))
         fetcher.close()
-        return answer
+        return result
 
-    answer = asyncio.run(fetch())
-    assert isinstance(answer, NotFetched)
-    assert answer.reason is SkipReason.ADDRESS_FORBIDDEN
+    result = asyncio.run(fetch())
+    assert isinstance(result, NotFetched)
+    assert result.reason is SkipReason.ADDRESS_FORBIDDEN
 
 
 def test_fifty_concurrent_bombs_stay_within_their_limits(site: HostileSite) -> None:
@@ -89,15 +90,15 @@ def test_fifty_concurrent_bombs_stay_within_their_limits(site: HostileSite) -> N
 
     async def fetch_all() -> list[Response | NotFetched]:
         fetcher = fetcher_for(site)
-        answers = await asyncio.gather(*(fetched(fetcher, site.request(name)) for name in names))
+        results = await asyncio.gather(*(fetched(fetcher, site.request(name)) for name in names))
         fetcher.close()
-        return answers
+        return results
 
     tracemalloc.start()
-    answers = asyncio.run(fetch_all())
+    results = asyncio.run(fetch_all())
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     # Each may take a megabyte; decoded, it would be a thousand.
     assert peak_bytes < 60_000_000
-    assert {answer.reason for answer in answers if isinstance(answer, NotFetched)} == {SkipReason.COMPRESSION_BOMB}
-    assert not any(isinstance(answer, Response) for answer in answers)
+    assert {result.reason for result in results if isinstance(result, NotFetched)} == {SkipReason.COMPRESSION_BOMB}
+    assert not any(isinstance(result, Response) for result in results)

@@ -38,7 +38,7 @@ http {{
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """Where the server is, and the file of who vouches for it."""
+    """The URL of the server, and the file of its certificate authority."""
     if NGINX is None or not has_openssl():
         pytest.skip("nginx and the openssl command are needed, and one of them is not installed")
     folder = tmp_path_factory.mktemp("nginx")
@@ -48,7 +48,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
     with socket.socket() as free:
         free.bind((ADDRESS, 0))
         port = free.getsockname()[1]
-    # Workers of an nginx that root started would be another user, who may not read here.
+    # Workers of an nginx started by root would run as another user, who may not read here.
     user, group = pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(os.getgid()).gr_name
     settings = {
         "user": user,
@@ -76,9 +76,9 @@ def test_pages_are_fetched_over_one_http_2_connection(origin: tuple[str, str]) -
 
     async def fetch_all() -> list[Response | NotFetched]:
         fetcher = CurlFetcher(PATIENT, user_agent="test", allow_private=True, ca_file=ca_file)
-        answers = [await fetched(fetcher, Request(f"{url}/{path}", (ADDRESS,))) for path in ("page.html", "", "x")]
+        results = [await fetched(fetcher, Request(f"{url}/{path}", (ADDRESS,))) for path in ("page.html", "", "x")]
         fetcher.close()
-        return answers
+        return results
 
     page, folder, missing = asyncio.run(fetch_all())
     assert isinstance(page, Response)
@@ -95,10 +95,10 @@ def test_an_unknown_certificate_authority_is_rejected(origin: tuple[str, str]) -
 
     async def fetch() -> Response | NotFetched:
         fetcher = CurlFetcher(PATIENT, user_agent="test", allow_private=True)
-        answer = await fetched(fetcher, Request(f"{url}/page.html", (ADDRESS,)))
+        result = await fetched(fetcher, Request(f"{url}/page.html", (ADDRESS,)))
         fetcher.close()
-        return answer
+        return result
 
-    answer = asyncio.run(fetch())
-    assert isinstance(answer, NotFetched)
-    assert answer.reason == "tls-failed"
+    result = asyncio.run(fetch())
+    assert isinstance(result, NotFetched)
+    assert result.reason == "tls-failed"

@@ -19,20 +19,20 @@ from scenthound.web.fetch import NotFetched, Response
 def test_the_fields_of_a_response() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         began_s = time.monotonic()
-        answer = response(await fetched(fetcher, page(server, "/a?b")))
-        assert (answer.url, answer.status, answer.address) == (server.url("/a?b"), 200, ADDRESS)
-        assert answer.head == response_bytes()[: -len(PAGE) - 2]
-        assert answer.body == answer.content == PAGE
-        assert not answer.truncated
-        assert 0 < answer.elapsed_s <= time.monotonic() - began_s
+        result = response(await fetched(fetcher, page(server, "/a?b")))
+        assert (result.url, result.status, result.address) == (server.url("/a?b"), 200, ADDRESS)
+        assert result.head == response_bytes()[: -len(PAGE) - 2]
+        assert result.body == result.content == PAGE
+        assert not result.truncated
+        assert 0 < result.elapsed_s <= time.monotonic() - began_s
 
     with_server(use)
 
 
 def test_redirects_are_not_followed() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
-        answer = response(await fetched(fetcher, page(server)))
-        assert (answer.status, answer.header("location")) == (302, "/there")
+        result = response(await fetched(fetcher, page(server)))
+        assert (result.status, result.header("location")) == (302, "/there")
         assert len(server.heads) == 1
 
     with_server(use, lambda path: response_bytes(b"", "302 Found", Location="/there"))
@@ -44,9 +44,9 @@ def test_a_body_is_truncated_at_the_limit(extra_bytes: int, truncated: bool) -> 
     limit = len(PAGE) + 1_000
 
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
-        answer = response(await fetched(fetcher, page(server, body_bytes=limit)))
-        assert (answer.content, answer.truncated) == (body[:limit], truncated)
-        assert answer.body == answer.content
+        result = response(await fetched(fetcher, page(server, body_bytes=limit)))
+        assert (result.content, result.truncated) == (body[:limit], truncated)
+        assert result.body == result.content
 
     with_server(use, lambda path: response_bytes(body))
 
@@ -56,8 +56,8 @@ def test_the_limit_counts_decoded_bytes() -> None:
     packed = gzip.compress(text)
 
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
-        whole = response(await fetched(fetcher, page(server)))
-        assert (whole.body, whole.content, whole.truncated) == (packed, text, False)
+        complete = response(await fetched(fetcher, page(server)))
+        assert (complete.body, complete.content, complete.truncated) == (packed, text, False)
         cut = response(await fetched(fetcher, page(server, body_bytes=50_000)))
         assert (cut.content, cut.truncated) == (text[:50_000], True)
         assert packed.startswith(cut.body)
@@ -67,8 +67,8 @@ def test_the_limit_counts_decoded_bytes() -> None:
 
 def test_other_content_types_are_accepted_on_request() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
-        answer = not_fetched(await fetched(fetcher, page(server)))
-        assert (answer.reason, answer.detail) == (SkipReason.NOT_HTML, "Content-Type: text/plain")
+        result = not_fetched(await fetched(fetcher, page(server)))
+        assert (result.reason, result.detail) == (SkipReason.NOT_HTML, "Content-Type: text/plain")
         assert response(await fetched(fetcher, page(server, html_only=False))).content == b"words"
 
     with_server(use, lambda path: response_bytes(b"words", Content_Type="text/plain"))
@@ -83,8 +83,8 @@ def test_the_type_of_an_error_does_not_matter() -> None:
 
 def test_the_head_has_the_lines_of_the_final_response_ended_by_crlf() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
-        answer = response(await fetched(fetcher, page(server)))
-        assert answer.head == b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 3\r\n"
+        result = response(await fetched(fetcher, page(server)))
+        assert result.head == b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 3\r\n"
 
     head = b"HTTP/1.1 200 OK\nContent-Type: text/html\nContent-Length: 3\n\n"
     with_server(use, lambda path: b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + head + b"<p>")
@@ -93,18 +93,18 @@ def test_the_head_has_the_lines_of_the_final_response_ended_by_crlf() -> None:
 def test_randomly_damaged_responses_are_pages_or_have_a_skip_reason() -> None:
     def changed(path: str) -> bytes:
         rng = random.Random(path)
-        answer = bytearray(response_bytes(gzip.compress(PAGE), Content_Encoding="gzip", Transfer_Encoding="identity"))
+        result = bytearray(response_bytes(gzip.compress(PAGE), Content_Encoding="gzip", Transfer_Encoding="identity"))
         for _ in range(rng.randrange(1, 6)):
-            answer[rng.randrange(len(answer))] = rng.randrange(256)
-        return bytes(answer)
+            result[rng.randrange(len(result))] = rng.randrange(256)
+        return bytes(result)
 
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
-        answers = await asyncio.gather(*(fetched(fetcher, page(server, f"/{number}")) for number in range(300)))
-        reasons = Counter(answer.reason for answer in answers if isinstance(answer, NotFetched))
+        results = await asyncio.gather(*(fetched(fetcher, page(server, f"/{number}")) for number in range(300)))
+        reasons = Counter(result.reason for result in results if isinstance(result, NotFetched))
         assert SkipReason.PROTOCOL_ERROR in reasons
-        assert any(isinstance(answer, Response) for answer in answers)
+        assert any(isinstance(result, Response) for result in results)
         assert not {SkipReason.CONNECT_TIMEOUT, SkipReason.HEADERS_TIMEOUT, SkipReason.BODY_TIMEOUT} & reasons.keys()
-        assert len(answers) == 300
+        assert len(results) == 300
 
     # Otherwise some would seem to go on, and their connections would have to be given up.
     with_server(use, changed, closes=True)
@@ -124,6 +124,6 @@ HEAD = b"HTTP/1.1 200 OK\r\nX-One: 1\r\nx-one:  \xe9 two \r\nX-One-More: 3\r\nEm
     ],
 )
 def test_header_names_ignore_case_and_the_last_counts(name: str, last: str | None, every: tuple[str, ...]) -> None:
-    answer = Response("http://a.test/", 200, HEAD, b"", b"", False, ADDRESS, 0.0)
-    assert answer.header(name) == last
-    assert answer.headers(name) == every
+    result = Response("http://a.test/", 200, HEAD, b"", b"", False, ADDRESS, 0.0)
+    assert result.header(name) == last
+    assert result.headers(name) == every

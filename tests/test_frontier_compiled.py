@@ -111,49 +111,49 @@ def test_plain_compiled_and_naive_agree(salt, gap, steps):
                 [gap * host for _, host, _ in second],
                 [s for *_, s in second],
             )
-            change_each(first, naive, (plain, compiled), *batch)
+            push_each(first, naive, (plain, compiled), *batch)
         else:
             waiting, used = ({gap * host for host in hosts} for hosts in second)
             ready_hosts = ReadyHosts(lambda host, waiting=waiting: host not in waiting)
             ready_hosts.used = used
             assert [one.pop(first, ready_hosts) for one in (plain, compiled)] == [naive.pop(first, ready_hosts)] * 2
-        for twin in (plain, compiled):
-            assert len(twin) == len(naive.scores)
-            queued = twin.queued_pages()
-            assert {page: twin.score(page) for page in queued.tolist()} == naive.scores
-            assert dict(zip(queued.tolist(), twin.scores(queued).tolist(), strict=True)) == naive.scores
+        for frontier in (plain, compiled):
+            assert len(frontier) == len(naive.scores)
+            queued = frontier.queued_pages()
+            assert {page: frontier.score(page) for page in queued.tolist()} == naive.scores
+            assert dict(zip(queued.tolist(), frontier.scores(queued).tolist(), strict=True)) == naive.scores
         for page in naive.scores:
             assert host_of(compiled._pages, page + 1) == naive.hosts[page]
     assert plain.pop(100) == compiled.pop(100)
 
 
-def change_each(rule, naive, twins, pages, hosts, scores):
+def push_each(rule, naive, frontiers, pages, hosts, scores):
     if rule == "rescore":
         naive.rescore(pages, scores)
-        for twin in twins:
-            twin.rescore(*arrays(pages, hosts, scores)[::2])
+        for frontier in frontiers:
+            frontier.rescore(*arrays(pages, hosts, scores)[::2])
         return
     naive.push(rule, pages, hosts, scores)
-    for twin in twins:
-        getattr(twin, f"push_{rule}")(*arrays(pages, hosts, scores))
+    for frontier in frontiers:
+        getattr(frontier, f"push_{rule}")(*arrays(pages, hosts, scores))
 
 
 @pytest.mark.parametrize("n_hosts", [1, 40, 3000])
 def test_plain_and_compiled_agree_on_batches_larger_than_a_window(n_hosts):
     rng = Random(n_hosts)
-    twins = both()
+    frontiers = both()
     for step in range(40):
         rule = rng.choice(list(RULES))
         pages = [rng.randrange(4000) for _ in range(rng.choice([1, 50, 64, 65, 700]))]
         scores = [rng.choice([0.0, 0.5, 1.0, rng.random()]) for _ in pages]
-        for twin in twins:
-            getattr(twin, f"push_{rule}")(*arrays(pages, [page % n_hosts for page in pages], scores))
-            queued = np.sort(twin.queued_pages())[::3]
-            twin.rescore(queued, twin.scores(queued)[::-1])
+        for frontier in frontiers:
+            getattr(frontier, f"push_{rule}")(*arrays(pages, [page % n_hosts for page in pages], scores))
+            queued = np.sort(frontier.queued_pages())[::3]
+            frontier.rescore(queued, frontier.scores(queued)[::-1])
         n, share = rng.choice([1, 10, 200]), rng.random()
         waiting = {host for host in range(n_hosts) if rng.random() < share}
         ready = None if step % 3 == 0 else lambda host, waiting=waiting: host not in waiting
-        plain, compiled = (twin.pop(n, ready) for twin in twins)
+        plain, compiled = (frontier.pop(n, ready) for frontier in frontiers)
         assert plain == compiled
 
 
@@ -166,14 +166,14 @@ def test_plain_and_compiled_agree_for_any_scan_size(min_scanned, monkeypatch):
         pages = [rng.randrange(900) for _ in range(20)]
         batch = arrays(pages, [page % 90 for page in pages], [rng.randrange(5) / 4 for _ in pages])
         waiting, n = set(rng.sample(range(90), rng.randrange(90))), rng.randint(1, 5)
-        answers = []
+        batches = []
         for one in (plain_one, compiled_one):
             one.push_max(*batch)
             ready_hosts = ReadyHosts(lambda host, waiting=waiting: host not in waiting)
-            answers.append(
+            batches.append(
                 [one.pop(1, ready_hosts), one.pop_one_per_host(n, ready_hosts), one.pop_one_per_host(2, ready_hosts)]
             )
-        assert answers[0] == answers[1]
+        assert batches[0] == batches[1]
     assert plain_one.pop(900) == compiled_one.pop(900)
 
 

@@ -15,7 +15,7 @@ EDGES = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=60)
 
 
 def web(edges: list[tuple[int, int]], n_pages: int) -> InLinks:
-    """The in-links of a web given as (from, to) pairs: distinct other pages, as a recorded web tells them."""
+    """The in-links of a web given as (from, to) pairs: distinct other pages, as in a recorded web."""
     rows = [sorted({source for source, to in edges if to == page != source}) for page in range(n_pages)]
     offset = np.cumsum([0, *map(len, rows)]).astype(np.int64)
     return InLinks(offset, np.array([page for row in rows for page in row], dtype=np.int32))

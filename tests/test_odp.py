@@ -79,14 +79,14 @@ def test_the_sample_content_gives_pages_in_order_with_the_editors_text(shared: P
 
 
 def test_a_dump_truncated_anywhere_is_read_up_to_there(shared: Path, tmp_path: Path) -> None:
-    whole = (shared / "data/odp/cosr_dmoz_content_head.rdf").read_bytes()
-    for n_bytes in range(1000, len(whole) - 10, 997):
+    complete = (shared / "data/odp/cosr_dmoz_content_head.rdf").read_bytes()
+    for n_bytes in range(1000, len(complete) - 10, 997):
         file = tmp_path / "cut.rdf"
-        file.write_bytes(whole[:n_bytes])
+        file.write_bytes(complete[:n_bytes])
         found, truncations = listings(file)
-        assert [cut.line for cut in truncations] == [whole[:n_bytes].count(b"\n") + 1]
+        assert [cut.line for cut in truncations] == [complete[:n_bytes].count(b"\n") + 1]
         described = sum(bool(page.title) for listing in found for page in listing.pages)
-        assert described == whole[:n_bytes].count(b"</ExternalPage>")
+        assert described == complete[:n_bytes].count(b"</ExternalPage>")
     assert listings(shared / "data/odp/cosr_dmoz_content_head.rdf")[1] == []
 
 
@@ -94,11 +94,11 @@ def test_a_dump_truncated_anywhere_is_read_up_to_there(shared: Path, tmp_path: P
 def test_a_truncated_compressed_dump_is_read_and_reported(tmp_path: Path, suffix: str) -> None:
     rng = random.Random(0)
     body = "".join(topic(f"Top/{n}", f"http://a.test/{rng.random()}") for n in range(20_000))
-    whole = dump(tmp_path, body, f"content.rdf.u8{suffix}")
-    assert len(listings(whole)[0]) == 20_000
-    cut_file = tmp_path / f"cut.rdf{suffix}"
-    cut_file.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
-    found, truncations = listings(cut_file)
+    complete = dump(tmp_path, body, f"content.rdf.u8{suffix}")
+    assert len(listings(complete)[0]) == 20_000
+    truncated_file = tmp_path / f"cut.rdf{suffix}"
+    truncated_file.write_bytes(complete.read_bytes()[: complete.stat().st_size // 2])
+    found, truncations = listings(truncated_file)
     assert 4_000 < len(found) < 20_000
     assert len(truncations) == 1
     assert "\n" not in str(truncations[0])
@@ -174,11 +174,11 @@ def test_the_chunk_size_does_not_change_the_result(
 ) -> None:
     file = tmp_path_factory.getbasetemp() / "pieces.rdf"
     file.write_bytes((HEAD + topic("Top/A", "u") + page("u", text) + "</RDF>").encode())
-    whole = listings(file)
+    complete = listings(file)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rdf_text, "CHUNK_BYTES", chunk_bytes)
-        assert listings(file) == whole
-    assert whole[1] == []
+        assert listings(file) == complete
+    assert complete[1] == []
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"<html><body></body></html>", b'{"id": 1}'])

@@ -57,27 +57,27 @@ def run(main, loop_kind="asyncio"):
 each_kind_of_loop = pytest.mark.parametrize("loop_kind", ["asyncio", "uvloop"])
 
 
-async def answers(parser, pages):
-    """What becomes of pages that are started all at once, in the order in which it was told."""
-    told, done = [], asyncio.Event()
+async def results(parser, pages):
+    """The results of pages that are started at once, in the order of delivery."""
+    delivered, done = [], asyncio.Event()
 
-    def on_done(number, answer):
-        told.append((number, answer))
-        if len(told) == len(pages):
+    def on_done(number, result):
+        delivered.append((number, result))
+        if len(delivered) == len(pages):
             done.set()
 
     for number, html in enumerate(pages):
-        parser.start(html, URL, None, lambda answer, number=number: on_done(number, answer))
+        parser.start(html, URL, None, lambda result, number=number: on_done(number, result))
     await done.wait()
-    return told
+    return delivered
 
 
 @each_kind_of_loop
 def test_pages_parsed_in_the_child_have_the_same_words_and_numbers(make_parser, loop_kind):
     here, there = WordScanner(), WordScanner()
-    told = run(answers(make_parser(there, inline_bytes=-1), PAGES), loop_kind)
-    assert [number for number, _ in told] == [0, 1, 2, 3]
-    for (_, page), html in zip(told, PAGES, strict=True):
+    delivered = run(results(make_parser(there, inline_bytes=-1), PAGES), loop_kind)
+    assert [number for number, _ in delivered] == [0, 1, 2, 3]
+    for (_, page), html in zip(delivered, PAGES, strict=True):
         assert_same(page, parse_html(html, URL, here, agent="scenthound"))
     assert there.stems == here.stems
 
@@ -100,8 +100,8 @@ def test_charset_and_agent_are_passed_to_the_child(make_parser):
 def test_a_parser_can_be_used_with_and_without_loops(make_parser):
     parser = make_parser(inline_bytes=10)
     pages = [parser.parse_now(PAGES[0], URL, None)]
-    pages += [answer for _, answer in run(answers(parser, [PAGES[0], PAGES[0]]))]
-    pages += [answer for _, answer in run(answers(parser, [PAGES[0]]))]
+    pages += [result for _, result in run(results(parser, [PAGES[0], PAGES[0]]))]
+    pages += [result for _, result in run(results(parser, [PAGES[0]]))]
     pages += [parser.parse_now(PAGES[0], URL, None)]
     assert [page.title for page in pages] == ["Balloons"] * 5
 
@@ -116,8 +116,8 @@ def test_a_parser_can_be_used_with_and_without_loops(make_parser):
 def test_small_pages_number_their_words_before_a_pending_large_one(make_parser):
     scanner = WordScanner()
     parser = make_parser(scanner, inline_bytes=20)
-    told = run(answers(parser, [b"<p>large balloon and basket", b"<p>small"]))
-    assert [number for number, _ in told] == [1, 0]
+    delivered = run(results(parser, [b"<p>large balloon and basket", b"<p>small"]))
+    assert [number for number, _ in delivered] == [1, 0]
     assert scanner.stems == ["", "small", "larg", "balloon", "basket"]
 
 
@@ -132,13 +132,13 @@ def test_a_slow_page_times_out_and_the_next_ones_are_parsed(make_parser, loop_ki
     parser = make_parser(timeout_s=0.01, inline_bytes=10)
 
     async def slow_and_others():
-        told = await answers(parser, [SLOW, SLOW, b"<p>small"])
+        delivered = await results(parser, [SLOW, SLOW, b"<p>small"])
         parser._timeout_s = WAIT_S
-        return told + await answers(parser, [PAGES[0]])
+        return delivered + await results(parser, [PAGES[0]])
 
-    told = run(slow_and_others(), loop_kind)
-    assert [answer for _, answer in told[1:3]] == [SkipReason.PARSE_TIMEOUT] * 2
-    assert told[3][1].title == "Balloons"
+    delivered = run(slow_and_others(), loop_kind)
+    assert [result for _, result in delivered[1:3]] == [SkipReason.PARSE_TIMEOUT] * 2
+    assert delivered[3][1].title == "Balloons"
 
 
 def test_slow_pages_time_out_in_parse_now(make_parser):
@@ -154,15 +154,15 @@ def test_a_page_that_crashes_the_child_fails_and_the_next_ones_are_parsed(make_p
     async def deaths():
         # Once while it starts, and once while it has nothing to do.
         asyncio.get_running_loop().call_soon(kill)
-        told = await answers(parser, [PAGES[0], PAGES[1]])
+        delivered = await results(parser, [PAGES[0], PAGES[1]])
         kill()
         await until(lambda: parser._process is None)
-        return told + await answers(parser, [PAGES[3]])
+        return delivered + await results(parser, [PAGES[3]])
 
     def kill():
         parser._process._process.kill()
 
-    first, second, third = (answer for _, answer in run(deaths()))
+    first, second, third = (result for _, result in run(deaths()))
     assert first == SkipReason.PARSE_FAILED
     assert second.noindex
     assert len(third.words) == 60_000
@@ -193,27 +193,27 @@ def test_a_child_that_cannot_be_started_fails_only_its_page(make_parser, monkeyp
     parser = make_parser(inline_bytes=10)
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", "/nowhere/python")
-        assert [answer for _, answer in run(answers(parser, PAGES[:2]))] == [SkipReason.PARSE_FAILED] * 2
+        assert [result for _, result in run(results(parser, PAGES[:2]))] == [SkipReason.PARSE_FAILED] * 2
         assert parser.parse_now(PAGES[0], URL, None) == SkipReason.PARSE_FAILED
     assert parser.parse_now(PAGES[0], URL, None).title == "Balloons"
 
 
 @each_kind_of_loop
 def test_after_close_no_callback_is_called_and_no_process_is_left(make_parser, loop_kind):
-    parser, told = make_parser(inline_bytes=10), []
+    parser, delivered = make_parser(inline_bytes=10), []
 
     async def closed_early():
         for html in (SLOW, PAGES[0]):
-            parser.start(html, URL, None, told.append)
+            parser.start(html, URL, None, delivered.append)
         await asyncio.sleep(0.05)
         process = parser._process._process
         parser.close()
-        # What waited then is not taken up later either.
-        await answers(parser, [PAGES[1]])
+        # Pending pages are not parsed later either.
+        await results(parser, [PAGES[1]])
         return process
 
     assert run(closed_early(), loop_kind).returncode == -signal.SIGKILL
-    assert told == []
+    assert delivered == []
 
 
 def test_the_memory_of_the_child_is_limited():

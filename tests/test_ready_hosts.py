@@ -168,18 +168,18 @@ def test_one_scan_equals_single_pops(make, rule, steps):
 
 @pytest.mark.parametrize("n_hosts", [3, 60, 2000])
 def test_plain_and_compiled_agree_in_long_crawls_while_most_hosts_wait(n_hosts):
-    rng, twins = Random(n_hosts), (plain(), compiled())
+    rng, frontiers = Random(n_hosts), (plain(), compiled())
     for step in range(60):
         pages = np.array([rng.randrange(6000) for _ in range(200)], np.int32)
         given_scores = np.array([rng.choice([0.0, 0.5, rng.random()]) for _ in pages])
         ready = set(rng.sample(range(n_hosts), max(1, n_hosts // rng.choice([2, 10, 50]))))
         n, rule = rng.choice([1, 7, 40]), rng.choice(["max", "latest", "sum"])
         batches = []
-        for twin in twins:
-            getattr(twin, f"push_{rule}")(pages, pages % n_hosts, given_scores)
+        for frontier in frontiers:
+            getattr(frontier, f"push_{rule}")(pages, pages % n_hosts, given_scores)
             ready_hosts = ReadyHosts(ready.__contains__)
-            one_per_host = twin.pop_one_per_host(n, ready_hosts)
-            batches.append((one_per_host, twin.pop(n, ready_hosts), twin.pop(1) if step % 7 == 0 else []))
+            one_per_host = frontier.pop_one_per_host(n, ready_hosts)
+            batches.append((one_per_host, frontier.pop(n, ready_hosts), frontier.pop(1) if step % 7 == 0 else []))
         assert batches[0] == batches[1]
 
 

@@ -11,7 +11,7 @@ pytest.importorskip("compiled_code")
 
 from scenthound.frontier.compiled_urls import Key, siphash_of
 
-#: Of 1 to 40 bytes, so that the last word has every length, and one that is longer than its length's last byte tells.
+#: 1 to 40 bytes, so that the last word has every length, and a text whose length exceeds one byte.
 TEXTS = [bytes((7 * i + length) % 256 for i in range(length)) for length in [*range(1, 41), 255, 256, 300]]
 NO_KEY = Key(np.uint64(0), np.uint64(0))
 

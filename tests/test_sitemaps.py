@@ -116,9 +116,9 @@ def test_damaged_files_are_read_as_far_as_possible() -> None:
     assert len(read_sitemap(body.removesuffix(b"/loc></url></urlset>"), HERE).urls) == 2
     # Truncated within a URL: the rest could be the URL of another page.
     assert read_sitemap(b"<urlset><loc>/1</loc><loc>/23", HERE).urls == ("http://a.example/1",)
-    whole = gzip.compress(urlset(*(entry(f"http://a.example/{number}") for number in range(5_000))))
-    assert 1_000 < len(read_sitemap(whole[: len(whole) // 2], HERE).urls) < 5_000
-    assert read_sitemap(whole[:20] + b"\xff" * 50, HERE) == Sitemap((), ())
+    complete = gzip.compress(urlset(*(entry(f"http://a.example/{number}") for number in range(5_000))))
+    assert 1_000 < len(read_sitemap(complete[: len(complete) // 2], HERE).urls) < 5_000
+    assert read_sitemap(complete[:20] + b"\xff" * 50, HERE) == Sitemap((), ())
     assert read_sitemap(b"<html><a href='http://a.example/'>x</a></html>", HERE) == Sitemap((), ())
 
 

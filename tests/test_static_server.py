@@ -35,17 +35,17 @@ def server() -> Iterator[StaticServer]:
         yield running
 
 
-def ask(server: StaticServer, host: str, path: str, method: str = "GET", address: str = "127.0.0.1") -> tuple[int, str]:
+def fetch(server: StaticServer, host: str, path: str, address: str = "127.0.0.1") -> tuple[int, str]:
     connection = http.client.HTTPConnection(address, server.port, timeout=WAIT_S)
-    connection.request(method, path, headers={"Host": f"{host}:{server.port}"})
+    connection.request("GET", path, headers={"Host": f"{host}:{server.port}"})
     response = connection.getresponse()
-    answer = response.status, response.read().decode()
+    result = response.status, response.read().decode()
     connection.close()
-    return answer
+    return result
 
 
-def told(server: StaticServer, sent: bytes) -> bytes:
-    """All that the server answers to these bytes until it closes the connection."""
+def raw_response(server: StaticServer, sent: bytes) -> bytes:
+    """Everything that the server sends until it closes the connection."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as connection:
         connection.sendall(sent)
         return b"".join(iter(lambda: connection.recv(65_536), b""))
@@ -53,22 +53,22 @@ def told(server: StaticServer, sent: bytes) -> bytes:
 
 def test_the_host_header_selects_the_host_whatever_the_address(server: StaticServer) -> None:
     for address in ("127.0.0.1", "127.0.0.2"):
-        assert ask(server, "a.test", "/", address=address) == (200, "<p>a</p>")
-        assert ask(server, "B.TEST", "/", address=address) == (200, "<p>b</p>")
+        assert fetch(server, "a.test", "/", address=address) == (200, "<p>a</p>")
+        assert fetch(server, "B.TEST", "/", address=address) == (200, "<p>b</p>")
 
 
 def test_a_query_is_part_of_the_path(server: StaticServer) -> None:
-    assert ask(server, "a.test", "/x?y=1") == (200, "<p>x with y</p>")
-    assert ask(server, "a.test", "/x")[0] == 404
+    assert fetch(server, "a.test", "/x?y=1") == (200, "<p>x with y</p>")
+    assert fetch(server, "a.test", "/x")[0] == 404
 
 
 def test_an_unknown_host_has_no_pages(server: StaticServer) -> None:
-    assert ask(server, "c.test", "/")[0] == 404
+    assert fetch(server, "c.test", "/")[0] == 404
 
 
 def test_robots_txt_is_text_and_pages_are_html(server: StaticServer) -> None:
-    assert b"Content-Type: text/plain" in told(server, request("/robots.txt"))
-    assert b"Content-Type: text/html" in told(server, request("/"))
+    assert b"Content-Type: text/plain" in raw_response(server, request("/robots.txt"))
+    assert b"Content-Type: text/html" in raw_response(server, request("/"))
 
 
 def request(path: str, *further: str, version: str = "1.1", method: str = "GET") -> bytes:
@@ -77,16 +77,16 @@ def request(path: str, *further: str, version: str = "1.1", method: str = "GET")
 
 
 def test_redirects_and_unknown_statuses_are_sent_as_given(server: StaticServer) -> None:
-    answer = told(server, b"GET /moved HTTP/1.1\r\nHost: b.test\r\nConnection: close\r\n\r\n")
-    assert answer.startswith(b"HTTP/1.1 301 Moved Permanently\r\n")
-    assert b"\r\nLocation: http://a.test/\r\n" in answer
-    assert ask(server, "b.test", "/odd") == (799, "?")
+    response_bytes = raw_response(server, b"GET /moved HTTP/1.1\r\nHost: b.test\r\nConnection: close\r\n\r\n")
+    assert response_bytes.startswith(b"HTTP/1.1 301 Moved Permanently\r\n")
+    assert b"\r\nLocation: http://a.test/\r\n" in response_bytes
+    assert fetch(server, "b.test", "/odd") == (799, "?")
 
 
 def test_head_is_get_without_the_body(server: StaticServer) -> None:
-    answer = told(server, request("/", method="HEAD"))
-    assert b"Content-Length: 8\r\n" in answer
-    assert answer.endswith(b"\r\n\r\n")
+    response_bytes = raw_response(server, request("/", method="HEAD"))
+    assert b"Content-Length: 8\r\n" in response_bytes
+    assert response_bytes.endswith(b"\r\n\r\n")
 
 
 def test_a_connection_is_reused(server: StaticServer) -> None:
@@ -103,9 +103,9 @@ def test_a_connection_is_reused(server: StaticServer) -> None:
 def test_pipelined_and_split_requests(server: StaticServer) -> None:
     first = b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n"
     last = b"GET / HTTP/1.1\r\nHost: b.test\r\nConnection: close\r\n\r\n"
-    whole = told(server, first + last)
-    assert whole.count(b"200 OK") == 2
-    assert whole.index(b"<p>a</p>") < whole.index(b"<p>b</p>")
+    responses = raw_response(server, first + last)
+    assert responses.count(b"200 OK") == 2
+    assert responses.index(b"<p>a</p>") < responses.index(b"<p>b</p>")
     with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for byte in last:
@@ -131,18 +131,18 @@ def test_pipelined_and_split_requests(server: StaticServer) -> None:
 def test_invalid_requests_are_rejected_and_the_connection_closed(
     server: StaticServer, sent: bytes, status: int
 ) -> None:
-    assert told(server, sent).startswith(f"HTTP/1.1 {status} ".encode())
+    assert raw_response(server, sent).startswith(f"HTTP/1.1 {status} ".encode())
     assert not server.requests
 
 
 def test_http_1_0_closes_after_the_response(server: StaticServer) -> None:
-    assert told(server, b"GET / HTTP/1.0\r\nHost: a.test\r\n\r\n").endswith(b"<p>a</p>")
+    assert raw_response(server, b"GET / HTTP/1.0\r\nHost: a.test\r\n\r\n").endswith(b"<p>a</p>")
 
 
 def test_requests_are_counted_by_url_with_the_port(server: StaticServer) -> None:
     for _ in range(2):
-        ask(server, "a.test", "/")
-    ask(server, "a.test", "/none")
+        fetch(server, "a.test", "/")
+    fetch(server, "a.test", "/none")
     assert server.requests == {server.url("http://a.test/"): 2, server.url("http://a.test/none"): 1}
 
 
@@ -150,13 +150,13 @@ def test_a_request_is_logged_before_its_response(tmp_path: Path) -> None:
     log = tmp_path / "requests.log"
     times = iter([10.5, 11.25, 12.0])
     with StaticServer(pages_of(PAGES), log=log, clock=lambda: next(times)) as server:
-        ask(server, "a.test", "/")
+        fetch(server, "a.test", "/")
         first = read_request_log(log)
-        ask(server, "a.test", "/x?y=1")
+        fetch(server, "a.test", "/x?y=1")
         port = server.port
     assert [(entry.time_s, entry.url) for entry in first] == [(10.5, f"http://a.test:{port}/")]
     with StaticServer(pages_of(PAGES), log=log, clock=lambda: next(times)) as server:
-        ask(server, "b.test", "/")
+        fetch(server, "b.test", "/")
         entries = [(entry.time_s, entry.url) for entry in read_request_log(log)]
     assert entries[1:] == [(11.25, f"http://a.test:{port}/x?y=1"), (12.0, f"http://b.test:{server.port}/")]
 

@@ -120,14 +120,14 @@ def test_many_thousand_words_have_distinct_numbers() -> None:
     assert scanner.scan(" ".join(words)).tolist() == list(range(1, 30_001))
 
 
-def places(text: str, cuts: list[int]) -> list[int]:
+def words_before(text: str, cuts: list[int]) -> list[int]:
     return WordScanner().scan_cut(text, np.array(cuts, np.int64))[1].tolist()
 
 
 def test_scan_cut_counts_the_words_before_each_cut() -> None:
     # one|.|two three: the words start at 0, 4 and 8.
-    assert places("one two three", [0, 3, 4, 8, 13]) == [0, 1, 1, 2, 3]
-    assert places("", [0, 0]) == [0, 0]
+    assert words_before("one two three", [0, 3, 4, 8, 13]) == [0, 1, 1, 2, 3]
+    assert words_before("", [0, 0]) == [0, 0]
 
 
 def test_repeated_cuts_split_a_word_once() -> None:
@@ -147,8 +147,8 @@ def test_a_cut_splits_a_word_that_is_too_long() -> None:
 def test_cuts_of_a_long_text_count_the_words_of_all_pieces() -> None:
     text = "dog cats " * 25_000
     # Behind each "dog", and within each "cats".
-    cuts = [9 * number + place for number in range(25_000) for place in (3, 6)]
-    assert places(text, cuts) == [3 * number + place for number in range(25_000) for place in (1, 2)]
+    cuts = [9 * number + position for number in range(25_000) for position in (3, 6)]
+    assert words_before(text, cuts) == [3 * number + position for number in range(25_000) for position in (1, 2)]
 
 
 @given(st.text(st.sampled_from("abS \u00e9\u0130\u03a3\u03b1"), max_size=40), st.lists(st.integers(0, 40), max_size=6))
@@ -202,8 +202,8 @@ def test_a_word_table_returns_what_was_put(first: set[int], second: set[int]) ->
         numbers = range(len(known), len(known) + len(batch))
         known.update(zip(batch, numbers, strict=True))
         table.put(np.array(list(batch), np.uint64), np.array(numbers, np.int32))
-    asked = [*known, *(hashed ^ 1 for hashed in known)]
-    assert table.get(np.array(asked, np.uint64)).tolist() == [known.get(hashed, ABSENT) for hashed in asked]
+    hashes = [*known, *(hashed ^ 1 for hashed in known)]
+    assert table.get(np.array(hashes, np.uint64)).tolist() == [known.get(hashed, ABSENT) for hashed in hashes]
 
 
 def test_hashes_with_the_same_first_slot_are_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,15 +221,15 @@ N_HOSTILE = 12_000
 
 
 def four_letters(number: int) -> str:
-    return "".join(LETTERS[number // 36**place % 36] for place in (3, 2, 1, 0))
+    return "".join(LETTERS[number // 36**position % 36] for position in (3, 2, 1, 0))
 
 
 def four_letter_words(order: Callable[[HashArray], IntArray | LongArray]) -> str:
     """The first of all words of four letters, in some order of their hashes with the salt 0."""
     codes = np.array([ord(letter) for letter in LETTERS], np.uint64)
     hashes = np.zeros(1, np.uint64)
-    for place in range(4):
-        hashes = np.add.outer(hashes, codes * np.uint64(pow(GOLDEN, place, 2**64))).ravel()
+    for position in range(4):
+        hashes = np.add.outer(hashes, codes * np.uint64(pow(GOLDEN, position, 2**64))).ravel()
     return " ".join(four_letters(number) for number in order(hashes)[:N_HOSTILE].tolist())
 
 

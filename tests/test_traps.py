@@ -19,7 +19,7 @@ from timing import cpu_cost_s
 SITE = "http://site.example"
 
 
-def taken(urls: Iterable[str], traps: TrapCosts | None = None) -> int:
+def n_allowed(urls: Iterable[str], traps: TrapCosts | None = None) -> int:
     traps = traps or TrapCosts()
     return sum(traps.charge(url, host=1) is None for url in urls)
 
@@ -70,18 +70,18 @@ def test_signs(url: str, reason: SkipReason | None) -> None:
 
 
 def test_an_endless_calendar_ends_after_some_hundred_pages() -> None:
-    assert taken(f"{SITE}/calendar?month={year}-{month:02}" for year, month in months(600)) == 529
-    assert taken(f"{SITE}/events/{year}/{month}/" for year, month in months(200)) == 529
-    assert taken(f"{SITE}/day/{day:%Y-%m-%d}" for day in days(5_000)) == 786
-    assert taken(f"{SITE}/c?year={day.year}&month={day.month}&day={day.day}" for day in days(5_000)) == 786
+    assert n_allowed(f"{SITE}/calendar?month={year}-{month:02}" for year, month in months(600)) == 529
+    assert n_allowed(f"{SITE}/events/{year}/{month}/" for year, month in months(200)) == 529
+    assert n_allowed(f"{SITE}/day/{day:%Y-%m-%d}" for day in days(5_000)) == 786
+    assert n_allowed(f"{SITE}/c?year={day.year}&month={day.month}&day={day.day}" for day in days(5_000)) == 786
 
 
 def test_a_site_with_ever_new_sessions_ends_after_145_pages() -> None:
-    assert taken(f"{SITE}/page{number};jsessionid={number:032X}" for number in range(3_000)) == 145
+    assert n_allowed(f"{SITE}/page{number};jsessionid={number:032X}" for number in range(3_000)) == 145
 
 
 def test_a_constant_session_id_costs_little() -> None:
-    assert taken(f"{SITE}/page{number}?PHPSESSID={7:032x}" for number in range(3_000)) == 3_000
+    assert n_allowed(f"{SITE}/page{number}?PHPSESSID={7:032x}" for number in range(3_000)) == 3_000
 
 
 def test_a_shop_with_facets_ends_before_a_thousand_pages() -> None:
@@ -92,19 +92,19 @@ def test_a_shop_with_facets_ends_before_a_thousand_pages() -> None:
         for chosen in itertools.combinations(names, count)
         for values in itertools.product("123", repeat=count)
     )
-    assert taken(f"{SITE}/shop?{query}" for query in queries) < 1_000
+    assert n_allowed(f"{SITE}/shop?{query}" for query in queries) < 1_000
 
 
 def test_repeating_folders_end_after_a_few_levels() -> None:
-    assert taken(f"{SITE}/{'a/b/' * steps}" for steps in range(1, 200)) == 6
+    assert n_allowed(f"{SITE}/{'a/b/' * steps}" for steps in range(1, 200)) == 6
     paths = ("/".join(path) for depth in range(3, 9) for path in itertools.product("abc", repeat=depth))
-    assert taken(f"{SITE}/{path}" for path in paths) < 500
+    assert n_allowed(f"{SITE}/{path}" for path in paths) < 500
 
 
 def test_endless_depth_ends_after_some_hundred_pages() -> None:
     folders = ["/".join(f"{step}-{number}" for step in range(MAX_DEPTH + 1)) for number in range(1_000)]
-    assert taken(f"{SITE}/{folder}" for folder in folders) == 145
-    assert taken(f"{SITE}/{folders[0]}{number}" for number in range(1_000)) == 1_000
+    assert n_allowed(f"{SITE}/{folder}" for folder in folders) == 145
+    assert n_allowed(f"{SITE}/{folders[0]}{number}" for number in range(1_000)) == 1_000
 
 
 @pytest.mark.parametrize(
@@ -121,24 +121,24 @@ def test_endless_depth_ends_after_some_hundred_pages() -> None:
     ids=["forum", "wiki by title", "forum with two parameters", "wiki histories", "blog by month", "news", "numbers"],
 )
 def test_ordinary_sites_are_crawled_for_thousands_of_pages(urls: Iterator[str], at_least: int) -> None:
-    assert taken(SITE + url for url in urls) >= at_least
+    assert n_allowed(SITE + url for url in urls) >= at_least
 
 
 def test_costs_are_those_of_the_table() -> None:
     traps = TrapCosts()
-    taken((f"{SITE}/a?x={number}&z=1" for number in range(5)), traps)
+    n_allowed((f"{SITE}/a?x={number}&z=1" for number in range(5)), traps)
     assert traps.spent(1) == 0
     # Two parameters: 0.1 * 3, times 1 + 5 / 1,000 and then 1 + 6 / 1,000.
-    taken((f"{SITE}/a?x={number}&z=1" for number in (5, 6)), traps)
+    n_allowed((f"{SITE}/a?x={number}&z=1" for number in (5, 6)), traps)
     assert traps.spent(1) == pytest.approx(0.3 * 1.005 + 0.3 * 1.006)
     # One repetition costs 4; in the same folder 0.25; a second folder that repeats 4 * 1.01.
     traps = TrapCosts()
-    taken((f"{SITE}/a/a/a/{page}" for page in ("", "b", "c")), traps)
-    taken([f"{SITE}/a/b/a/b/a/"], traps)
+    n_allowed((f"{SITE}/a/a/a/{page}" for page in ("", "b", "c")), traps)
+    n_allowed([f"{SITE}/a/b/a/b/a/"], traps)
     assert traps.spent(1) == pytest.approx(4 + 0.25 + 0.25 + 4 * 1.01)
     # The sixth date of a family, ten years after the first: 0.25 * (1 + 10 / 25) * (1 + 5 / 100).
     traps = TrapCosts()
-    taken([f"{SITE}/{2000 + year}/5/" for year in (0, 1, 2, 3, 4, 10)], traps)
+    n_allowed([f"{SITE}/{2000 + year}/5/" for year in (0, 1, 2, 3, 4, 10)], traps)
     assert traps.spent(1) == pytest.approx(0.25 * 1.4 * 1.05)
 
 
@@ -152,16 +152,16 @@ def test_skipped_pages_cost_nothing_and_cheaper_ones_are_allowed() -> None:
 
 def test_skipped_pages_do_not_raise_the_cost_of_others() -> None:
     traps = TrapCosts(budget=10)
-    taken((f"{SITE}/a?x={number}" for number in range(5)), traps)
+    n_allowed((f"{SITE}/a?x={number}" for number in range(5)), traps)
     # Six parameters cost 24.3, more than the budget.
-    assert taken((f"{SITE}/a?a&b&c&d&e&f={number}" for number in range(50)), traps) == 0
-    taken([f"{SITE}/a?x=5"], traps)
+    assert n_allowed((f"{SITE}/a?a&b&c&d&e&f={number}" for number in range(50)), traps) == 0
+    n_allowed([f"{SITE}/a?x=5"], traps)
     assert traps.spent(1) == pytest.approx(0.1 * 1.005)
 
 
 def test_pages_of_one_repeating_folder_are_one_family() -> None:
     traps = TrapCosts()
-    taken([f"{SITE}/a/a/a/b/1", f"{SITE}/a/a/a/c/2", f"{SITE}/a/a/a/d/"], traps)
+    n_allowed([f"{SITE}/a/a/a/b/1", f"{SITE}/a/a/a/c/2", f"{SITE}/a/a/a/d/"], traps)
     assert traps.spent(1) == 4 + 0.25 + 0.25
 
 
@@ -177,7 +177,7 @@ def test_each_host_and_kind_has_its_own_budget() -> None:
 def test_the_number_of_families_per_host_is_bounded() -> None:
     traps = TrapCosts(budget=1e9)
     urls = (f"{SITE}/{number}?x={number}" for number in range(5_000))
-    assert taken(urls, traps) == 5_000
+    assert n_allowed(urls, traps) == 5_000
     assert {len(account.families) for account in traps._budgets.values()} == {MAX_FAMILIES}
 
 
@@ -186,7 +186,7 @@ def test_a_recently_used_family_is_not_dropped() -> None:
     others = [f"{SITE}/other{number}?x=1" for number in range(2_000)]
     mixed = list(itertools.chain.from_iterable(zip(trap, others, strict=True)))
     # 24.3 * (40 + (5 + 6 + ... + 44) / 1,000) = 995.8, after five free ones.
-    assert taken(mixed) - len(others) == taken(trap) == 45
+    assert n_allowed(mixed) - len(others) == n_allowed(trap) == 45
 
 
 @pytest.mark.parametrize("unit", ["a/", "date-", "?", "20", "&sid=a1", "a.", ";", "/2031/07", "=1", "&month"])

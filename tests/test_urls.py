@@ -243,7 +243,7 @@ def test_registrable_domains_are_those_of_the_public_suffix_tests(shared: Path) 
     cases = [(host, domain) for host, domain in cases if host != "null" and not host.startswith(".")]
     assert len(cases) > 60
     for host, domain in cases:
-        # Where the suite has no answer the host itself is ours.
+        # Where the suite has no result, ours is the host itself.
         assert registrable_domain(host) == (host.lower() if domain == "null" else domain)
 
 

@@ -43,7 +43,7 @@ def test_stop_words_are_not_counted():
 
 
 def test_windows_of_a_page_are_counted_like_documents():
-    # Windows [5 . 3], [], [.] and the whole page 5 . 3 5.
+    # Windows [5 . 3], [], [.] and the complete page 5 . 3 5.
     page = np.array([5, 0, 3, 5], dtype=np.int32)
     rows = count_windows(page, np.array([0, 2, 1, 0]), np.array([3, 2, 2, 4]), 6)
     assert rows.offset.tolist() == [0, 2, 2, 2, 4]
@@ -60,9 +60,9 @@ def test_each_window_is_counted_as_if_it_were_a_page(words, edges):
     rows = count_windows(page, bounds[:, 0], bounds[:, 1], 6)
     assert len(rows) == len(edges)
     for row, (first, last) in enumerate(bounds):
-        alone, place = count_words(page[first:last]), slice(*rows.offset[row : row + 2])
-        assert rows.term[place].tolist() == alone.term.tolist()
-        assert rows.count[place].tolist() == alone.count.tolist()
+        alone, row_slice = count_words(page[first:last]), slice(*rows.offset[row : row + 2])
+        assert rows.term[row_slice].tolist() == alone.term.tolist()
+        assert rows.count[row_slice].tolist() == alone.count.tolist()
 
 
 def test_document_frequency_counts_documents_not_occurrences():
@@ -93,8 +93,8 @@ def test_a_word_in_no_document_has_weight_zero():
 def test_the_cosine_of_raw_frequencies():
     # Query (1: 1, 2: 1). Document 0 is (1: 2, 2: 1): 3 / (sqrt 2 sqrt 5). Document 2 is (2: 1, 3: 1): 1 / 2.
     query = count_words(np.array([1, 2], dtype=np.int32))
-    answers = cosines(POOL, tf_weights(POOL), query, tf_weights(query), 4)
-    assert answers == pytest.approx([3 / sqrt(10), 3 / sqrt(10), 0.5])
+    similarities = cosines(POOL, tf_weights(POOL), query, tf_weights(query), 4)
+    assert similarities == pytest.approx([3 / sqrt(10), 3 / sqrt(10), 0.5])
 
 
 def test_empty_documents_and_queries_have_cosine_zero():
@@ -106,11 +106,11 @@ def test_empty_documents_and_queries_have_cosine_zero():
     assert rows.row_maxima().tolist() == [0, 1, 0]
 
 
-def test_rows_can_be_taken_in_any_order():
-    taken = POOL.take(np.array([2, 0], dtype=np.int32))
-    assert taken.offset.tolist() == [0, 2, 4]
-    assert taken.term.tolist() == [2, 3, 1, 2]
-    assert taken.count.tolist() == [1, 1, 2, 1]
+def test_rows_can_be_selected_in_any_order():
+    rows = POOL.take(np.array([2, 0], dtype=np.int32))
+    assert rows.offset.tolist() == [0, 2, 4]
+    assert rows.term.tolist() == [2, 3, 1, 2]
+    assert rows.count.tolist() == [1, 1, 2, 1]
 
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=20))
