@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import runpy
 import signal
 import subprocess
 import sys
@@ -376,14 +375,3 @@ def test_the_guide_names_options_searches_measures_and_files_that_exist(scenthou
     )
     for target in re.findall(r"\]\(([^)#]+)\)", text):
         assert (DOCUMENT.parent / target).exists(), target
-
-
-def test_the_example_of_the_guide_runs(place, tmp_path, monkeypatch, capsys):
-    (script,) = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
-    small = script.replace("population=10,generations=5", "population=2,generations=1").replace("=200,", "=20,")
-    (tmp_path / "example.py").write_text(small.replace("page_budget", "relevance='cosine', page_budget"))
-    for name in ("web", "topics.jsonl"):
-        (tmp_path / name).symlink_to(place / name)
-    monkeypatch.chdir(tmp_path)
-    runpy.run_path("example.py", run_name="__main__")
-    assert "search/evolved.toml" in capsys.readouterr().out

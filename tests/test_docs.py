@@ -1,20 +1,23 @@
 """What the documents say is true."""
 
+import json
 import re
 import runpy
 import shlex
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import scenthound as sh
 from scenthound.cli.crawl_output import status_values, summary_values
 from scenthound.crawler.start import CrawlSummary
 from scenthound.crawler.status import CrawlStatus
 from scenthound.files import compressed_as
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.simulator.modes import MODES
-from scenthound.store.record import record
 from scenthound.strategies.base import STRATEGIES
+from scenthound.topics.files import write_topics
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")))
@@ -124,25 +127,86 @@ def test_the_guides_name_options_that_exist(scenthound):
             assert re.search(rf"{option}\b", helps), option
 
 
-def test_the_example_of_a_crawl_in_python_runs(tmp_path, monkeypatch):
-    (script,) = re.findall(r"```python\n(.*?)```", CRAWLING, re.DOTALL)
-    (tmp_path / "pages.jsonl").write_text('{"url": "http://example.org/clubs.html", "html": "<p>balloon"}\n')
-    record([tmp_path / "pages.jsonl"], tmp_path / "web", workers=1)
-    (tmp_path / "example.py").write_text(script, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    runpy.run_path("example.py", run_name="__main__")
-    assert (tmp_path / "balloons" / "crawl.sqlite").exists()
+#: What makes the examples small.
+SMALLER = {
+    "comparing": {"pages=500": "strategies=['best_first', 'breadth_first'], pages=8, repeats=2, start=2, workers=1"},
+    "evolving": {
+        "population=10,generations=5": "population=2,generations=1",
+        "pages=200": "pages=8, start=2, relevance='cosine', plain=True, workers=1",
+    },
+    "studies": {"pages=500": "pages=20, repeats=1, workers=1"},
+    "threshold": {'"chess", "svm"': '"balloon", "cosine"'},
+}
+MADE = {
+    "README": ("run/traces.parquet", "balloons.jsonl.zst"),
+    "comparing": ("comparison/report.html",),
+    "crawling": ("balloons/crawl.sqlite",),
+    "dashboard": ("balloons.html",),
+    "evolving": ("search/evolved.toml",),
+    "metrics": (),
+    "studies": ("pant2002/report.html",),
+    "threshold": (),
+}
+WORDS = ("balloon", "train", "boat", "plane", "bicycle")
+PAGE_URLS = ["https://example.org/balloons", *(f"http://example.org/{name}.html" for name in ("clubs", "race"))]
+PAGE_URLS += [f"http://example.org/{number}" for number in range(37)]
 
 
-def test_the_python_example_runs(tmp_path, monkeypatch):
-    (script,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+def written_pages(folder: Path) -> Path:
+    """Pages about balloons, trains and so on in turn, each with links to others."""
+    file = folder / "pages.jsonl.zst"
+    pages = []
+    for number, url in enumerate(PAGE_URLS):
+        word = WORDS[number % len(WORDS)]
+        follow = "".join(f"<a href={PAGE_URLS[(number + step) % len(PAGE_URLS)]}>on</a>" for step in (1, 2, 7))
+        pages.append(json.dumps({"url": url, "html": f"<title>{word}</title><p>{word} {follow} hot air word{number}"}))
+    file.write_bytes(compressed_as(file, "\n".join(pages).encode()))
+    return file
+
+
+def made_inputs(document: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the examples of a document find in their folder."""
+    topics = [
+        sh.Topic(word, [word], description=f"All about a {word}.", examples=PAGE_URLS[first :: len(WORDS)])
+        for first, word in enumerate(WORDS)
+    ]
+    write_topics(folder / "topics.jsonl", topics)
     (topic,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
-    names = ("clubs", "race")
-    pages = "".join(f'{{"url": "http://example.org/{name}.html", "html": "<p>balloon"}}\n' for name in names)
-    file = tmp_path / "pages.jsonl.zst"
-    file.write_bytes(compressed_as(file, pages.encode()))
-    (tmp_path / "topics.toml").write_text(topic, encoding="utf-8")
-    (tmp_path / "example.py").write_text(script, encoding="utf-8")
+    (folder / "topics.toml").write_text(topic, encoding="utf-8")
+    lines = [f"{url},{'no' if number % len(WORDS) else 'yes'}" for number, url in enumerate(PAGE_URLS)]
+    (folder / "labels.csv").write_text("\n".join(lines), encoding="utf-8")
+    web = folder / ("recorded" if document == "README" else "web")
+    sh.record(written_pages(folder), web, workers=1)
+    # No example connects to a host.
+    monkeypatch.setattr(sh, "crawl", partial(sh.crawl, web=web, offline=True))
+    monkeypatch.setattr(sh, "record", partial(sh.record, workers=1))
+    monkeypatch.setattr(sh, "simulate", partial(sh.simulate, workers=1))
+    if document == "dashboard":
+        sh.crawl("balloon", PAGE_URLS[0], pages=5, out=folder / "balloons")
+        # Only a crawl that is running can be paused.
+        monkeypatch.setattr("scenthound.crawler.control.pause", lambda folder: f"{folder} is paused")
+    if document == "metrics":
+        sh.simulate(web, folder / "topics.jsonl", "best_first", pages=8, start=2, out=folder / "run")
+
+
+@pytest.mark.parametrize("document", MADE)
+def test_the_python_examples_run(document, tmp_path, monkeypatch):
+    file = ROOT / ("README.md" if document == "README" else f"docs/{document}.md")
+    scripts = re.findall(r"```python\n(.*?)```", file.read_text(encoding="utf-8"), re.DOTALL)
+    assert scripts
     monkeypatch.chdir(tmp_path)
-    runpy.run_path("example.py", run_name="__main__")
-    assert (tmp_path / "run" / "traces.parquet").exists()
+    made_inputs(document, tmp_path, monkeypatch)
+    for script in scripts:
+        for long, short in SMALLER.get(document, {}).items():
+            assert long in script
+            script = script.replace(long, short)
+        (tmp_path / "example.py").write_text(script, encoding="utf-8")
+        runpy.run_path("example.py", run_name="__main__")
+    for name in MADE[document]:
+        assert (tmp_path / name).exists(), name
+
+
+def test_every_python_example_of_the_guides_is_run_by_a_test():
+    others = {"judging", "statistics", "validating"}  # They run in the tests of what they show.
+    with_examples = {file.stem for file in (ROOT / "docs").glob("*.md") if "```python" in file.read_text("utf-8")}
+    assert with_examples == set(MADE) - {"README"} | others

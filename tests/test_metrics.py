@@ -1,14 +1,12 @@
 """Each metric on an example worked out by hand, and the one rule for crawls that ended early."""
 
 import re
-import runpy
 from math import log, sqrt
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ring_web import simulated
 from scenthound.errors import InvalidParameter, PluginError, UnknownName
 from scenthound.metrics.base import METRICS, FixedFacts, GroundTruth, PoolVectors, padded, parse_metric
 from scenthound.metrics.ranks import MeanSimilarity, similarities
@@ -143,12 +141,3 @@ def test_the_guide_tells_every_metric_with_its_parameters_and_defaults():
         assert set(re.findall(r"`(\w+=\w+)`", text)) >= {str(each) for each in METRICS.parameters(name).values()}, name
         assert ("*On request only.*" in text) == METRICS.factory(name).on_request_only, name
         assert "\nExample: " in text, name
-
-
-def test_the_example_of_the_guide_runs(web_path, topics_file, tmp_path, monkeypatch, capsys):
-    simulated(web_path, topics_file, tmp_path / "run")
-    (script,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
-    (tmp_path / "example.py").write_text(script, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    runpy.run_path("example.py", run_name="__main__")
-    assert 0 < float(capsys.readouterr().out) <= 1
