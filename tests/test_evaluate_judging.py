@@ -52,7 +52,7 @@ def test_the_pool_is_the_union_of_all_crawls_and_relevant_is_what_the_topic_name
     assert ground_truth.pool.tolist() == sorted((A, B, C, E))
     assert ground_truth.relevant.tolist() == sorted((A, B))
     assert (ground_truth.seeds.tolist(), ground_truth.targets.tolist()) == ([A], [B])
-    assert ground_truth.places(trace(E, A)).tolist() == [ground_truth.pool.tolist().index(page) for page in (E, A)]
+    assert ground_truth.positions(trace(E, A)).tolist() == [ground_truth.pool.tolist().index(page) for page in (E, A)]
 
 
 def test_starts_of_one_topic_have_their_own_seeds_and_share_what_is_known_of_the_pool():

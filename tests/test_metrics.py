@@ -68,7 +68,7 @@ def test_pages_that_a_crawl_did_not_get_are_worth_nothing_and_count():
     assert Precision().curve(CRAWL, JUDGEMENT, 8)[4:] == pytest.approx([2 / 5, 2 / 6, 2 / 7, 2 / 8])
     assert (MeanSimilarity() @ 10)(CRAWL, JUDGEMENT) == pytest.approx(1.4 / 10)
     assert TargetRecall().curve(CRAWL, JUDGEMENT, 6)[3:] == pytest.approx([1 / 2, 1 / 2, 1 / 2])
-    assert padded(np.array([0.1, 0.2]), 4, of_nothing=9.0).tolist() == [0.1, 0.2, 9.0, 9.0]
+    assert padded(np.array([0.1, 0.2]), 4, missing=9.0).tolist() == [0.1, 0.2, 9.0, 9.0]
 
 
 def test_a_crawler_does_not_gain_by_stopping_at_its_best_moment():

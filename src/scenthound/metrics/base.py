@@ -1,15 +1,14 @@
 """The contract of a metric: a curve over the pages of a crawl, and a scalar as one point of it.
 
 A metric is a value that prints as it parses: `precision`, `target_recall@1000`, `rank:by=linkage`. It is a pure
-function of a trace and of what the judges know of its topic.
+function of a trace and of the ground truth of its topic.
 
-The one rule for crawls that ended early: the pages that a crawl did not get are worth nothing, and they count. Its
-recall stays where it was, and its means become worse as if it had visited pages of no worth up to the step asked for.
-So a crawler does not gain by stopping at its best moment (trec_eval reads short rankings the same way). `padded` is
-where the rule is carried out.
+Crawls that ended early are treated by one rule: missing pages count, with value 0. Recall stays constant, and means
+fall as if the crawl had visited irrelevant pages up to the requested step. So a crawler gains nothing by stopping early
+(trec_eval treats short rankings in the same way). `padded` implements the rule.
 
-A metric that cannot be computed for a topic (no targets, no known relevant page, no description) answers with
-not-a-number everywhere, and the topic is left out of that metric's means.
+A metric that cannot be computed for a topic (no targets, no known relevant page, no description) returns NaN
+everywhere, and the topic is left out of the means of that metric.
 """
 
 from abc import ABC, abstractmethod
@@ -27,11 +26,11 @@ from scenthound.text.vectors import TermRows
 
 @dataclass(frozen=True, slots=True)
 class PoolVectors:
-    """The pages of a pool as vectors: the words of each, and what each of them weighs there."""
+    """The pages of a pool as vectors of weighted words."""
 
     rows: TermRows
     weights: FloatArray
-    document_frequency: IntArray  #: in how many pages of the pool each word of the vocabulary stands
+    document_frequency: IntArray  #: for each word of the vocabulary, the number of pages of the pool that contain it
 
     @property
     def n_words(self) -> int:
@@ -39,28 +38,30 @@ class PoolVectors:
 
 
 class PoolFacts(Protocol):
-    """What judges can find out about the pages of a pool: asked for when a metric wants it, and not before.
+    """Facts about the pages of a pool, computed when a metric needs them.
 
-    Arrays have one value for each page of the pool, in its order, or none at all where the fact cannot be known: the
-    topic has no description or no keywords with a word of the web, or there is no PageRank."""
+    Arrays have one value for each page of the pool, in pool order. They are empty if a fact is unknown: the topic has
+    no description or no keyword with a word of the web, or there is no PageRank."""
 
     def similarity(self) -> FloatArray:
         """The cosine of each page with the description (menczer2001 section 4.3)."""
 
     def lexical_rank(self, *, as_printed: bool = False) -> FloatArray:
-        """By SMART atc against the description, 1 is best; `as_printed` takes the formula of menczer2001 literally."""
+        """Ranks by SMART atc similarity to the description, 1 is best; `as_printed`: with menczer2001's formula as
+        printed."""
 
     def linkage_rank(self) -> FloatArray:
-        """By number of topic keywords, then by PageRank (pant2002 section 4.2), 1 is best."""
+        """Ranks by number of topic keywords, then by PageRank (pant2002 section 4.2), 1 is best."""
 
     def accepted_by(self, judge: str) -> BoolArray | None:
-        """Whether a judge of `relevance/judging`, or the `vote` of three, says yes; None with nothing to train it."""
+        """Whether a judge (`relevance/classifiers`), or the `vote` of three, accepts each page; None: it cannot be
+        trained."""
 
     def hosts(self) -> IntArray:
-        """The number of each page's host; none if the whole web is one host."""
+        """The host number of each page; empty if the web has a single host."""
 
     def seed_hosts(self) -> IntArray:
-        """The numbers of the seeds' hosts, also of seeds that no crawl got."""
+        """The host numbers of all seeds, also of those that no crawl visited."""
 
     def vectors(self) -> PoolVectors:
         """The pages, weighted `f * (1 + ln(|S|/n))` with S the pool."""
@@ -68,7 +69,7 @@ class PoolFacts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GroundTruth:
-    """What the judges know about one crawl's topic. Page numbers are those of the recorded web, ascending."""
+    """What metrics know about a topic. Pages are numbers of the recorded web, ascending."""
 
     relevant: IntArray
     targets: IntArray
@@ -84,23 +85,23 @@ class GroundTruth:
         given = np.union1d(self.seeds, self.taught)
         return np.setdiff1d(self.relevant, given, assume_unique=True).astype(np.int32)
 
-    def places(self, trace: Trace) -> IntArray:
-        """Where the pages of a crawl stand in the pool."""
+    def positions(self, trace: Trace) -> IntArray:
+        """The positions of a crawl's pages in the pool."""
         return np.searchsorted(self.pool, trace.pages).astype(np.int32)
 
 
 class Metric(ABC):
-    """One measure of a crawl. A metric with parameters keeps each of them in an attribute of its name."""
+    """A measure of a crawl. Each parameter is an attribute of the same name."""
 
     #: By default the name of the class.
     name: ClassVar[str]
     #: One line for `scenthound metrics`.
     summary: ClassVar[str] = ""
-    #: What a topic must have, so that people can be told why there is no value: "a description", "targets".
+    #: What the topic must have ("a description", "targets"), to explain missing values.
     needs: str = ""
-    #: Whether it is computed only for who asks for it by name, because it takes long or repeats another.
+    #: Whether it is computed only if it is named, because it is slow or derived from another metric.
     on_request_only: ClassVar[bool] = False
-    #: Whether low values are good ones.
+    #: Whether low values are better.
     lower_is_better: bool = False
 
     def __init_subclass__(cls, **named: Any) -> None:
@@ -110,10 +111,10 @@ class Metric(ABC):
 
     @abstractmethod
     def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
-        """The value after each of the first `n_steps` pages, of which the trace may have fewer or more."""
+        """The value after each of the first `n_steps` pages; the trace may have fewer or more pages."""
 
     def __str__(self) -> str:
-        """The name, with the parameters that are not at their defaults."""
+        """The name with the parameters that differ from their defaults."""
         values = ((known, getattr(self, known.name, known.default)) for known in parameters_of(type(self)))
         return str(Choice(self.name, tuple((known.name, value) for known, value in values if value != known.default)))
 
@@ -133,7 +134,7 @@ class Point:
 
     def __post_init__(self) -> None:
         if self.step < 1:
-            raise InvalidParameter(f"{self.metric}@{self.step}: a curve starts at page 1.")
+            raise InvalidParameter(f"{self.metric}@{self.step}: the number of pages must be at least 1.")
 
     def __call__(self, trace: Trace, ground_truth: GroundTruth) -> float:
         return float(self.metric.curve(trace, ground_truth, self.step)[-1])
@@ -142,21 +143,21 @@ class Point:
         return f"{self.metric}@{self.step}"
 
 
-def padded(worth: FloatArray | BoolArray, n_steps: int, of_nothing: float = 0.0) -> FloatArray:
-    """What each of the first `n_steps` pages is worth; those that the crawl did not get are worth nothing."""
-    values = np.full(n_steps, of_nothing, dtype=np.float64)
-    n_got = min(len(worth), n_steps)
-    values[:n_got] = worth[:n_got]
-    return values
+def padded(values: FloatArray | BoolArray, n_steps: int, missing: float = 0.0) -> FloatArray:
+    """The values of the first `n_steps` pages, with `missing` for pages that the crawl did not visit."""
+    result = np.full(n_steps, missing, dtype=np.float64)
+    n_visited = min(len(values), n_steps)
+    result[:n_visited] = values[:n_visited]
+    return result
 
 
-def mean_so_far(worth: FloatArray) -> FloatArray:
-    """The mean worth of the pages up to each step."""
-    return np.cumsum(worth) / np.arange(1, len(worth) + 1)
+def mean_so_far(values: FloatArray) -> FloatArray:
+    """The mean of the values up to each step."""
+    return np.cumsum(values) / np.arange(1, len(values) + 1)
 
 
 def undefined(n_steps: int) -> FloatArray:
-    """The curve of a metric that cannot be computed for the trace's topic."""
+    """The curve of a metric that cannot be computed for the topic."""
     return np.full(n_steps, np.nan)
 
 
@@ -175,13 +176,8 @@ def parse_metric(item: str | type[Metric] | Metric | Point) -> Metric | Point:
     return metric @ int(step)
 
 
-# The area under another metric's curve up to t, divided by t: the mean of its values so far.
-#
-# It rewards who is good from early on, where the value at the end alone does not tell how it was reached.
-
-
 class Area(Metric):
-    """The mean of a metric's values after 1, 2, ... t pages."""
+    """The area under another metric's curve up to t, divided by t. It rewards crawls that are good from the start."""
 
     name = "area"
     summary = "area under the curve of another metric, divided by the number of pages"
@@ -197,8 +193,6 @@ class Area(Metric):
         return mean_so_far(np.asarray(self._metric.curve(trace, ground_truth, n_steps), dtype=np.float64))
 
 
-# Facts about a pool that are known beforehand: for tests, and for judgements that need none.
-
 _NONE: FloatArray = np.zeros(0)
 _NO_PAGES: IntArray = np.zeros(0, np.int32)
 _NO_VECTORS = PoolVectors(TermRows(np.zeros(1, np.int64), _NO_PAGES, _NO_PAGES), _NONE, _NO_PAGES)
@@ -206,7 +200,7 @@ _NO_VECTORS = PoolVectors(TermRows(np.zeros(1, np.int64), _NO_PAGES, _NO_PAGES),
 
 @dataclass(frozen=True, slots=True)
 class FixedFacts:
-    """A `PoolFacts` of these values; what is not given is not known."""
+    """A `PoolFacts` with fixed values, for tests and for metrics that need no facts."""
 
     similarities: FloatArray = field(default_factory=lambda: _NONE)
     lexical_ranks: FloatArray = field(default_factory=lambda: _NONE)

@@ -1,7 +1,10 @@
-"""Classifier precision (menczer2001 section 4.1): the share of visited pages that a trained classifier accepts.
+"""Shares of visited pages that trained classifiers accept.
 
-Rocchio, Widrow-Hoff and Exponentiated Gradient learn the topic's seeds against the seeds of the other topics
-(`relevance/judging`); a crawl of one topic has no other topics, and so no classifier.
+Classifier precision (menczer2001 section 4.1): Rocchio, Widrow-Hoff and Exponentiated Gradient learn the seeds of the
+topic against the seeds of the other topics (`relevance/classifiers`), so at least two topics are needed.
+
+Harvest rate (wang2009): at least two of three judges accept the page: a support vector machine, naive Bayes with kernel
+densities and a neural net, trained on the pages that a start sets aside for them. `by` selects one of them.
 """
 
 from typing import Literal
@@ -32,13 +35,8 @@ def accepted_share(trace: Trace, ground_truth: GroundTruth, judge: str, n_steps:
     is_accepted = ground_truth.facts.accepted_by(judge)
     if is_accepted is None:
         return undefined(n_steps)
-    return mean_so_far(padded(is_accepted[ground_truth.places(trace)], n_steps))
+    return mean_so_far(padded(is_accepted[ground_truth.positions(trace)], n_steps))
 
-
-# Harvest rate (wang2009): the share of visited pages that at least two of three judges accept.
-#
-# The judges are a support vector machine, naive Bayes with kernel densities and a neural net (`relevance/judging`),
-# which learn the pages that a start sets aside for them. `by` asks one of them alone.
 
 HarvestJudge = Literal["vote", "svm", "naive_bayes", "neural_net"]
 

@@ -1,12 +1,11 @@
-"""PageRank compiled: the same ranks as those of `pagerank.plain_pagerank`, in fewer rounds (Gauss-Seidel).
+"""Compiled PageRank: the ranks of `pagerank.plain_pagerank` in fewer iterations (Gauss-Seidel).
 
-What pages without links hold and what the walker's jumps bring are spread alike. So ranks are in proportion to the
-solution of `x(p) = 1 + d * (sum over q that links to p of x(q) / outdegree(q))`. A page does not take all x(q) from the
-round before, but those that are there already, and of a link to itself the sum of all that will come of it. From x = 1
-on all x only grow, and each is in every round at least what it would be otherwise; so it takes no more rounds, and on
-webs about half.
-Links are turned around first: reading all over an array is several times as fast as writing all over it. The first
-rounds read shares in single precision, of which twice as many fit into the cache; the last ones leave no trace of that.
+The rank of pages without links and the random jumps are both spread evenly. So ranks are proportional to the solution
+of `x(p) = 1 + d * (sum over q that links to p of x(q) / outdegree(q))`. Each x(p) is computed from the values already
+updated in the same iteration, with the geometric series of a link to itself summed up. Starting from x = 1 all x only
+grow, and each is at least as large as in the plain iteration; so no more iterations are needed, on webs about half.
+Links are transposed first: random reads are several times as fast as random writes. The first iterations read shares in
+single precision, of which twice as many fit into the cache; the last ones correct them.
 """
 
 import numpy as np
@@ -14,26 +13,26 @@ import numpy as np
 from scenthound.jit import cached_njit, jitable
 from scenthound.model import FloatArray, IntArray, LongArray
 
-#: Up to here single precision is enough.
+#: The tolerance up to which single precision is enough.
 ROUGH_TOLERANCE = 1e-6
 
 
 @cached_njit
-def turned_around(offset: LongArray, target: IntArray) -> tuple[LongArray, IntArray]:
-    """Offsets and pages: the others that link to each page, ascending."""
+def transposed(offset: LongArray, target: IntArray) -> tuple[LongArray, IntArray]:
+    """Offsets and pages: the other pages that link to each page, ascending."""
     n_pages = len(offset) - 1
     in_offset = np.zeros(n_pages + 1, np.int64)
     for page in range(n_pages):
         for linked in target[offset[page] : offset[page + 1]]:
             in_offset[linked + 1] += linked != page
     in_offset = np.cumsum(in_offset)
-    place = in_offset[:-1].copy()
+    next_index = in_offset[:-1].copy()
     source = np.empty(in_offset[-1], np.int32)
     for page in range(n_pages):
         for linked in target[offset[page] : offset[page + 1]]:
             if linked != page:
-                source[place[linked]] = page
-                place[linked] += 1
+                source[next_index[linked]] = page
+                next_index[linked] += 1
     return in_offset, source
 
 
@@ -48,7 +47,7 @@ def improve(
     tolerance: float,
     most_rounds: int,
 ) -> None:
-    """Rounds until the ranks change by less than the tolerance, as a share of their sum."""
+    """Iterate until the ranks change by less than the tolerance relative to their sum."""
     for _ in range(most_rounds):
         change = total = 0.0
         for page in range(len(rank)):
@@ -66,10 +65,10 @@ def improve(
 
 @cached_njit
 def ranks(offset: LongArray, target: IntArray, damping: float, tolerance: float, most_rounds: int) -> FloatArray:
-    """The rank of every page; there is at least one."""
+    """The rank of every page of a graph with at least one."""
     n_pages = len(offset) - 1
-    in_offset, source = turned_around(offset, target)
-    # Of what a page holds: what each of its links passes on, and what a link to itself gives back.
+    in_offset, source = transposed(offset, target)
+    # The fraction of its rank that each link of a page passes on, and that a link to itself returns.
     passed_on, returned_rank = np.zeros(n_pages), np.zeros(n_pages)
     for page in range(n_pages):
         for linked in target[offset[page] : offset[page + 1]]:

@@ -93,7 +93,7 @@ class Rank(Metric):
         ranks = ranks_by(ground_truth, self.by)
         if not len(ranks):
             return undefined(n_steps)
-        return mean_so_far(padded(ranks[ground_truth.places(trace)], n_steps, of_nothing=len(ranks) + 1))
+        return mean_so_far(padded(ranks[ground_truth.positions(trace)], n_steps, missing=len(ranks) + 1))
 
 
 def ranks_by(ground_truth: GroundTruth, by: RankedBy) -> FloatArray:
@@ -125,7 +125,7 @@ class Coverage(Metric):
         ranks = ranks_by(ground_truth, self.by)
         if not len(ranks):
             return undefined(n_steps)
-        counts = _counts_among(ranks, self.top)[ground_truth.places(trace)]
+        counts = _counts_among(ranks, self.top)[ground_truth.positions(trace)]
         return np.cumsum(padded(counts, n_steps)) / min(self.top, len(ranks))
 
 
@@ -135,7 +135,7 @@ def coverage_over(trace: Trace, ground_truth: GroundTruth, by: RankedBy, tops: S
     if not len(ranks):
         return undefined(len(tops))
     is_visited = np.zeros(len(ranks))
-    is_visited[ground_truth.places(trace)] = 1.0
+    is_visited[ground_truth.positions(trace)] = 1.0
     _, group, sizes = np.unique(ranks, return_inverse=True, return_counts=True)
     last_places = np.concatenate(([0], np.cumsum(sizes)))
     n_found = np.concatenate(([0.0], np.cumsum(np.bincount(group, weights=is_visited))))
@@ -169,7 +169,7 @@ class MeanSimilarity(Metric):
         similarity = ground_truth.facts.similarity()
         if not len(similarity):
             return undefined(n_steps)
-        return mean_so_far(padded(similarity[ground_truth.places(trace)], n_steps))
+        return mean_so_far(padded(similarity[ground_truth.positions(trace)], n_steps))
 
 
 def similarities(pool: PoolVectors, description: TermRows) -> FloatArray:

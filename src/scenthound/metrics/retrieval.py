@@ -1,7 +1,8 @@
-"""Precision against the known relevant pages: the share of visited pages that belong to the topic.
+"""Metrics against the known relevant pages and targets.
 
-Exact where the whole relevant set is known (SPEC section 6, beyond the papers); where only some relevant pages are
-known it is a lower bound, the same for all crawlers. Seeds count like every other page.
+Precision and recall are exact if all relevant pages are known (SPEC section 6, beyond the papers). If only some are
+known, precision is a lower bound, the same for all crawlers. Seeds count for precision like other pages. In contrast to
+target recall, recall does not depend on which relevant pages were drawn as targets.
 """
 
 import numpy as np
@@ -23,14 +24,8 @@ class Precision(Metric):
         return mean_so_far(padded(np.isin(trace.pages, ground_truth.relevant), n_steps))
 
 
-# Recall: the share of the known relevant pages that a crawl has found, beside those that it or its guide was given.
-#
-# Exact where the whole relevant set is known (SPEC section 6, beyond the papers). In contrast to target recall it
-# does not depend on which relevant pages were drawn as targets.
-
-
 class Recall(Metric):
-    """Relevant pages among the first t that were not given, divided by all of these."""
+    """Relevant pages among the first t, divided by all; without seeds and training pages of the relevance model."""
 
     name = "recall"
     summary = "share of the pages known to belong to the topic, without those given, that have been visited"
@@ -43,11 +38,9 @@ class Recall(Metric):
         return np.cumsum(padded(np.isin(trace.pages, to_find), n_steps)) / len(to_find)
 
 
-# Target recall: the share of the targets visited by t (example recall in S2, target recall in S3).
-
-
 class TargetRecall(Metric):
-    """Targets among the first t pages, divided by all targets. Targets and seeds are disjoint."""
+    """Targets among the first t pages, divided by all targets (example recall in S2, target recall in S3). Targets and
+    seeds are disjoint."""
 
     name = "target_recall"
     summary = "share of the topic's targets that have been visited"
@@ -60,13 +53,9 @@ class TargetRecall(Metric):
         return found / len(ground_truth.targets)
 
 
-# New relevant hosts: how many sites with pages of the topic a crawl has found, beside those it started on.
-#
-# A crawl that stays on the sites of its seeds can be precise and still tell nobody anything new.
-
-
 class NewRelevantHosts(Metric):
-    """The number of hosts with a relevant page among the first t pages that no seed is on."""
+    """The number of hosts without seeds that have a relevant page among the first t. A crawl that stays on the hosts of
+    its seeds can be precise without finding anything new."""
 
     name = "new_relevant_hosts"
     summary = "number of hosts without seeds on which a page known to belong to the topic was visited"
@@ -76,7 +65,7 @@ class NewRelevantHosts(Metric):
         hosts = ground_truth.facts.hosts()
         if not len(hosts) or not len(ground_truth.relevant):
             return undefined(n_steps)
-        visited = hosts[ground_truth.places(trace)]
+        visited = hosts[ground_truth.positions(trace)]
         counts = np.isin(trace.pages, ground_truth.relevant) & ~np.isin(visited, ground_truth.facts.seed_hosts())
         is_new = np.zeros(len(visited), np.bool_)
         steps = np.flatnonzero(counts)
@@ -84,19 +73,15 @@ class NewRelevantHosts(Metric):
         return np.cumsum(padded(is_new, n_steps))
 
 
-# Novelty: how much the relevant pages that a crawl finds differ from what it had of the topic before.
-#
-# For each relevant page that is no seed: 1 - cosine between it and the sum of the seeds and relevant pages visited
-# before it; 1 if there were none. The value after t pages is the mean over those among the first t, and 0 before the
-# first one. Pages are weighted `f * (1 + ln(|S|/n))` with S the pool, and have length 1 in the sum, so that long ones
-# do not outweigh the others.
-#
-# It is a property of what was found, and no share of a budget: a crawl that ended early keeps its value. It falls as
-# a topic becomes known, so it says something only beside recall.
-
-
 class Novelty(Metric):
-    """The mean novelty of the relevant pages among the first t."""
+    """The mean novelty of the relevant pages among the first t.
+
+    The novelty of a relevant page that is not a seed is 1 - cosine between it and the sum of the seeds and relevant
+    pages visited before; 1 if there were none. The value is 0 before the first such page. Pages are weighted `f * (1 +
+    ln(|S|/n))` with S the pool, and normalised to length 1 in the sum, so that long pages do not dominate.
+
+    A crawl that ended early keeps its value. Novelty falls as more of a topic is found, so compare it together with
+    recall."""
 
     name = "novelty"
     summary = "mean difference of each relevant page found from the seeds and relevant pages visited before it"
@@ -109,19 +94,19 @@ class Novelty(Metric):
         is_seed = np.isin(trace.pages, ground_truth.seeds)
         is_known = np.isin(trace.pages, ground_truth.relevant) | is_seed
         novelty = np.zeros(len(trace))
-        novelty[is_known] = _novelties(vectors, ground_truth.places(trace)[is_known])
+        novelty[is_known] = _novelties(vectors, ground_truth.positions(trace)[is_known])
         is_found = is_known & ~is_seed
         n_found = np.cumsum(padded(is_found, n_steps))
         return np.cumsum(padded(novelty * is_found, n_steps)) / np.maximum(n_found, 1)
 
 
-def _novelties(vectors: PoolVectors, places: IntArray) -> FloatArray:
-    """Of each page against the sum of those before it."""
+def _novelties(vectors: PoolVectors, positions: IntArray) -> FloatArray:
+    """The novelty of each page relative to the sum of those before it."""
     total = np.zeros(vectors.n_words)
     squared_length = 0.0
-    novelties = np.ones(len(places))
-    for i, place in enumerate(places.tolist()):
-        row = slice(vectors.rows.offset[place], vectors.rows.offset[place + 1])
+    novelties = np.ones(len(positions))
+    for i, position in enumerate(positions.tolist()):
+        row = slice(vectors.rows.offset[position], vectors.rows.offset[position + 1])
         terms, weights = vectors.rows.term[row], vectors.weights[row]
         length = float(np.sqrt(weights @ weights))
         if length == 0:
