@@ -62,6 +62,7 @@ def test_installed_plug_ins_keep_their_names():
     assert str(STRATEGIES.resolve(BestNFirst)) == "best_n_first"
     assert str(STRATEGIES.resolve(BestNFirst(n=np.int64(3), buffer=7))) == "best_n_first:n=3,buffer=7"
     assert str(RELEVANCE.resolve(Cosine())) == "cosine"
+    assert str(RELEVANCE.resolve(Cosine(description=True))) == "cosine:description=true"
     assert str(METRICS.resolve(Precision)) == "precision"
     assert registry.dump_local_plugins() == b""
 

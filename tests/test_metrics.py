@@ -109,7 +109,7 @@ def test_defaults_are_not_printed_so_that_a_metric_has_one_spelling():
         ("precison", UnknownName, "Did you mean 'precision'"),
         ("precision@ten", InvalidParameter, "precision@1000"),
         ("precision@", InvalidParameter, "a number of pages"),
-        ("precision@0", InvalidParameter, "starts at page 1"),
+        ("precision@0", InvalidParameter, "at least 1"),
         ("rank:by=linkedge", UnknownName, "Did you mean 'linkage'"),
         ("coverage:top=0", InvalidParameter, "must be at least 1"),
         ("area:of=recal", UnknownName, "Did you mean 'recall'"),

@@ -1,12 +1,11 @@
-"""The place of each page in a pool: by its words (lexical rank, menczer2001 and pant2002), or by keywords and links
+"""The rank of each page in a pool: by its words (lexical rank, menczer2001 and pant2002), or by keywords and links
 (linkage rank, pant2002 section 4.2).
 
 Rules
-- Rank 1 is the best. Pages that nothing tells apart share the mean of their places, so that no order of record or of
-  discovery helps anybody, and ranks always sum to those of an order without ties.
-- Similarities that agree in twelve decimal places are equal: sums of the same numbers differ in the last ones.
-- Words that no page of the pool has weigh nothing, as their inverse document frequency is not defined; nor do words
-  that every page has, whose logarithm is 0.
+- Rank 1 is the best. Ties share the mean of their ranks, so that the order of recording or discovery has no influence.
+- Similarities that agree in twelve decimal places are ties: sums of the same numbers differ by rounding.
+- Words that no page of the pool contains have weight 0, because their inverse document frequency is undefined; so have
+  words that every page contains.
 """
 
 from collections.abc import Sequence
@@ -25,7 +24,7 @@ DECIMALS = 12
 def lexical_ranks(
     pool: TermRows, description: TermRows, document_frequency: IntArray, *, as_printed: bool = False
 ) -> FloatArray:
-    """By the cosine of SMART atc vectors with the description; document frequencies are those of the pool."""
+    """Ranks by the cosine of SMART atc vectors with the description; document frequencies are those of the pool."""
     return shared_ranks(lexical_similarity(pool, description, document_frequency, as_printed=as_printed))
 
 
@@ -34,7 +33,7 @@ def lexical_similarity(
 ) -> FloatArray:
     """The cosine of each page with the description, both weighted `1/2 (1 + f / max f) * ln(|S| / n)` with S the pool
     and the maximum that of the vector (SPEC section 6). `as_printed` takes the maximum over all words of all pages of
-    the pool, as the formula stands in menczer2001 section 4.2."""
+    the pool, as printed in menczer2001 section 4.2."""
     largest = max(1, int(pool.count.max(initial=0))) if as_printed else None
     weights = atc_weights(pool, document_frequency, len(pool), largest)
     of_description = atc_weights(description, document_frequency, len(pool), largest)
@@ -42,19 +41,19 @@ def lexical_similarity(
 
 
 def linkage_ranks(pool: TermRows, keywords: IntArray, page_rank: FloatArray, n_words: int) -> FloatArray:
-    """By the number of distinct keywords that a page has, ties by its PageRank."""
+    """Ranks by the number of distinct keywords on a page, ties by PageRank."""
     return shared_ranks(keywords_in(pool, keywords, n_words), page_rank)
 
 
 def keywords_in(pool: TermRows, keywords: IntArray, n_words: int) -> FloatArray:
-    """How many distinct keywords each page has."""
+    """The number of distinct keywords on each page."""
     is_keyword = np.zeros(n_words)
     is_keyword[keywords] = 1.0
     return pool.row_sums(is_keyword[pool.term])
 
 
 def shared_ranks(score: FloatArray, then_by: FloatArray | None = None) -> FloatArray:
-    """The rank of each score, the highest first, ties by the second; equal ones share the mean of their places."""
+    """The rank of each score, highest first, ties by the second score; remaining ties share their mean rank."""
     first = -np.round(score, DECIMALS)
     second = np.zeros(len(score)) if then_by is None else -then_by
     order = np.lexsort((second, first))

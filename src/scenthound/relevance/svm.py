@@ -1,17 +1,15 @@
-"""The guide classifier of wang2009: a linear support vector machine that answers with probabilities.
+"""The relevance model of wang2009: a linear support vector machine that returns probabilities.
 
 Features and their weights are those of `features` (Eq. 4, chi-square, "we selected the best 2000 words"). The machine
-has the hinge loss of the textbook; "the first degree polynomial kernel" is the linear one. The study does not say how
-it came to `Pr(class=+1|x)`. Our reading is Platt's: a sigmoid fitted to margins of training pages that were held out,
-each fold by a machine that learnt from the others.
+has the hinge loss; "the first degree polynomial kernel" is the linear one. The study does not say how `Pr(class=+1|x)`
+was computed. We use Platt scaling: a sigmoid fitted to the margins of training pages in cross-validation.
 
 Rules
 - The same training pages in the same order give the same scores, on any number of threads.
-- The probability never falls as the margin rises. With very few positives the held-out margins can point the wrong
-  way; then, and with one positive, where no fold can be held out, the sigmoid is fitted to the margins of the machine's
-  own training pages. If even those point the wrong way, nothing was learnt, and all pages are equally probable.
-- A page or window without a feature is the zero vector and is scored like any other: by the machine's bias. So an empty
-  anchor promises what a text promises of which nothing is known.
+  - The probability never falls as the margin rises. With very few positives the margins in cross-validation can have
+    the wrong sign; then, and with a single positive, where cross-validation is impossible, the sigmoid is fitted to the
+    margins of the training pages themselves. If even those have the wrong sign, all pages get the same probability.
+- A page or window without features is the zero vector and is scored by the bias.
 """
 
 import warnings
@@ -26,88 +24,86 @@ from scenthound.registry import Bounds
 from scenthound.relevance.base import Training, WordIndex
 from scenthound.relevance.features import Features
 
-# From the margins of a classifier to probabilities: Platt's sigmoid, `P(positive | f) = 1 / (1 + exp(a f + b))`.
-#
-# a and b are those of the greatest likelihood, found by Newton's method with step halving as Lin, Lin and Weng do it
-# ("A note on Platt's probabilistic outputs for support vector machines", 2007, algorithm 1). As there, a positive is
-# taken as `(n+ + 1) / (n+ + 2)` sure and a negative as `1 / (n- + 2)`, which keeps the sigmoid finite where classes
-# are separable.
-
 MOST_STEPS = 100
-#: The fit ends where the likelihood is flat, or where even so small a part of a step does not raise it.
+#: The fit ends where the gradient is smaller than this, or where even the smallest step does not help.
 FLAT = 1e-8
 LEAST_STEP = 1e-10
-#: Keeps the Hessian invertible where all margins are equal.
+#: Keeps the Hessian invertible if all margins are equal.
 RIDGE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Sigmoid:
-    """Probabilities rise with the margin where a is negative."""
+    """Platt's sigmoid, `P(positive | f) = 1 / (1 + exp(a f + b))`; it rises with the margin f if a is negative.
+
+    a and b maximise the likelihood, by Newton's method with step halving (Lin, Lin and Weng, "A note on Platt's
+    probabilistic outputs for support vector machines", 2007, Algorithm 1). As there, the target probability of a
+    positive is `(n+ + 1) / (n+ + 2)` and of a negative `1 / (n- + 2)`, so that the sigmoid is finite for separable
+    classes."""
 
     a: float
     b: float
 
     def __call__(self, margins: FloatArray) -> FloatArray:
-        # The logarithm of the sum never overflows, however far out a margin lies.
+        # `logaddexp` does not overflow.
         probabilities: FloatArray = np.exp(-np.logaddexp(0.0, self.a * margins + self.b))
         return probabilities
 
     @classmethod
     def flat(cls, is_positive: BoolArray) -> "Sigmoid":
-        """The share of positives, whatever the margin."""
+        """The share of positives, independent of the margin."""
         n_positives = int(is_positive.sum())
         return cls(0.0, float(np.log((len(is_positive) - n_positives + 1) / (n_positives + 1))))
 
     def never_falling(self, is_positive: BoolArray) -> "Sigmoid":
-        """This one, or the flat one in its place if probabilities fell as margins rise."""
+        """This sigmoid, or the flat one if it falls as the margin rises."""
         return self if self.a < 0 else Sigmoid.flat(is_positive)
 
     @classmethod
     def fitted(cls, margins: FloatArray, is_positive: BoolArray) -> "Sigmoid":
         n_positives = int(is_positive.sum())
         n_negatives = len(is_positive) - n_positives
-        wanted = np.where(is_positive, (n_positives + 1) / (n_positives + 2), 1 / (n_negatives + 2))
+        target = np.where(is_positive, (n_positives + 1) / (n_positives + 2), 1 / (n_negatives + 2))
         found = cls.flat(is_positive)
         for _ in range(MOST_STEPS):
-            better = found._stepped(margins, wanted)
+            better = found._stepped(margins, target)
             if better is None:
                 break
             found = better
         return found
 
-    def _stepped(self, margins: FloatArray, wanted: FloatArray) -> "Sigmoid | None":
-        """After one step of Newton's method, halved until it helps; None where no step does."""
+    def _stepped(self, margins: FloatArray, target: FloatArray) -> "Sigmoid | None":
+        """One step of Newton's method, halved until it improves the fit; None if no step does."""
         probabilities = self(margins)
-        slope = np.array([margins @ (wanted - probabilities), np.sum(wanted - probabilities)])
+        slope = np.array([margins @ (target - probabilities), np.sum(target - probabilities)])
         if np.abs(slope).max() < FLAT:
             return None
         spread = probabilities * (1 - probabilities)
         mixed = margins @ spread
         curvature = np.array([[margins**2 @ spread, mixed], [mixed, spread.sum()]]) + RIDGE * np.eye(2)
         direction = -np.linalg.solve(curvature, slope)
-        loss, part = self._loss(margins, wanted), 1.0
+        loss, part = self._loss(margins, target), 1.0
         while part >= LEAST_STEP:
             tried = Sigmoid(self.a + part * float(direction[0]), self.b + part * float(direction[1]))
-            if tried._loss(margins, wanted) < loss + 1e-4 * part * float(slope @ direction):
+            if tried._loss(margins, target) < loss + 1e-4 * part * float(slope @ direction):
                 return tried
             part /= 2
         return None
 
-    def _loss(self, margins: FloatArray, wanted: FloatArray) -> float:
+    def _loss(self, margins: FloatArray, target: FloatArray) -> float:
         exponents = self.a * margins + self.b
-        return float(np.sum(np.logaddexp(0.0, exponents) - (1 - wanted) * exponents))
+        return float(np.sum(np.logaddexp(0.0, exponents) - (1 - target) * exponents))
 
 
-#: The solver visits pages in a random order of its own; a fixed one, so that training can be repeated.
+#: The solver visits pages in random order; a fixed seed makes training reproducible.
 SOLVER_SEED = 0
 #: Passes over the training pages. Vectors of length 1 need about a hundred.
 MOST_PASSES = 20_000
 
 
 class LinearSvm:
-    """`features` words of the highest chi-square, `cost` of a page on the wrong side of the margin (C); `normalize`
-    brings vectors to length 1; `folds` are held out in turn for the probabilities."""
+    """`features` is the number of words with the highest chi-square, `cost` the parameter C of the machine; `normalize`
+    scales vectors to length 1; `folds` is the number of folds of the cross-validation for the probabilities."""
 
     summary = "probability by a linear support vector machine trained on pages of the topic and of others"
     trains = True
@@ -119,19 +115,19 @@ class LinearSvm:
         normalize: bool = True,
         folds: Annotated[int, Bounds(2)] = 5,
     ) -> None:
-        self._n_features = features
-        self._cost = cost
-        self._normalize = normalize
-        self._n_folds = folds
+        self.features = features
+        self.cost = cost
+        self.normalize = normalize
+        self.folds = folds
 
     def for_topic(self, topic: Topic, index: WordIndex, training: Training | None = None) -> "SvmRelevance":
         if training is None or not training.positives or not training.negatives:
             raise InvalidTopic(
                 f"Topic {topic.id!r}: a classifier needs pages of the topic and of others to learn from."
             )
-        features = Features.chosen_from(training, index.n_words, self._n_features, normalize=self._normalize)
+        features = Features.chosen_from(training, index.n_words, self.features, normalize=self.normalize)
         rows, weights = features.page_vectors([*training.positives, *training.negatives])
-        solver = LinearMachine(self._cost)
+        solver = LinearMachine(self.cost)
         pages = solver.matrix(weights, rows.term, rows.offset, len(features.idf))
         is_positive = np.arange(len(rows)) < len(training.positives)
         plane, bias = solver.plane(pages, is_positive)
@@ -140,7 +136,7 @@ class LinearSvm:
 
     def _sigmoid(self, solver: "LinearMachine", pages: Any, is_positive: BoolArray, own_margins: FloatArray) -> Sigmoid:
         n_positives = int(is_positive.sum())
-        n_folds = min(self._n_folds, n_positives, len(is_positive) - n_positives)
+        n_folds = min(self.folds, n_positives, len(is_positive) - n_positives)
         if n_folds > 1:
             sigmoid = Sigmoid.fitted(_held_out_margins(solver, pages, is_positive, n_folds), is_positive)
             if sigmoid.a < 0:
@@ -149,7 +145,7 @@ class LinearSvm:
 
 
 class SvmRelevance:
-    """A trained machine: arrays by feature number, a bias and a sigmoid. Scoring needs nothing but numpy."""
+    """A trained machine: feature weights, a bias and a sigmoid. Scoring needs only numpy."""
 
     def __init__(self, features: Features, plane: FloatArray, bias: float, sigmoid: Sigmoid) -> None:
         self._features = features
@@ -166,7 +162,7 @@ class SvmRelevance:
 
 
 def _held_out_margins(solver: "LinearMachine", pages: Any, is_positive: BoolArray, n_folds: int) -> FloatArray:
-    """The margin of each page by a machine that did not learn from it. Each fold has its share of both classes."""
+    """The margin of each page by a machine that was not trained on it. Folds are stratified."""
     of_class = np.where(is_positive, np.cumsum(is_positive), np.cumsum(~is_positive))
     fold = of_class % n_folds
     margins = np.zeros(len(is_positive))
@@ -178,15 +174,15 @@ def _held_out_margins(solver: "LinearMachine", pages: Any, is_positive: BoolArra
 
 
 class LinearMachine:
-    """scikit-learn's linear machine behind two calls, or a word on how to get it."""
+    """The linear support vector machine of scikit-learn; raises MissingExtra if that is not installed."""
 
-    def __init__(self, cost: float, wanted_by: str = "The relevance model svm") -> None:
+    def __init__(self, cost: float, needed_by: str = "The relevance model svm") -> None:
         try:
             from scipy.sparse import csr_matrix
             from sklearn.exceptions import ConvergenceWarning
             from sklearn.svm import LinearSVC
         except ImportError:
-            raise MissingExtra.named("learn", wanted_by) from None
+            raise MissingExtra.named("learn", needed_by) from None
         self._csr_matrix = csr_matrix
         self._unfinished = ConvergenceWarning
         self._machine = LinearSVC(C=cost, loss="hinge", dual=True, random_state=SOLVER_SEED, max_iter=MOST_PASSES)
@@ -195,9 +191,9 @@ class LinearMachine:
         return self._csr_matrix((weights, feature, offset), shape=(len(offset) - 1, n_features))
 
     def plane(self, pages: Any, is_positive: BoolArray) -> tuple[FloatArray, float]:
-        """What a machine learns: the weight of each feature and the bias."""
+        """Train: the weight of each feature and the bias."""
         with warnings.catch_warnings():
-            # A very large cost may leave the optimum a little way off; the plane still parts the classes.
+            # With a very large cost the solver may stop near the optimum; the plane still separates the classes.
             warnings.simplefilter("ignore", self._unfinished)
             learnt = self._machine.fit(pages, is_positive)
         return learnt.coef_[0].copy(), float(learnt.intercept_[0])
