@@ -18,48 +18,36 @@ from scenthound.web.dns import is_public, normalize_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
 from scenthound.web.response_reader import ResponseReader
 
-# Codes without a name in pycurl.
-_HTTP2_STREAM = 92
+#: The code of libcurl's own limit on headers, without a name in pycurl.
 _TOO_LARGE = 100
-
-#: Skip reasons of libcurl's error codes; others are protocol errors. The one code of timeouts is handled separately.
-_REASON_OF: dict[int, SkipReason] = {
-    # No connection. A URL that libcurl cannot parse, though the URL library could, cannot be connected to.
-    pycurl.E_URL_MALFORMAT: SkipReason.CONNECT_FAILED,
-    pycurl.E_COULDNT_RESOLVE_PROXY: SkipReason.CONNECT_FAILED,
-    pycurl.E_COULDNT_CONNECT: SkipReason.CONNECT_FAILED,
-    pycurl.E_INTERFACE_FAILED: SkipReason.CONNECT_FAILED,
-    pycurl.E_OUT_OF_MEMORY: SkipReason.CONNECT_FAILED,
+#: Error codes of libcurl other than protocol errors. The one code of timeouts is handled separately.
+_CODES_OF = {
+    SkipReason.CONNECT_FAILED: (
+        # A URL that libcurl cannot parse, though the URL library could.
+        pycurl.E_URL_MALFORMAT,
+        pycurl.E_COULDNT_RESOLVE_PROXY,
+        pycurl.E_COULDNT_CONNECT,
+        pycurl.E_INTERFACE_FAILED,
+        pycurl.E_OUT_OF_MEMORY,
+    ),
     # A name without addresses, which libcurl is not allowed to resolve.
-    pycurl.E_COULDNT_RESOLVE_HOST: SkipReason.DNS_FAILED,
-    pycurl.E_ABORTED_BY_CALLBACK: SkipReason.DNS_FAILED,
-    # TLS.
-    pycurl.E_SSL_CONNECT_ERROR: SkipReason.TLS_FAILED,
-    pycurl.E_PEER_FAILED_VERIFICATION: SkipReason.TLS_FAILED,
-    pycurl.E_SSL_CERTPROBLEM: SkipReason.TLS_FAILED,
-    pycurl.E_SSL_CIPHER: SkipReason.TLS_FAILED,
-    pycurl.E_SSL_ENGINE_INITFAILED: SkipReason.TLS_FAILED,
-    pycurl.E_SSL_CACERT_BADFILE: SkipReason.TLS_FAILED,
-    pycurl.E_SSL_SHUTDOWN_FAILED: SkipReason.TLS_FAILED,
-    pycurl.E_SSL_CRL_BADFILE: SkipReason.TLS_FAILED,
-    pycurl.E_SSL_ISSUER_ERROR: SkipReason.TLS_FAILED,
-    pycurl.E_SSL_INVALIDCERTSTATUS: SkipReason.TLS_FAILED,
-    pycurl.E_USE_SSL_FAILED: SkipReason.TLS_FAILED,
-    # A broken answer. A body without a head (HTTP/0.9) is an unsupported protocol to libcurl.
-    pycurl.E_UNSUPPORTED_PROTOCOL: SkipReason.PROTOCOL_ERROR,
-    pycurl.E_FTP_WEIRD_SERVER_REPLY: SkipReason.PROTOCOL_ERROR,
-    pycurl.E_HTTP2: SkipReason.PROTOCOL_ERROR,
-    _HTTP2_STREAM: SkipReason.PROTOCOL_ERROR,
-    pycurl.E_PARTIAL_FILE: SkipReason.PROTOCOL_ERROR,
-    pycurl.E_GOT_NOTHING: SkipReason.PROTOCOL_ERROR,
-    pycurl.E_SEND_ERROR: SkipReason.PROTOCOL_ERROR,
-    pycurl.E_RECV_ERROR: SkipReason.PROTOCOL_ERROR,
-    pycurl.E_BAD_CONTENT_ENCODING: SkipReason.PROTOCOL_ERROR,
-    # libcurl's own limit on headers, if it is lower.
-    _TOO_LARGE: SkipReason.HEADERS_TOO_LARGE,
+    SkipReason.DNS_FAILED: (pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_ABORTED_BY_CALLBACK),
+    SkipReason.TLS_FAILED: (
+        pycurl.E_SSL_CONNECT_ERROR,
+        pycurl.E_PEER_FAILED_VERIFICATION,
+        pycurl.E_SSL_CERTPROBLEM,
+        pycurl.E_SSL_CIPHER,
+        pycurl.E_SSL_ENGINE_INITFAILED,
+        pycurl.E_SSL_CACERT_BADFILE,
+        pycurl.E_SSL_SHUTDOWN_FAILED,
+        pycurl.E_SSL_CRL_BADFILE,
+        pycurl.E_SSL_ISSUER_ERROR,
+        pycurl.E_SSL_INVALIDCERTSTATUS,
+        pycurl.E_USE_SSL_FAILED,
+    ),
+    SkipReason.HEADERS_TOO_LARGE: (_TOO_LARGE,),
 }
-
-
+_REASON_OF = {code: reason for reason, codes in _CODES_OF.items() for code in codes}
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
