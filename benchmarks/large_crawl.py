@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from scenthound.crawler.plan import CrawlSettings
-from scenthound.crawler.status import CrawlStatus, SampleRecorder
+from scenthound.crawler.status import SampleRecorder
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_folder import ArchiveSettings
-from scenthound.store.crawl_rows import ArchiveLocation, RunRecord, SkippedRecord, VisitRecord
+from scenthound.store.crawl_records import ArchiveLocation, CrawlStatus, RunRecord, SkippedRecord, VisitRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.fetch import Response
 
@@ -93,6 +93,10 @@ class _Writing:
 
     def _record_sample(self, n_pages: int, recent: float) -> None:
         status = CrawlStatus(
+            time_s=_time_s(n_pages),
+            run=1,
+            paused=False,
+            seconds_left=None,
             n_pages=n_pages,
             page_budget=self._n_pages,
             seconds=n_pages / PAGES_PER_S,
@@ -109,7 +113,7 @@ class _Writing:
             n_skipped=self._reasons.total(),
             reasons=dict(self._reasons),
         )
-        self._samples.note(status, _time_s(n_pages), [], is_last=n_pages == self._n_pages)
+        self._samples.record(status, is_last=n_pages == self._n_pages)
 
 
 def _url(page: int) -> str:
@@ -137,11 +141,11 @@ def _visit(visit: int, links: IntArray, relevance: float, place: ArchiveLocation
         content_bytes=22_000,
         simhash=visit,
         links=links,
-        place=place,
+        location=place,
         score=None if visit == 0 else relevance / 2,
         regret=0.01,
         rank=visit,
-        waiting=(URLS_PER_PAGE - 1) * visit,
+        queue_size=(URLS_PER_PAGE - 1) * visit,
     )
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from benchmarks.live_crawl import Work
 from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.start import RunOptions, crawl, resume
-from scenthound.crawler.status import CrawlStatus
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
 from scenthound.store.crawl_folder import is_crawl
+from scenthound.store.crawl_records import CrawlStatus
 
 
 def main() -> None:

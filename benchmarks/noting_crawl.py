@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks import live_scenthound
-from scenthound.crawler.control import WishReader
-from scenthound.crawler.status import CrawlStatus, SampleRecorder
+from scenthound.crawler.control import ControlReader
+from scenthound.crawler.status import SampleRecorder
+from scenthound.store.crawl_records import CrawlStatus
 
 
 class _Stopwatch:
@@ -32,8 +33,8 @@ def main() -> None:
     def with_notes(status: CrawlStatus, **further: object) -> None:
         print_line(status, **further, notes_cpu_s=notes.cpu_s)
 
-    SampleRecorder.note = notes.around(SampleRecorder.note)  # type: ignore[method-assign]
-    WishReader.news = notes.around(WishReader.news)  # type: ignore[method-assign]
+    SampleRecorder.record = notes.around(SampleRecorder.record)  # type: ignore[method-assign]
+    ControlReader.poll = notes.around(ControlReader.poll)  # type: ignore[method-assign]
     live_scenthound.print_line = with_notes
     live_scenthound.main()
 

@@ -12,7 +12,7 @@ import orjson
 from scenthound.crawler.plan import CrawlSettings
 from scenthound.model import Topic
 from scenthound.reasons import SkipReason
-from scenthound.store.crawl_rows import RunRecord, Sample, SkippedRecord
+from scenthound.store.crawl_records import RunRecord, Sample, SkippedRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
@@ -39,7 +39,7 @@ def status_values(pages: int, **changes: Any) -> dict[str, Any]:
         "run": 1,
         "seconds": float(pages),
         "seconds_left": 6.0,
-        "pages": pages,
+        "n_pages": pages,
         "page_budget": 10,
         "pages_per_s": 1.5,
         "harvest": 0.5,
@@ -51,9 +51,12 @@ def status_values(pages: int, **changes: Any) -> dict[str, Any]:
         "hosts_waiting": 3,
         "hosts_ready": 4,
         "hosts_disabled": 5,
-        "skipped": 3,
+        "n_skipped": 3,
         "reasons": {"robots": 1, "not-html": 2},
-        "host_statistics": [["a.test", "resting", 0.8, 3], ["b.test", "ready", None, 1]],
+        "host_statistics": [
+            {"host": "a.test", "state": "waiting", "waits_s": 0.8, "n_pages": 3},
+            {"host": "b.test", "state": "ready", "waits_s": None, "n_pages": 1},
+        ],
         "paused": False,
         "ending": None,
         "problem": "",
@@ -64,7 +67,7 @@ def sample(pages: int, seconds: float, run: int = 1, **changes: Any) -> Sample:
     values: dict[str, Any] = {
         "time_s": NOON_S + seconds,
         "run": run,
-        "pages": pages,
+        "n_pages": pages,
         "page_budget": 10,
         "harvest": 0.5,
         "recent_harvest": 0.4,
@@ -75,7 +78,7 @@ def sample(pages: int, seconds: float, run: int = 1, **changes: Any) -> Sample:
         "hosts_waiting": 3,
         "hosts_ready": 4,
         "hosts_disabled": 5,
-        "skipped": 3,
+        "n_skipped": 3,
         "paused": False,
     }
     return Sample(**{**values, **changes})

@@ -11,7 +11,7 @@ _POINTS = """() => Math.max(0, ...[...document.querySelectorAll("#chart-harvest 
 
 def n_pages(page: Page) -> int:
     """The number of pages at the head of a crawl's page; 0 while there is none."""
-    text = page.locator("#number-pages").inner_text()
+    text = page.locator("#number-n_pages").inner_text()
     return int(re.sub(r"\D", "", text) or 0)
 
 

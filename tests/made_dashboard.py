@@ -16,7 +16,9 @@ from playwright.sync_api import Page, Route
 from playwright.sync_api import Request as Asked
 from starlette.requests import Request
 
+from scenthound.store.crawl_records import CrawlStatus, HostState, HostStatistics
 from scenthound.ui.dashboard.app import Assets
+from scenthound.ui.dashboard.crawl_views import column_infos
 from scenthound.ui.dashboard.problems import as_json
 from scenthound.ui.dashboard.responses import (
     Crawl,
@@ -26,7 +28,6 @@ from scenthound.ui.dashboard.responses import (
     Fact,
     Folder,
     Folders,
-    HostStatistics,
     Labels,
     LinkingPage,
     Live,
@@ -36,10 +37,9 @@ from scenthound.ui.dashboard.responses import (
     ReasonCount,
     SearchProgress,
     SideBySide,
-    Status,
-    TakenPage,
     TopHost,
     TopHosts,
+    VisitedPage,
 )
 from scenthound.ui.dashboard.security import HEADERS
 from timing import WAIT_S
@@ -50,13 +50,19 @@ HOSTILE_URL = "javascript:document.title='hacked'"
 NOON_S = 1_769_860_800.0
 
 
-def status(**changes: Any) -> Status:
-    hosts = HostStatistics(HOSTILE, "resting", 2.4, 3), HostStatistics("b.test", "in process", None, 9)
-    reasons = (ReasonCount("robots", "disallowed by robots.txt", 2), ReasonCount("not-html", "not HTML", 5))
-    values = Status(
-        time_s=NOON_S, seconds=90.0, seconds_left=300.0, pages=1_234, page_budget=2_000, pages_per_s=4.2,
+REASONS = (ReasonCount("not-html", "not HTML", 5), ReasonCount("robots", "disallowed by robots.txt", 2))
+
+
+def status(**changes: Any) -> CrawlStatus:
+    hosts = (
+        HostStatistics(HOSTILE, HostState.WAITING, 2.4, 3),
+        HostStatistics("b.test", HostState.ACTIVE, None, 9),
+    )
+    values = CrawlStatus(
+        time_s=NOON_S, run=1, paused=False, seconds=90.0, seconds_left=300.0, n_pages=1_234,
+        page_budget=2_000, pages_per_s=4.2,
         harvest=0.4123, recent_harvest=0.38, regret=0.0213, frontier=9_876, in_flight=2, hosts_active=2,
-        hosts_waiting=1, hosts_ready=0, hosts_disabled=0, skipped=7, reasons=reasons, host_statistics=hosts,
+        hosts_waiting=1, hosts_ready=0, hosts_disabled=0, n_skipped=7, reasons={}, host_statistics=hosts,
         problem=HOSTILE,
     )  # fmt: skip
     return replace(values, **changes)
@@ -67,6 +73,7 @@ def crawl(name: str = "balloons", **changes: Any) -> Crawl:
         id=name, name=name, path=f"/data/{name}", topic=HOSTILE, keywords=(HOSTILE,), strategy="otie",
         relevance_model="cosine",
         scored_by="cosine for balloons", state="running", ended=None, resume_command=None, status=status(),
+        reasons=REASONS,
         relevance_models=(),
         n_labels=0, settings=(Fact("Seeds", HOSTILE_URL),),
     )  # fmt: skip
@@ -78,13 +85,22 @@ def curves(*pages: int, harvest: float = 0.5) -> Curves:
     n = len(pages)
     ones, nothing = (1,) * n, (None,) * n
     seconds = tuple(float(sample + 1) for sample in range(n))
-    return Curves(seconds, pages, (harvest,) * n, (0.25,) * n, nothing, nothing, ones, ones, ones, ones, ones, ones)
+    return {
+        "seconds": seconds,
+        "pages": pages,
+        "harvest": (harvest,) * n,
+        "recent_harvest": (0.25,) * n,
+        "pages_per_s": nothing,
+        "regret": nothing,
+        **dict.fromkeys(("frontier", *(f"hosts_{state}" for state in HostState), "n_skipped"), ones),
+    }
 
 
-def taken(visit: int = 0, **changes: Any) -> TakenPage:
-    values = TakenPage(
-        visit=visit, url=f"http://a.test/{visit}", title=HOSTILE, time_s=NOON_S, relevance=0.75, score=0.5,
-        regret=0.125, rank=1, waiting=20, status=200, content_bytes=22_000, links=53, is_seed=False, label=None,
+def taken(visit: int = 0, **changes: Any) -> VisitedPage:
+    values = VisitedPage(
+        visit=visit, page=visit, simhash=0, url=f"http://a.test/{visit}", title=HOSTILE, time_s=NOON_S,
+        relevance=0.75, score=0.5,
+        regret=0.125, rank=1, queue_size=20, status=200, content_bytes=22_000, n_links=53, is_seed=False, label=None,
     )  # fmt: skip
     return replace(values, **changes)
 
@@ -98,7 +114,7 @@ def explanation(visit: int = 3) -> Explanation:
 def side_by_side() -> SideBySide:
     crawls = crawl(), crawl("trains", strategy="opic", n_labels=3)
     gone = curves(100, 200), curves(50, 120, harvest=0.25)
-    regretted = replace(gone[0], regret=(0.0, 0.1), harvest=(0.6, 0.4)), replace(gone[1], regret=(0.0, 0.5))
+    regretted = gone[0] | {"regret": (0.0, 0.1), "harvest": (0.6, 0.4)}, gone[1] | {"regret": (0.0, 0.5)}
     return SideBySide(crawls, regretted, (Overlap("balloons", "trains", 20, 180, 100, 1 / 15),))
 
 
@@ -111,7 +127,7 @@ def folder(name: str, **changes: Any) -> Folder:
     return replace(Folder(name, name, f"/data/{name}", "crawl", HOSTILE, "running", 10, 40, 0.5, None), **changes)
 
 
-def live(told: Crawl, new: Curves, *pages: TakenPage) -> bytes:
+def live(told: Crawl, new: Curves, *pages: VisitedPage) -> bytes:
     """An event, as it is sent."""
     return b"event: live\ndata: " + as_json(Live(told, new, pages)) + b"\n\n"
 
@@ -177,6 +193,7 @@ class MadeDashboard:
     def __post_init__(self) -> None:
         self.answers = {
             "/api/folders": Folders("0", (folder("balloons"), folder("trains"))),
+            "/api/columns": column_infos(),
             "/api/crawls/balloons": crawl(),
             "/api/crawls/balloons/events": live(crawl(), curves(10, 20), taken(3), taken(2, url=HOSTILE_URL)),
             "/api/crawls/balloons/hosts": TopHosts((TopHost(HOSTILE, 12, 0.5),), 1, 1.0),

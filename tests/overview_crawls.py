@@ -8,7 +8,7 @@ import numpy as np
 
 from scenthound.crawler.plan import CrawlSettings
 from scenthound.model import Topic
-from scenthound.store.crawl_rows import RunRecord, Sample
+from scenthound.store.crawl_records import RunRecord, Sample
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.ui.document import Block, Chart, Document, Table
 from stored_crawls import NOON_S, new_crawl, visit
@@ -39,7 +39,7 @@ def add_visits(
                 url=urls[page],
                 relevance=relevance,
                 links=np.array((links or {}).get(page, []), np.int32),
-                waiting=10 * page,
+                queue_size=10 * page,
                 **changes,
             )
         )
@@ -79,8 +79,8 @@ def a_moment(time_s: float, pages: int, run: int = 1, **changes: Any) -> Sample:
         "hosts_waiting": 2,
         "hosts_ready": 3,
         "hosts_disabled": 4,
-        "skipped": 5,
+        "n_skipped": 5,
         "paused": False,
         **changes,
     }
-    return Sample(time_s=NOON_S + time_s, run=run, pages=pages, **values)
+    return Sample(time_s=NOON_S + time_s, run=run, n_pages=pages, **values)

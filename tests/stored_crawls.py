@@ -7,7 +7,7 @@ from uuid import UUID
 import numpy as np
 
 from scenthound.store.crawl_folder import ArchiveSettings
-from scenthound.store.crawl_rows import ArchiveLocation, VisitRecord
+from scenthound.store.crawl_records import ArchiveLocation, VisitRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.fetch import Response
 
@@ -47,7 +47,7 @@ def visit(number: int = 0, **changes: Any) -> VisitRecord:
         "content_bytes": 20,
         "simhash": -number,
         "links": np.array([], np.int32),
-        "place": None,
+        "location": None,
     }
     return VisitRecord(**{**values, **changes})
 
@@ -60,7 +60,7 @@ def new_crawl(folder: Path, most_file_bytes: int = 1 << 30, **settings: Any) -> 
 def add_page(store: CrawlStore, number: int, answer: Response, **changes: Any) -> ArchiveLocation:
     """Archive an answer and visit it."""
     place = store.archive_response(answer, NOON_S + number)
-    store.add_visit(visit(number, url=answer.url, place=place, content_bytes=len(answer.content), **changes))
+    store.add_visit(visit(number, url=answer.url, location=place, content_bytes=len(answer.content), **changes))
     return place
 
 

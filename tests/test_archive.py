@@ -12,7 +12,7 @@ from warcio.checker import Checker
 
 from scenthound.errors import InvalidInput
 from scenthound.store.archive import ArchiveEnd, ArchiveReader, ArchiveWriter, check_whole, cut_back, file_name
-from scenthound.store.crawl_rows import ArchiveLocation
+from scenthound.store.crawl_records import ArchiveLocation
 from scenthound.store.warc_format import record_of, response_record, unpacked
 from scenthound.web.fetch import Response
 from stored_crawls import CRAWL_ID, NOON_S, redirect, response

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as arrays_of
 from scenthound.errors import InvalidInput
 from scenthound.reasons import SkipReason
 from scenthound.store.crawl_database import CrawlBatch, CrawlDatabase, packed, unpacked
-from scenthound.store.crawl_rows import (
+from scenthound.store.crawl_records import (
     ArchiveLocation,
     JoinedArrays,
     RobotsRecord,
@@ -48,7 +48,7 @@ def test_a_visit_comes_back_in_every_field(tmp_path: Path) -> None:
         title="Café \x00 \U0001f415",
         simhash=-(2**63),
         links=numbers(1, 2, 2**31 - 1),
-        place=ArchiveLocation(3, 2**40, 17),
+        location=ArchiveLocation(3, 2**40, 17),
         score=0.1,
         regret=float("inf"),
         predicted=np.array([0.1, -0.0, 1e-300]),
@@ -65,7 +65,7 @@ def test_a_visit_comes_back_in_every_field(tmp_path: Path) -> None:
     assert len(found) == 2
     assert same(found[0], full)
     assert same(found[1], bare)
-    assert (found[0].recorded, found[1].recorded) == (False, True)
+    assert (found[0].is_recorded, found[1].is_recorded) == (False, True)
 
 
 def test_numbers_out_of_arrays_are_stored_as_numbers(tmp_path: Path) -> None:
@@ -207,12 +207,12 @@ def test_what_is_no_database_of_a_crawl_is_told_in_one_line(tmp_path: Path) -> N
     folder = tmp_path / "crawl"
     new_crawl(folder).close()
     (folder / "crawl.sqlite").write_bytes(b"no database at all, but long enough to be looked at")
-    with pytest.raises(InvalidInput, match=r"crawl\.sqlite cannot be used: file is not a database"):
+    with pytest.raises(InvalidInput, match=r"crawl\.sqlite: file is not a database"):
         StoredCrawl.open(folder)
     (folder / "crawl.sqlite").unlink()
-    with pytest.raises(InvalidInput, match=r"crawl\.sqlite cannot be used"):
+    with pytest.raises(InvalidInput, match=r"crawl\.sqlite"):
         StoredCrawl.open(folder)
-    with pytest.raises(InvalidInput, match=r"crawl\.sqlite cannot be used"):
+    with pytest.raises(InvalidInput, match=r"crawl\.sqlite"):
         CrawlDatabase(folder / "crawl.sqlite")
     assert not (folder / "crawl.sqlite").exists()
 

@@ -18,10 +18,14 @@ from scenthound.cli.crawl_output import (
     seconds_left,
     skipped,
 )
-from scenthound.crawler.status import CrawlStatus
 from scenthound.reasons import EndReason, SkipReason
+from scenthound.store.crawl_records import CrawlStatus
 
 STATUS = CrawlStatus(
+    time_s=0.0,
+    run=1,
+    paused=False,
+    seconds_left=150.0,
     n_pages=250,
     page_budget=1000,
     seconds=50.0,
@@ -86,8 +90,8 @@ def test_a_crawl_that_is_to_end_says_what_it_waits_for() -> None:
         ({}, None, 150.0),  # the budget
         ({}, 100.0, 50.0),  # 50 of 100 seconds are gone
         ({}, 1000.0, 150.0),
-        ({"pages_per_s": 0.0}, None, None),
-        ({"pages_per_s": 0.0}, 60.0, 10.0),
+        ({"seconds_left": None}, None, None),
+        ({"seconds_left": None}, 60.0, 10.0),
         ({}, 40.0, 0.0),  # what is in flight may take longer
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from overview_crawls import SEEDS, a_moment, a_run, add_visits, blocks_of, chart, planned_crawl, table
 from scenthound.model import Topic
 from scenthound.reasons import SkipReason
-from scenthound.store.crawl_rows import SkippedRecord
+from scenthound.store.crawl_records import SkippedRecord
 from scenthound.ui.document import Chart, CodeBlock, Document, LinkGraph
 from scenthound.ui.html import document_html
 from scenthound.ui.reports.crawl import crawl_report, histogram, time_unit

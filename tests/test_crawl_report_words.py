@@ -10,7 +10,7 @@ import pytest
 from asked_dashboard import status_values
 from overview_crawls import a_moment, a_run, add_visits, blocks_of, chart, planned_crawl, table
 from scenthound.crawler.plan import StopConditions
-from scenthound.store.crawl_rows import RelevanceRecord
+from scenthound.store.crawl_records import RelevanceRecord
 from scenthound.ui.document import Document, LinkGraph
 from scenthound.ui.reports.crawl import crawl_report
 from scenthound.ui.reports.crawls import crawls_report

@@ -79,8 +79,8 @@ def check_whole_crawl(folder: Path, acknowledged: int) -> int:
         visits = list(crawl.visits())
         assert len(visits) == crawl.counts().urls >= acknowledged
         for row in visits:
-            assert row.place is not None
-            assert crawl.content_of(row.place)[1] == random.Random(row.visit).randbytes(20_000)
+            assert row.location is not None
+            assert crawl.content_of(row.location)[1] == random.Random(row.visit).randbytes(20_000)
     return len(visits)
 
 
@@ -173,7 +173,7 @@ def test_a_commit_may_be_written_in_another_thread_while_more_is_added(tmp_path:
         store.commit()
         urls = [f"http://a.test/{number}" for number in range(20)]
         assert store.urls() == urls == [row.url for row in store.visits()]
-        assert all(row.place and store.archive.record(row.place).url == row.url for row in store.visits())
+        assert all(row.location and store.archive.record(row.location).url == row.url for row in store.visits())
     assert urls_in_archive(folder) == urls
 
 
@@ -209,7 +209,7 @@ def test_a_folder_that_is_there_is_replaced_only_when_told_and_only_if_it_is_a_c
         (None, r"There is no crawl at .*: make one with `scenthound crawl`\."),
         (b"{", "cannot be read"),
         (b"[]", "is not a crawl"),
-        (b'{"format": "scenthound crawl", "version": 2}', "version 2 of the format"),
+        (b'{"format": "scenthound crawl", "version": 3}', "format version 3"),
         (b'{"format": "scenthound crawl", "version": 1, "id": "x", "archive": {}}', "is damaged"),
     ],
 )

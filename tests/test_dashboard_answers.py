@@ -9,7 +9,7 @@ import pytest
 
 from asked_dashboard import RELEVANCE, Asker, begin_crawl, ended_crawl, store_page
 from scenthound.crawler.plan import StopConditions
-from scenthound.store.crawl_rows import RelevanceRecord
+from scenthound.store.crawl_records import RelevanceRecord
 from scenthound.store.stored_crawl import PageLists
 from stored_crawls import NOON_S, new_crawl, small_crawl
 
@@ -34,10 +34,10 @@ def test_a_crawl_tells_what_it_is_and_how_it_stands(asker: Asker) -> None:
     assert (crawl["strategy"], crawl["relevance_model"], crawl["state"]) == ("best_first", "cosine", "ended")
     assert crawl["ended"] == "It reached its page budget."
     status = crawl["status"]
-    assert (status["pages"], status["page_budget"], status["regret"]) == (4, 10, 0.25)
-    assert [(each["reason"], each["pages"]) for each in status["reasons"]] == [("not-html", 2), ("robots", 1)]
-    assert status["reasons"][1]["told"] == "disallowed by robots.txt"
-    assert status["host_statistics"][0] == {"host": "a.test", "state": "resting", "rests_s": 0.8, "pages": 3}
+    assert (status["n_pages"], status["page_budget"], status["regret"]) == (4, 10, 0.25)
+    assert [(each["reason"], each["pages"]) for each in crawl["reasons"]] == [("not-html", 2), ("robots", 1)]
+    assert crawl["reasons"][1]["text"] == "disallowed by robots.txt"
+    assert status["host_statistics"][0] == {"host": "a.test", "state": "waiting", "waits_s": 0.8, "n_pages": 3}
 
 
 def test_its_settings_are_readable_facts(asker: Asker) -> None:
@@ -79,9 +79,9 @@ def test_curves_are_those_of_its_moments_and_of_its_visits_when_a_short_crawl_is
         assert (curves["seconds"], curves["pages"]) == ([1, 2, 3, 4], [1, 2, 3, 4])
         assert curves["pages_per_s"] == [None, 1, 1, 1]
         assert curves["regret"] == [None] * 4
-        assert (str(curves["skipped"]), str(curves["hosts_disabled"])) == ("[3, 3, 3, 3]", "[5, 5, 5, 5]")
+        assert (str(curves["n_skipped"]), str(curves["hosts_disabled"])) == ("[3, 3, 3, 3]", "[5, 5, 5, 5]")
     curves = asker.get(f"{CRAWL}/curves").json
-    assert (curves["seconds"], curves["pages"], curves["skipped"]) == ([0, 1, 2, 3], [1, 2, 3, 4], [None] * 4)
+    assert (curves["seconds"], curves["pages"], curves["n_skipped"]) == ([0, 1, 2, 3], [1, 2, 3, 4], [None] * 4)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_pages_of_one_host_are_those_of_all_its_ports_and_of_no_other_host(asker
 
 def test_a_page_tells_its_scores_and_an_endless_one_is_null(asker: Asker) -> None:
     seed, other = asker.get(f"{CRAWL}/pages?order=first&limit=2").json["pages"]
-    assert (seed["score"], seed["is_seed"], seed["links"]) == (None, True, 2)
+    assert (seed["score"], seed["is_seed"], seed["n_links"]) == (None, True, 2)
     assert (other["score"], other["is_seed"], other["relevance"]) == (0.25, False, RELEVANCE[1])
     assert other["time_s"] == NOON_S + 1
 
@@ -170,16 +170,16 @@ def test_crawls_that_were_scored_alike_say_so_and_others_do_not(tmp_path: Path) 
 
 def test_why_a_page_was_not_taken_is_told(asker: Asker) -> None:
     told = asker.get(f"{CRAWL}/explain?url=c.test").json
-    assert (told["fate"], told["refused"]["reason"], told["page"]) == ("not-taken", "robots", None)
+    assert (told["fate"], told["skipped"]["reason"], told["page"]) == ("not-taken", "robots", None)
     assert "disallowed by robots.txt" in told["says"][0]
     unknown = asker.get(f"{CRAWL}/explain?url=a.test/balloon").json
     assert (unknown["fate"], unknown["nearest"]) == ("unknown", "http://a.test/balloons")
 
 
 def test_pages_not_taken_are_listed_by_reason(asker: Asker) -> None:
-    listed = asker.get(f"{CRAWL}/not-taken?reason=robots").json
+    listed = asker.get(f"{CRAWL}/skipped?reason=robots").json
     assert [page["url"] for page in listed["pages"]] == ["http://c.test/"]
-    assert asker.get(f"{CRAWL}/not-taken?reason=not-html").json == {"pages": [], "next": None}
+    assert asker.get(f"{CRAWL}/skipped?reason=not-html").json == {"pages": [], "next": None}
 
 
 def test_hosts_are_counted(asker: Asker) -> None:
@@ -210,7 +210,7 @@ def test_a_crawl_of_an_older_version_is_shown_without_what_it_does_not_say(tmp_p
     assert (crawl["topic"], crawl["status"], crawl["settings"], crawl["state"]) == ("", None, [], "stopped")
     curves = asker.get(f"{CRAWL}/curves").json
     assert curves["pages"] == [1, 2, 3]
-    for name in ("hosts_active", "hosts_waiting", "hosts_ready", "hosts_disabled", "skipped"):
+    for name in ("hosts_active", "hosts_waiting", "hosts_ready", "hosts_disabled", "n_skipped"):
         assert curves[name] == [None] * 3
     assert visits(asker.get(f"{CRAWL}/pages")) == [2, 1, 0]
 
@@ -219,7 +219,7 @@ def test_a_crawl_without_a_page_is_shown(tmp_path: Path) -> None:
     new_crawl(tmp_path / "crawl", seeds=["http://a.test/"]).close()
     asker = Asker(tmp_path / "crawl")
     assert asker.get(CRAWL).json["state"] == "not begun"
-    for path in ("curves", "pages", "pages?order=best", "hosts", "graph", "not-taken", "labels"):
+    for path in ("curves", "pages", "pages?order=best", "hosts", "graph", "skipped", "labels"):
         assert asker.get(f"{CRAWL}/{path}").status == 200
 
 
@@ -237,4 +237,4 @@ def test_visits_are_read_by_their_numbers_in_the_order_asked_for(tmp_path: Path)
     with PageLists.open(ended_crawl(tmp_path / "crawl")) as crawl:
         rows = crawl.visits_numbered([3, 0, 9, 1])
         assert [(row.visit, row.links.tolist()) for row in rows] == [(3, []), (0, [1, 2]), (1, [3])]
-        assert (rows[1].url, rows[1].place) == ("http://a.test/", next(crawl.visits(0)).place)
+        assert (rows[1].url, rows[1].location) == ("http://a.test/", next(crawl.visits(0)).location)

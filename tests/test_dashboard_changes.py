@@ -8,7 +8,7 @@ from typing import NoReturn
 import pytest
 
 from asked_dashboard import Answer, Asker, begin_crawl, ended_crawl
-from scenthound.crawler.control import CrawlWishes
+from scenthound.crawler.control import Control
 from scenthound.crawler.plan import StopConditions
 from scenthound.errors import UsageError
 from scenthound.experiments.labels import LABELS_FILE
@@ -27,20 +27,20 @@ def asker(tmp_path: Path) -> Asker:
 
 def test_a_running_crawl_is_steered(tmp_path: Path, asker: Asker) -> None:
     with begin_crawl(tmp_path / "crawl"):
-        assert "no new page" in asker.post(f"{CRAWL}/pause").json["says"]
-        assert CrawlWishes.read(tmp_path / "crawl") == CrawlWishes(1, paused=True)
-        assert asker.post(f"{CRAWL}/go-on", {}).status == 200
+        assert "no new request" in asker.post(f"{CRAWL}/pause").json["says"]
+        assert Control.read(tmp_path / "crawl") == Control(1, paused=True)
+        assert asker.post(f"{CRAWL}/resume", {}).status == 200
         assert asker.post(f"{CRAWL}/budget", {"pages": 77}).status == 200
         assert asker.post(f"{CRAWL}/stop").status == 200
-        assert CrawlWishes.read(tmp_path / "crawl") == CrawlWishes(1, paused=False, stop=True, page_budget=77)
+        assert Control.read(tmp_path / "crawl") == Control(1, paused=False, stop=True, page_budget=77)
 
 
-@pytest.mark.parametrize("change", ["pause", "go-on", "stop"])
+@pytest.mark.parametrize("change", ["pause", "resume", "stop"])
 def test_a_crawl_that_is_not_running_cannot_be_steered(tmp_path: Path, asker: Asker, change: str) -> None:
     ended_crawl(tmp_path / "crawl")
     answer = asker.post(f"{CRAWL}/{change}")
     assert (answer.status, "is not running" in answer.json["says"]) == (400, True)
-    assert CrawlWishes.read(tmp_path / "crawl") is None
+    assert Control.read(tmp_path / "crawl") is None
 
 
 def test_its_page_budget_is_for_the_next_run(tmp_path: Path, asker: Asker) -> None:
@@ -53,7 +53,7 @@ def test_asking_changes_nothing(tmp_path: Path, asker: Asker) -> None:
     ended_crawl(tmp_path / "crawl")
     for change in ("pause", "stop", "budget", "retrain"):
         assert asker.get(f"{CRAWL}/{change}").status in (404, 405)
-    assert CrawlWishes.read(tmp_path / "crawl") is None
+    assert Control.read(tmp_path / "crawl") is None
 
 
 def test_pages_are_labelled_and_labels_are_taken_back(tmp_path: Path, asker: Asker) -> None:

@@ -125,9 +125,9 @@ def test_a_crawl_is_not_steered_while_the_connection_is_lost(made: MadeDashboard
     expect(made.page.locator("#steering-reason")).to_have_text("Not while the connection is lost.")
     for name in ("Pause", "Stop", "Set"):
         expect(made.page.get_by_role("button", name=name)).to_be_disabled()
-    made.answers[EVENTS] = live(crawl(status=status(pages=1_300)), curves(10))
+    made.answers[EVENTS] = live(crawl(status=status(n_pages=1_300)), curves(10))
     made.release(live(crawl(), curves(10)))
-    expect(made.page.locator("#number-pages")).to_have_text("1,300")
+    expect(made.page.locator("#number-n_pages")).to_have_text("1,300")
     expect(made.page.locator("#steering-reason")).to_be_empty()
     for name in ("Pause", "Stop", "Set"):
         expect(made.page.get_by_role("button", name=name)).to_be_enabled()

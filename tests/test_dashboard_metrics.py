@@ -36,7 +36,7 @@ def test_a_crawl_is_told_in_figures(tmp_path: Path) -> None:
     assert told["scenthound_regret"] == [(crawl, 0.25)]
     assert told["scenthound_running"] == [(crawl, 0.0)]
     states = {labels["state"]: value for labels, value in told["scenthound_hosts"]}
-    assert states == {"in process": 1, "resting": 3, "ready": 4, "retired": 5}
+    assert states == {"active": 1, "waiting": 3, "ready": 4, "disabled": 5}
     reasons = {labels["reason"]: value for labels, value in told["scenthound_skipped"]}
     assert reasons == {"robots": 1, "not-html": 2}
 
@@ -88,7 +88,7 @@ def test_a_crawl_that_nobody_works_on_has_no_speed_and_no_requests(tmp_path: Pat
 
 
 def test_without_pages_there_is_no_harvest(tmp_path: Path) -> None:
-    told = told_while_open(tmp_path / "crawl", pages=0, harvest=0.0, recent_harvest=0.0)
+    told = told_while_open(tmp_path / "crawl", n_pages=0, harvest=0.0, recent_harvest=0.0)
     assert told["scenthound_pages"] == [({"crawl": "crawl"}, 0.0)]
     assert told["scenthound_harvest"] == []
     assert told["scenthound_recent_harvest"] == []

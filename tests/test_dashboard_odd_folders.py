@@ -30,7 +30,7 @@ from scenthound.ui.dashboard.problems import Workers
 from timing import WAIT_S
 
 Program = Callable[..., tuple[int, str, str]]
-ASKED = ("", "/curves", "/pages", "/pages/3", "/not-taken", "/hosts", "/graph", "/labels")
+ASKED = ("", "/curves", "/pages", "/pages/3", "/skipped", "/hosts", "/graph", "/labels")
 
 
 @pytest.fixture
@@ -92,13 +92,13 @@ def test_odd_figures_of_one_crawl_leave_those_of_others(folder: Path, figure: ob
     [
         "UPDATE run SET ended = 5",
         "UPDATE run SET began_s = 'x'",
-        "UPDATE moment SET harvest = 'x'",
-        "UPDATE moment SET pages = NULL, time_s = NULL",
+        "UPDATE sample SET harvest = 'x'",
+        "UPDATE sample SET n_pages = NULL, time_s = NULL",
         "UPDATE visit SET relevance = 'abc' WHERE visit = 3",
         "UPDATE visit SET relevance = NULL WHERE visit = 3",
         "UPDATE visit SET title = x'fffe' WHERE visit = 3",
         "UPDATE visit SET time_s = 1e300 WHERE visit = 3",
-        "UPDATE visit SET score = 's', rank = 'x', waiting = NULL WHERE visit = 3",
+        "UPDATE visit SET score = 's', rank = 'x', queue_size = NULL WHERE visit = 3",
         "UPDATE visit SET url = 'javascript:alert(1)' WHERE visit = 3",
         "UPDATE visit SET visit = 2147483646 WHERE visit = 3",
     ],
@@ -134,7 +134,7 @@ def test_the_sentence_names_the_crawl_the_fault_and_the_way_out(folder: Path, sc
     assert (code, errors.count("\n")) == (2, 1)
 
 
-@pytest.mark.parametrize("sql", ["UPDATE moment SET harvest = 'x'", "UPDATE visit SET title = x'fffe'"])
+@pytest.mark.parametrize("sql", ["UPDATE sample SET harvest = 'x'", "UPDATE visit SET title = x'fffe'"])
 def test_who_watches_an_odd_crawl_is_told_and_nothing_more_comes(folder: Path, sql: str) -> None:
     change(folder, sql)
 
@@ -211,9 +211,9 @@ def test_a_database_that_another_program_holds_is_told_of_soon_and_as_that(
             patch.setattr(crawl_database, "sqlite3", SimpleNamespace(**{**vars(sqlite3), "connect": noted_connect}))
             answer = asker.get("/api/crawls/odd")
         assert 0 < sum(waits_s) <= 2
-        assert (answer.status, "is held by another program" in answer.json["says"]) == (409, True)
+        assert (answer.status, "is locked by another program" in answer.json["says"]) == (409, True)
         (shown,) = asker.get("/api/folders").json["folders"]
-        assert "is held by another program" in shown["problem"]["says"]
+        assert "is locked by another program" in shown["problem"]["says"]
         other.execute("ROLLBACK")
     assert asker.get("/api/crawls/odd").status == 200
 

@@ -10,7 +10,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from asked_dashboard import Asker, ended_crawl, search
 from scenthound.experiments.retraining import ModelQuality, Retraining
-from scenthound.ui.dashboard.openapi import openapi
+from scenthound.ui.dashboard.openapi import openapi, schema_of
+from scenthound.ui.dashboard.responses import Problem
 from scenthound.ui.dashboard.routes import ENDPOINTS
 
 QUESTIONS = {
@@ -34,9 +35,8 @@ def asker(folder: Path) -> Asker:
     return Asker(folder)
 
 
-def check(answer: Any, name: str) -> None:
-    told = openapi()
-    schema = {"$ref": f"#/components/schemas/{name}", "components": told["components"]}
+def check(answer: Any, type_: Any) -> None:
+    schema = {**schema_of(type_), "components": openapi()["components"]}
     Draft202012Validator(schema).validate(answer)
 
 
@@ -48,7 +48,8 @@ def test_the_description_is_valid(asker: Asker) -> None:
 
 def test_classes_tell_of_themselves_in_words_or_not_at_all() -> None:
     schemas = openapi()["components"]["schemas"]
-    assert schemas["Status"]["description"].startswith("How a crawl was doing when it last wrote to the disk.")
+    assert schemas["CrawlStatus"]["description"].startswith("The state of a crawl")
+    assert schemas["CrawlStatus"]["properties"]["hosts_disabled"]["description"]
     assert "description" not in schemas["Fact"]
 
 
@@ -68,22 +69,22 @@ def test_questions_are_answered_as_described(asker: Asker, endpoint: Any) -> Non
     path = endpoint.path.replace("{id}", folder).replace("{visit}", "3") + QUESTIONS.get(endpoint.path, "")
     answer = asker.get(path)
     assert answer.status == 200, answer.text
-    check(answer.json, endpoint.answers.__name__)
+    check(answer.json, endpoint.answers)
 
 
 @pytest.mark.parametrize("endpoint", [each for each in ENDPOINTS if each.method == "POST"], ids=lambda each: each.name)
 def test_changes_are_answered_as_described(asker: Asker, endpoint: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scenthound.crawler.control._wish", lambda *_: None)
+    monkeypatch.setattr("scenthound.crawler.control._command", lambda *_: None)
     quality = ModelQuality(area_before=0.5, area_after=None, n_positive=3, n_negative=4)
     done = Retraining(quality, "relevance_models/1", taken_up=True, command="scenthound crawl", says="It was trained.")
     monkeypatch.setattr("scenthound.experiments.retraining.retrain", lambda _folder: done)
     answer = asker.post(endpoint.path.replace("{id}", "crawl"), BODIES.get(endpoint.path.rpartition("/")[2]))
     assert answer.status == 200, answer.text
-    check(answer.json, endpoint.answers.__name__)
+    check(answer.json, endpoint.answers)
 
 
 def test_problems_are_told_as_described(asker: Asker) -> None:
-    check(asker.get("/api/crawls/nope").json, "Problem")
+    check(asker.get("/api/crawls/nope").json, Problem)
 
 
 def test_every_endpoint_is_described_and_nothing_else(asker: Asker) -> None:

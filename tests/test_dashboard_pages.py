@@ -110,8 +110,8 @@ def test_new_points_make_the_curve_longer_and_a_new_connection_begins_it_anew(ma
     made.release(live(crawl(), curves(10, 20, 30)) + live(crawl(), curves(40)))
     expect(made.page.locator(".connection")).to_contain_text("Connection lost")
     assert points_drawn(made.page) == 4
-    made.release(live(crawl(status=status(pages=1_300)), curves(10, 20, 30, 40, 50)))
-    expect(made.page.locator("#number-pages")).to_have_text("1,300")
+    made.release(live(crawl(status=status(n_pages=1_300)), curves(10, 20, 30, 40, 50)))
+    expect(made.page.locator("#number-n_pages")).to_have_text("1,300")
     assert points_drawn(made.page) == 5
 
 
@@ -124,13 +124,13 @@ def test_a_refused_connection_is_tried_again(browser: Browser, address: str) -> 
         made.release(Problem("Too many watch."))
         expect(page.locator(".connection")).to_contain_text("Connection lost")
         page.clock.run_for(3_000)
-        made.release(live(crawl(status=status(pages=1_300)), curves(10)))
-        expect(page.locator("#number-pages")).to_have_text("1,300")
+        made.release(live(crawl(status=status(n_pages=1_300)), curves(10)))
+        expect(page.locator("#number-n_pages")).to_have_text("1,300")
 
 
 def test_the_numbers_of_a_crawl_are_told(made: MadeDashboard) -> None:
     made.open("/crawls/balloons")
-    expect(made.page.locator("#number-pages")).to_have_text("1,234")
+    expect(made.page.locator("#number-n_pages")).to_have_text("1,234")
     told = {
         "harvest": "0.412",
         "recent": "0.380",
@@ -151,12 +151,12 @@ def test_a_crawl_of_an_old_version_tells_what_its_curves_know(made: MadeDashboar
     old = crawl(
         status=None, state="ended", ended="It reached its page budget.", resume_command="scenthound crawl --resume x"
     )
-    unknown = replace(curves(10, 1_020), skipped=(None, None))
+    unknown = curves(10, 1_020) | {"n_skipped": (None, None)}
     made.answers |= {"/api/crawls/balloons": old, "/api/crawls/balloons/events": live(old, unknown)}
     made.open("/crawls/balloons")
-    expect(made.page.locator("#number-pages")).to_have_text("1,020")
+    expect(made.page.locator("#number-n_pages")).to_have_text("1,020")
     expect(made.page.locator("#number-harvest")).to_have_text("0.500")
-    expect(made.page.locator("#number-skipped")).to_have_text(NONE)
+    expect(made.page.locator("#number-n_skipped")).to_have_text(NONE)
     expect(made.page.locator(".going-on")).to_contain_text("It reached its page budget.")
     expect(made.page.get_by_role("button", name="Pause")).to_be_disabled()
 

@@ -205,7 +205,7 @@ def test_a_crawl_that_is_looked_for_among_experiments_is_a_click_away(browser: B
 
 @pytest.mark.parametrize(("state", "says"), [("running", "No page yet."), ("ended", "It took no page.")])
 def test_a_crawl_without_pages_says_whether_some_may_come(made: MadeDashboard, state: str, says: str) -> None:
-    told = crawl(state=state, ended="Nothing was left.", status=status(pages=0))
+    told = crawl(state=state, ended="Nothing was left.", status=status(n_pages=0))
     made.answers |= {
         "/api/crawls/balloons": told,
         EVENTS: live(told, curves()),

@@ -65,12 +65,12 @@ def test_the_whole_curve_comes_first_and_then_only_what_is_new(tmp_path: Path) -
         with begin_crawl(tmp_path / "crawl") as store:
             watcher = watch.enter(found(tmp_path / "crawl"))
             first = await next_live(watcher)
-            assert first.new.pages == (1, 2, 3, 4)
+            assert first.new["pages"] == (1, 2, 3, 4)
             assert (first.crawl.state, [page.visit for page in first.latest]) == ("running", [3, 2, 1, 0])
             go_on(store, 5, 6.0)
             second = await next_live(watcher)
             # Four pages since the first point, 5 s ago.
-            assert (second.new.pages, second.new.seconds, second.new.pages_per_s) == ((5,), (6.0,), (0.8,))
+            assert (second.new["pages"], second.new["seconds"], second.new["pages_per_s"]) == ((5,), (6.0,), (0.8,))
             assert second.latest[0].url == "http://a.test/new5"
             watch.leave(watcher)
 
@@ -95,10 +95,10 @@ def test_all_who_watch_a_crawl_share_one_poller_that_ends_with_the_last(tmp_path
             go_on(store, 5, 5.0)
             second = watch.enter(found(tmp_path / "crawl"))
             assert watch.n_pollers == 1
-            assert (await next_live(second)).new.pages == (1, 2, 3, 4, 5)
-            assert (await next_live(first)).new.pages == (5,)
+            assert (await next_live(second)).new["pages"] == (1, 2, 3, 4, 5)
+            assert (await next_live(first)).new["pages"] == (5,)
             go_on(store, 6, 6.0)
-            assert [(await next_live(each)).new.pages for each in (first, second)] == [(6,), (6,)]
+            assert [(await next_live(each)).new["pages"] for each in (first, second)] == [(6,), (6,)]
             watch.leave(first)
             assert watch.n_pollers == 1
             watch.leave(second)
@@ -115,7 +115,7 @@ def test_who_is_slow_misses_no_point(tmp_path: Path) -> None:
             for pages in (5, 6):
                 go_on(store, pages, float(pages))
                 await next_live(quick)
-            assert (await next_live(slow)).new.pages == (1, 2, 3, 4, 5, 6)
+            assert (await next_live(slow)).new["pages"] == (1, 2, 3, 4, 5, 6)
             for each in (slow, quick):
                 watch.leave(each)
 
@@ -145,7 +145,7 @@ def test_a_crawl_that_goes_away_ends_the_stream_with_its_problem(tmp_path: Path)
         watch.leave(watcher)
         # Who comes again is told of what is there then.
         again = watch.enter(found(ended_crawl(tmp_path / "crawl")))
-        assert (await next_live(again)).new.pages == (1, 2, 3, 4)
+        assert (await next_live(again)).new["pages"] == (1, 2, 3, 4)
         watch.leave(again)
 
     watched(test)
@@ -176,7 +176,7 @@ def test_the_time_between_two_runs_is_left_out(tmp_path: Path) -> None:
         go_on(store, 6, 1003.0, run=2)
         news = reader.read(whole=False, look=False).news
         assert news is not None
-        assert (news.new.seconds, news.new.pages_per_s) == ((6.0, 7.0), (0.8, 5 / 6))
+        assert (news.new["seconds"], news.new["pages_per_s"]) == ((6.0, 7.0), (0.8, 5 / 6))
         assert reader.read(whole=False, look=True).news is None
     reader.close()
 
@@ -190,10 +190,10 @@ def test_pauses_are_left_out_as_in_the_whole_curve(tmp_path: Path) -> None:
         store.commit()
         read = reader.read(whole=False, look=False).news
         assert read is not None
-        assert read.new.seconds == (5.0, 5.0, 5.0, 6.0)
+        assert read.new["seconds"] == (5.0, 5.0, 5.0, 6.0)
         whole = reader.read(whole=True, look=False).whole
         assert whole is not None
-        assert whole.new.seconds[-4:] == read.new.seconds
+        assert whole.new["seconds"][-4:] == read.new["seconds"]
     reader.close()
 
 

@@ -4,6 +4,7 @@ import json
 import re
 import runpy
 import shlex
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 
@@ -12,10 +13,10 @@ import pytest
 import scenthound as sh
 from scenthound.cli.crawl_output import status_values, summary_values
 from scenthound.crawler.start import CrawlSummary
-from scenthound.crawler.status import CrawlStatus
 from scenthound.files import compressed_as
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.simulator.modes import MODES
+from scenthound.store.crawl_records import CrawlStatus
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import write_topics
 
@@ -83,7 +84,7 @@ def test_the_guide_to_crawling_lists_every_reason():
 
 
 def test_the_guide_to_crawling_lists_every_field_of_the_json_lines():
-    status = CrawlStatus(0, 1, *[0.0] * 4, *[0] * 6, None, 0, {})
+    status = CrawlStatus(**{each.name: 0 for each in fields(CrawlStatus)} | {"reasons": {}, "ending": None})  # type: ignore[arg-type]
     values = {**status_values(status, None), **summary_values(CrawlSummary(ROOT, EndReason.BUDGET, status, 1, {}))}
     assert sorted(name for name, _ in table_below("Progress")) == sorted(values)
 

@@ -12,7 +12,7 @@ import pytest
 from scenthound.crawler.explain import MOST_PARENTS, Fate, explain
 from scenthound.errors import UsageError
 from scenthound.reasons import SkipReason
-from scenthound.store.crawl_rows import SkippedRecord
+from scenthound.store.crawl_records import SkippedRecord
 from stored_crawls import NOON_S, add_page, new_crawl, redirect, response
 
 Call = Callable[..., tuple[int, str, str]]

@@ -26,7 +26,7 @@ from scenthound.experiments.retraining import (
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import FloatArray
 from scenthound.relevance.base import RELEVANCE
-from scenthound.store.crawl_rows import RelevanceRecord
+from scenthound.store.crawl_records import RelevanceRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
 from stored_crawls import NOON_S

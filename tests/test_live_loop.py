@@ -14,11 +14,11 @@ from scenthound.crawler.live_crawl import LiveCrawl
 from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.runner_timing import NEW_OBJECTS
 from scenthound.crawler.start import RunOptions, crawl, resume
-from scenthound.crawler.status import CrawlStatus
 from scenthound.crawler.tasks import Order
 from scenthound.errors import Failure
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.reasons import EndReason, SkipReason
+from scenthound.store.crawl_records import CrawlStatus
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.record import record
 from scenthound.store.stored_crawl import StoredCrawl

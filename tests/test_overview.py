@@ -38,7 +38,7 @@ def test_curves_are_those_of_the_moments_and_leave_out_the_time_between_runs(tmp
     assert curves.pages_per_s[1:].tolist() == [2, pytest.approx(10 / 6), pytest.approx(18 / 12)]
     assert math.isnan(curves.pages_per_s[0])
     assert np.isnan(curves.regret).tolist() == [True, False, True, True]
-    assert (curves.hosts_disabled[0], curves.skipped[0], curves.frontier[0], curves.knows_hosts) == (4, 5, 7, True)
+    assert (curves.hosts_disabled[0], curves.n_skipped[0], curves.frontier[0], curves.knows_hosts) == (4, 5, 7, True)
 
 
 def test_a_run_that_died_lasted_until_its_last_moment(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_crawl_of_an_older_version_has_the_curves_of_its_visits(tmp_path: Path
     assert curves.harvest.tolist() == [1.0, 0.5, 0.5, 0.5]
     assert curves.seconds.tolist() == [0, 1, 2, 3]
     assert curves.frontier.tolist() == [0, 10, 20, 30]
-    assert np.isnan(curves.skipped).all()
+    assert np.isnan(curves.n_skipped).all()
     assert np.isnan(curves.hosts_waiting).all()
     assert not curves.knows_hosts
 
@@ -87,7 +87,7 @@ def test_what_older_versions_crawled_comes_before_the_first_moment(tmp_path: Pat
     assert curves.harvest.tolist() == [1.0, 0.5, 0.25]
     assert curves.seconds.tolist() == [0, 1, 2]
     # Of the first two pages nobody noted what was not taken.
-    assert np.isnan(curves.skipped).tolist() == [True, True, False]
+    assert np.isnan(curves.n_skipped).tolist() == [True, True, False]
     assert curves.knows_hosts
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from scenthound.crawler import control
 from scenthound.crawler.control import (
-    WISHES_FILE,
-    CrawlWishes,
-    WishReader,
-    go_on,
+    CONTROL_FILE,
+    Control,
+    ControlReader,
     pause,
     set_page_budget,
     stop,
@@ -21,10 +21,10 @@ from scenthound.crawler.control import (
 from scenthound.crawler.plan import CrawlSettings, StopConditions
 from scenthound.crawler.start import CrawlSummary, RunOptions, crawl, resume
 from scenthound.crawler.state import CrawlState, State, crawl_state
-from scenthound.crawler.status import CrawlStatus
 from scenthound.errors import InvalidInput, InvalidParameter, UsageError
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.reasons import EndReason
+from scenthound.store.crawl_records import CrawlStatus
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.static_server import StaticPage, StaticServer
 from timing import WAIT_S
@@ -107,7 +107,7 @@ def state_of(folder: Path) -> CrawlState:
         return crawl_state(opened)
 
 
-def test_a_paused_crawl_takes_up_nothing_until_it_is_told_to_go_on(server: StaticServer, tmp_path: Path) -> None:
+def test_a_paused_crawl_makes_no_request_until_it_is_resumed(server: StaticServer, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     still: list[CrawlStatus] = []
     told: list[State] = []
@@ -122,7 +122,7 @@ def test_a_paused_crawl_takes_up_nothing_until_it_is_told_to_go_on(server: Stati
             still.append(status)
             if len(still) == 20:
                 told.append(state_of(folder).state)
-                go_on(folder)
+                control.resume(folder)
 
     summary = crawl(plan(server), folder, RunOptions(commit_s=0.01, watch_s=0.01, watch=watch))
     assert (summary.ended, summary.status.n_pages) == (EndReason.BUDGET, BUDGET)
@@ -177,7 +177,7 @@ def test_a_crawl_that_does_not_run_takes_a_budget_for_its_next_run_and_nothing_e
 ) -> None:
     folder = tmp_path / "crawl"
     crawl(plan(server), folder)
-    for wish in (pause, go_on, stop):
+    for wish in (pause, control.resume, stop):
         with pytest.raises(UsageError, match=r"is not running \(ended\): resume it first"):
             wish(folder)
     assert "resume the crawl" in set_page_budget(folder, 40)
@@ -260,7 +260,9 @@ def test_a_guide_that_cannot_be_learnt_changes_nothing_and_the_crawl_says_why(
     assert crawled(server, folder, 5, learn).ended is EndReason.BUDGET
     with StoredCrawl.open(folder) as opened:
         assert opened.relevance_models() == []
-        assert "a classifier without negatives cannot be trained" in (opened.status() or {})["problem"]
+        status = opened.status()
+        assert status is not None
+        assert "negatives" in status.problem
     assert StopConditions.read(folder).relevance_model is None
 
 
@@ -268,7 +270,7 @@ def test_a_guide_from_elsewhere_is_refused(server: StaticServer, tmp_path: Path)
     folder = tmp_path / "crawl"
     crawl(plan(server), folder)
     write_guide(tmp_path, "other")
-    with pytest.raises(UsageError, match="is not in the folder of the crawl"):
+    with pytest.raises(UsageError, match="is not in the crawl folder"):
         use_relevance_model(folder, "../other")
 
 
@@ -281,23 +283,23 @@ def test_wishes_of_several_at_a_time_are_all_heard(server: StaticServer, tmp_pat
             wishing.submit(stop, folder)
 
     assert crawled(server, folder, 5, wish_all).ended is EndReason.STOPPED
-    wishes = CrawlWishes.read(folder)
+    wishes = Control.read(folder)
     assert wishes is not None
     assert wishes.stop
     assert wishes.page_budget in range(40, 47)
 
 
 def test_wishes_for_another_run_and_files_that_are_none_of_ours_are_not_heard(tmp_path: Path) -> None:
-    reader = WishReader(tmp_path, 2)
-    assert reader.news() is None
-    CrawlWishes(1, stop=True).write(tmp_path)
-    assert reader.news() is None
+    reader = ControlReader(tmp_path, 2)
+    assert reader.poll() is None
+    Control(1, stop=True).write(tmp_path)
+    assert reader.poll() is None
     others = (b"", b"[1]", b'{"run": 2, "fly": true}', b'{"run": 2, "page_budget": "9"}', b"{" * 20_000)
     others += (b'{"run": 2, "guide": "a\\u0000b"}', b'{"run": 2, "guide": "../guides/1"}')
     for content in (*others, b'{"run": 2}' + b" " * 20_000):
-        (tmp_path / WISHES_FILE).write_bytes(content)
-        assert reader.news() is None
-    wishes = CrawlWishes(2, paused=True, page_budget=7)
+        (tmp_path / CONTROL_FILE).write_bytes(content)
+        assert reader.poll() is None
+    wishes = Control(2, paused=True, page_budget=7)
     wishes.write(tmp_path)
-    assert reader.news() == wishes
-    assert reader.news() is None
+    assert reader.poll() == wishes
+    assert reader.poll() is None

@@ -7,18 +7,17 @@ from pathlib import Path
 import pytest
 
 from live_site import live_site, started
-from scenthound.crawler.host_statistics import MOST_TOLD, HostStatistics, HostStatisticsTable
+from scenthound.crawler.host_statistics import MAX_RECENT_HOSTS, HostStatisticsTable
 from scenthound.crawler.plan import StopConditions
 from scenthound.crawler.state import State, crawl_state
-from scenthound.crawler.status import CrawlStatus, SampleRecorder
+from scenthound.crawler.status import SampleRecorder
 from scenthound.crawler.tasks import Hosts
 from scenthound.errors import InvalidInput
 from scenthound.frontier.politeness import Politeness, PolitenessSettings, RequestOutcome
 from scenthound.frontier.url_table import UrlTable
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_folder import DATABASE_FILE
-from scenthound.store.crawl_rows import RelevanceRecord, RunRecord, Sample
-from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.crawl_records import CrawlStatus, HostState, HostStatistics, RelevanceRecord, RunRecord, Sample
 from scenthound.store.stored_crawl import StoredCrawl
 from stored_crawls import NOON_S, add_page, new_crawl, response, small_crawl
 from timing import WAIT_S, wait_until
@@ -40,6 +39,10 @@ class Notes:
 
 def status(seconds: float, pages: int = 0, **changes: object) -> CrawlStatus:
     values: dict[str, object] = {
+        "time_s": NOON_S + seconds,
+        "run": 1,
+        "paused": False,
+        "seconds_left": None,
         "n_pages": pages,
         "page_budget": 100,
         "seconds": seconds,
@@ -59,41 +62,42 @@ def status(seconds: float, pages: int = 0, **changes: object) -> CrawlStatus:
     return CrawlStatus(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def test_a_moment_is_noted_each_second_and_later_each_thousandth_of_the_crawls_age() -> None:
+def test_a_sample_is_taken_each_second_and_later_each_thousandth_of_the_crawls_age() -> None:
     notes = Notes()
     samples = SampleRecorder(notes)
     for tenth in range(100):
-        samples.note(status(tenth / 10), NOON_S + tenth / 10, [])
+        samples.record(status(tenth / 10))
     # At 0, 1, ... 9 s.
     assert [row.time_s - NOON_S for row in notes.samples] == list(range(10))
     assert len(notes.statuses) == 100
     old = SampleRecorder(old_notes := Notes(), run=2, age_before_s=20_000)
     for second in range(100):
-        old.note(status(float(second)), NOON_S + second, [])
+        old.record(status(float(second)))
     # A thousandth of 20,000 s, then of 20,020 s (due at 40.02 s), and so on.
     assert [row.time_s - NOON_S for row in old_notes.samples] == [0, 20, 41, 62, 83]
-    old.note(status(99.5), NOON_S + 99.5, [], is_last=True)
+    old.record(status(99.5), is_last=True)
     assert old_notes.samples[-1].time_s == NOON_S + 99.5
 
 
-def test_speed_is_told_of_the_last_ten_seconds(tmp_path: Path) -> None:
+def test_the_stored_speed_is_that_of_the_last_ten_seconds(tmp_path: Path) -> None:
+    host = HostStatistics("a.test", HostState.WAITING, 1.5, 3)
     with new_crawl(tmp_path / "crawl") as store:
         samples = SampleRecorder(store)
         # 2 pages a second for 20 s, then 5 a second for 10 s.
         for second in range(31):
             pages = 2 * second if second <= 20 else 40 + 5 * (second - 20)
-            samples.note(status(float(second), pages), NOON_S + second, [HostStatistics("a.test", "resting", 1.5, 3)])
+            samples.record(status(float(second), pages, host_statistics=(host,)))
         store.commit()
         told = store.status()
     assert told is not None
-    assert told["pages_per_s"] == 5.0
-    # 90 of 100 pages are there.
-    assert (told["pages"], told["seconds_left"]) == (90, 2.0)
-    assert told["host_statistics"] == [["a.test", "resting", 1.5, 3]]
-    assert told["reasons"] == {"robots": 5}
+    assert told.pages_per_s == 5.0
+    # 90 of 100 pages are visited.
+    assert (told.n_pages, told.seconds_left) == (90, 2.0)
+    assert told.host_statistics == (host,)
+    assert told.reasons == {SkipReason.ROBOTS: 5}
 
 
-def test_runs_moments_and_guides_come_back_as_they_were_noted(tmp_path: Path) -> None:
+def test_runs_samples_and_relevance_models_are_read_as_they_were_written(tmp_path: Path) -> None:
     first = RunRecord(1, NOON_S, 0, 4711, "0.5.0")
     ended = RunRecord(1, NOON_S, 0, 4711, "0.5.0", NOON_S + 9, EndReason.TIME.value)
     sample = Sample(NOON_S, 1, 5, 10, 0.5, 0.25, None, 7, 1, 2, 3, 4, 0, 6, paused=True)
@@ -114,7 +118,7 @@ def test_runs_moments_and_guides_come_back_as_they_were_noted(tmp_path: Path) ->
         assert store.relevance_models() == [relevance_model]
 
 
-def test_a_crawl_of_an_older_version_tells_nothing_and_gets_the_tables_when_it_is_resumed(tmp_path: Path) -> None:
+def test_a_crawl_made_before_0_6_has_no_runs_samples_or_status(tmp_path: Path) -> None:
     folder = small_crawl(tmp_path / "crawl")
     connection = sqlite3.connect(folder / DATABASE_FILE)
     for table in ("run", "sample", "status", "relevance_model"):
@@ -127,12 +131,6 @@ def test_a_crawl_of_an_older_version_tells_nothing_and_gets_the_tables_when_it_i
     StopConditions(page_budget=3).write(folder)
     with StoredCrawl.open(folder) as crawl:
         assert (crawl_state(crawl).state, crawl_state(crawl).ended) == (State.ENDED, EndReason.BUDGET)
-    with CrawlStore.open(folder) as store:
-        store.note_run(RunRecord(1, NOON_S, 3, 1, "0.5.0"))
-        store.commit()
-        assert [run.run for run in store.runs()] == [1]
-    with StoredCrawl.open(folder) as crawl:
-        assert len(list(crawl.visits())) == 3
 
 
 def test_one_address_is_found_by_its_number_alone(tmp_path: Path) -> None:
@@ -163,11 +161,11 @@ def test_a_crawl_in_which_nobody_works_and_that_never_ended_has_died(tmp_path: P
         store.commit()
     with StoredCrawl.open(folder) as crawl:
         stands = crawl_state(crawl)
-    assert (stands.state, stands.ended, stands.can_go_on) == (State.DIED, None, True)
+    assert (stands.state, stands.ended, stands.can_resume) == (State.DIED, None, True)
 
 
 @pytest.mark.parametrize(
-    ("ended", "state", "can_go_on"),
+    ("ended", "state", "can_resume"),
     [
         (EndReason.STOPPED, State.STOPPED, True),
         (EndReason.BUDGET, State.ENDED, True),
@@ -175,14 +173,14 @@ def test_a_crawl_in_which_nobody_works_and_that_never_ended_has_died(tmp_path: P
     ],
 )
 def test_a_crawl_that_said_why_it_ended_is_told_so(
-    tmp_path: Path, ended: EndReason, state: State, can_go_on: bool
+    tmp_path: Path, ended: EndReason, state: State, can_resume: bool
 ) -> None:
     with new_crawl(tmp_path / "crawl") as store:
         store.note_run(RunRecord(1, NOON_S, 0, 1, "0.5.0", NOON_S, ended.value))
         store.commit()
     with StoredCrawl.open(tmp_path / "crawl") as crawl:
         stands = crawl_state(crawl)
-    assert (stands.state, stands.ended, stands.can_go_on) == (state, ended, can_go_on)
+    assert (stands.state, stands.ended, stands.can_resume) == (state, ended, can_resume)
 
 
 def test_a_crawl_that_ended_for_a_reason_of_a_later_version_has_ended(tmp_path: Path) -> None:
@@ -222,27 +220,27 @@ def _has_begun(folder: Path) -> bool:
         return False
 
 
-def test_hosts_asked_lately_are_told_with_how_it_stands_with_them() -> None:
+def test_recent_hosts_are_listed_with_their_states() -> None:
     hosts, politeness = Hosts(UrlTable()), Politeness(PolitenessSettings(delay_s=10.0))
     asked = HostStatisticsTable(hosts, politeness)
     numbers = {name: hosts.of_url(f"http://{name}.test/") for name in ("rests", "busy", "gone", "ready")}
     for name in ("rests", "busy"):
         politeness.started(numbers[name], 100.0)
     politeness.finished(numbers["rests"], 101.0, RequestOutcome(0.1))
-    politeness.retire(numbers["gone"])
+    politeness.disable(numbers["gone"])
     for name in ("gone", "ready", "busy", "rests", "unheard-of"):
-        asked.answered(f"http://{name}.test/page")
-    asked.took_page("http://rests.test/page")
+        asked.note_response(f"http://{name}.test/page")
+    asked.note_page("http://rests.test/page")
     # It rests from 101 s to 111 s.
-    assert asked.told(104.0) == [
-        HostStatistics("unheard-of.test", "ready", None, 0),
-        HostStatistics("rests.test", "resting", 7.0, 1),
-        HostStatistics("busy.test", "in process", None, 0),
-        HostStatistics("ready.test", "ready", None, 0),
-        HostStatistics("gone.test", "retired", None, 0),
-    ]
+    assert asked.recent(104.0) == (
+        HostStatistics("unheard-of.test", HostState.READY, None, 0),
+        HostStatistics("rests.test", HostState.WAITING, 7.0, 1),
+        HostStatistics("busy.test", HostState.ACTIVE, None, 0),
+        HostStatistics("ready.test", HostState.READY, None, 0),
+        HostStatistics("gone.test", HostState.DISABLED, None, 0),
+    )
     # To look a host up gives it no number: those are the engine's to give.
     assert len(hosts) == 4
-    for number in range(2 * MOST_TOLD):
-        asked.answered(f"http://h{number}.test/")
-    assert [host.host for host in asked.told(104.0)] == [f"h{59 - place}.test" for place in range(MOST_TOLD)]
+    for number in range(2 * MAX_RECENT_HOSTS):
+        asked.note_response(f"http://h{number}.test/")
+    assert [host.host for host in asked.recent(104.0)] == [f"h{59 - place}.test" for place in range(MAX_RECENT_HOSTS)]

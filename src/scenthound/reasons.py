@@ -63,11 +63,11 @@ class SkipReason(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "SkipReason | None":
-        new = _CODES_OF_0_6.get(str(value))
+        new = CODES_OF_0_6.get(str(value))
         return None if new is None else cls(new)
 
 
-_CODES_OF_0_6 = {
+CODES_OF_0_6 = {
     "repeated": "already-visited",
     "host-retired": "host-disabled",
     "broken-response": "http-protocol-error",

@@ -119,7 +119,7 @@ def _read(type_: Any, value: Any) -> Any:  # noqa: PLR0911 - one case for each k
     if origin is np.ndarray:
         return np.array(value, get_args(arguments[1])[0])
     if is_dataclass(type_):
-        return _read_record(type_, _checked(value, isinstance(value, dict), type_))
+        return _read_record(type_, _checked(value, isinstance(value, dict | list), type_))
     if type_ is float:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return math.nan if value is None else float(_checked(value, is_number, type_))
@@ -159,7 +159,10 @@ def _read_key(type_: Any, key: str) -> Any:
     return type_(key) if type_ in (int, float) else _read(type_, key)
 
 
-def _read_record(type_: Any, values: dict[str, Any]) -> Any:
+def _read_record(type_: Any, values: dict[str, Any] | list[Any]) -> Any:
+    """From its fields by name, or, as 0.6 wrote some, in their order."""
+    if isinstance(values, list):
+        values = dict(zip((each.name for each in columns_of(type_)), values, strict=True))
     arguments = {}
     for each in columns_of(type_):
         name = next((name for name in (each.name, *each.aliases) if name in values), None)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scenthound.crawler.plan import CrawlSettings
     from scenthound.crawler.start import CrawlSummary, RunOptions
     from scenthound.reasons import EndReason
-    from scenthound.store.crawl_rows import RunRecord, Sample, SkippedRecord, VisitRecord
+    from scenthound.store.crawl_records import RunRecord, Sample, SkippedRecord, VisitRecord
     from scenthound.store.export_pages import ExportSummary
     from scenthound.store.stored_crawl import StoredCrawl
 
@@ -393,7 +393,7 @@ class Crawl(Result):
     @property
     def pages(self) -> Table[VisitRecord]:
         """The pages that were visited, in order."""
-        from scenthound.store.crawl_rows import VisitRecord
+        from scenthound.store.crawl_records import VisitRecord
 
         return Table.of(
             VisitRecord,
@@ -406,7 +406,7 @@ class Crawl(Result):
     @property
     def skipped(self) -> Table[SkippedRecord]:
         """The pages that were not visited, each with the reason."""
-        from scenthound.store.crawl_rows import SkippedRecord
+        from scenthound.store.crawl_records import SkippedRecord
 
         return Table.of(
             SkippedRecord,
@@ -418,14 +418,14 @@ class Crawl(Result):
     @property
     def samples(self) -> Table[Sample]:
         """The time series of the crawl: speed, harvest, queue, hosts."""
-        from scenthound.store.crawl_rows import Sample
+        from scenthound.store.crawl_records import Sample
 
         return Table.of(Sample, self._rows(lambda stored: [each for _, each in stored.samples()]), "time series")
 
     @property
     def runs(self) -> Table[RunRecord]:
         """The runs of the crawl: its start, and each time it was resumed."""
-        from scenthound.store.crawl_rows import RunRecord
+        from scenthound.store.crawl_records import RunRecord
 
         return Table.of(RunRecord, self._rows(lambda stored: stored.runs()), "runs")
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from scenthound.crawler.start import CrawlSummary
-    from scenthound.crawler.status import CrawlStatus
     from scenthound.reasons import SkipReason
+    from scenthound.store.crawl_records import CrawlStatus
 
 SECONDS_BETWEEN_LINES = 5.0
 SECONDS_BETWEEN_JSON = 1.0
@@ -45,19 +45,19 @@ def pages_of_budget(status: CrawlStatus) -> str:
 
 
 def hosts(status: CrawlStatus) -> str:
-    disabled = f", {status.hosts_disabled:,} disabled" if status.hosts_disabled else ""
-    return f"{status.hosts_active:,} active, {status.hosts_waiting:,} waiting{disabled}"
+    counts = {state: count for state, count in status.hosts.items() if count or state in ("active", "waiting")}
+    return ", ".join(f"{count:,} {state}" for state, count in counts.items() if state != "ready")
 
 
 def all_hosts(status: CrawlStatus) -> str:
     """Over all runs of the crawl."""
-    n_hosts = status.hosts_active + status.hosts_waiting + status.hosts_ready + status.hosts_disabled
-    disabled = f", {status.hosts_disabled:,} of them disabled" if status.hosts_disabled else ""
-    return f"{n_hosts:,}{disabled}"
+    n_disabled = sum(count for state, count in status.hosts.items() if state == "disabled")
+    disabled = f", {n_disabled:,} of them disabled" if n_disabled else ""
+    return f"{sum(status.hosts.values()):,}{disabled}"
 
 
 def harvest(status: CrawlStatus) -> str:
-    return f"{status.harvest:.3f}, recently {status.recent_harvest:.3f}"
+    return f"{status.harvest or 0:.3f}, recently {status.recent_harvest or 0:.3f}"
 
 
 def regret(status: CrawlStatus) -> str:
@@ -103,28 +103,19 @@ def ending_text(status: CrawlStatus) -> str:
 
 
 def status_values(status: CrawlStatus, time_s: float | None) -> dict[str, Any]:
-    """The values of a JSON line; docs/crawling.md lists them."""
+    """Plain values for programs; docs/crawling.md lists them."""
+    from scenthound.records import to_json
+
     left_s = seconds_left(status, time_s)
-    return {
-        "pages": status.n_pages,
-        "page_budget": status.page_budget,
-        "seconds": round(status.seconds, 3),
-        "seconds_left": None if left_s is None else round(left_s, 1),
-        "pages_per_s": round(status.pages_per_s, 3),
-        "harvest": status.harvest,
-        "recent_harvest": status.recent_harvest,
-        "regret": status.regret,
-        "frontier": status.frontier,
-        "in_flight": status.in_flight,
-        "hosts_active": status.hosts_active,
-        "hosts_waiting": status.hosts_waiting,
-        "hosts_ready": status.hosts_ready,
-        "hosts_disabled": status.hosts_disabled,
-        "skipped": status.n_skipped,
-        "reasons": {reason.value: count for reason, count in most_frequent(status.reasons)},
-        "ending": status.ending and status.ending.name.lower(),
-        "paused": status.paused,
-    }
+    values: dict[str, Any] = to_json(status)
+    for name in ("time_s", "run", "host_statistics", "problem"):
+        del values[name]
+    values["seconds"] = round(status.seconds, 3)
+    values["seconds_left"] = None if left_s is None else round(left_s, 1)
+    values["pages_per_s"] = round(status.pages_per_s, 3)
+    values["reasons"] = {reason.value: count for reason, count in most_frequent(status.reasons)}
+    values["ending"] = status.ending and status.ending.name.lower()
+    return values
 
 
 def summary_values(summary: CrawlSummary) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from scenthound.ui.terminal import print_commands, print_facts, print_rows, say
 if TYPE_CHECKING:
     from scenthound.crawler.explain import Explanation, Parent
     from scenthound.crawler.start import CrawlSummary
-    from scenthound.store.crawl_rows import ArchiveLocation, SkippedRecord, VisitRecord
+    from scenthound.store.crawl_records import ArchiveLocation, SkippedRecord, VisitRecord
 
 NAME = "scenthound"
 MAX_ANCHOR_CHARACTERS = 60
@@ -119,11 +119,11 @@ def _print_visit(page: Explanation, visit: VisitRecord) -> None:
     facts = {
         "title": printable(visit.title, 200) or "none",
         "relevance": f"{visit.relevance:.4f}",
-        "requested": f"after {counted(visit.rank, 'other page')}, with {visit.waiting:,} in the frontier",
+        "requested": f"after {counted(visit.rank, 'other page')}, with {visit.queue_size:,} in the frontier",
         **_figures(visit),
         "response": f"{visit.status}, {visit.content_bytes:,} bytes{', truncated' if visit.truncated else ''}",
         "links": f"{len(visit.links):,}",
-        "stored in": _location(visit.place),
+        "stored in": _location(visit.location),
     }
     if page.asked_url not in (None, visit.url):
         facts["redirect"] = f"requested as {printable(page.asked_url)}, redirected to {printable(visit.url)}"
@@ -204,8 +204,8 @@ def explanation_values(page: Explanation) -> dict[str, Any]:
 
 
 def _visit_values(visit: VisitRecord) -> dict[str, Any]:
-    names = ("visit", "url", "status", "time_s", "title", "relevance", "score", "regret", "rank", "waiting")
-    place = visit.place
+    names = ("visit", "url", "status", "time_s", "title", "relevance", "score", "regret", "rank", "queue_size")
+    place = visit.location
     return {
         **{name: getattr(visit, name) for name in (*names, "content_bytes", "noindex", "truncated")},
         "n_links": len(visit.links),

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from scenthound.errors import UsageError, printable
-from scenthound.store.crawl_rows import SkippedRecord, VisitRecord
+from scenthound.store.crawl_records import SkippedRecord, VisitRecord
 from scenthound.store.export_pages import html_of
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.parse import anchors_of
@@ -133,10 +133,10 @@ class _Witness:
         )
 
     def _anchor(self, parent: VisitRecord, url: str) -> str | None:
-        if parent.place is None:
+        if parent.location is None:
             return None
         obeys = self._crawl.about.settings.get("respect_nofollow", True)
-        anchors = anchors_of(html_of(self._crawl.archive.record(parent.place)), parent.url)
+        anchors = anchors_of(html_of(self._crawl.archive.record(parent.location)), parent.url)
         return next((each.text for each in anchors if each.url == url and not (obeys and each.nofollow)), None)
 
     def _nearest(self, url: str) -> str | None:

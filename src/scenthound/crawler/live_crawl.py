@@ -18,7 +18,7 @@ from scenthound.crawler.page_sources import RecordedPages
 from scenthound.crawler.reader import PageFacts, PageGuards, Read, Reader
 from scenthound.crawler.tasks import Found, Kind, Order, Refused, RobotsFound
 from scenthound.reasons import SkipReason
-from scenthound.store.crawl_rows import ArchiveLocation, RobotsRecord, SkippedRecord, VisitRecord
+from scenthound.store.crawl_records import ArchiveLocation, RobotsRecord, SkippedRecord, VisitRecord
 from scenthound.store.crawl_store import Commit, CrawlStore
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.dns import Resolved
@@ -105,11 +105,11 @@ def _visit_row(visited: Visited, facts: PageFacts, now_s: float, place: ArchiveL
         content_bytes=facts.content_bytes,
         simhash=_signed(facts.simhash or NO_SIMHASH),
         links=visited.links,
-        place=place,
+        location=place,
         score=job.score,
         regret=job.regret,
         rank=job.rank,
-        waiting=job.n_waiting,
+        queue_size=job.n_waiting,
         predicted=got.predicted,
         anchors=got.anchors,
         noindex=facts.noindex,
@@ -184,10 +184,10 @@ class LiveCrawl:
 
     def _take(self, now_s: float, order: Order, read: Read, response: Response | None) -> None:
         visited = self.engine.answered(now_s, order.number, read.answer)
-        self.host_statistics.answered(order.url)
+        self.host_statistics.note_response(order.url)
         self._keeper.add(TakenAnswer(now_s, order, read, response, visited))
         if visited is not None and read.facts is not None:
-            self.host_statistics.took_page(visited.got.url)
+            self.host_statistics.note_page(visited.got.url)
             self._note_page(visited.job.page, visited.got.relevance, visited.job.regret, read.facts.simhash or None)
         elif isinstance(read.answer, Refused):
             self.note_refusal(order, read.answer)
@@ -195,7 +195,7 @@ class LiveCrawl:
 
     def note_visit(self, row: VisitRecord) -> None:
         """What a visit changes beside the engine, when a crawl is taken up."""
-        self.host_statistics.took_page(row.url)
+        self.host_statistics.note_page(row.url)
         self._note_page(row.page, row.relevance, row.regret, simhash_of(row))
 
     def _note_page(self, page: int, relevance: float, regret: float | None, simhash: int | None) -> None:

@@ -12,7 +12,7 @@ from scenthound.crawler.reader import PageFacts, Read, Reader, visible_links
 from scenthound.crawler.tasks import Order, PageText, Refused
 from scenthound.errors import Failure, printable
 from scenthound.reasons import SkipReason
-from scenthound.store.crawl_rows import ArchiveLocation, VisitRecord
+from scenthound.store.crawl_records import ArchiveLocation, VisitRecord
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.warc_format import charset_of
@@ -94,7 +94,7 @@ class StoredPages:
 
     def text(self, page: int) -> PageText:
         row = self._row(page)
-        parsed, nofollow = self._recorded_page(row) if row.place is None else self._archived_page(row, row.place)
+        parsed, nofollow = self._recorded_page(row) if row.location is None else self._archived_page(row, row.location)
         text, _ = visible_links(parsed, nofollow=nofollow, obey=self._obey_nofollow)
         return with_places_behind(text, len(row.links))
 

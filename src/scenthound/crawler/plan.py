@@ -10,10 +10,11 @@ from typing import Any
 
 import orjson
 
-from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, UsageError, printable
+from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, UnknownName, UsageError, printable
 from scenthound.files import regular_bytes, write_atomic
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
+from scenthound.records import column, from_json
 from scenthound.store.crawl_folder import MOST_ABOUT_BYTES, RUN_FILE
 from scenthound.topics.files import read_topics
 from scenthound.web.fetch import FetchLimits
@@ -178,8 +179,8 @@ class StopConditions:
 
     page_budget: int | None = None
     harvest_floor: float | None = None
-    relevance_model: str | None = None
-    relevance_digest: str | None = None
+    relevance_model: str | None = column(default=None, aliases=("guide",))
+    relevance_digest: str | None = column(default=None, aliases=("guide_digest",))
 
     def __post_init__(self) -> None:
         if self.page_budget is not None:
@@ -192,12 +193,12 @@ class StopConditions:
         """Those of the last run; a crawl that was never told any has none."""
         file = folder / RUN_FILE
         try:
-            return cls(**orjson.loads(regular_bytes(file, MOST_ABOUT_BYTES)))
+            return from_json(cls, orjson.loads(regular_bytes(file, MOST_ABOUT_BYTES)), file)
         except FileNotFoundError:
             return cls()
-        except (OSError, TypeError, ValueError, InvalidParameter):
+        except (OSError, ValueError, CorruptData, InvalidParameter):
             raise InvalidInput(
-                f"{printable(file)} is damaged: delete it, and tell --pages and --min-harvest anew."
+                f"{printable(file)} is damaged: delete it, and give --pages and --min-harvest again."
             ) from None
 
     def write(self, folder: Path) -> None:

@@ -19,7 +19,7 @@ from scenthound.crawler.tasks import Answer, Got, Kind, Order, Refused, RobotsFo
 from scenthound.errors import Failure, printable
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason
-from scenthound.store.crawl_rows import VisitRecord
+from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.crawl_store import CrawlStore
 
 

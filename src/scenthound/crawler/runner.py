@@ -20,9 +20,10 @@ from typing import Any
 from scenthound.crawler.live_crawl import LiveCrawl, RawAnswer
 from scenthound.crawler.runner_timing import TurnTimer, rare_collections
 from scenthound.crawler.scheduler import FOR_PAGES
-from scenthound.crawler.status import CrawlStatus, SampleRecorder
+from scenthound.crawler.status import SampleRecorder, crawl_status
 from scenthound.crawler.tasks import Kind, Order
 from scenthound.reasons import EndReason
+from scenthound.store.crawl_records import CrawlStatus
 from scenthound.web.dns import Resolver
 from scenthound.web.fetch import Fetcher, Request
 from scenthound.web.robots import READ_BYTES
@@ -188,7 +189,7 @@ class LiveRun:
         self._is_paused = True
         self._turns.cancel()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         self._is_paused = False
         self._turn_in(0.0)
 
@@ -307,14 +308,16 @@ class LiveRun:
         if self._samples is not None:
             now_s = self._clock()
             status = self._status(now_s, self._engine.n_visits)
-            self._samples.note(status, now_s, self._crawl.host_statistics.told(now_s), is_last=is_last)
+            hosts = self._crawl.host_statistics.recent(now_s)
+            self._samples.record(replace(status, host_statistics=hosts), is_last=is_last)
 
     def _tell_watch(self) -> None:
         self._watch(self._status(self._clock(), self._crawl.n_acknowledged))
 
     def _status(self, now_s: float, n_pages: int) -> CrawlStatus:
-        return CrawlStatus.of(
+        return crawl_status(
             self._crawl,
+            run=1 if self._samples is None else self._samples.run,
             n_pages=n_pages,
             n_pages_before=self._n_visits_at_start,
             page_budget=self._limits.page_budget,

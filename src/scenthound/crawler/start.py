@@ -12,17 +12,17 @@ from pathlib import Path
 from random import Random
 
 from scenthound.crawler.assembly import CrawlParts, check, pinned
-from scenthound.crawler.control import Obedience, WishReader, record_relevance_model, with_relevance_model
+from scenthound.crawler.control import Controller, ControlReader, record_relevance_model, with_relevance_model
 from scenthound.crawler.plan import CrawlSettings, StopConditions
 from scenthound.crawler.replay import Replay, TakenUp
 from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
-from scenthound.crawler.status import CrawlStatus, SampleRecorder
+from scenthound.crawler.status import SampleRecorder
 from scenthound.errors import InvalidInput, printable
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.signals import restored_signals
 from scenthound.store.crawl_folder import ArchiveSettings
-from scenthound.store.crawl_rows import RunRecord
+from scenthound.store.crawl_records import CrawlStatus, RunRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.dns import SystemResolver, system_lookup
@@ -70,11 +70,11 @@ async def _run(running: Running) -> tuple[EndReason, CrawlStatus]:
     def watch(status: CrawlStatus) -> None:
         last[:] = [status]
         running.watch(status)
-        obedience.look()
+        controller.poll()
 
     run = LiveRun(parts.crawl, _fetcher(plan), resolver, running.limits, clock=clock, watch=watch, samples=samples)
-    wishes = WishReader(store.folder, row.run)
-    obedience = Obedience(run, parts, plan, store, wishes=wishes, samples=samples, clock=clock)
+    reader = ControlReader(store.folder, row.run)
+    controller = Controller(run, parts, plan, store, reader=reader, samples=samples, clock=clock)
     running.on_start(_threadsafe(asyncio.get_running_loop(), run.stop))
     with _signals_to(run.stop) if running.obey_signals else _nothing():
         try:

@@ -1,15 +1,14 @@
 """How a stored crawl stands: is somebody crawling, and if not, how did it end?"""
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 from scenthound.crawler.plan import StopConditions
 from scenthound.errors import InvalidInput
 from scenthound.reasons import EndReason
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
-from scenthound.store.crawl_rows import RunRecord
+from scenthound.store.crawl_records import CrawlStatus, RunRecord
 from scenthound.store.locks import is_locked
 from scenthound.store.stored_crawl import StoredCrawl
 
@@ -38,7 +37,7 @@ class CrawlState:
     state: State
     ended: EndReason | None = None
     run: RunRecord | None = None
-    status: dict[str, Any] | None = None
+    status: CrawlStatus | None = None
     n_pages: int = 0
     page_budget: int | None = None
 
@@ -47,7 +46,7 @@ class CrawlState:
         return self.state in ALIVE
 
     @property
-    def can_go_on(self) -> bool:
+    def can_resume(self) -> bool:
         """Whether to resume it would do something."""
         return not self.is_alive and self.ended is not EndReason.FRONTIER
 
@@ -58,10 +57,10 @@ def crawl_state(crawl: StoredCrawl) -> CrawlState:
     runs, status = crawl.runs(), crawl.status()
     run = runs[-1] if runs else None
     n_pages, page_budget = crawl.n_visits(), _page_budget(crawl)
-    if is_alive and status is not None and run is not None and status.get("run") == run.run:
-        page_budget = status["page_budget"]
-    if status is not None:
-        status = {**status, "page_budget": page_budget}
+    if is_alive and status is not None and run is not None and status.run == run.run:
+        page_budget = status.page_budget
+    if status is not None and page_budget is not None:
+        status = replace(status, page_budget=page_budget)
     state, ended = _alive(run, status) if is_alive else _at_rest(run, n_pages, page_budget)
     return CrawlState(state, ended, run, status, n_pages, page_budget)
 
@@ -74,13 +73,13 @@ def _page_budget(crawl: StoredCrawl) -> int | None:
     return planned if isinstance(planned, int) else None
 
 
-def _alive(run: RunRecord | None, status: dict[str, Any] | None) -> tuple[State, None]:
+def _alive(run: RunRecord | None, status: CrawlStatus | None) -> tuple[State, None]:
     """Of an earlier run the status says nothing."""
-    if run is None or status is None or status.get("run") != run.run:
+    if run is None or status is None or status.run != run.run:
         return State.RUNNING, None
-    if status.get("ending"):
+    if status.ending:
         return State.ENDING, None
-    return (State.PAUSED if status.get("paused") else State.RUNNING), None
+    return (State.PAUSED if status.paused else State.RUNNING), None
 
 
 def _at_rest(run: RunRecord | None, n_pages: int, page_budget: int | None) -> tuple[State, EndReason | None]:

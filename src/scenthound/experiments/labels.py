@@ -23,7 +23,7 @@ import orjson
 from scenthound.errors import InvalidInput, printable
 from scenthound.files import regular_bytes, write_atomic
 from scenthound.store.crawl_folder import CrawlAbout
-from scenthound.store.crawl_rows import VisitRecord
+from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.locks import try_lock
 from scenthound.store.stored_crawl import StoredCrawl
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from scenthound.crawler.command import ReproduceCommand, reproduce_command
-from scenthound.crawler.control import LEARNING_MODEL, use_relevance_model, with_relevance_model
+from scenthound.crawler.control import TRAINABLE_MODEL, use_relevance_model, with_relevance_model
 from scenthound.crawler.plan import CrawlSettings, StopConditions
 from scenthound.crawler.state import crawl_state
 from scenthound.errors import Failure, InvalidInput, UsageError, printable
@@ -24,7 +24,7 @@ from scenthound.experiments.compare.live_command import page_text
 from scenthound.experiments.labels import Labels
 from scenthound.model import BoolArray, FloatArray, IntArray, Topic
 from scenthound.relevance.base import RELEVANCE, RelevanceModel, Training
-from scenthound.store.crawl_rows import VisitRecord
+from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.crawl_web import open_web
 from scenthound.store.export_pages import text_of_visit
 from scenthound.store.folder import new_folder
@@ -190,7 +190,7 @@ class _Texts:
         self._recording: RecordedWeb | None = None
 
     def of(self, row: VisitRecord) -> str:
-        return text_of_visit(self._crawl, row) if row.place is not None else self._recorded(row.url)
+        return text_of_visit(self._crawl, row) if row.location is not None else self._recorded(row.url)
 
     def _recorded(self, url: str) -> str:
         if self._recording is None:
@@ -372,7 +372,9 @@ def first_scored(crawl: StoredCrawl, goals: StopConditions) -> int:
 
 def learning_model(plan: CrawlSettings) -> str:
     """What the crawl would score by if it were given pages to learn from."""
-    return with_relevance_model(plan, Path(), StopConditions(relevance_model=GUIDES_FOLDER)).relevance or LEARNING_MODEL
+    return (
+        with_relevance_model(plan, Path(), StopConditions(relevance_model=GUIDES_FOLDER)).relevance or TRAINABLE_MODEL
+    )
 
 
 def new_crawl(folder: Path, plan: CrawlSettings, goals: StopConditions, relevance_model: str) -> ReproduceCommand:

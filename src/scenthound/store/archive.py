@@ -15,7 +15,7 @@ from uuid import UUID
 
 from scenthound.errors import InvalidInput, printable
 from scenthound.files import open_regular, sync_folder
-from scenthound.store.crawl_rows import ArchiveLocation
+from scenthound.store.crawl_records import ArchiveLocation
 from scenthound.store.warc_format import (
     WarcRecord,
     record_of,

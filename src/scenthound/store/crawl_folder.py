@@ -1,14 +1,17 @@
-"""The folder of a crawl: what lies where in it, and `crawl.json`, which says what was asked for.
+"""The crawl folder: which file is what, and `crawl.json`, the settings of the crawl.
 
-crawl.json      format, version, the crawl's id, how it is archived, and the crawler's own settings; never changes
-run.json        how far its last run was told to go, if it was told
-crawl.sqlite    the state (`crawl_database`), with its log beside it
-acknowledged    how many commits that has (`acknowledged`)
-archive/        the answers of hosts as WARC files (`archive`); who writes to a crawl holds the lock of this folder
-web/            the crawl as a recorded web, made when it is first asked for (`crawl_web`)
-wishes.json     what is wished of the run that is at work (`crawl_wishes`)
-search.sqlite   the words of its pages, made when they are first searched (`page_search`)
-labels.jsonl    what people said of its pages; guides/ has the pages of guides that were trained on that
+crawl.json         format, version, ID of the crawl, archive settings, crawl settings; never changes
+run.json           stop conditions of the last run, if it was given any
+crawl.sqlite       the database (`crawl_database`), with its write-ahead log
+acknowledged       how many commits the database must have
+archive/           responses as WARC files (`archive`); a process that writes to the crawl holds the lock of this folder
+web/               the crawl as a recorded web, made on demand (`crawl_web`)
+control.json       commands for the running crawl (`crawler/control`)
+search.sqlite      the full-text index, made on demand (`search_index`)
+labels.jsonl       labels of pages; relevance_models/ has the training pages of retrained relevance models
+
+Format 2 has other table and column names than format 1, which Scenthound wrote up to 0.6. Crawls of format 1 can be
+read, but not resumed.
 """
 
 from collections.abc import Mapping
@@ -22,9 +25,10 @@ import orjson
 from scenthound.errors import InvalidInput, printable
 from scenthound.files import regular_bytes, write_atomic
 from scenthound.store.archive import MOST_FILE_BYTES
+from scenthound.store.format_1 import renamed_settings
 
 FORMAT = "scenthound crawl"
-VERSION = 1
+VERSION = 2
 ABOUT_FILE = "crawl.json"
 RUN_FILE = "run.json"
 DATABASE_FILE = "crawl.sqlite"
@@ -36,7 +40,7 @@ MOST_ABOUT_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSettings:
-    """What each file of the archive says of its making, and when the next one is begun."""
+    """What the `warcinfo` record of each file says, and the file size limit."""
 
     user_agent: str
     robots: str = "obey"
@@ -57,11 +61,12 @@ class ArchiveSettings:
 
 @dataclass(frozen=True, slots=True)
 class CrawlAbout:
-    """What `crawl.json` says. `settings` are the crawler's own, as plain values."""
+    """The content of `crawl.json`. `settings` are those of the crawler, as plain values."""
 
     crawl_id: UUID
     archive: ArchiveSettings
     settings: Mapping[str, Any]
+    version: int = VERSION
 
     def write(self, folder: Path) -> None:
         about = {
@@ -75,17 +80,18 @@ class CrawlAbout:
 
     @classmethod
     def read(cls, folder: Path) -> "CrawlAbout":
-        """BadInput if the folder is no crawl, or one that this version cannot read."""
+        """InvalidInput if the folder is not a crawl, or of a format that cannot be read."""
         about = _read(folder)
         try:
             archive = ArchiveSettings(**about["archive"])
-            return cls(UUID(about["id"]), archive, dict(about["settings"]))
-        except (KeyError, TypeError, ValueError):
-            raise InvalidInput(f"{printable(folder / ABOUT_FILE)} is damaged: bring it back from a copy.") from None
+            settings = renamed_settings(about["settings"]) if about["version"] == 1 else dict(about["settings"])
+            return cls(UUID(about["id"]), archive, settings, about["version"])
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise InvalidInput(f"{printable(folder / ABOUT_FILE)} is damaged: restore it from a backup.") from None
 
 
 def names_crawl(folder: Path) -> bool:
-    """Whether the folder says that it is a crawl; whether it can be read shows when it is."""
+    """Whether the folder claims to be a crawl, readable or not."""
     return (folder / ABOUT_FILE).is_file()
 
 
@@ -104,13 +110,14 @@ def _read(folder: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         raise InvalidInput(f"There is no crawl at {printable(folder)}: make one with `scenthound crawl`.") from None
     except (OSError, orjson.JSONDecodeError) as reason:
-        raise InvalidInput(f"{printable(folder / ABOUT_FILE)} cannot be read ({printable(reason)}).") from None
+        raise InvalidInput(
+            f"{printable(folder / ABOUT_FILE)} cannot be read ({printable(reason)}): restore it from a backup."
+        ) from None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise InvalidInput(f"{printable(folder)} is not a crawl: make one with `scenthound crawl`.")
-    if about.get("version") != VERSION:
-        said = printable(about.get("version"), 40)
+    if about.get("version") not in range(1, VERSION + 1):
         raise InvalidInput(
-            f"{printable(folder)} has version {said} of the format and this Scenthound reads {VERSION}: "
-            "install the Scenthound that made it."
+            f"{printable(folder)} has format version {printable(about.get('version'), 40)}, and this Scenthound reads "
+            f"up to version {VERSION}: install the Scenthound that made it."
         )
     return about

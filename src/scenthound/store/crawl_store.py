@@ -22,8 +22,8 @@ from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.files import sync_folder
 from scenthound.store.archive import ArchiveBatch, ArchiveWriter, check_whole, cut_back
 from scenthound.store.crawl_database import CrawlBatch, CrawlDatabase
-from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, ArchiveSettings, CrawlAbout, is_crawl
-from scenthound.store.crawl_rows import (
+from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, VERSION, ArchiveSettings, CrawlAbout, is_crawl
+from scenthound.store.crawl_records import (
     ArchiveLocation,
     RelevanceRecord,
     RobotsRecord,
@@ -50,6 +50,11 @@ class CrawlStore(StoredCrawl):
     """Reads as `StoredCrawl` does what is acknowledged, and adds to it."""
 
     def __init__(self, folder: Path, about: CrawlAbout) -> None:
+        if about.version != VERSION:
+            raise InvalidInput(
+                f"{printable(folder)} was made by Scenthound 0.6 or earlier, and can be read but not resumed: start a "
+                f"new crawl that reuses its pages with --web {printable(folder)}, or resume it with Scenthound 0.6."
+            )
         with ExitStack() as undoing:
             undoing.enter_context(_not_written_to(folder))
             self._database = CrawlDatabase(folder / DATABASE_FILE)
@@ -127,16 +132,16 @@ class CrawlStore(StoredCrawl):
 
     def note_run(self, row: RunRecord) -> None:
         """Of several rows for one run the last one stays."""
-        self._waiting.watched.runs.append(row)
+        self._waiting.runs.append(row)
 
     def add_sample(self, row: Sample) -> None:
-        self._waiting.watched.samples.append(row)
+        self._waiting.samples.append(row)
 
     def set_status(self, as_json: bytes) -> None:
-        self._waiting.watched.status = as_json
+        self._waiting.status = as_json
 
     def add_relevance_model(self, row: RelevanceRecord) -> None:
-        self._waiting.watched.relevance_models.append(row)
+        self._waiting.relevance_models.append(row)
 
     def commit(self) -> None:
         """Acknowledge all that was added."""

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.files import sync_folder
 from scenthound.model import Progress, silent
-from scenthound.store.crawl_rows import VisitRecord
+from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.folder import check_replaceable
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.warc_format import WarcRecord, charset_of, unpacked_body
@@ -130,7 +130,7 @@ def exported_pages(crawl: StoredCrawl, options: ExportOptions, tally: Tally) -> 
         if row.noindex and not options.include_noindex:
             tally.left_out += 1
             continue
-        tally.without_html += row.recorded
+        tally.without_html += row.is_recorded
         yield _page_of(crawl, row, urls[row.page])
         tally.add((row.visit + 1) / total)
 
@@ -139,7 +139,7 @@ def _page_of(crawl: StoredCrawl, row: VisitRecord, asked: str) -> ExportedPage:
     return ExportedPage(
         url=row.url,
         title=row.title,
-        html=None if row.place is None else html_of(crawl.archive.record(row.place)),
+        html=None if row.location is None else html_of(crawl.archive.record(row.location)),
         aliases=[asked] if asked != row.url else [],
         time=datetime.fromtimestamp(row.time_s, UTC).isoformat(),
         relevance=row.relevance,
@@ -164,9 +164,9 @@ def html_of(record: WarcRecord) -> str:
 def text_of_visit(crawl: StoredCrawl, row: VisitRecord) -> str:
     """Title and text, as `readable_text` has them; empty if the page came from a recording, if its record is damaged,
     or if it cannot be read."""
-    if row.place is None:
+    if row.location is None:
         return ""
     try:
-        return readable_text(html_of(crawl.archive.record(row.place)))
+        return readable_text(html_of(crawl.archive.record(row.location)))
     except InvalidInput:
         return ""

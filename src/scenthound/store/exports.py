@@ -21,7 +21,7 @@ from scenthound.errors import MissingExtra, UnknownName, UsageError, printable
 from scenthound.model import Progress, silent
 from scenthound.reasons import SkipReason
 from scenthound.store.archive import file_name
-from scenthound.store.crawl_rows import ArchiveLocation
+from scenthound.store.crawl_records import ArchiveLocation
 from scenthound.store.export_pages import (
     ExportedPage,
     Exporter,
@@ -71,7 +71,7 @@ class _Wishes:
 
     def __init__(self, crawl: StoredCrawl) -> None:
         self._agent = str(crawl.about.settings.get("agent", DEFAULT_AGENT))
-        self._noindex = {row.place: row.noindex for row in crawl.visits()}
+        self._noindex = {row.location: row.noindex for row in crawl.visits()}
         self._parser = GuardedParser(WordScanner(), agent=self._agent)
 
     def close(self) -> None:

@@ -57,7 +57,7 @@ class KnownFolder:
 
 #: In this order: crawls have a run.json too, and studies a findings.json.
 KNOWN = (
-    KnownFolder("crawl", "crawl.json", "scenthound crawl", 1, "scenthound crawl"),
+    KnownFolder("crawl", "crawl.json", "scenthound crawl", 2, "scenthound crawl"),
     KnownFolder("comparison", "comparison.json", "scenthound comparison", 1, "scenthound compare"),
     KnownFolder("study", "study.json", "scenthound study", 1, "scenthound study"),
     KnownFolder("search", "search.json", "scenthound search", 1, "scenthound evolve"),

@@ -23,7 +23,7 @@ from uuid import UUID
 
 from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.files import open_regular
-from scenthound.store.crawl_rows import VisitRecord
+from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.export_pages import text_of_visit
 from scenthound.store.search_query import SearchQuery, spaced
 from scenthound.store.stored_crawl import StoredCrawl

@@ -1,8 +1,8 @@
-"""A crawl as it is stored, to be read: also while it is running, and after it was killed.
+"""A stored crawl to read: also while it is running, after it was killed, and if it was made by 0.6.
 
 Rules
-- Every question is answered from the state of a commit, and a later question perhaps from a later one.
-- No question stays open between two answers: that would hold up the log of a crawl that is running.
+- Each query sees the state of one commit; a later query may see a later one.
+- No query stays open between two calls: that would keep the write-ahead log of a running crawl from being checkpointed.
 """
 
 import sqlite3
@@ -17,23 +17,24 @@ import orjson
 from scenthound.errors import InvalidInput, printable
 from scenthound.model import IntArray
 from scenthound.reasons import SkipReason
+from scenthound.records import from_json
 from scenthound.store.archive import ArchiveEnd, ArchiveReader
 from scenthound.store.crawl_database import (
-    NOINDEX,
-    TRUNCATED,
-    has_tables,
-    held_by_another,
+    RELEVANCE_MODELS,
+    RUNS,
+    SAMPLES,
+    SKIPPED,
+    VISITS,
     is_busy,
+    locked_message,
     reading_connection,
-    relevance_record,
-    run_row,
-    sample_record,
     unpacked,
 )
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout
-from scenthound.store.crawl_rows import (
+from scenthound.store.crawl_records import (
     ArchiveLocation,
     CrawlCounts,
+    CrawlStatus,
     JoinedArrays,
     RelevanceRecord,
     RobotsRecord,
@@ -42,49 +43,16 @@ from scenthound.store.crawl_rows import (
     SkippedRecord,
     VisitRecord,
 )
-
-# Rows of the database of a crawl, made into the values that they were.
-
-
-def skipped_record(values: tuple[Any, ...]) -> SkippedRecord:
-    page, url, reason, detail, time_s, status = values
-    return SkippedRecord(page, url, SkipReason(reason), detail, time_s, status)
-
-
-def visit_row(values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRecord:
-    visit, page, url, status, time_s, relevance, title, content_bytes, simhash, *place = values[:12]
-    score, regret, rank, waiting, flags = values[12:]
-    return VisitRecord(
-        visit=visit,
-        page=page,
-        url=url,
-        status=status,
-        time_s=time_s,
-        relevance=relevance,
-        title=title,
-        content_bytes=content_bytes,
-        simhash=simhash,
-        links=arrays.links(visit),
-        place=None if place[0] is None else ArchiveLocation(*place),
-        score=score,
-        regret=regret,
-        rank=rank,
-        waiting=waiting,
-        predicted=arrays.predicted(visit),
-        anchors=arrays.anchors(visit),
-        noindex=bool(flags & NOINDEX),
-        truncated=bool(flags & TRUNCATED),
-    )
-
+from scenthound.store.tables import Row, Table
 
 Reader = TypeVar("Reader", bound="StoredCrawl")
 
 #: Rows read at a time.
-_PIECE_ROWS = 100
+_BATCH_ROWS = 100
 
 
 class StoredCrawl:
-    """Answers questions about the crawl in a folder."""
+    """The crawl in a folder, read-only."""
 
     def __init__(self, folder: Path, about: CrawlAbout) -> None:
         self.folder = folder
@@ -107,7 +75,6 @@ class StoredCrawl:
         self._connection.close()
 
     def n_visits(self) -> int:
-        """Without counting them."""
         return int(self._one("SELECT coalesce(max(visit) + 1, 0) FROM visit")[0])
 
     def counts(self) -> CrawlCounts:
@@ -116,20 +83,20 @@ class StoredCrawl:
         return CrawlCounts(self.n_visits(), skipped, self._n_strings("url"), self._n_strings("stem"), events)
 
     def n_recorded(self) -> int:
-        """Visits of pages that came from a recording."""
+        """Visits of pages that were read from a recorded web."""
         return int(self._one("SELECT count(*) FROM visit WHERE file IS NULL")[0])
 
     def archive_end(self) -> ArchiveEnd:
-        """Up to here the archive is acknowledged."""
+        """How far the archive is committed."""
         found = self._one("SELECT file, offset, last_record FROM archive_end")
         if found is None or not all(isinstance(number, int) for number in found):
-            raise self._damaged("it does not say how far the archive goes")
+            raise self._damaged("the end of the archive is missing")
         return ArchiveEnd(*found)
 
     def visits(self, first: int = 0) -> Iterator[VisitRecord]:
-        """All visits from the given one on, in order."""
+        """All visits from number `first` on, in order."""
         while (arrays := self._arrays_with(first)) is not None:
-            sql = "SELECT * FROM visit WHERE visit BETWEEN ? AND ? ORDER BY visit"
+            sql = f"SELECT {VISITS.selected} FROM visit WHERE visit BETWEEN ? AND ? ORDER BY visit"
             for values in self._all(sql, first, arrays.end - 1):
                 yield self._visit_row(values, arrays)
             first = arrays.end
@@ -139,30 +106,30 @@ class StoredCrawl:
         return None if found is None else next(self.visits(found))
 
     def visit_of_url(self, url: str) -> VisitRecord | None:
-        """The visit that ended at this address; looks through all visits."""
+        """The visit whose final URL this is; scans all visits."""
         found = self._one("SELECT max(visit) FROM visit WHERE url = ?", url)[0]
         return None if found is None else next(self.visits(found))
 
     def parents_of(self, page: int) -> IntArray:
-        """The visits whose links hold the page, in order; looks through all links."""
+        """The visits that link to the page, in order; scans all links."""
         found = [np.zeros(0, np.int32)]
-        # Most rows do not hold the page's bytes anywhere: they need not be cut apart.
-        sought = np.int32(page).tobytes()
-        for first, lengths, links in self._in_pieces("visit_arrays", "first", "first, lengths, links"):
-            if sought in links:
+        # Most rows do not contain the bytes of the page number at all, and need not be decoded.
+        pattern = np.int32(page).tobytes()
+        for first, lengths, links in self._batches("visit_arrays", "first", "first, lengths, links"):
+            if pattern in links:
                 found.append(JoinedArrays(first, lengths, links, b"", b"").visits_with(page))
         return np.concatenate(found)
 
     def skipped(self) -> Iterator[SkippedRecord]:
         """In order of page number."""
-        return map(skipped_record, self._in_pieces("skipped", "page"))
+        return (self._record(SKIPPED, values) for values in self._batches("skipped", "page", SKIPPED.selected))
 
     def skipped_page(self, page: int) -> SkippedRecord | None:
-        found = self._one("SELECT * FROM skipped WHERE page = ?", page)
-        return None if found is None else skipped_record(found)
+        found = self._select(SKIPPED, "WHERE page = ?", page)
+        return found[0] if found else None
 
     def reasons(self) -> dict[SkipReason, int]:
-        """How many pages were not taken for which reason, the most frequent first."""
+        """How many pages were skipped for each reason, the most frequent first."""
         counted = self._all("SELECT reason, count(*) FROM skipped GROUP BY reason ORDER BY count(*) DESC, reason")
         return {SkipReason(reason): count for reason, count in counted}
 
@@ -182,56 +149,55 @@ class StoredCrawl:
         return self._strings("stem")
 
     def robots(self) -> Iterator[RobotsRecord]:
-        """In the order in which they were had; an origin may come again."""
-        for _, origin, time_s, status, is_packed, body in self._in_pieces("robots", "number"):
+        """In the order of the responses; an origin may occur several times."""
+        for _, origin, time_s, status, is_packed, body in self._batches("robots", "number"):
             yield RobotsRecord(origin, time_s, status, self._unpacked(is_packed, body))
 
     def events(self) -> Iterator[bytes]:
         """The events of each commit that had any, in order."""
-        for _, is_packed, stored in self._in_pieces("event", "number"):
+        for _, is_packed, stored in self._batches("event", "number"):
             yield self._unpacked(is_packed, stored)
 
     def runs(self) -> list[RunRecord]:
-        """In order; none of crawls that older versions made."""
-        return [run_row(values) for values in self._watched("SELECT * FROM run ORDER BY run")]
+        """In order; empty for crawls made before 0.6."""
+        return self._select(RUNS, "ORDER BY run") if self._has(RUNS.name) else []
 
     def samples(self, after: int = -1) -> list[tuple[int, Sample]]:
-        """How the crawl was doing, from the moment after number `after` on, in order, with their numbers."""
-        found = self._watched("SELECT * FROM sample WHERE number > ? ORDER BY number", after)
-        return [(number, sample_record(tuple(rest))) for number, *rest in found]
+        """The time series after sample `after`, in order, with their numbers."""
+        if not self._has(SAMPLES.name):
+            return []
+        sql = f"SELECT number, {SAMPLES.selected} FROM sample WHERE number > ? ORDER BY number"
+        return [(number, self._record(SAMPLES, tuple(values))) for number, *values in self._all(sql, after)]
 
-    def status(self) -> dict[str, Any] | None:
-        """How the crawl was doing when it last committed (`drivers/live/status` says what is in it)."""
-        found = self._watched("SELECT text FROM status")
+    def status(self) -> CrawlStatus | None:
+        """The state of the crawl at its last commit; None before the first, and for crawls made before 0.6."""
+        found = self._one("SELECT text FROM status") if self._has("status") else None
         try:
-            told = orjson.loads(found[0][0]) if found else None
-        except orjson.JSONDecodeError as reason:
+            return None if found is None else from_json(CrawlStatus, orjson.loads(found[0]), self.folder)
+        except (orjson.JSONDecodeError, TypeError) as reason:
             raise self._damaged(reason) from None
-        return told if isinstance(told, dict) else None
 
     def relevance_models(self) -> list[RelevanceRecord]:
-        """Guides that were trained anew while the crawl ran, in order."""
-        return [
-            relevance_record(tuple(rest)) for _, *rest in self._watched("SELECT * FROM relevance_model ORDER BY number")
-        ]
+        """The relevance models that were retrained while the crawl ran, in order."""
+        return self._select(RELEVANCE_MODELS, "ORDER BY number") if self._has(RELEVANCE_MODELS.name) else []
 
     def change_counter(self) -> int:
-        """Another number after each commit."""
+        """A number that changes with each commit."""
         return int(self._one("PRAGMA user_version")[0])
 
-    def content_of(self, place: ArchiveLocation) -> tuple[bytes, bytes]:
-        """Head and body of an archived answer, the body still in its content coding."""
-        record = self.archive.record(place)
+    def content_of(self, location: ArchiveLocation) -> tuple[bytes, bytes]:
+        """Head and body of an archived response, the body still encoded."""
+        record = self.archive.record(location)
         return record.head, record.body
 
     def _strings(self, table: str) -> list[str]:
         strings: list[str] = []
-        for _, _, is_packed, stored in self._in_pieces(table, "first"):
+        for _, _, is_packed, stored in self._batches(table, "first"):
             strings += self._unpacked(is_packed, stored).decode("utf-8", "surrogatepass").split("\n")
         return strings
 
     def _arrays_with(self, visit: int) -> JoinedArrays | None:
-        """The row that holds the arrays of a visit; None if there is no such visit."""
+        """The row with the arrays of a visit; None if there is no such visit."""
         row = self._one("SELECT * FROM visit_arrays WHERE first <= ? ORDER BY first DESC LIMIT 1", visit)
         try:
             arrays = None if row is None else JoinedArrays(*row)
@@ -241,7 +207,13 @@ class StoredCrawl:
 
     def _visit_row(self, values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRecord:
         try:
-            return visit_row(values, arrays)
+            visit = values[0]
+            return VISITS.row(
+                values,
+                links=arrays.links(visit),
+                predicted=arrays.predicted(visit),
+                anchors=arrays.anchors(visit),
+            )
         except (TypeError, ValueError, IndexError) as reason:
             raise self._damaged(reason) from None
 
@@ -251,19 +223,27 @@ class StoredCrawl:
             raise self._damaged(f"a count of {table}s is missing")
         return 0 if found is None else int(found[0])
 
-    def _in_pieces(self, table: str, key: str, columns: str = "*") -> Iterator[tuple[Any, ...]]:
+    def _batches(self, table: str, key: str, columns: str = "*") -> Iterator[tuple[Any, ...]]:
         """All rows in order of the key, which is the first column."""
         last = -1
-        sql = f"SELECT {columns} FROM {table} WHERE {key} > ? ORDER BY {key} LIMIT {_PIECE_ROWS}"
+        sql = f"SELECT {columns} FROM {table} WHERE {key} > ? ORDER BY {key} LIMIT {_BATCH_ROWS}"
         while rows := self._all(sql, last):
             yield from rows
             last = rows[-1][0]
 
-    def _watched(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Rows for those who watch; none where an older version made the crawl."""
+    def _has(self, table: str) -> bool:
+        """Whether there is such a table, or a view in its place."""
+        sql = "SELECT name FROM main.sqlite_master UNION SELECT name FROM temp.sqlite_master"
+        return (table,) in self._all(sql)
+
+    def _select(self, table: Table[Row], condition: str, *values: object) -> list[Row]:
+        rows = self._all(f"SELECT {table.selected} FROM {table.name} {condition}", *values)
+        return [self._record(table, each) for each in rows]
+
+    def _record(self, table: Table[Row], values: tuple[Any, ...]) -> Row:
         try:
-            return self._all(sql, *values) if has_tables(self._connection) else []
-        except sqlite3.DatabaseError as reason:
+            return table.row(values)
+        except (TypeError, ValueError) as reason:
             raise self._damaged(reason) from None
 
     def _all(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
@@ -280,20 +260,14 @@ class StoredCrawl:
 
     def _damaged(self, reason: object) -> InvalidInput:
         if isinstance(reason, sqlite3.DatabaseError) and is_busy(reason):
-            return InvalidInput(held_by_another(self.folder / DATABASE_FILE))
+            return InvalidInput(locked_message(self.folder / DATABASE_FILE))
         file = printable(self.folder / DATABASE_FILE)
-        return InvalidInput(f"{file} is damaged ({printable(reason)}): bring back the folder of the crawl from a copy.")
+        return InvalidInput(f"{file} is damaged ({printable(reason)}): restore the crawl folder from a backup.")
 
     def _one(self, sql: str, *values: object) -> Any:
         found = self._all(sql, *values)
         return found[0] if found else None
 
-
-# The pages of a crawl in lists, as people leaf through them: some at a time, by visit or by relevance.
-#
-# Rules
-# - Every list is bounded, and asks for no more than it answers with; what has to look through all visits says so.
-# - The rules of `stored_crawl` hold: no question stays open between two answers.
 
 ListOrder = Literal["latest", "first", "best", "worst"]
 
@@ -302,46 +276,43 @@ _BY_RELEVANCE = {"best": "relevance DESC, visit", "worst": "relevance, visit"}
 
 
 class PageLists(StoredCrawl):
-    """A stored crawl that can be leafed through."""
+    """A stored crawl whose pages are listed, a bounded number at a time."""
 
     def listed(self, order: ListOrder, limit: int, start: int = 0, host: str = "") -> list[VisitRecord]:
-        """Pages in an order. By visit, `start` is the visit after the last one shown ("first") or the last one shown
-        ("latest", where 0 begins at the end); by relevance it is how many were shown, and all visits are looked at."""
-        is_of_host, values = _of_host(host)
+        """Pages in an order. By visit, `start` is the next visit ("first"), or the visit before which to go on
+        ("latest"; 0 for the end). By relevance it is an offset, and all visits are scanned."""
+        on_host, values = _host_condition(host)
         if order in _BY_RELEVANCE:
-            sql = f"SELECT visit FROM visit WHERE {is_of_host} ORDER BY {_BY_RELEVANCE[order]} LIMIT ? OFFSET ?"
+            sql = f"SELECT visit FROM visit WHERE {on_host} ORDER BY {_BY_RELEVANCE[order]} LIMIT ? OFFSET ?"
             found = self._all(sql, *values, limit, start)
         elif order == "first":
-            sql = f"SELECT visit FROM visit WHERE visit >= ? AND {is_of_host} ORDER BY visit LIMIT ?"
+            sql = f"SELECT visit FROM visit WHERE visit >= ? AND {on_host} ORDER BY visit LIMIT ?"
             found = self._all(sql, start, *values, limit)
         else:
-            sql = f"SELECT visit FROM visit WHERE visit < ? AND {is_of_host} ORDER BY visit DESC LIMIT ?"
+            sql = f"SELECT visit FROM visit WHERE visit < ? AND {on_host} ORDER BY visit DESC LIMIT ?"
             found = self._all(sql, start or self.n_visits(), *values, limit)
         return self.visits_numbered(visit for (visit,) in found)
 
     def visits_numbered(self, numbers: Iterable[int]) -> list[VisitRecord]:
-        """The visits of these numbers, in their order; those that are not there are left out."""
+        """The visits with these numbers, in this order, without those that are missing."""
         rows, arrays = [], None
         for number in numbers:
-            values = self._one("SELECT * FROM visit WHERE visit = ?", number)
+            values = self._one(f"SELECT {VISITS.selected} FROM visit WHERE visit = ?", number)
             if arrays is None or not arrays.first <= number < arrays.end:
                 arrays = self._arrays_with(number)
             if values is not None and arrays is not None:
                 rows.append(self._visit_row(values, arrays))
         return rows
 
-    def refused(self, limit: int, start: int = 0, reason: SkipReason | None = None) -> list[SkippedRecord]:
-        """Pages that were not taken, from page number `start` on; for one reason it may look through all of them."""
+    def skipped_pages(self, limit: int, start: int = 0, reason: SkipReason | None = None) -> list[SkippedRecord]:
+        """Skipped pages from page number `start` on; for one reason it may scan all of them."""
         if reason is None:
-            found = self._all("SELECT * FROM skipped WHERE page >= ? ORDER BY page LIMIT ?", start, limit)
-        else:
-            sql = "SELECT * FROM skipped WHERE page >= ? AND reason = ? ORDER BY page LIMIT ?"
-            found = self._all(sql, start, reason.value, limit)
-        return list(map(skipped_record, found))
+            return self._select(SKIPPED, "WHERE page >= ? ORDER BY page LIMIT ?", start, limit)
+        return self._select(SKIPPED, "WHERE page >= ? AND reason = ? ORDER BY page LIMIT ?", start, reason.value, limit)
 
 
-def _of_host(host: str) -> tuple[str, list[str]]:
-    """A condition on the address of a visit, with its values. In a canonical one `/` or a port follows the host."""
+def _host_condition(host: str) -> tuple[str, list[str]]:
+    """A condition on the URL of a visit, with its values. In a canonical URL `/` or a port follows the host."""
     if not host:
         return "true", []
     beginnings = [f"{scheme}{host.lower()}{sign}" for scheme in _SCHEMES for sign in "/:"]

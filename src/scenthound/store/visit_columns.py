@@ -14,10 +14,10 @@ import numpy as np
 
 from scenthound.model import FloatArray
 from scenthound.reasons import SkipReason
-from scenthound.store.crawl_rows import JoinedArrays
+from scenthound.store.crawl_records import JoinedArrays
 from scenthound.store.stored_crawl import StoredCrawl
 
-NumberColumn = Literal["page", "time_s", "relevance", "score", "regret", "waiting"]
+NumberColumn = Literal["page", "time_s", "relevance", "score", "regret", "queue_size"]
 
 #: Rows read at a time.
 _PIECE_ROWS = 50_000

@@ -13,7 +13,7 @@ import numpy as np
 
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import FloatArray, LongArray
-from scenthound.store.crawl_rows import RunRecord, Sample
+from scenthound.store.crawl_records import HostState, RunRecord, Sample
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.visit_columns import VisitColumns
 
@@ -121,7 +121,7 @@ WINDOW = 200
 SPEED_WINDOW_S = 10.0
 #: Curves of fewer moments are drawn by visits instead, when the crawl is over.
 LEAST_MOMENTS = 20
-_COUNTS = ("hosts_active", "hosts_waiting", "hosts_ready", "hosts_disabled", "skipped")
+_COUNTS = (*(f"hosts_{state}" for state in HostState), "n_skipped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class CrawlCurves:
     hosts_waiting: FloatArray
     hosts_ready: FloatArray
     hosts_disabled: FloatArray
-    skipped: FloatArray
+    n_skipped: FloatArray
 
     def __len__(self) -> int:
         return len(self.seconds)
@@ -198,7 +198,7 @@ def _from_samples(samples: list[Sample], clock: WorkingTime) -> CrawlCurves:
     return _with_speed(
         CrawlCurves(
             seconds=clock.at(numbers("time_s")),
-            pages=numbers("pages", np.int64),
+            pages=numbers("n_pages", np.int64),
             harvest=numbers("harvest"),
             recent_harvest=numbers("recent_harvest"),
             pages_per_s=np.zeros(0),
@@ -211,7 +211,7 @@ def _from_samples(samples: list[Sample], clock: WorkingTime) -> CrawlCurves:
 
 def _from_visits(columns: VisitColumns, clock: WorkingTime, n_untold: int, end: int) -> CrawlCurves:
     """Of the first `n_untold` visits no run is known."""
-    time_s, relevance, regret, waiting = columns.numbers(("time_s", "relevance", "regret", "waiting"), end)
+    time_s, relevance, regret, waiting = columns.numbers(("time_s", "relevance", "regret", "queue_size"), end)
     pages = np.arange(1, len(time_s) + 1)
     total = np.concatenate([[0.0], np.cumsum(relevance)])
     first_of_late = np.maximum(pages - WINDOW, 0)

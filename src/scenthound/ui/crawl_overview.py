@@ -15,7 +15,7 @@ from scenthound.crawler.plan import CrawlSettings, StopConditions
 from scenthound.crawler.state import CrawlState, crawl_state
 from scenthound.errors import ScenthoundError
 from scenthound.model import FloatArray
-from scenthound.store.crawl_rows import RelevanceRecord, RunRecord
+from scenthound.store.crawl_records import RelevanceRecord, RunRecord
 from scenthound.store.layout import AnyArray
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.visit_columns import RefusedExamples, VisitColumns, VisitLine
@@ -225,8 +225,8 @@ class CrawlOverview:
     @property
     def n_waiting(self) -> int:
         """Pages found and not asked for. Of an older version's crawl that is known of its last visit only."""
-        if self.state.status is not None and isinstance(said := self.state.status.get("frontier"), int):
-            return said
+        if self.state.status is not None:
+            return self.state.status.frontier
         return int(self.curves.frontier[-1]) if len(self.curves) else 0
 
     @property

@@ -14,7 +14,7 @@ from itertools import chain
 import numpy as np
 
 from scenthound.model import FloatArray, IntArray, LongArray
-from scenthound.store.crawl_rows import JoinedArrays
+from scenthound.store.crawl_records import JoinedArrays
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.visit_columns import VisitColumns
 

@@ -84,10 +84,10 @@ class CrawlSource:
         """Each record and its length in the archive."""
         visited = {}
         for row in crawl.visits():
-            if row.place is None:
+            if row.location is None:
                 yield 0, Skipped(READ_FROM_RECORDING, f"{self.path.name}, visit {row.visit}")
             else:
-                visited[row.place] = row.url, row.page
+                visited[row.location] = row.url, row.page
         # Read after the visits, so that the addresses of all of them are there while a crawl goes on.
         urls = crawl.urls()
         for number, (place, record) in enumerate(crawl.archive.records(self.end), 1):

@@ -7,6 +7,7 @@ Rules
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,26 +18,27 @@ from scenthound.crawler.state import CrawlState, State, crawl_state
 from scenthound.errors import InvalidInput, ScenthoundError, UnknownName
 from scenthound.experiments.labels import Labels
 from scenthound.reasons import EndReason, SkipReason
-from scenthound.store.crawl_rows import SkippedRecord, VisitRecord
+from scenthound.records import Column, columns_of
+from scenthound.store.crawl_records import CrawlStatus, PageVisit, SkippedRecord, VisitRecord
 from scenthound.store.stored_crawl import PageLists
 from scenthound.ui.crawl_curves import CrawlCurves
 from scenthound.ui.crawl_overview import relevance_name, scored_by
 from scenthound.ui.dashboard.folders import FoundFolder
-from scenthound.ui.dashboard.queries import PagesOf, RefusedOf
+from scenthound.ui.dashboard.queries import PagesOf, SkippedOf
 from scenthound.ui.dashboard.responses import (
+    ColumnInfo,
+    Columns,
     Crawl,
     Curves,
     Explanation,
     Fact,
-    HostStatistics,
     LinkingPage,
     ModelInfo,
     Pages,
     ReasonCount,
-    RefusedPage,
-    RefusedPages,
-    Status,
-    TakenPage,
+    SkippedPage,
+    SkippedPages,
+    VisitedPage,
 )
 from scenthound.ui.reports.crawl import settings_facts
 from scenthound.ui.reports.crawl_summary import format_regret, resume_command
@@ -70,8 +72,9 @@ def crawl_answer(found: FoundFolder, crawl: PageLists) -> Crawl:
         scored_by=scored_by(plan, crawl.about.crawl_id, relevance_models) if plan else str(crawl.about.crawl_id),
         state=stands.state.value,
         ended=_ended(stands),
-        resume_command=resume_command(found.path, stands) if stands.can_go_on else None,
-        status=None if stands.status is None else status_answer(stands.status),
+        resume_command=resume_command(found.path, stands) if stands.can_resume else None,
+        status=stands.status,
+        reasons=() if stands.status is None else reason_counts(stands.status),
         relevance_models=tuple(
             ModelInfo(
                 relevance_model.visit,
@@ -100,45 +103,35 @@ def topic_of(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     return topic if isinstance(topic, Mapping) else {}
 
 
-def status_answer(told: Mapping[str, Any]) -> Status:
-    """From what the crawl wrote at its last commit."""
-    reasons = sorted(told["reasons"].items(), key=lambda counted: (-counted[1], counted[0]))
-    return Status(
-        **{name: told[name] for name in _STATUS_NAMES},
-        regret=finite(told["regret"]),
-        reasons=tuple(ReasonCount(code, reason_told(code), pages) for code, pages in reasons),
-        host_statistics=tuple(HostStatistics(*host) for host in told["host_statistics"]),
-        problem=str(told.get("problem", "")),
+def reason_counts(status: CrawlStatus) -> tuple[ReasonCount, ...]:
+    counted = sorted(status.reasons.items(), key=lambda each: (-each[1], each[0]))
+    return tuple(ReasonCount(reason.value, reason.text, pages) for reason, pages in counted)
+
+
+def column_infos() -> Columns:
+    """How the fields of pages and of the status are displayed."""
+    return Columns(*(tuple(map(_column_info, columns_of(record))) for record in (PageVisit, CrawlStatus)))
+
+
+def _column_info(column: Column) -> ColumnInfo:
+    options = column.options
+    return ColumnInfo(
+        column.name, column.title, column.unit, column.help, options.get("listed"), options.get("host_state")
     )
-
-
-_STATUS_NAMES = tuple(
-    name for name in Status.__slots__ if name not in ("regret", "reasons", "host_statistics", "problem")
-)
 
 
 def curves_answer(curves: CrawlCurves, start: int = 0) -> Curves:
     """From point `start` on."""
-    columns: dict[str, Any] = {
-        name: tuple(map(_whole if name in _COUNTED else finite, getattr(curves, name)[start:].tolist()))
-        for name in Curves.__slots__
-    }
-    return Curves(**columns)
+
+    def numbers(name: str) -> tuple[float | None, ...]:
+        convert = _count if name.startswith(("hosts_", "n_")) else finite
+        return tuple(map(convert, getattr(curves, name)[start:].tolist()))
+
+    return {each.name: numbers(each.name) for each in fields(CrawlCurves)}
 
 
-#: Counts that are not known of all crawls.
-_COUNTED = frozenset({"hosts_active", "hosts_waiting", "hosts_ready", "hosts_disabled", "skipped"})
-
-
-def _whole(number: float) -> int | None:
+def _count(number: float) -> int | None:
     return int(number) if math.isfinite(number) else None
-
-
-def reason_told(code: str) -> str:
-    try:
-        return SkipReason(code).text
-    except ValueError:
-        return code
 
 
 def finite(number: float | None) -> float | None:
@@ -179,28 +172,23 @@ Labelled = Mapping[int, bool]
 
 def taken_page(
     row: VisitRecord, crawl: PageLists, labels: Labelled, seeds: Collection[str], excerpt: str | None = None
-) -> TakenPage:
-    return TakenPage(
-        visit=row.visit,
-        url=row.url,
-        title=row.title,
-        time_s=row.time_s,
-        relevance=row.relevance,
-        score=finite(row.score),
-        regret=finite(row.regret),
-        rank=row.rank,
-        waiting=row.waiting,
-        status=row.status,
-        content_bytes=row.content_bytes,
-        links=len(row.links),
-        # A seed may have led elsewhere; then the address that was asked for tells.
+) -> VisitedPage:
+    facts: dict[str, Any] = {each.name: _json_value(getattr(row, each.name)) for each in fields(PageVisit)}
+    return VisitedPage(
+        **facts,
+        n_links=len(row.links),
+        # A seed may redirect; then the URL that was requested is the seed.
         is_seed=row.url in seeds or (row.page < len(seeds) and crawl.url_of(row.page) in seeds),
         label=labels.get(row.visit),
         excerpt=excerpt,
     )
 
 
-def taken_pages(rows: Sequence[VisitRecord], crawl: PageLists, labels: Labelled) -> tuple[TakenPage, ...]:
+def _json_value(value: object) -> object:
+    return finite(value) if isinstance(value, float) else value
+
+
+def taken_pages(rows: Sequence[VisitRecord], crawl: PageLists, labels: Labelled) -> tuple[VisitedPage, ...]:
     seeds = seeds_of(crawl)
     return tuple(taken_page(row, crawl, labels, seeds) for row in rows)
 
@@ -223,16 +211,16 @@ def _following(asked: PagesOf, shown: Sequence[VisitRecord]) -> int:
     return shown[-1].visit + 1 if asked.order == "first" else asked.start + len(shown)
 
 
-def refused_pages(crawl: PageLists, asked: RefusedOf) -> RefusedPages:
+def skipped_pages(crawl: PageLists, asked: SkippedOf) -> SkippedPages:
     if asked.reason and asked.reason not in set(SkipReason):
         raise UnknownName.among("reason", asked.reason, SkipReason)
-    rows = crawl.refused(asked.limit + 1, asked.start, SkipReason(asked.reason) if asked.reason else None)
+    rows = crawl.skipped_pages(asked.limit + 1, asked.start, SkipReason(asked.reason) if asked.reason else None)
     following = rows[asked.limit].page if len(rows) > asked.limit else None
-    return RefusedPages(tuple(map(refused_page, rows[: asked.limit])), following)
+    return SkippedPages(tuple(map(skipped_page, rows[: asked.limit])), following)
 
 
-def refused_page(row: SkippedRecord) -> RefusedPage:
-    return RefusedPage(row.url, row.reason.value, row.reason.text, row.detail, row.time_s, row.status)
+def skipped_page(row: SkippedRecord) -> SkippedPage:
+    return SkippedPage(**{each.name: getattr(row, each.name) for each in fields(SkippedRecord)}, text=row.reason.text)
 
 
 def explanation(told: Explained, crawl: PageLists, labels: Labelled, text: str | None) -> Explanation:
@@ -243,7 +231,7 @@ def explanation(told: Explained, crawl: PageLists, labels: Labelled, text: str |
         says=tuple(_sentences(told)),
         is_seed=told.is_seed,
         page=None if row is None else taken_page(row, crawl, labels, seeds_of(crawl)),
-        refused=None if told.skipped is None else refused_page(told.skipped),
+        skipped=None if told.skipped is None else skipped_page(told.skipped),
         parents=tuple(LinkingPage(**{name: getattr(each, name) for name in each.__slots__}) for each in told.parents),
         n_parents=told.n_parents,
         nearest=told.nearest,
@@ -271,7 +259,7 @@ def _sentences(told: Explained) -> list[str]:
 def _taken(told: Explained, row: VisitRecord) -> list[str]:
     says = [f"It was taken as visit {row.visit:,}, counted from 0, on {_sample(row.time_s)}."]
     asked = f"The strategy asked for it after {row.rank:,} other {'page' if row.rank == 1 else 'pages'}"
-    waiting = "no page" if not row.waiting else "1 page" if row.waiting == 1 else f"{row.waiting:,} pages"
+    waiting = "no page" if not row.queue_size else "1 page" if row.queue_size == 1 else f"{row.queue_size:,} pages"
     score, regret = finite(row.score), finite(row.regret)
     with_score = "" if score is None else f", with a score of {format_regret(score)}"
     says.append(f"{asked}, when {waiting} waited{with_score}.")

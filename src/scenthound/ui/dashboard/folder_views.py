@@ -254,7 +254,6 @@ def folder_answer(found: FoundFolder) -> tuple[Folder, bool]:
 def _crawl(found: FoundFolder) -> tuple[Folder, bool]:
     with PageLists.open(found.path) as crawl:
         stands = crawl_state(crawl)
-        status = stands.status or {}
         topic = topic_of(crawl.about.settings)
         folder = Folder(
             id=found.id,
@@ -265,7 +264,7 @@ def _crawl(found: FoundFolder) -> tuple[Folder, bool]:
             state=stands.state.value,
             pages=stands.n_pages,
             page_budget=stands.page_budget,
-            harvest=status.get("harvest"),
+            harvest=stands.status.harvest if stands.status is not None else None,
             problem=None,
         )
         return folder, not stands.is_alive

@@ -20,13 +20,14 @@ from scenthound.store.export_pages import text_of_visit
 from scenthound.store.stored_crawl import PageLists
 from scenthound.ui.crawl_curves import shown_curves
 from scenthound.ui.dashboard.crawl_views import (
+    column_infos,
     crawl_answer,
     curves_answer,
     explanation,
     labels_of,
     listed_pages,
-    refused_pages,
     seeds_of,
+    skipped_pages,
     taken_page,
     taken_pages,
 )
@@ -41,9 +42,10 @@ from scenthound.ui.dashboard.queries import (
     PageOf,
     PagesOf,
     Plain,
-    RefusedOf,
+    SkippedOf,
 )
 from scenthound.ui.dashboard.responses import (
+    Columns,
     Crawl,
     Curves,
     Done,
@@ -54,9 +56,9 @@ from scenthound.ui.dashboard.responses import (
     ModelQuality,
     Overlap,
     Pages,
-    RefusedPages,
     Retrained,
     SideBySide,
+    SkippedPages,
     TopHosts,
 )
 from scenthound.ui.dashboard.services import Rooms
@@ -64,6 +66,10 @@ from scenthound.ui.link_graph import CrawlGraph, crawl_graph, in_common, page_nu
 
 #: Of a page's text.
 MOST_TEXT_LETTERS = 2_000
+
+
+def columns(_rooms: Rooms, _asked: Plain) -> Columns:
+    return column_infos()
 
 
 def crawl(rooms: Rooms, asked: OfFolder) -> Crawl:
@@ -106,9 +112,9 @@ def explained(rooms: Rooms, asked: AddressOf) -> Explanation:
         return _explained(stored, told)
 
 
-def skipped(rooms: Rooms, asked: RefusedOf) -> RefusedPages:
+def skipped(rooms: Rooms, asked: SkippedOf) -> SkippedPages:
     with PageLists.open(rooms.book.crawl(asked.id).path) as stored:
-        return refused_pages(stored, asked)
+        return skipped_pages(stored, asked)
 
 
 def hosts(rooms: Rooms, asked: OfFolder) -> TopHosts:
@@ -184,7 +190,7 @@ def _steered(steer: Callable[[Path], str]) -> Callable[[Rooms, OfFolder], Done]:
 
 
 pause = _steered(steering.pause)
-go_on = _steered(steering.go_on)
+resume = _steered(steering.resume)
 stop = _steered(steering.stop)
 
 

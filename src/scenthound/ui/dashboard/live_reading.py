@@ -7,18 +7,17 @@ Rules
 """
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from scenthound.crawler.state import crawl_state
 from scenthound.errors import InvalidInput, printable
 from scenthound.store.crawl_folder import ABOUT_FILE
-from scenthound.store.crawl_rows import Sample
+from scenthound.store.crawl_records import Sample
 from scenthound.store.stored_crawl import PageLists
-from scenthound.ui.crawl_curves import SPEED_WINDOW_S, recent_speed, shown_curves
+from scenthound.ui.crawl_curves import SPEED_WINDOW_S, CrawlCurves, recent_speed, shown_curves
 from scenthound.ui.dashboard.crawl_views import crawl_answer, curves_answer, finite, labels_of, taken_pages
 from scenthound.ui.dashboard.folders import FoundFolder
 from scenthound.ui.dashboard.responses import Crawl, Curves, Live
@@ -59,7 +58,7 @@ class LiveReader:
         self._state = ""
         self._last: _Point | None = None
         #: Seconds and pages of the last points, which the speed of the next ones is told by.
-        self._late: list[tuple[float, int]] = []
+        self._late: list[tuple[float, float]] = []
         self._lock = threading.Lock()
 
     def read(self, *, whole: bool, look: bool) -> LiveRead:
@@ -99,11 +98,12 @@ class LiveReader:
             samples = crawl.samples(-1 if self._last is None else self._last.number - 1)
             if crawl.change_counter() == before:
                 break
-        if samples and curves.seconds:
+        seconds, pages = (np.nan_to_num(np.array(curves[name], np.float64)).tolist() for name in ("seconds", "pages"))
+        if samples and seconds:
             number, sample = samples[-1]
-            self._last = _Point(number, sample.run, sample.time_s, curves.seconds[-1], sample.paused)
+            self._last = _Point(number, sample.run, sample.time_s, seconds[-1], sample.paused)
         self._counter = before
-        self._late = _late(list(zip(curves.seconds, curves.pages, strict=True)))
+        self._late = _late(list(zip(seconds, pages, strict=True)))
         return self._live(crawl, curves)
 
     def _new_points(self, crawl: PageLists) -> Curves:
@@ -116,7 +116,7 @@ class LiveReader:
             points.append((sample, seconds))
             last = _Point(number, sample.run, sample.time_s, seconds, sample.paused)
         self._last = last
-        known = [*self._late, *((seconds, sample.pages) for sample, seconds in points)]
+        known = [*self._late, *((seconds, sample.n_pages) for sample, seconds in points)]
         self._late = _late(known)
         return _curves(points, known)
 
@@ -136,25 +136,29 @@ def _worked_s(last: _Point | None, sample: Sample, began_s: dict[int, float]) ->
 
 def joined(first: Curves, second: Curves) -> Curves:
     """One after the other."""
-    return Curves(**{name: getattr(first, name) + getattr(second, name) for name in Curves.__slots__})
+    return {name: first[name] + second[name] for name in first}
 
 
-def _late(points: list[tuple[float, int]]) -> list[tuple[float, int]]:
+def _late(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """The last points, from the one that the speed at the next point can be told by."""
     kept = [place for place, (seconds, _) in enumerate(points) if seconds <= points[-1][0] - SPEED_WINDOW_S]
     return points[kept[-1] :] if kept else points
 
 
-def _curves(points: list[tuple[Sample, float]], known: list[tuple[float, int]]) -> Curves:
+def _curves(points: list[tuple[Sample, float]], known: list[tuple[float, float]]) -> Curves:
     """The new points; `known` are their seconds and pages behind those of points before."""
     seconds, pages = (np.array(column, np.float64) for column in (zip(*known, strict=True) if known else ((), ())))
     speed = recent_speed(seconds, pages)[len(known) - len(points) :].tolist()
-    columns: dict[str, Any] = {
-        name: tuple(getattr(sample, name) for sample, _ in points)
-        for name in Curves.__slots__
-        if name not in ("seconds", "pages_per_s")
+    return {
+        "seconds": tuple(each for _, each in points),
+        "pages": tuple(sample.n_pages for sample, _ in points),
+        "pages_per_s": tuple(map(finite, speed)),
+        **{
+            each.name: tuple(getattr(sample, each.name) for sample, _ in points)
+            for each in fields(CrawlCurves)
+            if each.name not in ("seconds", "pages", "pages_per_s")
+        },
     }
-    return Curves(seconds=tuple(each for _, each in points), pages_per_s=tuple(map(finite, speed)), **columns)
 
 
 def _made(folder: Path) -> tuple[int, int]:

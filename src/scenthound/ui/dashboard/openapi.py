@@ -3,12 +3,14 @@
 import html
 import inspect
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
+from enum import Enum
 from functools import cache
 from importlib.metadata import version
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from scenthound.records import Column, columns_of
 from scenthound.ui.dashboard.queries import Asked, OfFolder, asked_fields
 from scenthound.ui.dashboard.responses import Live, Problem
 from scenthound.ui.dashboard.routes import ENDPOINTS, EVENTS_PATH, Endpoint
@@ -49,7 +51,7 @@ def openapi() -> dict[str, Any]:
     }
 
 
-def schema_of(kind: Any) -> Schema:
+def schema_of(kind: Any) -> Schema:  # noqa: PLR0911 - one case for each kind of type
     """The schema of a type of a field."""
     if kind in _PLAIN:
         return dict(_PLAIN[kind])
@@ -60,6 +62,10 @@ def schema_of(kind: Any) -> Schema:
         return {"type": "string", "enum": list(inner)}
     if origin is tuple:
         return _array(inner)
+    if origin is dict:
+        return {"type": "object", "additionalProperties": schema_of(inner[1])}
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return {"type": "string", "enum": [each.value for each in kind]}
     if origin in (Union, UnionType):
         return {"anyOf": [schema_of(each) for each in inner]}
     raise TypeError(f"{kind} has no schema")
@@ -80,16 +86,19 @@ def _array(inner: tuple[Any, ...]) -> Schema:
 
 
 def _object(kind: type) -> Schema:
-    hints = get_type_hints(kind)
-    names = [field.name for field in fields(kind)]
-    said = wrapping(kind)
+    columns, said = columns_of(kind), wrapping(kind)
     return {
         "type": "object",
         **({} if said is None else {"description": said}),
-        "properties": {name: schema_of(hints[name]) for name in names},
-        "required": names,
+        "properties": {each.name: _property(each) for each in columns},
+        "required": [each.name for each in columns],
         "additionalProperties": False,
     }
+
+
+def _property(column: Column) -> Schema:
+    schema = schema_of(column.type)
+    return {**schema, "description": column.help} if column.help else schema
 
 
 def _answer_classes() -> list[type]:
@@ -168,7 +177,7 @@ def _bounded(asked: Asked) -> Schema:
     return schema
 
 
-def _responses(answers: type) -> Schema:
+def _responses(answers: Any) -> Schema:
     return {"200": _content("The answer.", schema_of(answers)), "default": _content("Why not.", schema_of(Problem))}
 
 

@@ -1,35 +1,40 @@
-"""The crawls as figures for Prometheus, in its text format 0.0.4.
+"""Metrics of the crawls for Prometheus, in its text format 0.0.4.
 
 Rules
-- A figure that is not known is left out, rather than told as 0: no page has no harvest.
-- Only a crawl that a process is at work on has a speed and requests; one that is paused has the speed 0.
-- Names of crawls, topics and reasons may hold anything; they are escaped here.
+- Unknown values are left out, not reported as 0.
+- Speed and requests in flight are reported only while a process crawls; a paused crawl has the speed 0.
+- Names of crawls, topics and reasons may contain anything and are escaped.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from scenthound.records import Column, columns_of
+from scenthound.store.crawl_records import CrawlStatus
 from scenthound.ui.dashboard.handlers import crawl as crawl_of
 from scenthound.ui.dashboard.queries import OfFolder
-from scenthound.ui.dashboard.responses import Crawl, Status
+from scenthound.ui.dashboard.responses import Crawl
 from scenthound.ui.dashboard.services import Rooms
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _ALIVE = ("running", "paused", "ending")
 
-#: Labels beside that of the crawl, and the figure.
+#: Labels besides that of the crawl, and the value.
 Samples = Iterator[tuple[dict[str, str], float | None]]
 
 
 @dataclass(slots=True)
 class Metric:
-    """One figure for each crawl, or several that differ by a label."""
+    """One value for each crawl, or several that differ by a label."""
 
     name: str
-    kind: str
-    says: str
+    help: str
     samples: Callable[[Crawl], Samples]
     lines: list[str] = field(default_factory=list)
+
+    @property
+    def type(self) -> str:
+        return "counter" if self.name.endswith("_total") else "gauge"
 
 
 def metrics_text(rooms: Rooms) -> str:
@@ -41,12 +46,12 @@ def metrics_text(rooms: Rooms) -> str:
         try:
             crawl = crawl_of(rooms, OfFolder(found.id))
             lines = [list(_lines(metric, crawl)) for metric in metrics]
-        except Exception:  # noqa: BLE001 - whatever is wrong with one crawl, the others are told of
+        except Exception:  # noqa: BLE001 - one bad crawl must not hide the others
             continue
         for metric, more in zip(metrics, lines, strict=True):
             metric.lines += more
     return "".join(
-        f"# HELP {metric.name} {metric.says}\n# TYPE {metric.name} {metric.kind}\n{''.join(metric.lines)}"
+        f"# HELP {metric.name} {metric.help}\n# TYPE {metric.name} {metric.type}\n{''.join(metric.lines)}"
         for metric in metrics
     )
 
@@ -59,31 +64,21 @@ def _lines(metric: Metric, crawl: Crawl) -> Iterator[str]:
 
 
 def escaped(text: str) -> str:
-    """A label's value. Halves of characters have no bytes in UTF-8."""
+    """The value of a label, without lone surrogates, which UTF-8 cannot encode."""
     whole = text.encode("utf-8", "replace").decode()
     return whole.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _of_status(figure: Callable[[Status], float | None]) -> Callable[[Crawl], Samples]:
+def _of_status(column: Column) -> Callable[[Crawl], Samples]:
     def samples(crawl: Crawl) -> Samples:
-        if crawl.status is not None:
-            yield {}, figure(crawl.status)
+        status = crawl.status
+        if status is None or (column.options.get("is_live") and crawl.state not in _ALIVE):
+            return
+        is_known = status.n_pages or not column.options.get("needs_pages")
+        is_paused = column.name == "pages_per_s" and crawl.state == "paused"
+        yield {}, 0.0 if is_paused else getattr(status, column.name) if is_known else None
 
     return samples
-
-
-def _of_harvest(figure: Callable[[Status], float]) -> Callable[[Crawl], Samples]:
-    return _of_status(lambda status: figure(status) if status.pages else None)
-
-
-def _speed(crawl: Crawl) -> Samples:
-    if crawl.status is not None and crawl.state in _ALIVE:
-        yield {}, 0.0 if crawl.state == "paused" else crawl.status.pages_per_s
-
-
-def _in_flight(crawl: Crawl) -> Samples:
-    if crawl.status is not None and crawl.state in _ALIVE:
-        yield {}, crawl.status.in_flight
 
 
 def _information(crawl: Crawl) -> Samples:
@@ -95,42 +90,30 @@ def _running(crawl: Crawl) -> Samples:
 
 
 def _hosts(crawl: Crawl) -> Samples:
-    status = crawl.status
-    if status is not None:
-        yield {"state": "in process"}, status.hosts_active
-        yield {"state": "resting"}, status.hosts_waiting
-        yield {"state": "ready"}, status.hosts_ready
-        yield {"state": "retired"}, status.hosts_disabled
+    for state, n_hosts in crawl.status.hosts.items() if crawl.status is not None else ():
+        yield {"state": state.value}, n_hosts
 
 
-def _not_taken(crawl: Crawl) -> Samples:
-    for reason in crawl.status.reasons if crawl.status is not None else ():
+def _skipped(crawl: Crawl) -> Samples:
+    for reason in crawl.reasons:
         yield {"reason": reason.reason}, reason.pages
 
 
 def _metrics() -> list[Metric]:
-    """Each with no lines yet."""
-    return [
-        Metric("scenthound_crawl_info", "gauge", "What the crawl is; always 1.", _information),
-        Metric("scenthound_running", "gauge", "1 while a process is at work on the crawl, else 0.", _running),
-        Metric("scenthound_pages_total", "counter", "Pages taken.", _of_status(lambda status: status.pages)),
-        Metric("scenthound_page_budget", "gauge", "Pages wanted.", _of_status(lambda status: status.page_budget)),
-        Metric("scenthound_harvest", "gauge", "Mean relevance of the pages.", _of_harvest(lambda each: each.harvest)),
-        Metric(
-            "scenthound_recent_harvest",
-            "gauge",
-            "Mean relevance of the last 200 pages.",
-            _of_harvest(lambda status: status.recent_harvest),
-        ),
-        Metric("scenthound_pages_per_second", "gauge", "Speed of late, of a crawl at work.", _speed),
-        Metric("scenthound_frontier", "gauge", "Pages that wait.", _of_status(lambda status: status.frontier)),
-        Metric("scenthound_in_flight", "gauge", "Requests under way.", _in_flight),
-        Metric("scenthound_hosts", "gauge", "Hosts by state.", _hosts),
-        Metric(
-            "scenthound_regret",
-            "gauge",
-            "Mean score given up because hosts of better pages rested.",
-            _of_status(lambda status: status.regret),
-        ),
-        Metric("scenthound_skipped_total", "counter", "Pages not taken, by reason.", _not_taken),
+    """Without lines yet. Most are derived from the fields of the status."""
+    derived = [
+        Metric(f"scenthound_{each.options['metric']}", _sentence(each.help), _of_status(each))
+        for each in columns_of(CrawlStatus)
+        if "metric" in each.options
     ]
+    return [
+        Metric("scenthound_crawl_info", "Facts about the crawl, as labels; always 1.", _information),
+        Metric("scenthound_running", "1 while a process crawls, else 0.", _running),
+        *derived,
+        Metric("scenthound_hosts", "Hosts by state.", _hosts),
+        Metric("scenthound_skipped_total", "Pages skipped, by reason.", _skipped),
+    ]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

@@ -71,7 +71,7 @@ class AddressOf:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedOf:
+class SkippedOf:
     id: Id
     reason: Annotated[str, About("A reason's code; empty for all.", 0, 60)] = ""
     start: Start = 0

@@ -9,6 +9,8 @@ Rules
 from dataclasses import dataclass
 from typing import Literal
 
+from scenthound.store.crawl_records import CrawlStatus, PageVisit, SkippedRecord
+
 # What answers of all kinds are made of.
 
 
@@ -89,50 +91,14 @@ class Experiment:
 
 # What the API tells of a crawl: how it stands, how it went, its hosts and links.
 
-HostState = Literal["in process", "resting", "ready", "retired"]
-
 
 @dataclass(frozen=True, slots=True)
 class ReasonCount:
+    """How many pages were skipped for a reason; `text` describes it."""
+
     reason: str
-    told: str
+    text: str
     pages: int
-
-
-@dataclass(frozen=True, slots=True)
-class HostStatistics:
-    """A host that was asked lately. `rests_s`: how long it still rests."""
-
-    host: str
-    state: HostState
-    rests_s: float | None
-    pages: int
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """How a crawl was doing when it last wrote to the disk. `pages_per_s` is of late, `regret` the mean score given up
-    because hosts of better pages rested."""
-
-    time_s: float
-    seconds: float  #: since its run began
-    seconds_left: float | None
-    pages: int
-    page_budget: int
-    pages_per_s: float
-    harvest: float
-    recent_harvest: float
-    regret: float | None
-    frontier: int
-    in_flight: int
-    hosts_active: int
-    hosts_waiting: int
-    hosts_ready: int
-    hosts_disabled: int
-    skipped: int
-    reasons: tuple[ReasonCount, ...]
-    host_statistics: tuple[HostStatistics, ...]
-    problem: str  #: why what was last wished of the crawl could not be done; empty if it could
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,30 +128,16 @@ class Crawl:
     state: State
     ended: str | None
     resume_command: str | None
-    status: Status | None  #: null before the first second is over, and for crawls of old versions
+    status: CrawlStatus | None  #: null in the first second, and for crawls made before 0.6
+    reasons: tuple[ReasonCount, ...]  #: the most frequent first
     relevance_models: tuple[ModelInfo, ...]
     n_labels: int
     settings: tuple[Fact, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Curves:
-    """How a crawl went, as arrays of one length: after `seconds` of work (time between runs and pauses left out) it had
-    so many `pages`. `pages_per_s` is of the last ten seconds. Crawls of old versions do not know the states
-    of their hosts, nor how many pages were not taken."""
-
-    seconds: tuple[float, ...]
-    pages: tuple[int, ...]
-    harvest: tuple[float | None, ...]
-    recent_harvest: tuple[float | None, ...]
-    pages_per_s: tuple[float | None, ...]
-    regret: tuple[float | None, ...]
-    frontier: tuple[int, ...]
-    hosts_active: tuple[int | None, ...]
-    hosts_waiting: tuple[int | None, ...]
-    hosts_ready: tuple[int | None, ...]
-    hosts_disabled: tuple[int | None, ...]
-    skipped: tuple[int | None, ...]
+#: How a crawl went, as arrays of one length, by name: after `seconds` of work (pauses and the time between runs left
+#: out) it had so many `pages`, and so on. `pages_per_s` is of the last ten seconds. Unknown numbers are null.
+Curves = dict[str, tuple[float | None, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,23 +182,12 @@ class SideBySide:
 Order = Literal["latest", "first", "best", "worst"]
 
 
-@dataclass(frozen=True, slots=True)
-class TakenPage:
-    """A page that was taken. `score` is what the strategy asked for it with; null for seeds and for strategies without
-    scores. `label` is what a person said of it; `excerpt` the place where what was searched for stands."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisitedPage(PageVisit):
+    """A visited page. `score` is null for seeds and for strategies without scores. `label` is that of a person;
+    `excerpt` is the text around the words that were searched for."""
 
-    visit: int
-    url: str
-    title: str
-    time_s: float
-    relevance: float
-    score: float | None
-    regret: float | None
-    rank: int
-    waiting: int
-    status: int
-    content_bytes: int
-    links: int
+    n_links: int
     is_seed: bool
     label: bool | None
     excerpt: str | None = None
@@ -265,7 +206,7 @@ class Indexing:
 class Pages:
     """`next` is the value of `from` for the next pages; null at the end. `found`: how many in all, if that is known."""
 
-    pages: tuple[TakenPage, ...]
+    pages: tuple[VisitedPage, ...]
     next: int | None
     found: int | None
     indexing: Indexing | None
@@ -282,13 +223,10 @@ class LinkingPage:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedPage:
-    url: str
-    reason: str
-    told: str
-    detail: str
-    time_s: float
-    status: int | None
+class SkippedPage(SkippedRecord):
+    """A skipped page; `text` describes the reason."""
+
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,8 +237,8 @@ class Explanation:
     fate: str
     says: tuple[str, ...]
     is_seed: bool
-    page: TakenPage | None
-    refused: RefusedPage | None
+    page: VisitedPage | None
+    skipped: SkippedPage | None
     parents: tuple[LinkingPage, ...]
     n_parents: int
     nearest: str | None
@@ -308,8 +246,8 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedPages:
-    pages: tuple[RefusedPage, ...]
+class SkippedPages:
+    pages: tuple[SkippedPage, ...]
     next: int | None
 
 
@@ -333,7 +271,7 @@ class Labels:
     """Pages that a person labelled, the latest first. `missing` says what a new guide still needs, and is null
     when it needs nothing."""
 
-    pages: tuple[TakenPage, ...]
+    pages: tuple[VisitedPage, ...]
     n_positive: int
     n_negative: int
     missing: str | None
@@ -351,6 +289,30 @@ class Retrained:
     says: str
 
 
+# How records are displayed.
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnInfo:
+    """A field of a record: its title, unit and description. `listed` is how a list of pages formats it, and
+    `host_state` the state of the hosts that it counts."""
+
+    name: str
+    title: str
+    unit: str
+    help: str
+    listed: str | None
+    host_state: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The fields of pages and of the status, in display order."""
+
+    page: tuple[ColumnInfo, ...]
+    status: tuple[ColumnInfo, ...]
+
+
 # What is sent while a crawl is watched.
 
 
@@ -360,4 +322,4 @@ class Live:
 
     crawl: Crawl
     new: Curves
-    latest: tuple[TakenPage, ...]
+    latest: tuple[VisitedPage, ...]

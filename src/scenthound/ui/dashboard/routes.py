@@ -34,7 +34,7 @@ class Endpoint:
     path: str
     says: str
     asks: type
-    answers: type
+    answers: Any
     answer: Callable[[Rooms, Any], Any]
     is_slow: Callable[[Any], bool] = _no
 
@@ -50,12 +50,13 @@ EVENTS_PATH = "/api/crawls/{id}/events"
 
 ENDPOINTS = (
     Endpoint("GET", "/api/folders", "All crawls and experiments.", asked.Plain, told.Folders, folder.folders),
+    Endpoint("GET", "/api/columns", "How fields are displayed.", asked.Plain, told.Columns, folder.columns),
     Endpoint("GET", "/api/crawls/{id}", "A crawl as it stands.", asked.OfFolder, told.Crawl, crawl.crawl),
     Endpoint("GET", "/api/crawls/{id}/curves", "How a crawl went.", asked.OfFolder, told.Curves, crawl.curves, _yes),
     Endpoint(
         "GET",
         "/api/crawls/{id}/pages",
-        "Pages that were taken: in order, or those that have some words.",
+        "Visited pages: in order, or those that match a search.",
         asked.PagesOf,
         told.Pages,
         crawl.pages,
@@ -64,7 +65,7 @@ ENDPOINTS = (
     Endpoint(
         "GET",
         "/api/crawls/{id}/pages/{visit}",
-        "Why a page was taken, by its visit.",
+        "Why a page was visited, by its visit number.",
         asked.PageOf,
         told.Explanation,
         crawl.page,
@@ -73,7 +74,7 @@ ENDPOINTS = (
     Endpoint(
         "GET",
         "/api/crawls/{id}/explain",
-        "Why a page was taken, or was not, by its address.",
+        "Why a page was visited or skipped, by its URL.",
         asked.AddressOf,
         told.Explanation,
         crawl.explained,
@@ -81,14 +82,16 @@ ENDPOINTS = (
     ),
     Endpoint(
         "GET",
-        "/api/crawls/{id}/not-taken",
-        "Pages that were not taken.",
-        asked.RefusedOf,
-        told.RefusedPages,
+        "/api/crawls/{id}/skipped",
+        "Skipped pages.",
+        asked.SkippedOf,
+        told.SkippedPages,
         crawl.skipped,
         _yes,
     ),
-    Endpoint("GET", "/api/crawls/{id}/hosts", "Hosts of most pages.", asked.OfFolder, told.TopHosts, crawl.hosts, _yes),
+    Endpoint(
+        "GET", "/api/crawls/{id}/hosts", "Hosts with most pages.", asked.OfFolder, told.TopHosts, crawl.hosts, _yes
+    ),
     Endpoint(
         "GET", "/api/crawls/{id}/graph", "Some pages and their links.", asked.OfFolder, CrawlGraph, crawl.graph, _yes
     ),
@@ -99,20 +102,22 @@ ENDPOINTS = (
     Endpoint(
         "GET",
         "/api/experiments/{id}",
-        "A folder of the laboratory.",
+        "The folder of an experiment.",
         asked.OfFolder,
         told.Experiment,
         folder.experiment,
     ),
-    Endpoint("POST", "/api/crawls/{id}/pause", "Take up no new page.", asked.OfFolder, told.Done, change.pause),
-    Endpoint("POST", "/api/crawls/{id}/go-on", "Go on after a pause.", asked.OfFolder, told.Done, change.go_on),
-    Endpoint("POST", "/api/crawls/{id}/stop", "Finish and end.", asked.OfFolder, told.Done, change.stop),
-    Endpoint("POST", "/api/crawls/{id}/budget", "Take more pages, or fewer.", asked.BudgetOf, told.Done, change.budget),
+    Endpoint("POST", "/api/crawls/{id}/pause", "Pause: start no new request.", asked.OfFolder, told.Done, change.pause),
+    Endpoint("POST", "/api/crawls/{id}/resume", "Resume after a pause.", asked.OfFolder, told.Done, change.resume),
+    Endpoint(
+        "POST", "/api/crawls/{id}/stop", "Finish requests in flight and stop.", asked.OfFolder, told.Done, change.stop
+    ),
+    Endpoint("POST", "/api/crawls/{id}/budget", "Change the page budget.", asked.BudgetOf, told.Done, change.budget),
     Endpoint("POST", "/api/crawls/{id}/labels", "Label a page.", asked.LabelOf, told.Labels, change.label),
     Endpoint(
         "POST",
         "/api/crawls/{id}/retrain",
-        "Train the guide anew, by the labels.",
+        "Retrain the relevance model on the labels.",
         asked.OfFolder,
         told.Retrained,
         change.retrain,

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from scenthound.errors import InvalidInput
 from scenthound.store.crawl_folder import ABOUT_FILE
-from scenthound.store.crawl_rows import VisitRecord
+from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.export_pages import text_of_visit
 from scenthound.store.search_index import PageSearch
 from scenthound.store.search_query import excerpt

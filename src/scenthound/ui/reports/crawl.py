@@ -12,6 +12,7 @@ from scenthound.crawler.command import ReproduceCommand, reproduce_command
 from scenthound.crawler.plan import CrawlSettings, StopConditions
 from scenthound.errors import printable
 from scenthound.model import FloatArray
+from scenthound.store.crawl_records import HostState
 from scenthound.store.visit_columns import VisitLine
 from scenthound.ui.crawl_curves import WINDOW, CrawlCurves
 from scenthound.ui.crawl_overview import CrawlOverview, overview_of
@@ -190,12 +191,7 @@ def _speeds(curves: CrawlCurves) -> tuple[FloatArray, FloatArray]:
 
 
 def _hosts_chart(curves: CrawlCurves, time: FloatArray, label: str) -> Chart:
-    states = {
-        "active": curves.hosts_active,
-        "waiting": curves.hosts_waiting,
-        "ready": curves.hosts_ready,
-        "disabled": curves.hosts_disabled,
-    }
+    states = {state.value: getattr(curves, f"hosts_{state}") for state in HostState}
     return Chart(
         "host-states",
         "Hosts",
@@ -213,7 +209,7 @@ def frontier_charts(crawl: CrawlOverview) -> tuple[Chart, ...]:
     pages = curves.pages.astype(np.float64)
     series = [Series("in the frontier", pages, curves.frontier.astype(np.float64))]
     if curves.knows_hosts:
-        series.append(Series("skipped", pages, curves.skipped))
+        series.append(Series("skipped", pages, curves.n_skipped))
     frontier = Chart("frontier", "Frontier", "pages visited", "pages", tuple(series))
     if not np.isfinite(curves.regret).any():
         return (frontier,)
@@ -349,7 +345,7 @@ def shortened(text: str, longest: int = MAX_TITLE_CHARACTERS) -> str:
 
 def _commands(crawl: CrawlOverview) -> list[Block]:
     blocks: list[Block] = []
-    if crawl.state.can_go_on:
+    if crawl.state.can_resume:
         blocks.append(CodeBlock("Resume the crawl", in_lines(resume_command(crawl.folder, crawl.state))))
     repeat = _repeat(crawl)
     if repeat.line:

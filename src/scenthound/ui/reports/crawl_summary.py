@@ -185,7 +185,7 @@ def _skipped(crawl: CrawlOverview) -> str:
 def _ending(crawl: CrawlOverview) -> str:
     """Why it ended, or that it did not, and the command to resume it."""
     when = f" The last page was visited on {format_time(crawl.last_s)}." if crawl.last_s else ""
-    command = resume_command(crawl.folder, crawl.state) if crawl.state.can_go_on else ""
+    command = resume_command(crawl.folder, crawl.state) if crawl.state.can_resume else ""
     return f"{_state(crawl)}{when}{f' To resume it: {command}' if command else ''}"
 
 

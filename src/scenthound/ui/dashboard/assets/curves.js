@@ -1,35 +1,37 @@
 // The curves of a crawl while they grow, and the charts that are made of them.
 
+import { hostColumns } from "./columns.js";
 import { timeUnit } from "./format.js";
 
-const NAMES = [
-  "seconds", "pages", "harvest", "recent_harvest", "pages_per_s", "regret", "frontier", "hosts_active",
-  "hosts_waiting", "hosts_ready", "hosts_disabled", "skipped",
-];
-// More points are not seen on a screen, and a crawl may be watched for days.
+// More points cannot be seen on a screen, and a crawl may be watched for days.
 const MOST_POINTS = 1500;
 const TWO_SCALES = "Different relevance models scored the pages before and after a mark: do not compare their means.";
 
-/** A crawl that has not begun. */
+/** The curves of a crawl that has not begun. */
 export function noCurves() {
-  return Object.fromEntries(NAMES.map((name) => [name, []]));
+  return { seconds: [], pages: [] };
 }
 
-/** The last point of curves; fields of a crawl without points are undefined. */
+/** The last point of curves, named like the status; fields of a crawl without points are undefined. */
 export function lastPoint(curves) {
-  return Object.fromEntries(NAMES.map((name) => [name, curves[name].at(-1)]));
+  const last = mapped(curves, (values) => values.at(-1));
+  return { ...last, n_pages: last.pages };
 }
 
-/** The curves with new points; every second one is dropped when they are too many, but never the last. */
+/** The curves with new points; every second one is dropped when there are too many, but never the last. */
 export function extended(curves, added) {
-  const long = Object.fromEntries(NAMES.map((name) => [name, curves[name].concat(added[name])]));
+  const long = mapped(added, (values, name) => (curves[name] ?? []).concat(values));
   return long.pages.length > MOST_POINTS ? halved(long) : long;
+}
+
+function mapped(curves, change) {
+  return Object.fromEntries(Object.entries(curves).map(([name, values]) => [name, change(values, name)]));
 }
 
 function halved(curves) {
   const last = curves.pages.length - 1;
-  const kept = (_, place) => (last - place) % 2 === 0;
-  return Object.fromEntries(NAMES.map((name) => [name, curves[name].filter(kept)]));
+  const kept = (_, index) => (last - index) % 2 === 0;
+  return mapped(curves, (values) => values.filter(kept));
 }
 
 /** What a chart script draws. */
@@ -48,18 +50,16 @@ export function crawlCharts(curves, models) {
   return [
     drawn("harvest", "Harvest", byPages, "mean relevance", [
       ["so far", curves.harvest], ["last 200 pages", curves.recent_harvest]], { markers, note: models.length ? TWO_SCALES : "" }),
-    drawn("speed", "Speed", byTime, "pages a second", [["speed", curves.pages_per_s]], {
-      note: "Of the last ten seconds. Pauses and the time between runs are left out." }),
-    drawn("frontier", "Frontier", byPages, "pages that wait", [["frontier", curves.frontier]]),
-    drawn("hosts", "Hosts", byTime, "hosts", [
-      ["in process", curves.hosts_active], ["resting", curves.hosts_waiting],
-      ["ready", curves.hosts_ready], ["retired", curves.hosts_disabled]]),
-    drawn("regret", "Regret", byPages, "mean score given up", [["regret", curves.regret]], {
-      note: "What politeness cost: how much better the page was that would have been taken if no host had to rest." }),
+    drawn("speed", "Speed", byTime, "pages per second", [["speed", curves.pages_per_s]], {
+      note: "Over the last ten seconds, without pauses and the time between runs." }),
+    drawn("frontier", "Frontier", byPages, "pages queued", [["frontier", curves.frontier]]),
+    drawn("hosts", "Hosts", byTime, "hosts", hostColumns().map((column) => [column.title, curves[column.name]])),
+    drawn("regret", "Regret", byPages, "mean score lost", [["regret", curves.regret]], {
+      note: "The cost of politeness: how much better the best page was whose host had to wait." }),
   ];
 }
 
 function drawn(name, title, across, y_label, lines, others = {}) {
-  const series = lines.map(([label, y]) => ({ name: label, x: across.x, y }));
+  const series = lines.map(([label, y]) => ({ name: label, x: across.x, y: y ?? [] }));
   return chart(name, title, { x_label: across.x_label, y_label }, series, others);
 }

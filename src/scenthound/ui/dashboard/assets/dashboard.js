@@ -2,6 +2,7 @@
 
 import { Problem, takeToken, whyReadOnly } from "./api.js";
 import { startClock } from "./clock.js";
+import { loadColumns } from "./columns.js";
 import { element, fill } from "./dom.js";
 import { problemBox } from "./parts/notes.js";
 import { showComparison } from "./views/compare.js";
@@ -28,6 +29,7 @@ async function begin() {
   document.querySelector("#theme").append(globalThis.scenthound.themeSwitch());
   startClock();
   try {
+    await loadColumns();
     await show(place);
   } catch (problem) {
     fill(place, problemBox(problem), wayBack());

@@ -6,7 +6,7 @@ import { ask, ofCrawl } from "./api.js";
 import { button, element, fill, sendButton } from "./dom.js";
 import { explanation } from "./parts/explanation.js";
 import { problemBox } from "./parts/notes.js";
-import { refusedList } from "./parts/reasons.js";
+import { skippedList } from "./parts/reasons.js";
 
 export class Panel {
   #id;
@@ -38,7 +38,7 @@ export class Panel {
     const [page, url, reason] = ["page", "url", "reason"].map((name) => words.get(name));
     if (page !== null) this.#explain("Why was it chosen?", ofCrawl(this.#id, "pages", page));
     else if (url !== null) this.#explain("What became of it?", ofCrawl(this.#id, "explain"), { url });
-    else if (reason !== null) this.#open("Pages not taken", refusedList(this.#id, reason));
+    else if (reason !== null) this.#open("Skipped pages", skippedList(this.#id, reason));
     else this.#close();
   }
 

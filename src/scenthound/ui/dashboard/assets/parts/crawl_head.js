@@ -53,7 +53,7 @@ function aboutCrawl(crawl) {
   const names = [crawl.topic, crawl.strategy, crawl.relevance_model];
   const [topic, strategy, relevance_model] = names.map((name) => element("b", {}, foreign(name)));
   const folder = foreign(crawl.path, { class: "path" });
-  return ["Topic ", topic, ", strategy ", strategy, ", relevance_model ", relevance_model, ". Folder ", folder];
+  return ["Topic ", topic, ", strategy ", strategy, ", relevance model ", relevance_model, ". Folder ", folder];
 }
 
 function goingOn(crawl) {

@@ -1,5 +1,6 @@
 // Figures and settings of several crawls in rows, each beside that of the first.
 
+import { hostColumns } from "../columns.js";
 import { lastPoint } from "../curves.js";
 import { element, foreign } from "../dom.js";
 import { count, counted, score, speed } from "../format.js";
@@ -11,14 +12,18 @@ const FIGURES = [
   ["Pages", (crawl, last) => last.pages, count],
   ["Harvest", (crawl, last) => last.harvest, score, null],
   ["Harvest after N pages", (crawl, last, shared) => shared.harvest, score, scoring],
-  ["Harvest of late after N pages", (crawl, last, shared) => shared.recent_harvest, score, scoring],
-  ["Pages a second, on average", (crawl, last) => (last.seconds ? last.pages / last.seconds : null), speed],
+  ["Recent harvest after N pages", (crawl, last, shared) => shared.recent_harvest, score, scoring],
+  ["Mean pages per second", (crawl, last) => (last.seconds ? last.pages / last.seconds : null), speed],
   ["Regret after N pages", (crawl, last, shared) => shared.regret, score, (crawl) => crawl.strategy],
-  ["Pages waiting", (crawl, last) => last.frontier, count],
-  ["Not taken", (crawl, last) => last.skipped, count],
-  ["Hosts retired", (crawl, last) => last.hosts_disabled, count],
+  ["Pages queued", (crawl, last) => last.frontier, count],
+  ["Skipped", (crawl, last) => last.n_skipped, count],
+  ["Hosts disabled", (crawl, last) => disabledHosts(last), count],
   ["Labels", (crawl) => crawl.n_labels, count],
 ];
+
+function disabledHosts(point) {
+  return point[hostColumns().find((column) => column.host_state === "disabled")?.name];
+}
 
 /** What must be the same in two crawls for their relevances to mean the same. */
 function scoring(crawl) {
@@ -100,6 +105,6 @@ export function differingSettings(crawls) {
 
 function allSettings(crawl) {
   const { topic, keywords, strategy, relevance_model, settings } = crawl;
-  const own = [["Topic", topic], ["Keywords", keywords.join(", ")], ["Strategy", strategy], ["Guide", relevance_model]];
+  const own = [["Topic", topic], ["Keywords", keywords.join(", ")], ["Strategy", strategy], ["Relevance model", relevance_model]];
   return [...own, ...settings.map((fact) => [fact.name, fact.value])];
 }

@@ -1,4 +1,4 @@
-// Why a page was chosen, or was not: sentences first, then its figures, the pages that link to it and its text.
+// Why a page was visited or skipped: sentences, facts, the pages that link to it, and its text.
 
 import { since } from "../clock.js";
 import { element, facts, foreign, outside, remark, table } from "../dom.js";
@@ -6,8 +6,8 @@ import { bytes, count, counted, score } from "../format.js";
 import { labelButtons } from "./labels.js";
 
 const PARENT_COLUMNS = [
-  { head: "Page", wide: true }, { head: "Relevance", number: true }, { head: "Link's context", number: true },
-  { head: "Link's anchor", number: true },
+  { head: "Page", wide: true }, { head: "Relevance", number: true }, { head: "Link context", number: true },
+  { head: "Anchor text", number: true },
 ];
 
 /** The explanation as parts of a panel. */
@@ -25,7 +25,7 @@ export function explanation(id, answer) {
 
 function nearest(url) {
   const link = element("a", { href: `#url=${encodeURIComponent(url)}` }, foreign(url));
-  return element("p", {}, "The nearest that the crawl knows: ", link);
+  return element("p", {}, "Nearest known URL: ", link);
 }
 
 function pageFacts(page) {
@@ -34,9 +34,9 @@ function pageFacts(page) {
     ["When", since(page.time_s)],
     ["Relevance", score(page.relevance)],
     ["Score", page.is_seed ? "a seed" : score(page.score)],
-    ["Asked for", `after ${counted(page.rank, "other page")}, when ${count(page.waiting)} waited`],
+    ["Requested", `after ${counted(page.rank, "other page")}, with ${counted(page.queue_size, "page")} queued`],
     ["Regret", score(page.regret)],
-    ["Answer", `status ${page.status}, ${bytes(page.content_bytes)}, ${counted(page.links, "link")}`],
+    ["Response", `status ${page.status}, ${bytes(page.content_bytes)}, ${counted(page.n_links, "link")}`],
   ]);
 }
 
@@ -55,6 +55,6 @@ function parentCell(parent) {
 }
 
 function textBeginning(text) {
-  const head = element("h3", {}, "How its text begins");
+  const head = element("h3", {}, "Beginning of the text");
   return element("section", {}, head, element("blockquote", { class: "page-text" }, foreign(text, { dir: "auto" })));
 }

@@ -1,11 +1,11 @@
-// The hosts of a crawl: those asked lately, with their states while it runs, and those of most pages.
+// The hosts of a crawl: recent ones, with their states while it runs, and those with the most pages.
 
 import { ask, ofCrawl, pageAddress } from "../api.js";
 import { element, fill, foreign, remark, section, table, tableRow } from "../dom.js";
 import { count, counted, duration, isGoing, percent, score } from "../format.js";
 import { emptyNote, noPageNote } from "./notes.js";
 
-const SIGNS = { "in process": "●", resting: "◔", ready: "○", retired: "✕" };
+const SIGNS = { active: "●", waiting: "◔", ready: "○", disabled: "✕" };
 const ASKED_COLUMNS = [{ head: "Host", wide: true }, { head: "State" }, { head: "Pages", number: true }];
 const TOP_COLUMNS = [
   { head: "Host", wide: true }, { head: "Pages", number: true }, { head: "Mean relevance", number: true }];
@@ -20,34 +20,34 @@ export class AskedHosts {
   #isGoing = null;
 
   constructor() {
-    this.element = section("Hosts asked lately", {}, this.#place);
+    this.element = section("Recent hosts", {}, this.#place);
   }
 
-  // By pages, so that rows seldom change places.
+  // By pages, so that rows rarely move.
   update(crawl) {
     const latest = (crawl.status?.host_statistics ?? []).slice(0, MOST_SHOWN);
-    const hosts = latest.sort((one, other) => other.pages - one.pages);
+    const hosts = latest.sort((one, other) => other.n_pages - one.n_pages);
     if (hosts.length) this.#show(hosts, isGoing(crawl.state));
-    else if (!this.#table) fill(this.#place, emptyNote("Told while a crawl runs."));
+    else if (!this.#table) fill(this.#place, emptyNote("Shown while a crawl runs."));
   }
 
-  // A host may be asked again as soon as nobody crawls, so then its state would be untrue.
+  // States mean nothing when no process crawls.
   #show(hosts, going) {
     const columns = going ? ASKED_COLUMNS : ASKED_COLUMNS.filter((column) => column.head !== "State");
     if (going !== this.#isGoing) {
-      this.#table = table("Hosts asked lately", columns, []);
-      fill(this.#place, this.#table, !going && remark("When it last ran."));
+      this.#table = table("Recent hosts", columns, []);
+      fill(this.#place, this.#table, !going && remark("At the end of the last run."));
       this.#isGoing = going;
     }
-    const row = (asked) => [foreign(asked.host), going && hostState(asked), count(asked.pages)].filter(Boolean);
+    const row = (asked) => [foreign(asked.host), going && hostState(asked), count(asked.n_pages)].filter(Boolean);
     fill(this.#table.querySelector("tbody"), hosts.map((asked) => tableRow(columns, row(asked))));
   }
 }
 
 function hostState(asked) {
-  const rest = asked.state === "resting" && asked.rests_s ? ` ${duration(Math.max(1, asked.rests_s))}` : "";
+  const rest = asked.state === "waiting" && asked.waits_s ? ` ${duration(Math.max(1, asked.waits_s))}` : "";
   const sign = element("span", { "aria-hidden": "true" }, SIGNS[asked.state]);
-  return element("span", { class: `host-state ${asked.state.replace(" ", "-")}` }, sign, ` ${asked.state}${rest}`);
+  return element("span", { class: `host-state ${asked.state}` }, sign, ` ${asked.state}${rest}`);
 }
 
 /** The hosts of most pages, counted by the server bit by bit and asked for again now and then. */
@@ -76,7 +76,7 @@ export class TopHosts {
     const most = top.hosts.slice(0, MOST_SHOWN);
     const rows = most.map((host) => [this.#link(host.host), count(host.pages), score(host.mean_relevance)]);
     const read = top.share_read < 1 ? `, ${percent(top.share_read)} of the pages counted so far` : "";
-    return [table("Hosts of most pages", TOP_COLUMNS, rows), remark(`${counted(top.n_hosts, "host")} in all${read}.`)];
+    return [table("Hosts with the most pages", TOP_COLUMNS, rows), remark(`${counted(top.n_hosts, "host")} in all${read}.`)];
   }
 
   #link(host) {

@@ -1,19 +1,21 @@
-// The few numbers of a crawl that stand at its head; their places stay when the figures change.
+// The key numbers of a crawl, at the top of its page.
 
+import { statusColumn } from "../columns.js";
 import { lastPoint } from "../curves.js";
 import { element, shareBar } from "../dom.js";
 import { count, duration, score, speed } from "../format.js";
 
-const FIELDS = [
-  ["pages", "pages", null],
-  ["harvest", "harvest", "Mean relevance of the pages taken"],
-  ["recent", "harvest of late", "Mean relevance of the last 200 pages"],
-  ["speed", "pages a second", "Of late"],
-  ["left", "time left", "Until the page budget or the time is reached, at this speed"],
-  ["frontier", "pages waiting", "The frontier: pages found and not asked for"],
-  ["skipped", "not taken", "Pages asked for that are not in the crawl"],
-  ["regret", "regret", "Mean score given up because hosts of better pages rested"],
-];
+// Fields of the status, each with its format; the last argument says whether the crawl is going on.
+const FIELDS = {
+  n_pages: count,
+  harvest: score,
+  recent_harvest: score,
+  pages_per_s: (value, isGoing) => speed(isGoing ? value : null),
+  seconds_left: (value, isGoing) => (isGoing ? duration(value) : "–"),
+  frontier: count,
+  n_skipped: count,
+  regret: score,
+};
 
 export class KeyNumbers {
   #places = {};
@@ -21,29 +23,22 @@ export class KeyNumbers {
   #bar = shareBar(0);
 
   constructor() {
-    const cells = FIELDS.map(([name, says, title]) => this.#cell(name, says, title));
+    const cells = Object.keys(FIELDS).map((name) => this.#cell(statusColumn(name)));
     this.element = element("dl", { class: "key-numbers" }, cells);
   }
 
-  #cell(name, says, title) {
+  #cell({ name, title, help }) {
     this.#places[name] = element("span", { class: "figure", id: `number-${name}` }, "–");
-    const further = name === "pages" && [this.#budget, this.#bar];
-    return element("div", { title }, element("dt", {}, says), element("dd", {}, this.#places[name], further));
+    const further = name === "n_pages" && [this.#budget, this.#bar];
+    return element("div", { title: help }, element("dt", {}, title), element("dd", {}, this.#places[name], further));
   }
 
-  /** A crawl of an old version has no status: then the end of its curves tells as much as is known. */
+  /** Crawls made before 0.6 have no status: the last point of their curves replaces it. */
   update(crawl, curves) {
-    const told = crawl.status ?? lastPoint(curves);
-    const going = crawl.state === "running" || crawl.state === "ending";
-    this.#tell("pages", count(told.pages));
-    this.#tell("harvest", score(told.harvest));
-    this.#tell("recent", score(told.recent_harvest));
-    this.#tell("speed", speed(going ? told.pages_per_s : null));
-    this.#tell("left", going ? duration(told.seconds_left) : "–");
-    this.#tell("frontier", count(told.frontier));
-    this.#tell("skipped", count(told.skipped));
-    this.#tell("regret", score(told.regret));
-    this.#tellBudget(told.pages, told.page_budget);
+    const status = crawl.status ?? lastPoint(curves);
+    const isGoing = crawl.state === "running" || crawl.state === "ending";
+    for (const [name, format] of Object.entries(FIELDS)) this.#tell(name, format(status[name], isGoing));
+    this.#tellBudget(status.n_pages, status.page_budget);
   }
 
   #tell(name, text) {

@@ -1,12 +1,13 @@
 // A page of a crawl as a row: its title opens why it was chosen, its address opens the page itself.
 
 import { since } from "../clock.js";
+import { listedColumns } from "../columns.js";
 import { element, foreign, outside, shareBar } from "../dom.js";
-import { count, score } from "../format.js";
+import { bytes, count, score } from "../format.js";
 import { markedText } from "./marked_text.js";
 
-const SCORE = "What the strategy asked for it with";
-const REGRET = "How much better the page was that would have been taken if no host had to rest";
+// How the fields that the server marks as listed are formatted.
+const FORMATS = { count, score, bytes };
 
 /** The row; `further` stands at its end, `words` are marked in the excerpt. */
 export function pageRow(page, { words = [], further = null } = {}) {
@@ -28,13 +29,14 @@ function relevanceSign(relevance) {
 }
 
 function pageNumbers(page) {
-  const told = [
-    number("visit", count(page.visit), "Its place in the order of the crawl, counted from 0"),
-    page.is_seed ? number("seed", "", "The crawl began with it") : number("score", score(page.score), SCORE),
-    number("regret", score(page.regret), REGRET),
-    element("span", {}, since(page.time_s)),
-  ];
-  return element("p", { class: "numbers" }, told);
+  const seed = page.is_seed && number("seed", "", "The crawl started from it");
+  return element("p", { class: "numbers" }, seed, listedColumns().map((column) => columnText(column, page)));
+}
+
+function columnText({ name, title, help, listed }, page) {
+  if (listed === "time") return element("span", { title: help }, since(page[name]));
+  const isOfSeed = name === "score" && page.is_seed;
+  return isOfSeed ? null : number(title, (FORMATS[listed] ?? String)(page[name]), help);
 }
 
 function number(name, value, title) {

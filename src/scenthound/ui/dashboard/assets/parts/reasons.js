@@ -1,4 +1,4 @@
-// Why pages were not taken: how many for which reason, each opening its examples.
+// Why pages were skipped: how many for each reason, with a link to examples.
 
 import { ask, ofCrawl } from "../api.js";
 import { since } from "../clock.js";
@@ -13,12 +13,12 @@ export class Reasons {
   #shown = "";
 
   constructor() {
-    this.element = section("Pages not taken", {}, this.#list);
+    this.element = section("Skipped pages", {}, this.#list);
     fill(this.#list, element("li", {}, emptyNote("None so far.")));
   }
 
   update(crawl) {
-    const reasons = [...(crawl.status?.reasons ?? [])].sort((one, other) => other.pages - one.pages);
+    const { reasons } = crawl;
     const now = JSON.stringify(reasons);
     if (now === this.#shown || !reasons.length) return;
     this.#shown = now;
@@ -33,7 +33,7 @@ export class Reasons {
 }
 
 function reasonRow(one) {
-  const link = element("a", { href: `#reason=${encodeURIComponent(one.reason)}`, title: "Examples" }, one.told);
+  const link = element("a", { href: `#reason=${encodeURIComponent(one.reason)}`, title: "Examples" }, one.text);
   const made = element("li", {}, link, element("span", { class: "figure" }), shareBar(0));
   made.dataset.reason = one.reason;
   return made;
@@ -46,17 +46,17 @@ function tell(row, one, most) {
 }
 
 /** Examples of one reason, more of them on request. */
-export function refusedList(id, reason) {
+export function skippedList(id, reason) {
   const list = element("ul", { class: "refused" });
   const place = element("div", {}, list);
   const more = button("More", () => load(more.dataset.from));
   const load = async (from) => {
     more.remove();
     try {
-      const answer = await ask(ofCrawl(id, "not-taken"), { reason, from, limit: MOST_ROWS });
-      if (from === null && answer.pages.length) place.prepend(element("p", {}, `Because: ${answer.pages[0].told}.`));
-      list.append(...answer.pages.map(refusedRow));
-      if (!list.children.length) place.append(emptyNote("None are kept."));
+      const answer = await ask(ofCrawl(id, "skipped"), { reason, from, limit: MOST_ROWS });
+      if (from === null && answer.pages.length) place.prepend(element("p", {}, `Reason: ${answer.pages[0].text}.`));
+      list.append(...answer.pages.map(skippedRow));
+      if (!list.children.length) place.append(emptyNote("None."));
       if (answer.next !== null) place.append(more);
       more.dataset.from = answer.next;
     } catch (problem) {
@@ -67,7 +67,7 @@ export function refusedList(id, reason) {
   return place;
 }
 
-function refusedRow(page) {
+function skippedRow(page) {
   const detail = [page.detail, page.status && `status ${page.status}`].filter(Boolean).join(", ");
   const why = element("a", { href: `#url=${encodeURIComponent(page.url)}` }, "Why?");
   return element("li", {}, outside(page.url, page.url, { class: "address" }),

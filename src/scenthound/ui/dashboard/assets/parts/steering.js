@@ -67,7 +67,7 @@ export class Steering {
   }
 
   async #toggle() {
-    await told(this.#message, () => change(ofCrawl(this.#id, this.#crawl.state === "paused" ? "go-on" : "pause")));
+    await told(this.#message, () => change(ofCrawl(this.#id, this.#crawl.state === "paused" ? "resume" : "pause")));
   }
 
   async #end() {

@@ -1,4 +1,4 @@
-// The labels of a crawl so far, and a relevance_model that is trained on them.
+// The labels of a crawl, and retraining of its relevance model on them.
 
 import { ask, change, ofCrawl, whyReadOnly } from "../api.js";
 import { button, element, facts, fill, foreign, remark, section } from "../dom.js";
@@ -12,7 +12,7 @@ export class Training {
   #id;
   #counts = element("div");
   #missing = element("p", { class: "why-not", id: "retrain-reason" });
-  #retrain = button("Retrain the relevance_model", () => this.#train(), { "aria-describedby": "retrain-reason" });
+  #retrain = button("Retrain the relevance model", () => this.#train(), { "aria-describedby": "retrain-reason" });
   #message = messagePlace();
   #outcome = element("div");
   #list = element("ul", { class: "labelled" });
@@ -76,6 +76,6 @@ function labelledRow(page) {
 function outcome(done) {
   const { area_before, area_after } = done.quality;
   const quality = pair(["Quality before", score(area_before)], ["Quality after", score(area_after)]);
-  const further = !done.taken_up && [emptyNote("To crawl by the new relevance_model:"), commandBox(done.command)];
+  const further = !done.taken_up && [emptyNote("To crawl with the new relevance model:"), commandBox(done.command)];
   return [quality, remark(QUALITY), further];
 }

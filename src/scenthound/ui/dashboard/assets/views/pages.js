@@ -1,4 +1,4 @@
-// The page browser of a crawl: search, order, one host; labels on each page, and a relevance_model trained on them.
+// The page browser of a crawl: search, order, host filter, labels, and retraining of the relevance model.
 
 import { ask, ofCrawl } from "../api.js";
 import { element, fill } from "../dom.js";

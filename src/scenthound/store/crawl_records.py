@@ -1,0 +1,266 @@
+"""The records of a crawl. Each is defined once: tables, JSON, metrics and API schemas are derived from the fields.
+
+Pages are numbered 0, 1, 2, ... in order of discovery. `aliases` are the names that fields had in folders made by 0.6.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from scenthound.model import FloatArray, IntArray
+from scenthound.reasons import EndReason, SkipReason
+from scenthound.records import column
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveLocation:
+    """Where a record is in the archive: number of the WARC file, offset and compressed length."""
+
+    file: int
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageVisit:
+    """The facts of a visited page. Those marked `listed` are shown in the dashboard's lists of pages."""
+
+    visit: int = column(help="position in the crawl, counted from 0", listed="count")
+    page: int = column(help="number of the URL that was requested")
+    url: str = column("URL", help="final URL, after redirects")
+    status: int = column("HTTP status")
+    time_s: float = column("visited", unit="s", help="when the page was visited, in seconds since 1970", listed="time")
+    relevance: float = column(help="score of the relevance model")
+    title: str = column()
+    content_bytes: int = column("size", unit="bytes", help="size of the decoded body")
+    simhash: int = column(help="fingerprint of the text, as a signed 64-bit number")
+    score: float | None = column(default=None, help="score that the strategy gave the page", listed="score")
+    regret: float | None = column(
+        default=None, help="how much better the best page was whose host had to wait", listed="score"
+    )
+    rank: int = column(default=0, help="pages requested before it")
+    queue_size: int = column("queued", default=0, help="pages queued when it was requested")
+    noindex: bool = column(default=False, help="the page asks not to be indexed")
+    truncated: bool = column(default=False, help="the body was cut off at the size limit")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisitRecord(PageVisit):
+    """A visited page as it is stored. `links` leaves out links that the page asks not to follow; `predicted` and
+    `anchors` are the relevance of each link's context and anchor text, for strategies that use them."""
+
+    links: IntArray = column(is_array=True)
+    location: ArchiveLocation | None = column(help="None if the page was read from a recorded web")
+    predicted: FloatArray | None = column(default=None, is_array=True)
+    anchors: FloatArray | None = column(default=None, is_array=True)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the page was read from a recorded web instead of fetched."""
+        return self.location is None
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedRecord:
+    """A requested page that was not visited. `status` is that of the response, if there was one."""
+
+    page: int = column(help="number of the URL that was requested")
+    url: str = column("URL")
+    reason: SkipReason = column()
+    detail: str = column()
+    time_s: float = column("skipped", unit="s", help="when it was decided, in seconds since 1970")
+    status: int | None = column("HTTP status", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsRecord:
+    """The response to a request for robots.txt; `status` is None if there was none."""
+
+    origin: str
+    time_s: float
+    status: int | None
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlCounts:
+    """How much of a crawl is on disk."""
+
+    visits: int
+    skipped: int
+    urls: int
+    stems: int
+    events: int  #: commits with at least one event
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One run of a crawl, from start or resume to its end. `ended` is None while it runs, or if its process died."""
+
+    run: int  #: 1, 2, 3, ...
+    began_s: float
+    n_pages_before: int
+    process: int  #: process ID
+    version: str  #: of Scenthound
+    ended_s: float | None = None
+    ended: str | None = None  #: a value of `EndReason`
+
+
+class HostState(StrEnum):
+    """Whether a page of a host can be requested now."""
+
+    ACTIVE = "active"
+    WAITING = "waiting"
+    READY = "ready"
+    DISABLED = "disabled"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "HostState | None":
+        """The names that 0.6 used."""
+        old = {"in process": cls.ACTIVE, "resting": cls.WAITING, "retired": cls.DISABLED}
+        return old.get(str(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The state of a running crawl at one time: a row of its time series. `metric` is the name of a Prometheus metric;
+    those marked `is_live` exist only while a process crawls, and those with `needs_pages` after the first page."""
+
+    time_s: float = column("time", unit="s", help="seconds since 1970")
+    run: int = column(help="number of the run, from 1")
+    n_pages: int = column("pages", help="pages visited", metric="pages_total", aliases=("pages",))
+    page_budget: int = column("page budget", help="pages to visit", metric="page_budget")
+    harvest: float | None = column(help="mean relevance of all pages", metric="harvest", needs_pages=True)
+    recent_harvest: float | None = column(
+        "recent harvest",
+        help="mean relevance of the last 200 pages",
+        metric="recent_harvest",
+        needs_pages=True,
+        aliases=("harvest_of_late",),
+    )
+    regret: float | None = column(help="mean score lost because hosts of better pages had to wait", metric="regret")
+    frontier: int = column(help="pages queued", metric="frontier")
+    in_flight: int = column("in flight", help="requests in flight", metric="in_flight", is_live=True)
+    hosts_active: int = column("active", help="hosts with a request in flight", host_state=HostState.ACTIVE)
+    hosts_waiting: int = column(
+        "waiting", help="hosts in their crawl delay", host_state=HostState.WAITING, aliases=("hosts_resting",)
+    )
+    hosts_ready: int = column("ready", help="hosts ready for a request", host_state=HostState.READY)
+    hosts_disabled: int = column(
+        "disabled", help="hosts that failed too often", host_state=HostState.DISABLED, aliases=("hosts_retired",)
+    )
+    n_skipped: int = column("skipped", help="pages skipped", aliases=("skipped", "not_taken"))
+    paused: bool = column(help="whether the crawl is paused")
+
+    @property
+    def hosts(self) -> dict[HostState, int]:
+        """How many hosts are in each state."""
+        return {state: getattr(self, f"hosts_{state}") for state in HostState}
+
+
+@dataclass(frozen=True, slots=True)
+class HostStatistics:
+    """A host that was asked recently. `waits_s` is the rest of its crawl delay, if it is known."""
+
+    host: str = column()
+    state: HostState = column()
+    waits_s: float | None = column("waits", unit="s")
+    n_pages: int = column("pages")
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlStatus(Sample):
+    """The state of a crawl as it is displayed. In the crawl folder, `pages_per_s` is that of the last ten seconds."""
+
+    seconds: float = column(unit="s", help="since the run started")
+    seconds_left: float | None = column(
+        "time left", unit="s", help="until the page budget is reached, at the present speed"
+    )
+    pages_per_s: float = column(
+        "speed", unit="pages/s", help="pages per second", metric="pages_per_second", is_live=True
+    )
+    reasons: dict[SkipReason, int] = column(help="skipped pages by reason")
+    host_statistics: tuple[HostStatistics, ...] = column(
+        "recent hosts", help="hosts asked recently", default=(), aliases=("asked_hosts",)
+    )
+    ending: EndReason | None = column(help="why the run is about to end", default=None)
+    problem: str = column(help="why the last command could not be carried out", default="")
+
+
+@dataclass(frozen=True, slots=True)
+class RelevanceRecord:
+    """A retrained relevance model, used from visit `visit` on. `folder` has its training pages, in the crawl folder."""
+
+    visit: int
+    time_s: float
+    relevance: str
+    folder: str
+    n_positive: int
+    n_negative: int
+
+
+# The arrays of consecutive visits are stored in one row. `lengths` has three numbers per visit, of its links,
+# predictions and anchors; -1 stands for a missing array.
+
+_NO_ARRAY = -1
+_LINKS, _PREDICTED, _ANCHORS = 0, 1, 2
+
+
+def joined_arrays(rows: list[VisitRecord]) -> tuple[int, bytes, bytes, bytes, bytes]:
+    """The number of the first visit, then lengths, links, predictions and anchors of all."""
+    lengths = [(len(row.links), _length(row.predicted), _length(row.anchors)) for row in rows]
+    return (
+        rows[0].visit,
+        np.array(lengths, np.int32).tobytes(),
+        b"".join(row.links.astype(np.int32, copy=False).tobytes() for row in rows),
+        _joined(row.predicted for row in rows),
+        _joined(row.anchors for row in rows),
+    )
+
+
+class JoinedArrays:
+    """The arrays of the visits from `first` to before `end`, as `joined_arrays` made them."""
+
+    def __init__(self, first: int, lengths: bytes, links: bytes, predicted: bytes, anchors: bytes) -> None:
+        self.first = first
+        self._lengths = np.frombuffer(lengths, np.int32).reshape(-1, 3)
+        self._ends = np.maximum(self._lengths, 0).cumsum(axis=0)
+        self._links = np.frombuffer(links, np.int32)
+        self._predicted, self._anchors = np.frombuffer(predicted), np.frombuffer(anchors)
+
+    @property
+    def end(self) -> int:
+        return self.first + len(self._lengths)
+
+    def links(self, visit: int) -> IntArray:
+        start, end, _ = self._span(visit, _LINKS)
+        return self._links[start:end]
+
+    def predicted(self, visit: int) -> FloatArray | None:
+        start, end, exists = self._span(visit, _PREDICTED)
+        return self._predicted[start:end] if exists else None
+
+    def anchors(self, visit: int) -> FloatArray | None:
+        start, end, exists = self._span(visit, _ANCHORS)
+        return self._anchors[start:end] if exists else None
+
+    def visits_with(self, page: int) -> IntArray:
+        """The visits that link to the page."""
+        positions = np.flatnonzero(self._links == page)
+        found = np.unique(np.searchsorted(self._ends[:, _LINKS], positions, "right"))
+        return (found + self.first).astype(np.int32)
+
+    def _span(self, visit: int, kind: int) -> tuple[int, int, bool]:
+        number = visit - self.first
+        end, length = int(self._ends[number, kind]), int(self._lengths[number, kind])
+        return end - max(0, length), end, length != _NO_ARRAY
+
+
+def _length(array: FloatArray | None) -> int:
+    return _NO_ARRAY if array is None else len(array)
+
+
+def _joined(arrays: Iterable[FloatArray | None]) -> bytes:
+    return b"".join(array.astype(np.float64, copy=False).tobytes() for array in arrays if array is not None)
