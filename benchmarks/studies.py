@@ -13,10 +13,11 @@ from time import perf_counter
 
 from benchmarks.data import collection, recorded
 from scenthound.cli.terminal import shown
+from scenthound.experiments.johnson2003.results import johnson2003_into
+from scenthound.experiments.study.results import study_into
 from scenthound.experiments.study.settings import read_settings
 from scenthound.experiments.study.study import FinishedStudy
-from scenthound.ui.reports.johnson2003 import johnson2003_into
-from scenthound.ui.reports.study_folder import study_into
+from scenthound.ui.reports import johnson2003, study
 
 COLLECTIONS = ("wpschools", "nlab", "mdn")
 
@@ -62,9 +63,10 @@ def _study(name: str, wanted: Wanted, web: Path, topics: Path, folder: Path) -> 
     done: FinishedStudy
     with shown(f"{name}: {wanted.name}") as progress:
         if wanted.study == "johnson2003":
-            done = johnson2003_into(out, settings, web, topics, progress=progress)
+            done = johnson2003_into(out, settings, web, topics, render=johnson2003.RENDERER, progress=progress)
         else:
-            done = study_into(out, settings, web, topics, cache=folder / "crawls", progress=progress)
+            cache = folder / "crawls"
+            done = study_into(out, settings, web, topics, cache=cache, render=study.RENDERER, progress=progress)
     made = f"{done.n_made:,} of {done.n_crawls:,} crawls made"
     print(f"  {name}, {wanted.name}: {perf_counter() - began_s:,.0f} s, {made}")
     for note in done.notes:

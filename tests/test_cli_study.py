@@ -8,10 +8,10 @@ import pytest
 
 from made_study import made_finding, made_study
 from scenthound.experiments.findings import Verdict
+from scenthound.experiments.johnson2003 import results as johnson2003_results
+from scenthound.experiments.study import results as study_results
 from scenthound.experiments.study.settings import STUDIES
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.ui.reports import johnson2003 as johnson2003_folder
-from scenthound.ui.reports import study_folder
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def asked(monkeypatch, web_path):
         asked.update(settings=settings, web=web, topics=topics, cache=cache, workers=workers)
         return replace(made, settings=settings, findings=asked["findings"])
 
-    monkeypatch.setattr(study_folder, "run_study", run)
+    monkeypatch.setattr(study_results, "run_study", run)
     return asked
 
 
@@ -154,17 +154,17 @@ def test_too_few_topics_are_told_and_nothing_is_left_behind(study, tmp_path):
 def test_a_folder_of_something_else_is_refused(study, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").touch()
-    assert "is not the folder of a study: choose another --out." in refusal(study())
+    assert "is not a study: choose another folder with --out." in refusal(study())
 
 
 def test_the_study_of_a_search_goes_its_own_way(study, web_path, monkeypatch, tmp_path):
     asked = {}
 
-    def search(out, settings, web, topics, *, workers, progress):
+    def search(out, settings, web, topics, *, render, workers, progress):
         asked.update(out=out, seeds=settings.seeds, web=web, workers=workers)
         return made_study(settings=settings)
 
-    monkeypatch.setattr(johnson2003_folder, "johnson2003_into", search)
+    monkeypatch.setattr(johnson2003_results, "johnson2003_into", search)
     code, out, err = study("--repeats", 4, "--workers", 1, name="johnson2003")
     assert code == 0, err
     assert asked == {"out": tmp_path / "out", "seeds": 4, "web": web_path, "workers": 1}

@@ -15,7 +15,7 @@ from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, Unkn
 from scenthound.experiments.bounds import greedy_oracle, page_graph
 from scenthound.experiments.compare.comparison import StrategyComparison, compare_strategies
 from scenthound.experiments.compare.ranking import Mark, row_name
-from scenthound.experiments.compare.results import as_json, crawls_csv, parse_comparison
+from scenthound.experiments.compare.results import as_json, compare_into, crawls_csv, parse_comparison
 from scenthound.experiments.compare.settings import Sweep, check_length
 from scenthound.experiments.pipeline import plan, run
 from scenthound.experiments.starts import Start, Task, TopicChoice, training_of
@@ -29,7 +29,7 @@ from scenthound.topics.files import write_topics
 from scenthound.ui.figures import draw
 from scenthound.ui.reports.comparison import draw_ranking
 from scenthound.ui.reports.comparison import sweep_figure as sweep_data
-from scenthound.ui.reports.comparison_folder import compare_into
+from scenthound.ui.reports.comparison import RENDERER
 
 #: Two strategies, 40 pages from three start pages each.
 SMALL = WantedComparison(("breadth_first", "best_first"), page_budget=40, repeats=6, n_start=3)
@@ -339,12 +339,12 @@ def test_files_hold_the_ranking_and_every_crawl(compare):
 def test_a_folder_is_written_and_taken_up_again_and_what_is_not_ours_is_left_alone(place, tmp_path):
     choice, out = TopicChoice(place / "topics.jsonl", ("balloon",)), tmp_path / "out"
     sweep = replace(SMALL, strategies=("best_n_first",), sweeps=(Sweep("n", ("1", "4")),), repeats=2)
-    assert compare_into(out, *sweep.on(place / "web", choice), workers=1).n_made == 4
+    assert compare_into(out, *sweep.on(place / "web", choice), render=RENDERER, workers=1).n_made == 4
     pictures = {"ranking.svg", "ranking.png", "sweep.svg", "sweep.png"}
     files = {"comparison.json", "comparison.csv", "report.html", *pictures}
     assert {entry.name for entry in out.iterdir()} == {"crawls", *files}
     plain = replace(sweep, strategies=("best_n_first:n=1",), sweeps=())
-    assert compare_into(out, *plain.on(place / "web", choice), workers=1).n_made == 0
+    assert compare_into(out, *plain.on(place / "web", choice), render=RENDERER, workers=1).n_made == 0
     # There is no sweep any more, so its pictures would tell of another comparison.
     assert not {"sweep.svg", "sweep.png"} & {entry.name for entry in out.iterdir()}
     (out / "letter.txt").write_text("mine")

@@ -10,31 +10,27 @@ import pytest
 from comparisons import WantedComparison
 from evolution_web import record_topical, write_topical
 from scenthound.errors import InvalidInput
-from scenthound.experiments.compare.measures import PLACES, MeanCurves, kept_steps
-from scenthound.experiments.compare.results import ComparisonResult, parse_comparison, read_comparison
+from scenthound.experiments.compare.measures import CURVE_STEPS, MeanCurves, kept_steps
+from scenthound.experiments.compare.results import ComparisonResult, compare_into, parse_comparison, read_comparison
 from scenthound.experiments.compare.settings import Sweep
 from scenthound.experiments.starts import TopicChoice
 from scenthound.ui.html import document_html
 from scenthound.ui.reports.comparison import (
     MAX_GRID_ROWS,
     MAX_VISIBLE_CURVES,
+    RENDERER,
     comparison_report,
     curves_chart,
     stored_comparison_report,
     sweep_chart,
     win_loss_grid,
 )
-from scenthound.ui.reports.comparison_folder import compare_into
 
 SMALL = WantedComparison(("best_first", "breadth_first"), page_budget=40, repeats=3, n_start=3, relevance="cosine")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def undrawn():
-    """Pictures take longer than all else, and the page has none of them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("scenthound.ui.reports.comparison_folder._images", lambda _: {})
-        yield
+#: Pictures take longer than all else, and the page has none of them.
+UNDRAWN = replace(RENDERER, figures=lambda _compared, _progress: {})
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +45,7 @@ def place(tmp_path_factory) -> Path:
 def out(undrawn, place) -> Path:
     """The folder of a comparison of two strategies on two topics."""
     topics = TopicChoice(place / "topics.jsonl", ("balloon", "train"))
-    compare_into(place / "out", *SMALL.on(place / "web", topics), workers=1)
+    compare_into(place / "out", *SMALL.on(place / "web", topics), render=UNDRAWN, workers=1)
     return place / "out"
 
 
@@ -77,7 +73,7 @@ def made(values, names, *observations, sweeps=(), swept=(), **more) -> Compariso
 def test_curves_are_kept_at_few_places_and_end_where_the_metric_decides():
     assert kept_steps(7).tolist() == [1, 2, 3, 4, 5, 6, 7]
     steps = kept_steps(2000)
-    assert (len(steps), steps[0], steps[-1]) == (PLACES, 1, 2000)
+    assert (len(steps), steps[0], steps[-1]) == (CURVE_STEPS, 1, 2000)
 
 
 def test_a_mean_curve_has_the_errors_of_the_ranking():
@@ -213,7 +209,7 @@ def test_a_grid_has_as_many_rows_as_can_be_read(values):
 def test_observations_of_a_file_are_topics_or_the_starts_of_one(values, place):
     assert values["observed"] == {"of": "topics", "names": ["balloon", "train"]}
     topics = TopicChoice(place / "topics.jsonl", ("balloon",))
-    compare_into(place / "one", *SMALL.on(place / "web", topics), workers=1)
+    compare_into(place / "one", *SMALL.on(place / "web", topics), render=UNDRAWN, workers=1)
     alone = json.loads((place / "one" / "comparison.json").read_text())
     assert alone["observed"] == {"of": "starts", "names": ["start 1", "start 2", "start 3"]}
     for row, both in zip(alone["ranking"], values["ranking"], strict=True):
@@ -245,7 +241,7 @@ def test_a_sweep_tells_of_all_its_values_also_of_those_that_share_a_row(place):
     sweep = (Sweep("buffer", ("4", "1000", "2000")),)
     settings = replace(SMALL, strategies=("best_n_first",), sweeps=sweep, page_budget=20)
     topics = TopicChoice(place / "topics.jsonl", ("balloon",))
-    compare_into(place / "sweep", *settings.on(place / "web", topics), workers=1)
+    compare_into(place / "sweep", *settings.on(place / "web", topics), render=UNDRAWN, workers=1)
     told = read_comparison(place / "sweep")
     assert len(told.rows) == 2
     (line,) = sweep_chart(told).series

@@ -10,10 +10,10 @@ import pytest
 from comparisons import WantedComparison
 from evolution_web import record_topical, write_topical
 from scenthound.errors import InvalidInput, UnknownName
-from scenthound.experiments.compare.results import comparison_folder
+from scenthound.experiments.compare import results
+from scenthound.experiments.compare.results import compare_into, comparison_folder
 from scenthound.experiments.starts import TopicChoice
-from scenthound.ui.reports import comparison_folder as comparing
-from scenthound.ui.reports.comparison_folder import compare_into
+from scenthound.ui.reports.comparison import RENDERER
 
 SMALL = WantedComparison(("best_first", "breadth_first"), page_budget=10, repeats=1, n_start=3)
 
@@ -109,18 +109,18 @@ def web(tmp_path_factory) -> Path:
     return folder
 
 
-def test_an_earlier_result_stays_until_the_new_one_is_drawn(web, tmp_path, monkeypatch):
+def test_an_earlier_result_stays_until_the_new_one_is_drawn(web, tmp_path):
     out, choice = tmp_path / "out", TopicChoice(web / "topics.jsonl", ("balloon",))
     compare_into(out, *SMALL.on(web / "web", choice), workers=1)
     before = {file.name: file.read_bytes() for file in out.iterdir() if file.is_file()}
     assert json.loads(before["comparison.json"])["format"] == "scenthound comparison"
 
-    def fails(_):
+    def fails(*_):
         raise ValueError("cannot be drawn")
 
-    monkeypatch.setattr(comparing, "ranking_figure", fails)
+    fewer = replace(SMALL, strategies=("best_first",)).on(web / "web", choice)
     with pytest.raises(ValueError, match="cannot be drawn"):
-        compare_into(out, *replace(SMALL, strategies=("best_first",)).on(web / "web", choice), workers=1)
+        compare_into(out, *fewer, render=replace(RENDERER, figures=fails), workers=1)
     assert {file.name: file.read_bytes() for file in out.iterdir() if file.is_file()} == before
 
 
@@ -132,7 +132,8 @@ def test_while_files_are_replaced_no_ranking_says_that_they_belong_together(web,
     def noted(path, content):
         written.append((path.name, (out / "comparison.json").exists()))
 
-    monkeypatch.setattr(comparing, "write_atomic", noted)
+    monkeypatch.setattr(results, "write_atomic", noted)
+    monkeypatch.setattr("scenthound.store.folder.write_atomic", noted)
     compare_into(out, *SMALL.on(web / "web", choice), workers=1)
     assert written[-1] == ("comparison.json", False)
     assert not any(is_there for _, is_there in written)

@@ -11,6 +11,7 @@ from evolution_web import record_topical, write_topical
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic
 from scenthound.experiments.evolve.folder import COMPARED_FILE, LOG_FILE, RESULT_FILE
 from scenthound.experiments.findings import Verdict
+from scenthound.experiments.johnson2003.results import johnson2003_into
 from scenthound.experiments.johnson2003.searches import kept_rounds
 from scenthound.experiments.johnson2003.study import ROUNDS_FOLDER, SEARCH_FOLDER, run_johnson2003
 from scenthound.experiments.study.settings import SearchSettings, parse_settings, preset_text, read_settings
@@ -18,9 +19,9 @@ from scenthound.experiments.validate.crawls import Measurements, measured_rounds
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.ui.figures import figure_files
 from scenthound.ui.reports.johnson2003 import (
+    RENDERER,
     figure_sections,
     figure_specs,
-    johnson2003_into,
     study_figures,
     win_loss_grid,
 )
@@ -63,7 +64,9 @@ def told():
 def done(web, topics, told, tmp_path_factory):
     """The study, run once for all tests that only look, and its folder."""
     out = tmp_path_factory.mktemp("study") / "out"
-    study = johnson2003_into(out, SMALL, web, topics, workers=1, progress=lambda share, _: told.append(share))
+    study = johnson2003_into(
+        out, SMALL, web, topics, render=RENDERER, workers=1, progress=lambda share, _: told.append(share)
+    )
     return study, out
 
 

@@ -236,11 +236,9 @@ def test_a_folder_is_what_its_file_says(known: kinds.KnownFolder, tmp_path: Path
 
 def test_the_formats_are_those_that_are_written() -> None:
     from scenthound.store import crawl_folder, layout
-    from scenthound.ui.reports import validation_folder as validations
 
     written = {
         "crawl": (crawl_folder.ABOUT_FILE, crawl_folder.FORMAT, crawl_folder.VERSION),
-        "validation": (validations.FINDINGS_FILE, validations.FORMAT, validations.VERSION),
         "web": (layout.ABOUT_FILE, layout.FORMAT, layout.VERSION),
     }
     known = {each.kind: (each.file, each.format, each.version) for each in kinds.KNOWN}

@@ -15,6 +15,8 @@ from made_study import TOPICS, made_arm, made_claim, made_finding, made_study
 from scenthound.experiments.findings import Claim, Finding, Verdict
 from scenthound.experiments.study.measured import Measured
 from scenthound.experiments.study.results import (
+    findings_values,
+    study_values,
     findings_as_json,
     measures_csv,
     settings_toml,
@@ -39,7 +41,6 @@ from scenthound.ui.reports.findings import (
     verdict_counts,
     verdict_lines,
 )
-from scenthound.ui.reports.study import findings_values, study_values
 
 REPRODUCED, NOT_REPRODUCED, UNDECIDED = Verdict
 

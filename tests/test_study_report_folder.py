@@ -11,12 +11,12 @@ from made_study import made_arm, made_finding, made_picture, made_study
 from ring_web import record_ring
 from scenthound.errors import InvalidInput, InvalidTopic
 from scenthound.experiments.findings import Verdict
-from scenthound.experiments.study.results import FINDINGS_FILE, study_folder, write_results
+from scenthound.experiments.study import results as studying
+from scenthound.experiments.study.results import FINDINGS_FILE, study_folder, study_into, write_results
 from scenthound.experiments.study.settings import read_settings
 from scenthound.experiments.study.tables import Table
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.ui.reports import study_folder as studying
-from scenthound.ui.reports.study_folder import study_into
+from scenthound.ui.reports.study import RENDERER
 
 FILES = {
     "findings.json",
@@ -47,7 +47,7 @@ def run(monkeypatch, web_path, tmp_path):
             return replace(made, settings=settings, **more)
 
         monkeypatch.setattr(studying, "run_study", crawled)
-        return study_into(tmp_path / "out", wished, web_path, tmp_path / "topics.jsonl", cache=cache)
+        return study_into(tmp_path / "out", wished, web_path, tmp_path / "topics.jsonl", cache=cache, render=RENDERER)
 
     return call
 
@@ -223,7 +223,9 @@ def test_progress_is_told_to_the_end(monkeypatch, web_path, tmp_path):
         return made
 
     monkeypatch.setattr(studying, "run_study", crawled)
-    study_into(tmp_path / "out", made.settings, web_path, tmp_path, progress=lambda share, _: told.append(share))
+    study_into(
+        tmp_path / "out", made.settings, web_path, tmp_path, render=RENDERER, progress=lambda share, _: told.append(share)
+    )
     assert told == sorted(told)
     assert told[0] < 1
     assert told[-1] == 1

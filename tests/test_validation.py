@@ -24,7 +24,7 @@ from scenthound.simulator.simulator import simulate
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import write_topics
-from scenthound.ui.reports.validation_folder import validate_into
+from scenthound.experiments.validate.results import validate_into
 from validations import MODE, PUBLISHED, rank_file, wanted
 
 
@@ -204,7 +204,7 @@ def test_the_command_leaves_findings_crawls_and_pictures(scenthound, web_path, t
 @pytest.fixture
 def no_pictures(monkeypatch):
     """Drawing takes seconds; `test_the_command_leaves_findings_crawls_and_pictures` is about it."""
-    monkeypatch.setattr("scenthound.ui.reports.validation_folder._images", lambda _: {})
+    monkeypatch.setattr("scenthound.ui.reports.validation_charts._images", lambda _: {})
 
 
 @pytest.mark.usefixtures("no_pictures")
@@ -285,7 +285,7 @@ def test_the_python_example_of_the_guide_runs(web_path, topics_file, tmp_path, m
         small = replace(protocol, n_large=6, n_small=2, budgets=(8, 16))
         return validate_into(out, replace(setup, repeats=1, relevance="cosine"), small, workers=1)
 
-    monkeypatch.setattr("scenthound.ui.reports.validation_folder.validate_into", on_a_small_web)
+    monkeypatch.setattr("scenthound.experiments.validate.results.validate_into", on_a_small_web)
     monkeypatch.chdir(tmp_path)
     runpy.run_path("example.py", run_name="__main__")
     assert (tmp_path / "validation" / "findings.json").exists()

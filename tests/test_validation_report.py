@@ -12,20 +12,12 @@ from scenthound.experiments.validate.crawls import SEED_SETS
 from scenthound.topics.files import write_topics
 from scenthound.ui.html import document_html
 from scenthound.ui.reports.validation import read_validation, validation_report
-from scenthound.ui.reports.validation_folder import validate_into
+from scenthound.experiments.validate.results import validate_into
 from validations import PUBLISHED, wanted
 
 
-@pytest.fixture(scope="module", autouse=True)
-def undrawn():
-    """Pictures take longer than all else, and the page has none of them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("scenthound.ui.reports.validation_folder._images", lambda _: {})
-        yield
-
-
 @pytest.fixture(scope="module")
-def made(undrawn, web_path, tmp_path_factory):
+def made(web_path, tmp_path_factory):
     """A validation and its folder."""
     place = tmp_path_factory.mktemp("validation")
     write_topics(place / "topics.jsonl", [topic("balloon"), topic("train")])

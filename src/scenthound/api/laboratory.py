@@ -523,9 +523,10 @@ def compare(
     pages ("precision@500"). `sweep` tries values of parameters: `sweep={"n": [1, 16, 256]}`. `out` is a folder for the
     report; crawls that it has already are not made again.
     """
+    from scenthound.experiments.compare.results import compare_into
     from scenthound.experiments.compare.settings import ComparisonSettings, parse_sweep
     from scenthound.registry import format_value
-    from scenthound.ui.reports.comparison_folder import compare_into
+    from scenthound.ui.reports.comparison import RENDERER
 
     check_options("compare", options, ExperimentOptions.__annotations__)
     if isinstance(sweep, Mapping):
@@ -533,7 +534,8 @@ def compare(
     settings = ComparisonSettings(_metric_name(by), tuple(map(parse_sweep, listed(sweep))))
     folder = path_or_none(out)
     with experiment_setup(web, topics, strategies, pages=pages, repeats=repeats, options=options) as setup:
-        done = compare_into(folder, setup, settings, workers=options.get("workers"), progress=progress)
+        workers = options.get("workers")
+        done = compare_into(folder, setup, settings, render=RENDERER, workers=workers, progress=progress)
     return Comparison(folder, done)
 
 
@@ -599,17 +601,21 @@ def study(
     folder, cached = path(out), path_or_none(cache)
     with topics_file(topics) as file:
         if scaled.study != SEARCH_STUDY:
-            from scenthound.ui.reports.study_folder import study_into
+            from scenthound.experiments.study.results import study_into
+            from scenthound.ui.reports.study import RENDERER
 
             done: FinishedStudy = study_into(
-                folder, scaled, web_folder(web), file, cache=cached, workers=workers, progress=progress
+                folder, scaled, web_folder(web), file, cache=cached, render=RENDERER, workers=workers, progress=progress
             )
         elif cached is not None:
             raise InvalidParameter(f"{SEARCH_STUDY} keeps its crawls in --out: leave --cache out.")
         else:
-            from scenthound.ui.reports.johnson2003 import johnson2003_into
+            from scenthound.experiments.johnson2003.results import johnson2003_into
+            from scenthound.ui.reports import johnson2003
 
-            done = johnson2003_into(folder, scaled, web_folder(web), file, workers=workers, progress=progress)
+            done = johnson2003_into(
+                folder, scaled, web_folder(web), file, render=johnson2003.RENDERER, workers=workers, progress=progress
+            )
     return Study(folder, done)
 
 

@@ -79,9 +79,9 @@ def print_study(study: FinishedStudy, out: Path) -> None:
 
 def print_validation(validation: Validation) -> None:
     """The strategies, the measurements on each group of topics, the verdicts, and how to read them."""
+    from scenthound.experiments.validate.results import READING
     from scenthound.ui.reports.findings import claims_table
     from scenthound.ui.reports.validation import measures_tables, named_finding
-    from scenthound.ui.reports.validation_folder import READING
 
     settings = validation.settings
     label_of = dict(zip(settings.all_strategies, settings.labels, strict=True))

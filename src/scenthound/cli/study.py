@@ -94,14 +94,16 @@ def _run(
     progress: Progress,
 ) -> FinishedStudy:
     if settings.study != SEARCH_STUDY:
-        from scenthound.ui.reports.study_folder import study_into
+        from scenthound.experiments.study.results import study_into
+        from scenthound.ui.reports.study import RENDERER
 
-        return study_into(out, settings, web, topics, cache=cache, workers=workers, progress=progress)
+        return study_into(out, settings, web, topics, cache=cache, render=RENDERER, workers=workers, progress=progress)
     if cache is not None:
         raise InvalidParameter(f"{SEARCH_STUDY} keeps what it crawled in --out: leave --cache out.")
-    from scenthound.ui.reports.johnson2003 import johnson2003_into
+    from scenthound.experiments.johnson2003.results import johnson2003_into
+    from scenthound.ui.reports import johnson2003
 
-    return johnson2003_into(out, settings, web, topics, workers=workers, progress=progress)
+    return johnson2003_into(out, settings, web, topics, render=johnson2003.RENDERER, workers=workers, progress=progress)
 
 
 def _print(done: FinishedStudy, out: Path, as_json: bool) -> None:

@@ -78,8 +78,9 @@ def validate(
     """
     from scenthound.experiments.setup import ExperimentSetup
     from scenthound.experiments.starts import TopicChoice
+    from scenthound.experiments.validate.results import FINDINGS_FILE, validate_into
     from scenthound.experiments.validate.settings import JOHNSON2003_BUDGETS, ValidationProtocol
-    from scenthound.ui.reports.validation_folder import FINDINGS_FILE, validate_into
+    from scenthound.ui.reports.validation_charts import RENDERER
 
     setup = ExperimentSetup(
         web=web,
@@ -102,7 +103,7 @@ def validate(
         unseen_max=unseen_max,
     )
     with shown("validating") as progress:
-        done = validate_into(out, setup, protocol, force=force, workers=workers, progress=progress)
+        done = validate_into(out, setup, protocol, render=RENDERER, force=force, workers=workers, progress=progress)
     if as_json:
         typer.echo((out / FINDINGS_FILE).read_text(encoding="utf-8"), nl=False)
         return

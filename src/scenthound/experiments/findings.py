@@ -48,6 +48,15 @@ from scenthound.experiments.statistics import (
 from scenthound.experiments.statistics.tests import ALPHA
 from scenthound.model import FloatArray
 
+#: How to read findings.
+READING = (
+    "An effect is the mean of the differences between crawls that differ in the crawler only, one difference for each "
+    "topic. Intervals are 95 % BCa bootstrap intervals. The p of a claim belongs to the test named beside it, and is "
+    "corrected by Holm's method over the claims of its finding. A finding is reproduced if all its claims are, not "
+    "reproduced if one of them is not, and undecided otherwise: then there are too few topics, or they differ too much."
+)
+
+
 # The words in which verdicts on claims give their reasons, and whether there are crawls enough for a verdict.
 
 

@@ -7,34 +7,39 @@ Rules of the folder
 - It may hold nothing but the files of a comparison. The folder of training pages is replaced by every run.
 - Only one process at a time works in it.
 - A new folder in which not even a crawl was stored is removed again.
+- `comparison.json` is removed before anything is replaced, and written last: where it is, all files belong together.
 """
 
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from math import nan
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from scenthound.command_line import command_line, unless
 from scenthound.errors import InvalidInput, printable
-from scenthound.experiments.compare.comparison import StrategyComparison
+from scenthound.experiments.compare.comparison import StrategyComparison, compare_strategies
 from scenthound.experiments.compare.ranking import MARGIN_SHARE, Mark, Placed, mark_of, row_name
-from scenthound.experiments.results import csv_number, csv_text, versions
+from scenthound.experiments.compare.settings import ComparisonSettings
+from scenthound.experiments.results import REPORT_FILE, Renderer, csv_number, csv_text, versions
+from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.starts import Task
-from scenthound.model import FloatArray
+from scenthound.files import write_atomic
+from scenthound.model import FloatArray, Progress, silent
 from scenthound.records import to_json
 from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.store.folder import KNOWN_KINDS, ResultFolder, cannot_read, cannot_write
 
 RANKING_FILE = "comparison.json"
 TABLE_FILE = "comparison.csv"
-REPORT_FILE = "report.html"
 CRAWLS_FOLDER = "crawls"
 TRAINING_FOLDER = "training"
 PICTURES = {f"{name}.{form}" for name in ("ranking", "sweep") for form in ("svg", "png")}
@@ -434,3 +439,61 @@ def _crawl_rows(done: StrategyComparison) -> Iterator[list[Any]]:
             for seed in range(done.experiment.repeats):
                 numbers = [csv_number(float(column[index, at, seed])) for column in columns]
                 yield [printable(contestant.spec), printable(topic), seed, *numbers]
+
+
+def compare_into(
+    out: Path | None,
+    setup: ExperimentSetup,
+    settings: ComparisonSettings,
+    *,
+    render: Renderer[ComparisonResult] | None = None,
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> StrategyComparison:
+    """Compare strategies, and write the result to the folder `out`; without one, nothing is kept."""
+    learnt_from = out / TRAINING_FOLDER if out is not None else None
+    with _crawls_folder(out, setup, render) as crawls:
+        done = compare_strategies(setup, settings, crawls, learnt_from=learnt_from, workers=workers, progress=progress)
+        if out is not None:
+            _write(done, out, render)
+    return done
+
+
+@contextmanager
+def _crawls_folder(
+    out: Path | None, setup: ExperimentSetup, render: Renderer[ComparisonResult] | None
+) -> Iterator[Path]:
+    if out is None:
+        with TemporaryDirectory(prefix="scenthound-compare-") as folder:
+            yield Path(folder)
+        return
+    if render is not None:
+        render.check()
+    with comparison_folder(out, setup.train_from):
+        yield out / CRAWLS_FOLDER
+
+
+def _write(done: StrategyComparison, out: Path, render: Renderer[ComparisonResult] | None) -> None:
+    """Render everything before the result of an earlier run is touched."""
+    values = as_json(done)
+    contents = {TABLE_FILE: crawls_csv(done).encode("utf-8")}
+    if render is not None:
+        result = parse_comparison(values)
+        contents |= render.files(result, out, render.figures(result, silent))
+    training = done.model_pages.files() if done.model_pages else {}
+    (out / RANKING_FILE).unlink(missing_ok=True)
+    for name, content in contents.items():
+        write_atomic(out / name, content)
+    for name in {*PICTURES, REPORT_FILE}.difference(contents):
+        (out / name).unlink(missing_ok=True)
+    _write_training(training, out / TRAINING_FOLDER)
+    ResultFolder(out, "comparison").write_json(RANKING_FILE, values)
+
+
+def _write_training(texts: Mapping[str, str], folder: Path) -> None:
+    """Replace the training pages of an earlier run."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(folder / name, text.encode("utf-8"))

@@ -11,22 +11,27 @@ have are removed. NaN is null in JSON and empty in CSV.
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from re import fullmatch
-from typing import Any
+from time import perf_counter
+from typing import Any, Generic, TypeVar
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.experiments.findings import Finding
-from scenthound.experiments.results import csv_number, csv_text
+from scenthound.experiments.findings import READING, Finding
+from scenthound.experiments.results import Renderer, csv_number, csv_text, versions
 from scenthound.experiments.study.measured import BOUNDS, ArmMeasurements, Measured
 from scenthound.experiments.study.settings import StudySettings
+from scenthound.experiments.study.study import FinishedStudy, Study, Timing, run_study
 from scenthound.experiments.study.tables import Table
 from scenthound.files import write_atomic
+from scenthound.model import Progress, silent
 from scenthound.records import to_json
+from scenthound.store.crawl_web import open_web
 from scenthound.store.folder import ResultFolder, is_kind
 
 
@@ -167,7 +172,6 @@ def _value(value: Any) -> str:
 ABOUT_FILE = "study.json"
 FINDINGS_FILE = "findings.json"
 SETTINGS_FILE = "settings.toml"
-REPORT_FILE = "report.html"
 CRAWLS_FOLDER = "crawls"
 
 
@@ -226,3 +230,130 @@ def _remove_within(out: Path, name: str) -> None:
     path = out / name
     if out.resolve() in path.resolve().parents:
         path.unlink(missing_ok=True)
+
+
+def n_topics(study: Study) -> int:
+    """The number of topics in any arm."""
+    return len({topic for arm in study.arms for topic in arm.topics})
+
+
+def common_values(study: FinishedStudy) -> dict[str, Any]:
+    """What `study.json` contains for every study."""
+    return {
+        "study": study.settings.study,
+        "title": study.settings.title,
+        "versions": versions(),
+        "web": str(study.web),
+        "web_fingerprint": study.web_fingerprint,
+        "n_pages": study.n_pages,
+        "n_hosts": study.n_hosts,
+        "topics_file": str(study.topics_file),
+        "crawls": {"all": study.n_crawls, "made": study.n_made, "kept": study.n_crawls - study.n_made},
+        "timings": study.timings,
+        "notes": list(study.notes),
+    }
+
+
+def study_values(study: Study) -> dict[str, Any]:
+    """The values of `study.json`."""
+    arms = [
+        {
+            "name": arm.settings.name,
+            "protocol": arm.settings.protocol,
+            "page_budget": arm.page_budget,
+            "crawlers": dict(arm.settings.strategies),
+            "topics": list(arm.topics),
+        }
+        for arm in study.arms
+    ]
+    return common_values(study) | {"arms": arms}
+
+
+def findings_values(study: Study) -> dict[str, Any]:
+    """The values of `findings.json`."""
+    return common_findings(study, n_topics(study), READING)
+
+
+def common_findings(study: FinishedStudy, n_topics: int, reading: str) -> dict[str, Any]:
+    """What `findings.json` contains for every study."""
+    return {
+        "study": study.settings.study,
+        "version": version("scenthound"),
+        "web": str(study.web),
+        "web_fingerprint": study.web_fingerprint,
+        "n_topics": n_topics,
+        "reading": reading,
+        "findings": findings_as_json(study.findings),
+    }
+
+
+#: The share of crawling and measuring in the progress; rendering has the rest.
+SHARE_OF_CRAWLS = 0.95
+AnyStudy = TypeVar("AnyStudy", bound=FinishedStudy)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFiles(Generic[AnyStudy]):
+    """What differs between studies when their results are written: CSV files, study.json and findings.json."""
+
+    csv: Callable[[AnyStudy], Mapping[str, str]]
+    about: Callable[[AnyStudy], Mapping[str, Any]]
+    findings: Callable[[AnyStudy], Mapping[str, Any]]
+
+
+def study_into(
+    out: Path,
+    settings: StudySettings,
+    web: Path,
+    topics: Path,
+    *,
+    cache: Path | None = None,
+    render: Renderer[Study] | None = None,
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> Study:
+    """Run a study, and write the result to the folder `out`. Run again, it makes only missing crawls.
+
+    Crawls are cached in the folder `cache`, which several studies may share, by default inside `out`.
+    """
+
+    def run(part: Progress) -> Study:
+        return run_study(settings, web, topics, cache or out / CRAWLS_FOLDER, workers=workers, progress=part)
+
+    files = StudyFiles(
+        lambda study: {"measures.csv": measures_csv(study.arms), "topics.csv": topics_csv(study.arms)},
+        study_values,
+        findings_values,
+    )
+    return run_into(out, settings, web, run, files, render=render, progress=progress)
+
+
+def run_into(
+    out: Path,
+    settings: StudySettings,
+    web: Path,
+    run: Callable[[Progress], AnyStudy],
+    files: StudyFiles[AnyStudy],
+    *,
+    render: Renderer[AnyStudy] | None,
+    progress: Progress,
+) -> AnyStudy:
+    """Run any study in its folder, render it, and write all its files."""
+
+    def part(first: float, last: float) -> Progress:
+        return lambda share, message: progress(first + (last - first) * share, message)
+
+    if render is not None:
+        render.check()
+    with study_folder(out, settings.study, open_web(web, progress).fingerprint) as folder:
+        study = run(part(0.0, SHARE_OF_CRAWLS))
+        texts = {SETTINGS_FILE: settings_toml(settings), **files.csv(study), **table_files(study.tables)}
+        contents = {name: text.encode("utf-8") for name, text in texts.items()}
+        if render is not None:
+            before = perf_counter()
+            images = render.figures(study, part(SHARE_OF_CRAWLS, 1.0))
+            study = replace(study, timings=(*study.timings, Timing("drawing figures", perf_counter() - before)))
+            contents |= render.files(study, folder.path, images)
+        write_results(folder, contents, files.about(study), files.findings(study))
+    progress(1.0, "done")
+    return study

@@ -18,7 +18,9 @@ from scenthound.experiments.compare.results import (
     RankingRow,
     read_comparison,
 )
+from scenthound.experiments.results import Renderer
 from scenthound.experiments.statistics import PairedSample, spread_told
+from scenthound.model import Progress, silent
 from scenthound.registry import format_value
 from scenthound.ui.document import (
     Block,
@@ -35,7 +37,18 @@ from scenthound.ui.document import (
     Table,
     WinLossGrid,
 )
-from scenthound.ui.figures import COLOURS, add_legend, drawn, new_drawing, plain_axes, settle
+from scenthound.ui.figures import (
+    COLOURS,
+    Format,
+    add_legend,
+    drawn,
+    figure_files,
+    image_bytes,
+    new_drawing,
+    plain_axes,
+    require_figures,
+    settle,
+)
 from scenthound.ui.formats import (
     NO_VALUE,
     counted,
@@ -46,6 +59,7 @@ from scenthound.ui.formats import (
     format_versions,
     plural,
 )
+from scenthound.ui.html import document_html
 
 #: More curves would cover each other; the others appear when the reader selects them.
 MAX_VISIBLE_CURVES = 6
@@ -351,3 +365,21 @@ def _settings(compared: ComparisonResult) -> Iterator[Block]:
     yield Facts(tuple(rows))
     if values.get("repeat"):
         yield CodeBlock("Command to repeat the comparison", in_lines(values["repeat"]))
+
+
+# Files of a comparison's folder
+
+
+def comparison_images(compared: ComparisonResult, _progress: Progress = silent) -> dict[str, bytes]:
+    """The ranking, and the sweep if there is one, as SVG and PNG."""
+    drawing = draw_ranking(compared)
+    forms: tuple[Format, ...] = ("svg", "png")
+    ranking = {f"ranking.{form}": image_bytes(drawing, form) for form in forms}
+    return ranking | (figure_files([sweep_figure(compared)]) if compared.sweeps else {})
+
+
+RENDERER: Renderer[ComparisonResult] = Renderer(
+    figures=comparison_images,
+    report=lambda compared, _out: document_html(comparison_report(compared)),
+    check=lambda: require_figures("Drawing a comparison"),
+)

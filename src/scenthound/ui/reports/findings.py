@@ -11,13 +11,6 @@ from scenthound.experiments.statistics import Effect
 from scenthound.ui.document import Block, Cell, GroupedTable, Paragraphs, RowGroup, Table
 from scenthound.ui.formats import NO_VALUE, plural
 
-#: How to read findings.
-READING = (
-    "An effect is the mean of the differences between crawls that differ in the crawler only, one difference for each "
-    "topic. Intervals are 95 % BCa bootstrap intervals. The p of a claim belongs to the test named beside it, and is "
-    "corrected by Holm's method over the claims of its finding. A finding is reproduced if all its claims are, not "
-    "reproduced if one of them is not, and undecided otherwise: then there are too few topics, or they differ too much."
-)
 Status = Literal["good", "bad", "open"]
 STATUS: dict[Verdict, Status] = {
     Verdict.REPRODUCED: "good",

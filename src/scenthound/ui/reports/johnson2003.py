@@ -1,54 +1,30 @@
-"""The report and the folder of johnson2003, the study that searches for rank functions first.
+"""The report of johnson2003, the study that searches for rank functions first.
 
 Figures 3 to 10 are those of the paper if two topics were searched on, with the sparser topic in the role of middle
 eastern dance and the denser one in that of baseball. Further figures show the same for unseen topics, and the searches.
-
-The folder is that of other studies with two folders more: `search/` has a folder for each search, `measured/` the
-measurements of the crawls that evaluate them. `crawls.csv`, with a row for each crawl and length, takes the place of
-measures.csv and topics.csv.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from time import perf_counter
-from typing import Any
 
+from scenthound.experiments.johnson2003.results import READING
 from scenthound.experiments.johnson2003.searches import GROUPS
-from scenthound.experiments.johnson2003.study import Johnson2003Study, run_johnson2003
-from scenthound.experiments.study.results import (
-    REPORT_FILE,
-    SETTINGS_FILE,
-    settings_toml,
-    study_folder,
-    table_files,
-    write_results,
-)
-from scenthound.experiments.study.settings import StudySettings
-from scenthound.experiments.study.study import Timing
-from scenthound.model import Progress, silent
-from scenthound.store.crawl_web import open_web
-from scenthound.store.folder import ResultFolder
+from scenthound.experiments.johnson2003.study import Johnson2003Study
+from scenthound.experiments.results import Renderer
 from scenthound.strategies.rank_file import read_rank_file
 from scenthound.ui.document import Chart, Document, Figure, Section, Series, WinLossGrid
 from scenthound.ui.figures import figure_files, require_figures
 from scenthound.ui.html import document_html
 from scenthound.ui.reports.findings import verdict_counts, verdict_lines
 from scenthound.ui.reports.search import history_series
-from scenthound.ui.reports.study import common_findings, common_values, study_document
-from scenthound.ui.reports.study_folder import SHARE_OF_CRAWLS
+from scenthound.ui.reports.study import study_document
 from scenthound.ui.reports.validation_charts import BARS, DISTANCES, DISTANCES_TITLE, ValidationCharts
-from scenthound.ui.reports.validation_folder import CRAWLS_FILE, crawls_csv
-from scenthound.ui.reports.validation_folder import READING as READING_A_VALIDATION
 
 SEARCHES_CAPTION = "Fitness in the searches: of the best individual, and the mean"
 #: The numbers of the paper's figures: of the sparse topic, and of the dense one.
 NUMBERS = {"fitness": (3, 4), "community_cohesiveness": (5, 7), "overall_cohesiveness": (6, 8), DISTANCES: (10, 9)}
-READING = (
-    f"{READING_A_VALIDATION} Whether a topic is dense is decided separately among the topics searched on and among the "
-    "unseen ones."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,71 +132,8 @@ def _setting_text(study: Johnson2003Study) -> str:
     )
 
 
-def study_values(study: Johnson2003Study) -> dict[str, Any]:
-    """The values of `study.json`."""
-    settings = study.validation.settings
-    return common_values(study) | {
-        "strategies": dict(zip(study.labels, settings.all_strategies, strict=True)),
-        "searches": [_search_values(study, at) for at in range(len(study.searches))],
-        "topics": {"searched_on": [topic.id for topic in settings.trained], "unseen": [t.id for t in settings.unseen]},
-        "page_budgets": list(settings.budgets),
-    }
-
-
-def _search_values(study: Johnson2003Study, at: int) -> dict[str, Any]:
-    search = study.searches[at]
-    evolution = search.evolution
-    return {
-        "topic": search.topic,
-        "folder": evolution.folder.name,
-        "individuals": evolution.summary.n_evaluated,
-        "crawled_for": evolution.n_evaluated,
-        "visits": evolution.n_visits,
-        "visits_now": evolution.n_visits_now,
-        "best_fitness": evolution.best.fitness,
-    }
-
-
-def findings_values(study: Johnson2003Study) -> dict[str, Any]:
-    """The values of `findings.json`."""
-    return common_findings(study, len(study.validation.settings.topics), f"{study.names_told} {READING}")
-
-
-def johnson2003_into(
-    out: Path,
-    settings: StudySettings,
-    web: Path,
-    topics: Path,
-    *,
-    workers: int | None = None,
-    progress: Progress = silent,
-) -> Johnson2003Study:
-    """Run the study and write its folder. Run again, it only does what is missing."""
-    require_figures("Drawing a study")
-    with study_folder(out, settings.study, open_web(web, progress).fingerprint) as folder:
-        study = run_johnson2003(
-            settings,
-            web,
-            topics,
-            out,
-            workers=workers,
-            progress=lambda share, words: progress(SHARE_OF_CRAWLS * share, words),
-        )
-        before = perf_counter()
-        progress(SHARE_OF_CRAWLS, "drawing figures")
-        images = figure_files(study_figures(study), "figures/")
-        timed = replace(study, timings=(*study.timings, Timing("drawing figures", perf_counter() - before)))
-        _write(folder, timed, images)
-    progress(1.0, "done")
-    return timed
-
-
-def _write(folder: ResultFolder, study: Johnson2003Study, images: dict[str, bytes]) -> None:
-    texts = {
-        SETTINGS_FILE: settings_toml(study.settings),
-        CRAWLS_FILE: crawls_csv(study.validation),
-        REPORT_FILE: document_html(study_report(study, folder.path)),
-        **table_files(study.tables),
-    }
-    contents = {name: text.encode("utf-8") for name, text in texts.items()}
-    write_results(folder, contents | images, study_values(study), findings_values(study))
+RENDERER: Renderer[Johnson2003Study] = Renderer(
+    figures=lambda study, _progress: figure_files(study_figures(study), "figures/"),
+    report=lambda study, out: document_html(study_report(study, out)),
+    check=lambda: require_figures("Drawing a study"),
+)

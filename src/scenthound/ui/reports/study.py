@@ -2,20 +2,20 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from scenthound.command_line import command_line, in_lines
+from scenthound.experiments.findings import READING
+from scenthound.experiments.results import Renderer
 from scenthound.experiments.statistics import MeanCurve
 from scenthound.experiments.study import tables as study_tables
 from scenthound.experiments.study.measured import BOUNDS, ArmMeasurements, Measured, arm_named
-from scenthound.experiments.study.results import SETTINGS_FILE, findings_as_json, settings_toml
+from scenthound.experiments.study.results import SETTINGS_FILE, n_topics, settings_toml
 from scenthound.experiments.study.study import FinishedStudy, Study
 from scenthound.experiments.study.tables import Panel, Picture, file_name
+from scenthound.model import Progress
 from scenthound.ui.document import (
     BulletList,
     Cell,
@@ -29,8 +29,10 @@ from scenthound.ui.document import (
     Table,
     WinLossGrid,
 )
+from scenthound.ui.figures import figure_files, require_figures
 from scenthound.ui.formats import counted, format_versions, versions
-from scenthound.ui.reports.findings import READING, findings_blocks, verdict_facts, verdict_lines
+from scenthound.ui.html import document_html
+from scenthound.ui.reports.findings import findings_blocks, verdict_facts, verdict_lines
 
 #: The measure of the grid of wins and losses, if it was measured.
 MAIN_MEASURE = "target_recall"
@@ -207,11 +209,6 @@ def reproduce_command(study: FinishedStudy, out: Path) -> str:
     return command_line(("scenthound", "study", study.settings.study), [*options, ("--out", out.absolute())])
 
 
-def n_topics(study: Study) -> int:
-    """The number of topics in any arm."""
-    return len({topic for arm in study.arms for topic in arm.topics})
-
-
 def _setting_text(study: Study) -> str:
     budget = max(arm.page_budget for arm in study.arms)
     return (
@@ -240,54 +237,20 @@ def _run_facts(study: FinishedStudy, own: Iterable[tuple[str, str]]) -> Iterator
     yield "versions", format_versions(versions())
 
 
-# Values of study.json and findings.json
+# Files of a study's folder
 
 
-def common_values(study: FinishedStudy) -> dict[str, Any]:
-    """What `study.json` contains for every study."""
-    return {
-        "study": study.settings.study,
-        "title": study.settings.title,
-        "versions": versions(),
-        "web": str(study.web),
-        "web_fingerprint": study.web_fingerprint,
-        "n_pages": study.n_pages,
-        "n_hosts": study.n_hosts,
-        "topics_file": str(study.topics_file),
-        "crawls": {"all": study.n_crawls, "made": study.n_made, "kept": study.n_crawls - study.n_made},
-        "timings": [asdict(timing) for timing in study.timings],
-        "notes": list(study.notes),
-    }
+def _images(study: Study, progress: Progress) -> dict[str, bytes]:
+    images: dict[str, bytes] = {}
+    figures = study_figures(study)
+    for number, figure in enumerate(figures):
+        progress(number / len(figures), f"drawing {figure.name}")
+        images |= figure_files([figure], "figures/")
+    return images
 
 
-def study_values(study: Study) -> dict[str, Any]:
-    """The values of `study.json`."""
-    arms = [
-        {
-            "name": arm.settings.name,
-            "protocol": arm.settings.protocol,
-            "page_budget": arm.page_budget,
-            "crawlers": dict(arm.settings.strategies),
-            "topics": list(arm.topics),
-        }
-        for arm in study.arms
-    ]
-    return common_values(study) | {"arms": arms}
-
-
-def findings_values(study: Study) -> dict[str, Any]:
-    """The values of `findings.json`."""
-    return common_findings(study, n_topics(study), READING)
-
-
-def common_findings(study: FinishedStudy, n_topics: int, reading: str) -> dict[str, Any]:
-    """What `findings.json` contains for every study."""
-    return {
-        "study": study.settings.study,
-        "version": version("scenthound"),
-        "web": str(study.web),
-        "web_fingerprint": study.web_fingerprint,
-        "n_topics": n_topics,
-        "reading": reading,
-        "findings": findings_as_json(study.findings),
-    }
+RENDERER: Renderer[Study] = Renderer(
+    figures=_images,
+    report=lambda study, out: document_html(study_report(study, out)),
+    check=lambda: require_figures("Drawing a study"),
+)

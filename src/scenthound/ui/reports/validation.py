@@ -1,7 +1,6 @@
 """The report of a validation: verdicts on the findings of johnson2003, measurements and topics."""
 
 import csv
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -14,16 +13,18 @@ import numpy as np
 from scenthound.command_line import in_lines
 from scenthound.errors import InvalidInput, printable
 from scenthound.experiments.findings import Claim, Finding, Verdict
+from scenthound.experiments.setup import with_new_names
 from scenthound.experiments.statistics import Effect, PairedSample, spread_told
 from scenthound.experiments.validate.crawls import MEASURES, SEED_SETS, Measurements
+from scenthound.experiments.validate.results import CRAWLS_FILE
 from scenthound.experiments.validate.settings import SeedSet
 from scenthound.files import open_regular
 from scenthound.model import FloatArray
+from scenthound.store.folder import ResultFolder
 from scenthound.ui.document import Block, BulletList, Cell, CodeBlock, Document, Facts, Section, Table
 from scenthound.ui.formats import counted, format_mean, format_versions, setting_rows
 from scenthound.ui.reports.findings import findings_blocks, verdict_counts, verdict_facts
 from scenthound.ui.reports.validation_charts import BARS, DISTANCES, DISTANCES_TITLE, ValidationCharts
-from scenthound.ui.reports.validation_folder import CRAWLS_FILE, FINDINGS_FILE, FORMAT, VERSION
 
 #: Measures of the tables, after all pages, besides the fitness after each number of pages.
 FINAL_MEASURES = {
@@ -191,19 +192,10 @@ def read_validation(folder: Path) -> StoredValidation:
 
 
 def _values(folder: Path) -> dict[str, Any]:
-    try:
-        values = json.loads((folder / FINDINGS_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        values = None
-    if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise InvalidInput(f"{printable(folder)} is not a validation: make one with `scenthound validate`.")
-    if values.get("version") != VERSION:
-        found = printable(values.get("version"), 40)
-        raise InvalidInput(
-            f"{printable(folder)} has format version {found}, but this Scenthound reads version {VERSION}: use the "
-            "Scenthound that made it."
-        )
-    return values
+    about = ResultFolder.open(folder, kind="validation").about
+    if isinstance(about.get("settings"), dict):
+        about["settings"] = with_new_names(about["settings"])
+    return about
 
 
 def _stored(values: Mapping[str, Any], rows: Sequence[Mapping[str, str]]) -> StoredValidation:
@@ -214,7 +206,7 @@ def _stored(values: Mapping[str, Any], rows: Sequence[Mapping[str, str]]) -> Sto
     trained = [index for index, topic in enumerate(topics) if topic["trained_on"]]
     unseen = [index for index in range(len(topics)) if index not in trained]
     groups = {"trained on": tuple(trained), "unseen": tuple(unseen)}
-    repeats = int(settings.get("repeats") or settings["n_seeds"])
+    repeats = int(settings["repeats"])
     shape = len(specs), len(topics), len(SEED_SETS), repeats, len(budgets)
     return StoredValidation(
         labels=labels,

@@ -8,11 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from scenthound.experiments.results import Renderer
 from scenthound.experiments.statistics import spread_told
 from scenthound.experiments.validate.crawls import MEASURES, SEED_SETS, Measurements
 from scenthound.experiments.validate.settings import SeedSet
+from scenthound.experiments.validate.validation import Validation
 from scenthound.model import FloatArray
 from scenthound.ui.document import Chart, Figure, Series, WinLossGrid
+from scenthound.ui.figures import figure_files, require_figures
 
 #: Measures shown as bars: title, and label of the y axis.
 BARS = {
@@ -139,3 +142,14 @@ def without_far_bins(counts: FloatArray) -> tuple[FloatArray, bool]:
     near = counts[:, : last + 1].copy()
     near[:, last] += beyond[:, last]
     return near, bool((beyond[:, last] > 0).any())
+
+
+def _images(validation: Validation) -> dict[str, bytes]:
+    settings = validation.settings
+    names = [f"{label}: {spec}" for label, spec in zip(settings.labels, settings.all_strategies, strict=True)]
+    return figure_files(validation_figures(validation.measurements, names, settings.budgets, settings.groups()))
+
+
+RENDERER: Renderer[Validation] = Renderer(
+    figures=lambda validation, _progress: _images(validation), check=lambda: require_figures("Drawing a validation")
+)

@@ -1,38 +1,29 @@
-"""A validation from files to a folder: findings, a table of crawls, and pictures, whole or not at all."""
+"""The result of a validation as files: `findings.json`, and `crawls.csv` with a row for each crawl and budget.
 
-import csv
-import io
-import json
-import math
+`findings.json` has the results of every topic, averaged over random seeds; `crawls.csv` has all values.
+"""
+
 from collections.abc import Iterator
-from dataclasses import asdict
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from scenthound.command_line import command_line, unless
+from scenthound.experiments.results import Renderer, csv_number, csv_text, versions
 from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.validate.crawls import MEASURES, SEED_SETS
 from scenthound.experiments.validate.settings import ValidationProtocol
-from scenthound.experiments.validate.validation import ValidatedFinding, Validation, prepared, validate
+from scenthound.experiments.validate.validation import Validation, prepared, validate
 from scenthound.files import write_atomic
 from scenthound.model import Progress, silent
-from scenthound.store.folder import check_replaceable, new_folder
-from scenthound.ui.figures import figure_files, require_figures
-from scenthound.ui.formats import finite, versions
-from scenthound.ui.reports.validation_charts import validation_figures
+from scenthound.records import to_json
+from scenthound.store.folder import KNOWN_KINDS, ResultFolder, check_replaceable, is_kind
 
-# A validation as files: `findings.json`, and `crawls.csv` with a row for each crawl and budget.
-#
-# `findings.json` tells of every topic how its crawls did in the mean over random seeds; the rows hold all there was.
-
-FORMAT = "scenthound validation"
-VERSION = 1
 FINDINGS_FILE = "findings.json"
 CRAWLS_FILE = "crawls.csv"
 
-#: What a reader of the findings must know.
+#: How to read the findings.
 READING = (
     "Intervals are 95 % BCa bootstrap intervals of paired differences. With fewer than five topics they are over "
     "random seeds: the seeds of one topic are not independent topics, so such an interval says how other seeds would "
@@ -44,43 +35,26 @@ READING = (
 )
 
 
-def is_validation_folder(folder: Path) -> bool:
-    """Whether a folder is the leavings of a validation, and so may be replaced when told to."""
-    try:
-        about = json.loads((folder / FINDINGS_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(about, dict) and about.get("format") == FORMAT
-
-
 def as_json(validation: Validation) -> dict[str, Any]:
-    """Plain values; what is no number is null."""
+    """The content of `findings.json`: plain values, null for NaN."""
     values = {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": KNOWN_KINDS["validation"].format,
+        "version": KNOWN_KINDS["validation"].version,
         "scenthound": version("scenthound"),
         "versions": versions(),
         "web": str(validation.web),
         "web_fingerprint": validation.web_fingerprint,
         "n_pages": validation.n_pages,
-        "settings": _settings(validation),
+        "settings": validation.settings.as_json(),
         "notes": list(validation.notes),
         "reading": READING,
-        "findings": [_finding(finding) for finding in validation.findings],
+        "findings": [{**to_json(each), "verdict": each.verdict.value} for each in validation.findings],
         "topics": list(_topics(validation)),
         "crawls": list(_means(validation)),
         "differences": list(_differences(validation)),
     }
-    plain: dict[str, Any] = finite(values)
+    plain: dict[str, Any] = to_json(values)
     return plain
-
-
-def _settings(validation: Validation) -> dict[str, Any]:
-    return validation.settings.as_json()
-
-
-def _finding(finding: ValidatedFinding) -> dict[str, Any]:
-    return {**asdict(finding), "verdict": finding.verdict.value}
 
 
 def _topics(validation: Validation) -> Iterator[dict[str, Any]]:
@@ -117,7 +91,7 @@ def _means(validation: Validation) -> Iterator[dict[str, Any]]:
 
 
 def _differences(validation: Validation) -> Iterator[dict[str, Any]]:
-    """By strategy, topic, seed set, budget and measure: how much more than the one it is held against."""
+    """By strategy, topic, seed set, budget and measure: the difference to the baseline."""
     settings, measured = validation.settings, validation.measurements
     by_strategy, by_topic = enumerate(settings.strategies, 1), enumerate(settings.topics)
     for (s, strategy), (t, topic), seed_set, (b, budget) in product(
@@ -129,33 +103,29 @@ def _differences(validation: Validation) -> Iterator[dict[str, Any]]:
             "topic": topic.id,
             "seed_set": str(seed_set),
             "pages": budget,
-            "effects": {name: asdict(effect) for name, effect in effects.items()},
+            "effects": effects,
         }
 
 
 def crawls_csv(validation: Validation) -> str:
     """One row for each strategy, topic, seed set, random seed and budget."""
+    return csv_text(["strategy", "topic", "seed_set", "seed", "pages", *MEASURES], _crawl_rows(validation))
+
+
+def _crawl_rows(validation: Validation) -> Iterator[list[Any]]:
     settings, measured = validation.settings, validation.measurements
-    table = io.StringIO(newline="")
-    rows = csv.writer(table)
-    rows.writerow(["strategy", "topic", "seed_set", "seed", "pages", *MEASURES])
     axes = (settings.all_strategies, [topic.id for topic in settings.topics], SEED_SETS, range(settings.repeats))
-    for places in product(*(range(len(axis)) for axis in (*axes, settings.budgets))):
-        *about, budget = places
-        names = [axis[place] for axis, place in zip(axes, about, strict=True)]
-        numbers = [float(measured.values[name][places]) for name in MEASURES]
-        shown = ["" if math.isnan(number) else f"{number:.6g}" for number in numbers]
-        rows.writerow([*names, settings.budgets[budget], *shown])
-    return table.getvalue()
-
-
-# The command line that makes a validation again: with the same strategies, topics and seed sets.
+    for index in product(*(range(len(axis)) for axis in (*axes, settings.budgets))):
+        *about, budget = index
+        names = [axis[at] for axis, at in zip(axes, about, strict=True)]
+        numbers = [csv_number(float(measured.values[name][index])) for name in MEASURES]
+        yield [*names, settings.budgets[budget], *numbers]
 
 
 def reproduce_command(validation: Validation, topics_file: Path, out: Path) -> str:
-    """`scenthound validate` with all that decides, into a folder beside `out`; empty if no command line can say it.
-    Topics are named, so that those drawn by lot are the same."""
-    settings, place = validation.settings, out.absolute()
+    """The `scenthound validate` command that repeats the validation into a folder beside `out`; empty if it cannot be
+    written. Topics are listed by id, so that those drawn at random are the same."""
+    settings, path = validation.settings, out.absolute()
     return command_line(
         ("scenthound", "validate"),
         [
@@ -174,7 +144,7 @@ def reproduce_command(validation: Validation, topics_file: Path, out: Path) -> s
             ("--threshold", unless(settings.threshold, 0.5)),
             ("--closed-world", settings.experiment.closed_world),
             ("--follow-nofollow", not settings.experiment.respect_nofollow),
-            ("--out", place.with_name(f"{place.name}-again")),
+            ("--out", path.with_name(f"{path.name}-again")),
         ],
     )
 
@@ -184,33 +154,21 @@ def validate_into(
     setup: ExperimentSetup,
     protocol: ValidationProtocol,
     *,
+    render: Renderer[Validation] | None = None,
     force: bool = False,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Validation:
-    """Validate the wished strategies on the topics, and leave all that came of it in the folder `out`."""
-    require_figures("Drawing a validation")
-    check_replaceable(out, force, is_validation_folder)
+    """Validate strategies, and write the result to the folder `out`."""
+    if render is not None:
+        render.check()
+    check_replaceable(out, force, lambda path: is_kind(path, "validation"))
     recorded, settings, notes = prepared(setup, protocol, progress)
     validation = validate(recorded, settings, notes=notes, workers=workers, progress=progress)
-    with new_folder(out, force, is_validation_folder) as folder:
-        _write(validation, folder, reproduce_command(validation, setup.topics.file, out))
+    images = {} if render is None else render.figures(validation, silent)
+    with ResultFolder.create(out, kind="validation", force=force) as folder:
+        command = reproduce_command(validation, setup.topics.file, out)
+        folder.write_json(FINDINGS_FILE, {**as_json(validation), "repeat": command})
+        for name, content in {CRAWLS_FILE: crawls_csv(validation).encode("utf-8"), **images}.items():
+            write_atomic(folder.path / name, content)
     return validation
-
-
-def _write(validation: Validation, folder: Path, repeat: str) -> None:
-    values = {**as_json(validation), "repeat": repeat}
-    contents = {
-        FINDINGS_FILE: json.dumps(values, indent=1) + "\n",
-        CRAWLS_FILE: crawls_csv(validation),
-    }
-    for name, content in contents.items():
-        write_atomic(folder / name, content.encode("utf-8"))
-    for name, image in _images(validation).items():
-        write_atomic(folder / name, image)
-
-
-def _images(validation: Validation) -> dict[str, bytes]:
-    settings = validation.settings
-    names = [f"{label}: {spec}" for label, spec in zip(settings.labels, settings.all_strategies, strict=True)]
-    return figure_files(validation_figures(validation.measurements, names, settings.budgets, settings.groups()))
