@@ -27,9 +27,8 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.training_folder import read_training
 from scenthound.topics.files import write_topics
 from scenthound.ui.figures import draw
-from scenthound.ui.reports.comparison import draw_ranking
+from scenthound.ui.reports.comparison import RENDERER, draw_ranking
 from scenthound.ui.reports.comparison import sweep_figure as sweep_data
-from scenthound.ui.reports.comparison import RENDERER
 
 #: Two strategies, 40 pages from three start pages each.
 SMALL = WantedComparison(("breadth_first", "best_first"), page_budget=40, repeats=6, n_start=3)

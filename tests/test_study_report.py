@@ -15,11 +15,11 @@ from made_study import TOPICS, made_arm, made_claim, made_finding, made_study
 from scenthound.experiments.findings import Claim, Finding, Verdict
 from scenthound.experiments.study.measured import Measured
 from scenthound.experiments.study.results import (
-    findings_values,
-    study_values,
     findings_as_json,
+    findings_values,
     measures_csv,
     settings_toml,
+    study_values,
     table_csv,
     table_markdown,
     topics_csv,

@@ -224,7 +224,12 @@ def test_progress_is_told_to_the_end(monkeypatch, web_path, tmp_path):
 
     monkeypatch.setattr(studying, "run_study", crawled)
     study_into(
-        tmp_path / "out", made.settings, web_path, tmp_path, render=RENDERER, progress=lambda share, _: told.append(share)
+        tmp_path / "out",
+        made.settings,
+        web_path,
+        tmp_path,
+        render=RENDERER,
+        progress=lambda share, _: told.append(share),
     )
     assert told == sorted(told)
     assert told[0] < 1

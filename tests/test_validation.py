@@ -15,6 +15,7 @@ from ring_web import N, topic
 from scenthound.errors import InvalidParameter, InvalidTopic, PluginError
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start
+from scenthound.experiments.validate.results import validate_into
 from scenthound.experiments.validate.settings import SeedSet, ValidationSettings, fitting_budgets
 from scenthound.experiments.validate.validation import prepared, validate
 from scenthound.relevance.cosine import Cosine
@@ -24,7 +25,6 @@ from scenthound.simulator.simulator import simulate
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import write_topics
-from scenthound.experiments.validate.results import validate_into
 from validations import MODE, PUBLISHED, rank_file, wanted
 
 

@@ -9,10 +9,10 @@ import pytest
 from ring_web import topic
 from scenthound.errors import InvalidInput
 from scenthound.experiments.validate.crawls import SEED_SETS
+from scenthound.experiments.validate.results import validate_into
 from scenthound.topics.files import write_topics
 from scenthound.ui.html import document_html
 from scenthound.ui.reports.validation import read_validation, validation_report
-from scenthound.experiments.validate.results import validate_into
 from validations import PUBLISHED, wanted
 
 
@@ -82,7 +82,7 @@ def test_the_command_makes_the_same_validation_again(made, scenthound):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("{", "is not a validation"),
+        ("{", "not valid JSON"),
         ('{"format": "scenthound validation", "version": 2}', "has format version 2"),
         ('{"format": "scenthound validation", "version": 1}', "is damaged"),
     ],
