@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenthound.crawler.tasks import Kind, Order
+from scenthound.crawler.tasks import Kind, Task
 from scenthound.frontier.politeness import Politeness, PolitenessSettings, RequestOutcome
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_store import CrawlStore
@@ -127,7 +127,7 @@ def test_a_host_that_asks_for_time_gets_it(tmp_path: Path) -> None:
     asked_at: list[float] = []
     site = VirtualSite({A: page(B)}, others={B: (429, "Retry-After: 120", b"")})
 
-    def takes_s(order: Order) -> float:
+    def takes_s(order: Task) -> float:
         if order.url == B and order.kind is Kind.PAGE:
             asked_at.append(order.issued_s)
         return 0.5
@@ -142,7 +142,7 @@ def test_a_crawl_rests_between_two_requests_to_a_host_as_its_robots_txt_wishes(t
     site = VirtualSite({A: page(B, C), B: page(), C: page()})
     site.others["http://a.test/robots.txt"] = (200, "", b"User-agent: *\nCrawl-delay: 7")
 
-    def takes_s(order: Order) -> float:
+    def takes_s(order: Task) -> float:
         if order.kind is not Kind.ADDRESS:
             issued.append(order.issued_s)
         return 0.0

@@ -7,9 +7,9 @@ import pytest
 
 from scenthound.crawler import live_crawl as keeping
 from scenthound.crawler import live_web
-from scenthound.crawler.live_crawl import Keeper, LiveCrawl, TakenAnswer
+from scenthound.crawler.live_crawl import CompletedTask, CrawlWriter, LiveCrawl
 from scenthound.crawler.reader import PageGuards, Read
-from scenthound.crawler.tasks import Kind, Order, Refused, RobotsFound
+from scenthound.crawler.tasks import Failed, Kind, RobotsFetched, Task
 from scenthound.model import Visit
 from scenthound.reasons import SkipReason
 from scenthound.store.archive import ArchiveReader
@@ -21,11 +21,11 @@ from scenthound.web.fetch import Response
 from virtual_site import VirtualSite, crawl_virtually, page_of_words, plan, random_site, visited_urls
 
 
-def taken(number: int, body: bytes = b"no such page") -> TakenAnswer:
+def taken(number: int, body: bytes = b"no such page") -> CompletedTask:
     url = f"http://a.test/{number}"
     response = Response(url, 404, b"HTTP/1.1 404 Gone\r\n", body, body, False, "127.0.0.1", 0.0)
-    order = Order(number, Kind.PAGE, url, 0)
-    return TakenAnswer(float(number), order, Read(Refused(SkipReason.CLIENT_ERROR, status=404)), response, None)
+    order = Task(number, Kind.PAGE, url, 0)
+    return CompletedTask(float(number), order, Read(Failed(SkipReason.CLIENT_ERROR, status=404)), response, None)
 
 
 def archived(store: CrawlStore) -> list[str]:
@@ -42,7 +42,7 @@ def store(tmp_path: Path):
 
 def test_answers_wait_until_there_are_many(store: CrawlStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeping, "MOST_WAITING", 3)
-    keeper = Keeper(store, 0)
+    keeper = CrawlWriter(store, 0)
     for number in range(2):
         keeper.add(taken(number))
     assert archived(store) == []
@@ -57,7 +57,7 @@ def test_answers_wait_until_there_are_many(store: CrawlStore, monkeypatch: pytes
 def test_large_answers_do_not_wait_in_numbers(store: CrawlStore, monkeypatch: pytest.MonkeyPatch) -> None:
     # As they came and decoded, which is the same here: 1,200 bytes and 800, and the last ones wait again.
     monkeypatch.setattr(keeping, "MOST_BYTES", 2_000)
-    keeper = Keeper(store, 0)
+    keeper = CrawlWriter(store, 0)
     keeper.add(taken(0, b"x" * 600))
     assert archived(store) == []
     keeper.add(taken(1, b"x" * 400))
@@ -66,9 +66,9 @@ def test_large_answers_do_not_wait_in_numbers(store: CrawlStore, monkeypatch: py
 
 
 def test_robots_txt_files_get_their_rows(store: CrawlStore) -> None:
-    keeper = Keeper(store, 0)
-    order = Order(1, Kind.ROBOTS, "http://a.test/robots.txt", 0)
-    keeper.add(TakenAnswer(5.0, order, Read(RobotsFound(200, b"User-agent: *", 0.1)), None, None))
+    keeper = CrawlWriter(store, 0)
+    order = Task(1, Kind.ROBOTS, "http://a.test/robots.txt", 0)
+    keeper.add(CompletedTask(5.0, order, Read(RobotsFetched(200, b"User-agent: *", 0.1)), None, None))
     keeper.keep()
     store.commit()
     assert [(row.origin, row.time_s, row.status, row.body) for row in store.robots()] == [

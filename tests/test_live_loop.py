@@ -14,7 +14,7 @@ from scenthound.crawler.live_crawl import LiveCrawl
 from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.runner_timing import NEW_OBJECTS
 from scenthound.crawler.start import RunOptions, crawl, resume
-from scenthound.crawler.tasks import Order
+from scenthound.crawler.tasks import Task
 from scenthound.errors import Failure
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.reasons import EndReason, SkipReason
@@ -188,7 +188,7 @@ def test_turns_in_vain_take_a_tenth_of_the_time_at_most(
     turns: list[tuple[float, float, bool]] = []
     turn = LiveCrawl.turn
 
-    def slow_turn(crawl: LiveCrawl, now_s: float, room: int, page_budget: int) -> list[Order]:
+    def slow_turn(crawl: LiveCrawl, now_s: float, room: int, page_budget: int) -> list[Task]:
         began_s = time.monotonic()
         time.sleep(0.004)
         orders = turn(crawl, now_s, room, page_budget)

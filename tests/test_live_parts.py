@@ -8,22 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.crawler.host_statistics import Harvest
-from scenthound.crawler.journal import Event, Resumption, Told, Turn, WrittenJournal, mark_of, read_journal
-from scenthound.crawler.live_web import LINKS_PER_PAGE, MOST_SITEMAPS, SitemapLinks, with_further_links
+from scenthound.crawler.journal import Event, Resumed, TaskCompleted, Turn, WrittenJournal, checksum_of, read_journal
+from scenthound.crawler.live_web import LINKS_PER_PAGE, MOST_SITEMAPS, SitemapLinks, with_sitemap_links
 from scenthound.crawler.scheduler import LIFETIME_S, RobotsBook, origin_of, robots_url
 from scenthound.crawler.tasks import (
-    Found,
-    Got,
-    HeldJobs,
+    AddressesResolved,
+    Failed,
+    Fetched,
     Hosts,
     Job,
     Kind,
-    Moved,
-    Order,
     PageText,
-    Refused,
-    RobotsFound,
-    SitemapFound,
+    Redirected,
+    RobotsFetched,
+    SitemapFetched,
+    Task,
+    WaitingJobs,
 )
 from scenthound.frontier.url_table import UrlTable
 from scenthound.reasons import SkipReason
@@ -31,11 +31,11 @@ from scenthound.reasons import SkipReason
 seconds = st.floats(0, 4e9)
 texts = st.text(max_size=20)
 answers = st.one_of(
-    st.builds(Found, st.tuples(texts), seconds),
-    st.builds(Moved, texts, st.integers(300, 399), seconds),
-    st.builds(SitemapFound, st.tuples(texts, texts), st.tuples(texts), seconds),
+    st.builds(AddressesResolved, st.tuples(texts), seconds),
+    st.builds(Redirected, texts, st.integers(300, 399), seconds),
+    st.builds(SitemapFetched, st.tuples(texts, texts), st.tuples(texts), seconds),
     st.builds(
-        Refused,
+        Failed,
         st.sampled_from(list(SkipReason)),
         texts,
         st.none() | st.integers(100, 999),
@@ -51,32 +51,38 @@ def read_back(journal: WrittenJournal) -> list[Event]:
     return list(read_journal(journal.take()))
 
 
-orders = st.builds(Order, st.integers(0, 2**40), st.sampled_from(list(Kind)), texts, seconds)
+orders = st.builds(Task, st.integers(0, 2**40), st.sampled_from(list(Kind)), texts, seconds)
 
 
 @given(st.lists(st.tuples(seconds, orders, answers)), seconds)
-def test_the_journal_tells_again_what_was_written(told: list[tuple[float, Order, Found]], later_s: float) -> None:
+def test_the_journal_tells_again_what_was_written(
+    told: list[tuple[float, Task, AddressesResolved]], later_s: float
+) -> None:
     journal = WrittenJournal()
     for now_s, order, answer in told:
-        journal.answer(now_s, order, answer)
+        journal.result(now_s, order, answer)
     journal.turn(later_s, 7, 100, [3, 1])
     journal.turn(later_s, 7, 100, None)
-    journal.resumption(later_s)
+    journal.resumed(later_s)
     expected: list[Event] = [
-        Told(now_s, order.number, mark_of(order), answer, answer.elapsed_s) for now_s, order, answer in told
+        TaskCompleted(now_s, order.number, checksum_of(order), answer, answer.elapsed_s)
+        for now_s, order, answer in told
     ]
-    expected += [Turn(later_s, 7, 100, [3, 1]), Turn(later_s, 7, 100, None), Resumption(later_s)]
+    expected += [Turn(later_s, 7, 100, [3, 1]), Turn(later_s, 7, 100, None), Resumed(later_s)]
     assert read_back(journal) == expected
     assert journal.take() == b""
 
 
 def test_pages_and_robots_txt_files_are_left_to_their_rows() -> None:
     journal = WrittenJournal()
-    page, robots = Order(4, Kind.PAGE, "http://a.test/", 0.0), Order(5, Kind.ROBOTS, "http://a.test/robots.txt", 0.0)
-    journal.answer(1.5, page, Got("http://a.test/", 0.5, ["http://a.test/b"], elapsed_s=0.25))
-    journal.answer(2.5, robots, RobotsFound(200, b"Disallow: /", 0.5))
-    assert read_back(journal) == [Told(1.5, 4, mark_of(page), None, 0.25), Told(2.5, 5, mark_of(robots), None, 0.5)]
-    assert mark_of(page) != mark_of(robots)
+    page, robots = Task(4, Kind.PAGE, "http://a.test/", 0.0), Task(5, Kind.ROBOTS, "http://a.test/robots.txt", 0.0)
+    journal.result(1.5, page, Fetched("http://a.test/", 0.5, ["http://a.test/b"], elapsed_s=0.25))
+    journal.result(2.5, robots, RobotsFetched(200, b"Disallow: /", 0.5))
+    assert read_back(journal) == [
+        TaskCompleted(1.5, 4, checksum_of(page), None, 0.25),
+        TaskCompleted(2.5, 5, checksum_of(robots), None, 0.5),
+    ]
+    assert checksum_of(page) != checksum_of(robots)
 
 
 def test_hosts_met_by_redirects_and_by_links_are_the_same() -> None:
@@ -92,7 +98,7 @@ def test_hosts_met_by_redirects_and_by_links_are_the_same() -> None:
 def test_robots_txt_is_good_for_a_day() -> None:
     book = RobotsBook("scenthound")
     assert book.verdict("http://a.test", 0.0) is None
-    book.answered("http://a.test", 10.0, 200, b"User-agent: *\nDisallow: /b")
+    book.set_rules("http://a.test", 10.0, 200, b"User-agent: *\nDisallow: /b")
     verdict = book.verdict("http://a.test", 10.0 + LIFETIME_S - 1)
     assert verdict is not None
     assert not verdict.rules.allows("http://a.test/b")
@@ -139,8 +145,8 @@ def test_links_of_sitemaps_come_in_portions_and_few_sitemaps_are_asked_for() -> 
 
 def test_further_links_stand_behind_the_page_and_promise_what_it_promises() -> None:
     text = PageText(np.array([4, 5, 6], np.int32), np.array([1], np.int32), np.array([2], np.int32))
-    got = Got("http://a.test/", 0.25, ["http://a.test/b"], np.array([0.5]), np.array([0.75]), text)
-    more = with_further_links(got, ["http://a.test/c"])
+    got = Fetched("http://a.test/", 0.25, ["http://a.test/b"], np.array([0.5]), np.array([0.75]), text)
+    more = with_sitemap_links(got, ["http://a.test/c"])
     assert more.links == ["http://a.test/b", "http://a.test/c"]
     assert more.predicted is not None
     assert more.anchors is not None
@@ -151,7 +157,7 @@ def test_further_links_stand_behind_the_page_and_promise_what_it_promises() -> N
 
 
 def test_held_jobs_wait_in_line_by_host() -> None:
-    held = HeldJobs()
+    held = WaitingJobs()
     first, second, urgent, other = (Job(Kind.PAGE, f"http://a.test/{i}", host) for i, host in enumerate((0, 0, 0, 1)))
     for job in (first, second, other):
         held.add(job)

@@ -43,5 +43,5 @@ def test_so_are_links_that_a_table_of_urls_has_numbers_for() -> None:
 def test_a_page_that_asks_for_it_shows_no_links_unless_the_crawl_follows_all(numbers: list[int] | None) -> None:
     by_header, by_itself = visible_links(page(numbers), nofollow=True), visible_links(page(numbers, nofollow=True))
     assert [len(by_header[1]), len(by_itself[1]), len(by_header[0].link_start), len(by_itself[0].link_end)] == [0] * 4
-    text, links = visible_links(page(numbers, nofollow=True), nofollow=True, obey=False)
+    text, links = visible_links(page(numbers, nofollow=True), nofollow=True, respect_nofollow=False)
     assert (len(links), text.link_start.tolist()) == (4, [0, 2, 4, 6])

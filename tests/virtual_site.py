@@ -10,11 +10,11 @@ from random import Random
 from typing import Any
 
 from scenthound.crawler.assembly import CrawlParts
-from scenthound.crawler.live_crawl import RawAnswer
+from scenthound.crawler.live_crawl import RawResult
 from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.replay import VirtualRun
 from scenthound.crawler.start import take_up
-from scenthound.crawler.tasks import Kind, Order
+from scenthound.crawler.tasks import Kind, Task
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
 from scenthound.reasons import EndReason, SkipReason
@@ -45,9 +45,9 @@ class VirtualSite:
     own_addresses: bool = False
     #: Hosts whose names cannot be looked up, and why.
     lost: dict[str, SkipReason] = field(default_factory=dict)
-    takes_s: Callable[[Order], float] = lambda order: zlib.crc32(order.url.encode()) % 1000 / 1000
+    takes_s: Callable[[Task], float] = lambda order: zlib.crc32(order.url.encode()) % 1000 / 1000
 
-    def answer(self, order: Order) -> tuple[float, RawAnswer | None]:
+    def answer(self, order: Task) -> tuple[float, RawResult | None]:
         takes_s = self.takes_s(order)
         if order.kind is Kind.RECORDED:
             return 0.0, None

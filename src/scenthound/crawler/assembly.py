@@ -225,8 +225,8 @@ class CrawlParts:
         )
         recorded = None if recording is None else RecordedPages(recording, reader, offline=plan.offline)
         web = self._web(plan, store, scanner, recording, table)
-        at_hand = None if recorded is None else recorded.at_hand
-        engine = Engine(strategy, web, _rules(plan), at_hand)
+        is_recorded = None if recorded is None else recorded.is_recorded
+        engine = Engine(strategy, web, _rules(plan), is_recorded)
         self.crawl = LiveCrawl(engine, reader, guards=guards, store=store, scanner=scanner, recorded=recorded)
 
     def _web(

@@ -1,14 +1,14 @@
-"""The engine of a live crawl: it decides what to fetch next. No clock, no sockets, no randomness of its own.
+"""The engine of a live crawl: it decides what to fetch next. It has no clock, no sockets and no randomness of its own.
 
-The strategy asks for a page; the page is turned down at once, or becomes a job, which `dispatch` makes into orders. The
-answers come back here. A redirect sends the job on, a failure lets it try again, and in the end the strategy is told of
-the visit, or that the page is dropped, with a reason.
+A page that the strategy asks for is skipped at once, or becomes a job, which the scheduler turns into tasks. Their
+results come back here: a redirect changes the job's URL, a temporary failure is retried, and in the end the strategy is
+told of the visit, or that the page is dropped.
 
 Rules
-- The same calls with the same arguments make the same orders: so a journal of them is the whole state of a crawl.
-- `now_s` never goes back.
-- Pages visited and pages ordered are never more than the page budget.
-- No address is asked for by two jobs at a time.
+- The same calls with the same arguments give the same tasks, so a journal of them is the complete state of a crawl.
+- `now_s` never decreases.
+- Visited pages and pages in flight together never exceed the page budget.
+- No URL is requested by two jobs at a time.
 """
 
 from collections import Counter
@@ -18,21 +18,21 @@ from itertools import zip_longest
 from random import Random
 
 from scenthound.crawler.journal import Journal, NoJournal
-from scenthound.crawler.live_web import LiveWeb, with_further_links
-from scenthound.crawler.scheduler import Dispatch
+from scenthound.crawler.live_web import LiveWeb, with_sitemap_links
+from scenthound.crawler.scheduler import Scheduler
 from scenthound.crawler.tasks import (
-    Answer,
+    AddressesResolved,
     CrawlRules,
-    Found,
-    Got,
+    Failed,
+    Fetched,
     Hosts,
     Job,
     Kind,
-    Moved,
-    Order,
-    Refused,
-    RobotsFound,
-    SitemapFound,
+    Redirected,
+    RobotsFetched,
+    SitemapFetched,
+    Task,
+    TaskResult,
 )
 from scenthound.errors import PluginError
 from scenthound.frontier.politeness import Politeness
@@ -40,29 +40,28 @@ from scenthound.model import IntArray, Visit
 from scenthound.reasons import SkipReason
 from scenthound.strategies.base import Strategy
 
-# The addresses that page jobs are after, so that none is asked for twice: redirects may lead many jobs to one.
-#
-# A job that comes to an address which another is after waits for that one. What was redirected to in vain is
-# remembered, so that later jobs need not try it again.
-
-#: Addresses that are remembered to have been sought in vain.
-MOST_IN_VAIN = 10_000
+#: Failed targets of redirects that are remembered.
+MAX_EARLIER_FAILURES = 10_000
 
 
-class SoughtAddresses:
-    """Who is after what, and who waits for whom."""
+class RequestedUrls:
+    """Deduplicates requests: redirects may lead many jobs to one URL.
+
+    A job for a URL that another job requests waits for that one. Failed targets of redirects are remembered, so that
+    later jobs do not request them again.
+    """
 
     def __init__(self) -> None:
         self._owner: dict[str, Job] = {}
         self._waiting: dict[str, list[Job]] = {}
-        self._in_vain: dict[str, Refused] = {}
+        self._earlier_failures: dict[str, Failed] = {}
 
-    def why_in_vain(self, url: str) -> Refused | None:
-        """What became of the address before, if that is worth no second try."""
-        return self._in_vain.get(url)
+    def earlier_failure(self, url: str) -> Failed | None:
+        """How an earlier job for the URL failed, if it did."""
+        return self._earlier_failures.get(url)
 
-    def take_on(self, job: Job) -> bool:
-        """Let the job be after its address; False if it has to wait for another one."""
+    def claim(self, job: Job) -> bool:
+        """Let the job request its URL; False if it has to wait for another job."""
         owner = self._owner.setdefault(job.url, job)
         if owner is job:
             return True
@@ -70,44 +69,41 @@ class SoughtAddresses:
         self._waiting.setdefault(job.url, []).append(job)
         return False
 
-    def let_go(self, url: str) -> list[Job]:
-        """The address is sought no more; those that waited for it."""
+    def release(self, url: str) -> list[Job]:
+        """Forget the job for a URL; returns the jobs that waited for it."""
         owner = self._owner.pop(url, None)
         if owner is not None:
             owner.n_followers = 0
         return self._waiting.pop(url, [])
 
-    def note_in_vain(self, job: Job, refused: Refused) -> None:
-        """A job came to nothing. Others may come, or wait, if it was redirected, or if it was waited for. That it was
-        redirected too often is its own fault and not the address's."""
-        if refused.reason is SkipReason.REDIRECT_LOOP or not (job.passed or job.n_followers):
+    def note_failure(self, job: Job, failure: Failed) -> None:
+        """Remember a failure if other jobs may come to the same URL. Too many redirects are no failure of the URL."""
+        if failure.reason is SkipReason.REDIRECT_LOOP or not (job.passed or job.n_followers):
             return
-        if len(self._in_vain) >= MOST_IN_VAIN:
-            del self._in_vain[next(iter(self._in_vain))]
-        self._in_vain[job.url] = refused
+        if len(self._earlier_failures) >= MAX_EARLIER_FAILURES:
+            del self._earlier_failures[next(iter(self._earlier_failures))]
+        self._earlier_failures[job.url] = failure
 
 
-#: Jobs that may wait for their hosts, for each connection: enough that hosts met for the first time, whose robots.txt
-#: comes first, leave no connection idle.
+#: Jobs per connection that may wait for their hosts: enough to keep connections busy while robots.txt files are fetched.
 HELD_PER_CONNECTION = 8
-#: Pages that a turn asks for before others have their chance: those of a retired host are dropped one after the other,
-#: and there may be a million.
-MOST_ASKED = 1_000
+#: Pages asked for in one turn. Pages of a disabled host are skipped one by one, and there may be a million of them.
+MAX_ASKED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Visited:
-    """A page that the strategy was told of. `n_visit` counts from 0."""
+    """A visited page. `n_visit` counts from 0."""
 
     n_visit: int
     job: Job
-    got: Got
+    fetched: Fetched
     links: IntArray
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
-    """A page that was asked for and will not be had."""
+class SkippedTask:
+    """A page that was asked for and is skipped."""
 
     page: int
     url: str
@@ -117,29 +113,29 @@ class Dropped:
 
 
 class Engine:
-    """`at_hand` tells whether a page can be had without a request, from a recording."""
+    """`is_recorded` says whether a page can be read from a recorded web."""
 
     def __init__(
         self,
         strategy: Strategy,
         web: LiveWeb,
         rules: CrawlRules,
-        at_hand: Callable[[str], bool] | None = None,
+        is_recorded: Callable[[str], bool] | None = None,
     ) -> None:
         self.strategy = strategy
         self.web = web
         self.rules = rules
         self.journal: Journal = NoJournal()
-        self._at_hand = at_hand
-        self._dispatch = Dispatch(rules, Hosts(web.table), self._give_up)
-        #: Whether the last turn ended because it had asked enough, not because nothing was left.
-        self._asked_enough = False
-        self._dropped: list[Dropped] = []
+        self._is_recorded = is_recorded
+        self._scheduler = Scheduler(rules, Hosts(web.table), self._fail)
+        #: Whether the last turn ended at `MAX_ASKED`, not because nothing was left.
+        self._has_more_to_ask = False
+        self._skipped: list[SkippedTask] = []
         self._n_asked = 0
-        #: Jobs to be sent on their way, anew, with the next turn: they were redirected, or waited for another job.
+        #: Jobs for the next turn: they were redirected, or waited for another job.
         self._to_send: list[Job] = []
-        self._sought = SoughtAddresses()
-        #: Pages that were asked for and are neither visited nor dropped.
+        self._requested = RequestedUrls()
+        #: Pages asked for and neither visited nor skipped yet.
         self._n_open = 0
 
     @property
@@ -148,123 +144,123 @@ class Engine:
 
     @property
     def n_in_flight(self) -> int:
-        return len(self._dispatch.outstanding)
+        return len(self._scheduler.outstanding)
 
     @property
     def politeness(self) -> Politeness:
-        return self._dispatch.politeness
+        return self._scheduler.politeness
 
     @property
     def hosts(self) -> Hosts:
-        return self._dispatch.hosts
+        return self._scheduler.hosts
 
-    def order(self, number: int) -> Order | None:
-        """An order that has no answer yet."""
-        return self._dispatch.outstanding[number][0] if number in self._dispatch.outstanding else None
+    def task(self, number: int) -> Task | None:
+        """A task without a result."""
+        return self._scheduler.outstanding[number][0] if number in self._scheduler.outstanding else None
 
-    def outstanding(self) -> list[Order]:
-        """Orders without an answer, in the order they were given."""
-        return [order for order, _ in self._dispatch.outstanding.values()]
+    def outstanding(self) -> list[Task]:
+        """The tasks without a result, in order."""
+        return [task for task, _ in self._scheduler.outstanding.values()]
 
     def is_idle(self) -> bool:
-        """Whether nothing is under way, so that only the strategy could bring something new."""
-        return not (self._dispatch.outstanding or len(self._dispatch.held) or self._to_send)
+        """Whether nothing is in progress."""
+        return not (self._scheduler.outstanding or len(self._scheduler.held) or self._to_send)
 
     @property
     def wants_turn(self) -> bool:
-        """Whether another turn would bring something at once."""
-        return self._asked_enough or bool(self._to_send)
+        """Whether another turn would give tasks at once."""
+        return self._has_more_to_ask or bool(self._to_send)
 
-    def take_dropped(self) -> list[Dropped]:
-        """The pages dropped since the last call."""
-        dropped, self._dropped = self._dropped, []
+    def take_skipped(self) -> list[SkippedTask]:
+        """The pages skipped since the last call."""
+        dropped, self._skipped = self._skipped, []
         return dropped
 
     def start(self, seeds: Sequence[str], rng: Random) -> None:
         self.strategy.start(self.web.seeds(seeds), rng, self.web.seen)
 
     def resume(self, now_s: float) -> None:
-        """Go on after a stop of which it is not known what was asked last."""
-        self.journal.resumption(now_s)
+        """Continue after a stop; it is unknown which requests were sent last."""
+        self.journal.resumed(now_s)
         self.politeness.resume(now_s)
 
-    def outstanding_after_stop(self) -> list[tuple[Order, float]]:
-        """Orders without an answer, and how long each has to wait, in seconds, before it is carried out anew: its host
-        rests once more, and hosts of one address are asked one after the other."""
+    def outstanding_after_stop(self) -> list[tuple[Task, float]]:
+        """The tasks without a result, and how many seconds each has to wait before it is repeated: a crawl delay of its
+        host, and one request at a time per IP address."""
         waits = []
         n_of_address: Counter[tuple[str, ...]] = Counter()
-        for order, job in self._dispatch.outstanding.values():
+        for task, job in self._scheduler.outstanding.values():
             wait_s = 0.0
-            if order.kind not in (Kind.ADDRESS, Kind.RECORDED):
-                apart_s = n_of_address[order.addresses] * self.rules.politeness.effective_address_delay_s
+            if task.kind not in (Kind.ADDRESS, Kind.RECORDED):
+                apart_s = n_of_address[task.addresses] * self.rules.politeness.effective_address_delay_s
                 wait_s = self.politeness.current_delay_s(job.host) + apart_s
-                n_of_address[order.addresses] += 1
-            waits.append((order, wait_s))
+                n_of_address[task.addresses] += 1
+            waits.append((task, wait_s))
         return waits
 
-    def turn(self, now_s: float, room: int, page_budget: int) -> list[Order]:
-        """What to do now, with room for so many orders more."""
-        orders, asked = self.turn_again(now_s, room, page_budget)
+    def turn(self, now_s: float, room: int, page_budget: int) -> list[Task]:
+        """The next tasks, at most `room`."""
+        tasks, asked = self.turn_again(now_s, room, page_budget)
         self.journal.turn(now_s, room, page_budget, asked)
-        return orders
+        return tasks
 
-    def turn_again(self, now_s: float, room: int, page_budget: int) -> tuple[list[Order], list[int] | None]:
-        """A turn without a trace in the journal: its orders, and the pages that the strategy asked for in it; None if
-        it was not asked."""
-        orders = self._dispatch.begin_turn(now_s, page_budget - self.n_visits - self._dispatch.n_pages_ordered)
-        self._dispatch.issue_held(room)
+    def turn_again(self, now_s: float, room: int, page_budget: int) -> tuple[list[Task], list[int] | None]:
+        """A turn that is not journalled: its tasks, and the pages that the strategy asked for; None if it was not
+        called."""
+        tasks = self._scheduler.begin_turn(now_s, page_budget - self.n_visits - self._scheduler.n_pages_ordered)
+        self._scheduler.issue_held(room)
         to_send, self._to_send = self._to_send, []
         for job in to_send:
-            self._send(job, self.web.is_had(job.url))
-        return orders, self._ask_strategy(room, page_budget)
+            self._send(job, self.web.is_visited(job.url))
+        return tasks, self._ask_strategy(room, page_budget)
 
-    def answered(self, now_s: float, number: int, answer: Answer) -> Visited | None:
-        """Take up the answer to an order; tells of the visit, if it made one."""
-        order, job = self._dispatch.take_answered(now_s, number)
-        if isinstance(answer, Got):
-            answer = self._seen_through(job, answer)
-        visited = self._take_up(order, job, answer)
-        # Last of all: if the strategy looks something up meanwhile, what is then committed is whole without this.
-        self.journal.answer(now_s, order, answer)
+    def complete(self, now_s: float, number: int, result: TaskResult) -> Visited | None:
+        """Process the result of a task; returns the visit, if it is one."""
+        task, job = self._scheduler.take_completed(now_s, number)
+        if isinstance(result, Fetched):
+            result = self._checked(job, result)
+        visited = self._apply(task, job, result)
+        # Last: the strategy may cause a commit before, which must not contain this event.
+        self.journal.result(now_s, task, result)
         return visited
 
-    def _take_up(self, order: Order, job: Job, answer: Answer) -> Visited | None:
-        if order.kind is Kind.ADDRESS:
-            self._dispatch.resolved(job, answer)
+    def _apply(self, task: Task, job: Job, result: TaskResult) -> Visited | None:
+        if task.kind is Kind.ADDRESS:
+            self._scheduler.resolved(job, result)
             return None
-        if order.kind is not Kind.RECORDED:
-            self._dispatch.finished(job, answer)
-        match answer:
-            case Got():
-                return self._visit(job, answer)
-            case Moved():
-                self._follow(job, answer)
-            case Refused():
-                self._dispatch.fail(job, answer)
-            case RobotsFound():
-                self._dispatch.obey(job, answer)
-            case SitemapFound():
-                self._dispatch.note_sitemap(job, answer)
-            case Found():
-                raise PluginError("Only the question for an address is answered with one.")
+        if task.kind is not Kind.RECORDED:
+            self._scheduler.finished(job, result)
+        match result:
+            case Fetched():
+                return self._visit(job, result)
+            case Redirected():
+                self._follow(job, result)
+            case Failed():
+                self._scheduler.fail(job, result)
+            case RobotsFetched():
+                self._scheduler.apply_robots(job, result)
+            case SitemapFetched():
+                self._scheduler.note_sitemap(job, result)
+            case AddressesResolved():
+                raise PluginError("Only address tasks have addresses as results.")
         return None
 
-    def _follow(self, job: Job, moved: Moved) -> None:
-        """Send a job on, and those that waited for its address with it."""
-        followers = self._sought.let_go(job.url) if job.kind is Kind.PAGE else []
+    def _follow(self, job: Job, redirect: Redirected) -> None:
+        """Redirect a job, and the jobs that waited for it."""
+        followers = self._requested.release(job.url) if job.kind is Kind.PAGE else []
         for each in (job, *followers):
-            if self._dispatch.moved(each, moved) and each.kind is Kind.PAGE:
+            if self._scheduler.redirect(each, redirect) and each.kind is Kind.PAGE:
                 self._to_send.append(each)
 
     def _ask_strategy(self, room: int, page_budget: int) -> list[int] | None:
         asked: list[int] | None = None
-        self._asked_enough = False
+        self._has_more_to_ask = False
         while (n := self._n_wanted(room, page_budget)) > 0:
             asked = asked or []
-            if len(asked) >= MOST_ASKED:
-                self._asked_enough = True
+            if len(asked) >= MAX_ASKED:
+                self._has_more_to_ask = True
                 break
-            pages = self.strategy.ask(n, None if self.rules.strict_order else self._dispatch.is_ready)
+            pages = self.strategy.ask(n, None if self.rules.strict_order else self._scheduler.is_ready)
             if not pages:
                 break
             asked += pages
@@ -273,65 +269,65 @@ class Engine:
         return asked
 
     def _n_wanted(self, room: int, page_budget: int) -> int:
-        # Pages that wait for their hosts count, but for those that will wait for long.
-        n_ordered = self._dispatch.n_pages_ordered
-        n_waiting = max(0, self._n_open - n_ordered - self._dispatch.n_resting_long)
-        most_waiting = HELD_PER_CONNECTION * self.rules.connections - n_waiting
-        in_budget = page_budget - self.n_visits - n_ordered - n_waiting
-        wanted = min(room - self._dispatch.n_issued, in_budget, most_waiting)
+        # Pages that wait for their hosts count, except those that will wait for long.
+        n_ordered = self._scheduler.n_pages_ordered
+        queue_size = max(0, self._n_open - n_ordered - self._scheduler.n_waiting_long)
+        most_waiting = HELD_PER_CONNECTION * self.rules.connections - queue_size
+        in_budget = page_budget - self.n_visits - n_ordered - queue_size
+        wanted = min(room - self._scheduler.n_issued, in_budget, most_waiting)
         if self.rules.strict_order:
             return 0 if self._n_open else min(wanted, 1)
         return wanted
 
     def _admit(self, page: int, regret: float | None, score: float | None) -> None:
         url = self.web.table.url(page)
-        job = Job(Kind.PAGE, url, self._dispatch.hosts.of_url(url), page, regret=regret, score=score)
-        job.rank, job.n_waiting = self._n_asked, len(self.strategy)
+        job = Job(Kind.PAGE, url, self._scheduler.hosts.of_url(url), page, regret=regret, score=score)
+        job.rank, job.queue_size = self._n_asked, len(self.strategy)
         self._n_asked += 1
         self._n_open += 1
-        self._send(job, self.web.is_had_elsewhere(page))
+        self._send(job, self.web.is_visited_elsewhere(page))
 
-    def _send(self, job: Job, is_had: bool) -> None:
-        """Let a job with a new address go its way. If another one is after the same address, it waits for that."""
-        if is_had:
-            self._drop(job, Refused(SkipReason.REPEATED))
-        elif (refused := self._sought.why_in_vain(job.url)) is not None:
-            self._drop(job, refused)
-        elif self._sought.take_on(job):
-            if self._at_hand is not None and self._at_hand(job.url):
+    def _send(self, job: Job, is_visited: bool) -> None:
+        """Schedule a job with a new URL, or let it wait for another job with the same URL."""
+        if is_visited:
+            self._drop(job, Failed(SkipReason.REPEATED))
+        elif (failure := self._requested.earlier_failure(job.url)) is not None:
+            self._drop(job, failure)
+        elif self._requested.claim(job):
+            if self._is_recorded is not None and self._is_recorded(job.url):
                 job.kind = Kind.RECORDED
-            self._dispatch.send(job)
+            self._scheduler.send(job)
 
-    def _seen_through(self, job: Job, got: Got) -> Got | Refused:
-        """A page as the strategy is to be told of it, unless it was had under another address meanwhile."""
-        if self.web.is_had(got.url, job.page if _is_as_asked(job, got) else None):
-            return Refused(SkipReason.REPEATED, elapsed_s=got.elapsed_s)
-        return with_further_links(got, self._dispatch.sitemaps.next_links(job.host))
+    def _checked(self, job: Job, fetched: Fetched) -> Fetched | Failed:
+        """The page with links of sitemaps, or a failure if it was visited under another URL meanwhile."""
+        if self.web.is_visited(fetched.url, job.page if _is_as_asked(job, fetched) else None):
+            return Failed(SkipReason.REPEATED, elapsed_s=fetched.elapsed_s)
+        return with_sitemap_links(fetched, self._scheduler.sitemaps.next_links(job.host))
 
-    def _visit(self, job: Job, got: Got) -> Visited:
-        if got.text is not None:
-            self.web.texts.keep(job.page, got.text)
-        moved_to = None if _is_as_asked(job, got) else got.url
-        links = self.web.visit(job.page, moved_to, got.links, (got.predicted, got.anchors))
+    def _visit(self, job: Job, fetched: Fetched) -> Visited:
+        if fetched.text is not None:
+            self.web.texts.keep(job.page, fetched.text)
+        moved_to = None if _is_as_asked(job, fetched) else fetched.url
+        links = self.web.visit(job.page, moved_to, fetched.links, (fetched.predicted, fetched.anchors))
         self._n_open -= 1
-        self._to_send += self._sought.let_go(job.url)
-        self._dispatch.settle(job, taken=True)
-        self.strategy.tell(Visit(job.page, got.relevance, links))
-        return Visited(self.n_visits - 1, job, got, links.pages)
+        self._to_send += self._requested.release(job.url)
+        self._scheduler.settle(job, taken=True)
+        self.strategy.tell(Visit(job.page, fetched.relevance, links))
+        return Visited(self.n_visits - 1, job, fetched, links.pages)
 
-    def _give_up(self, job: Job, refused: Refused) -> None:
-        """A job that was after its address comes to nothing."""
-        self._sought.note_in_vain(job, refused)
-        self._to_send += self._sought.let_go(job.url)
-        self._drop(job, refused)
+    def _fail(self, job: Job, failure: Failed) -> None:
+        """A job fails for good."""
+        self._requested.note_failure(job, failure)
+        self._to_send += self._requested.release(job.url)
+        self._drop(job, failure)
 
-    def _drop(self, job: Job, refused: Refused) -> None:
+    def _drop(self, job: Job, failure: Failed) -> None:
         self._n_open -= 1
-        detail = refused.detail if refused.like is None else f"like {self.web.table.url(refused.like)}"
-        self._dropped.append(Dropped(job.page, job.url, refused.reason, detail, refused.status))
+        detail = failure.detail if failure.like is None else f"like {self.web.table.url(failure.like)}"
+        self._skipped.append(SkippedTask(job.page, job.url, failure.reason, detail, failure.status))
         self.strategy.drop(job.page)
 
 
-def _is_as_asked(job: Job, got: Got) -> bool:
-    """Whether a page came from the very address that the strategy asked for."""
-    return not job.passed and got.url == job.url
+def _is_as_asked(job: Job, fetched: Fetched) -> bool:
+    """Whether a page came from the URL that the strategy asked for."""
+    return not job.passed and fetched.url == job.url

@@ -1,7 +1,7 @@
-"""The journal: everything the engine was told, in order, as lines that can be told again.
+"""The journal: all inputs of the engine, in order, as lines that can be replayed.
 
-A line is a JSON list. Bodies are not in it: a page's relevance and links are in the row of its visit, and robots.txt
-files in rows of their own, both in the order in which the journal speaks of them.
+A line is a JSON list. Relevance and links of a page are in the record of its visit, and robots.txt files have records
+too, both in the order of the journal.
 """
 
 from collections.abc import Iterator
@@ -11,40 +11,48 @@ from zlib import crc32
 
 import orjson
 
-from scenthound.crawler.tasks import Answer, Found, Got, Moved, Order, Refused, RobotsFound, SitemapFound
+from scenthound.crawler.tasks import (
+    AddressesResolved,
+    Failed,
+    Fetched,
+    Redirected,
+    RobotsFetched,
+    SitemapFetched,
+    Task,
+    TaskResult,
+)
 from scenthound.reasons import SkipReason
 
 TURN = "t"
-RESUMPTION = "u"
+RESUMED = "u"
 
 
 class Journal(Protocol):
-    """Where the engine's inputs go."""
+    """Receives the inputs of the engine."""
 
     def turn(self, now_s: float, room: int, page_budget: int, asked: list[int] | None) -> None: ...
 
-    def answer(self, now_s: float, order: Order, answer: Answer) -> None: ...
+    def result(self, now_s: float, task: Task, result: TaskResult) -> None: ...
 
-    def resumption(self, now_s: float) -> None: ...
+    def resumed(self, now_s: float) -> None: ...
 
 
 class NoJournal:
-    """For inputs that come from the journal itself."""
+    """Used while a journal is replayed."""
 
     def turn(self, now_s: float, room: int, page_budget: int, asked: list[int] | None) -> None:
-        """Known already."""
+        """Does nothing."""
 
-    def answer(self, now_s: float, order: Order, answer: Answer) -> None:
-        """Known already."""
+    def result(self, now_s: float, task: Task, result: TaskResult) -> None:
+        """Does nothing."""
 
-    def resumption(self, now_s: float) -> None:
-        """Known already."""
+    def resumed(self, now_s: float) -> None:
+        """Does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The engine was asked for orders; `asked` are the pages that the strategy then asked for, None if it
-    was not asked."""
+    """The engine gave tasks; `asked` are the pages that the strategy asked for, None if it was not called."""
 
     now_s: float
     room: int
@@ -53,26 +61,25 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Resumption:
-    """The crawl was taken up after a stop."""
+class Resumed:
+    """The crawl was resumed after a stop."""
 
     now_s: float
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """An order was answered. Of a page that was got, and of robots.txt, the rest stands in rows. The mark tells orders
-    apart."""
+class TaskCompleted:
+    """A task was completed. `result` is None if it is in records; `mark` is a checksum that identifies the task."""
 
     now_s: float
-    order: int
+    task: int
     mark: int
-    answer: Answer | None
+    result: TaskResult | None
     elapsed_s: float
 
 
 class WrittenJournal:
-    """Lines gathered until the next commit."""
+    """Collects lines until the next commit."""
 
     def __init__(self) -> None:
         self._lines: list[bytes] = []
@@ -80,23 +87,23 @@ class WrittenJournal:
     def turn(self, now_s: float, room: int, page_budget: int, asked: list[int] | None) -> None:
         self._lines.append(orjson.dumps([TURN, now_s, room, page_budget, asked]))
 
-    def answer(self, now_s: float, order: Order, answer: Answer) -> None:
-        facts = _facts(answer)
+    def result(self, now_s: float, task: Task, result: TaskResult) -> None:
+        facts = _facts(result)
         self._lines.append(
-            orjson.dumps([_LETTER[type(answer)], now_s, order.number, mark_of(order), answer.elapsed_s, *facts])
+            orjson.dumps([_LETTER[type(result)], now_s, task.number, checksum_of(task), result.elapsed_s, *facts])
         )
 
-    def resumption(self, now_s: float) -> None:
-        self._lines.append(orjson.dumps([RESUMPTION, now_s]))
+    def resumed(self, now_s: float) -> None:
+        self._lines.append(orjson.dumps([RESUMED, now_s]))
 
     def take(self) -> bytes:
-        """What was written since the last time."""
+        """The lines since the last call."""
         written = b"\n".join(self._lines)
         self._lines = []
         return written
 
 
-Event = Turn | Told | Resumption
+Event = Turn | TaskCompleted | Resumed
 
 
 def read_journal(written: bytes) -> Iterator[Event]:
@@ -104,46 +111,53 @@ def read_journal(written: bytes) -> Iterator[Event]:
         letter, now_s, *rest = orjson.loads(line)
         if letter == TURN:
             yield Turn(now_s, *rest)
-        elif letter == RESUMPTION:
-            yield Resumption(now_s)
+        elif letter == RESUMED:
+            yield Resumed(now_s)
         else:
             number, mark, elapsed_s, *facts = rest
-            yield Told(now_s, number, mark, _answer(letter, elapsed_s, facts), elapsed_s)
+            yield TaskCompleted(now_s, number, mark, _answer(letter, elapsed_s, facts), elapsed_s)
 
 
-def mark_of(order: Order) -> int:
-    """What an order is known by again."""
-    return crc32(order.url.encode("utf-8", "surrogatepass"), len(order.kind))
+def checksum_of(task: Task) -> int:
+    """Identifies a task when it is replayed."""
+    return crc32(task.url.encode("utf-8", "surrogatepass"), len(task.kind))
 
 
-_LETTER: dict[type, str] = {Found: "a", RobotsFound: "b", SitemapFound: "s", Moved: "m", Refused: "n", Got: "g"}
+_LETTER: dict[type, str] = {
+    AddressesResolved: "a",
+    RobotsFetched: "b",
+    SitemapFetched: "s",
+    Redirected: "m",
+    Failed: "n",
+    Fetched: "g",
+}
 
 
-def _facts(answer: Answer) -> tuple[Any, ...]:
-    match answer:
-        case Found():
-            return (answer.addresses,)
-        case SitemapFound():
-            return answer.urls, answer.sitemaps
-        case Moved():
-            return answer.url, answer.status
-        case Refused():
-            return answer.reason, answer.detail, answer.status, answer.retry_after_s, answer.fingerprint, answer.like
-        case RobotsFound() | Got():
+def _facts(result: TaskResult) -> tuple[Any, ...]:
+    match result:
+        case AddressesResolved():
+            return (result.addresses,)
+        case SitemapFetched():
+            return result.urls, result.sitemaps
+        case Redirected():
+            return result.url, result.status
+        case Failed():
+            return result.reason, result.detail, result.status, result.retry_after_s, result.fingerprint, result.like
+        case RobotsFetched() | Fetched():
             return ()
 
 
-def _answer(letter: str, elapsed_s: float, facts: list[Any]) -> Answer | None:
-    """None if the rest of it stands in a row."""
+def _answer(letter: str, elapsed_s: float, facts: list[Any]) -> TaskResult | None:
+    """None if the result is in records."""
     match letter:
         case "a":
-            return Found(tuple(facts[0]), elapsed_s)
+            return AddressesResolved(tuple(facts[0]), elapsed_s)
         case "s":
-            return SitemapFound(tuple(facts[0]), tuple(facts[1]), elapsed_s)
+            return SitemapFetched(tuple(facts[0]), tuple(facts[1]), elapsed_s)
         case "m":
-            return Moved(facts[0], facts[1], elapsed_s)
+            return Redirected(facts[0], facts[1], elapsed_s)
         case "n":
             reason, detail, status, retry_after_s, fingerprint, like = facts
-            return Refused(SkipReason(reason), detail, status, retry_after_s, fingerprint, like, elapsed_s)
+            return Failed(SkipReason(reason), detail, status, retry_after_s, fingerprint, like, elapsed_s)
         case _:
             return None

@@ -16,7 +16,7 @@ from scenthound.crawler.host_statistics import Harvest, HostStatisticsTable
 from scenthound.crawler.journal import WrittenJournal
 from scenthound.crawler.page_sources import RecordedPages
 from scenthound.crawler.reader import PageFacts, PageGuards, Read, Reader
-from scenthound.crawler.tasks import Found, Kind, Order, Refused, RobotsFound
+from scenthound.crawler.tasks import AddressesResolved, Failed, Kind, RobotsFetched, Task
 from scenthound.reasons import SkipReason
 from scenthound.store.crawl_records import ArchiveLocation, RobotsRecord, SkippedRecord, VisitRecord
 from scenthound.store.crawl_store import Commit, CrawlStore
@@ -39,26 +39,26 @@ MOST_WAITING = 64
 MOST_BYTES = 8_000_000
 
 
-class TakenAnswer(NamedTuple):
+class CompletedTask(NamedTuple):
     """An answer, what was read in it, and the visit that the engine made of it."""
 
     time_s: float
-    order: Order
+    task: Task
     read: Read
     response: Response | None
     visited: Visited | None
 
 
-class Keeper:
+class CrawlWriter:
     """Keeps answers in the order in which they were taken up."""
 
     def __init__(self, store: CrawlStore, n_rows: int) -> None:
         self._store = store
-        self._waiting: list[TakenAnswer] = []
+        self._waiting: list[CompletedTask] = []
         self._n_bytes = 0
         self.n_rows = n_rows  #: visits that have a row
 
-    def add(self, taken: TakenAnswer) -> None:
+    def add(self, taken: CompletedTask) -> None:
         self._waiting.append(taken)
         if taken.response is not None:
             self._n_bytes += len(taken.response.body) + len(taken.response.content)
@@ -72,16 +72,16 @@ class Keeper:
         for taken, place in zip(waiting, places, strict=True):
             self._make_row(taken, place)
 
-    def _archived(self, taken: TakenAnswer) -> ArchiveLocation | None:
+    def _archived(self, taken: CompletedTask) -> ArchiveLocation | None:
         return None if taken.response is None else self._store.archive_response(taken.response, taken.time_s)
 
-    def _make_row(self, taken: TakenAnswer, place: ArchiveLocation | None) -> None:
-        facts, answer = taken.read.facts, taken.read.answer
+    def _make_row(self, taken: CompletedTask, place: ArchiveLocation | None) -> None:
+        facts, result = taken.read.facts, taken.read.result
         if taken.visited is not None and facts is not None:
             self._store.add_visit(_visit_row(taken.visited, facts, taken.time_s, place))
             self.n_rows += 1
-        elif isinstance(answer, RobotsFound):
-            self._store.add_robots(RobotsRecord(taken.order.url, taken.time_s, answer.status, answer.body))
+        elif isinstance(result, RobotsFetched):
+            self._store.add_robots(RobotsRecord(taken.task.url, taken.time_s, result.status, result.body))
 
 
 def simhash_of(row: VisitRecord) -> int | None:
@@ -93,14 +93,14 @@ def _signed(simhash: int) -> int:
 
 
 def _visit_row(visited: Visited, facts: PageFacts, now_s: float, place: ArchiveLocation | None) -> VisitRecord:
-    job, got = visited.job, visited.got
+    job, fetched = visited.job, visited.fetched
     return VisitRecord(
         visit=visited.n_visit,
         page=job.page,
-        url=got.url,
+        url=fetched.url,
         status=facts.status,
         time_s=now_s,
-        relevance=got.relevance,
+        relevance=fetched.relevance,
         title=facts.title,
         content_bytes=facts.content_bytes,
         simhash=_signed(facts.simhash or NO_SIMHASH),
@@ -109,16 +109,16 @@ def _visit_row(visited: Visited, facts: PageFacts, now_s: float, place: ArchiveL
         score=job.score,
         regret=job.regret,
         rank=job.rank,
-        queue_size=job.n_waiting,
-        predicted=got.predicted,
-        anchors=got.anchors,
+        queue_size=job.queue_size,
+        predicted=fetched.predicted,
+        anchors=fetched.anchors,
         noindex=facts.noindex,
         truncated=facts.truncated,
     )
 
 
 #: What an order may be answered with, before it is read.
-RawAnswer = Response | NotFetched | Resolved
+RawResult = Response | NotFetched | Resolved
 
 
 class LiveCrawl:
@@ -148,7 +148,7 @@ class LiveCrawl:
         self._writing = Lock()
         engine.web.store_visit = self.store_visit
         counts = store.counts()
-        self._keeper = Keeper(store, counts.visits)
+        self._writer = CrawlWriter(store, counts.visits)
         self.n_acknowledged = counts.visits  #: visits that are on the disk
         self._n_urls_kept, self._n_stems_kept = counts.urls, counts.stems
 
@@ -156,42 +156,42 @@ class LiveCrawl:
         """From here on the engine's inputs are news."""
         self.engine.journal = self._journal
 
-    def turn(self, now_s: float, room: int, page_budget: int) -> list[Order]:
+    def turn(self, now_s: float, room: int, page_budget: int) -> list[Task]:
         """What to do now."""
-        orders = self.engine.turn(now_s, room, page_budget)
-        self._note_dropped(now_s)
-        return orders
+        tasks = self.engine.turn(now_s, room, page_budget)
+        self._note_skipped(now_s)
+        return tasks
 
-    def answered(
-        self, clock: Callable[[], float], order: Order, raw: RawAnswer | None, on_taken: Callable[[], None]
+    def complete(
+        self, clock: Callable[[], float], task: Task, raw: RawResult | None, on_taken: Callable[[], None]
     ) -> None:
         """Read an answer, and let the engine take it up, now or when its page is parsed. None answers orders for
         recorded pages."""
         if isinstance(raw, Resolved):
-            self._take(clock(), order, Read(Found(raw.addresses)), None)
-        elif order.kind is Kind.RECORDED and self._recorded is not None:
-            self._take(clock(), order, self._recorded.read(order), None)
+            self._take(clock(), task, Read(AddressesResolved(raw.addresses)), None)
+        elif task.kind is Kind.RECORDED and self._recorded is not None:
+            self._take(clock(), task, self._recorded.read(task), None)
         elif raw is not None:
             response = raw if isinstance(raw, Response) else None
 
             def read(made: Read) -> None:
-                self._take(clock(), order, made, response)
+                self._take(clock(), task, made, response)
                 on_taken()
 
-            self._reader.read(order, raw, clock(), read)
+            self._reader.read(task, raw, clock(), read)
             return
         on_taken()
 
-    def _take(self, now_s: float, order: Order, read: Read, response: Response | None) -> None:
-        visited = self.engine.answered(now_s, order.number, read.answer)
-        self.host_statistics.note_response(order.url)
-        self._keeper.add(TakenAnswer(now_s, order, read, response, visited))
+    def _take(self, now_s: float, task: Task, read: Read, response: Response | None) -> None:
+        visited = self.engine.complete(now_s, task.number, read.result)
+        self.host_statistics.note_response(task.url)
+        self._writer.add(CompletedTask(now_s, task, read, response, visited))
         if visited is not None and read.facts is not None:
-            self.host_statistics.note_page(visited.got.url)
-            self._note_page(visited.job.page, visited.got.relevance, visited.job.regret, read.facts.simhash or None)
-        elif isinstance(read.answer, Refused):
-            self.note_refusal(order, read.answer)
-        self._note_dropped(now_s)
+            self.host_statistics.note_page(visited.fetched.url)
+            self._note_page(visited.job.page, visited.fetched.relevance, visited.job.regret, read.facts.simhash or None)
+        elif isinstance(read.result, Failed):
+            self.note_failure(task, read.result)
+        self._note_skipped(now_s)
 
     def note_visit(self, row: VisitRecord) -> None:
         """What a visit changes beside the engine, when a crawl is taken up."""
@@ -202,12 +202,12 @@ class LiveCrawl:
         self.harvest.add(relevance, regret)
         self._guards.note_page(page, simhash)
 
-    def note_refusal(self, order: Order, refused: Refused) -> None:
-        if refused.fingerprint is not None:
-            self._guards.note_error_page(order, refused.fingerprint)
+    def note_failure(self, task: Task, failure: Failed) -> None:
+        if failure.fingerprint is not None:
+            self._guards.note_error_page(task, failure.fingerprint)
 
-    def _note_dropped(self, now_s: float) -> None:
-        for dropped in self.engine.take_dropped():
+    def _note_skipped(self, now_s: float) -> None:
+        for dropped in self.engine.take_skipped():
             self.reasons[dropped.reason] = self.reasons.get(dropped.reason, 0) + 1
             self._store.add_skipped(
                 SkippedRecord(dropped.page, dropped.url, dropped.reason, dropped.detail, now_s, dropped.status)
@@ -215,13 +215,13 @@ class LiveCrawl:
 
     def begin_commit(self) -> None:
         """Let all that came up to now be acknowledged next, the journal with it."""
-        self._keeper.keep()
+        self._writer.keep()
         table, stems = self.engine.web.table, self._scanner.stems
         self._store.add_urls([table.url(number) for number in range(self._n_urls_kept, len(table))])
         self._store.add_stems(stems[self._n_stems_kept :])
         self._n_urls_kept, self._n_stems_kept = len(table), len(stems)
         self._store.add_event_bytes(self._journal.take())
-        self._commits.append((self._keeper.n_rows, self._store.take()))
+        self._commits.append((self._writer.n_rows, self._store.take()))
 
     def write_commits(self) -> None:
         """Put the commits that were begun on the disk, in their order; in whatever thread."""

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from scenthound.crawler.tasks import Got, PageText
+from scenthound.crawler.tasks import Fetched, PageText
 from scenthound.errors import LeakageError
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable
@@ -89,7 +89,7 @@ class LiveWeb:
         hosts = self.table.hosts(numbers)
         return [Seed(page, host) for page, host in zip(numbers.tolist(), hosts.tolist(), strict=True)]
 
-    def is_had(self, url: str, page: int | None = None) -> bool:
+    def is_visited(self, url: str, page: int | None = None) -> bool:
         """Whether the page at this address was visited, under whatever address it was asked for. `page` is the number
         of the address, if it is known."""
         if url in self._final_urls:
@@ -97,7 +97,7 @@ class LiveWeb:
         number = self.table.find(url) if page is None else page
         return number is not None and number in self.visits
 
-    def is_had_elsewhere(self, page: int) -> bool:
+    def is_visited_elsewhere(self, page: int) -> bool:
         """Whether a page that was not asked for before was visited under another address."""
         return bool(self._final_urls) and self.table.url(page) in self._final_urls
 
@@ -219,23 +219,23 @@ class SitemapLinks:
         return links
 
 
-def with_further_links(got: Got, links: list[str]) -> Got:
+def with_sitemap_links(fetched: Fetched, links: list[str]) -> Fetched:
     """A page with links behind its own."""
-    if not links or isinstance(got.links, np.ndarray):
-        return got
-    all_links = got.links + links if isinstance(got.links, list) else got.links.followed_by(links)
-    return Got(
-        got.url,
-        got.relevance,
+    if not links or isinstance(fetched.links, np.ndarray):
+        return fetched
+    all_links = fetched.links + links if isinstance(fetched.links, list) else fetched.links.followed_by(links)
+    return Fetched(
+        fetched.url,
+        fetched.relevance,
         all_links,
-        _filled(got.predicted, len(links), got.relevance),
-        _filled(got.anchors, len(links), 0.0),
-        got.text and with_places_behind(got.text, len(all_links)),
-        got.elapsed_s,
+        _filled(fetched.predicted, len(links), fetched.relevance),
+        _filled(fetched.anchors, len(links), 0.0),
+        fetched.text and with_positions_at_end(fetched.text, len(all_links)),
+        fetched.elapsed_s,
     )
 
 
-def with_places_behind(text: PageText, n_links: int) -> PageText:
+def with_positions_at_end(text: PageText, n_links: int) -> PageText:
     """The text of a page whose further links stand behind its last word."""
     if len(text.link_start) >= n_links:
         return text

@@ -7,9 +7,9 @@ nothing is fetched: what the recording lacks cannot be had.
 import math
 from collections.abc import Mapping
 
-from scenthound.crawler.live_web import StoredLinks, with_places_behind
+from scenthound.crawler.live_web import StoredLinks, with_positions_at_end
 from scenthound.crawler.reader import PageFacts, Read, Reader, visible_links
-from scenthound.crawler.tasks import Order, PageText, Refused
+from scenthound.crawler.tasks import Failed, PageText, Task
 from scenthound.errors import Failure, printable
 from scenthound.reasons import SkipReason
 from scenthound.store.crawl_records import ArchiveLocation, VisitRecord
@@ -31,17 +31,17 @@ class RecordedPages:
         self._reader = reader
         self._offline = offline
 
-    def at_hand(self, url: str) -> bool:
+    def is_recorded(self, url: str) -> bool:
         """Whether no request is to be made for the page."""
         return self._offline or self._web.page_of(url) is not None
 
-    def read(self, order: Order) -> Read:
-        page = self._web.page_of(order.url)
+    def read(self, task: Task) -> Read:
+        page = self._web.page_of(task.url)
         if page is None:
-            return Read(Refused(SkipReason.NOT_RECORDED))
+            return Read(Failed(SkipReason.NOT_RECORDED))
         parsed = parsed_again(self._web, page)
         facts = PageFacts(200, parsed.title, 0, None, parsed.noindex, truncated=False)
-        return Read(self._reader.got(parsed, self._web.url(page)), facts)
+        return Read(self._reader.fetched(parsed, self._web.url(page)), facts)
 
 
 def parsed_again(web: RecordedWeb, page: int) -> ParsedPage:
@@ -84,7 +84,7 @@ class StoredPages:
         self._parser = parser
         self._visits = visits
         self._agent = agent
-        self._obey_nofollow = respect_nofollow
+        self._respect_nofollow = respect_nofollow
         self._body_bytes = body_bytes
         self._recorded = recorded
 
@@ -95,8 +95,8 @@ class StoredPages:
     def text(self, page: int) -> PageText:
         row = self._row(page)
         parsed, nofollow = self._recorded_page(row) if row.location is None else self._archived_page(row, row.location)
-        text, _ = visible_links(parsed, nofollow=nofollow, obey=self._obey_nofollow)
-        return with_places_behind(text, len(row.links))
+        text, _ = visible_links(parsed, nofollow=nofollow, respect_nofollow=self._respect_nofollow)
+        return with_positions_at_end(text, len(row.links))
 
     def _row(self, page: int) -> VisitRecord:
         return next(self._store.visits(self._visits[page]))

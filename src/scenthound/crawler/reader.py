@@ -16,7 +16,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scenthound.crawler.tasks import Answer, Got, Kind, Moved, Order, PageText, Refused, RobotsFound, SitemapFound
+from scenthound.crawler.tasks import (
+    Failed,
+    Fetched,
+    Kind,
+    PageText,
+    Redirected,
+    RobotsFetched,
+    SitemapFetched,
+    Task,
+    TaskResult,
+)
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.model import FloatArray, IntArray
 from scenthound.reasons import SkipReason
@@ -60,16 +70,16 @@ class PageGuards:
         self._near_duplicates = NearDuplicates() if near_duplicates else None
         self._soft_404s = Soft404s() if soft_404s else None
 
-    def refusal(self, order: Order, facts: PageFacts, page: ParsedPage) -> Refused | None:
+    def refusal(self, task: Task, facts: PageFacts, page: ParsedPage) -> Failed | None:
         """Why the page is not taken; None if it is."""
         if self._soft_404s is not None and (
-            is_soft_404(page.title, len(page.words), order.asked)
-            or self._soft_404s.is_error_page(host_of(order.url), page.words, order.asked)
+            is_soft_404(page.title, len(page.words), task.asked)
+            or self._soft_404s.is_error_page(host_of(task.url), page.words, task.asked)
         ):
-            return Refused(SkipReason.SOFT_404, status=facts.status)
+            return Failed(SkipReason.SOFT_404, status=facts.status)
         if self._near_duplicates is not None and facts.simhash is not None:
             like = self._near_duplicates.find(facts.simhash)
-            return None if like is None else Refused(SkipReason.NEAR_DUPLICATE, status=facts.status, like=like)
+            return None if like is None else Failed(SkipReason.NEAR_DUPLICATE, status=facts.status, like=like)
         return None
 
     def note_page(self, page: int, simhash: int | None) -> None:
@@ -77,14 +87,14 @@ class PageGuards:
         if self._near_duplicates is not None and simhash is not None:
             self._near_duplicates.add(simhash, page)
 
-    def needs_error_page(self, order: Order) -> bool:
+    def needs_error_page(self, task: Task) -> bool:
         """Whether a page that came with a 404 is worth parsing."""
-        return self._soft_404s is not None and self._soft_404s.needs_example(host_of(order.url))
+        return self._soft_404s is not None and self._soft_404s.needs_example(host_of(task.url))
 
-    def note_error_page(self, order: Order, fingerprint: int) -> None:
+    def note_error_page(self, task: Task, fingerprint: int) -> None:
         """A page came with a 404; `fingerprint` is its `error_fingerprint`."""
         if self._soft_404s is not None:
-            self._soft_404s.learn(host_of(order.url), fingerprint)
+            self._soft_404s.learn(host_of(task.url), fingerprint)
 
 
 # The relevance of a page that was just read, and of its links, as far as the strategy wants to know it.
@@ -166,7 +176,7 @@ GONE = frozenset({404, 410})
 class Read:
     """What an order came to, with the facts of its page, if it brought one."""
 
-    answer: Answer
+    result: TaskResult
     facts: PageFacts | None = None
 
 
@@ -189,40 +199,40 @@ class Reader:
         self.scorer = scorer
         self._guards = guards
         self._agent = agent
-        self._obey_nofollow = respect_nofollow
+        self._respect_nofollow = respect_nofollow
 
-    def read(self, order: Order, answer: Response | NotFetched, now_s: float, on_read: OnRead) -> None:
+    def read(self, task: Task, result: Response | NotFetched, now_s: float, on_read: OnRead) -> None:
         """Tells `on_read`, now or, if a page takes long to parse, later."""
-        if isinstance(answer, NotFetched):
-            on_read(Read(Refused(answer.reason, answer.detail, elapsed_s=answer.elapsed_s)))
-        elif answer.status in REDIRECTS:
-            on_read(Read(_moved(answer)))
-        elif answer.status in LATER or 500 <= answer.status < 600:
-            on_read(Read(_failed(answer, now_s)))
-        elif order.kind is Kind.ROBOTS:
-            on_read(Read(RobotsFound(answer.status, answer.content, answer.elapsed_s)))
-        elif order.kind is Kind.SITEMAP:
-            on_read(Read(_sitemap(answer)))
-        elif answer.status in PAGES or (answer.status in GONE and self._guards.needs_error_page(order)):
-            self._parse(order, answer, on_read)
+        if isinstance(result, NotFetched):
+            on_read(Read(Failed(result.reason, result.detail, elapsed_s=result.elapsed_s)))
+        elif result.status in REDIRECTS:
+            on_read(Read(_moved(result)))
+        elif result.status in LATER or 500 <= result.status < 600:
+            on_read(Read(_failed(result, now_s)))
+        elif task.kind is Kind.ROBOTS:
+            on_read(Read(RobotsFetched(result.status, result.content, result.elapsed_s)))
+        elif task.kind is Kind.SITEMAP:
+            on_read(Read(_sitemap(result)))
+        elif result.status in PAGES or (result.status in GONE and self._guards.needs_error_page(task)):
+            self._parse(task, result, on_read)
         else:
-            reason = SkipReason.CLIENT_ERROR if 400 <= answer.status < 500 else SkipReason.UNEXPECTED_STATUS
-            on_read(Read(Refused(reason, status=answer.status, elapsed_s=answer.elapsed_s)))
+            reason = SkipReason.CLIENT_ERROR if 400 <= result.status < 500 else SkipReason.UNEXPECTED_STATUS
+            on_read(Read(Failed(reason, status=result.status, elapsed_s=result.elapsed_s)))
 
-    def _parse(self, order: Order, response: Response, on_read: OnRead) -> None:
+    def _parse(self, task: Task, response: Response, on_read: OnRead) -> None:
         charset = charset_of(response.header("content-type"))
 
         def parsed(page: ParsedPage | SkipReason) -> None:
             if isinstance(page, SkipReason):
-                on_read(Read(Refused(page, status=response.status, elapsed_s=response.elapsed_s)))
+                on_read(Read(Failed(page, status=response.status, elapsed_s=response.elapsed_s)))
             elif response.status in PAGES:
-                on_read(self._judged(order, response, page))
+                on_read(self._judged(task, response, page))
             else:
                 on_read(Read(_gone(response, page)))
 
         self._parser.start(response.content, response.url, charset, parsed)
 
-    def _judged(self, order: Order, response: Response, page: ParsedPage) -> Read:
+    def _judged(self, task: Task, response: Response, page: ParsedPage) -> Read:
         noindex, nofollow = header_directives(response.headers("x-robots-tag"), self._agent)
         facts = PageFacts(
             response.status,
@@ -232,24 +242,24 @@ class Reader:
             page.noindex or noindex,
             response.truncated,
         )
-        refused = self._guards.refusal(order, facts, page)
-        if refused is not None:
-            return Read(replace(refused, elapsed_s=response.elapsed_s))
-        return Read(self.got(page, response.url, nofollow=nofollow, elapsed_s=response.elapsed_s), facts)
+        failure = self._guards.refusal(task, facts, page)
+        if failure is not None:
+            return Read(replace(failure, elapsed_s=response.elapsed_s))
+        return Read(self.fetched(page, response.url, nofollow=nofollow, elapsed_s=response.elapsed_s), facts)
 
-    def got(self, page: ParsedPage, url: str, *, nofollow: bool = False, elapsed_s: float = 0.0) -> Got:
+    def fetched(self, page: ParsedPage, url: str, *, nofollow: bool = False, elapsed_s: float = 0.0) -> Fetched:
         """A page as the engine is told of it."""
-        text, links = visible_links(page, nofollow=nofollow, obey=self._obey_nofollow)
+        text, links = visible_links(page, nofollow=nofollow, respect_nofollow=self._respect_nofollow)
         scores = self.scorer.score(text.words, text.link_start, text.link_end)
-        return Got(url, scores.relevance, links, scores.predicted, scores.anchors, text, elapsed_s)
+        return Fetched(url, scores.relevance, links, scores.predicted, scores.anchors, text, elapsed_s)
 
 
 def visible_links(
-    page: ParsedPage, *, nofollow: bool = False, obey: bool = True
+    page: ParsedPage, *, nofollow: bool = False, respect_nofollow: bool = True
 ) -> tuple[PageText, list[str] | FoundUrls]:
     """The words of a page, and the links that a crawl may follow with their places."""
     links = page.links
-    if not obey or not (nofollow or page.nofollow or np.count_nonzero(page.link_nofollow)):
+    if not respect_nofollow or not (nofollow or page.nofollow or np.count_nonzero(page.link_nofollow)):
         return PageText(page.words, page.link_start, page.link_end), links
     kept = np.zeros(len(links), np.bool_) if nofollow or page.nofollow else ~page.link_nofollow
     if isinstance(links, FoundUrls):
@@ -259,25 +269,25 @@ def visible_links(
     return PageText(page.words, page.link_start[kept], page.link_end[kept]), links
 
 
-def _moved(response: Response) -> Answer:
+def _moved(response: Response) -> TaskResult:
     location = response.header("location") or ""
     url = resolve(response.url, location) if location else None
     if url is None:
-        return Refused(SkipReason.REDIRECT_FORBIDDEN, location[:200], response.status, elapsed_s=response.elapsed_s)
-    return Moved(url, response.status, response.elapsed_s)
+        return Failed(SkipReason.REDIRECT_FORBIDDEN, location[:200], response.status, elapsed_s=response.elapsed_s)
+    return Redirected(url, response.status, response.elapsed_s)
 
 
-def _gone(response: Response, page: ParsedPage) -> Refused:
+def _gone(response: Response, page: ParsedPage) -> Failed:
     fingerprint = error_fingerprint(page.words)
-    return Refused(
+    return Failed(
         SkipReason.CLIENT_ERROR, status=response.status, fingerprint=fingerprint, elapsed_s=response.elapsed_s
     )
 
 
-def _failed(response: Response, now_s: float) -> Refused:
+def _failed(response: Response, now_s: float) -> Failed:
     later = response.status in LATER
     asked = response.header("retry-after") if later else None
-    return Refused(
+    return Failed(
         SkipReason.RATE_LIMITED if later else SkipReason.SERVER_ERROR,
         status=response.status,
         retry_after_s=None if asked is None else retry_after_seconds(asked, now_s),
@@ -285,8 +295,8 @@ def _failed(response: Response, now_s: float) -> Refused:
     )
 
 
-def _sitemap(response: Response) -> Answer:
+def _sitemap(response: Response) -> TaskResult:
     if response.status not in PAGES:
-        return Refused(SkipReason.CLIENT_ERROR, status=response.status, elapsed_s=response.elapsed_s)
+        return Failed(SkipReason.CLIENT_ERROR, status=response.status, elapsed_s=response.elapsed_s)
     sitemap = read_sitemap(response.content, response.url)
-    return SitemapFound(sitemap.urls, sitemap.sitemaps, response.elapsed_s)
+    return SitemapFetched(sitemap.urls, sitemap.sitemaps, response.elapsed_s)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from scenthound.crawler.engine import Engine
-from scenthound.crawler.journal import Event, Resumption, Turn, mark_of, read_journal
-from scenthound.crawler.live_crawl import LiveCrawl, RawAnswer
-from scenthound.crawler.tasks import Answer, Got, Kind, Order, Refused, RobotsFound
+from scenthound.crawler.journal import Event, Resumed, Turn, checksum_of, read_journal
+from scenthound.crawler.live_crawl import LiveCrawl, RawResult
+from scenthound.crawler.tasks import Failed, Fetched, Kind, RobotsFetched, Task, TaskResult
 from scenthound.errors import Failure, printable
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason
@@ -34,7 +34,7 @@ class TakenUp:
 
 #: Told of each visit and each refusal, for what keeps its own account beside the engine.
 OnVisit = Callable[[VisitRecord], None]
-OnRefusal = Callable[[Order, Refused], None]
+OnRefusal = Callable[[Task, Failed], None]
 
 
 class Replay:
@@ -57,11 +57,11 @@ class Replay:
                 taken_up = TakenUp(event.now_s, isinstance(event, Turn), taken_up.n_events + 1)
                 self._tell(event)
             progress(self._engine.n_visits / n_visits, f"{self._engine.n_visits:,} pages taken up")
-        self._engine.take_dropped()
+        self._engine.take_skipped()
         return taken_up
 
     def _tell(self, event: Event) -> None:
-        if isinstance(event, Resumption):
+        if isinstance(event, Resumed):
             self._engine.resume(event.now_s)
             return
         if isinstance(event, Turn):
@@ -69,13 +69,13 @@ class Replay:
             if asked != event.asked:
                 raise self._gone_astray()
             return
-        order = self._engine.order(event.order)
-        if order is None or mark_of(order) != event.mark:
+        task = self._engine.task(event.task)
+        if task is None or checksum_of(task) != event.mark:
             raise self._gone_astray()
-        answer = event.answer or self._answer_in_rows(order, event.elapsed_s)
-        self._engine.answered(event.now_s, event.order, answer)
-        if isinstance(answer, Refused):
-            self._on_refusal(order, answer)
+        result = event.result or self._answer_in_rows(task, event.elapsed_s)
+        self._engine.complete(event.now_s, event.task, result)
+        if isinstance(result, Failed):
+            self._on_refusal(task, result)
 
     def _gone_astray(self) -> Failure:
         return Failure(
@@ -83,13 +83,13 @@ class Replay:
             "other pages. Resume it with the Scenthound that made it; what it stored can be exported."
         )
 
-    def _answer_in_rows(self, order: Order, elapsed_s: float) -> Answer:
-        if order.kind is Kind.ROBOTS:
+    def _answer_in_rows(self, task: Task, elapsed_s: float) -> TaskResult:
+        if task.kind is Kind.ROBOTS:
             robots = next(self._robots)
-            return RobotsFound(robots.status or 0, robots.body, elapsed_s)
+            return RobotsFetched(robots.status or 0, robots.body, elapsed_s)
         row = next(self._visits)
         self._on_visit(row)
-        return Got(row.url, row.relevance, row.links, row.predicted, row.anchors, None, elapsed_s)
+        return Fetched(row.url, row.relevance, row.links, row.predicted, row.anchors, None, elapsed_s)
 
 
 # A live crawl on a clock that is made up: what takes long takes no time.
@@ -99,7 +99,7 @@ class Replay:
 # what was under way then is answered when it would have been.
 
 #: How long an order takes, and what it is answered with.
-AnswerOf = Callable[[Order], tuple[float, RawAnswer | None]]
+AnswerOf = Callable[[Task], tuple[float, RawResult | None]]
 
 
 class VirtualRun:
@@ -112,18 +112,18 @@ class VirtualRun:
         stands = stands or TakenUp()
         #: A turn that was had already is not had again: a strategy may throw dice even if it has nothing to ask for.
         self._turn_is_due = not stands.after_turn or crawl.engine.wants_turn
-        self._due: list[tuple[float, int, Order, RawAnswer | None]] = []
+        self._due: list[tuple[float, int, Task, RawResult | None]] = []
         self.now_s = stands.now_s
 
     def run(self, after_event: Callable[[], None] = lambda: None) -> EndReason:
         engine = self._crawl.engine
-        for order in engine.outstanding():
-            self._await(order)
+        for task in engine.outstanding():
+            self._await(task)
         while engine.n_visits < self._page_budget:
             if self._turn_is_due:
                 room = engine.rules.connections - engine.n_in_flight
-                for order in self._crawl.turn(self.now_s, room, self._page_budget):
-                    self._await(order)
+                for task in self._crawl.turn(self.now_s, room, self._page_budget):
+                    self._await(task)
             self._turn_is_due = True
             if engine.wants_turn:
                 continue
@@ -132,17 +132,17 @@ class VirtualRun:
             after_event()
         return EndReason.BUDGET
 
-    def _await(self, order: Order) -> None:
-        takes_s, answer = self._answer_of(order)
-        heappush(self._due, (order.issued_s + takes_s, order.number, order, answer))
+    def _await(self, task: Task) -> None:
+        takes_s, result = self._answer_of(task)
+        heappush(self._due, (task.issued_s + takes_s, task.number, task, result))
 
     def _go_on(self) -> bool:
         """Let time go by until the next answer is there or a host has rested; False if nothing will happen any more."""
         ready_s = self._crawl.engine.politeness.next_ready_s(self.now_s)
         if self._due and (ready_s is None or self._due[0][0] <= ready_s):
-            due_s, _, order, answer = heappop(self._due)
+            due_s, _, task, result = heappop(self._due)
             self.now_s = max(self.now_s, due_s)
-            self._crawl.answered(lambda: self.now_s, order, answer, lambda: None)
+            self._crawl.complete(lambda: self.now_s, task, result, lambda: None)
             return True
         if ready_s is None:
             return False

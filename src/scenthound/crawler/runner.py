@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from scenthound.crawler.live_crawl import LiveCrawl, RawAnswer
+from scenthound.crawler.live_crawl import LiveCrawl, RawResult
 from scenthound.crawler.runner_timing import TurnTimer, rare_collections
 from scenthound.crawler.scheduler import FOR_PAGES
 from scenthound.crawler.status import SampleRecorder, crawl_status
-from scenthound.crawler.tasks import Kind, Order
+from scenthound.crawler.tasks import Kind, Task
 from scenthound.reasons import EndReason
 from scenthound.store.crawl_records import CrawlStatus
 from scenthound.web.dns import Resolver
@@ -32,26 +32,26 @@ from scenthound.web.urls import host_of
 # Orders carried out: a name is looked up, a page, robots.txt or sitemap fetched, a recorded page answered at once.
 
 SITEMAP_BYTES = 10_000_000
-OnDone = Callable[[RawAnswer | None], None]
+OnDone = Callable[[RawResult | None], None]
 
 
 def carry_out(
-    order: Order, fetcher: Fetcher, resolver: Resolver, loop: asyncio.AbstractEventLoop, on_done: OnDone
+    task: Task, fetcher: Fetcher, resolver: Resolver, loop: asyncio.AbstractEventLoop, on_done: OnDone
 ) -> None:
     """Tells `on_done` on the loop; None answers orders for recorded pages."""
-    match order.kind:
+    match task.kind:
         case Kind.ADDRESS:
             # The engine asks for what it does not know, or for what no longer holds.
-            resolver.forget(host_of(order.url))
-            resolver.start(host_of(order.url), on_done)
+            resolver.forget(host_of(task.url))
+            resolver.start(host_of(task.url), on_done)
         case Kind.RECORDED:
             loop.call_soon(on_done, None)
         case Kind.ROBOTS:
-            fetcher.start(Request(order.url, order.addresses, False, READ_BYTES), on_done)
+            fetcher.start(Request(task.url, task.addresses, False, READ_BYTES), on_done)
         case Kind.SITEMAP:
-            fetcher.start(Request(order.url, order.addresses, False, SITEMAP_BYTES), on_done)
+            fetcher.start(Request(task.url, task.addresses, False, SITEMAP_BYTES), on_done)
         case Kind.PAGE:
-            fetcher.start(Request(order.url, order.addresses), on_done)
+            fetcher.start(Request(task.url, task.addresses), on_done)
 
 
 # Commits of a live crawl, written by one thread while the crawl goes on.
@@ -152,8 +152,8 @@ class LiveRun:
         self._every(self._limits.watch_s, self._tell_watch)
         if self._limits.time_s is not None:
             loop.call_later(self._limits.time_s, self.end, EndReason.TIME)
-        for order, wait_s in self._engine.outstanding_after_stop():
-            loop.call_later(wait_s, self._carry_out_again, order)
+        for task, wait_s in self._engine.outstanding_after_stop():
+            loop.call_later(wait_s, self._carry_out_again, task)
         self._turn_in(0.0)
         try:
             with rare_collections():
@@ -222,16 +222,16 @@ class LiveRun:
             return
         began_s, now_s = self._loop.time(), self._clock()
         room = self._engine.rules.connections - self._engine.n_in_flight
-        orders = self._crawl.turn(now_s, room, self._limits.page_budget)
-        for order in orders:
-            self._carry_out(order)
+        tasks = self._crawl.turn(now_s, room, self._limits.page_budget)
+        for task in tasks:
+            self._carry_out(task)
         if self._engine.n_visits >= self._limits.page_budget:
             self.end(EndReason.BUDGET)
         elif self._is_over(now_s):
             self.end(EndReason.FRONTIER)
         elif self._engine.wants_turn:
             self._turn_in(0.0)
-        elif len(orders) < room:
+        elif len(tasks) < room:
             self._turns.was_in_vain(began_s)
             ready_s = self._engine.politeness.next_ready_s(now_s)
             self._turn_in(LONGEST_PAUSE_S if ready_s is None else ready_s - now_s)
@@ -250,23 +250,23 @@ class LiveRun:
 
     # Orders and answers
 
-    def _carry_out_again(self, order: Order) -> None:
+    def _carry_out_again(self, task: Task) -> None:
         """An order that a stop left without an answer. Where the budget is smaller now it may have to wait on."""
         if self._ending is not None or self._over.done():
             return
         n_pages = self._engine.n_visits + self._n_in_flight
-        if not self._is_paused and (order.kind not in FOR_PAGES or n_pages < self._limits.page_budget):
-            self._carry_out(order)
+        if not self._is_paused and (task.kind not in FOR_PAGES or n_pages < self._limits.page_budget):
+            self._carry_out(task)
         else:
-            self._loop.call_later(LONGEST_PAUSE_S, self._carry_out_again, order)
+            self._loop.call_later(LONGEST_PAUSE_S, self._carry_out_again, task)
 
-    def _carry_out(self, order: Order) -> None:
+    def _carry_out(self, task: Task) -> None:
         self._n_in_flight += 1
-        carry_out(order, self._fetcher, self._resolver, self._loop, partial(self._answered, order))
+        carry_out(task, self._fetcher, self._resolver, self._loop, partial(self._answered, task))
 
-    def _answered(self, order: Order, raw: RawAnswer | None) -> None:
+    def _answered(self, task: Task, raw: RawResult | None) -> None:
         if not self._over.done():
-            self._crawl.answered(self._clock, order, raw, self._taken)
+            self._crawl.complete(self._clock, task, raw, self._taken)
 
     def _taken(self) -> None:
         """An answer was taken up: there may be room for more, or reason to end."""

@@ -14,18 +14,18 @@ from math import inf
 from scenthound.crawler.live_web import SitemapLinks
 from scenthound.crawler.tasks import (
     NO_PAGE,
-    Answer,
+    AddressesResolved,
     CrawlRules,
-    Found,
-    HeldJobs,
+    Failed,
     Hosts,
     Job,
     Kind,
-    Moved,
-    Order,
-    Refused,
-    RobotsFound,
-    SitemapFound,
+    Redirected,
+    RobotsFetched,
+    SitemapFetched,
+    Task,
+    TaskResult,
+    WaitingJobs,
 )
 from scenthound.frontier.politeness import PageLimits, Politeness, RequestOutcome
 from scenthound.reasons import SkipReason
@@ -79,7 +79,7 @@ class RobotsBook:
         verdict = self._verdicts.get(origin)
         return verdict if verdict is not None and verdict.good_until_s > now_s else None
 
-    def answered(self, origin: str, now_s: float, status: int, body: bytes) -> RobotsRules:
+    def set_rules(self, origin: str, now_s: float, status: int, body: bytes) -> RobotsRules:
         return self._note(origin, now_s, rules_from_response(status, body, self._agent), SkipReason.ROBOTS)
 
     def failed(self, origin: str, now_s: float, reason: SkipReason) -> None:
@@ -130,17 +130,17 @@ ROBOTS_REDIRECTS = 5
 LONG_REST_S = 10.0
 
 
-class Dispatch:
+class Scheduler:
     """Jobs on their way. `give_up` is told of page jobs that came to nothing."""
 
-    def __init__(self, rules: CrawlRules, hosts: Hosts, give_up: Callable[[Job, Refused], None]) -> None:
+    def __init__(self, rules: CrawlRules, hosts: Hosts, give_up: Callable[[Job, Failed], None]) -> None:
         self._rules = rules
         self._tell_given_up = give_up
         self.hosts = hosts
         self.politeness = Politeness(rules.politeness)
         self.sitemaps = SitemapLinks()
-        self.held = HeldJobs()
-        self.outstanding: dict[int, tuple[Order, Job]] = {}
+        self.held = WaitingJobs()
+        self.outstanding: dict[int, tuple[Task, Job]] = {}
         self._budgets = PageLimits(rules.politeness)
         self._robots = RobotsBook(rules.agent)
         self._traps = TrapCosts()
@@ -151,31 +151,31 @@ class Dispatch:
         self._resolving: set[int] = set()
         self._n_orders = 0
         self._now_s = 0.0
-        self._issued: list[Order] = []
+        self._issued: list[Task] = []
         #: Orders for pages that have no answer yet, and how many more the page budget allows in this turn.
         self.n_pages_ordered = 0
         self._pages_left = 0
         #: Pages whose hosts will rest for long, as of this turn.
-        self.n_resting_long = 0
+        self.n_waiting_long = 0
 
     @property
     def n_issued(self) -> int:
         """Orders of this turn so far."""
         return len(self._issued)
 
-    def begin_turn(self, now_s: float, pages_left: int) -> list[Order]:
+    def begin_turn(self, now_s: float, pages_left: int) -> list[Task]:
         """From here on it is so late, and so many pages may be ordered. The list grows with the orders."""
         self._now_s = now_s
         self._pages_left = pages_left
         self._issued = []
         return self._issued
 
-    def take_answered(self, now_s: float, number: int) -> tuple[Order, Job]:
+    def take_completed(self, now_s: float, number: int) -> tuple[Task, Job]:
         """An order that was answered, at this time. Until the next turn no order is made."""
         self._now_s = now_s
-        order, job = self.outstanding.pop(number)
-        self.n_pages_ordered -= order.kind in FOR_PAGES
-        return order, job
+        task, job = self.outstanding.pop(number)
+        self.n_pages_ordered -= task.kind in FOR_PAGES
+        return task, job
 
     def is_ready(self, strategy_host: int) -> bool:
         """Whether the strategy may ask for pages of a host, which it knows by a number of its own. A retired host is
@@ -187,7 +187,7 @@ class Dispatch:
 
     def issue_held(self, room: int) -> None:
         """Order what waited for its host, as far as there is room."""
-        self.n_resting_long = 0
+        self.n_waiting_long = 0
         for host in self.held.hosts():
             if self.politeness.is_disabled(host):
                 self._retire_jobs(host)
@@ -195,7 +195,7 @@ class Dispatch:
                 if not self._go(self.held.next(host)):
                     break
             if host in self.held and LONG_REST_S < self.politeness.waits_until_s(host) - self._now_s < inf:
-                self.n_resting_long += sum(map(self._n_pages_held_up, self.held.of(host)))
+                self.n_waiting_long += sum(map(self._n_pages_held_up, self.held.of(host)))
 
     def _n_pages_held_up(self, job: Job) -> int:
         """The pages that wait for what becomes of a job: its own, those that follow it, those that its robots.txt is
@@ -210,13 +210,13 @@ class Dispatch:
             if job.kind is Kind.RECORDED:
                 self._order_page(job)
             else:
-                self.give_up(job, Refused(SkipReason.HOST_DISABLED))
+                self.give_up(job, Failed(SkipReason.HOST_DISABLED))
 
     def send(self, job: Job) -> None:
         """Let a page job with a new address go its way, unless something speaks against it."""
         reason = self._reason_against(job)
         if reason is not None:
-            self.give_up(job, Refused(reason))
+            self.give_up(job, Failed(reason))
         elif job.kind is Kind.RECORDED:
             self._order_page(job)
         elif job.host in self.held or not self._may_ask(job.host):
@@ -226,19 +226,19 @@ class Dispatch:
 
     def issue(self, kind: Kind, job: Job) -> None:
         asked = job.passed[0] if job.passed else job.url
-        order = Order(self._n_orders, kind, job.url, self._now_s, self.hosts.addresses(job.host), job.page, asked)
+        task = Task(self._n_orders, kind, job.url, self._now_s, self.hosts.addresses(job.host), job.page, asked)
         self._n_orders += 1
-        self.outstanding[order.number] = order, job
-        self._issued.append(order)
+        self.outstanding[task.number] = task, job
+        self._issued.append(task)
         if kind in FOR_PAGES:
             self.n_pages_ordered += 1
             self._pages_left -= 1
 
     def settle(self, job: Job, *, taken: bool) -> None:
         """Give the job's place in the budgets up, to the page if it was taken."""
-        if job.has_place:
+        if job.has_slot:
             self._budgets.settle(job.host, self.hosts.domain(job.host), counted=taken)
-            job.has_place = False
+            job.has_slot = False
 
     def _may_ask(self, host: int) -> bool:
         return host not in self._resolving and self.politeness.ready(host, self._now_s)
@@ -265,7 +265,7 @@ class Dispatch:
                 self._ask_for_robots(job)
                 return True
             if not verdict.rules.allows(job.url):
-                self.give_up(job, Refused(verdict.because))
+                self.give_up(job, Failed(verdict.because))
                 return True
         if job.kind is Kind.PAGE:
             return self._order_page(job)
@@ -287,84 +287,84 @@ class Dispatch:
     def _has_place(self, job: Job) -> bool:
         """Whether the budgets have, or now give, the job a place."""
         domain = self.hosts.domain(job.host)
-        if not job.has_place and self._budgets.has_room(job.host, domain):
+        if not job.has_slot and self._budgets.has_room(job.host, domain):
             self._budgets.reserve(job.host, domain)
-            job.has_place = True
-        return job.has_place
+            job.has_slot = True
+        return job.has_slot
 
     def _wait_for_place(self, job: Job) -> bool:
         spent = self._budgets.reached(job.host, self.hosts.domain(job.host))
         if spent is not None:
-            self.give_up(job, Refused(spent))
+            self.give_up(job, Failed(spent))
             return True
         self.held.add(job, first=True)
         return False
 
     # Answers
 
-    def finished(self, job: Job, answer: Answer) -> None:
+    def finished(self, job: Job, result: TaskResult) -> None:
         """A request to the job's host came to its end."""
-        if not isinstance(answer, Refused):
-            self.politeness.finished(job.host, self._now_s, RequestOutcome(answer.elapsed_s))
+        if not isinstance(result, Failed):
+            self.politeness.finished(job.host, self._now_s, RequestOutcome(result.elapsed_s))
             return
-        failed = answer.reason in HOST_FAILURES
-        self.politeness.finished(job.host, self._now_s, RequestOutcome(answer.elapsed_s, failed, answer.retry_after_s))
-        if answer.reason in NOT_CONNECTED:
+        failed = result.reason in HOST_FAILURES
+        self.politeness.finished(job.host, self._now_s, RequestOutcome(result.elapsed_s, failed, result.retry_after_s))
+        if result.reason in NOT_CONNECTED:
             # The host may have moved: its name is looked up again before the next request.
             self.hosts.set_addresses(job.host, ())
 
-    def resolved(self, job: Job, answer: Answer) -> None:
+    def resolved(self, job: Job, result: TaskResult) -> None:
         self._resolving.discard(job.host)
-        if isinstance(answer, Found):
-            self.hosts.set_addresses(job.host, answer.addresses)
-            self.politeness.set_address(job.host, answer.addresses[0])
-        elif isinstance(answer, Refused):
+        if isinstance(result, AddressesResolved):
+            self.hosts.set_addresses(job.host, result.addresses)
+            self.politeness.set_address(job.host, result.addresses[0])
+        elif isinstance(result, Failed):
             self.politeness.failed(job.host, self._now_s)
-            if answer.reason in PASSING:
+            if result.reason in PASSING:
                 if job.host in self.held:
-                    self.fail(self.held.next(job.host), answer)
+                    self.fail(self.held.next(job.host), result)
                 return
             self.politeness.disable(job.host)
             for waiting in list(self.held.take_all(job.host)):
-                self.give_up(waiting, answer)
+                self.give_up(waiting, result)
 
-    def moved(self, job: Job, moved: Moved) -> bool:
+    def redirect(self, job: Job, redirect: Redirected) -> bool:
         """Send a job to where it was redirected; False if that leads nowhere."""
         job.passed.append(job.url)
         most = max(self._rules.redirects, ROBOTS_REDIRECTS) if job.kind is Kind.ROBOTS else self._rules.redirects
-        host = self.hosts.of_url(moved.url)
-        if len(job.passed) > most or moved.url in job.passed:
-            self.give_up(job, Refused(SkipReason.REDIRECT_LOOP, f"to {moved.url}", moved.status))
+        host = self.hosts.of_url(redirect.url)
+        if len(job.passed) > most or redirect.url in job.passed:
+            self.give_up(job, Failed(SkipReason.REDIRECT_LOOP, f"to {redirect.url}", redirect.status))
             return False
         if job.kind is Kind.SITEMAP and host != job.host:
-            self.give_up(job, Refused(SkipReason.REDIRECT_FORBIDDEN))
+            self.give_up(job, Failed(SkipReason.REDIRECT_FORBIDDEN))
             return False
         self.settle(job, taken=False)
-        job.url, job.host = moved.url, host
+        job.url, job.host = redirect.url, host
         if job.kind is not Kind.PAGE:
             self.held.add(job, first=True)
         return True
 
-    def fail(self, job: Job, refused: Refused) -> None:
+    def fail(self, job: Job, failure: Failed) -> None:
         """Try again later, if that may help."""
         job.n_tries += 1
-        if refused.reason in PASSING and job.n_tries < self._rules.tries:
+        if failure.reason in PASSING and job.n_tries < self._rules.tries:
             # It may rest for long, and others could have its place.
             self.settle(job, taken=False)
             self.held.add(job, first=True)
         else:
-            self.give_up(job, refused)
+            self.give_up(job, failure)
 
-    def give_up(self, job: Job, refused: Refused) -> None:
+    def give_up(self, job: Job, failure: Failed) -> None:
         self.settle(job, taken=False)
         if job.kind is Kind.ROBOTS:
-            self._robots.failed(job.origin, self._now_s, refused.reason)
+            self._robots.failed(job.origin, self._now_s, failure.reason)
             self._release(job.origin)
         elif job.kind is not Kind.SITEMAP:
-            self._tell_given_up(job, refused)
+            self._tell_given_up(job, failure)
 
-    def obey(self, job: Job, found: RobotsFound) -> None:
-        rules = self._robots.answered(job.origin, self._now_s, found.status, found.body)
+    def apply_robots(self, job: Job, found: RobotsFetched) -> None:
+        rules = self._robots.set_rules(job.origin, self._now_s, found.status, found.body)
         host = self.hosts.of_url(job.origin + "/")
         self._slow_down(host, job.origin, rules.crawl_delay_s)
         self._release(job.origin)
@@ -382,7 +382,7 @@ class Dispatch:
             wishes.pop(origin, None)
         self.politeness.set_crawl_delay(host, max(wishes.values(), default=None))
 
-    def note_sitemap(self, job: Job, found: SitemapFound) -> None:
+    def note_sitemap(self, job: Job, found: SitemapFetched) -> None:
         self.sitemaps.add(job.host, found.urls)
         self._ask_for_sitemaps(job.host, [resolve(job.url, reference) for reference in found.sitemaps])
 

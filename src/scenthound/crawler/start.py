@@ -248,7 +248,7 @@ def take_up(parts: CrawlParts, plan: CrawlSettings, store: CrawlStore, progress:
     crawl = parts.crawl
     crawl.engine.start(plan.seeds, Random(plan.random_seed))
     try:
-        stands = Replay(crawl.engine, store, crawl.note_visit, crawl.note_refusal).run(progress)
+        stands = Replay(crawl.engine, store, crawl.note_visit, crawl.note_failure).run(progress)
     except (TypeError, ValueError, LookupError) as reason:
         raise InvalidInput(
             f"{printable(store.folder)} cannot be taken up: its journal does not fit its rows, or not this strategy "

@@ -1,9 +1,8 @@
-"""What the engine wants done, and what it is told of it.
+"""Tasks, which the engine hands to the runner, and their results; jobs, hosts and the rules of a crawl.
 
 Rules
-- Each order is answered once, or never, if the crawl is stopped before; a crawl that is taken up gives the orders
-  without an answer once more.
-- An answer has what decides about the crawl and nothing else: bodies go to the archive, not to the engine.
+- Each task has one result, or none if the crawl is stopped before. A resumed crawl repeats the tasks without a result.
+- A result contains only what decides about the crawl: bodies go to the archive, not to the engine.
 """
 
 from collections import deque
@@ -23,9 +22,9 @@ NO_PAGE = -1
 
 
 class Kind(StrEnum):
-    """What an order is for."""
+    """What a task is for."""
 
-    ADDRESS = "address"  #: look up the host of the URL
+    ADDRESS = "address"  #: resolve the host of the URL
     ROBOTS = "robots"
     SITEMAP = "sitemap"
     PAGE = "page"
@@ -33,9 +32,9 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """One thing to do. `page` is the number that the strategy knows the page by, whatever `url` it has by now; `asked`
-    is the address before any redirect."""
+class Task:
+    """A unit of work. `page` is the number by which the strategy knows the page, and `asked` its URL before any
+    redirect."""
 
     number: int
     kind: Kind
@@ -47,16 +46,16 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The addresses of a host."""
+class AddressesResolved:
+    """The IP addresses of a host."""
 
     addresses: tuple[str, ...]
     elapsed_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class RobotsFound:
-    """What a host answered to the question for robots.txt, redirects aside."""
+class RobotsFetched:
+    """The response to a request for robots.txt, after redirects."""
 
     status: int
     body: bytes
@@ -64,8 +63,8 @@ class RobotsFound:
 
 
 @dataclass(frozen=True, slots=True)
-class SitemapFound:
-    """The pages that a sitemap lists, and further sitemaps."""
+class SitemapFetched:
+    """The pages and the further sitemaps that a sitemap lists."""
 
     urls: tuple[str, ...]
     sitemaps: tuple[str, ...]
@@ -73,8 +72,8 @@ class SitemapFound:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """A redirect; `url` is where it leads, in canonical form."""
+class Redirected:
+    """A redirect; `url` is its canonical target."""
 
     url: str
     status: int
@@ -82,9 +81,9 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """There is no page, and why. `fingerprint` is that of a page which came with a 404, `like` the page that
-    it is nearly the same as."""
+class Failed:
+    """There is no page. `fingerprint` is that of the body of a 404 response, `like` the visited page that it nearly
+    duplicates."""
 
     reason: SkipReason
     detail: str = ""
@@ -97,7 +96,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """The words of a page and where the anchors of its links stand among them, in the order of the links told."""
+    """The words of a page, and the positions of its links' anchors among them."""
 
     words: IntArray
     link_start: IntArray
@@ -105,9 +104,8 @@ class PageText:
 
 
 @dataclass(frozen=True, slots=True)
-class Got:
-    """A page. Its links are URLs, as far as they are new, or, when a crawl is taken up, the numbers that they were
-    given."""
+class Fetched:
+    """A page. Its links are URLs or, when a crawl is resumed, the numbers of URLs."""
 
     url: str
     relevance: float
@@ -118,15 +116,12 @@ class Got:
     elapsed_s: float = 0.0
 
 
-Answer = Found | RobotsFound | SitemapFound | Moved | Refused | Got
-
-
-# A job: what the engine wants to have, through all its redirects and retries; and the jobs that wait.
+TaskResult = AddressesResolved | RobotsFetched | SitemapFetched | Redirected | Failed | Fetched
 
 
 @dataclass(slots=True)
 class Job:
-    """`url` and `host` change with redirects; `page` stays what the strategy asked for."""
+    """A page, robots.txt or sitemap through all redirects and retries. Redirects change `url` and `host`, not `page`."""
 
     kind: Kind
     url: str
@@ -134,17 +129,17 @@ class Job:
     page: int = NO_PAGE
     origin: str = ""  #: whose robots.txt this is for
     n_tries: int = 0
-    passed: list[str] = field(default_factory=list)  #: the addresses that redirected
-    n_followers: int = 0  #: other jobs that wait for what becomes of this one
-    has_place: bool = False  #: whether a place in the budgets is reserved for it
+    passed: list[str] = field(default_factory=list)  #: the URLs that redirected
+    n_followers: int = 0  #: jobs that wait for the outcome of this one
+    has_slot: bool = False  #: whether it has a slot in the page budgets
     regret: float | None = None
     score: float | None = None
-    rank: int = 0  #: how many pages had been asked for before
-    n_waiting: int = 0  #: how many pages waited when it was asked for
+    rank: int = 0  #: pages requested before
+    queue_size: int = 0  #: pages queued when it was requested
 
 
-class HeldJobs:
-    """Jobs that wait for their host to be ready, first come, first served."""
+class WaitingJobs:
+    """Jobs that wait until their host is ready, first in, first out."""
 
     def __init__(self) -> None:
         self._of_host: dict[int, deque[Job]] = {}
@@ -184,14 +179,12 @@ class HeldJobs:
             yield self.next(host)
 
 
-# The hosts that a crawl talks to, by numbers of their own.
-#
-# A strategy knows hosts by the numbers of the URL table, in which only links count. A crawl also talks to hosts that
-# it was redirected to, so it numbers by name; both kinds of numbers are given out in order of first use.
-
-
 class Hosts:
-    """Numbers for names, the domain of each host, and where its name was found to lead."""
+    """Numbers, domains and IP addresses of hosts.
+
+    A strategy numbers the hosts of links. A crawl also requests pages of hosts that it was redirected to, so it has
+    numbers of its own; both are given in order of first use.
+    """
 
     def __init__(self, table: UrlTable) -> None:
         self._table = table
@@ -210,11 +203,11 @@ class Hosts:
         return self._numbered(host_of(url))
 
     def find(self, name: str) -> int | None:
-        """The number of a host that has one; to ask gives out none."""
+        """The number of a host; None if it has none."""
         return self._number_of.get(name)
 
     def of_strategy(self, host: int) -> int:
-        """The number of what the strategy calls host so-and-so."""
+        """The number of a host from its number in the strategy."""
         known = self._of_strategy
         while host >= len(known):
             known.append(self._numbered(self._table.host(len(known))))
@@ -224,7 +217,7 @@ class Hosts:
         return self._domain[host]
 
     def addresses(self, host: int) -> tuple[str, ...]:
-        """Empty as long as the name was not looked up."""
+        """Empty until the name is resolved."""
         return self._addresses[host]
 
     def set_addresses(self, host: int, addresses: tuple[str, ...]) -> None:
@@ -240,22 +233,19 @@ class Hosts:
         return number
 
 
-# What a live crawl holds to, beside the strategy: how many pages, how many tries, in which order.
-
-
 @dataclass(frozen=True, slots=True)
 class CrawlRules:
-    """The rules that the engine decides by. `agent` is the name that robots.txt files know the crawler by."""
+    """The settings of the engine. `agent` is the product token for robots.txt."""
 
     agent: str
     politeness: PolitenessSettings = field(default_factory=PolitenessSettings)
-    #: Requests in flight at a time, all hosts together.
+    #: Concurrent requests, over all hosts.
     connections: int = 16
-    #: Redirects that are followed for one page; browsers follow 20, RFC 9309 asks for 5 for robots.txt.
+    #: Redirects followed per page; browsers follow 20, RFC 9309 requires 5 for robots.txt.
     redirects: int = 5
-    #: Requests for one page, if the host fails or asks to come later.
+    #: Attempts per page, if the host fails or sends Retry-After.
     tries: int = 3
-    #: Wait for the page that the strategy wants most, even if its host rests: the order of a simulated crawl.
+    #: Wait for the best page even if its host is not ready: the order of a simulated crawl.
     strict_order: bool = False
     traps: bool = True
     sitemaps: bool = False
@@ -263,6 +253,6 @@ class CrawlRules:
     def __post_init__(self) -> None:
         for name in ("connections", "tries"):
             if getattr(self, name) < 1:
-                raise InvalidParameter(f"{name} is {getattr(self, name)}; it has to be 1 or more.")
+                raise InvalidParameter(f"{name} is {getattr(self, name)}; it must be 1 or more.")
         if self.redirects < 0:
-            raise InvalidParameter(f"redirects is {self.redirects}; it has to be 0 or more.")
+            raise InvalidParameter(f"redirects is {self.redirects}; it must be 0 or more.")
