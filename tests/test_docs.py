@@ -1,11 +1,14 @@
-"""What the documents say is true."""
+"""The documentation agrees with the code, and its examples run."""
 
+import importlib
 import json
 import re
 import runpy
 import shlex
+import sys
 from dataclasses import fields
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,8 +16,11 @@ import pytest
 import scenthound as sh
 from scenthound.cli.crawl_output import status_values, summary_values
 from scenthound.crawler.start import CrawlSummary
+from scenthound.experiments.search.methods import parse_search
 from scenthound.files import compressed_as
+from scenthound.metrics.base import parse_metric
 from scenthound.reasons import EndReason, SkipReason
+from scenthound.relevance.base import RELEVANCE
 from scenthound.simulator.modes import MODES
 from scenthound.store.crawl_records import CrawlStatus
 from scenthound.strategies.base import STRATEGIES
@@ -24,20 +30,21 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CRAWLING = (ROOT / "docs" / "crawling.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 SIMULATING = (ROOT / "docs" / "simulating.md").read_text(encoding="utf-8")
 
 
-def test_the_table_of_strategies_lists_what_is_installed():
+def test_the_readme_lists_every_installed_strategy():
     rows = re.findall(r"^\| `(\w+)` \|", README, re.MULTILINE)
     assert sorted(rows) == STRATEGIES.names()
 
 
-def test_the_guide_to_strategies_tells_every_parameter_default_and_preset():
-    relevance_model = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
-    parts = re.split(r"^### `(\w+)`$", relevance_model, flags=re.MULTILINE)
-    told = dict(zip(parts[1::2], parts[2::2], strict=True))
-    assert sorted(told) == STRATEGIES.names()
-    for name, text in told.items():
+def test_the_guide_to_strategies_lists_every_parameter_default_and_preset():
+    guide = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
+    parts = re.split(r"^### `(\w+)`$", guide, flags=re.MULTILINE)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert sorted(sections) == STRATEGIES.names()
+    for name, text in sections.items():
         parameters = {str(parameter) for parameter in STRATEGIES.parameters(name).values()}
         assert set(re.findall(r"`(\w+=[\w.]+)`", text)) == parameters, name
         presets = re.findall(r"^Presets: (.*)\.$", text, re.MULTILINE)
@@ -45,87 +52,138 @@ def test_the_guide_to_strategies_tells_every_parameter_default_and_preset():
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_links_between_documents_lead_somewhere(document):
+def test_links_between_documents_exist(document):
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", (ROOT / document).read_text(encoding="utf-8")):
         assert ((ROOT / document).parent / target).exists(), target
 
 
-def rooms_of_the_map() -> list[tuple[str, str]]:
+def packages_in_architecture() -> list[tuple[str, str]]:
+    """The rows of the table of packages: a folder below `scenthound`, and what is in it."""
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     return re.findall(r"^\| `([\w/]+)/` \| (.*) \|$", text, re.MULTILINE)
 
 
-def test_the_map_has_every_room():
-    told = {room for room, _ in rooms_of_the_map()}
-    told |= {f"{room}/{inner}" for room, contents in rooms_of_the_map() for inner in re.findall(r"`(\w+)/`", contents)}
+def test_architecture_lists_every_package():
+    rows = packages_in_architecture()
+    listed = {package for package, _ in rows}
+    listed |= {f"{package}/{inner}" for package, content in rows for inner in re.findall(r"`(\w+)/`", content)}
     source = ROOT / "src" / "scenthound"
     code = [file for ending in ("py", "js") for file in source.glob(f"*/**/*.{ending}")]
-    assert {str(file.parent.relative_to(source)) for file in code} == told
+    assert {str(file.parent.relative_to(source)) for file in code} == listed
 
 
-def test_the_map_names_files_that_exist():
-    for room, contents in rooms_of_the_map():
-        folder = ROOT / "src" / "scenthound" / room
-        assert folder.is_dir(), room
-        # In `testing/` the names are of what it exports.
-        for name in re.findall(r"`(\w+)`|`(\w+)/`", contents) if room != "testing" else ():
+def test_architecture_names_files_that_exist():
+    for package, content in packages_in_architecture():
+        folder = ROOT / "src" / "scenthound" / package
+        assert folder.is_dir(), package
+        # The names in the row of `testing/` are those that it exports.
+        for name in re.findall(r"`(\w+)`|`(\w+)/`", content) if package != "testing" else ():
             part = "".join(name)
-            assert (folder / f"{part}.py").exists() or (folder / part).is_dir(), f"{room}/{part}"
+            assert (folder / f"{part}.py").exists() or (folder / part).is_dir(), f"{package}/{part}"
 
 
-def table_below(heading: str) -> list[tuple[str, str]]:
-    """The rows of the table in a part of the guide to crawling: what is in code, and what is said of it."""
+def crawling_table(heading: str) -> list[tuple[str, str]]:
+    """The rows of the table in a section of the guide to crawling: the code in the first column, and the second."""
     part = CRAWLING.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     return re.findall(r"^\| `([^`]+)` \| (.*?) \|$", part, re.MULTILINE)
 
 
-def test_the_guide_to_crawling_lists_every_reason():
-    assert table_below("Why a page was not taken") == [(reason.value, reason.text) for reason in SkipReason]
+def test_the_guide_to_crawling_lists_every_skip_reason():
+    assert crawling_table("Why a page was not taken") == [(reason.value, reason.text) for reason in SkipReason]
 
 
 def test_the_guide_to_crawling_lists_every_field_of_the_json_lines():
     status = CrawlStatus(**{each.name: 0 for each in fields(CrawlStatus)} | {"reasons": {}, "ending": None})  # type: ignore[arg-type]
     values = {**status_values(status, None), **summary_values(CrawlSummary(ROOT, EndReason.BUDGET, status, 1, {}))}
-    assert sorted(name for name, _ in table_below("Progress")) == sorted(values)
+    assert sorted(name for name, _ in crawling_table("Progress")) == sorted(values)
 
 
-def test_the_guide_to_crawling_names_options_that_exist(scenthound):
-    helps = "".join(scenthound(command, "--help")[1] for command in ("crawl", "export", "record", "simulate"))
-    for option in set(re.findall(r"--[a-z][a-z0-9-]+", CRAWLING)):
-        assert re.search(rf"{option}\b", helps), option
-
-
-def test_the_guide_to_simulating_tells_every_mode_parameter_and_default():
+def test_the_guide_to_simulating_lists_every_mode_parameter_and_default():
     parts = re.split(r"^## (.*)$", SIMULATING, flags=re.MULTILINE)
-    told = dict(zip(parts[1::2], parts[2::2], strict=True))["Modes"]
-    assert sorted(re.findall(r"^\| `(\w+)` \|", told, re.MULTILINE)) == MODES.names()
+    section = dict(zip(parts[1::2], parts[2::2], strict=True))["Modes"]
+    assert sorted(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == MODES.names()
     parameters = {str(value) for name in MODES.names() for value in MODES.parameters(name).values()}
-    assert set(re.findall(r"`(\w+=[\w.]+)`", told)) == parameters
+    assert set(re.findall(r"`(\w+=[\w.]+)`", section)) == parameters
 
 
-def commands_in(text: str) -> list[list[str]]:
-    """The words of each command line of the program in a document."""
+def documented_commands(document: str) -> list[list[str]]:
+    """The arguments of each `scenthound` command in the code blocks and code spans of a document."""
+    text = (ROOT / document).read_text(encoding="utf-8")
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     lines = "".join(block for language, block in blocks if not language).replace("\\\n", " ").splitlines()
-    return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("scenthound ")]
+    # The change log also names commands of earlier versions.
+    spans = re.findall(r"`(scenthound [^`]+)`", text) if document != "CHANGELOG.md" else []
+    return [shlex.split(line, comments=True)[1:] for line in lines + spans if line.startswith("scenthound ")]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_commands_in_documents_have_options_that_exist(document, scenthound):
-    for words in commands_in((ROOT / document).read_text(encoding="utf-8")):
+def test_documented_commands_have_options_that_exist(document, scenthound):
+    for words in documented_commands(document):
         command = words[:2] if words[0] == "topics" else words[:1]
-        status, told, _ = scenthound(*command, "--help")
+        status, text, _ = scenthound(*command, "--help")
         assert status == 0, words
         for option in (word for word in words if word.startswith("--")):
-            assert re.search(rf"{option}\b", told), (option, words)
+            assert re.search(rf"{option}(?![\w-])", text), (option, words)
 
 
-def test_the_guides_name_options_that_exist(scenthound):
-    commands = ("simulate", "evolve", "validate", "synthesize")
-    helps = "".join(scenthound(command, "--help")[1] for command in commands)
-    for name in ("simulating", "validating"):
-        for option in set(re.findall(r"--[a-z][a-z-]+", (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8"))):
-            assert re.search(rf"{option}\b", helps), option
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_documented_commands_name_plug_ins_that_exist(document):
+    parsers = {
+        "--strategy": STRATEGIES.parse,
+        "--relevance": RELEVANCE.parse,
+        "--metric": parse_metric,
+        "--mode": MODES.parse,
+        "--search": parse_search,
+    }
+    for words in documented_commands(document):
+        for option, value in pairwise(words):
+            if option in parsers:
+                parsers[option](value)
+
+
+#: The commands whose options each guide names.
+COMMANDS_OF_GUIDES = {
+    "comparing": ("compare",),
+    "crawling": ("crawl", "export", "record", "simulate"),
+    "dashboard": ("dashboard", "report", "compare", "study", "crawl"),
+    "metrics": ("evaluate",),
+    "simulating": ("simulate", "evolve", "validate", "synthesize"),
+    "studies": ("study",),
+    "validating": ("validate",),
+}
+
+
+@pytest.mark.parametrize("guide", COMMANDS_OF_GUIDES)
+def test_guides_name_options_that_exist(guide, scenthound):
+    helps = "".join(scenthound(command, "--help")[1] for command in COMMANDS_OF_GUIDES[guide])
+    text = (ROOT / "docs" / f"{guide}.md").read_text(encoding="utf-8")
+    for option in set(re.findall(r"--[a-z][a-z0-9-]+", text)):
+        assert re.search(rf"{option}(?![\w-])", helps), option
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_documented_benchmarks_and_make_targets_exist(document):
+    text = (ROOT / document).read_text(encoding="utf-8")
+    for name in re.findall(r"python -m benchmarks[ .](\w+)`", text):
+        assert (ROOT / "benchmarks" / f"{name}.py").exists(), name
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"`make ([\w-]+)`", text):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_the_examples_of_the_contributing_guide_run(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    scripts = re.findall(r"^```python\n# (\w+)\.py\n(.*?)^```$", CONTRIBUTING, re.DOTALL | re.MULTILINE)
+    assert len(scripts) == CONTRIBUTING.count("```python")
+    n_tests = 0
+    for name, script in scripts:
+        (tmp_path / f"{name}.py").write_text(script, encoding="utf-8")
+        module = importlib.import_module(name)
+        monkeypatch.setitem(sys.modules, name, module)
+        for test in (value for key, value in vars(module).items() if key.startswith("test_")):
+            test()
+            n_tests += 1
+    assert n_tests == CONTRIBUTING.count("\ndef test_")
 
 
 #: What makes the examples small.
