@@ -42,7 +42,7 @@ def place(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def out(undrawn, place) -> Path:
+def out(place) -> Path:
     """The folder of a comparison of two strategies on two topics."""
     topics = TopicChoice(place / "topics.jsonl", ("balloon", "train"))
     compare_into(place / "out", *SMALL.on(place / "web", topics), render=UNDRAWN, workers=1)
@@ -272,11 +272,11 @@ def test_hostile_names_are_harmless(values):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("{", "has no finished comparison"),
-        ('{"format": "scenthound study"}', "has no finished comparison"),
-        ('{"format": "scenthound comparison", "version": 99}', "has version 99 of the format"),
-        ('{"format": "scenthound comparison", "version": 1}', "is damaged: compare again"),
-        ('{"format": "scenthound comparison", "version": 1, "bounds": 5, "topics_won": 5}', "is damaged"),
+        ("{", "not valid JSON"),
+        ('{"format": "scenthound study"}', "is not a comparison"),
+        ('{"format": "scenthound comparison", "version": 99}', "has format version 99"),
+        ('{"format": "scenthound comparison", "version": 1}', "is corrupt: compare again"),
+        ('{"format": "scenthound comparison", "version": 1, "bounds": 5, "topics_won": 5}', "is corrupt"),
     ],
 )
 def test_what_is_no_comparison_is_told_in_one_line(tmp_path, content, says):
