@@ -12,7 +12,7 @@ from random import Random
 
 from benchmarks.data import collection, recorded
 from scenthound.cli.results import print_evaluation
-from scenthound.cli.terminal import shown
+from scenthound.cli.terminal import show_progress
 from scenthound.experiments.evaluate import chosen_metrics, evaluate, write_evaluation
 from scenthound.experiments.runs import RunFolder
 from scenthound.experiments.setup import ExperimentSetup
@@ -59,7 +59,7 @@ def _compare(name: str, folder: Path, pictures: Path | None, n_topics: int | Non
     topics = folder / "topics.jsonl"
     with recorded(folder) as web, tempfile.TemporaryDirectory(prefix="scenthound-bench-") as place:
         run = Path(place) / "run"
-        with shown(name) as progress:
+        with show_progress(name) as progress:
             setup = ExperimentSetup(
                 web=web,
                 topics=TopicChoice(topics, _sample(topics, n_topics), skip_missing=True),

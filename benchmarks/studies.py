@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.data import collection, recorded
-from scenthound.cli.terminal import shown
+from scenthound.cli.terminal import show_progress
 from scenthound.experiments.johnson2003.results import johnson2003_into
 from scenthound.experiments.study.results import study_into
 from scenthound.experiments.study.settings import read_settings
@@ -61,7 +61,7 @@ def _study(name: str, wanted: Wanted, web: Path, topics: Path, folder: Path) -> 
     out = folder / name / wanted.name
     began_s = perf_counter()
     done: FinishedStudy
-    with shown(f"{name}: {wanted.name}") as progress:
+    with show_progress(f"{name}: {wanted.name}") as progress:
         if wanted.study == "johnson2003":
             done = johnson2003_into(out, settings, web, topics, render=johnson2003.RENDERER, progress=progress)
         else:

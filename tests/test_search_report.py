@@ -13,10 +13,11 @@ from scenthound.cli import evolve_output as evolve_tables
 from scenthound.errors import InvalidInput
 from scenthound.experiments.evolve.evolution import resume_search
 from scenthound.experiments.evolve.folder import COMPARED_FILE, LOG_FILE, RESULT_FILE, SearchFolder
+from scenthound.experiments.results import versions
 from scenthound.strategies.rank_file import Generation, rank_file_text, read_rank_file
 from scenthound.strategies.rank_rules import formula_of
 from scenthound.ui.document import CodeBlock, Paragraphs
-from scenthound.ui.formats import format_versions, versions
+from scenthound.ui.formats import format_versions
 from scenthound.ui.html import document_html
 from scenthound.ui.reports.search import UNSEEN_PROPOSED, SearchState, read_search, search_report
 

@@ -16,7 +16,7 @@ from scenthound.cli.options import (
     Workers,
     experiment_options,
 )
-from scenthound.cli.terminal import shown
+from scenthound.cli.terminal import show_progress
 from scenthound.errors import printable
 from scenthound.ui.formats import json_text
 
@@ -105,7 +105,7 @@ def compare(
     from scenthound.cli.results import print_comparison
     from scenthound.experiments.compare.results import as_json as plain_values
 
-    with shown("comparing") as progress:
+    with show_progress("comparing") as progress:
         done = compare_strategies(
             web,
             topics,

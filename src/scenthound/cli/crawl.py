@@ -161,10 +161,10 @@ def _check_resumable(context: typer.Context, folder: Path) -> None:
 
 def _record(web: Path) -> None:
     """Record the pages of a crawl that is to be replayed, if that was not done before."""
-    from scenthound.cli.terminal import shown
+    from scenthound.cli.terminal import show_progress
     from scenthound.store.crawl_web import open_web
 
-    with shown("recording") as progress:
+    with show_progress("recording") as progress:
         open_web(web, progress)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenthound.cli.terminal import shown
+from scenthound.cli.terminal import show_progress
 from scenthound.ui.terminal import print_commands, print_facts, say
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def demo(
     from scenthound.cli import INTERRUPTED
     from scenthound.experiments.demo.run import Demo
 
-    result = Demo(out, say=say, shown=shown, watched=_watched).make(page_budget=pages)
+    result = Demo(out, say=say, shown=show_progress, watched=_watched).make(page_budget=pages)
     if result.evaluation is None:
         typer.echo("Stopped by the user; begin anew to see it all.")
         sys.exit(INTERRUPTED)
@@ -91,7 +91,7 @@ def _reports(crawl: DemoCrawl, out: Path) -> dict[str, str]:
     """Written for the simulated crawls, and for one of the live ones; told by their places."""
     from scenthound.ui.reports import write_report
 
-    with shown("reporting") as progress:
+    with show_progress("reporting") as progress:
         run = write_report([out / "run"], force=True, progress=progress)
     live = write_report([crawl.summary.folder], force=True)
     return {str(run.file): "the simulated crawls", str(live.file): f"the live crawl for {crawl.topic.id}"}

@@ -127,13 +127,13 @@ def _refuse_what_is_kept(context: typer.Context, folder: Path) -> None:
 
 def _record_crawl(web: Path) -> None:
     """Record the pages of a crawl, if it is one, and say what it lacks."""
-    from scenthound.cli.terminal import shown
+    from scenthound.cli.terminal import show_progress
     from scenthound.store.crawl_web import open_web, pages_elsewhere
 
     elsewhere = pages_elsewhere(web)
     if elsewhere is not None and elsewhere.n_recorded < elsewhere.n_pages:
         typer.echo(f"Note: {elsewhere.told()}", err=True)
-    with shown("recording") as progress:
+    with show_progress("recording") as progress:
         open_web(web, progress)
 
 

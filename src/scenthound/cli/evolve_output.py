@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from scenthound.cli.terminal import shown
+from scenthound.cli.terminal import show_progress
 from scenthound.errors import printable
 from scenthound.experiments.evolve.settings import STRATEGY
 from scenthound.relevance.base import RELEVANCE, trains
@@ -168,7 +168,7 @@ def watched() -> Iterator[Watching]:
     """Show how the search that runs inside is doing."""
     # A bar on a terminal has a column for the time that is left, and shows at once what it is told.
     is_bar = sys.stderr.isatty()
-    with shown(TITLE) as progress:
+    with show_progress(TITLE) as progress:
         yield Watching(progress, Pace(monotonic), with_time=not is_bar, says_at_once=not is_bar)
 
 

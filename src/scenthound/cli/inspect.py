@@ -54,10 +54,10 @@ def export(
     scenthound export balloons --to jsonl --out balloons.jsonl.zst
     """
     from scenthound.cli.summaries import print_export
-    from scenthound.cli.terminal import shown
+    from scenthound.cli.terminal import show_progress
     from scenthound.store.exports import export as write_export
 
-    with shown("exporting") as progress:
+    with show_progress("exporting") as progress:
         summary = write_export(folder, to, out, include_noindex=include_noindex, force=force, progress=progress)
     print_export(summary, to, out, as_json)
 
@@ -86,10 +86,10 @@ def report(
 
     scenthound report balloons balloons-best-first --out both.html
     """
-    from scenthound.cli.terminal import shown
+    from scenthound.cli.terminal import show_progress
     from scenthound.ui.reports import write_report
 
-    with shown("reporting") as progress:
+    with show_progress("reporting") as progress:
         written = write_report(folders, out, force=force, progress=progress)
     typer.echo(f"Report: {printable(written.file)} ({written.n_bytes / 1000:,.0f} KB)")
     if open_it:

@@ -21,7 +21,7 @@ from scenthound.cli.options import (
     experiment_options,
     note_missing_pages,
 )
-from scenthound.cli.terminal import shown
+from scenthound.cli.terminal import show_progress
 from scenthound.errors import UsageError
 from scenthound.ui.formats import json_text
 
@@ -52,7 +52,7 @@ def record(
     from scenthound.api.laboratory import record as record_web
     from scenthound.cli.summaries import print_record
 
-    with shown("recording") as progress:
+    with show_progress("recording") as progress:
         web = record_web(
             [*source, *(more or [])],
             out,
@@ -162,7 +162,7 @@ def simulate(
     from scenthound.cli.summaries import print_run
 
     note_missing_pages(web)
-    with shown("simulating") as progress:
+    with show_progress("simulating") as progress:
         run = simulate_crawls(
             web,
             topics,
@@ -196,7 +196,7 @@ def evaluate(
     from scenthound.cli.results import print_evaluation
     from scenthound.experiments.evaluate import as_json as plain_values
 
-    with shown("evaluating") as progress:
+    with show_progress("evaluating") as progress:
         evaluation = evaluate_run(open_run(folder, web=web), metric, at=at or (), progress=progress)
     written = evaluation.save()
     if as_json:
@@ -233,7 +233,7 @@ def synthesize(
     from scenthound.testing.topical_web import topical_web
 
     settings = {"pages": pages, "links_per_page": links, "words_per_page": words, "topics": topics, "seed": random_seed}
-    with shown("making pages up") as progress:
+    with show_progress("making pages up") as progress:
         summary = topical_web(out, force=force, progress=progress, **(settings | _numbers(more or [])))
     _print(summary, out, as_json)
 

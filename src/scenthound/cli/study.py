@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenthound.cli.options import AsJson, Workers
-from scenthound.cli.terminal import shown
+from scenthound.cli.terminal import show_progress
 from scenthound.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def study(
         given = {"--web": web, "--topics": topics, "--out": out}
         missing = [option for option, value in given.items() if value is None]
         raise InvalidParameter(f"A study needs {' and '.join(missing)}; `scenthound study --help` tells what they are.")
-    with shown(name) as progress:
+    with show_progress(name) as progress:
         done = _run(out, chosen, web, topics, cache, workers=workers, progress=progress)
     _print(done, out, as_json)
 

@@ -18,7 +18,7 @@ SECONDS_BETWEEN_LINES = 5.0
 
 
 @contextmanager
-def shown(title: str) -> Iterator[Progress]:
+def show_progress(title: str) -> Iterator[Progress]:
     """Show the progress of the work that runs inside."""
     if sys.stderr.isatty():
         with _bar(title) as progress:

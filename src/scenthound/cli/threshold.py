@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from scenthound.cli.options import AsJson
-from scenthound.cli.terminal import shown
+from scenthound.cli.terminal import show_progress
 from scenthound.errors import InvalidInput, UsageError, printable
 
 PAGES = "What scores the labelled pages"
@@ -85,7 +85,7 @@ def threshold(
     if suggest is not None:
         if web is None or scored_by is None:
             raise UsageError("--suggest draws pages of a web by their scores: name --web and --topics.")
-        with shown("scoring") as progress:
+        with show_progress("scoring") as progress:
             n_drawn = draw_pages_to_label(
                 labels, suggest, web=web, scored_by=scored_by, seed=random_seed, force=force, progress=progress
             )
@@ -94,7 +94,7 @@ def threshold(
     pictures = out or []
     for picture in pictures:
         check_figure_file(picture)
-    with shown("scoring") as progress:
+    with show_progress("scoring") as progress:
         found = suggest_threshold(labels, goal=Goal(precision, recall), web=web, scored_by=scored_by, progress=progress)
     for picture in pictures:
         try:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from scenthound.cli.options import AsJson, ClosedWorld, FollowNofollow, Force, RecordedWebFolder, TopicsFile, Workers
-from scenthound.cli.terminal import shown
+from scenthound.cli.terminal import show_progress
 
 
 def validate(
@@ -102,7 +102,7 @@ def validate(
         unseen_topics=tuple(unseen or ()),
         unseen_max=unseen_max,
     )
-    with shown("validating") as progress:
+    with show_progress("validating") as progress:
         done = validate_into(out, setup, protocol, render=RENDERER, force=force, workers=workers, progress=progress)
     if as_json:
         typer.echo((out / FINDINGS_FILE).read_text(encoding="utf-8"), nl=False)

@@ -1,4 +1,8 @@
-"""All that a page about a crawl tells of it, read from its folder in one go."""
+"""Everything the report of a crawl shows, read from its folder in one pass.
+
+Scores of different relevance models have no common scale, and a model trained on other pages is another model. Harvests
+of two crawls are comparable if their `scored_by` is the same, which it never is after retraining, except for copies.
+"""
 
 import hashlib
 import json
@@ -20,26 +24,21 @@ from scenthound.store.layout import AnyArray
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.visit_columns import RefusedExamples, VisitColumns, VisitLine
 from scenthound.strategies.base import STRATEGIES
-from scenthound.ui.crawl_curves import CrawlCurves, Pause, crawl_curves, shown_curves, working_time
+from scenthound.ui.crawl_curves import CrawlCurves, Pause, crawl_curves, display_curves, working_time
 from scenthound.ui.link_graph import CrawlGraph, crawl_graph
 from scenthound.web.urls import host_of
 
-# Who scored the pages of a crawl: the guide it began with, then those that were trained anew.
-#
-# Rules
-# - Scores of two guides have no common scale. A guide that learnt from other pages is another guide, whatever its
-#   name.
-# - Harvests of two crawls can be compared if they were `scored_by` the same. Of crawls whose guide was trained anew
-#   that is never so, unless one is a copy of the other.
-
-_DIGEST_LETTERS = 32
-#: The guide of a strategy that is not installed.
+MAX_LISTED = 20
+_DIGEST_CHARACTERS = 32
+#: The relevance model of a strategy that is not installed.
 _OWN = "the strategy's own"
+#: The slash that ends an origin follows the scheme.
+_AFTER_SCHEME = len("https://")
 
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """A guide and the visits that it scored: the first, and the one behind the last."""
+    """A relevance model and the visits that it scored, from `first` to before `end`."""
 
     model: str
     first: int
@@ -52,20 +51,19 @@ class Scorer:
 
 
 def scorers_of(relevance_model: str, relevance_models: Sequence[RelevanceRecord], n_pages: int) -> tuple[Scorer, ...]:
-    """Those that scored a page, in their order; `relevance_model` is the one that the crawl began with."""
+    """The models that scored a page, in order; `relevance_model` is the one that the crawl started with."""
     firsts = [0, *(min(row.visit, n_pages) for row in relevance_models)]
     ends = [*firsts[1:], n_pages]
     models = [relevance_model, *(row.relevance for row in relevance_models)]
-    all_of_them = [
-        Scorer(model, first, end, place > 0)
-        for place, (model, first, end) in enumerate(zip(models, firsts, ends, strict=True))
+    scorers = [
+        Scorer(model, first, end, index > 0)
+        for index, (model, first, end) in enumerate(zip(models, firsts, ends, strict=True))
     ]
-    return tuple(each for each in all_of_them if each.n_pages > 0)
+    return tuple(each for each in scorers if each.n_pages > 0)
 
 
 def relevance_name(plan: CrawlSettings) -> str:
-    """The model that scored pages when the crawl began. A strategy or model that is not installed here cannot be asked
-    which that is."""
+    """The model that the crawl started with; unknown if its strategy or model is not installed."""
     try:
         return relevance_model_of(plan, STRATEGIES.make(plan.strategy))
     except ScenthoundError:
@@ -73,35 +71,24 @@ def relevance_name(plan: CrawlSettings) -> str:
 
 
 def scored_by(plan: CrawlSettings, crawl_id: UUID, relevance_models: Sequence[RelevanceRecord]) -> str:
-    """A short name for the topic and all that scored for it."""
+    """A digest of the topic and of all models that scored pages for it."""
     topic, relevance_model = plan.topic, relevance_name(plan)
-    learnt_from = plan.train_digest or plan.train_from
-    judged = [
+    trained_on = plan.train_digest or plan.train_from
+    scored = [
         topic.id,
         topic.keywords,
         topic.description,
         relevance_model,
         plan.strategy if relevance_model == _OWN else "",
-        learnt_from,
+        trained_on,
     ]
     later = [str(crawl_id), *map(astuple, relevance_models)] if relevance_models else []
-    return hashlib.sha256(json.dumps([judged, later]).encode()).hexdigest()[:_DIGEST_LETTERS]
-
-
-# Which hosts a crawl has most pages of, counted a few visits at a time, so that a large crawl holds nobody up.
-#
-# Rules
-# - A tally is of one crawl. It keeps one entry for each host, and no page.
-# - A host is what `web/urls.host_of` says. That is asked once for each origin, since pages come by the thousand from
-#   one.
-
-#: No scheme is longer, so the slash that ends an origin stands behind it.
-_AFTER_SCHEME = len("https://")
+    return hashlib.sha256(json.dumps([scored, later]).encode()).hexdigest()[:_DIGEST_CHARACTERS]
 
 
 @dataclass(frozen=True, slots=True)
 class HostPages:
-    """A host, how many pages of it were taken, and their mean relevance."""
+    """A host, its number of visited pages, and their mean relevance."""
 
     host: str
     pages: int
@@ -109,11 +96,12 @@ class HostPages:
 
 
 class HostTally:
-    """Begins empty. `read_on` until it says that it knows all, and again when the crawl has gone on."""
+    """Counts the pages of each host of a crawl, incrementally, so that a large crawl does not block the caller. Call
+    `read_on` until it returns True, and again when the crawl has progressed."""
 
     def __init__(self) -> None:
         self._crawl_id: UUID | None = None
-        self._forget()
+        self._reset()
 
     @property
     def n_hosts(self) -> int:
@@ -121,13 +109,13 @@ class HostTally:
 
     @property
     def share_read(self) -> float:
-        """Of the visits that there were when it was last told to read on."""
+        """Of the visits at the last call of `read_on`."""
         return self.n_read / self._n_visits if self._n_visits else 1.0
 
     def read_on(self, crawl: StoredCrawl, most_visits: int = 100_000) -> bool:
-        """Count further visits, so many at most. True if all that the crawl has by now are counted."""
+        """Count up to `most_visits` more. True if all visits so far are counted."""
         if crawl.about.crawl_id != self._crawl_id:
-            self._forget()
+            self._reset()
             self._crawl_id = crawl.about.crawl_id
         with VisitColumns.beside(crawl) as columns:
             self._n_visits = columns.n_visits()
@@ -137,14 +125,14 @@ class HostTally:
         return self.n_read == self._n_visits
 
     def top(self, count: int) -> list[HostPages]:
-        """The hosts of most pages; of equals in order of their names."""
+        """The hosts with most pages, ties by name."""
         first = nsmallest(count, self._hosts.items(), key=lambda item: (-self._pages[item[1]], item[0]))
         return [
             HostPages(host, int(self._pages[number]), float(self._relevance[number] / self._pages[number]))
             for host, number in first
         ]
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self.n_read = 0
         self._n_visits = 0
         self._hosts: dict[str, int] = {}
@@ -155,10 +143,10 @@ class HostTally:
     def _count(self, piece: list[tuple[str, float]]) -> None:
         known, number_of = self._host_of_origin, self._number_of
         numbers = np.empty(len(piece), np.int64)
-        for place, (url, _) in enumerate(piece):
+        for index, (url, _) in enumerate(piece):
             origin = url[: url.find("/", _AFTER_SCHEME)]
             number = known.get(origin)
-            numbers[place] = number_of(origin) if number is None else number
+            numbers[index] = number_of(origin) if number is None else number
         relevance = np.array([relevance for _, relevance in piece])
         self._pages = _added(self._pages, np.bincount(numbers, minlength=self.n_hosts))
         self._relevance = _added(self._relevance, np.bincount(numbers, relevance, minlength=self.n_hosts))
@@ -171,19 +159,16 @@ class HostTally:
 
 
 def _added(before: AnyArray, more: AnyArray) -> AnyArray:
-    """The sum of two rows of numbers, of which the second may be longer."""
+    """The sum of two arrays, of which the second may be longer."""
     total = more.copy()
     total[: len(before)] += before
     return total
 
 
-MOST_LISTED = 20
-
-
 @dataclass(frozen=True, slots=True)
 class CrawlOverview:
-    """`relevance` and `regrets` are those of every page, in order of the visits; what is not known is not-a-number.
-    `relevance_model` scored at first; `relevance_models` were trained while the crawl ran."""
+    """`relevance` and `regrets` are those of every page, in order of visits; unknown values are NaN. The crawl started
+    with `relevance_model`; `relevance_models` were trained during the crawl."""
 
     folder: Path
     crawl_id: str
@@ -194,19 +179,19 @@ class CrawlOverview:
     state: CrawlState
     runs: tuple[RunRecord, ...]
     relevance_models: tuple[RelevanceRecord, ...]
-    scored_by: str  #: crawls that were scored alike have the same
+    scored_by: str  #: equal for crawls whose scores are comparable
     curves: CrawlCurves
-    seconds: float  #: that the crawl was at work, all runs together, without pauses
+    seconds: float  #: active time of all runs, without pauses
     pauses: tuple[Pause, ...]
     relevance: FloatArray
     regrets: FloatArray
     began_s: float | None
-    last_s: float | None  #: when the last page was taken
+    last_s: float | None  #: time of the last page
     best: tuple[VisitLine, ...]
     latest: tuple[VisitLine, ...]
     hosts: tuple[HostPages, ...]
     n_hosts: int
-    refused: tuple[RefusedExamples, ...]
+    skipped: tuple[RefusedExamples, ...]
     graph: CrawlGraph
 
     @property
@@ -219,19 +204,19 @@ class CrawlOverview:
 
     @property
     def scorers(self) -> tuple[Scorer, ...]:
-        """The guides that scored a page, in their order."""
+        """The relevance models that scored a page, in order."""
         return scorers_of(self.relevance_model, self.relevance_models, self.n_pages)
 
     @property
-    def n_waiting(self) -> int:
-        """Pages found and not asked for. Of an older version's crawl that is known of its last visit only."""
+    def n_queued(self) -> int:
+        """The size of the frontier; for crawls of older versions, at the last visit."""
         if self.state.status is not None:
             return self.state.status.frontier
         return int(self.curves.frontier[-1]) if len(self.curves) else 0
 
     @property
-    def n_refused(self) -> int:
-        return sum(each.n_pages for each in self.refused)
+    def n_skipped(self) -> int:
+        return sum(each.n_pages for each in self.skipped)
 
     @property
     def name(self) -> str:
@@ -239,9 +224,9 @@ class CrawlOverview:
 
 
 def overview_of(folder: str | Path) -> CrawlOverview:
-    """Of a crawl, running or not; BadInput if the folder is none that can be read."""
-    place = Path(folder)
-    with VisitColumns.open(place) as crawl:
+    """Of a crawl, running or not; InvalidInput if the folder is not a readable crawl."""
+    path = Path(folder)
+    with VisitColumns.open(path) as crawl:
         plan = CrawlSettings.from_settings(crawl.about.settings)
         state, runs, relevance_models = crawl_state(crawl), crawl.runs(), crawl.relevance_models()
         n_pages = crawl.n_visits()
@@ -249,11 +234,11 @@ def overview_of(folder: str | Path) -> CrawlOverview:
         hosts = _all_hosts(crawl)
         curves, seconds = _curves(crawl, state)
         return CrawlOverview(
-            folder=place,
+            folder=path,
             crawl_id=str(crawl.about.crawl_id),
             user_agent=crawl.about.archive.user_agent,
             plan=plan,
-            goals=StopConditions.read(place),
+            goals=StopConditions.read(path),
             relevance_model=relevance_name(plan),
             state=state,
             runs=tuple(runs),
@@ -266,23 +251,23 @@ def overview_of(folder: str | Path) -> CrawlOverview:
             regrets=regrets,
             began_s=runs[0].began_s if runs and not runs[0].n_pages_before else next(iter(time_s.tolist()), None),
             last_s=float(time_s.max()) if n_pages else None,
-            best=tuple(crawl.best(MOST_LISTED)),
-            latest=tuple(crawl.latest(MOST_LISTED)),
-            hosts=tuple(hosts.top(MOST_LISTED)),
+            best=tuple(crawl.best(MAX_LISTED)),
+            latest=tuple(crawl.latest(MAX_LISTED)),
+            hosts=tuple(hosts.top(MAX_LISTED)),
             n_hosts=hosts.n_hosts,
-            refused=tuple(crawl.refused()),
+            skipped=tuple(crawl.refused()),
             graph=crawl_graph(crawl),
         )
 
 
 def _curves(crawl: StoredCrawl, state: CrawlState) -> tuple[CrawlCurves, float]:
-    """The curves to draw, and how long the crawl was at work: longer than until its last page, maybe."""
-    curves, drawn = crawl_curves(crawl), shown_curves(crawl, is_alive=state.is_alive)
+    """The curves to show, and the active time, which may go beyond the last page."""
+    curves, drawn = crawl_curves(crawl), display_curves(crawl, is_alive=state.is_alive)
     return drawn, max((float(each.seconds[-1]) for each in (curves, drawn) if len(each)), default=0.0)
 
 
 def _pauses(crawl: VisitColumns, runs: list[RunRecord], curves: CrawlCurves) -> tuple[Pause, ...]:
-    """Behind the time of what an older version crawled, which noted no runs."""
+    """Shifted by the time of an older version, which recorded no runs."""
     found = working_time(crawl, runs, [sample for _, sample in crawl.samples()]).pauses
     n_before = runs[0].n_pages_before if runs else 0
     before_s = float(np.interp(n_before, curves.pages, curves.seconds)) if n_before and len(curves) else 0.0

@@ -2,11 +2,11 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Mapping
 from math import isnan
-from platform import python_version
 from typing import Any
+
+from scenthound.experiments.results import versions
 
 #: Stands for a missing number.
 NO_VALUE = "-"
@@ -104,15 +104,6 @@ def _setting_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-#: Packages whose version may change a result.
-PACKAGES = ("scenthound", "numpy", "scipy", "scikit-learn", "numba", "matplotlib")
-
-
-def versions() -> dict[str, str]:
-    """The versions of Python and of the installed packages that results depend on."""
-    return {"python": python_version(), **dict(_installed())}
-
-
 def format_versions(numbers: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in numbers.items())
 
@@ -120,11 +111,3 @@ def format_versions(numbers: Mapping[str, str]) -> str:
 def version_rows(about: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """The version that made a result folder, and those that made its report."""
     return ("made by", f"scenthound {about['scenthound']}"), ("report made by", format_versions(versions()))
-
-
-def _installed() -> Iterator[tuple[str, str]]:
-    for package in PACKAGES:
-        try:
-            yield package, version(package)
-        except PackageNotFoundError:
-            continue

@@ -77,7 +77,10 @@ def _texts(table: Table, width: int) -> list[list[str]]:
         return [[text(row, at, between) for at in range(len(table.columns))] for row in range(len(table.rows))]
 
     in_one_line = texts(" ")
-    needed = [max((cell_len(row[at]) for row in in_one_line), default=0) for at in range(len(table.columns))]
+    needed = [
+        max(cell_len(text) for text in (*_pieces(title), *(row[at] for row in in_one_line), ""))
+        for at, title in enumerate(table.columns)
+    ]
     numbers = sum(needed[table.n_text_columns :])
     names = sum(min(each, MAX_UNBROKEN) for each in needed[: table.n_text_columns])
     return in_one_line if numbers + names + FRAME_WIDTH * len(needed) + 1 <= width else texts("\n")

@@ -18,7 +18,7 @@ from scenthound.crawler.state import crawl_state
 from scenthound.experiments.labels import Labels as StoredLabels
 from scenthound.store.export_pages import text_of_visit
 from scenthound.store.stored_crawl import PageLists
-from scenthound.ui.crawl_curves import shown_curves
+from scenthound.ui.crawl_curves import display_curves
 from scenthound.ui.dashboard.crawl_views import (
     column_infos,
     crawl_answer,
@@ -80,7 +80,7 @@ def crawl(rooms: Rooms, asked: OfFolder) -> Crawl:
 
 def curves(rooms: Rooms, asked: OfFolder) -> Curves:
     with PageLists.open(rooms.book.crawl(asked.id).path) as stored:
-        return curves_answer(shown_curves(stored, is_alive=crawl_state(stored).is_alive))
+        return curves_answer(display_curves(stored, is_alive=crawl_state(stored).is_alive))
 
 
 def pages(rooms: Rooms, asked: PagesOf) -> Pages:
@@ -154,7 +154,7 @@ def compare(rooms: Rooms, asked: Chosen) -> SideBySide:
             stored.append(PageLists.open(found.path))
             crawls.append(crawl_answer(found, stored[-1]))
             is_alive = crawl_state(stored[-1]).is_alive
-            curves.append(curves_answer(shown_curves(stored[-1], is_alive=is_alive)))
+            curves.append(curves_answer(display_curves(stored[-1], is_alive=is_alive)))
         overlaps = _overlaps([found.id for found in chosen], stored)
     finally:
         for each in stored:

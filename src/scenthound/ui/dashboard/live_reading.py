@@ -17,7 +17,7 @@ from scenthound.errors import InvalidInput, printable
 from scenthound.store.crawl_folder import ABOUT_FILE
 from scenthound.store.crawl_records import Sample
 from scenthound.store.stored_crawl import PageLists
-from scenthound.ui.crawl_curves import SPEED_WINDOW_S, CrawlCurves, recent_speed, shown_curves
+from scenthound.ui.crawl_curves import SPEED_WINDOW_S, CrawlCurves, display_curves, recent_speed
 from scenthound.ui.dashboard.crawl_views import crawl_answer, curves_answer, finite, labels_of, taken_pages
 from scenthound.ui.dashboard.folders import FoundFolder
 from scenthound.ui.dashboard.responses import Crawl, Curves, Live
@@ -94,7 +94,7 @@ class LiveReader:
     def _whole(self, crawl: PageLists) -> Live:
         for _ in range(_TRIES):
             before = crawl.change_counter()
-            curves = curves_answer(shown_curves(crawl, is_alive=crawl_state(crawl).is_alive))
+            curves = curves_answer(display_curves(crawl, is_alive=crawl_state(crawl).is_alive))
             samples = crawl.samples(-1 if self._last is None else self._last.number - 1)
             if crawl.change_counter() == before:
                 break

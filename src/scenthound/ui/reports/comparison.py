@@ -263,7 +263,7 @@ def sweep_chart(compared: ComparisonResult) -> Chart:
         series=tuple(_sweep_series(compared, values, are_numbers)),
         kind="curves" if are_numbers else "bars",
         categories=() if are_numbers else tuple(map(_value_text, values)),
-        note="Means; bands and whiskers are one standard error to either side.",
+        note=f"{_capital(spread_text(compared))}, as bands or whiskers to either side.",
         discrete=True,
     )
 

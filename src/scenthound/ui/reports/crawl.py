@@ -11,6 +11,7 @@ from scenthound.command_line import in_lines
 from scenthound.crawler.command import ReproduceCommand, reproduce_command
 from scenthound.crawler.plan import CrawlSettings, StopConditions
 from scenthound.errors import printable
+from scenthound.experiments.results import versions
 from scenthound.model import FloatArray
 from scenthound.store.crawl_records import HostState
 from scenthound.store.visit_columns import VisitLine
@@ -31,7 +32,7 @@ from scenthound.ui.document import (
     Series,
     Table,
 )
-from scenthound.ui.formats import NO_VALUE, counted, format_versions, versions
+from scenthound.ui.formats import NO_VALUE, counted, format_versions
 from scenthound.ui.reports.crawl_summary import (
     duration,
     format_regret,
@@ -90,7 +91,7 @@ def _page_sections(crawl: CrawlOverview) -> tuple[Section, ...]:
 
 def _other_sections(crawl: CrawlOverview) -> list[Section]:
     skipped: tuple[Block, ...] = (Paragraphs(("No requested page was skipped.",)),) if crawl.n_pages else ()
-    if crawl.refused:
+    if crawl.skipped:
         skipped = (skipped_table(crawl),)
     files = tuple(CodeBlock(name, text) for name, text in _repeat(crawl).files)
     sections = (
@@ -109,9 +110,9 @@ def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
             *_harvests(crawl),
             ("hosts", f"{crawl.n_hosts:,}"),
             ("time", short_duration(crawl.seconds)),
-            ("in the frontier", f"{crawl.n_waiting:,}"),
+            ("in the frontier", f"{crawl.n_queued:,}"),
         ]
-    facts.append(("skipped", f"{crawl.n_refused:,}"))
+    facts.append(("skipped", f"{crawl.n_skipped:,}"))
     regret = mean_regret(crawl)
     return (*facts, *([("regret", format_regret(regret))] if regret is not None else []))
 
@@ -325,13 +326,13 @@ def hosts_table(crawl: CrawlOverview) -> Table:
 def skipped_table(crawl: CrawlOverview) -> Table:
     return Table.build(
         "skipped",
-        f"{counted(crawl.n_refused, 'requested page was', 'requested pages were')} skipped",
+        f"{counted(crawl.n_skipped, 'requested page was', 'requested pages were')} skipped",
         {
             "reason": lambda each: f"{each.reason.text} ({each.reason.value})",
             "example": lambda each: Cell(shortened(each.urls[0], MAX_URL_CHARACTERS), link=each.urls[0]),
             "pages": lambda each: f"{each.n_pages:,}",
         },
-        crawl.refused,
+        crawl.skipped,
         n_text_columns=2,
     )
 

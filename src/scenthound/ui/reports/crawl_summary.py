@@ -174,11 +174,11 @@ def seeds_note(crawl: CrawlOverview) -> str:
 
 
 def _skipped(crawl: CrawlOverview) -> str:
-    if not crawl.refused:
+    if not crawl.skipped:
         return ""
-    most = crawl.refused[0]
-    pages = counted(crawl.n_refused, "requested page was", "requested pages were")
-    share = "" if most.n_pages == crawl.n_refused else f" ({most.n_pages:,} of them)"
+    most = crawl.skipped[0]
+    pages = counted(crawl.n_skipped, "requested page was", "requested pages were")
+    share = "" if most.n_pages == crawl.n_skipped else f" ({most.n_pages:,} of them)"
     return f"{pages} skipped. The most frequent reason{share}: {most.reason.text}."
 
 

@@ -123,7 +123,7 @@ def _facts(shown: SideBySide) -> Table:
         f"at {shown.n_shared:,}": lambda name: _mean(crawl_of[name].relevance[: shown.n_shared]),
         "hosts": lambda name: f"{crawl_of[name].n_hosts:,}",
         "pages/s": lambda name: _speed(crawl_of[name]),
-        "skipped": lambda name: f"{crawl_of[name].n_refused:,}",
+        "skipped": lambda name: f"{crawl_of[name].n_skipped:,}",
     }
     note = (
         f"Harvest: mean relevance of all pages, and of the first {shown.n_shared:,}, which every crawl has. Speed is "

@@ -3,7 +3,7 @@
 The metrics are those of `scenthound evaluate` without options. The tables are also printed by that command.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite, isnan
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from scenthound.experiments.compare.ranking import observations_needed
 from scenthound.experiments.evaluate import Evaluation, StrategyResult, chosen_metrics, evaluate
 from scenthound.experiments.runs import RunFolder, read_about
 from scenthound.experiments.starts import DEFAULT_START, Task
-from scenthound.experiments.statistics import AgainstBest, against_best, aligned_differences
+from scenthound.experiments.statistics import AgainstBest, MeanCurve, against_best, aligned_differences
 from scenthound.experiments.statistics.tests import ALPHA
 from scenthound.model import Progress, silent
 from scenthound.simulator.modes import SEQUENTIAL
@@ -161,30 +161,32 @@ def tests_of(evaluation: Evaluation, metric: str) -> list[AgainstBest]:
 
 def metric_table(evaluation: Evaluation, metric: str) -> Table:
     """A row for each strategy, a column for each checkpoint."""
-    tests = tests_of(evaluation, metric)
-    n_topics = max(result.curves[metric].n_topics for result in evaluation.results)
-    rows = [
-        (Cell(result.strategy), *_mean_cells(result, metric, evaluation.checkpoints, index, tests))
-        for index, result in enumerate(evaluation.results)
-    ]
+    curves = [result.curves[metric] for result in evaluation.results]
+    n_topics = max(curve.n_topics for curve in curves)
+    at = np.searchsorted(curves[0].steps, evaluation.checkpoints)
+    columns = [_column(curves, int(step), test) for step, test in zip(at, tests_of(evaluation, metric), strict=True)]
+    names = [Cell(result.strategy) for result in evaluation.results]
     return Table(
         name=f"values-{metric}",
         caption=f"{metric_name(metric)}{'; lower is better' if metric in evaluation.lower_is_better else ''}",
         columns=("strategy", *(f"after {step:,} pages" for step in evaluation.checkpoints)),
-        rows=tuple(rows),
+        rows=tuple(zip(names, *columns, strict=True)),
         note=f"Mean ± standard error over {n_topics} topics." if n_topics > 1 else "One topic.",
         best_sign="*",
     )
 
 
-def _mean_cells(
-    result: StrategyResult, metric: str, checkpoints: tuple[int, ...], index: int, tests: list[AgainstBest]
-) -> Iterator[Cell]:
-    curve = result.curves[metric]
-    at = np.searchsorted(curve.steps, checkpoints)
-    for mean, error, test in zip(curve.mean[at].tolist(), curve.standard_error[at].tolist(), tests, strict=True):
-        mark = WORSE if test.p_corrected[index] < ALPHA else ""
-        yield Cell(format_mean(mean, error), mark=mark, emphasis=test.best == index)
+def _column(curves: Sequence[MeanCurve], at: int, test: AgainstBest) -> list[Cell]:
+    """The means of all strategies; those that read the same as the best are emphasised too."""
+    best = "" if test.best is None else format_number(float(curves[test.best].mean[at]))
+    return [
+        Cell(
+            format_mean(float(curve.mean[at]), float(curve.standard_error[at])),
+            mark=WORSE if p < ALPHA else "",
+            emphasis=format_number(float(curve.mean[at])) == best,
+        )
+        for curve, p in zip(curves, test.p_corrected, strict=True)
+    ]
 
 
 def marks_note(evaluation: Evaluation, best: str = "The best mean of a column is bold.") -> str:
@@ -193,11 +195,11 @@ def marks_note(evaluation: Evaluation, best: str = "The best mean of a column is
     needed = observations_needed(n_strategies)
     if n_topics < needed:
         few = "1 topic is" if n_topics == 1 else f"{n_topics} topics are"
-        return f"{best} {few} too few to test {n_strategies} strategies for significance: {needed} are needed."
+        return f"{best} {few} too few to test {n_strategies} strategies for significance: {needed} are needed.".strip()
     return (
         f"{best} {WORSE} significantly worse than the best: p of sign flips over topics, with Holm's correction over "
         "the column, is below 5 %."
-    )
+    ).strip()
 
 
 def cost_table(evaluation: Evaluation) -> Table:

@@ -8,7 +8,7 @@ import numpy as np
 
 from scenthound.command_line import command_line, in_lines
 from scenthound.experiments.findings import READING
-from scenthound.experiments.results import Renderer
+from scenthound.experiments.results import Renderer, versions
 from scenthound.experiments.statistics import MeanCurve
 from scenthound.experiments.study import tables as study_tables
 from scenthound.experiments.study.measured import BOUNDS, ArmMeasurements, Measured, arm_named
@@ -30,7 +30,7 @@ from scenthound.ui.document import (
     WinLossGrid,
 )
 from scenthound.ui.figures import figure_files, require_figures
-from scenthound.ui.formats import counted, format_versions, versions
+from scenthound.ui.formats import counted, format_versions
 from scenthound.ui.html import document_html
 from scenthound.ui.reports.findings import findings_blocks, verdict_facts, verdict_lines
 
