@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scenthound.simulator.scores import TopicWords
 from scenthound.simulator.simulator import simulate
-from scenthound.strategies.infospiders import FEWEST_STEPS, InfoSpiders
+from scenthound.strategies.infospiders import MIN_STEPS, InfoSpiders
 from scenthound.strategies.spider import BYTES_PER_AGENT, BYTES_PER_KEYWORD
 from scenthound.testing import SyntheticWeb, check_strategy, visited
 from spider_session import Session, walker
@@ -138,7 +138,7 @@ def test_a_page_seen_before_costs_a_share_and_gives_nothing_even_if_it_is_releva
     strategy = InfoSpiders(max_pages=8)
     assert visited(strategy, web) == ["a", "b"]
     assert strategy.account.gained == 0.5
-    assert strategy.account.paid == pytest.approx(1 / 8 + FEWEST_STEPS / 80)
+    assert strategy.account.paid == pytest.approx(1 / 8 + MIN_STEPS / 80)
 
 
 def test_who_goes_to_a_page_seen_before_learns_from_it():

@@ -46,36 +46,36 @@ SIX = [page(1, A), page(2, B), page(3, A), page(4, B), page(5, A), page(6, C)]
 
 
 def test_pages_are_given_out_last_first_if_all_hosts_are_ready():
-    assert given_out(Round(SIX).give(6)) == [6, 5, 4, 3, 2, 1]
+    assert given_out(Round(SIX).pop(6)) == [6, 5, 4, 3, 2, 1]
     one_by_one = Round(SIX)
-    assert [given_out(one_by_one.give(1, resting())) for _ in range(7)] == [[6], [5], [4], [3], [2], [1], []]
+    assert [given_out(one_by_one.pop(1, resting())) for _ in range(7)] == [[6], [5], [4], [3], [2], [1], []]
 
 
 def test_each_host_has_one_turn_in_an_answer():
     # 6, 5, 4 are on C, A, B. Then A gives 3 and B gives 2, and 1 is left for A.
     pages = Round(SIX)
-    assert [given_out(pages.give(9, resting())) for _ in range(4)] == [[6, 5, 4], [3, 2], [1], []]
+    assert [given_out(pages.pop(9, resting())) for _ in range(4)] == [[6, 5, 4], [3, 2], [1], []]
 
 
 def test_turns_are_shared_by_all_that_is_given_in_an_answer():
     pages, ready_hosts = Round(SIX), resting()
     ready_hosts.use(A)
-    assert given_out(pages.give(1, ready_hosts)) == [6]
+    assert given_out(pages.pop(1, ready_hosts)) == [6]
     pages.add([page(7, C), page(8, 40)])
-    assert given_out(pages.give(9, ready_hosts)) == [8, 4]
-    assert pages.give(9, ready_hosts) == []
+    assert given_out(pages.pop(9, ready_hosts)) == [8, 4]
+    assert pages.pop(9, ready_hosts) == []
     assert ready_hosts.used == {A, B, C, 40}
 
 
 def test_pages_of_resting_hosts_keep_their_turn():
     pages = Round(SIX)
     # A rests: 6 and 4 are the first of the others. Then B rests: of 5, 3, 2, 1 are left 5, 3, 1.
-    assert given_out(pages.give(2, resting(A))) == [6, 4]
-    assert given_out(pages.give(1, resting(B))) == [5]
+    assert given_out(pages.pop(2, resting(A))) == [6, 4]
+    assert given_out(pages.pop(1, resting(B))) == [5]
     assert len(pages) == 3
     # A later round does not wait for them.
     pages.add([page(7, B), page(8, C)])
-    assert given_out(pages.give(9)) == [8, 7, 3, 2, 1]
+    assert given_out(pages.pop(9)) == [8, 7, 3, 2, 1]
     assert len(pages) == 0
 
 
@@ -83,7 +83,7 @@ def test_a_host_at_rest_is_asked_about_and_not_its_pages():
     # 1,000 pages wait on one host, and behind them one page on another.
     pages = Round([page(0, B), *(page(number, A) for number in range(1, 1001))])
     ready = Watch(A)
-    assert given_out(pages.give(1, ReadyHosts(ready))) == [0]
+    assert given_out(pages.pop(1, ReadyHosts(ready))) == [0]
     # The regret asks no more: no page is better than the one given out.
     assert ready.asked == [A, B]
 
@@ -94,7 +94,7 @@ class PlainRound:
     def __init__(self):
         self.pages = []
 
-    def give(self, n, ready):
+    def pop(self, n, ready):
         chosen = []
         for taken in reversed(self.pages):
             if len(chosen) < n and ready(taken.host) and taken.host not in {other.host for other in chosen}:
@@ -119,7 +119,7 @@ def test_it_gives_what_a_plain_list_would_give(rng):
         pages.add(new)
         plain.pages += new
         ready, n = Watch(*rng.sample(range(5), 3)), rng.randrange(4)
-        assert pages.give(n, ReadyHosts(ready)) == plain.give(n, ready)
+        assert pages.pop(n, ReadyHosts(ready)) == plain.pop(n, ready)
         assert len(pages) == len(plain.pages)
         assert pages.state() == [list(taken) for taken in plain.pages]
         if rng.random() < 0.2:
@@ -138,52 +138,52 @@ def test_the_regret_counts_hosts_at_rest_before_and_behind_the_page():
     # 3 (0.5) and then 1 (0.75): 0.9 - 0.5 and 0.9 - 0.75.
     for order in ([1, 2, 3, 4], [4, 2, 1, 3], [1, 4, 3, 2]):
         by_number = {1: page(1, A, 0.75), 2: page(2, B, 0.25), 3: page(3, C, 0.5), 4: page(4, B, 0.9)}
-        given_pages = Round([by_number[number] for number in order]).give(2, resting(B))
+        given_pages = Round([by_number[number] for number in order]).pop(2, resting(B))
         assert {taken.page: taken.regret for taken in given_pages} == pytest.approx({3: 0.4, 1: 0.15})
 
 
 def test_the_regret_is_never_negative_and_counts_no_host_that_is_ready():
     # A rests with 0.5; B, which is ready, keeps 0.9 for a later question.
     pages = Round([page(1, A, 0.5), page(2, B, 0.9), page(3, C, 0.75)])
-    assert regrets(pages.give(1, resting(A))) == [0.0]
-    assert regrets(pages.give(1, resting(A))) == [0.0]
-    assert regrets(pages.give(1, resting())) == [0.0]
+    assert regrets(pages.pop(1, resting(A))) == [0.0]
+    assert regrets(pages.pop(1, resting(A))) == [0.0]
+    assert regrets(pages.pop(1, resting())) == [0.0]
 
 
 def test_what_waited_in_the_frontier_is_regretted_too():
     # It was 0.25 worse than the best of the frontier at rest, and is 0.5 worse than what rests in the round.
-    assert regrets(Round([page(1, A, 0.25, 0.25, C), page(2, B, 0.75)]).give(1, resting(B, C))) == [0.5]
-    assert regrets(Round([page(1, A, 0.25, 0.25, C), page(2, B, 0.375)]).give(1, resting(B, C))) == [0.25]
+    assert regrets(Round([page(1, A, 0.25, 0.25, C), page(2, B, 0.75)]).pop(1, resting(B, C))) == [0.5]
+    assert regrets(Round([page(1, A, 0.25, 0.25, C), page(2, B, 0.375)]).pop(1, resting(B, C))) == [0.25]
 
 
 def test_what_waited_in_the_frontier_is_regretted_only_while_its_host_rests():
     # C has rested enough; what is left is the 0.125 that waits on B.
-    assert regrets(Round([page(1, A, 0.25, 0.25, C), page(2, B, 0.375)]).give(1, resting(B))) == [0.125]
-    assert regrets(Round([page(1, A, 0.25, 0.25, C)]).give(1, resting())) == [0.0]
+    assert regrets(Round([page(1, A, 0.25, 0.25, C), page(2, B, 0.375)]).pop(1, resting(B))) == [0.125]
+    assert regrets(Round([page(1, A, 0.25, 0.25, C)]).pop(1, resting())) == [0.0]
 
 
 def test_a_question_without_politeness_regrets_nothing():
-    assert regrets(Round([page(1, A, 0.25, 0.25), page(2, B, 0.75)]).give(2)) == [0.0, 0.0]
+    assert regrets(Round([page(1, A, 0.25, 0.25), page(2, B, 0.75)]).pop(2)) == [0.0, 0.0]
 
 
 def test_a_host_that_had_its_turn_is_no_reason_to_regret():
     # 3 (0.9) and 2 (0.8) on A, 1 (0.5) on B, which left the frontier while A rested with 0.9. Now A gives 3, and
     # 2 waits because A had its turn, not because it rests.
     pages = Round([page(1, B, 0.5, 0.4, A), page(2, A, 0.8), page(3, A, 0.9)])
-    given_pages = pages.give(9, resting(C))
+    given_pages = pages.pop(9, resting(C))
     assert given_out(given_pages) == [3, 1]
     assert regrets(given_pages) == [0.0, 0.0]
 
 
 def test_of_two_seeds_none_is_regretted():
-    assert regrets(Round([page(1, A, inf), page(2, B, inf)]).give(1, resting(A))) == [0.0]
+    assert regrets(Round([page(1, A, inf), page(2, B, inf)]).pop(1, resting(A))) == [0.0]
 
 
 def test_the_best_of_a_host_falls_when_that_page_is_given_out():
     # 2 (0.75) and 1 (0.5) on A, 3 (0.25) on B. Page 2 is given out; then A rests with 0.5.
     pages = Round([page(3, B, 0.25), page(1, A, 0.5), page(2, A, 0.75)])
-    assert given_out(pages.give(1, resting())) == [2]
-    assert regrets(pages.give(1, resting(A))) == [0.25]
+    assert given_out(pages.pop(1, resting())) == [2]
+    assert regrets(pages.pop(1, resting(A))) == [0.25]
 
 
 # With a strategy around it

@@ -6,9 +6,9 @@ was computed. We use Platt scaling: a sigmoid fitted to the margins of training 
 
 Rules
 - The same training pages in the same order give the same scores, on any number of threads.
-  - The probability never falls as the margin rises. With very few positives the margins in cross-validation can have
-    the wrong sign; then, and with a single positive, where cross-validation is impossible, the sigmoid is fitted to the
-    margins of the training pages themselves. If even those have the wrong sign, all pages get the same probability.
+- The probability never falls as the margin rises. With very few positives the margins in cross-validation can have the
+  wrong sign; then, and with a single positive, where cross-validation is impossible, the sigmoid is fitted to the
+  margins of the training pages themselves. If even those have the wrong sign, all pages get the same probability.
 - A page or window without features is the zero vector and is scored by the bias.
 """
 

@@ -204,9 +204,9 @@ class Roulette(Mode):
 
     Compiled crawls do exactly the same
     - Stamps grow only when pages were added.
-      - The i-th draw of a crawl is the tie key (`frontier.base.TieKeys`) of number i: its upper 53 bits are a number in
-        [0, 1), which times the sum of all stamps is the target. The first page whose cumulative stamp exceeds it is
-        drawn.
+    - The i-th draw of a crawl is the tie key (`frontier.base.TieKeys`) of number i: its upper 53 bits are a number in
+      [0, 1), which times the sum of all stamps is the target. The first page whose cumulative stamp exceeds it is
+      drawn.
     - The last page of the list replaces the one that was drawn.
     """
 

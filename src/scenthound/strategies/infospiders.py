@@ -1,22 +1,21 @@
 """InfoSpiders (menczer2001 section 6.3 and Fig. 4): agents that live on the relevance of the pages they find.
 
-One agent sits on each seed. In turn, at random, an agent follows a link of its page, chosen by its net from the words
-around the links; what it finds there feeds it, what it does costs it. The well fed have offspring, the starved die. The
-crawl ends with the last agent. There are no regrets: a choice is a draw among the links of one page, and no score is
-shared by all.
+One agent starts on each seed. In random order, agents follow a link of their page, chosen by a neural net from the
+words around the links. Relevant pages give energy, steps cost energy. Agents with much energy reproduce, agents without
+die. The crawl ends with the last agent. There are no regrets: a choice is a random draw among the links of one page,
+and there is no common score.
 
-How the figure is read where it is silent
-- Agents are situated on their seeds: to get one's own is free, and brings nothing. An agent whose seed cannot be had
-  dies, as such URLs leave the study altogether (section 5.2).
-- A page that any agent had before is not fetched again: the agent goes there at once, for a share of the cost and
-  without gain (footnote 5). The net learns from that step too, since the footnote excepts energy alone.
-- Dead links are no choice for anybody; who chose one chooses again, free of charge. Nor is a page that another agent is
-  about to get, until it is there. Who has no other choice waits.
-- An agent whose choice is on a host that rests, or that another agent has asked in the same answer, keeps it and waits.
-  Once somebody waits, or a page is on its way, nobody takes more than one step over visited pages before the strategy
-  is asked again: none should starve on a slow network.
-- When agents have gone on and on over visited pages, those die who can come upon no other however they choose. Nothing
-  that they did could be seen any more, but that in a full population they would stand in the way of births.
+Where the figure leaves details open
+- Agents start on their seeds: fetching the own seed costs and gains nothing. An agent whose seed cannot be fetched
+  dies, as such URLs are excluded from the study (section 5.2).
+- A page that any agent has visited is not fetched again: the agent moves there at once, for a fraction of the cost and
+  without gain (footnote 5). The net learns from that step too, because the footnote concerns energy only.
+- Dead links cannot be chosen; an agent that chose one chooses again at no cost. Pages that another agent is fetching
+  cannot be chosen until they have arrived. An agent without another choice waits.
+- An agent whose choice is on a host that is not ready keeps its choice and waits. While an agent waits or a page is in
+  flight, no agent takes more than one step over visited pages per `ask`: agents must not starve on a slow network.
+- After many steps over visited pages, agents die that can reach no unvisited page whatever they choose. Their steps
+  have no effect except that they prevent births in a full population.
 """
 
 from collections.abc import Iterable, Sequence
@@ -44,27 +43,23 @@ from scenthound.strategies.spider_net import (
 )
 from scenthound.text.vectors import count_words
 
-# The agents of an InfoSpiders crawl that are alive, and what keeps them so (menczer2001 Fig. 4).
-#
-# Rules
-# - An agent is idle, or it is fetching: it waits for the one page that it asked for.
-# - At `theta` an agent reproduces if the population is below its limit; out of energy it dies. It is looked at after
-#   each of its steps, and at no other time.
-# - Energy comes from relevance alone and is spent on steps alone: `EnergyAccount` says where all of it is.
-
 
 @dataclass(slots=True)
 class EnergyAccount:
-    """Where a population's energy came from and went: the living have `given + gained - paid - lost`."""
+    """The energy balance of a population: living agents have `given + gained - paid - lost`."""
 
     given: float = 0.0  #: to the first agents
     gained: float = 0.0  #: from the relevance of new pages
     paid: float = 0.0  #: for steps
-    lost: float = 0.0  #: with the dead; those that starved owed some, which counts below 0
+    lost: float = 0.0  #: with dead agents; negative for those that died below 0
 
 
 class Population:
-    """At most `most` agents, None lifts the bound; more only if there are more at first."""
+    """The living agents, at most `most` (None: unbounded) unless there are more seeds (menczer2001 Fig. 4).
+
+    An agent is idle, or it waits for the one page that it requested. After each of its steps an agent reproduces if it
+    has the energy `theta` and the population is below its limit, and dies if it has no energy left. Energy comes from
+    relevance only and is spent on steps only."""
 
     def __init__(self, theta: float, most: int | None, first: Iterable[Spider] = ()) -> None:
         self._theta = theta
@@ -77,30 +72,30 @@ class Population:
         return len(self.idle) + len(self.fetching)
 
     def send(self, agent: Spider, page: int) -> None:
-        """Let an idle agent wait for a page."""
+        """Let an idle agent fetch a page."""
         self.idle.remove(agent)
         self.fetching[page] = agent
 
     def call_back(self, page: int) -> Spider:
-        """The agent that waited for a page, idle again."""
+        """The agent that fetched a page, idle again."""
         agent = self.fetching.pop(page)
         self.idle.append(agent)
         return agent
 
     def settle(self, agent: Spider, gain: float, cost: float, seen: SeenWeb) -> bool:
-        """Let an idle agent live with the outcome of a step: it may reproduce or die. Whether it is alive."""
+        """Account for a step of an idle agent, which may reproduce or die; returns whether it is alive."""
         agent.energy += gain - cost
         self.account.gained += gain
         self.account.paid += cost
         if agent.energy >= self._theta and (self._most is None or len(self) < self._most):
             self.idle.append(agent.offspring(seen.words(agent.page)))
         elif agent.energy <= 0:
-            self.bury(agent)
+            self.remove(agent)
             return False
         return True
 
-    def bury(self, agent: Spider) -> None:
-        """Let an idle agent die."""
+    def remove(self, agent: Spider) -> None:
+        """Remove an idle agent."""
         self.idle.remove(agent)
         self.account.lost += agent.energy
 
@@ -117,41 +112,40 @@ class Population:
         self.account = EnergyAccount(**state["account"])
 
 
-#: Steps over visited pages, at least, before it is asked who can come upon any other page.
-FEWEST_STEPS = 64
-#: For so many `memory_bound` speaks before `start` tells how many the topic has.
+#: The minimum number of steps over visited pages before agents are checked for reachable pages.
+MIN_STEPS = 64
+#: The number of keywords that `memory_bound` assumes before `start`.
 KEYWORDS_BEFORE_START = 10
 
 
 class Turn(Enum):
-    """What an agent did when it was its turn."""
+    """What an agent did in its turn."""
 
-    ASKED = "asked for a page"
-    STEPPED = "went to a page that was visited already"
-    WAITS = "can do nothing now"
-    DIED = "is no more"
+    REQUESTED = "requested a page"
+    STEPPED = "moved to a visited page"
+    WAITS = "cannot move now"
+    DIED = "died"
 
 
 class InfoSpiders(Strategy):
-    """`theta` is the energy at which agents reproduce (Fig. 4: 2; at first they have half of it), `max_pages` the page
-    budget that the cost of a step, seeds * theta / (2 * max_pages), is derived from (1,000), `buffer` the most agents
-    (200; there may be more seeds), none lifts the bound, `seen_cost` the share of the cost that a step to a page seen
-    before takes (footnote 5: 0.1).
+    """`theta` is the energy at which agents reproduce (Fig. 4: 2; they start with half of it), `max_pages` the page
+    budget that determines the cost of a step, seeds * theta / (2 * max_pages) (1,000), `buffer` the maximum number of
+    agents (200, or the number of seeds; none: unbounded), `seen_cost` the fraction of the cost for a step to a visited
+    page (footnote 5: 0.1).
 
     The choice of a link: `temperature` of the Boltzmann distribution (footnote 3: 0.125); `distance` counts `words` or
     `links` between a keyword and a link (SPEC R: words), up to `window` words (R: 20) or `links_between` (R: 5).
 
-    The net: weights uniform in +-`initial_weight` (R: 0.1), and a `bias` that is learnt beside them (our reading);
-    `epochs`, `rate` and `momentum` of learning (footnote 4: 5, 0.5, 0.9); `learn_towards` the similarity of the page to
-    the keywords of the `agent` (R) or to the `topic`, which is the relevance that the visit tells. `description` starts
-    agents from the words of the topic's description instead of its keywords (menczer2001 had no other). `dead_end`: the
-    full cost is paid for a step `back` along the agent's own path, from its beginning to a random seed (R), or for a
-    step to a random `seed` at once. `patience`: an agent dies after so many steps in a row that brought no new page,
-    whatever its energy (ours: the study's web had no end; in one that has, agents may wander over a few pages for as
-    long as their energy lasts, which is long where `max_pages` is large), none lifts the bound.
+    The net: initial weights uniform in +-`initial_weight` (R: 0.1), and a learned `bias` (our choice); `epochs`, `rate`
+    and `momentum` of learning (footnote 4: 5, 0.5, 0.9); `learn_towards` the similarity of the page to the keywords of
+    the `agent` (R) or to the `topic`, i.e. the relevance of the visit. With `description` agents start with the words
+    of the topic's description instead of its keywords, as in menczer2001. `dead_end`: for the full cost an agent steps
+    `back` along its path, and from its start to a random seed (R), or directly to a random `seed`. `patience`: an agent
+    dies after this many consecutive steps without a new page, whatever its energy (ours: in a finite web agents may
+    wander over a few pages as long as their energy lasts, which is long if `max_pages` is large); none: unlimited.
     """
 
-    summary = "agents that live on relevance, follow links by the words near them, learn, reproduce and die"
+    summary = "agents that gain energy from relevant pages, follow links by nearby words, learn, reproduce and die"
     presets: ClassVar[Presets] = {
         "menczer2001": {"max_pages": 1000, "buffer": 200, "description": True, "patience": None}
     }
@@ -175,7 +169,7 @@ class InfoSpiders(Strategy):
         window: Annotated[int, Bounds(1, 10_000)] = 20,
         links_between: Annotated[int, Bounds(0, 10_000)] = 5,
         learn_towards: Literal["agent", "topic"] = "agent",
-        # A step over known pages must cost something, or an agent that finds no other page would wander for ever.
+        # Must be positive, or an agent that finds no new page would wander forever.
         seen_cost: Annotated[float, Bounds(0.001, 1)] = 0.1,
         description: bool = False,
         dead_end: Literal["back", "seed"] = "back",
@@ -204,74 +198,74 @@ class InfoSpiders(Strategy):
         keywords = count_words(seen.topic_words(description=self._description)).term
         host_of = {seed.page: seed.host for seed in seeds}
         self._seeds, self._n_keywords = list(host_of), len(keywords)
-        first = [self._newcomer(page, host, keywords) for page, host in host_of.items()]
+        first = [self._first_agent(page, host, keywords) for page, host in host_of.items()]
         self._population = Population(self._theta, self._buffer, first)
 
-    def _newcomer(self, seed: int, host: int, keywords: IntArray) -> Spider:
+    def _first_agent(self, seed: int, host: int, keywords: IntArray) -> Spider:
         net = Perceptron.random(len(keywords), self._initial_weight, self._rng)
         return Spider(seed, self._theta / 2, keywords, net, [Choice(seed, host, np.zeros(len(keywords)))])
 
     @property
     def account(self) -> EnergyAccount:
-        """Where the energy of the crawl came from and went."""
+        """The energy balance of the crawl."""
         return self._population.account
 
     @property
     def _cost(self) -> float:
-        """Of a step (Fig. 4): if nothing were gained, the first agents' energy would last for `max_pages` pages."""
+        """The cost of a step (Fig. 4): without gains, the initial energy would last for `max_pages` pages."""
         return len(self._seeds) * self._theta / (2 * self._max_pages)
 
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
         ready_hosts, idle = ReadyHosts.of(ready), self._population.idle
-        asked: list[int] = []
-        # No more than `len` told of, though some may be born meanwhile.
+        requested: list[int] = []
+        # At most `len(self)`, although agents may be born meanwhile.
         wanted = min(n, len(idle))
-        # Those whose turn is over stand in front.
+        # Agents whose turn is over are at the start of the list.
         n_done = n_steps = 0
-        while len(asked) < wanted and n_done < len(idle):
-            place = self._rng.randrange(n_done, len(idle))
-            agent = idle[place]
+        while len(requested) < wanted and n_done < len(idle):
+            index = self._rng.randrange(n_done, len(idle))
+            agent = idle[index]
             turn = self._turn(agent, ready_hosts)
-            if turn is Turn.ASKED:
-                asked.append(agent.choices[-1].page)
+            if turn is Turn.REQUESTED:
+                requested.append(agent.choices[-1].page)
             elif turn is Turn.WAITS or (turn is Turn.STEPPED and (n_done or self._population.fetching)):
-                idle[place], idle[n_done] = idle[n_done], idle[place]
+                idle[index], idle[n_done] = idle[n_done], idle[index]
                 n_done += 1
             elif turn is Turn.STEPPED:
                 n_steps += 1
-                # So seldom that it costs little beside the steps.
-                if n_steps % max(FEWEST_STEPS, self._map.n_visited) == 0:
-                    self._bury_the_lost()
-        return asked
+                # Rare enough to cost little compared with the steps.
+                if n_steps % max(MIN_STEPS, self._map.n_visited) == 0:
+                    self._remove_lost_agents()
+        return requested
 
-    def _bury_the_lost(self) -> None:
+    def _remove_lost_agents(self) -> None:
         seeds = set(self._visited_seeds())
         for agent in lost_agents(self._population.idle, self._map, self._seen, seeds, steps_back=self._steps_back):
-            self._population.bury(agent)
+            self._population.remove(agent)
 
     def _turn(self, agent: Spider, ready_hosts: ReadyHosts | None) -> Turn:
-        """Let an idle agent go on to a page that is known, or ask for one."""
+        """Let an idle agent move to a visited page, or request a new one."""
         choice = self._choice(agent)
         if choice is None:
             return self._leave_dead_end(agent)
-        became = self._map[choice.page]
-        if became is Mark.VISITED:
+        mark = self._map[choice.page]
+        if mark is Mark.VISITED:
             self._follow(agent)
-            return self._settle_in_vain(agent, self._seen_cost * self._cost)
-        if became is Mark.DEAD:  # its own seed, then: no other dead page is ever gone for
-            self._population.bury(agent)
+            return self._settle_unproductive(agent, self._seen_cost * self._cost)
+        if mark is Mark.DEAD:  # Its own seed: other dead pages are never chosen.
+            self._population.remove(agent)
             return Turn.DIED
-        if became is Mark.ON_THE_WAY or (ready_hosts is not None and not ready_hosts(choice.host)):
+        if mark is Mark.ON_THE_WAY or (ready_hosts is not None and not ready_hosts(choice.host)):
             return Turn.WAITS
         if ready_hosts is not None:
             ready_hosts.use(choice.host)
         self._map[choice.page] = Mark.ON_THE_WAY
         self._population.send(agent, choice.page)
-        return Turn.ASKED
+        return Turn.REQUESTED
 
     def _choice(self, agent: Spider) -> Choice | None:
-        """The link that an agent goes for; None if it may follow none now. As long as its seed is not visited, that is
-        all it can go for, whatever became of it."""
+        """The link that an agent follows next; None if there is none now. Until its seed is visited, the seed is its
+        only choice."""
         if self._map[agent.page] is not Mark.VISITED:
             return agent.choices[-1]
         while agent.choices and not self._may_go(agent, agent.choices[-1].page):
@@ -290,23 +284,23 @@ class InfoSpiders(Strategy):
             agent.step_back()
         else:
             agent.jump_to(self._rng.choice(self._visited_seeds()))
-        return self._settle_in_vain(agent, self._cost)
+        return self._settle_unproductive(agent, self._cost)
 
     def _visited_seeds(self) -> list[int]:
         return [seed for seed in self._seeds if self._map[seed] is Mark.VISITED]
 
     def _follow(self, agent: Spider) -> None:
-        """Let an agent follow the link that it chose, and learn where it led."""
+        """Let an agent follow its chosen link and learn from the page."""
         choice = agent.choices[-1]
         self._mind.learn(agent, choice, self._seen, self._map)
         agent.go_to(choice.page)
 
-    def _settle_in_vain(self, agent: Spider, cost: float) -> Turn:
-        """Let an agent live with a step that brought no new page, if it has the patience."""
+    def _settle_unproductive(self, agent: Spider, cost: float) -> Turn:
+        """Account for a step without a new page; the agent dies if it has run out of patience."""
         agent.n_unproductive_steps += 1
         turn = self._settle(agent, 0.0, cost)
         if turn is Turn.STEPPED and self._patience is not None and agent.n_unproductive_steps >= self._patience:
-            self._population.bury(agent)
+            self._population.remove(agent)
             return Turn.DIED
         return turn
 
@@ -318,17 +312,17 @@ class InfoSpiders(Strategy):
         agent = self._population.call_back(visit.page)
         self._map.visit(visit.page, visit.relevance)
         agent.n_unproductive_steps = 0
-        if agent.page != visit.page:  # else it is its seed, where it was from the beginning
+        if agent.page != visit.page:  # Otherwise it is its seed, where it started.
             self._follow(agent)
             self._settle(agent, visit.relevance, self._cost)
 
     def drop(self, page: int) -> None:
-        """The agent chooses again, when it is its turn; the link is lost to everybody."""
+        """Mark the link as dead; the agent chooses again in its next turn."""
         self._map[page] = Mark.DEAD
         self._population.call_back(page)
 
     def __len__(self) -> int:
-        """How many agents are free to ask for a page; each asks for one at a time."""
+        """The number of agents that can request a page; each requests one at a time."""
         return len(self._population.idle)
 
     def state(self) -> State:
@@ -348,5 +342,5 @@ class InfoSpiders(Strategy):
         self._map = SpiderMap.restored(state["map"])
 
     def memory_bound(self) -> MemoryBound:
-        most_agents = None if self._buffer is None else max(self._buffer, len(self._seeds))
-        return MemoryBound(most_agents, BYTES_PER_AGENT + BYTES_PER_KEYWORD * self._n_keywords, BYTES_PER_PAGE)
+        max_agents = None if self._buffer is None else max(self._buffer, len(self._seeds))
+        return MemoryBound(max_agents, BYTES_PER_AGENT + BYTES_PER_KEYWORD * self._n_keywords, BYTES_PER_PAGE)
