@@ -53,7 +53,7 @@ def test_a_url_linked_twice_is_judged_by_the_better_of_its_places():
 def test_links_to_itself_and_to_pages_dead_or_on_their_way_are_no_choice():
     seen, spider_map, names, keywords = on_page("[a] [b] [c] [d] [e]", "")
     spider_map[names["b"]] = Mark.DEAD
-    spider_map[names["c"]] = Mark.ON_THE_WAY
+    spider_map[names["c"]] = Mark.IN_FLIGHT
     spider_map.visit(names["d"], 0.0)
     choices = mind(0.125).choices(agent(keywords=keywords), seen, spider_map, Random(0))
     assert {choice.page for choice in choices} == {names["d"], names["e"]}
@@ -180,16 +180,16 @@ def test_the_map_remembers_marks_and_relevance_through_json():
     spider_map.visit(3, 0.5)
     spider_map.visit(1000, 0.0)
     spider_map[5000] = Mark.DEAD
-    spider_map[7] = Mark.ON_THE_WAY
+    spider_map[7] = Mark.IN_FLIGHT
     for known in (spider_map, SpiderMap.restored(json.loads(json.dumps(spider_map.state())))):
         assert [known[page] for page in (3, 1000, 5000, 7, 8, 10**6)] == [
-            *(Mark.VISITED, Mark.VISITED, Mark.DEAD, Mark.ON_THE_WAY, Mark.OPEN, Mark.OPEN)
+            *(Mark.VISITED, Mark.VISITED, Mark.DEAD, Mark.IN_FLIGHT, Mark.OPEN, Mark.OPEN)
         ]
         assert (known.relevance(3), known.relevance(1000)) == (0.5, 0.0)
         assert known.n_visited == 2
         assert known.may_follow(ints(3, 5000, 7, 8, 9000)).tolist() == [True, False, False, True, True]
-        assert known.any_on_the_way(ints(3, 7))
-        assert not known.any_on_the_way(ints(3, 5000, 9000))
+        assert known.any_in_flight(ints(3, 7))
+        assert not known.any_in_flight(ints(3, 5000, 9000))
 
 
 def test_the_map_counts_the_words_of_a_page_once():

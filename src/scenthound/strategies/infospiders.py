@@ -255,11 +255,11 @@ class InfoSpiders(Strategy):
         if mark is Mark.DEAD:  # Its own seed: other dead pages are never chosen.
             self._population.remove(agent)
             return Turn.DIED
-        if mark is Mark.ON_THE_WAY or (ready_hosts is not None and not ready_hosts(choice.host)):
+        if mark is Mark.IN_FLIGHT or (ready_hosts is not None and not ready_hosts(choice.host)):
             return Turn.WAITS
         if ready_hosts is not None:
             ready_hosts.use(choice.host)
-        self._map[choice.page] = Mark.ON_THE_WAY
+        self._map[choice.page] = Mark.IN_FLIGHT
         self._population.send(agent, choice.page)
         return Turn.REQUESTED
 
@@ -275,10 +275,10 @@ class InfoSpiders(Strategy):
         return agent.choices[-1] if agent.choices else None
 
     def _may_go(self, agent: Spider, page: int) -> bool:
-        return page != agent.page and self._map[page] < Mark.ON_THE_WAY
+        return page != agent.page and self._map[page] < Mark.IN_FLIGHT
 
     def _leave_dead_end(self, agent: Spider) -> Turn:
-        if self._map.any_on_the_way(self._seen.links(agent.page).pages):
+        if self._map.any_in_flight(self._seen.links(agent.page).pages):
             return Turn.WAITS
         if self._steps_back and agent.path:
             agent.step_back()

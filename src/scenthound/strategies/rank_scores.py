@@ -1,13 +1,22 @@
-"""The study's nine scores of a URL that was seen and not visited (johnson2003 section 2.2, Eq. 3-12), kept up to date.
+"""The scores of URLs that a rank function weighs: the nine of johnson2003 (section 2.2, Eq. 3-12) and four more.
 
-The sets. D are the pages downloaded, U the URLs seen: the seeds and all that downloaded pages link to. P(u) are the
-pages of D with a link to u, L(p) the URLs that p links to: sets, in which a URL linked twice counts once, and a page
-that links to itself is its own parent. The community C holds the seeds from the start and the pages of D that the
-classifier says yes to; a page joins it before its links are ranked.
+The sets. D are the downloaded pages, U the URLs seen: the seeds and all targets of links on downloaded pages. P(u) are
+the pages of D with a link to u, L(p) the URLs that p links to: sets, in which a URL linked twice counts once, and a
+page that links to itself is its own parent. The community C contains the seeds from the start and the pages of D that
+the classifier accepts; a page joins it before its links are ranked.
 
-Readings of ours. A page says yes with a score of 0 or more, and that is also what one sign means in Eq. 11. Where there
-is nothing to take a mean or a highest score of (a seed without parents, a generation without members) the score is 0.
-A URL that cannot be had stays in U, with the parents it has.
+Our interpretation. The classifier accepts a page with a score of 0 or more, and scores of the same sign in Eq. 11 are
+understood in this way. Means and maxima of nothing (a seed without parents, a generation without members) are 0. A
+dropped URL stays in U, with its parents.
+
+Additional scores. johnson2003 (section 5) proposes scores of anchors and hosts; their definition is ours. Each is
+updated only if a rule weighs it.
+- ANCHOR: the highest score of the anchor of any link to u; CONTEXT: that of the words around it.
+- HOST_SUCCESS: the share of community pages among the downloaded pages on u's host; 0 if none was downloaded.
+- CASH: the cash of u in OTIE (wang2009 Eq. 6-9), divided by the mean over all URLs seen, so that 1 is the average, as
+  with AUTHORITY. The seeds share cash 1. A downloaded page has its cash revised by its relevance and passes it on to
+  its distinct links, with the parameters of the study; no page shares twice. Circulating cash is updated incrementally.
+  If so much cash is lost that the circulating amount is only rounding, the score is 0 or limited.
 """
 
 from abc import ABC, abstractmethod
@@ -25,21 +34,21 @@ from scenthound.strategies.known_links import Generations, KnownLinks
 from scenthound.strategies.per_url import grown, per_url, predicted_relevance, restored, saved, with_room
 from scenthound.strategies.rank_rules import STUDY_SCORES
 
-#: Which of a URL's parents stands for all in HUB (Eq. 3 leaves it open; SPEC section 2, R: their mean).
+#: How HUB combines a URL's parents (Eq. 3 leaves it open; SPEC section 2, R: their mean).
 HubOver = Literal["mean", "max"]
 
-#: What is counted for a URL u: |P(u)|, the sum of |L(p)| over P(u), |P(u) & C|, the sum of |L(p) & C| over P(u).
+#: The counts of a URL u: |P(u)|, the sum of |L(p)| over P(u), |P(u) & C|, the sum of |L(p) & C| over P(u).
 N_PARENTS, N_LINKS, N_IN_COMMUNITY, N_LINKS_INTO_COMMUNITY = range(4)
 
 
 class RankScores:
-    """What is known of each URL, and the scores that follow from it."""
+    """The nine scores of johnson2003, updated with every download."""
 
     def __init__(self, hub_over: HubOver) -> None:
         self._hub_over = hub_over
         self._known = KnownLinks()
         self._generations = Generations(self._known)
-        #: How many URLs were seen: |U|.
+        #: |U|, the number of URLs seen.
         self.n_seen = 0
         self._seeds: list[int] = []
         # By URL.
@@ -67,7 +76,7 @@ class RankScores:
         self._in_community = grown(self._in_community, n_urls, False)
 
     def add(self, page: int, score: float, links: IntArray) -> None:
-        """Learn of a page that was downloaded, with the classifier's score; none of its links stands twice."""
+        """Add a downloaded page with its classifier score and its distinct links."""
         self._reach(1 + int(links.max(initial=page)))
         if score >= 0 and not self._in_community[page]:
             self._join_community(page)
@@ -81,7 +90,7 @@ class RankScores:
         self._generations.add(page, score, links)
 
     def _join_community(self, page: int) -> None:
-        """One more link into the community on each of the page's parents, and so for every URL that these link to."""
+        """Each parent of the page has one more link into the community, which counts for every URL it links to."""
         self._in_community[page] = True
         _, siblings = self._known.out_links(self._known.parents(page))
         np.add.at(self._counts[:, N_LINKS_INTO_COMMUNITY], siblings, 1)
@@ -93,13 +102,13 @@ class RankScores:
         return bool(self._in_community[page])
 
     def matrix(self, pages: IntArray) -> FloatArray:
-        """The scores of URLs that were seen, a row for each, in the order of `STUDY_SCORES`."""
+        """The scores of URLs seen, one row each, in the order of `STUDY_SCORES`."""
         scores = np.zeros((len(pages), len(STUDY_SCORES)))
         if self._known.n_links == 0:
             return scores
         counts = self._counts[pages]
         n_parents, n_links = np.maximum(counts[:, N_PARENTS], 1), np.maximum(counts[:, N_LINKS], 1)
-        # Every link has one end on a downloaded page and the other at a URL that was seen.
+        # Every link is on a downloaded page and leads to a URL seen.
         mean_out = self._known.n_links / self._known.n_downloaded  # Eq. 4
         mean_in = self._known.n_links / self.n_seen  # Eq. 6
         n_out = self._most_links[pages] if self._hub_over == "max" else counts[:, N_LINKS] / n_parents
@@ -111,37 +120,27 @@ class RankScores:
         return scores
 
     def state(self) -> dict[str, Any]:
-        """What was learned, in order; all else follows from it."""
+        """The downloads in order, from which everything else follows."""
         known = self._known.state()
         scores = [self._generations.score(page) for page in known["pages"]]
         return {"seeds": self._seeds, "scores": scores, **known}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Learn it all again, on a new object."""
+        """Replay the downloads on a new object."""
         self.begin(state["seeds"])
         links, starts = np.array(state["targets"], np.int32), state["starts"]
         for page, score, first, last in zip(state["pages"], state["scores"], starts[:-1], starts[1:], strict=True):
             self.add(page, score, links[first:last])
 
 
-# What a rank function may weigh beside the study's nine scores: what links say, and how a host has done so far.
-#
-# johnson2003 (section 5) wishes for scores of anchors and of hosts; what they are is our design. Each is kept up to
-# date by itself, and only if a rule weighs it.
-#
-# - ANCHOR: the highest score that the anchor of any link to u had; CONTEXT: that of the words around it.
-# - HOST_SUCCESS: of the downloaded pages on u's host, the share that is in the community; 0 if none was downloaded.
-#   Seeds are in the community, but count once they are downloaded.
-# - CASH (`cash_score`): what OTIE would let u have.
-
-#: Over how many words around a link CONTEXT and CASH look, its anchor included (T of wang2009).
+#: The number of words around a link, its anchor included, that CONTEXT and CASH use (T of wang2009).
 CONTEXT_WORDS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A page that was downloaded. `links` are as they stand on it; `pages` and `hosts` are those of the distinct ones,
-    in the order of their first places. `n_seen` counts the URLs seen by then."""
+    """A downloaded page. `links` are all its links; `pages` and `hosts` are those of the distinct links, in the order
+    of their first occurrence. `n_seen` is the number of URLs seen."""
 
     page: int
     relevance: float
@@ -153,33 +152,33 @@ class Download:
 
 
 class ExtraScore(ABC):
-    """A score of every URL that was seen."""
+    """An additional score of every URL seen."""
 
-    #: What it holds for each URL, in arrays that may be twice as long as needed.
+    #: Its memory per URL, in arrays that may be twice as long as needed.
     bytes_per_url: ClassVar[int]
 
     @abstractmethod
     def begin(self, seeds: Sequence[Seed]) -> None:
-        """Learn the seeds, of which none stands twice."""
+        """Add the distinct seeds."""
 
     @abstractmethod
     def add(self, download: Download) -> None:
-        """Learn of a page."""
+        """Add a downloaded page."""
 
     @abstractmethod
     def of(self, pages: IntArray) -> FloatArray:
-        """The scores of URLs that were seen."""
+        """The scores of URLs seen."""
 
     @abstractmethod
     def state(self) -> dict[str, Any]: ...
 
     @abstractmethod
     def restore(self, state: dict[str, Any]) -> None:
-        """Take up what `state` answered with; instead of `begin`."""
+        """Restore a `state`; called instead of `begin`."""
 
 
 class _BestLink(ExtraScore):
-    """The best that a link to a URL said."""
+    """The highest score of any link to a URL."""
 
     bytes_per_url = 16
 
@@ -187,19 +186,19 @@ class _BestLink(ExtraScore):
         self._best = per_url(0, np.float64)
 
     def begin(self, seeds: Sequence[Seed]) -> None:
-        """No link to a seed was seen yet."""
+        """Nothing to do: no link to a seed has been seen."""
 
     @abstractmethod
-    def _said(self, links: Links) -> FloatArray | None:
-        """What is known of each link."""
+    def _link_scores(self, links: Links) -> FloatArray | None:
+        """The score of each link."""
 
     def add(self, download: Download) -> None:
-        said = self._said(download.links)
-        if said is None:
+        scores = self._link_scores(download.links)
+        if scores is None:
             raise PluginError(
                 "`Links.anchors` or `Links.predicted` is missing: drivers provide them to strategies that need them."
             )
-        _, best = best_of_repeats(download.links.pages, said)
+        _, best = best_of_repeats(download.links.pages, scores)
         self._best = with_room(self._best, download.pages, 0)
         self._best[download.pages] = np.maximum(self._best[download.pages], best)
 
@@ -215,17 +214,17 @@ class _BestLink(ExtraScore):
 
 
 class AnchorScore(_BestLink):
-    def _said(self, links: Links) -> FloatArray | None:
+    def _link_scores(self, links: Links) -> FloatArray | None:
         return links.anchors
 
 
 class ContextScore(_BestLink):
-    def _said(self, links: Links) -> FloatArray | None:
+    def _link_scores(self, links: Links) -> FloatArray | None:
         return links.predicted
 
 
 class HostSuccess(ExtraScore):
-    """HOST_SUCCESS. There are no more hosts than URLs."""
+    """HOST_SUCCESS."""
 
     bytes_per_url = 24
 
@@ -264,16 +263,7 @@ class HostSuccess(ExtraScore):
         self._counts = np.array(state["counts"], np.int32).reshape(-1, 2)
 
 
-# CASH: what a URL would have in OTIE (wang2009 Eq. 6-9), as a score that a rank function can weigh.
-#
-# The seeds share cash 1 equally. When a page is downloaded, its cash is revised by its relevance and handed on to its
-# distinct links by what they promise, with the parameters of the study; nobody shares twice. The score of u is its
-# cash divided by the mean over all URLs seen, so that as with AUTHORITY 1 is the average. What circulates is counted
-# as it changes: a revision adds to it or takes from it, and a page without links takes its cash out.
-#
-# Where so much cash left that what is counted as circulating is nothing but rounding, the score is 0, or cut off.
-
-#: The a, d and b of wang2009.
+#: a, d and b of wang2009.
 STRENGTH, FLATNESS, PAGE_WEIGHT = 0.85, 3.0, 0.25
 
 

@@ -1,10 +1,11 @@
-"""An InfoSpiders agent: where it sits, its energy, its keywords, and the net that goes with them (menczer2001 6.3).
+"""An InfoSpiders agent: its page, energy, keywords and neural net (menczer2001 section 6.3).
 
 Rules
-- Keywords are ascending word numbers, each once, and the inputs of the net stand in the same order.
-- At reproduction energy is neither made nor lost: the halves add up to the whole, to the last bit.
-- The offspring is a copy, path included, but for one keyword. The net is not mutated (our reading: the study names the
-  keywords alone), so the new keyword takes over the weight of the one that it replaces.
+- Keywords are distinct word numbers in ascending order, and the inputs of the net are in the same order.
+- Reproduction conserves energy exactly.
+- The offspring is a copy, path included, except for one keyword. The net is not mutated (our interpretation: the study
+  mentions keywords only), so the new keyword has the weight of the one that it replaces.
+- Links of a page are a set: a URL linked twice has its better output. Links of a page to itself are left out.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -27,16 +28,16 @@ from scenthound.strategies.spider_net import (
 )
 from scenthound.text.vectors import count_words, occurrences
 
-#: The pages that an agent can step back to: the last ones. A dead end seldom needs more than one.
+#: The number of pages that an agent can step back. A dead end rarely needs more than one.
 LONGEST_PATH = 20
 
-#: Measured on agents whose path is as long as can be, with eight choices; the latter for each keyword besides.
+#: Measured for agents with the longest path and eight choices; and in addition for each keyword.
 BYTES_PER_AGENT = 3_600
 BYTES_PER_KEYWORD = 90
 
 
 class Choice(NamedTuple):
-    """A link that an agent goes for: the page that it leads to, its host, and what the net was fed for it."""
+    """A chosen link: its page, its host and the inputs of the net."""
 
     page: int
     host: int
@@ -45,7 +46,7 @@ class Choice(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Spider:
-    """One agent. `choices` are the links that it goes for, the next one last: at first its seed, on which it sits."""
+    """An agent. `choices` are the links that it follows next, in reverse order; initially its seed."""
 
     page: int
     energy: float
@@ -53,7 +54,7 @@ class Spider:
     net: Perceptron
     choices: list[Choice] = field(default_factory=list)
     path: tuple[int, ...] = ()
-    n_unproductive_steps: int = 0  #: since it got a page that was new
+    n_unproductive_steps: int = 0  #: since its last new page
 
     def go_to(self, page: int) -> None:
         """Follow a link."""
@@ -62,19 +63,19 @@ class Spider:
         self.choices = []
 
     def step_back(self) -> None:
-        """Return to the page before; only with a path."""
+        """Return to the previous page; the path must not be empty."""
         self.page = self.path[-1]
         self.path = self.path[:-1]
         self.choices = []
 
     def jump_to(self, page: int) -> None:
-        """Begin anew somewhere else."""
+        """Restart at another page."""
         self.page = page
         self.path = ()
         self.choices = []
 
     def offspring(self, words: IntArray) -> "Spider":
-        """A mutated copy on the same page, whose words are given, with half of the energy (menczer2001 Fig. 4)."""
+        """A mutated copy on the same page, which has these words, with half of the energy (menczer2001 Fig. 4)."""
         keywords, net = mutated(self.keywords, self.net, words)
         born = Spider(self.page, self.energy / 2, keywords, net, [], self.path)
         self.energy -= born.energy
@@ -105,10 +106,9 @@ class Spider:
 
 
 def mutated(keywords: IntArray, net: Perceptron, words: IntArray) -> tuple[IntArray, Perceptron]:
-    """The keyword that is least frequent on a page gives way to the page's most frequent word that is no keyword yet.
+    """Replace the keyword that is least frequent on a page by the most frequent word of the page that is not a keyword.
 
-    Of equally frequent ones the lowest word number is taken (our reading). A page that has no other words mutates
-    nothing.
+    Ties are broken by the lowest word number (our interpretation). Without other words nothing is mutated.
     """
     terms = count_words(words)
     others = np.flatnonzero(~np.isin(terms.term, keywords))
@@ -116,83 +116,75 @@ def mutated(keywords: IntArray, net: Perceptron, words: IntArray) -> tuple[IntAr
         return keywords, net.copy()
     frequency = np.bincount(occurrences(words, keywords)[1], minlength=len(keywords))
     replaced = keywords.copy()
-    # argmin and argmax answer with the first of equals, and both stand in the order of word numbers.
+    # argmin and argmax return the first of equals, and both arrays are in the order of word numbers.
     replaced[np.argmin(frequency)] = terms.term[others[np.argmax(terms.count[others])]]
     order = np.argsort(replaced)
     return replaced[order], net.reordered(order)
 
 
-# Which InfoSpiders agents can still come upon a page that is not visited, however they choose.
-#
-# The others can be let die: all they could do is walk over visited pages until their energy is spent. Since links do
-# not change, who is lost once is lost for good. Asked while no page is on its way, for such a page may show new
-# links.
-
-#: The pages that can be gone to from a page.
-WaysOn = Callable[[int], set[int]]
+#: The pages that an agent can move to from a page.
+NextPages = Callable[[int], set[int]]
 
 
 def lost_agents(
     agents: Collection[Spider], spider_map: SpiderMap, seen: SeenWeb, seeds: set[int], *, steps_back: bool
 ) -> list[Spider]:
-    """Those without hope; from a dead end agents step back, or else go to one of the visited `seeds`."""
+    """The agents that cannot reach an unvisited page, whatever they choose; they can only walk over visited pages until
+    their energy is spent. Links do not change, so this is final. Call it while no page is in flight, because its links
+    are unknown. From a dead end agents step back, or move to one of the visited `seeds`."""
     retreats: dict[int, set[int]] = {}
     for agent in agents if steps_back else ():
         retreats.setdefault(agent.page, set()).update(agent.path[-1:] or seeds)
-    # Who comes upon a dead end later steps back to a page from which a link leads on: to the dead end.
+    # An agent that reaches a dead end later steps back to a page with a link: the one to the dead end.
     later_retreats = set[int]() if steps_back else seeds
 
-    def ways_on(page: int) -> set[int]:
+    def next_pages(page: int) -> set[int]:
         if spider_map[page] is not Mark.VISITED:
             return set()
         pages = seen.links(page).pages
         ways = set(pages[spider_map.may_follow(pages)].tolist()) - {page}
         return ways or retreats.get(page, later_retreats)
 
-    hopeful = _leading_to_open({agent.page for agent in agents}, ways_on, spider_map)
-    return [agent for agent in agents if agent.page not in hopeful]
+    reaching = _reaching_open_pages({agent.page for agent in agents}, next_pages, spider_map)
+    return [agent for agent in agents if agent.page not in reaching]
 
 
-def _leading_to_open(starts: set[int], ways_on: WaysOn, spider_map: SpiderMap) -> set[int]:
-    """The open pages that can be come upon from `starts`, and all pages on the ways to them."""
-    came_from = _came_from(starts, ways_on)
-    hopeful: set[int] = set()
-    waiting = [page for page in came_from if spider_map[page] is Mark.OPEN]
-    while waiting:
-        page = waiting.pop()
-        if page not in hopeful:
-            hopeful.add(page)
-            waiting += came_from[page]
-    return hopeful
+def _reaching_open_pages(starts: set[int], next_pages: NextPages, spider_map: SpiderMap) -> set[int]:
+    """The open pages that can be reached from `starts`, and all pages on paths to them."""
+    came_from = _came_from(starts, next_pages)
+    reaching: set[int] = set()
+    pending = [page for page in came_from if spider_map[page] is Mark.OPEN]
+    while pending:
+        page = pending.pop()
+        if page not in reaching:
+            reaching.add(page)
+            pending += came_from[page]
+    return reaching
 
 
-def _came_from(starts: set[int], ways_on: WaysOn) -> dict[int, list[int]]:
-    """All pages that can be come to, and from where."""
+def _came_from(starts: set[int], next_pages: NextPages) -> dict[int, list[int]]:
+    """All reachable pages, each with the pages that lead to it."""
     came_from: dict[int, list[int]] = {page: [] for page in starts}
-    waiting = list(starts)
-    while waiting:
-        page = waiting.pop()
-        for way in ways_on(page):
+    pending = list(starts)
+    while pending:
+        page = pending.pop()
+        for way in next_pages(page):
             if way not in came_from:
                 came_from[way] = []
-                waiting.append(way)
+                pending.append(way)
             came_from[way].append(page)
     return came_from
 
 
-# How InfoSpiders agents choose a link of their page, and what they learn from where it led (menczer2001 section 6.3).
-#
-# The same for all agents of a crawl; what differs are their keywords and nets. Links are a set: a URL linked twice is
-# judged by the better of its places. Links of a page to itself lead nowhere and are left out.
-
-#: So many choices are drawn at once, because many links turn out to be dead.
+#: The number of choices drawn at once, because many links are dead.
 CHOICES_DRAWN = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    """`temperature` is that of the Boltzmann distribution; nets learn towards the similarity of the new page to the
-    agent's keywords, or else towards its relevance."""
+    """How agents choose a link and what they learn from its page (menczer2001 section 6.3), the same for all agents.
+    `temperature` is that of the Boltzmann distribution; the learning target is the similarity of the new page to the
+    agent's keywords, or its relevance."""
 
     senses: Senses
     learning: BackPropagation
@@ -200,21 +192,21 @@ class Mind:
     learns_towards_agent: bool
 
     def choices(self, agent: Spider, seen: SeenWeb, spider_map: SpiderMap, rng: Random) -> list[Choice]:
-        """The links of its page that an agent would choose one after the other, the first of them last."""
+        """The links that an agent chooses one after the other, the first of them last."""
         links = seen.links(agent.page)
-        places = np.flatnonzero(spider_map.may_follow(links.pages) & (links.pages != agent.page))
-        if not len(places):
+        links_left = np.flatnonzero(spider_map.may_follow(links.pages) & (links.pages != agent.page))
+        if not len(links_left):
             return []
         start, end = seen.link_positions(agent.page)
         inputs = self.senses.inputs(seen.words(agent.page), agent.keywords, start, end)
         outputs = agent.net.outputs(inputs)
-        places = _best_of_repeats(links.pages, outputs, places)
-        order = boltzmann_order(outputs[places], self.temperature, rng)
-        chosen = places[order[:CHOICES_DRAWN]][::-1]
+        links_left = _best_of_repeats(links.pages, outputs, links_left)
+        order = boltzmann_order(outputs[links_left], self.temperature, rng)
+        chosen = links_left[order[:CHOICES_DRAWN]][::-1]
         return list(map(Choice, links.pages[chosen].tolist(), links.hosts[chosen].tolist(), inputs[chosen]))
 
     def learn(self, agent: Spider, choice: Choice, seen: SeenWeb, spider_map: SpiderMap) -> None:
-        """Let an agent learn what the link that it chose led to."""
+        """Let an agent learn from the page of its chosen link."""
         if self.learns_towards_agent:
             words = seen.words(choice.page)
             target = similarity(words, spider_map.squared_length(choice.page, words), agent.keywords)
@@ -223,9 +215,9 @@ class Mind:
         self.learning.teach(agent.net, choice.inputs, target)
 
 
-def _best_of_repeats(pages: IntArray, outputs: FloatArray, places: LongArray) -> LongArray:
-    """Of the links at these places the best to each page."""
-    to_best = places[np.argsort(outputs[places], kind="stable")]
-    # A later place takes the seat of an earlier one.
+def _best_of_repeats(pages: IntArray, outputs: FloatArray, links: LongArray) -> LongArray:
+    """The best of these links to each page."""
+    to_best = links[np.argsort(outputs[links], kind="stable")]
+    # Later links replace earlier ones.
     best = dict(zip(pages[to_best].tolist(), to_best.tolist(), strict=True))
     return np.fromiter(best.values(), np.int64, len(best))
