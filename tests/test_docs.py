@@ -89,7 +89,7 @@ def crawling_table(heading: str) -> list[tuple[str, str]]:
 
 
 def test_the_guide_to_crawling_lists_every_skip_reason():
-    assert crawling_table("Why a page was not taken") == [(reason.value, reason.text) for reason in SkipReason]
+    assert crawling_table("Skip reasons") == [(reason.value, reason.text) for reason in SkipReason]
 
 
 def test_the_guide_to_crawling_lists_every_field_of_the_json_lines():
