@@ -255,7 +255,7 @@ class UsesAHostTwice(BestFirst):
 
 
 def test_check_strategy_detects_a_host_used_twice_in_a_batch():
-    with pytest.raises(PluginError, match="Host 0"):
+    with pytest.raises(PluginError, match="on host 0"):
         check_strategy(UsesAHostTwice)
 
 
