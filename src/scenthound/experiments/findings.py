@@ -1,15 +1,15 @@
-"""What measurements say of the findings of a study: claims, each put to a test, and the verdict on all of them.
+"""Findings of studies, tested on measurements: claims, their tests, and the verdict.
 
-A claim is about differences between crawls, one number for each topic. It is tested and so is its contrary, Holm's
-correction is made over the claims of its finding, and then it is reproduced, not reproduced or undecided, with a
-sentence that says why.
+A claim is about differences between crawls, one number for each topic. The claim and its contrary are tested, with
+Holm's correction over the claims of the finding. The claim is then reproduced, not reproduced or undecided, with a
+sentence that gives the reason.
 
 Rules
 - `is_more`: reproduced if the 95 % interval lies above 0 and the corrected p of sign flips above 0 is below 5 %. Not
   reproduced if the interval does not reach above 0 and the corrected p of sign flips below 0 is below 5 %, or if the
   difference is shown, with a corrected p, to be smaller than the margin. A difference that is certain and small is
   still a difference. `is_less` is the same of the other side.
-- `is_not_more`: what refutes `is_more` bears it out, and the other way round.
+- `is_not_more`: what refutes `is_more` supports it, and vice versa.
 - `is_about_equal`: reproduced if the corrected p of the equivalence test is below 5 %, even if the interval leaves 0
   out: then there is a difference, and it does not count. Not reproduced if the interval lies wholly beyond the margin
   and the corrected p of sign flips of what is beyond it is below 5 %.
@@ -57,11 +57,8 @@ READING = (
 )
 
 
-# The words in which verdicts on claims give their reasons, and whether there are crawls enough for a verdict.
-
-
 def too_few(effect: Effect) -> str:
-    """Why there are not enough crawls for a verdict; empty if there are."""
+    """Why there are too few crawls for a verdict; empty if there are enough."""
     if effect.over == "topics" or (effect.n_topics and effect.n_seeds >= MIN_SEEDS):
         return ""
     if not effect.n_topics or effect.n_seeds < 2:
@@ -114,13 +111,8 @@ def p_told(test: str, p_corrected: float) -> str:
     return f"corrected p of {test.replace(',', '')} is {p_corrected:.3g}"
 
 
-# What a claim is, before and after its verdict.
-#
-# `lab/claim_rules` tests and decides claims, `lab/findings` puts those of a finding together and corrects their p.
-
-
 class Verdict(StrEnum):
-    """Said to people as it stands."""
+    """The verdict on a claim or a finding, as it is shown."""
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
@@ -128,11 +120,11 @@ class Verdict(StrEnum):
 
     @classmethod
     def of_all(cls, verdicts: Iterable["Verdict"]) -> "Verdict":
-        """Of a finding whose claims have these."""
-        told = set(verdicts)
-        if cls.NOT_REPRODUCED in told:
+        """The verdict on a finding whose claims have these."""
+        found = set(verdicts)
+        if cls.NOT_REPRODUCED in found:
             return cls.NOT_REPRODUCED
-        return cls.REPRODUCED if told == {cls.REPRODUCED} else cls.UNDECIDED
+        return cls.REPRODUCED if found == {cls.REPRODUCED} else cls.UNDECIDED
 
     @property
     def opposite(self) -> "Verdict":
@@ -178,19 +170,16 @@ class PendingClaim(Protocol):
     def decided(self, corrected: Corrected) -> Claim: ...
 
 
-# Claims about differences between crawls, tested and decided by the rules that `lab/findings` tells.
+# Every claim has two tests: one that can support it, and one of its contrary, which can refute it. If a test can be
+# passed in two ways, its p is twice the smaller one (Bonferroni).
 #
-# Every claim has two tests: one that can bear it out, and one of its contrary, which can refute it. Where there are
-# two ways to pass one of them, its p is twice the smaller (Bonferroni).
+# - More than 0, or less: sign flips on that side, and sign flips on the other. With a margin the equivalence test can
+#   refute it too: a difference that is too small does not count.
+# - Not more: the same two tests, exchanged.
+# - About equal: the equivalence test, and sign flips of what exceeds the margin, on either side.
 #
-# - More than 0, or less: sign flips on that side, and sign flips on the other. With a margin there is a second way to
-#   be refuted, the equivalence test: what is too small to count is not more.
-# - Not more: the same two, in each other's place.
-# - About equal: the equivalence test, and sign flips of what lies beyond the margin, on one side or on the other.
-#
-# Sign flips are over topics, or with few topics over the seeds of these very ones. If those topics differ much from
-# each other, the test over seeds is less sure than it could be, and never too sure. Equivalence is asked of topics
-# only.
+# Sign flips are over topics, or with few topics over their seeds. If the topics differ much, the test over seeds is
+# conservative. Equivalence is tested over topics only.
 
 Side = Literal[1, -1]
 
@@ -275,7 +264,7 @@ class _Directed:
         return f"sign flips, {_word(-self.side)} 0"
 
     def ruling(self, corrected: Corrected) -> tuple[Verdict, str]:
-        """On the claim itself, whoever asks."""
+        """The verdict on the claim, and the reason."""
         reason = too_few(self.effect)
         if reason:
             return Verdict.UNDECIDED, reason
@@ -305,7 +294,7 @@ class _Directed:
 
 @dataclass(frozen=True, slots=True)
 class _NotSo:
-    """That a claim about a side does not hold: what refutes that one bears this one out."""
+    """The negation of a directed claim: what refutes that one supports this one."""
 
     claim: _Directed
 
@@ -366,7 +355,7 @@ def _word(side: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding of a study, put to the test on crawls that were made by a protocol."""
+    """A finding of a study, tested on crawls that follow a protocol."""
 
     name: str
     says: str
@@ -401,7 +390,7 @@ def finding_of(name: str, says: str, protocol: str, claims: Iterable[PendingClai
 
 
 def decided_claims(claims: Sequence[PendingClaim | Claim]) -> tuple[Claim, ...]:
-    """The claims of one finding, with p corrected among them; those that had no test are there already."""
+    """The claims of one finding with corrected p; claims without a test stay as they are."""
     tested = [(nan, nan) if isinstance(claim, Claim) else (claim.p, claim.p_contrary) for claim in claims]
     p, p_contrary = np.array(tested, np.float64).reshape(-1, 2).T
     n_claims = int(np.count_nonzero(~np.isnan(p)))

@@ -1,4 +1,8 @@
-"""The arms of a study made ready for one web: budgets that fit, strategies filled in, starts drawn."""
+"""Prepare the arms of a study for a web: choose topics, fit page budgets, fill in strategies and draw starts.
+
+Topics that lack what the study needs are skipped, and a note says how many and why. If fewer are wanted than there are,
+they are drawn at random, always the same ones.
+"""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -20,19 +24,14 @@ from scenthound.text.tokenizer import stems_of
 from scenthound.topics.files import read_topics
 from scenthound.web.urls import registrable_domain
 
-# Which topics of a file a study is on: those that have what it needs, or one clear line where they are too few.
-#
-# Topics that lack something are left out, and a note says how many and why. Where fewer are wanted than there are,
-# they are drawn by lot, the same ones every time.
-
-#: A topic with fewer examples has too few to start from and to find.
+#: A topic with fewer examples cannot provide both seeds and targets.
 MIN_EXAMPLES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class StudyTopics:
-    """The topics in the order in which they were drawn: arms on fewer topics take the first. `listed` are all of the
-    file, by id."""
+    """The topics in the order in which they were drawn; arms on fewer topics use the first ones. `listed` are all
+    topics of the file, by id."""
 
     drawn: tuple[Topic, ...]
     listed: Mapping[str, Topic]
@@ -68,7 +67,7 @@ def _lacks(topic: Topic, needs: Needs, starts: Starts) -> str:
 
 
 def can_start(starts: Starts, topic: Topic) -> bool:
-    """Whether a crawl has pages to begin with."""
+    """Whether a crawl can start for a topic."""
     try:
         starts.draw(topic, 0)
     except InvalidTopic:
@@ -79,7 +78,7 @@ def can_start(starts: Starts, topic: Topic) -> bool:
 def _too_few(
     settings: StudySettings, lacks: Mapping[str, str], listed: Mapping[str, Topic], starts: Starts, where: str
 ) -> str:
-    """What is missing, and what would be possible instead."""
+    """The message if there are too few topics, with what is possible instead."""
     needs = settings.needs
     sizes = sorted((len(starts.example_pages(topic)) for topic in listed.values()), reverse=True)
     reasons = Counter(filter(None, lacks.values()))
@@ -107,7 +106,7 @@ def _words_needed(needs: Needs) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One experiment of a study, ready to be crawled. `experiment.strategies` are in the order of the settings."""
+    """One experiment of a study, ready to crawl. `experiment.strategies` are in the order of the settings."""
 
     settings: ArmSettings
     experiment: Experiment
@@ -127,7 +126,7 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """All arms, and what there is to say about how they came to be."""
+    """All arms, with notes on how they were prepared."""
 
     arms: tuple[Arm, ...]
     notes: tuple[str, ...]
@@ -141,7 +140,7 @@ def prepared_arms(settings: StudySettings, web: RecordedWeb, topics: StudyTopics
 
 
 class _Preparing:
-    """Makes arms ready, and notes what there is to say."""
+    """Prepares arms and collects notes."""
 
     def __init__(self, settings: StudySettings, web: RecordedWeb, topics: StudyTopics) -> None:
         self._web = web
@@ -202,7 +201,7 @@ class _Preparing:
 
 
 def _halves(start: Start) -> tuple[Start, Start]:
-    """Every other seed, and those between; a single seed starts both. Each has a random seed of its own."""
+    """Two starts with alternating seed pages; a single seed page starts both. Each has its own random seed."""
     one, other = (replace(start, seed=2 * start.seed + half, seeds=start.seeds[half::2]) for half in (0, 1))
     return one, other if other.seeds else replace(other, seeds=start.seeds)
 

@@ -1,7 +1,7 @@
-"""What was measured in a study: every measure of all crawls of an arm as one array, by strategy, topic and place.
+"""The measurements of a study: one array by strategy, topic and step for each measure of an arm.
 
-Crawls of one topic from several random seeds are averaged first; topics are the observations (SPEC section 6). A topic
-for which a measure is not defined has not-a-number there.
+Crawls of one topic from several random seeds are averaged first; topics are the observations. A measure that is
+undefined for a topic is NaN.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,14 +38,14 @@ def arm_steps(settings: ArmSettings, page_budget: int) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """`values[strategy, topic, place]`; `x` are the places: numbers of pages visited, or sizes n of a top n."""
+    """`values[strategy, topic, step]`; `x` are the steps: numbers of visited pages, or sizes n of a top n."""
 
     x: IntArray
     values: FloatArray
     lower_is_better: bool = False
 
     def at(self, x: int) -> FloatArray:
-        """By strategy and topic, at the last place that is not beyond x."""
+        """By strategy and topic, at the last step that is not after x."""
         place = max(0, int(np.searchsorted(self.x, x, side="right")) - 1)
         values: FloatArray = self.values[:, :, place]
         return values
@@ -61,19 +61,19 @@ class ArmMeasurements:
 
     settings: ArmSettings
     page_budget: int
-    n_hosts: int  #: that recorded pages are on
+    n_hosts: int  #: of recorded pages
     topics: tuple[str, ...]
     measured: Mapping[str, Measured]
     bounds: Mapping[str, Measured]
-    missed: tuple[MissedCounts, ...]  #: by topic, start and strategy, which go by their labels
+    missed: tuple[MissedCounts, ...]  #: by topic, start and label of the strategy
     features: tuple[TopicFeatures, ...]  #: by topic
-    #: Pages until a share of the relevant ones was found, infinite where it never was: by strategy, topic and share.
+    #: Pages until a share of the relevant ones was found, or infinity: by strategy, topic and share.
     search_lengths: FloatArray | None = None
-    agreement: Mapping[str, FloatArray] = field(default_factory=dict)  #: of judges, by topic
+    agreement: Mapping[str, FloatArray] = field(default_factory=dict)  #: of classifiers, by topic
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What the study calls its crawlers."""
+        """The names of the crawlers in the study."""
         return tuple(self.settings.strategies)
 
     def place(self, label: str) -> int:
@@ -90,7 +90,7 @@ class ArmMeasurements:
 
     @property
     def n_ended_early(self) -> int:
-        """Crawls that ran out of pages to ask for."""
+        """Crawls that ended before their page budget was spent."""
         return sum(crawl.n_pages < self.page_budget for crawl in self.missed)
 
     def step(self, share: float) -> int:
@@ -106,7 +106,7 @@ class ArmMeasurements:
 
 
 def arm_named(arms: Sequence[ArmMeasurements], name: str) -> ArmMeasurements:
-    """Of several, the one that the settings call so."""
+    """The arm of this name."""
     found = {arm.settings.name: arm for arm in arms}
     if name not in found:
         raise UnknownName.among("arm", name, found)

@@ -1,9 +1,8 @@
-"""The measures of one arm of a study, in parallel processes.
+"""Measure one arm of a study, one topic with all its crawls at a time, because the ground truth needs the topic's pool.
 
-A piece of work is one topic with all its crawls, because judges need the pool of a topic. Measures are those of
-`metrics`, by name; where an arm names sizes of the top n, also the static scheme at the end of the crawls
-(`coverage:by=lexical` and `coverage:by=linkage`); `cpu_us` is the CPU time per page where it was measured, and
-`target_recall_per_cpu_s` what it bought, and `running_s` the simulated running time where the mode has a clock.
+Measures are those of `metrics`, by name; where an arm names sizes of the top n, also the static scheme at the end of
+the crawls (`coverage:by=lexical` and `coverage:by=linkage`); `cpu_us` is the CPU time per page where it was measured,
+and `target_recall_per_cpu_s` what it bought, and `running_s` the simulated running time where the mode has a clock.
 `extra_measures` tells of the others.
 """
 
@@ -31,17 +30,11 @@ from scenthound.relevance.classifiers import LINEAR_JUDGES, VOTING_JUDGES, agree
 from scenthound.simulator.web import Crawl
 from scenthound.store.recorded_web import RecordedWeb
 
-# What a study measures beside the metrics: search length, the overlap of crawls from halves of the seeds, and how far
-# judges agree, with each other and with the pages that are known.
-#
-# All of it is of one topic. Search lengths and overlaps are by crawler, like the metrics; agreement is of judges.
-
 SHARED_PAGES, SHARED_HOSTS = "shared_pages", "shared_hosts"
 
 
 def search_lengths(crawls: Sequence[Run], ground_truth: GroundTruth) -> FloatArray:
-    """By crawler and share: the pages visited until that share of what there was to find was found; it is
-    infinite if it never was."""
+    """By crawler and share: the pages visited until that share of the relevant pages was found, or infinity."""
     to_find = ground_truth.to_find
     if not len(to_find):
         return np.full((len(crawls), len(FOUND_PERCENT)), np.nan)
@@ -50,24 +43,23 @@ def search_lengths(crawls: Sequence[Run], ground_truth: GroundTruth) -> FloatArr
 
 
 def overlaps(halves: Sequence[Sequence[Run]], host_of_page: IntArray, steps: IntArray) -> dict[str, FloatArray]:
-    """What the crawls from both halves of the seeds have in common, by crawler and step."""
+    """The overlap of the crawls from both halves of the seeds, by crawler and step."""
     both = [overlap(one.trace, other.trace, host_of_page, int(steps[-1])) for one, other in zip(*halves, strict=True)]
     shared = {SHARED_PAGES: np.array([each.pages[steps - 1] for each in both])}
     if len(np.unique(host_of_page)) > 1:
-        # On a web of one host, all crawls have it.
         shared[SHARED_HOSTS] = np.array([each.hosts[steps - 1] for each in both])
     return shared
 
 
 def classifiers_of(settings: ArmSettings) -> tuple[str, ...]:
-    """The classifiers that judge in an arm."""
+    """The classifiers that evaluate an arm."""
     seed_judges = [judge for judge in LINEAR_JUDGES if f"classified:by={judge}" in settings.measures]
     return (*seed_judges, *(VOTING_JUDGES if "harvest" in settings.measures else ()))
 
 
 def classifier_agreement(ground_truth: GroundTruth, judges: Sequence[str]) -> dict[str, float]:
-    """Cohen's kappa of every two judges on the pages of the pool, Fleiss' of all, and Cohen's of each, and of the vote,
-    with what is known to be relevant. Nothing, if one of them had nothing to learn from."""
+    """Cohen's kappa of each pair of classifiers on the pool, Fleiss' kappa of all, and Cohen's kappa of each, and of
+    the vote, with the known relevant pages. Empty if one of them could not be trained."""
     verdicts = {name: accepted for name in judges if (accepted := ground_truth.facts.accepted_by(name)) is not None}
     if not judges or len(verdicts) < len(judges):
         return {}
@@ -81,10 +73,6 @@ def classifier_agreement(ground_truth: GroundTruth, judges: Sequence[str]) -> di
     return told
 
 
-# From the measures of single topics to those of an arm: one array for each measure.
-#
-# A topic for which something was not measured has not-a-number there.
-
 #: Of the static scheme.
 STATIC_RANKS: tuple[RankedBy, ...] = ("lexical", "linkage")
 CPU_US, RUNNING_S, PER_CPU_S = "cpu_us", "running_s", "target_recall_per_cpu_s"
@@ -92,7 +80,7 @@ CPU_US, RUNNING_S, PER_CPU_S = "cpu_us", "running_s", "target_recall_per_cpu_s"
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTopic:
-    """The measures of one topic: `values[measure][strategy, place]`, random seeds averaged, and the bounds alike."""
+    """The measures of one topic, averaged over random seeds: `values[measure][strategy, step]`; the bounds alike."""
 
     values: Mapping[str, FloatArray]
     bounds: Mapping[str, FloatArray]
@@ -102,7 +90,7 @@ class MeasuredTopic:
     agreement: Mapping[str, float]
 
 
-def gathered(web: RecordedWeb, arm: Arm, topics: Sequence[MeasuredTopic]) -> ArmMeasurements:
+def collect(web: RecordedWeb, arm: Arm, topics: Sequence[MeasuredTopic]) -> ArmMeasurements:
     """All topics of an arm, in their order."""
     steps = arm_steps(arm.settings, arm.experiment.page_budget)
     places = {**dict.fromkeys((*arm.settings.measures, SHARED_PAGES, SHARED_HOSTS), steps), **_static_places(arm)}
@@ -137,7 +125,7 @@ def _named(lengths: FloatArray | None) -> dict[str, FloatArray]:
 
 
 def _by_measure(by_topic: Sequence[Mapping[str, FloatArray]]) -> dict[str, FloatArray]:
-    """`values[strategy, topic, place]` of every measure that some topic has."""
+    """`values[strategy, topic, step]` of every measure that any topic has; NaN for the others."""
     shapes = {name: value.shape for values in by_topic for name, value in values.items()}
     return {
         name: np.stack([values.get(name, np.full(shape, np.nan)) for values in by_topic], axis=1)
@@ -146,15 +134,15 @@ def _by_measure(by_topic: Sequence[Mapping[str, FloatArray]]) -> dict[str, Float
 
 
 def _is_low(measure: str) -> bool:
-    """Whether low values of a measure are good ones."""
+    """Whether low values of a measure are good."""
     if measure in {SHARED_PAGES, SHARED_HOSTS, PER_CPU_S}:
         return False
     return measure in {CPU_US, RUNNING_S} or METRICS.make(measure).lower_is_better
 
 
-#: The measures that the bounds are computed for, where an arm has them: those that true relevance decides.
+#: The measures with bounds: those of true relevance.
 BOUNDED = ("precision", "recall", "target_recall")
-#: Crawls that the lower bound is the mean of.
+#: The lower bound is the mean of this many crawls.
 RANDOM_CRAWLS = 3
 
 
@@ -167,11 +155,11 @@ def measure_arm(
     workers: int | None = None,
     progress: Progress = silent,
 ) -> ArmMeasurements:
-    """Measure crawls that are in the cache; `visited` are all pages that any of them got."""
+    """Measure cached crawls; `visited` are all pages that any of them visited."""
     page_rank = _page_rank(web, arm, visited)
     make = partial(TopicMeasurer, web, arm, cache, page_rank)
     measured = in_parallel(make, arm.topics, workers=workers, progress=progress, unit="topics measured")
-    return gathered(web, arm, list(measured))
+    return collect(web, arm, list(measured))
 
 
 def _page_rank(web: RecordedWeb, arm: Arm, visited: IntArray) -> FloatArray | None:
@@ -232,7 +220,7 @@ class TopicMeasurer:
         return values
 
     def _search_lengths(self, crawls: list[list[Run]], judgements: list[GroundTruth]) -> FloatArray | None:
-        """In the mean over starts: infinite if one crawl of them never came so far."""
+        """Averaged over starts: infinity if one of the crawls did not reach the share."""
         if "recall" not in self._metrics:
             return None
         lengths = [search_lengths(*pair) for pair in zip(crawls, judgements, strict=True)]
@@ -277,7 +265,7 @@ class TopicMeasurer:
 
 
 def _mean_of(by_start: list[dict[str, FloatArray]]) -> dict[str, FloatArray]:
-    """Over the starts of a topic; those for which a measure is not defined are left out."""
+    """The mean over the starts of a topic for which a measure is defined."""
     names = dict.fromkeys(name for values in by_start for name in values)
     return {name: _defined_mean(np.array([values[name] for values in by_start if name in values])) for name in names}
 
@@ -295,6 +283,6 @@ def _mean_cost(cpu_us: FloatArray) -> float:
 
 
 def _running_time(crawl: Crawl, page_budget: int) -> float:
-    """Of a crawl that got all its pages; who stopped early was not quick."""
+    """The running time of a complete crawl; NaN if it ended early."""
     is_whole = crawl.time_s is not None and len(crawl.pages) == page_budget
     return float(crawl.time_s[-1]) if is_whole and crawl.time_s is not None else float("nan")

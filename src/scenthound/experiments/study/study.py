@@ -1,4 +1,4 @@
-"""From files to a study: topics checked, every arm crawled and measured, the findings of the paper judged."""
+"""Run a study: check topics, crawl and measure every arm, and test the findings of the paper."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,12 +20,10 @@ from scenthound.model import IntArray, Progress, silent
 from scenthound.store.crawl_web import open_web
 from scenthound.store.recorded_web import RecordedWeb
 
-# What every study comes to, whatever its experiment.
-
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long a part of a study took."""
+    """The duration of a part of a study."""
 
     part: str
     seconds: float
@@ -33,7 +31,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedStudy:
-    """A study that was run, on one web and the topics of one file."""
+    """A finished study on one web and the topics of one file."""
 
     settings: StudySettings
     web: Path
@@ -45,7 +43,7 @@ class FinishedStudy:
     tables: tuple[Table, ...]
     notes: tuple[str, ...]
     n_crawls: int
-    n_made: int  #: crawls that were not kept from an earlier run
+    n_made: int  #: crawls that were not cached
     timings: tuple[Timing, ...]
 
 
@@ -54,7 +52,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study(FinishedStudy):
-    """What a study of arms came to."""
+    """A finished study that consists of arms."""
 
     arms: tuple[ArmMeasurements, ...]
     pictures: tuple[Picture, ...]
@@ -72,9 +70,9 @@ def run_study(
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Study:
-    """Crawl, measure and judge. Crawls are kept in the folder `cache`, and found there again.
+    """Crawl, measure and test the findings. Crawls are cached in the folder `cache`.
 
-    `web` is a recorded web, or a live crawl, whose pages are then recorded first.
+    If `web` is a crawl, its pages are recorded first.
     """
     recorded = open_web(web, progress)
     clock = _Clock()
@@ -106,7 +104,7 @@ def _prepared(settings: StudySettings, web: RecordedWeb, topics: Path) -> Prepar
 
 
 def _early_notes(arms: tuple[ArmMeasurements, ...]) -> list[str]:
-    """Which crawls ran out of pages to ask for."""
+    """Notes on crawls that ended early."""
     return [
         f"{arm.settings.name}: {arm.n_ended_early:,} of {len(arm.missed):,} crawls ended early; the pages that they "
         "did not visit count as not relevant."
@@ -116,7 +114,7 @@ def _early_notes(arms: tuple[ArmMeasurements, ...]) -> list[str]:
 
 
 class _Clock:
-    """Measures how long parts take."""
+    """Times the parts of a study."""
 
     def __init__(self) -> None:
         self.timings: list[Timing] = []
@@ -129,7 +127,7 @@ class _Clock:
 
 
 class _Work:
-    """Crawls and measures one arm after the other, and tells how far the whole has come."""
+    """Crawls and measures one arm after the other, and reports progress."""
 
     def __init__(
         self, web: RecordedWeb, cache: Path, clock: _Clock, workers: int | None, progress: Progress, *, n_arms: int
@@ -157,7 +155,7 @@ class _Work:
         return result
 
     def _crawled(self, arm: Arm, told: Progress) -> IntArray:
-        """All pages that the crawls of an arm got."""
+        """All pages that the crawls of an arm visited."""
         is_visited = np.zeros(self._web.n_pages, np.bool_)
         source = arm.source(self._web, self._cache)
         for piece in crawl_all(source, arm.planned, workers=self._workers, progress=told):

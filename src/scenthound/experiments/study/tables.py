@@ -1,7 +1,6 @@
-"""What the figures and tables of a study show; `report` draws and writes them.
+"""The figures and tables of studies, as data; `ui` draws them.
 
-A picture has the number of its figure in the paper, and panels with the paper's axes. Those that the paper lacks are
-named for what they show.
+A figure of a paper is named by its number and has the paper's axes; other figures are named by what they show.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,8 +23,7 @@ PAGES_VISITED = "pages visited"
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Curves of one measure, or bars of several at their last place, which may have names; `crawlers` none shows
-    all."""
+    """Curves of one measure, or bars of the final values of several. Without `crawlers`, all are shown."""
 
     title: str
     arm: str
@@ -40,7 +38,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure: `name` is its file's."""
+    """A figure; `name` is the name of its file."""
 
     name: str
     caption: str
@@ -49,7 +47,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under heads; `note` says what the figures are."""
+    """A table; `note` explains its numbers."""
 
     name: str
     caption: str
@@ -58,21 +56,18 @@ class Table:
     note: str = ""
 
 
-# Figures in the cells of tables, and names for files.
-
-
 def file_name(words: str) -> str:
-    """A name for a file, from words for people."""
+    """A file name for a text."""
     return "-".join("".join(letter if letter.isalnum() else " " for letter in words.lower()).split())
 
 
 def shown(value: float, digits: int = 3) -> str:
-    """A figure, or a dash where there is none."""
+    """A number, or a dash for NaN."""
     return "-" if isnan(value) else f"{value:,.{digits}f}"
 
 
 def mean_and_error(values: FloatArray, digits: int = 3) -> str:
-    """Over topics, those without a value left out."""
+    """Mean and standard error over the topics that have a value."""
     known = values[~np.isnan(values)]
     if not len(known):
         return "-"
@@ -84,9 +79,6 @@ def format_p(p: float) -> str:
     if isnan(p):
         return "-"
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
-
-
-# Tables that the papers have: values at the end of the crawls, tests as published, cost.
 
 
 def end_table(arm: ArmMeasurements, measures: Mapping[str, str]) -> Table:
@@ -178,13 +170,9 @@ def cost_tables(arm: ArmMeasurements) -> Iterator[Table]:
     )
 
 
-# Tables beyond the papers, which all studies have: the gap between the bounds, search lengths, agreement of judges,
-# overlap of crawls, missing pages, and what sets topics apart.
-
-
 def extra_tables(arms: Sequence[ArmMeasurements], one: str, other: str, measure: str) -> Iterator[Table]:
-    """For each arm: the gap closed, search lengths, agreement of judges, missing pages, and how two crawlers differ
-    from topic to topic."""
+    """Tables of every study that are not in the papers. For each arm: the gap closed, search lengths, agreement of
+    classifiers, missing pages, and how two crawlers differ between topics."""
     for arm in arms:
         if arm.bounds:
             yield gap_table(arm)
@@ -195,7 +183,7 @@ def extra_tables(arms: Sequence[ArmMeasurements], one: str, other: str, measure:
 
 
 def search_length_table(arm: ArmMeasurements) -> Iterator[Table]:
-    """How many pages it takes to find a share of what is relevant; nothing where that is not known."""
+    """Pages until a share of the relevant pages is found, if it was measured."""
     if arm.search_lengths is None:
         return
     rows = []
@@ -214,14 +202,14 @@ def search_length_table(arm: ArmMeasurements) -> Iterator[Table]:
 
 
 def _middle(lengths: FloatArray) -> str:
-    """The median; those that were never reached are longer than all others."""
+    """The median; infinite lengths are longer than all others."""
     in_order = np.sort(lengths)
     half = in_order[(len(in_order) - 1) // 2 :][: 2 - len(in_order) % 2]
     return f"{half.mean():,.0f}" if len(half) and np.isfinite(half).all() else "more"
 
 
 def overlap_table(arm: ArmMeasurements) -> Table:
-    """How far crawls from disjoint halves of the seeds come to the same pages."""
+    """The overlap of crawls from disjoint halves of the seeds."""
     shared = {name: arm.measured[name] for name in ("shared_pages", "shared_hosts") if name in arm.measured}
     rows = tuple(
         (label, *(mean_and_error(measured.values[place][:, -1]) for measured in shared.values()))
@@ -238,7 +226,7 @@ def overlap_table(arm: ArmMeasurements) -> Table:
 
 
 def agreement_table(arm: ArmMeasurements) -> Iterator[Table]:
-    """How far judges agree; nothing where none judged."""
+    """The agreement of classifiers, if there are any."""
     if arm.agreement:
         yield Table(
             name=f"judges-{file_name(arm.settings.name)}",
@@ -251,7 +239,7 @@ def agreement_table(arm: ArmMeasurements) -> Iterator[Table]:
 
 
 def gap_table(arm: ArmMeasurements) -> Table:
-    """How far each crawler comes from chance to the greedy oracle."""
+    """The share of the gap between random crawl and greedy oracle that each crawler closes."""
     heads = ["crawler"]
     columns: list[list[str]] = [[*arm.labels, "random", "greedy oracle"]]
     for name, bounds in arm.bounds.items():
@@ -272,7 +260,7 @@ def gap_table(arm: ArmMeasurements) -> Table:
 
 
 def closed_world_table(arm: ArmMeasurements) -> Table:
-    """How often each crawler wanted a page that the recording lacks, and what that can have changed."""
+    """How often each crawler requested a page that was not recorded, and the possible effect."""
     report = closed_world_report(arm.missed, arm.page_budget)
     rows = tuple(
         (gap.strategy, shown(gap.missing_per_page), _interval(gap.precision), _interval(gap.recall))
