@@ -48,8 +48,7 @@ def test_from_files_to_a_judged_crawl(folder, web, scenthound):
     assert "4 crawls (1 topic x 2 strategies x 2 seeds)" in out
     code, out, _ = scenthound("evaluate", folder / "run", "--at", 2)
     assert code == 0
-    assert "target_recall" in out
-    assert "@2" in out
+    assert "after 2 pages" in out
     assert (folder / "run" / "evaluation.csv").exists()
     code, out, _ = scenthound("evaluate", folder / "run", "--json", "--metric", "precision")
     assert json.loads(out)["strategies"]["best_first"]["curves"]["precision"]["mean"][-1] == 1.0
@@ -61,7 +60,7 @@ def test_a_mode_is_told_when_crawls_are_done_and_when_they_are_judged(folder, we
     assert "Mode: polite:workers=3,delay_s=11.5. Compiled code: no." in out
     code, out, _ = scenthound("evaluate", folder / "run")
     # Five pages of one host: 4 times 12 seconds, and half a second.
-    assert "cost in mode polite:workers=3,delay_s=11.5" in out
+    assert "polite:workers=3,delay_s=11.5" in out
     assert "simulated minutes" in out
     assert "0.81" in out
 
@@ -166,7 +165,7 @@ WRONG_USE = {
     "a task nobody knows": (("--task", "exmples"), "Did you mean 'examples'"),
     "a topic nobody knows": (("--topic", "a"), "No topic 'a' in "),
     "a mode nobody knows": (("--mode", "polit"), "No mode 'polit'. Did you mean 'polite'"),
-    "a mode that cannot be": (("--mode", "roulette:size=9"), "make refill_at smaller than size"),
+    "a mode that cannot be": (("--mode", "roulette:size=9"), "must be smaller than size"),
     "a page budget of nothing": (("--pages", "0"), "--pages"),
 }
 
@@ -281,7 +280,7 @@ def test_a_topic_file_is_replaced_only_when_told(folder, scenthound):
     assert scenthound(*call)[0] == 0
     code, _, err = scenthound(*call)
     assert code == 2
-    assert "one.jsonl exists already" in err
+    assert "one.jsonl already exists" in err
     assert scenthound(*call, "--force")[0] == 0
 
 

@@ -319,7 +319,7 @@ def test_the_command_makes_a_web_that_can_be_crawled_at_once(tmp_path: Path, sce
     web, run = tmp_path / "web", tmp_path / "run"
     code, said, _ = scenthound("synthesize", "--pages", 600, "--topics", 6, "--set", "pages_per_host=40", "--out", web)
     assert code == 0
-    assert said.startswith("Made up 600 pages on 15 hosts")
+    assert said.startswith("Generated 600 pages on 15 hosts")
     assert f"Next: scenthound simulate --web {web} --topics {web / 'topics.jsonl'}" in said
     crawl = ("--strategy", "best_first", "--pages", 50, "--topics-max", 2, "--workers", 1, "--out", run)
     code, said, _ = scenthound("simulate", "--web", web, "--topics", web / "topics.jsonl", *crawl)

@@ -27,9 +27,9 @@ def compare(
     topics: TopicsFile,
     topic: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="The topic; repeat it for several. Needed if the file has more than one."),
+        typer.Option(metavar="ID", help="The topic; repeatable. Required if the file has several."),
     ] = None,
-    topics_max: Annotated[int | None, typer.Option(min=1, help="The first so many topics of the file.")] = None,
+    topics_max: Annotated[int | None, typer.Option(min=1, help="The first N topics of the file.")] = None,
     skip_missing: Annotated[
         bool, typer.Option("--skip-missing", help="Leave out topics that have no start page in the web.")
     ] = False,
@@ -43,13 +43,14 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="PARAMETER=VALUE,...",
-            help="Try the named strategies with each of these values, as buffer=64,256,1024; repeat it for a grid.",
+            help="Run the strategies with each of these values, e.g. buffer=64,256,1024; repeatable for a grid.",
         ),
     ] = None,
     by: Annotated[
         str,
         typer.Option(
-            metavar="METRIC", help="What decides, at the end or after some pages: target_recall, precision@500."
+            metavar="METRIC",
+            help="The metric that decides, at the end or after some pages: target_recall, precision@500.",
         ),
     ] = "target_recall",
     pages: Annotated[int, typer.Option(min=1, help="Page budget of each crawl; at most half of the web.")] = 2000,
@@ -58,13 +59,14 @@ def compare(
         typer.Option(
             min=1,
             help="Independent starts of each topic.",
-            show_default="10; from five topics on 10 shared out among them",
+            show_default="10, divided among the topics if there are five or more",
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Folder for report, ranking, pictures and crawls; run again, only new crawls are made."
+            metavar="DIR",
+            help="Folder for the report, ranking, figures and crawls; a second run makes only new crawls.",
         ),
     ] = None,
     task: TaskName = "examples",
@@ -73,22 +75,24 @@ def compare(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="What scores pages and links for all strategies; `scenthound relevance` lists them.",
+            help="Scores pages and links for all strategies; `scenthound relevance` lists the models.",
             show_default="each strategy's own",
         ),
     ] = None,
     train: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Set up to N examples aside for classifiers that guide.")
+        int, typer.Option(metavar="N", min=0, help="Set up to N examples aside to train relevance models.")
     ] = 0,
     train_from: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Let classifiers learn from pages in DIR/positive and DIR/negative."),
+        typer.Option(metavar="DIR", help="Train relevance models on the pages in DIR/positive and DIR/negative."),
     ] = None,
     judge: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Set N examples aside for classifiers that judge (harvest).")
+        int,
+        typer.Option(metavar="N", min=0, help="Set N examples aside to train the classifiers of the metric harvest."),
     ] = 0,
     mode: Annotated[
-        str, typer.Option(metavar="MODE", help="In which order pages come back: sequential, roulette or polite.")
+        str,
+        typer.Option(metavar="MODE", help="The order in which requested pages return: sequential, roulette or polite."),
     ] = "sequential",
     closed_world: ClosedWorld = False,
     follow_nofollow: FollowNofollow = False,

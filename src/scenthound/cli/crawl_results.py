@@ -40,7 +40,7 @@ def print_summary(summary: CrawlSummary) -> None:
         {
             "pages": f"{status.n_pages:,} of {summary.page_budget:,}, in {printable(summary.folder)}",
             "speed": f"{words.speed(status)} for {words.clock_time(status.seconds)}",
-            "harvest": f"{status.harvest:.3f} mean relevance, {status.recent_harvest:.3f} recently",
+            "harvest": f"{status.harvest or 0:.3f} mean relevance, {status.recent_harvest or 0:.3f} recently",
             "regret": f"{words.regret(status)}, the mean score lost because hosts of better pages had to wait",
             "hosts": words.all_hosts(status),
             "frontier": counted(status.frontier, "page"),

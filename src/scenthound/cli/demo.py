@@ -1,4 +1,4 @@
-"""`scenthound demo`: what it prints."""
+"""`scenthound demo`: crawl a small web on this machine."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from scenthound.experiments.demo.run import DemoCrawl, DemoResult
     from scenthound.experiments.evaluate import Evaluation
 
-#: More than the demo web has are of no use.
+#: The demo web has fewer.
 MOST_PAGES = 10_000
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for what the demo makes.")] = Path("scenthound-demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("scenthound-demo"),
     pages: Annotated[int, typer.Option(min=1, max=MOST_PAGES, help="Page budget of each crawl.")] = 150,
 ) -> None:
     """Crawl a small web on this machine, live, and compare the crawls with simulated ones.
@@ -36,7 +36,7 @@ def demo(
 
     result = Demo(out, say=say, shown=show_progress, watched=_watched).make(page_budget=pages)
     if result.evaluation is None:
-        typer.echo("Stopped by the user; begin anew to see it all.")
+        typer.echo("Stopped. Run the demo again to see all results.")
         sys.exit(INTERRUPTED)
     _report(result, result.evaluation, out)
 

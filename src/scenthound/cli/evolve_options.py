@@ -1,4 +1,4 @@
-"""The options of `scenthound evolve`, in groups: a newcomer needs those of the first."""
+"""The options of `scenthound evolve`, in groups; the first group is enough to start."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,9 +8,9 @@ import typer
 WHAT = "What to search on"
 SEARCH = "The search"
 CRAWLS = "The crawls of an evaluation"
-GUIDE = "What tells good pages"
+GUIDE = "Relevance"
 
-#: They decide nothing about the search itself, so a run that resumes it may have others.
+#: Options of a run, which may differ when a search is resumed; all others are settings of the search.
 OF_A_RUN = ("resume", "web", "workers", "as_json")
 
 Web = Annotated[Path | None, typer.Option(help="A recorded web, or a crawl.", rich_help_panel=WHAT)]
@@ -33,7 +33,7 @@ Resume = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Go on with the search in this folder, however it ended; its settings are kept there.",
+        help="Continue the search in this folder, however it ended; the folder has its settings.",
         rich_help_panel=WHAT,
     ),
 ]
@@ -61,7 +61,7 @@ Scores = Annotated[
     str,
     typer.Option(
         metavar="NAMES",
-        help="What is weighed: the study's nine, all thirteen, or names as in comm_out,parent_1,anchor.",
+        help="Scores with weights: nine (as in johnson2003), all thirteen, or names such as comm_out,parent_1,anchor.",
         rich_help_panel=SEARCH,
     ),
 ]
@@ -76,15 +76,16 @@ Split = Annotated[
 SeedWith = Annotated[
     list[Path] | None,
     typer.Option(
-        metavar="FILE", help="Let an earlier evolved.toml take part from the start; repeatable.", rich_help_panel=SEARCH
+        metavar="FILE",
+        help="Add the rules of an earlier evolved.toml to the first population; repeatable.",
+        rich_help_panel=SEARCH,
     ),
 ]
 Reevaluate = Annotated[
     bool,
     typer.Option(
         "--reevaluate",
-        help="Crawl for every individual asked for, as the study did, even if its fitness is known: the same result at "
-        "full cost.",
+        help="Crawl again for individuals whose fitness is known, as in johnson2003: the same result at full cost.",
         rich_help_panel=SEARCH,
     ),
 ]
@@ -98,7 +99,7 @@ SameStart = Annotated[
     bool,
     typer.Option(
         "--same-start/--own-starts",
-        help="All crawls of a topic start from the same pages, or each from its own.",
+        help="Start all crawls of a topic from the same pages, or each from its own.",
         rich_help_panel=CRAWLS,
     ),
 ]
@@ -107,7 +108,7 @@ CrawlMode = Annotated[
     typer.Option(
         "--mode",
         metavar="MODE",
-        help="How pages come back: roulette, sequential or polite, with parameters.",
+        help="The order in which requested pages return: roulette, sequential or polite, with parameters.",
         rich_help_panel=CRAWLS,
     ),
 ]
@@ -123,29 +124,31 @@ ClosedWorld = Annotated[
 ]
 FollowNofollow = Annotated[
     bool,
-    typer.Option("--follow-nofollow", help="Follow links that ask not to be followed.", rich_help_panel=CRAWLS),
+    typer.Option("--follow-nofollow", help="Follow links marked rel=nofollow.", rich_help_panel=CRAWLS),
 ]
-Plain = Annotated[bool, typer.Option("--plain", help="Use no compiled code: slow, the same.", rich_help_panel=CRAWLS)]
+Plain = Annotated[
+    bool, typer.Option("--plain", help="Use no compiled code: slower, with the same result.", rich_help_panel=CRAWLS)
+]
 
 ModelInfo = Annotated[
     str | None,
     typer.Option(
         "--relevance",
         metavar="MODEL",
-        help="What scores pages; `scenthound relevance` lists them.",
+        help="Scores pages; `scenthound relevance` lists the models.",
         show_default="svm",
         rich_help_panel=GUIDE,
     ),
 ]
 Threshold = Annotated[
-    float, typer.Option(help="The relevance from which on a page is good: between 0 and 1.", rich_help_panel=GUIDE)
+    float, typer.Option(help="Pages with at least this relevance are relevant: between 0 and 1.", rich_help_panel=GUIDE)
 ]
 Train = Annotated[
     int,
     typer.Option(
         metavar="N",
         min=0,
-        help="Set up to N examples of each topic aside for classifiers, neither start pages nor targets.",
+        help="Set up to N examples of each topic aside to train relevance models; they are not targets.",
         rich_help_panel=GUIDE,
     ),
 ]
@@ -153,7 +156,7 @@ TrainFrom = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Let classifiers learn from DIR/positive and DIR/negative: pages of one topic.",
+        help="Train relevance models on the pages of one topic in DIR/positive and DIR/negative.",
         rich_help_panel=GUIDE,
     ),
 ]
@@ -161,7 +164,7 @@ AsPublished = Annotated[
     bool,
     typer.Option(
         "--as-published",
-        help="Let classifiers learn from any example, targets too, as the study of 2009 did.",
+        help="Train relevance models on any example, targets too, as in wang2009.",
         rich_help_panel=GUIDE,
     ),
 ]

@@ -1,4 +1,4 @@
-"""`scenthound explain` and `scenthound export`: what the folder of a crawl tells, and gives."""
+"""`scenthound explain`, `export`, `report`, `dashboard`, and the lists of what is installed."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,12 +9,12 @@ from scenthound.cli.options import AsJson
 from scenthound.errors import printable
 from scenthound.ui.formats import json_text
 
-CrawlFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, finished or not.")]
+CrawlFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A crawl folder, finished or running.")]
 
 
 def explain(
     folder: CrawlFolder,
-    url: Annotated[str, typer.Argument(metavar="URL", help="A page that was taken, or was not.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="A page that was visited or skipped.")],
     as_json: AsJson = False,
 ) -> None:
     """Explain why a crawl visited a page, or why it skipped it.
@@ -24,11 +24,11 @@ def explain(
     from scenthound.cli.crawl_results import explanation_values, print_explanation
     from scenthound.crawler.explain import explain as explain_url
 
-    told = explain_url(folder, url)
+    explanation = explain_url(folder, url)
     if as_json:
-        typer.echo(json_text(explanation_values(told), indent=1))
+        typer.echo(json_text(explanation_values(explanation), indent=1))
     else:
-        print_explanation(told)
+        print_explanation(explanation)
 
 
 def export(
@@ -37,15 +37,13 @@ def export(
         str,
         typer.Option(
             metavar="KIND",
-            help="jsonl or parquet: the pages with their HTML. warc: all answers. cdxj: an index of the archive.",
+            help="jsonl or parquet: pages with their HTML. warc: all responses. cdxj: an index of the archive.",
         ),
     ],
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="File to write; for jsonl .gz and .zst compress, for warc .gz.")
     ],
-    include_noindex: Annotated[
-        bool, typer.Option("--include-noindex", help="Write pages that ask not to be indexed, too.")
-    ] = False,
+    include_noindex: Annotated[bool, typer.Option("--include-noindex", help="Include pages marked noindex.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -53,16 +51,13 @@ def export(
 
     scenthound export balloons --to jsonl --out balloons.jsonl.zst
     """
+    from scenthound.api.crawls import export as write_export
     from scenthound.cli.summaries import print_export
     from scenthound.cli.terminal import show_progress
-    from scenthound.store.exports import export as write_export
 
     with show_progress("exporting") as progress:
         summary = write_export(folder, to, out, include_noindex=include_noindex, force=force, progress=progress)
     print_export(summary, to, out, as_json)
-
-
-# `scenthound report`: one page to look at, of a crawl or an experiment.
 
 
 def report(
@@ -77,8 +72,8 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="File to write.", show_default="DIR/report.html; crawls.html for several"),
     ] = None,
-    open_it: Annotated[bool, typer.Option("--open", help="Show it in the web browser.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file even if it is no report.")] = False,
+    open_it: Annotated[bool, typer.Option("--open", help="Open it in the web browser.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file even if it is not a report.")] = False,
 ) -> None:
     """Write a report: one HTML file that needs no network.
 
@@ -86,30 +81,27 @@ def report(
 
     scenthound report balloons balloons-best-first --out both.html
     """
+    from scenthound.api.crawls import report as write_report
     from scenthound.cli.terminal import show_progress
-    from scenthound.ui.reports import write_report
 
     with show_progress("reporting") as progress:
-        written = write_report(folders, out, force=force, progress=progress)
-    typer.echo(f"Report: {printable(written.file)} ({written.n_bytes / 1000:,.0f} KB)")
+        file = write_report(*folders, out=out, force=force, progress=progress)
+    typer.echo(f"Report: {printable(file)} ({file.stat().st_size / 1000:,.0f} KB)")
     if open_it:
         import webbrowser
 
-        if not webbrowser.open(written.file.resolve().as_uri()):
-            typer.echo("No web browser could be started: open the file in one.", err=True)
-
-
-# `scenthound dashboard`: watch crawls and look at experiments in the browser.
+        if not webbrowser.open(file.resolve().as_uri()):
+            typer.echo("No web browser could be started: open the file yourself.", err=True)
 
 
 def dashboard(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="DIR", help="Crawls, experiments, or folders that hold some.", show_default="."),
+        typer.Argument(metavar="DIR", help="Crawls, experiments, or folders that contain them.", show_default="."),
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option(metavar="PORT", help="Where to listen on this machine.", show_default="8787, or the next free"),
+        typer.Option(metavar="PORT", help="Port on this machine.", show_default="8787, or the next free"),
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = False,
 ) -> None:
@@ -126,13 +118,11 @@ def dashboard(
 
 def _say(address: str) -> None:
     typer.echo(f"The dashboard is at {address}")
-    typer.echo("Only this machine can reach it. Who has the whole address can steer crawls. Ctrl-C ends it.")
+    typer.echo("Only this machine can reach it. Anyone with the full address can control crawls. Stop it with Ctrl-C.")
 
-
-# `scenthound strategies`, `metrics` and `relevance`: what is installed, plug-ins included.
 
 Names = Annotated[
-    list[str] | None, typer.Argument(metavar="[NAME]...", help="Tell all about these, ranges and presets.")
+    list[str] | None, typer.Argument(metavar="[NAME]...", help="Describe these in full: ranges and presets.")
 ]
 
 

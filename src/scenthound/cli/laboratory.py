@@ -30,16 +30,20 @@ if TYPE_CHECKING:
 
 
 def record(
-    out: Annotated[Path, typer.Option(help="Folder to make the recorded web in.")],
+    out: Annotated[Path, typer.Option(help="Folder for the recorded web.")],
     source: Annotated[
-        list[Path], typer.Option("--from", help="JSON Lines, WARC/ARC or Parquet file, also .gz, .zst; or a crawl.")
+        list[Path],
+        typer.Option(
+            "--from", help="A JSON Lines, WARC, ARC or Parquet file, also .gz and .zst, or a crawl; repeatable."
+        ),
     ],
-    more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...", help="Further files.")] = None,
+    more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...", help="More files.")] = None,
     without_leaks: Annotated[
-        bool, typer.Option("--without-leaks", help="Cut the spans that `leak` names: places that show a topic label.")
+        bool, typer.Option("--without-leaks", help="Remove the spans in the field `leak`, which show a topic label.")
     ] = False,
     where: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD=VALUE", help="Keep only records with this, e.g. kind=article.")
+        list[str] | None,
+        typer.Option(metavar="FIELD=VALUE", help="Keep only records with this value, e.g. kind=article."),
     ] = None,
     workers: Workers = None,
     force: Force = False,
@@ -81,15 +85,13 @@ def simulate(
     web: RecordedWebFolder,
     topics: TopicsFile,
     out: Annotated[Path, typer.Option(help="Folder for the traces.")],
-    strategy: Annotated[
-        list[str], typer.Option(help="name or name:parameter=value,...; repeat it to compare several.")
-    ],
+    strategy: Annotated[list[str], typer.Option(help="name or name:parameter=value,...; repeatable.")],
     pages: Annotated[int, typer.Option(min=1, help="Page budget of each crawl.")] = 2000,
     repeats: Repeats = 1,
     task: TaskName = "examples",
     start: StartPages = 10,
     topic: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only this topic; repeatable.")] = None,
-    topics_max: Annotated[int | None, typer.Option(min=1, help="Only the first so many topics.")] = None,
+    topics_max: Annotated[int | None, typer.Option(min=1, help="Only the first N topics.")] = None,
     skip_missing: Annotated[
         bool, typer.Option("--skip-missing", help="Leave out topics that have no start page in the web.")
     ] = False,
@@ -99,9 +101,9 @@ def simulate(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="What scores pages and links for all strategies: cosine, cosine:description=true, svm; "
-            "`scenthound relevance` lists them.",
-            show_default="auto: each strategy's own",
+            help="Scores pages and links for all strategies: cosine, cosine:description=true, svm; "
+            "`scenthound relevance` lists the models.",
+            show_default="each strategy's own",
         ),
     ] = None,
     train: Annotated[
@@ -109,8 +111,8 @@ def simulate(
         typer.Option(
             metavar="N",
             min=0,
-            help="Set up to N examples of each topic aside, neither start pages nor targets, for classifiers to learn "
-            "from beside the start pages: at most half of the targets, and 75 pages in all, as in the study of 2009.",
+            help="Set up to N examples of each topic aside to train relevance models, in addition to the start pages; "
+            "they are not targets. At most half of the targets, and 75 pages in all, as in wang2009.",
         ),
     ] = 0,
     judge: Annotated[
@@ -118,38 +120,36 @@ def simulate(
         typer.Option(
             metavar="N",
             min=0,
-            help="Set up to N examples of each topic aside for the classifiers that judge crawls afterwards, so that "
-            "`evaluate --metric harvest` has something to learn from; 75 in the study of 2009.",
+            help="Set up to N examples of each topic aside to train the classifiers of `evaluate --metric harvest`; 75 "
+            "in wang2009.",
         ),
     ] = 0,
     train_from: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Let classifiers learn from DIR/positive and DIR/negative: .html, .htm, .txt pages of one topic.",
+            help="Train relevance models on the .html, .htm and .txt pages in DIR/positive and DIR/negative.",
         ),
     ] = None,
     as_published: Annotated[
         bool,
-        typer.Option(
-            "--as-published", help="Let classifiers learn from any example, targets too, as the study of 2009 did."
-        ),
+        typer.Option("--as-published", help="Train relevance models on any example, targets too, as in wang2009."),
     ] = False,
     mode: Annotated[
         str,
         typer.Option(
             metavar="MODE",
             # On a narrow terminal a word of more than 26 letters is cut off.
-            help="In which order pages asked for come back. sequential: one after the other. roulette (size=100, "
-            "refill_at=50): drawn from a current list, as in the study of 2003. polite (workers=30, delay_s=1, "
-            "fetch_s=0.5, fetch_list=none): workers and resting hosts in simulated time, which `evaluate` tells; "
-            "polite:preset=wang2009 has the fetch-list of the study of 2009. Parameters are written like those of "
+            help="The order in which requested pages return. sequential: one after the other. roulette (size=100, "
+            "refill_at=50): drawn from a current list, as in johnson2003. polite (workers=30, delay_s=1, "
+            "fetch_s=0.5, fetch_list=none): workers and crawl delays in simulated time, which `evaluate` reports; "
+            "polite:preset=wang2009 has the fetch list of wang2009. Parameters are written like those of "
             "strategies: polite:delay_s=2.",
         ),
     ] = "sequential",
     plain: Annotated[
         bool,
-        typer.Option("--plain", help="Let no compiled code crawl: slower, the same traces, and CPU time is measured."),
+        typer.Option("--plain", help="Use no compiled code: slower, with the same traces, and CPU time is measured."),
     ] = False,
     workers: Workers = None,
     force: Force = False,
@@ -179,12 +179,10 @@ def simulate(
 
 
 def evaluate(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What `scenthound simulate` wrote.")],
-    metric: Annotated[list[str] | None, typer.Option(help="Only this metric, or name@pages; repeatable.")] = None,
-    at: Annotated[
-        list[int] | None, typer.Option(min=1, help="Show the tables after so many pages; repeatable.")
-    ] = None,
-    web: Annotated[Path | None, typer.Option(help="Where the recorded web is now, if it was moved.")] = None,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder made by `scenthound simulate`.")],
+    metric: Annotated[list[str] | None, typer.Option(help="A metric, or name@pages; repeatable.")] = None,
+    at: Annotated[list[int] | None, typer.Option(min=1, help="Show values after N pages; repeatable.")] = None,
+    web: Annotated[Path | None, typer.Option(help="The recorded web, if it was moved.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Evaluate the crawls of a run: tables here, curves in evaluation.json and evaluation.csv beside the traces.
@@ -207,11 +205,11 @@ def evaluate(
 
 
 def synthesize(
-    out: Annotated[Path, typer.Option(help="Folder to make the web in.")],
-    pages: Annotated[int, typer.Option(help="Pages of the web, up to 10 million.")] = 100_000,
+    out: Annotated[Path, typer.Option(help="Folder for the web.")],
+    pages: Annotated[int, typer.Option(help="Number of pages, up to 10 million.")] = 100_000,
     links: Annotated[float, typer.Option(help="Mean number of links of a page.")] = 20.0,
-    words: Annotated[int, typer.Option(help="Mean number of words of a page, besides its anchors.")] = 30,
-    topics: Annotated[int, typer.Option(help="Topics that pages are about.")] = 50,
+    words: Annotated[int, typer.Option(help="Mean number of words of a page, without its anchors.")] = 30,
+    topics: Annotated[int, typer.Option(help="Number of topics.")] = 50,
     random_seed: Annotated[
         int, typer.Option(help="Seed of the random generator; the same seed makes the same bytes.")
     ] = 1,
@@ -220,7 +218,7 @@ def synthesize(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Any other setting, e.g. on_host=0.9, pages_per_host=50; repeatable. A wrong name lists all.",
+            help="Any other setting, e.g. on_host=0.9, pages_per_host=50; repeatable. An unknown name lists all.",
         ),
     ] = None,
     force: Force = False,
@@ -233,7 +231,7 @@ def synthesize(
     from scenthound.testing.topical_web import topical_web
 
     settings = {"pages": pages, "links_per_page": links, "words_per_page": words, "topics": topics, "seed": random_seed}
-    with show_progress("making pages up") as progress:
+    with show_progress("generating pages") as progress:
         summary = topical_web(out, force=force, progress=progress, **(settings | _numbers(more or [])))
     _print(summary, out, as_json)
 
@@ -260,7 +258,7 @@ def _print(summary: RecordSummary, out: Path, as_json: bool) -> None:
         typer.echo(json_text({"folder": str(out), "topics": str(topics), **counts}, indent=1))
         return
     typer.echo(
-        f"Made up {counted(summary.pages, 'page')} on {counted(summary.hosts, 'host')} in {out}: "
+        f"Generated {counted(summary.pages, 'page')} on {counted(summary.hosts, 'host')} in {out}: "
         f"{counted(summary.links, 'link')}, {summary.links_recorded:,} of them inside, "
         f"{counted(summary.words, 'word')}, {counted(summary.aliases, 'redirect')}; the topics are in {topics}."
     )

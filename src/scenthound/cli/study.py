@@ -1,4 +1,4 @@
-"""`scenthound study`: one of the four studies again, on a recorded web."""
+"""`scenthound study`: reproduce a study on a recorded web."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ from scenthound.cli.terminal import show_progress
 from scenthound.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from scenthound.experiments.study.settings import StudySettings
     from scenthound.experiments.study.study import FinishedStudy
-    from scenthound.model import Progress
-
-#: The study that is a search, and has no arms.
-SEARCH_STUDY = "johnson2003"
 
 
 def study(
@@ -28,7 +23,7 @@ def study(
     topics: Annotated[Path | None, typer.Option(help="A topic file: TOML or JSON Lines.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for findings, figures, tables and the report; given again, the study goes on there."),
+        typer.Option(help="Folder for findings, figures, tables and the report; an interrupted study continues there."),
     ] = None,
     pages: Annotated[
         int | None, typer.Option(min=1, help="Page budget; at most half of the web.", show_default="the study's")
@@ -38,7 +33,7 @@ def study(
         typer.Option(
             metavar="N",
             min=1,
-            help="At most so many topics, drawn by lot; of johnson2003, so many that no search saw.",
+            help="Maximum number of topics, drawn at random; for johnson2003, of topics that no search saw.",
             show_default="the study's",
         ),
     ] = None,
@@ -46,15 +41,13 @@ def study(
         int | None, typer.Option(min=1, help="Independent starts: crawls for each topic.", show_default="the study's")
     ] = None,
     settings: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A settings file in place of the study's own.")
+        Path | None, typer.Option(metavar="FILE", help="A settings file instead of the study's own.")
     ] = None,
-    show_settings: Annotated[
-        bool, typer.Option("--show-settings", help="Print the settings file, and do nothing else.")
-    ] = False,
+    show_settings: Annotated[bool, typer.Option("--show-settings", help="Print the settings file and exit.")] = False,
     cache: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Folder for crawls, which studies may share.", show_default="crawls within --out"
+            metavar="DIR", help="Folder for cached crawls, which studies can share.", show_default="crawls within --out"
         ),
     ] = None,
     workers: Workers = None,
@@ -71,39 +64,30 @@ def study(
         from scenthound.experiments.study.results import settings_toml
 
         is_as_shipped = chosen == read_settings(name)
-        # The file as it is shipped has comments.
+        # The shipped file has comments.
         typer.echo(preset_text(name) if is_as_shipped else settings_toml(chosen), nl=False)
         return
     if web is None or topics is None or out is None:
         given = {"--web": web, "--topics": topics, "--out": out}
         missing = [option for option, value in given.items() if value is None]
-        raise InvalidParameter(f"A study needs {' and '.join(missing)}; `scenthound study --help` tells what they are.")
+        raise InvalidParameter(f"A study needs {' and '.join(missing)}; see `scenthound study --help`.")
+    from scenthound.api.laboratory import study as run_study
+
     with show_progress(name) as progress:
-        done = _run(out, chosen, web, topics, cache, workers=workers, progress=progress)
-    _print(done, out, as_json)
-
-
-def _run(
-    out: Path,
-    settings: StudySettings,
-    web: Path,
-    topics: Path,
-    cache: Path | None,
-    *,
-    workers: int | None,
-    progress: Progress,
-) -> FinishedStudy:
-    if settings.study != SEARCH_STUDY:
-        from scenthound.experiments.study.results import study_into
-        from scenthound.ui.reports.study import RENDERER
-
-        return study_into(out, settings, web, topics, cache=cache, render=RENDERER, workers=workers, progress=progress)
-    if cache is not None:
-        raise InvalidParameter(f"{SEARCH_STUDY} keeps what it crawled in --out: leave --cache out.")
-    from scenthound.experiments.johnson2003.results import johnson2003_into
-    from scenthound.ui.reports import johnson2003
-
-    return johnson2003_into(out, settings, web, topics, render=johnson2003.RENDERER, workers=workers, progress=progress)
+        done = run_study(
+            name,
+            web,
+            topics,
+            out,
+            pages=pages,
+            topics_max=topics_max,
+            repeats=repeats,
+            settings=settings,
+            cache=cache,
+            workers=workers,
+            progress=progress,
+        )
+    _print(done.finished, out, as_json)
 
 
 def _print(done: FinishedStudy, out: Path, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`scenthound threshold`: from some labelled pages to the relevance from which on a page should count as relevant."""
+"""`scenthound threshold`: a relevance threshold from labelled pages."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +9,7 @@ from scenthound.cli.options import AsJson
 from scenthound.cli.terminal import show_progress
 from scenthound.errors import InvalidInput, UsageError, printable
 
-PAGES = "What scores the labelled pages"
+PAGES = "How the labelled pages are scored"
 
 
 def threshold(
@@ -39,8 +39,8 @@ def threshold(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Let a classifier learn from DIR/positive and DIR/negative. Without it, it learns from the examples "
-            "of the topic file that are not labelled.",
+            help="Train the model on DIR/positive and DIR/negative. Without it, on the examples of the topic file that "
+            "are not labelled.",
             rich_help_panel=PAGES,
         ),
     ] = None,
@@ -48,7 +48,7 @@ def threshold(
         bool,
         typer.Option(
             "--cross-validate",
-            help="Let a classifier learn from the labelled pages: each is scored by one that did not see it.",
+            help="Train the model on the labelled pages; each page is scored by a model that did not see it.",
             rich_help_panel=PAGES,
         ),
     ] = False,
@@ -60,7 +60,7 @@ def threshold(
     ] = None,
     suggest: Annotated[
         int | None,
-        typer.Option(metavar="N", min=10, help="Write N pages to label into LABELS, spread over the scores, and stop."),
+        typer.Option(metavar="N", min=10, help="Write N pages to label to LABELS, spread over the scores, and exit."),
     ] = None,
     random_seed: Annotated[int, typer.Option(help="Seed of the random generator of --suggest.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Let --suggest replace the file.")] = False,

@@ -1,4 +1,4 @@
-"""`scenthound topics`: look at topic files, choose topics by the rules of the studies, import them from the ODP."""
+"""`scenthound topics`: list, select and import topics."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -29,7 +29,7 @@ RuleName = Annotated[
         "level: random categories at level 3, kept apart (wang2009).",
     ),
 ]
-Count = Annotated[int, typer.Option(min=1, help="How many topics.")]
+Count = Annotated[int, typer.Option(min=1, help="Number of topics.")]
 RandomSeed = Annotated[int, typer.Option(help="Seed of the random generator.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
 MinLinks = Annotated[int | None, typer.Option(min=1, help="Least links of a category; the rule's own unless told.")]
@@ -37,7 +37,7 @@ MinLinks = Annotated[int | None, typer.Option(min=1, help="Least links of a cate
 
 @topics_app.command("list", cls=Command)
 def list_topics(file: TopicFile, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Show the topics of a file."""
+    """List the topics of a file."""
     from dataclasses import asdict
 
     from scenthound.topics.files import read_topics
@@ -72,7 +72,7 @@ def select_topics(
     min_links: MinLinks = None,
     force: Force = False,
 ) -> None:
-    """Choose topics of a topic file by their paths.
+    """Select topics of a topic file by their paths.
 
     scenthound topics select topics.jsonl --rule level --count 30 --out thirty.jsonl
     """
@@ -93,7 +93,7 @@ def import_topics(
     min_links: MinLinks = None,
     force: Force = False,
 ) -> None:
-    """Make topics from a dump of the Open Directory.
+    """Import topics from a dump of the Open Directory.
 
     scenthound topics import --structure structure.rdf.u8.gz --content content.rdf.u8.gz --rule walks --out topics.jsonl
     """
@@ -106,7 +106,7 @@ def import_topics(
 
 def _check_free(out: Path, force: bool) -> None:
     if out.exists() and not force:
-        raise InvalidInput(f"{out} exists already: choose another name, or replace it with --force.")
+        raise InvalidInput(f"{out} already exists: choose another name, or replace it with --force.")
 
 
 def _write(chosen: "SelectedTopics", out: Path) -> None:

@@ -13,9 +13,9 @@ def validate(
     web: RecordedWebFolder,
     topics: TopicsFile,
     strategy: Annotated[
-        list[str], typer.Option(help="What to validate, as evolved:file=evolved.toml; repeat it to compare several.")
+        list[str], typer.Option(help="A strategy to validate, e.g. evolved:file=evolved.toml; repeatable.")
     ],
-    out: Annotated[Path, typer.Option(help="Folder for findings, measurements and pictures.")],
+    out: Annotated[Path, typer.Option(help="Folder for findings, measurements and figures.")],
     topic: Annotated[
         list[str] | None,
         typer.Option(
@@ -32,23 +32,23 @@ def validate(
         typer.Option(
             metavar="N",
             min=1,
-            help="So many more topics that no search saw, drawn by lot, the same every time; none shares an example "
-            "with those trained on.",
+            help="N more topics that no search saw, drawn at random with a fixed seed; none shares an example with the "
+            "topics of the search.",
         ),
     ] = None,
     against: Annotated[
-        str, typer.Option(metavar="STRATEGY", help="What the strategies are held against.")
+        str, typer.Option(metavar="STRATEGY", help="The strategy to compare with.")
     ] = "rank_function:preset=best_first",
     pages: Annotated[
         list[int] | None,
         typer.Option(
             min=1,
-            help="Page budget; repeatable. All shrink in proportion if the longest is more than half of the web.",
+            help="Page budget; repeatable. All are scaled down if the largest is more than half of the web.",
             show_default="10000 20000 30000",
         ),
     ] = None,
     large: Annotated[
-        int, typer.Option(min=2, help="Pages in the large seed set: examples, of which at most half are taken.")
+        int, typer.Option(min=2, help="Pages in the large seed set; at most half of the examples are used.")
     ] = 250,
     small: Annotated[
         int, typer.Option(min=1, help="Pages in the small one, a random part of the large one for each repeat.")
@@ -57,16 +57,20 @@ def validate(
         int, typer.Option(min=1, help="Independent starts: crawls of each strategy from each seed set.")
     ] = 15,
     mode: Annotated[
-        str, typer.Option(help="In which order pages come back: roulette as in the study, or sequential, or polite.")
+        str,
+        typer.Option(
+            help="The order in which requested pages return: roulette (as in johnson2003), sequential or polite."
+        ),
     ] = "roulette",
     relevance: Annotated[
-        str, typer.Option(metavar="MODEL", help="The guide of all strategies; it also says which pages are good.")
+        str,
+        typer.Option(metavar="MODEL", help="Relevance model of all strategies; also decides which pages are relevant."),
     ] = "svm",
-    threshold: Annotated[float, typer.Option(help="The relevance from which on a page is good.")] = 0.5,
+    threshold: Annotated[float, typer.Option(help="Pages with at least this relevance are relevant.")] = 0.5,
     closed_world: ClosedWorld = False,
     follow_nofollow: FollowNofollow = False,
     plain: Annotated[
-        bool, typer.Option("--plain", help="Let no compiled code crawl: slower, the same measurements.")
+        bool, typer.Option("--plain", help="Use no compiled code: slower, with the same results.")
     ] = False,
     workers: Workers = None,
     force: Force = False,
