@@ -74,7 +74,7 @@ def test_a_path_that_can_be_written_leads_to_its_file(tmp_path: Path, name: str)
 
 @pytest.mark.parametrize("name", ["a,b.toml", "blank ", "none"])
 def test_a_path_that_cannot_be_written_is_refused(name: str) -> None:
-    with pytest.raises(InvalidParameter, match=r"cannot be written as evolved:file=\.\.\..* rename or move the file"):
+    with pytest.raises(InvalidParameter, match=r"cannot be written as evolved:file=\.\.\..* Rename or move the file"):
         choice_of(Path(name))
 
 

@@ -1,13 +1,23 @@
-"""A rank function in a file: what a search came to, or what a person wrote, to be read by people and by `evolved`.
+"""Rank functions in TOML files, written by a search or by hand and read by the strategy `evolved`.
 
-    format = "scenthound rank function"     the formula in plain sight and the exact weights, or several rules
-    version = 1                             (`rank_tables`); what was trained on, in [training]; and how the search
-    guide, threshold, hub_over              went, one row for each generation, at the end in [history]
+    format = "scenthound rank function"
+    version = 1
+    relevance_model = "svm"                           # also threshold and hub_over
+    formula = "0.7500*COMM_OUT + 0.2500*HUB"          # for people
+    [weights]                                         # exact
+    comm_out = 0.75
+    hub = 0.25
+
+or, instead of formula and weights, one [[rule]] for each row of weights, with `up_to_distance = 2` or `before_page =
+1000` in all but the last, its `formula` and its [rule.weights]. [training] describes what was trained on, and [history]
+the search, one row per generation.
 
 Rules
-- Only a formula, or weights, must be there; all else has the values of `rank_function`.
-- What is written is read back as it was, to the last bit of each weight.
-- A key that nobody knows is refused, but in [training], which is a record for people.
+- Only a formula or weights are required; everything else has the defaults of `rank_function`.
+- Weights are read back exactly as written.
+- If there are both a formula and weights, the weights are used and the formula must agree with them: a file in which
+  only one of them was edited is refused.
+- Unknown keys are refused, except in [training].
 """
 
 import json
@@ -35,16 +45,11 @@ from scenthound.strategies.rank_rules import (
 )
 from scenthound.strategies.rank_scores import HubOver
 
-# Values as TOML text: what the standard library can read, but not write.
-#
-# Texts, numbers, true and false, lists and tables of them; a list is written in one line, and so is a table. TOML has
-# no word for nothing and no half of a surrogate pair: the one is refused, the other written as its escape sequence.
-
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def toml_value(value: Any) -> str:
-    """The value as it stands behind an equals sign."""
+    """A value as TOML: the standard library reads TOML, but does not write it. Lone surrogates are escaped."""
     if isinstance(value, str):
         return _string(value)
     if isinstance(value, bool):
@@ -58,7 +63,7 @@ def toml_value(value: Any) -> str:
     if isinstance(value, Mapping):
         return f"{{{', '.join(toml_lines(value))}}}"
     raise InvalidParameter(
-        f"{printable(repr(value), 60)} has no form in TOML; use texts, numbers, true, false and lists."
+        f"{printable(repr(value), 60)} cannot be written as TOML; use strings, numbers, booleans and lists."
     )
 
 
@@ -72,39 +77,30 @@ def _key(key: str) -> str:
 
 
 def _string(text: str) -> str:
-    whole = text.encode("utf-8", "backslashreplace").decode()
-    # A JSON string is a TOML string but for the delete character, which TOML wants escaped.
-    return json.dumps(whole, ensure_ascii=False).replace("\x7f", "\\u007f")
+    escaped = text.encode("utf-8", "backslashreplace").decode()
+    # A JSON string is a TOML string, except for the delete character, which TOML requires to be escaped.
+    return json.dumps(escaped, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-# Rank rules as tables of a TOML document: a formula in plain sight, and beside it the exact weights.
-#
-#     formula = "0.7500*COMM_OUT + 0.2500*HUB"        or        [[rule]] [weights]
-#     up_to_distance = 2    # or: before_page = 1000 hub = 0.25                                                formula
-#     = "1.0000*PARENT_1" comm_out = 0.75                                           [rule.weights] ...
-#
-# Rules
-# - Either of formula and weights will do. If there are both, the weights are used, and the formula has to agree with
-#   them as far as it goes: somebody who changed only one of them is told so, and not guessed at.
-# - Every [[rule]] but the last says where it ends, all in the same way.
-
-#: The keys of a document that tell of its rules.
+#: The keys of the rules in a document.
 RULE_KEYS = ("formula", "weights", "rule")
 
-#: How a rule says where it ends.
+#: The keys of the end of a rule.
 _BOUND_KEYS: Mapping[str, SplitBy] = {"up_to_distance": "distance", "before_page": "phase"}
 _ROW_KEYS = ("formula", "weights")
 
 
 def rules_of(document: Mapping[str, Any]) -> RankRules:
-    """The rules that a document tells of."""
+    """The rules in a document."""
     rules = document.get("rule")
     if rules is None:
         return RankRules((_row(document),))
     if any(key in document for key in _ROW_KEYS):
-        raise InvalidInput("There are rules, and a formula or weights beside them; put these into a [[rule]] too.")
+        raise InvalidInput(
+            "There are [[rule]] tables and a formula or weights outside them: move these into a [[rule]]."
+        )
     if not isinstance(rules, list) or not rules or not all(isinstance(rule, dict) for rule in rules):
-        raise InvalidInput("`rule` is no list of tables; head each rule with [[rule]].")
+        raise InvalidInput("`rule` is not a list of tables; start each rule with [[rule]].")
     return _split(rules)
 
 
@@ -124,17 +120,17 @@ def _split(rules: Sequence[Mapping[str, Any]]) -> RankRules:
 
 
 def _end(rule: Mapping[str, Any], *, is_last: bool) -> tuple[SplitBy, int]:
-    """By what a rule ends, and where."""
+    """What a rule is split by, and its bound."""
     given = [key for key in _BOUND_KEYS if key in rule]
     if is_last:
         if given:
-            raise InvalidInput(f"It is the last one, for all that is left; take {given[0]} away.")
+            raise InvalidInput(f"The last rule is for all other URLs: remove {given[0]}.")
         return "nothing", 0
     if len(given) != 1:
-        raise InvalidInput("Give up_to_distance or before_page, one of them, in each rule but the last.")
+        raise InvalidInput("Every rule except the last needs either up_to_distance or before_page.")
     bound = rule[given[0]]
     if type(bound) is not int:
-        raise InvalidInput(f"{given[0]} is {printable(bound, 60)}; it should be a whole number.")
+        raise InvalidInput(f"{given[0]} is {printable(bound, 60)}; it must be an integer.")
     return _BOUND_KEYS[given[0]], bound
 
 
@@ -250,7 +246,7 @@ class RankFile:
         check_arguments(RankFunction, "rank file", (), {"threshold": self.threshold, "hub_over": self.hub_over})
         if not isinstance(self.relevance_model, str):
             raise InvalidInput(
-                f"guide is {printable(self.relevance_model, 60)}; it should be the name of a relevance model."
+                f"relevance_model is {printable(self.relevance_model, 60)}; it must be the name of a relevance model."
             )
 
 
@@ -311,7 +307,7 @@ def _history(table: Any) -> tuple[Generation, ...]:
     check_keys(table, ("generations",), "key of [history]")
     rows = table.get("generations", [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InvalidInput("`generations` is no list of tables; write each as {generation = 0, best = 0.5, ...}.")
+        raise InvalidInput("`generations` is not a list of tables; write each as {generation = 0, best = 0.5, ...}.")
     return tuple(map(Generation.of, rows))
 
 

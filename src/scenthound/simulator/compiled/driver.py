@@ -1,7 +1,7 @@
-"""A whole simulated crawl by compiled code, if there is any for its strategy and its mode.
+"""Runs a simulated crawl as compiled code, if its strategy has a kernel.
 
-The compiled loop runs until something is wanting that only Python has: the score of a page, or room. It is brought, and
-the loop goes on where it stood.
+The compiled loop returns when it needs something from Python: the score of a page, or larger arrays. The driver
+provides it and resumes the loop.
 """
 
 from collections.abc import Sequence
@@ -25,13 +25,9 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import Strategy
 from scenthound.strategies.kernels import Kernel
 
-# Scores in arrays, where compiled code can look them up; what nobody asked for yet is asked for when it is wanted.
-#
-# They go by the `Scores` that they are of, and go when those do.
-
 
 class KnownScores:
-    """The scores of one topic by one model: of pages, and of links by window."""
+    """The scores of one topic by one model in arrays for compiled code, filled on demand."""
 
     def __init__(self, web: RecordedWeb) -> None:
         self._link_offset = web.link_offset
@@ -39,7 +35,7 @@ class KnownScores:
         self._link_scores: dict[tuple[int | None, bool], Given] = {}
 
     def given(self, kernel: Kernel) -> Given:
-        """The arrays that a strategy looks at."""
+        """The arrays that a kernel reads."""
         key = kernel.context_words, kernel.needs_anchors
         if key not in self._link_scores:
             n_links = int(self._link_offset[-1])
@@ -55,7 +51,7 @@ class KnownScores:
         self.relevance[page] = scores.page(page)
 
     def learn_pages(self, scores: Scores, pages: IntArray) -> FloatArray:
-        """The relevance of all these pages."""
+        """The relevance of these pages."""
         for page in pages[np.isnan(self.relevance[pages])].tolist():
             self.learn_page(scores, page)
         return self.relevance[pages]
@@ -74,7 +70,7 @@ _KNOWN: "WeakKeyDictionary[Scores, KnownScores]" = WeakKeyDictionary()
 
 
 def known_scores(scores: Scores, web: RecordedWeb) -> KnownScores:
-    """What is known of these scores so far; nothing, if they are of a kind that nobody can keep a note on."""
+    """The arrays of these scores, kept as long as the `Scores` exist; new ones if they cannot be weakly referenced."""
     try:
         if scores not in _KNOWN:
             _KNOWN[scores] = KnownScores(web)
@@ -94,12 +90,12 @@ def compiled_crawl(
     links: VisibleLinks,
     mode: Mode,
 ) -> Crawl | None:
-    """What `drivers.simulate.simulate` answers with; None if the crawl must go the plain way."""
-    kernel = strategy.kernel() if _can_follow(web, seeds, page_budget, mode) else None
+    """The crawl, as from `simulator.simulate`; None if it must run as plain Python."""
+    kernel = strategy.kernel() if _can_start(web, seeds, page_budget, mode) else None
     if kernel is None or not jit.is_available():
         return None
     space = workspace_of(web, links)
-    # One crawl at a time: another one, of another thread or started by a score, goes the plain way.
+    # One crawl at a time: one in another thread, or started by a score, runs as plain Python.
     if not space.lock.acquire(blocking=False):
         return None
     try:
@@ -109,8 +105,8 @@ def compiled_crawl(
         space.lock.release()
 
 
-def _can_follow(web: RecordedWeb, seeds: Sequence[int], page_budget: int, mode: Mode) -> bool:
-    """Whether the crawl begins, and begins in the web; if not, the plain way says what is wrong."""
+def _can_start(web: RecordedWeb, seeds: Sequence[int], page_budget: int, mode: Mode) -> bool:
+    """Whether mode and seeds are valid for a compiled crawl; plain Python reports what is invalid."""
     starts = len(seeds) > 0 and page_budget >= 0 and all(0 <= seed < web.n_urls for seed in seeds)
     return starts and type(mode) in (Sequential, Roulette)
 
@@ -118,14 +114,14 @@ def _can_follow(web: RecordedWeb, seeds: Sequence[int], page_budget: int, mode: 
 def _crawled(running: "_Running", seeds: Sequence[int], rng: Random) -> Crawl:
     try:
         running.start(np.array(list(dict.fromkeys(seeds)), np.int32), rng)
-        return running.told(running.end())
+        return running.result(running.end())
     finally:
         running.wipe()
 
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A crawl that goes on."""
+    """A running crawl."""
 
     space: Workspace
     kernel: Kernel
@@ -138,30 +134,30 @@ class _Running:
 
         space = self.space
         space.make_room_for(len(seeds))
-        # Drawn in the order of the plain crawl: what the frontier draws for the seeds, then the wheel's salt.
+        # Random numbers are drawn in the order of the plain crawl: first for the frontier, then for the wheel.
         salt = np.array([0 if len(self.crawl.line_keys) else rng.getrandbits(KEY_BITS)], np.uint64)
-        self._take_over(rng)
+        self._load_generator(rng)
         if space.by_rank:
             start_by_rank(self.crawl, space.queue, space.cash, space.ranking, seeds, salt)
         else:
             start(self.crawl, space.queue, space.rich, space.cash, seeds, salt)
-        self._hand_back(rng)
+        self._store_generator(rng)
         if self.crawl.numbers[places.LIST_SIZE]:
             self.crawl.wheel_salt[0] = rng.getrandbits(KEY_BITS)
-        self._take_over(rng)
+        self._load_generator(rng)
 
-    def _take_over(self, rng: Random) -> None:
-        """Let compiled code draw on from where the generator stands."""
+    def _load_generator(self, rng: Random) -> None:
+        """Pass the state of the generator to compiled code."""
         if len(self.crawl.mt_state):
             self.crawl.mt_state[:] = rng.getstate()[1]
 
-    def _hand_back(self, rng: Random) -> None:
+    def _store_generator(self, rng: Random) -> None:
         if len(self.crawl.mt_state):
             version, _, gauss = rng.getstate()
             rng.setstate((version, tuple(self.crawl.mt_state.tolist()), gauss))
 
     def end(self) -> Stop:
-        """Crawl to the end; how it came."""
+        """Run to the end; returns its reason."""
         from scenthound.simulator.compiled.compiled_crawl import crawl_on, crawl_on_by_rank
 
         space, given = self.space, self.known.given(self.kernel)
@@ -180,7 +176,7 @@ class _Running:
     def _pending_page(self) -> int:
         return int(self.space.web.url_page[self.crawl.numbers[places.PENDING]])
 
-    def told(self, stop: Stop) -> Crawl:
+    def result(self, stop: Stop) -> Crawl:
         numbers = self.crawl.numbers
         pages = self.crawl.visits[: numbers[places.N_VISITED]].copy()
         return Crawl(
@@ -194,7 +190,7 @@ class _Running:
         )
 
     def wipe(self) -> None:
-        """Leave nothing behind, also if a score could not be had."""
+        """Reset the arrays, also after an error."""
         from scenthound.simulator.compiled.compiled_queue import wipe
 
         wipe(self.space.web, self.crawl, self.space.queue, self.space.ranking.hosts)

@@ -1,8 +1,21 @@
-"""What a compiled crawl is told and what it keeps, in arrays; `queue_records` has those of its queue.
+"""The arrays and records of compiled crawls.
 
-URLs are known by the numbers of the recorded web, so that what is known of a link's target is found in one step. Which
-was found first decides ties, as in a plain crawl, so that is noted with each. What a crawl has touched is wiped when it
-is over: a crawl of a thousand pages costs the same on a web of millions.
+URLs have the numbers of the recorded web, so that the record of a link's target is found in one step. Ties are broken
+by order of discovery, as in a plain crawl, so the record contains it. After a crawl only what it has touched is reset:
+a crawl of a thousand pages costs the same on a web of millions.
+
+The queue consists of unsorted buckets and one heap. The bucket of a page is given by the leading bits of its score, so
+that adding or rescoring a page takes constant time. Only the best bucket is ever sorted.
+
+Invariants of the queue
+- All queued pages in buckets from `ACTIVE` upwards are in the heap, all others in the list of their bucket.
+- A queued page is at least once where it belongs. Older and duplicate entries are stale: the record of the page has its
+  current score and bucket, and stale entries are skipped.
+- The list of a bucket is a chain of blocks of `BLOCK` slots; `tail` is the last slot in use, 0 if there is none. Block
+  0 is never used.
+  - When the heap has grown, stale entries are removed; if it contains pages above its bucket, all pages return to their
+    buckets and the best bucket is sorted. When slots run out, stale entries are removed, and the caller provides more
+    slots if that does not help.
 """
 
 from enum import IntEnum
@@ -13,22 +26,6 @@ import numpy.typing as npt
 
 from scenthound.model import FloatArray, IntArray, LongArray
 
-# What a compiled crawl's queue of waiting pages keeps in its arrays, and what holds of it between two calls.
-#
-# The queue is a row of unsorted buckets and one heap. A page's bucket is read off the leading bits of its score, so
-# that to enter a page, or to change its score, takes a few steps however many wait. Only the best bucket is ever
-# sorted.
-#
-# Invariants
-# - All that wait in buckets from `ACTIVE` upwards stand in the heap, all others in the list of their bucket.
-# - A page that waits stands at least once where it belongs. Where it stood before, and where it stands twice, are
-#   ghosts: they are known by the page's record, which tells its score and its bucket now, and are passed over.
-# - A bucket's list is a chain of blocks of `BLOCK` slots; `tail` is the slot last filled, 0 if there is none. Block 0
-#   is never used.
-# - When the heap has grown, its ghosts leave it; and if pages are there that are better than its bucket, all go back
-#   to their buckets and the best one is sorted. When the slots run out, ghosts are cleared away, and the caller
-#   brings more if most were no ghosts.
-
 Records = npt.NDArray[np.void]
 WordArray = npt.NDArray[np.uint64]
 
@@ -37,12 +34,12 @@ BUCKET_BITS = 18
 N_BUCKETS = 1 << BUCKET_BITS
 BLOCK_BITS = 4
 BLOCK = 1 << BLOCK_BITS
-#: What clearing ghosts away may need for itself.
+#: Blocks that removing stale entries may need.
 SPARE_BLOCKS = 2
 #: The heap is small enough while it has fewer entries.
 SMALL_HEAP = 1024
 
-#: In `bucket` of a page's record: never heard of, known and not waiting yet, and not waiting any more.
+#: Values of `bucket`: not seen, seen but not queued, and no longer queued.
 UNSEEN, UNKNOWN, TAKEN = -3, -1, -2
 
 #: By URL of the web. `bits` are those of `score`; `number` is in order of discovery, and breaks ties. The
@@ -51,16 +48,16 @@ WAITING_FIELDS = {"score": ("f8", 0), "bits": ("u8", 0), "bucket": ("i4", 8), "n
 
 
 def record_type(fields: dict[str, tuple[str, int]], n_bytes: int) -> np.dtype[np.void]:
-    """A record with fields at given places, some of which may be the same."""
-    formats, offsets = [kind for kind, _ in fields.values()], [place for _, place in fields.values()]
+    """A record type with fields at given offsets, which may overlap."""
+    formats, offsets = [kind for kind, _ in fields.values()], [offset for _, offset in fields.values()]
     return np.dtype({"names": list(fields), "formats": formats, "offsets": offsets, "itemsize": n_bytes})
 
 
 WAITING = record_type(WAITING_FIELDS, 16)
-#: What the heap is made of.
+#: The entries of the heap.
 ENTRY = np.dtype([("score", "f8"), ("key", "u8"), ("page", "i8")])
 
-#: Places in `numbers`.
+#: Indices into `Queue.numbers`.
 ACTIVE, HEAP_SIZE, HEAP_LIMIT, N_BLOCKS, FREE_BLOCK, N_FREE, BY_NUMBER = range(7)
 N_QUEUE_NUMBERS = 7
 
@@ -71,7 +68,7 @@ class Queue(NamedTuple):
     pages: Records
     heap: Records
     slots: IntArray
-    before: IntArray  #: the block before each in its chain, or the next free one
+    before: IntArray  #: the previous block of each block in its chain, or the next free one
     tail: IntArray
     set_words: WordArray
     set_groups: WordArray
@@ -80,7 +77,7 @@ class Queue(NamedTuple):
 
 
 def new_queue(pages: Records, n_blocks: int = 1024, *, by_number: bool = False) -> Queue:
-    """An empty queue of pages with these records. Ties are broken by the salt, or by the number of the page."""
+    """An empty queue. Ties are broken by salted keys, or by the number of the page."""
     queue = Queue(
         pages,
         np.zeros(2 * SMALL_HEAP, ENTRY),
@@ -97,7 +94,7 @@ def new_queue(pages: Records, n_blocks: int = 1024, *, by_number: bool = False) 
 
 
 class Stop(IntEnum):
-    """Why the compiled loop came back: the crawl is over, or something must be brought first."""
+    """Why the compiled loop returned: the crawl has ended, or something is needed."""
 
     BUDGET = 0
     EMPTY = 1
@@ -152,7 +149,7 @@ class Stop(IntEnum):
 ) = range(40)
 N_NUMBERS = 40
 
-#: `RULE`: what becomes of the score of a page that is found again.
+#: `RULE`: which score a page keeps that is found again.
 HIGHEST, LATEST, FIRST = range(3)
 #: `SPLIT_BY`: which of several rank functions a URL is ranked by.
 BY_NOTHING, BY_DISTANCE, BY_PHASE = range(3)
@@ -163,11 +160,11 @@ N_VALUES = 5
 
 
 class Web(NamedTuple):
-    """The links that crawls are shown, all of them and without repeats, and where they lead. It is never written to."""
+    """The visible links, with and without repetitions, and their targets; read-only."""
 
     link_offset: LongArray
     link_url: IntArray
-    link_index: LongArray  #: among all links of the web
+    link_index: LongArray  #: the index among all links of the web
     distinct_offset: LongArray
     distinct_url: IntArray
     url_page: IntArray
@@ -175,7 +172,7 @@ class Web(NamedTuple):
 
 
 class Given(NamedTuple):
-    """Scores of recorded pages and of all their links; NaN, or a 0 in `has_links`, where nobody asked yet."""
+    """Scores of recorded pages and of all their links; NaN, or 0 in `has_links`, if they are not known yet."""
 
     relevance: FloatArray
     contexts: FloatArray
@@ -184,7 +181,7 @@ class Given(NamedTuple):
 
 
 class Crawling(NamedTuple):
-    """What every crawl keeps."""
+    """The arrays of every crawl."""
 
     found: IntArray  #: URLs in order of discovery
     visit_of: IntArray  #: by recorded page, -1 if not visited
@@ -196,12 +193,12 @@ class Crawling(NamedTuple):
     line: Records  #: a bounded frontier, the best first
     line_keys: FloatArray  #: by URL
     round: IntArray
-    mt_state: npt.NDArray[np.uint64]  #: the state of Python's generator
+    mt_state: npt.NDArray[np.uint64]  #: the state of the Mersenne Twister
     numbers: LongArray
     values: FloatArray
 
 
-#: What a bounded frontier is made of.
+#: The entries of a bounded frontier.
 LINE_ENTRY = np.dtype([("score", "f8"), ("key", "f8"), ("page", "i8")])
 
 #: Where a page's cash is: `strategies.parts.cash`.
@@ -237,7 +234,7 @@ HOST = np.dtype([("n_downloaded", "i4"), ("n_good", "i4")])
 
 
 class Ranking(NamedTuple):
-    """What the rank function keeps beside the records of its queue."""
+    """The arrays of the rank function besides its queue."""
 
     generations: LongArray  #: the records as numbers
     as_scores: FloatArray  #: the same, as the scores whose bits they are

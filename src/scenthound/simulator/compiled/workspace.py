@@ -1,6 +1,6 @@
-"""The arrays that compiled crawls of one web work in, kept from one crawl to the next and grown when they run out.
+"""The arrays of compiled crawls on one web, reused from crawl to crawl and enlarged when needed.
 
-Most have room for every URL of the web, but the operating system gives memory only to what is written to.
+Most have an element for every URL of the web, but the operating system allocates memory only for what is written.
 """
 
 from threading import Lock
@@ -40,7 +40,7 @@ from scenthound.strategies.rank_rules import STUDY_SCORES
 
 
 class Workspace:
-    """All arrays of the crawls over one web under one rule of what is links."""
+    """The arrays of all crawls on one web with the same visible links."""
 
     def __init__(self, web: RecordedWeb, links: VisibleLinks) -> None:
         arrays = links.offset, links.url, links.index, *_without_repeats(web, links), web.url_page, web.url_host
@@ -124,11 +124,11 @@ class Workspace:
 
     @property
     def queue(self) -> Queue:
-        """The queue of the crawl that goes on."""
+        """The queue of the running crawl."""
         return self._ranked_queue if self.by_rank else self._queue
 
     def make_room_for(self, n_seeds: int) -> None:
-        """Have room for the seeds of a crawl, in queues that are empty once it starts."""
+        """Make room for the seeds of a crawl."""
         if len(self.queue.before) <= n_seeds + 1 + SPARE_BLOCKS:
             self.grow_queues(n_seeds)
 
@@ -156,7 +156,7 @@ def _unseen(records: Records) -> Records:
 
 
 def _aligned(n_rows: int, n_columns: int) -> LongArray:
-    """Rows that begin where lines of the cache do, if they are as long as some lines."""
+    """Rows that are aligned to cache lines if their length is a multiple of one."""
     row_bytes = 8 * n_columns
     room = np.empty((n_rows + 1) * n_columns, np.int64)
     skipped = -room.ctypes.data % row_bytes // 8
@@ -164,7 +164,7 @@ def _aligned(n_rows: int, n_columns: int) -> LongArray:
 
 
 def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A view that cannot be written to, whether the array can or not: compiled code is made for one or the other."""
+    """A read-only view: numba compiles different code for read-only and writable arrays."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -209,7 +209,7 @@ def _ranking(n_urls: int, n_hosts: int, n_links: int) -> Ranking:
 
 
 def _with_room(queue: Queue, n_needed: int) -> Queue:
-    """The queue with room for so many changes, and for its heap to be emptied or filled."""
+    """The queue with room for `n_needed` changes, and for emptying or filling its heap."""
     from scenthound.simulator.compiled.compiled_queue import clear_away
 
     if clear_away(queue) < 2 * n_needed + int(queue.numbers[HEAP_SIZE]):
@@ -223,16 +223,16 @@ def _longer(array: npt.NDArray[Any], n_more: int) -> npt.NDArray[Any]:
     return np.concatenate((array, np.zeros(n_more, array.dtype)))
 
 
-#: More than any crawl has, and no more than fits.
+#: More visits than any crawl has.
 MOST_VISITS = 2**60
-#: The words of the Mersenne Twister, and the place of the next.
+#: The state of the Mersenne Twister and the index of the next number.
 MT_STATE_SIZE = 625
 
 _WORKSPACES: "WeakKeyDictionary[VisibleLinks, Workspace]" = WeakKeyDictionary()
 
 
 def workspace_of(web: RecordedWeb, links: VisibleLinks) -> Workspace:
-    """The arrays for crawls that are links these links."""
+    """The arrays for crawls with these visible links."""
     if links not in _WORKSPACES:
         _WORKSPACES[links] = Workspace(web, links)
     return _WORKSPACES[links]
