@@ -14,9 +14,8 @@ from benchmarks.data import collection, recorded
 from scenthound.cli.results import print_evaluation
 from scenthound.cli.terminal import show_progress
 from scenthound.experiments.evaluate import chosen_metrics, evaluate, write_evaluation
-from scenthound.experiments.runs import RunFolder
+from scenthound.experiments.runs import RunFolder, simulate_topics
 from scenthound.experiments.setup import ExperimentSetup
-from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import TopicChoice
 from scenthound.topics.files import read_topics
 from scenthound.ui.figures import figure_files

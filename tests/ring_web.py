@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from scenthound.experiments.pipeline import Run, plan, run
+from scenthound.experiments.runs import Simulation, simulate_topics
 from scenthound.experiments.setup import Experiment, ExperimentSetup
-from scenthound.experiments.simulation import Simulation, simulate_topics
 from scenthound.experiments.starts import TopicChoice
 from scenthound.model import Topic
 from scenthound.store.record import record

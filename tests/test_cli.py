@@ -231,7 +231,7 @@ def test_a_failure_of_the_machine_is_one_line_and_exit_code_1(folder, web, scent
     def full(*_arguments, **_options):
         raise OSError(28, "No space left on device", "traces.parquet")
 
-    monkeypatch.setattr("scenthound.experiments.simulation.write_run", full)
+    monkeypatch.setattr("scenthound.experiments.runs.write_run", full)
     before = sorted(folder.iterdir())
     code, _, err = simulate(scenthound, folder)
     assert (code, err) == (1, "scenthound: No space left on device: traces.parquet.\n")

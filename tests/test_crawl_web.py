@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from scenthound.errors import InvalidInput
-from scenthound.experiments.runs import RunFolder
+from scenthound.experiments.runs import RunFolder, simulate_topics
 from scenthound.experiments.setup import ExperimentSetup
-from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import TopicChoice
 from scenthound.model import Topic
 from scenthound.store import crawl_web

@@ -14,8 +14,8 @@ from scenthound.experiments.evolve.evaluation import Evaluation, Evaluator
 from scenthound.experiments.evolve.evolution import Evolution, resume_search
 from scenthound.experiments.evolve.folder import LOG_FILE, RESULT_FILE, SearchFolder
 from scenthound.experiments.pipeline import plan, relevance_models_for
+from scenthound.experiments.runs import simulate_topics
 from scenthound.experiments.setup import ExperimentSetup
-from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import TopicChoice
 from scenthound.simulator.modes import parse_mode
 from scenthound.simulator.simulator import simulate

@@ -7,8 +7,8 @@ import pytest
 
 from ring_web import experiment, runs, simulated, topic, url
 from scenthound.errors import InvalidParameter, InvalidTopic, PluginError
+from scenthound.experiments.runs import simulate_topics
 from scenthound.experiments.setup import FEW_VISITS, Experiment, ExperimentSetup
-from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import TopicChoice
 from scenthound.simulator.modes import SEQUENTIAL, Roulette
 from scenthound.simulator.simulator import simulate

@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from scenthound.experiments.compare.comparison import StrategyComparison
     from scenthound.experiments.evaluate import Evaluation as EvaluatedRun
     from scenthound.experiments.evolve.evolution import Evolution as FinishedSearch
-    from scenthound.experiments.runs import CrawlRow, RunFolder
+    from scenthound.experiments.runs import CrawlRow, RunFolder, Simulation
     from scenthound.experiments.setup import ExperimentSetup
-    from scenthound.experiments.simulation import Simulation
     from scenthound.experiments.statistics import MeanCurve
     from scenthound.experiments.study.study import FinishedStudy
     from scenthound.store.record import RecordSummary
@@ -207,7 +206,7 @@ def simulate(
     independent starts. `out` keeps the run in a folder; without it the run is temporary. `ExperimentOptions` lists all
     other options.
     """
-    from scenthound.experiments.simulation import simulate_topics
+    from scenthound.experiments.runs import simulate_topics
 
     check_options("simulate", options, ExperimentOptions.__annotations__)
     with (

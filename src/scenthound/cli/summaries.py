@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from scenthound.experiments.simulation import Simulation
+    from scenthound.experiments.runs import Simulation
     from scenthound.registry import Registry
     from scenthound.store.export_pages import ExportSummary
     from scenthound.store.record import RecordSummary

@@ -21,14 +21,14 @@ from typing import IO, Any
 import numpy as np
 
 from scenthound.errors import InvalidInput, MissingExtra
-from scenthound.experiments.pipeline import Run
-from scenthound.experiments.setup import Experiment, with_new_names
+from scenthound.experiments.pipeline import Run, plan, run
+from scenthound.experiments.setup import Experiment, ExperimentSetup, with_new_names
 from scenthound.experiments.starts import Start
 from scenthound.files import open_regular
-from scenthound.model import IntArray, Topic, Trace
+from scenthound.model import IntArray, Progress, Topic, Trace, silent
 from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.store.crawl_web import open_web
-from scenthound.store.folder import ResultFolder
+from scenthound.store.folder import ResultFolder, check_replaceable, is_kind
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import read_topics, write_topics
 
@@ -217,12 +217,12 @@ def _start_line(start: Start, web: RecordedWeb) -> dict[str, Any]:
 
 
 def _logged(runs: Iterable[Run], lines: IO[str]) -> Iterator[Run]:
-    for run in runs:
-        crawl = run.crawl
+    for done in runs:
+        crawl = done.crawl
         row = CrawlRow(
-            topic=run.start.topic,
-            strategy=run.strategy,
-            seed=run.start.seed,
+            topic=done.start.topic,
+            strategy=done.strategy,
+            seed=done.start.seed,
             pages=len(crawl.pages),
             ended=crawl.ended.value,
             not_recorded=crawl.n_missing,
@@ -230,7 +230,7 @@ def _logged(runs: Iterable[Run], lines: IO[str]) -> Iterator[Run]:
             running_s=None if crawl.time_s is None else float(crawl.time_s[-1]),
         )
         lines.write(json.dumps(asdict(row)) + "\n")
-        yield run
+        yield done
 
 
 def _write_traces(file: Path, web: RecordedWeb, runs: Iterable[Run]) -> None:
@@ -251,20 +251,93 @@ def _write_traces(file: Path, web: RecordedWeb, runs: Iterable[Run]) -> None:
         ]
     )
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for run in runs:
-            n_pages = len(run.crawl.pages)
-            pages, place = np.unique(run.crawl.pages, return_inverse=True)
+        for done in runs:
+            n_pages = len(done.crawl.pages)
+            pages, place = np.unique(done.crawl.pages, return_inverse=True)
             zeros = np.zeros(n_pages, dtype=np.int32)
             columns = [
-                pa.DictionaryArray.from_arrays(zeros, [run.start.topic]),
-                pa.DictionaryArray.from_arrays(zeros, [run.strategy]),
-                np.full(n_pages, run.start.seed, dtype=np.int32),
+                pa.DictionaryArray.from_arrays(zeros, [done.start.topic]),
+                pa.DictionaryArray.from_arrays(zeros, [done.strategy]),
+                np.full(n_pages, done.start.seed, dtype=np.int32),
                 np.arange(1, n_pages + 1, dtype=np.int32),
                 pa.DictionaryArray.from_arrays(place.astype(np.int32), [web.url(page) for page in pages.tolist()]),
-                run.crawl.relevance,
-                run.crawl.cpu_us.astype(np.float32),
-                pa.nulls(n_pages, pa.float64()) if run.crawl.time_s is None else run.crawl.time_s,
+                done.crawl.relevance,
+                done.crawl.cpu_us.astype(np.float32),
+                pa.nulls(n_pages, pa.float64()) if done.crawl.time_s is None else done.crawl.time_s,
             ]
             if n_pages:
                 # One row group for each crawl, which is how they are read again.
                 writer.write_table(pa.table(columns, schema=schema), row_group_size=n_pages)
+
+
+# Simulations
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """The result of a simulation."""
+
+    out: Path
+    experiment: Experiment
+    skipped_topics: dict[str, str]  #: the reason, by topic
+    missing: tuple[str, ...]  #: examples and targets of the others that are not in the web
+    pages_wanted: int  #: the page budget asked for; crawls get at most the number of pages in the web
+    n_crawls: int
+    n_pages: int
+    n_not_recorded: int
+    n_ended_early: int
+    n_compiled: int  #: crawls by compiled code
+
+
+def simulate_topics(
+    setup: ExperimentSetup,
+    out: Path,
+    *,
+    workers: int | None = None,
+    force: bool = False,
+    progress: Progress = silent,
+) -> Simulation:
+    """Crawl for every chosen topic with every strategy, and write the run folder `out` atomically.
+
+    If `setup.web` is a crawl, its pages are recorded first.
+    """
+    require_parquet()
+    check_replaceable(out, force, lambda path: is_kind(path, "run"))
+    recorded = open_web(setup.web, progress)
+    chosen = setup.choose_topics(recorded)
+    experiment = setup.experiment(recorded, chosen)
+    planned = plan(experiment, recorded)
+    tally = _Tally(experiment.page_budget)
+    with ResultFolder.create(out, kind="run", force=force) as folder:
+        runs = run(experiment, planned, workers=workers, progress=progress)
+        write_run(folder, experiment, recorded, [start for _, start in planned], map(tally.count, runs))
+    starts = setup.starts(recorded)
+    return Simulation(
+        out=out,
+        experiment=experiment,
+        skipped_topics=dict(chosen.skipped),
+        missing=tuple(url for topic in chosen.topics for url in starts.missing(topic)),
+        pages_wanted=setup.page_budget,
+        n_crawls=tally.n_crawls,
+        n_pages=tally.n_pages,
+        n_not_recorded=tally.n_missing,
+        n_ended_early=tally.n_early,
+        n_compiled=tally.n_compiled,
+    )
+
+
+class _Tally:
+    """Counts crawls as they pass by."""
+
+    def __init__(self, page_budget: int) -> None:
+        self._page_budget = page_budget
+        self.n_crawls = self.n_pages = self.n_missing = self.n_early = self.n_compiled = 0
+
+    def count(self, done: Run) -> Run:
+        n_pages = len(done.crawl.pages)
+        self.n_crawls += 1
+        self.n_pages += n_pages
+        self.n_missing += done.crawl.n_missing
+        self.n_early += n_pages < self._page_budget
+        self.n_compiled += done.crawl.is_compiled
+        return done

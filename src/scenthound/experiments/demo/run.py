@@ -14,9 +14,8 @@ from scenthound.errors import InvalidInput
 from scenthound.experiments.demo.server import DemoServer, at_demo_port
 from scenthound.experiments.demo.web import load_demo_topics, write_demo_pages
 from scenthound.experiments.evaluate import Evaluation, chosen_metrics, evaluate
-from scenthound.experiments.runs import RunFolder, require_parquet
+from scenthound.experiments.runs import RunFolder, require_parquet, simulate_topics
 from scenthound.experiments.setup import ExperimentSetup
-from scenthound.experiments.simulation import simulate_topics
 from scenthound.experiments.starts import Start, Starts, TopicChoice, random_seed_of
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Progress, Topic, Trace
