@@ -43,8 +43,8 @@ def test_a_crawl_tells_what_it_is_and_how_it_stands(asker: Asker) -> None:
 def test_its_settings_are_readable_facts(asker: Asker) -> None:
     facts = {fact["name"]: fact["value"] for fact in asker.get(CRAWL).json["settings"]}
     assert facts["start pages"] == "http://a.test/"
-    assert facts["rest of a host"].startswith("1 s or more")
-    assert facts["fetching"] == "30 s and 2,000,000 bytes a page, 5 redirects"
+    assert facts["crawl delay"].startswith("1 s or more")
+    assert facts["fetching"] == "30 s and 2,000,000 bytes per page, 5 redirects"
     assert facts["guards"] == "all"
     assert "pages read from" not in facts
 

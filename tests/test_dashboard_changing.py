@@ -30,14 +30,14 @@ def test_retraining_tells_what_came_of_it_and_how_to_crawl_by_it(made: MadeDashb
     says, command = "The guide is trained.", "scenthound crawl --train 'a b'"
     made.answers["/api/crawls/balloons/retrain"] = Retrained(quality, taken_up, "relevance_models/1", command, says)
     made.open("/crawls/balloons/pages")
-    made.page.get_by_role("button", name="Retrain the guide").click()
+    made.page.get_by_role("button", name="Retrain the relevance model").click()
     training = made.page.locator(".training")
     expect(training).to_contain_text("The guide is trained.")
     expect(training.locator(".counts").nth(1)).to_have_text("Quality before0.500Quality after0.875")
     expect(training.locator("code")).to_have_text([] if taken_up else [command])
     expect(made.page.get_by_text("To crawl by the new guide:")).to_have_count(0 if taken_up else 1)
     expect(training).not_to_contain_text("[object")
-    expect(made.page.get_by_role("button", name="Retrain the guide")).to_be_enabled()
+    expect(made.page.get_by_role("button", name="Retrain the relevance model")).to_be_enabled()
 
 
 def test_a_page_budget_that_ends_the_crawl_is_set_only_after_a_yes(made: MadeDashboard) -> None:
@@ -99,7 +99,7 @@ def test_after_a_restart_a_change_is_refused_and_the_page_says_where_to_go(resta
 def test_after_a_restart_the_guide_cannot_be_trained_either(restarted: MadeDashboard) -> None:
     restarted.answers["/api/crawls/balloons/labels"] = Labels((), 4, 4, None)
     restarted.open("/crawls/balloons/pages")
-    retrain = restarted.page.get_by_role("button", name="Retrain the guide")
+    retrain = restarted.page.get_by_role("button", name="Retrain the relevance model")
     retrain.click()
     expect(restarted.page.locator("#retrain-reason")).to_contain_text("started anew")
     expect(retrain).to_be_disabled()

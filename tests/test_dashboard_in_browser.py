@@ -113,7 +113,7 @@ def test_a_running_crawl_goes_by_a_guide_that_was_trained_on_labels(
             button = watched_page.locator("li.page").nth(place).get_by_role("button", name=label, exact=True)
             button.click()
             expect(button).to_have_attribute("aria-pressed", "true")
-    watched_page.get_by_role("button", name="Retrain the guide").click()
+    watched_page.get_by_role("button", name="Retrain the relevance model").click()
     expect(watched_page.locator(".training")).to_contain_text("Quality after")
     watched_page.screenshot(path=screenshots / "dashboard-labels.png")
     relevance_models = wait_until(lambda: crawls.board.crawl("balloons")["relevance_models"], "the new guide")

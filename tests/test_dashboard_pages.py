@@ -142,7 +142,7 @@ def test_the_numbers_of_a_crawl_are_told(made: MadeDashboard) -> None:
     for name, text in told.items():
         expect(made.page.locator(f"#number-{name}")).to_have_text(text)
     expect(made.page.locator(".of-budget")).to_have_text("of 2,000")
-    expect(made.page.locator(".host-state")).to_have_text(["● in process", "◔ resting 2 s"])
+    expect(made.page.locator(".host-state")).to_have_text(["● active", "◔ waiting 2 s"])
     # The most frequent reason stands first.
     expect(made.page.locator(".reasons a")).to_have_text(["not HTML", "disallowed by robots.txt"])
 
@@ -223,13 +223,13 @@ def test_pages_that_give_way_to_others_cannot_be_pressed(made: MadeDashboard) ->
 
 def test_a_label_is_shown_wherever_the_page_is(made: MadeDashboard) -> None:
     made.open("/crawls/balloons/pages")
-    expect(made.page.get_by_role("button", name="Retrain the guide")).to_be_disabled()
+    expect(made.page.get_by_role("button", name="Retrain the relevance model")).to_be_disabled()
     made.answers["/api/crawls/balloons/labels"] = Labels((taken(3, label=False),), 0, 1, None)
     made.page.locator("li.page .title").first.click()
     made.page.locator(".panel").get_by_role("button", name="Not relevant").click()
     pressed = made.page.locator("li.page").first.locator("[aria-pressed='true']")
     expect(pressed).to_have_text("Not relevant")
-    expect(made.page.get_by_role("button", name="Retrain the guide")).to_be_enabled()
+    expect(made.page.get_by_role("button", name="Retrain the relevance model")).to_be_enabled()
     assert made.changes == [("/api/crawls/balloons/labels", TOKEN, {"visit": 3, "relevant": False})]
 
 
@@ -265,7 +265,7 @@ def test_harvests_are_compared_where_both_crawls_have_as_many_pages(made: MadeDa
     expect(rows.nth(1)).to_have_text("Harvest0.4000.250")
     # Of 100 pages the sum is 60, of 200 it is 80: so of 120 it is 64, and 64 / 120 = 0.533.
     expect(rows.nth(2)).to_have_text(f"Harvest after 120 pages0.5330.250{MINUS}0.283")
-    expect(rows.nth(3)).to_have_text("Harvest of late after 120 pages0.2500.250±0.000")
+    expect(rows.nth(3)).to_have_text("Recent harvest after 120 pages0.2500.250±0.000")
     expect(rows.nth(5)).to_have_text("Regret after 120 pages0.0200.500")
     expect(figures).to_contain_text("Means are compared after 120 pages, which all of these crawls have")
 

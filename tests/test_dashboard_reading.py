@@ -226,10 +226,10 @@ def test_a_crawl_that_is_over_tells_no_states_of_hosts(made: MadeDashboard) -> N
     made.answers[EVENTS] = None
     made.open("/crawls/balloons")
     made.release(live(crawl(), curves(10)))
-    asked = made.page.get_by_role("region", name="Hosts asked lately")
+    asked = made.page.get_by_role("region", name="Recent hosts")
     expect(asked.locator("th")).to_have_text(["Host", "State", "Pages"])
     made.release(live(crawl(state="ended", ended="It is over."), curves(10)))
     expect(asked.locator("th")).to_have_text(["Host", "Pages"])
     expect(asked.locator("tr").nth(1).locator("td")).to_have_text(["b.test", "9"])
     expect(asked).to_contain_text("When it last ran.")
-    expect(asked).not_to_contain_text("resting")
+    expect(asked).not_to_contain_text("waiting")

@@ -153,7 +153,7 @@ def test_a_browser_that_has_a_file_is_not_sent_it_again(asker: Asker) -> None:
         ("/api/crawls/crawl/pages/99999999999999999999", 400, "visit"),
         ("/api/crawls/crawl/explain", 400, "url"),
         ("/api/crawls/crawl/explain?url=ftp://x", 400, "ftp"),
-        ("/api/crawls/crawl/not-taken?reason=robot", 400, "robots"),
+        ("/api/crawls/crawl/skipped?reason=robot", 400, "robots"),
         ("/api/compare?crawl=crawl", 400, "crawl"),
         ("/api/experiments/crawl", 404, "/crawls/crawl"),
         ("/api/nope", 404, "no such page"),

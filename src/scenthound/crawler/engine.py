@@ -85,7 +85,7 @@ class RequestedUrls:
         self._earlier_failures[job.url] = failure
 
 
-#: Jobs per connection that may wait for their hosts: enough to keep connections busy while robots.txt files are fetched.
+#: Jobs per connection that may wait for their hosts: enough to keep connections busy during robots.txt requests.
 HELD_PER_CONNECTION = 8
 #: Pages asked for in one turn. Pages of a disabled host are skipped one by one, and there may be a million of them.
 MAX_ASKED = 1_000

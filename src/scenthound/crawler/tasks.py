@@ -121,7 +121,7 @@ TaskResult = AddressesResolved | RobotsFetched | SitemapFetched | Redirected | F
 
 @dataclass(slots=True)
 class Job:
-    """A page, robots.txt or sitemap through all redirects and retries. Redirects change `url` and `host`, not `page`."""
+    """A page, robots.txt or sitemap with redirects and retries. Redirects change `url` and `host`, not `page`."""
 
     kind: Kind
     url: str
