@@ -1,5 +1,6 @@
 """`scenthound report`: where reports go, what they replace, and what it says of folders that have none."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -93,15 +94,15 @@ def test_wrong_folders_are_told_of_in_one_line(web_path: Path, tmp_path: Path, s
     (tmp_path / "empty").mkdir()
     newer = made(tmp_path / "newer", [0.5])
     about = newer / "crawl.json"
-    about.write_text(about.read_text().replace('"version": 1', '"version": 2'))
+    about.write_text(json.dumps({**json.loads(about.read_text()), "version": 99}))
     damaged = made(tmp_path / "damaged", [0.5])
     (damaged / "crawl.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 50)
     told = {
         tmp_path / "nowhere": "There is no folder",
         tmp_path / "file": "is a file",
         tmp_path / "empty": "neither a crawl nor",
-        newer: "version 2",
-        damaged: "cannot be used",
+        newer: "version 99",
+        damaged: "not a database",
         web_path: "is a recorded web, which has no report",
     }
     for folder, words in told.items():
