@@ -39,7 +39,7 @@ BALLOON = ("--topic", "balloon", "--repeats", "6")
 def test_the_ranking_is_shown_with_what_it_is_about_and_a_command_that_works(comparing, scenthound, place, tmp_path):
     code, out, err = comparing(*BALLOON)
     assert code == 0, err
-    assert "target_recall@40 (more is better): mean ± standard error over 6 random seeds" in out
+    assert "Target recall after 40 pages (more is better)" in out
     assert "One topic was observed from 6 random starts" in out
     assert "may look better than it is" in out
     best = re.search(r"Best: (\w+), with target_recall@40 of 0\.\d{3}\.", out)

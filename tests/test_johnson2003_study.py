@@ -15,7 +15,7 @@ from scenthound.experiments.johnson2003.results import johnson2003_into
 from scenthound.experiments.johnson2003.searches import kept_rounds
 from scenthound.experiments.johnson2003.study import ROUNDS_FOLDER, SEARCH_FOLDER, run_johnson2003
 from scenthound.experiments.study.settings import SearchSettings, parse_settings, preset_text, read_settings
-from scenthound.experiments.validate.crawls import Measurements, measured_rounds
+from scenthound.experiments.validate.crawls import Measurements, measured_rounds, rounds_of
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.ui.figures import figure_files
 from scenthound.ui.reports.johnson2003 import (
@@ -255,7 +255,7 @@ def test_kept_rounds_are_those_that_a_validation_measures(done, web):
     settings, recorded = study.validation.settings, RecordedWeb.open(web)
     planned = list(zip(settings.topics, study.validation.starts, strict=True))
     kept = kept_rounds(recorded, settings, planned, out / ROUNDS_FOLDER, workers=1)
-    measured = tuple(measured_rounds(recorded, settings, planned, workers=1))
+    measured = tuple(measured_rounds(recorded, settings, rounds_of(settings, planned), workers=1))
     assert kept.n_new == 0
     # Compared as text, because what cannot be measured is not equal to itself.
     assert repr(kept.measured) == repr(measured)
@@ -279,7 +279,7 @@ def test_a_damaged_measurement_is_made_again(done, web, tmp_path, damage):
 
 def test_a_folder_that_has_something_else_is_refused(web, topics, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(InvalidInput, match="not the folder of a study"):
+    with pytest.raises(InvalidInput, match="is not a study"):
         johnson2003_into(tmp_path, SMALL, web, topics, workers=1)
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 
