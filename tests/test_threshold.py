@@ -57,7 +57,7 @@ def test_a_threshold_is_suggested_with_all_that_is_behind_it(threshold, labels, 
     code, out, err = threshold(labels, "--out", tmp_path / "curve.svg", "--out", tmp_path / "curve.png")
     assert code == 0, err
     assert "48 labelled pages by cosine for balloon, 16 of them relevant" in out
-    for told in ("the best F1", "expect a little less on others", "Other labels of this number", "Next:"):
+    for told in ("the best F1", "expect slightly lower values on others", "With as many other labels", "Next:"):
         assert told in out
     assert out.count("*") == 2
     assert (tmp_path / "curve.svg").read_bytes().startswith(b"<?xml")
@@ -107,12 +107,12 @@ def test_scores_need_no_web(scenthound, tmp_path):
     code, out, err = scenthound("threshold", tmp_path / "scores.csv")
     assert code == 0, err
     assert "Threshold: 0.25, the best F1." in out
-    assert "1 line without a label took no part" in out
+    assert "1 line without a label" in out
     assert "That is wide: label more pages" in out
     (tmp_path / "margins.csv").write_text("-2,no\n-1,no\n1,yes\n1.5,yes\n3,yes\n5,no\n")
     code, out, _ = scenthound("threshold", tmp_path / "margins.csv", "--precision", 0.7)
     assert "Threshold: 0.0, the highest recall" in out
-    assert "it is for your own use of the scores" in out
+    assert "use this one in your own programs" in out
 
 
 def test_where_labels_show_no_mistake_the_low_end_of_the_interval_is_told(scenthound, tmp_path):
@@ -123,20 +123,20 @@ def test_where_labels_show_no_mistake_the_low_end_of_the_interval_is_told(scenth
     # Above 0.3 five pages are accepted, all relevant; the page at 0.1 is missed, so that recall is 5 of 6.
     # All of 5: 1 / (1 + 1.96^2 / 5) = 0.57 at least.
     out = told("0.1,yes 0.2,no 0.3,no 0.5,yes 0.6,yes 0.7,yes 0.8,yes 0.9,yes")
-    assert "All 5 accepted pages are relevant, so these labels cannot tell by how much precision will fall" in out
-    assert "count on no more than 0.57, the low end of its interval" in out
-    assert re.search(r"expect a little less on others: recall 0\.\d\d\.", out)
+    assert "All 5 accepted pages are relevant, so these labels do not show by how much precision will decrease" in out
+    assert "assume no more than 0.57, the lower end of its interval" in out
+    assert re.search(r"expect slightly lower values on others: recall 0\.\d\d\.", out)
     assert "by how much recall" not in out
     # Without any mistake there is nothing to expect; 2 of 2 are 1 / (1 + 1.96^2 / 2) = 0.34 at least.
     out = told("0.1,no 0.2,no 0.3,no 0.8,yes 0.9,yes")
-    assert "how much less, they cannot tell." in out
+    assert "how much lower is unknown." in out
     assert "All 2 accepted pages are relevant" in out
-    assert "All 2 relevant pages are accepted, so these labels cannot tell by how much recall will fall" in out
-    assert out.count("count on no more than 0.34") == 2
+    assert "All 2 relevant pages are accepted, so these labels do not show by how much recall will decrease" in out
+    assert out.count("assume no more than 0.34") == 2
     # One of the accepted pages is not relevant and one relevant is missed: both are corrected, and F1 too.
     out = told("0.1,yes 0.2,no 0.3,no 0.5,yes 0.6,no 0.7,yes 0.8,yes 0.9,yes")
     assert re.search(r"others: precision 0\.\d\d, recall 0\.\d\d, F1 0\.\d\d\.", out)
-    assert "count on" not in out
+    assert "assume no more" not in out
 
 
 def test_a_classifier_learns_from_examples_that_are_not_labelled(web, topics, tmp_path):
@@ -219,7 +219,7 @@ def test_pages_are_drawn_filled_in_and_judged(threshold, tmp_path):
     file.write_text("\n".join([heading, *filled]))
     code, out, err = threshold(file)
     assert code == 0, err
-    assert f"By their weights the 30 pages stand for {N}" in out
+    assert f"By their weights the 30 pages represent {N}" in out
     assert threshold(file, "--suggest", 12, "--force", "--json")[0] == 0
     assert len(file.read_text().splitlines()) == 13
 
@@ -236,7 +236,7 @@ def test_a_page_labelled_twice_counts_once(threshold, labels):
     labels.write_text(labels.read_text() + f"{url(60)}#part,yes\n")
     code, out, _ = threshold(labels)
     assert code == 0
-    assert "1 line named a page again and took no part" in out
+    assert "1 line repeated a page" in out
 
 
 WRONG_USE = {

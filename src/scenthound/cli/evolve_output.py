@@ -1,4 +1,4 @@
-"""What a search came to, on the terminal or as JSON."""
+"""What `evolve` prints: its progress, and the result of the search as tables or JSON."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from scenthound.experiments.evolve.evolution import Compared, Evolution
 
 
-#: Of more topics than these, the next step is for those of the whole file.
+#: With more topics, the proposed commands use all topics of the file.
 MOST_TOPICS_NAMED = 3
-#: On how many topics that the search did not see a validation is proposed.
+#: The number of unseen topics that the proposed validation uses.
 UNSEEN_PROPOSED = 4
 
 
 def print_evolution(done: Evolution, seconds: float, as_json: bool, visits_per_s: float | None = None) -> None:
-    """`seconds` is how long this run took, `visits_per_s` how fast it crawled once it did."""
+    """`seconds` is the duration of this run, `visits_per_s` its speed from the first crawl on."""
     if as_json:
         typer.echo(json_text(_values(done, seconds, visits_per_s), indent=1))
         return
     if not done.n_visits_now:
-        typer.echo(f"The search in {printable(done.folder)} was finished before; this is what it came to.")
+        typer.echo(f"The search in {printable(done.folder)} had finished before; this is its result.")
     settings, pages = done.settings, done.settings.experiment.page_budget
     rows = [[each.name, f"{each.fitness:.4f}", _formula(each)] for each in (done.best, *done.others)]
     n_crawls, n_topics = settings.n_crawls, len(settings.experiment.topics)
@@ -48,9 +48,9 @@ def print_evolution(done: Evolution, seconds: float, as_json: bool, visits_per_s
         rows,
         n_text_columns=3,
     )
-    print_rows(f"the whole search, {settings.search}", ["what", "which", "how many"], _work(done), n_text_columns=2)
+    print_rows(f"The search {settings.search}", ["number of", "details", "count"], _work(done), n_text_columns=2)
     if done.pages_wanted > pages:
-        typer.echo(f"--pages {done.pages_wanted:,}: the web has {pages:,}, so no crawl can get more.")
+        typer.echo(f"--pages {done.pages_wanted:,}: the web has {pages:,}, which is the maximum.")
     for reason in done.skipped_topics:
         typer.echo(f"Left out: {reason}")
     for note in done.notes:
@@ -60,16 +60,16 @@ def print_evolution(done: Evolution, seconds: float, as_json: bool, visits_per_s
 
 
 def _work(done: Evolution) -> list[list[str]]:
-    """What the search asked for, and what that cost: less, because most searches ask for some genes again."""
+    """What the search requested and what was evaluated: less, because most searches request some genes again."""
     crawled_for = (
-        "every one asked for, known or not (--reevaluate)"
+        "every one requested, known or not (--reevaluate)"
         if done.settings.reevaluate
-        else "the same genes are not crawled for twice, unless with --reevaluate"
+        else "the same genes are evaluated once, unless with --reevaluate"
     )
     return [
-        ["evaluations asked for", f"in {done.summary.generation:,} generations", f"{done.summary.n_evaluated:,}"],
+        ["evaluations requested", f"in {done.summary.generation:,} generations", f"{done.summary.n_evaluated:,}"],
         ["distinct individuals", "of different genes", f"{done.n_distinct:,}"],
-        ["individuals crawled for", crawled_for, f"{done.n_evaluated:,}"],
+        ["individuals evaluated", crawled_for, f"{done.n_evaluated:,}"],
         ["visits made", "by all their crawls", f"{done.n_visits:,}"],
     ]
 
@@ -98,7 +98,7 @@ def _next_steps(done: Evolution) -> list[str]:
 
 
 def _compared(done: Evolution) -> str:
-    """A validation by the guide and in the mode of the search, on its topics and on others if there are any."""
+    """Options of a validation with the relevance model and the mode of the search, on its topics and unseen ones."""
     experiment, out = done.settings.experiment, shlex.quote(f"{done.folder}-validation")
     unseen = f" --unseen-max {UNSEEN_PROPOSED}" if experiment.other_topics else ""
     relevance_model = shlex.quote(experiment.relevance_models()[STRATEGY])
@@ -106,17 +106,17 @@ def _compared(done: Evolution) -> str:
 
 
 def _training(done: Evolution) -> str:
-    """What a live crawl needs for the guide that the formula was found with."""
+    """Options of a live crawl for the relevance model that the formula was found with."""
     relevance_model, given = done.settings.experiment.relevance_models()[STRATEGY], done.settings.experiment.train_from
     if not trains(RELEVANCE.make(relevance_model)):
         return ""
     if given is not None:
         return f" --train-from {shlex.quote(str(given))}"
-    return f" --train-from DIR  ({relevance_model} learns from the pages in DIR/positive and DIR/negative)"
+    return f" --train-from DIR  ({relevance_model} is trained on the pages in DIR/positive and DIR/negative)"
 
 
 def _formula(rank_function: Compared) -> str:
-    """One line for each rule, with the URLs that it is for."""
+    """One line for each rule, with its condition."""
     rules = rank_function.rules
     lines = [formula_of(row) for row in rules.weights]
     if len(lines) == 1:
@@ -147,10 +147,8 @@ def _values(done: Evolution, seconds: float, visits_per_s: float | None) -> dict
     }
 
 
-# How a search is watched: its generation, its best and mean fitness, how fast it crawls and when it may end.
-#
-# Speed and time left are counted from the first evaluation that is back. What comes before is reading, training and,
-# the first time in an installation, compiling, which may take longer than the search itself.
+# Progress. Speed and time left are measured from the first finished evaluation on: reading, training and, in a new
+# installation, compiling come before and may take longer than the search itself.
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,14 +157,14 @@ if TYPE_CHECKING:
     from scenthound.model import Progress
 
 TITLE = "evolving"
-#: Evaluations after the first one until it is told when the search may end.
+#: The time left is shown after this many evaluations.
 FEW_EVALUATIONS = 5
 
 
 @contextmanager
 def watched() -> Iterator[Watching]:
-    """Show how the search that runs inside is doing."""
-    # A bar on a terminal has a column for the time that is left, and shows at once what it is told.
+    """Show the progress of the search that runs inside."""
+    # A bar on a terminal has a column for the time left, and is updated at once.
     is_bar = sys.stderr.isatty()
     with show_progress(TITLE) as progress:
         yield Watching(progress, Pace(monotonic), with_time=not is_bar, says_at_once=not is_bar)
@@ -174,7 +172,7 @@ def watched() -> Iterator[Watching]:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """How far a search was at a time."""
+    """The progress of a search at a time."""
 
     at_s: float
     n_visits: int
@@ -183,7 +181,7 @@ class Sample:
 
 
 class Pace:
-    """How fast a search crawls, by the clock that is handed in."""
+    """The speed of a search."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -191,21 +189,21 @@ class Pace:
         self._last: Sample | None = None
 
     def note(self, status: EvolutionStatus) -> None:
-        """What was done before the first crawl of this run came back does not count."""
+        """What happened before the first finished crawl of this run does not count."""
         if status.n_visits:
             self._last = Sample(self._now(), status.n_visits, status.n_told, status.share)
             self._first = self._first or self._last
 
     @property
     def visits_per_s(self) -> float | None:
-        """None while it cannot be told."""
+        """None while it is unknown."""
         if self._first is None or self._last is None or self._last.at_s <= self._first.at_s:
             return None
         return (self._last.n_visits - self._first.n_visits) / (self._last.at_s - self._first.at_s)
 
     @property
     def seconds_left(self) -> float | None:
-        """None at the end, and while an estimate would be nonsense."""
+        """None at the end, and while there are too few evaluations for an estimate."""
         if self._first is None or self._last is None or self._last.n_told - self._first.n_told < FEW_EVALUATIONS:
             return None
         if self._last.share >= 1:
@@ -215,7 +213,7 @@ class Pace:
 
 
 class Watching:
-    """The watch of a search: tells `progress` of it in words."""
+    """Reports the status of a search to `progress`."""
 
     def __init__(self, progress: Progress, pace: Pace, *, with_time: bool, says_at_once: bool = False) -> None:
         self._progress = progress
@@ -231,7 +229,7 @@ class Watching:
         self._pace.note(status)
         words = self._words(status)
         if self._says_at_once and not status.n_visits:
-            # Lines come every few seconds, and only when there is news; until the next it may take a minute.
+            # Lines come only with new results; until the first of them it may take a minute.
             typer.echo(f"{TITLE}: {words}", err=True)
             self._says_at_once = False
         self._progress(status.share, words)
@@ -251,7 +249,7 @@ class Watching:
 
 
 def time_left(seconds: float) -> str:
-    """In the unit that a person would choose."""
+    """In a suitable unit."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

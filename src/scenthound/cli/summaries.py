@@ -1,4 +1,4 @@
-"""What a command says when it is done."""
+"""What commands print when they have finished, and what `strategies`, `metrics` and `relevance` list."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def print_run(done: Simulation) -> None:
     )
     typer.echo(f"Mode: {experiment.mode}. Compiled code: {_compiled(done)}.")
     if done.pages_wanted > experiment.page_budget:
-        typer.echo(f"--pages {done.pages_wanted:,}: the web has {experiment.page_budget:,}, so no crawl can get more.")
+        typer.echo(f"--pages {done.pages_wanted:,}: the web has {experiment.page_budget:,}, which is the maximum.")
     if done.n_not_recorded:
-        typer.echo(f"{counted(done.n_not_recorded, 'page')} asked for were not in the recording.")
+        typer.echo(f"{counted(done.n_not_recorded, 'page')} requested were not in the recording.")
     if done.n_ended_early:
         typer.echo(f"{counted(done.n_ended_early, 'crawl')} ended before {experiment.page_budget:,} pages.")
     if done.missing:
         typer.echo(
-            f"{counted(len(done.missing), 'page')} among examples and targets took no part, being not in the web "
+            f"Ignored because they are not in the web: {counted(len(done.missing), 'page')} among examples and targets "
             f"(first: {done.missing[0]})."
         )
     for reason in done.skipped_topics.values():
@@ -84,12 +84,12 @@ def _compiled(done: Simulation) -> str:
     return "yes" if done.n_compiled else "no"
 
 
-#: What there is to say of a plug-in beside its parameters.
+#: Properties of a plug-in besides its parameters.
 Facts: TypeAlias = "Callable[[str], dict[str, Any]]"
 
 
 def strategy_facts(name: str) -> dict[str, Any]:
-    """The guide of a strategy and what it holds, with its default parameters."""
+    """The relevance model and the memory bound of a strategy with default parameters."""
     from scenthound.strategies.base import STRATEGIES
 
     strategy = STRATEGIES.make(name)
@@ -108,7 +108,7 @@ def no_facts(_name: str) -> dict[str, Any]:
 
 
 def print_plugins(registry: Registry[Any], names: list[str], as_json: bool, facts: Facts = no_facts) -> None:
-    """All plug-ins in a table, or all about those that are named."""
+    """A table of all plug-ins, or details of those named."""
     shown = names or registry.names()
     for name in names:
         registry.factory(name)
@@ -120,7 +120,7 @@ def print_plugins(registry: Registry[Any], names: list[str], as_json: bool, fact
     else:
         print_rows(
             f"{len(shown)} installed",
-            [registry.kind, "what it does", "parameters and defaults"],
+            [registry.kind, "description", "parameters and defaults"],
             [_row(registry, name) for name in shown],
             n_text_columns=3,
         )
@@ -131,14 +131,14 @@ def _row(registry: Registry[Any], name: str) -> list[str]:
         parameters = ", ".join(map(str, registry.parameters(name).values())) or "-"
         return [name, registry.summary(name), parameters]
     except PluginError as broken:
-        return [name, f"cannot be used: {broken}", "-"]
+        return [name, f"not usable: {broken}", "-"]
 
 
 def _print_plugin(registry: Registry[Any], name: str, facts: dict[str, Any]) -> None:
     title, parameters = f"{name}: {registry.summary(name)}", registry.parameters(name).values()
     if parameters:
         rows = [[each.name, each.kind.__name__, format_value(each.default), each.range] for each in parameters]
-        print_rows(title, ["parameter", "type", "default", "may be"], rows, n_text_columns=4)
+        print_rows(title, ["parameter", "type", "default", "allowed"], rows, n_text_columns=4)
     else:
         typer.echo(f"{title}; it has no parameters")
     for preset, values in registry.presets(name).items():

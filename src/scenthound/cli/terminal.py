@@ -1,4 +1,4 @@
-"""Progress for people: a bar on a terminal, a plain line every few seconds otherwise; on standard error either way."""
+"""The progress of a command on standard error: a bar on a terminal, otherwise a line every few seconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from scenthound.errors import printable
 if TYPE_CHECKING:
     from scenthound.model import Progress
 
-#: Plain lines are for log files: often enough to see life, seldom enough to read.
 SECONDS_BETWEEN_LINES = 5.0
 
 

@@ -1,4 +1,4 @@
-"""What `scenthound threshold` says: the table, the suggestion, how sure it is, and what to do with it."""
+"""What `scenthound threshold` prints: the table, the suggestion, its uncertainty, and how to use it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from scenthound.experiments.threshold.curve import Choice, Measured, ThresholdRow
     from scenthound.experiments.threshold.suggestion import Suggestion
 
-#: A table of more is read by nobody.
-MOST_ROWS = 24
-#: Where an interval is wider, labels are too few to rely on.
-WIDE = 0.4
+MAX_ROWS = 24
+#: If an interval is wider, there are too few labels.
+WIDE_INTERVAL = 0.4
 
 
 def print_drawn(file: Path, n_drawn: int, as_json: bool) -> None:
@@ -28,8 +27,8 @@ def print_drawn(file: Path, n_drawn: int, as_json: bool) -> None:
         typer.echo(json_text({"file": str(file), "n_pages": n_drawn}, indent=1))
         return
     say(
-        f"{counted(n_drawn, 'page')} to label in {file}. Write yes or no into the column `label` and leave the others "
-        "as they are; then give the command again without --suggest."
+        f"{counted(n_drawn, 'page')} to label in {file}. Write yes or no into the column `label`, leave the others "
+        "unchanged; then run the command again without --suggest."
     )
 
 
@@ -46,24 +45,24 @@ def print_suggestion(found: Suggestion, pictures: list[Path], as_json: bool) -> 
         f"{row.f1.value:.2f}. {_expectation(choice)}"
     )
     for rate in choice.without_mistake:
-        say(_unknown_fall(rate, found))
+        say(_unknown_decrease(rate, found))
     say(_certainty(choice))
     if found.learnt_from:
-        say(f"{found.relevance} learnt from {found.learnt_from}.")
+        say(f"{found.relevance} was trained on {found.learnt_from}.")
     n_labels = found.n_relevant + found.n_irrelevant
     if round(found.stands_for) != n_labels:
-        say(f"By their weights the {n_labels} pages stand for {found.stands_for:,.0f}, and values are of those.")
+        say(f"By their weights the {n_labels} pages represent {found.stands_for:,.0f} pages; values refer to those.")
     if found.n_open:
-        say(f"{counted(found.n_open, 'line')} without a label took no part.")
+        say(f"{counted(found.n_open, 'line')} without a label: ignored.")
     if found.n_repeated:
-        say(f"{counted(found.n_repeated, 'line')} named a page again and took no part.")
+        say(f"{counted(found.n_repeated, 'line')} repeated a page: ignored.")
     for picture in pictures:
         typer.echo(f"Curves: {picture}")
     _print_next(found)
 
 
 def _values(found: Suggestion) -> dict[str, Any]:
-    """Plain values: the suggestion first, then all thresholds."""
+    """Values for `--json`: the suggestion first, then all thresholds."""
     choice = found.choice
     about = asdict(found)
     del about["choice"]
@@ -90,69 +89,68 @@ def _title(found: Suggestion) -> str:
 
 
 def _table(choice: Choice) -> list[list[str]]:
-    step = max(1, math.ceil(len(choice.rows) / MOST_ROWS))
+    step = max(1, math.ceil(len(choice.rows) / MAX_ROWS))
     return [
-        _cells(row, is_chosen=place == choice.place)
-        for place, row in enumerate(choice.rows)
-        if place % step == 0 or place == choice.place
+        _cells(row, is_chosen=at == choice.place)
+        for at, row in enumerate(choice.rows)
+        if at % step == 0 or at == choice.place
     ]
 
 
 def _cells(row: ThresholdRow, *, is_chosen: bool) -> list[str]:
     measured = (row.precision, row.recall, row.f1)
-    return [f"{row.threshold}{' *' if is_chosen else ''}", f"{row.n_accepted:,}", *map(_shown, measured)]
+    return [f"{row.threshold}{' *' if is_chosen else ''}", f"{row.n_accepted:,}", *map(_with_interval, measured)]
 
 
-def _shown(measured: Measured) -> str:
+def _with_interval(measured: Measured) -> str:
     return f"{measured.value:.2f} ({measured.low:.2f} to {measured.high:.2f})"
 
 
 def _expectation(choice: Choice) -> str:
-    """What to expect on other pages, as far as labels tell."""
+    """What to expect on other pages."""
     expected = {"precision": choice.expected.precision, "recall": choice.expected.recall}
-    told = {rate: value for rate, value in expected.items() if rate not in choice.without_mistake}
-    if len(told) == len(expected):
-        told["F1"] = choice.expected.f1
-    if not told:
-        return "It was chosen by them, so expect less on others; how much less, they cannot tell."
-    values = ", ".join(f"{rate} {value:.2f}" for rate, value in told.items())
-    return f"It was chosen by them, so expect a little less on others: {values}."
+    rates = {rate: value for rate, value in expected.items() if rate not in choice.without_mistake}
+    if len(rates) == len(expected):
+        rates["F1"] = choice.expected.f1
+    if not rates:
+        return "It was selected on them, so expect lower values on others; how much lower is unknown."
+    values = ", ".join(f"{rate} {value:.2f}" for rate, value in rates.items())
+    return f"It was selected on them, so expect slightly lower values on others: {values}."
 
 
-def _unknown_fall(rate: str, found: Suggestion) -> str:
-    """Why nothing can be taken off a rate, and what can be relied on."""
+def _unknown_decrease(rate: str, found: Suggestion) -> str:
+    """Why the expected decrease of a rate is unknown, and which value is safe to assume."""
     row = found.choice.row
     is_precision = rate == "precision"
     n_pages, kind = (row.n_accepted, "accepted") if is_precision else (found.n_relevant, "relevant")
     every = f"The one {kind} page is" if n_pages == 1 else f"All {n_pages} {kind} pages are"
     low = row.precision.low if is_precision else row.recall.low
     return (
-        f"{every} {'relevant' if is_precision else 'accepted'}, so these labels cannot tell by how much {rate} will "
-        f"fall: count on no more than {low:.2f}, the low end of its interval."
+        f"{every} {'relevant' if is_precision else 'accepted'}, so these labels do not show by how much {rate} "
+        f"will decrease: assume no more than {low:.2f}, the lower end of its interval."
     )
 
 
 def _certainty(choice: Choice) -> str:
-    """How sure one can be."""
     row = choice.row
     widest = max(row.precision.high - row.precision.low, row.recall.high - row.recall.low)
-    moved = f"Other labels of this number would have put it between {choice.low} and {choice.high} in 95 of 100 cases"
+    moved = f"With as many other labels it would have been between {choice.low} and {choice.high} in 95 of 100 cases"
     if choice.low == choice.high:
-        moved = "Other labels of this number would hardly have moved it"
-    if widest > WIDE:
+        moved = "With as many other labels it would hardly have changed"
+    if widest > WIDE_INTERVAL:
         return (
             f"{moved}; its true precision is likely between {row.precision.low:.2f} and {row.precision.high:.2f}, its "
-            f"recall between {row.recall.low:.2f} and {row.recall.high:.2f}. That is wide: label more pages, most of "
-            f"all with scores near {row.threshold}."
+            f"recall between {row.recall.low:.2f} and {row.recall.high:.2f}. That is wide: label more pages, "
+            f"especially with scores near {row.threshold}."
         )
-    return f"{moved}. All of this is about pages like those that you labelled."
+    return f"{moved}. All this applies to pages like those that you labelled."
 
 
 def _print_next(found: Suggestion) -> None:
-    """Where such a threshold is taken."""
+    """Commands that take such a threshold."""
     value = found.choice.row.threshold
     if not 0 < value < 1:
-        say("Strategies take thresholds between 0 and 1, and this one is not; it is for your own use of the scores.")
+        say("Strategies take thresholds between 0 and 1 only; use this one in your own programs.")
         return
     model = f"--relevance {found.relevance or 'MODEL'}"
     pages = " --train-from DIR" if found.learnt_from else ""
@@ -160,9 +158,9 @@ def _print_next(found: Suggestion) -> None:
     print_commands(
         {
             f"scenthound crawl ... {model}{pages} --strategy fish_search:threshold={value}": (
-                "crawl on from relevant pages; shark_search and rank_function take it too"
+                "follow links of relevant pages; also for shark_search and rank_function"
             ),
             f"scenthound evolve ... {model} --threshold {value}": "evolve rank functions that find such pages",
-            f"scenthound validate ... {model} --threshold {value}": "judge strategies by such pages",
+            f"scenthound validate ... {model} --threshold {value}": "evaluate strategies by such pages",
         }
     )
