@@ -69,7 +69,7 @@ def test_programs_get_the_summary_as_json(site: LiveSite, tmp_path: Path, scenth
     code, out, err = scenthound(*site.crawl("--pages", 5, "--out", tmp_path / "out", "--json"))
     assert (code, err) == (0, "")
     summary = json.loads(out)
-    assert (summary["ended"], summary["pages"], summary["page_budget"]) == ("budget", 5, 5)
+    assert (summary["ended"], summary["n_pages"], summary["page_budget"]) == ("budget", 5, 5)
     assert summary["folder"] == str(tmp_path / "out")
     assert summary["reasons"] == {}
 
@@ -81,7 +81,7 @@ def test_programs_can_watch_by_json_lines_of_which_the_last_is_the_summary(
     assert (code, err) == (0, "")
     events = [json.loads(line) for line in out.splitlines()]
     assert [event["event"] for event in events[-2:]] == ["status", "ended"]
-    assert events[-2]["pages"] == events[-1]["pages"] == 5
+    assert events[-2]["n_pages"] == events[-1]["n_pages"] == 5
     assert events[-2]["ending"] == events[-1]["ended"] == "budget"
 
 
