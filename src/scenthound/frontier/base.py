@@ -14,6 +14,7 @@ Invariants
 - Scores may be infinite, but not NaN, which has no order.
 """
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
@@ -235,7 +236,7 @@ class ScanningFrontier(PriorityFrontier, Generic[Entry]):
         ready_hosts = ReadyHosts.of(ready)
         if ready_hosts is not None:
             return self._pop_ready(n, ready_hosts, one_per_host=False)
-        return [self._pop_entry(entry, None) for entry in islice(self._best_first(), n)]
+        return [self._pop_entry(entry, None) for entry in islice(self._best_first(), min(n, sys.maxsize))]
 
     def pop_one_per_host(self, n: int, ready_hosts: ReadyHosts) -> list[PoppedPage]:
         return self._pop_ready(n, ready_hosts, one_per_host=True)

@@ -4,6 +4,7 @@ It needs 24 bytes for each page ever pushed, 24 for each host, and 16 more for e
 numba (the extra `fast`).
 """
 
+import sys
 from collections.abc import Mapping
 from itertools import islice
 from typing import NamedTuple
@@ -177,7 +178,7 @@ class CompiledFrontier(PriorityFrontier):
         while len(usable) < n and len(chunk := scanned[n_scanned : n_scanned + max(n, n_scanned, MIN_SCANNED)]):
             heaps.scan(self._arrays(), passed_over, chunk)
             positions = ready_hosts.usable_positions(chunk["host"].tolist())
-            usable += [n_scanned + position for position in islice(positions, n - len(usable))]
+            usable += [n_scanned + position for position in islice(positions, min(n - len(usable), sys.maxsize))]
             n_scanned += len(chunk)
         # Hosts behind the n-th usable one were not checked.
         checked = scanned[: usable[-1]] if len(usable) == n > 0 else scanned[:n_scanned]
