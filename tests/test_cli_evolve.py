@@ -91,7 +91,7 @@ def test_rules_that_are_split_are_shown_one_by_one(evolving):
 def test_a_budget_beyond_the_web_is_noted(evolving):
     code, out, _ = evolving("--pages", 5000, "--search", "johnson2003:population=2,generations=1")
     assert code == 0
-    assert "--pages 5,000: the web has 240, so no crawl can get more." in out
+    assert "--pages 5,000: the web has 240, which is the maximum." in out
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def row_of(out: str, what: str) -> str:
     return line
 
 
-def test_the_whole_search_tells_what_was_asked_for_and_what_that_cost(evolving, tmp_path):
+def test_requested_and_evaluated_individuals_are_counted(evolving, tmp_path):
     # Two weights of 7 bits and no mutation: the children soon are copies of their parents.
     few = ("--search", "johnson2003:population=4,generations=5,mutation=0.0", "--scores", "comm_out,parent_1")
     code, out, err = evolving(*few)
@@ -276,9 +276,9 @@ def test_the_whole_search_tells_what_was_asked_for_and_what_that_cost(evolving, 
     n_distinct = log.read_text().count("\n")
     assert n_distinct < 24
     for what, number in (
-        ("evaluations asked for", 24),
+        ("evaluations requested", 24),
         ("distinct individuals", n_distinct),
-        ("individuals crawled for", n_distinct),
+        ("individuals evaluated", n_distinct),
         ("visits made", f"{80 * n_distinct:,}"),
     ):
         assert f" {number} " in row_of(out, what)
@@ -286,7 +286,7 @@ def test_the_whole_search_tells_what_was_asked_for_and_what_that_cost(evolving, 
     code, out, err = evolving(*few, "--force", "--reevaluate")
     assert code == 0, err
     assert f" {n_distinct} " in row_of(out, "distinct individuals")
-    assert " 24 " in row_of(out, "individuals crawled for")
+    assert " 24 " in row_of(out, "individuals evaluated")
     assert f" {80 * 24:,} " in row_of(out, "visits made")
     assert result.read_bytes() == before
 
@@ -301,7 +301,7 @@ def test_a_search_that_is_finished_tells_its_result_at_once(evolving, scenthound
     )
     code, out, err = scenthound("evolve", "--resume", tmp_path / "search")
     assert (code, err) == (0, "")
-    assert out.startswith(f"The search in {tmp_path / 'search'} was finished before")
+    assert out.startswith(f"The search in {tmp_path / 'search'} had finished before")
     assert "rank_function:preset=johnson2003" in out
     assert f"--topics {tmp_path / 'search' / 'topics.jsonl'} --topic balloon" in out
     assert "visits/s" not in out
@@ -348,7 +348,7 @@ def test_the_live_crawl_that_is_proposed_has_pages_for_a_guide_that_learns(evolv
     code, out, err = evolving(*small)
     assert code == 0, err
     live = next(line for line in out.splitlines() if line.startswith("Or on the live web"))
-    assert live.endswith(" --train-from DIR  (svm learns from the pages in DIR/positive and DIR/negative)")
+    assert live.endswith(" --train-from DIR  (svm is trained on the pages in DIR/positive and DIR/negative)")
     code, out, err = evolving(*small, "--train-from", tmp_path / "pages")
     assert code == 0, err
     live = next(line for line in out.splitlines() if line.startswith("Or on the live web"))
