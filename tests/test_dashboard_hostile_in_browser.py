@@ -81,7 +81,7 @@ def test_a_page_says_why_it_was_chosen(watched_page: Page, ended: EndReason, scr
     expect(panel).to_contain_text("Why was it chosen?")
     expect(panel.locator(".sentences li").first).not_to_be_empty()
     expect(panel).to_contain_text("Found on")
-    expect(panel).to_contain_text("How its text begins")
+    expect(panel).to_contain_text("Beginning of the text")
     assert re.search(r"#page=\d+$", watched_page.url)
     watched_page.screenshot(path=screenshots / "dashboard-explain.png")
     watched_page.keyboard.press("Escape")
