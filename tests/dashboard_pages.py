@@ -16,7 +16,7 @@ def n_pages(page: Page) -> int:
 
 
 def wait_for_pages(page: Page, more_than: int) -> None:
-    shown = "document.getElementById('number-pages')?.textContent.replace(/\\D/g, '') ?? 0"
+    shown = "document.getElementById('number-n_pages')?.textContent.replace(/\\D/g, '') ?? 0"
     page.wait_for_function(f"(than) => Number({shown}) > than", arg=more_than)
 
 

@@ -27,15 +27,15 @@ def made(watched_page: Page, address: str) -> MadeDashboard:
 def test_retraining_tells_what_came_of_it_and_how_to_crawl_by_it(made: MadeDashboard, taken_up: bool) -> None:
     made.answers["/api/crawls/balloons/labels"] = Labels((taken(3, label=True),), 4, 4, None)
     quality = ModelQuality(0.5, 0.875, 4, 4)
-    says, command = "The guide is trained.", "scenthound crawl --train 'a b'"
+    says, command = "The relevance model is trained.", "scenthound crawl --train 'a b'"
     made.answers["/api/crawls/balloons/retrain"] = Retrained(quality, taken_up, "relevance_models/1", command, says)
     made.open("/crawls/balloons/pages")
     made.page.get_by_role("button", name="Retrain the relevance model").click()
     training = made.page.locator(".training")
-    expect(training).to_contain_text("The guide is trained.")
+    expect(training).to_contain_text("The relevance model is trained.")
     expect(training.locator(".counts").nth(1)).to_have_text("Quality before0.500Quality after0.875")
     expect(training.locator("code")).to_have_text([] if taken_up else [command])
-    expect(made.page.get_by_text("To crawl by the new guide:")).to_have_count(0 if taken_up else 1)
+    expect(made.page.get_by_text("To crawl with the new relevance model:")).to_have_count(0 if taken_up else 1)
     expect(training).not_to_contain_text("[object")
     expect(made.page.get_by_role("button", name="Retrain the relevance model")).to_be_enabled()
 

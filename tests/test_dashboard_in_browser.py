@@ -74,7 +74,7 @@ def is_still(board: Dashboard) -> bool:
     before = board.crawl("balloons")["status"]
     time.sleep(1)
     after = board.crawl("balloons")["status"]
-    return bool(before["pages"] == after["pages"] and not before["in_flight"])
+    return bool(before["n_pages"] == after["n_pages"] and not before["in_flight"])
 
 
 def test_a_paused_crawl_takes_no_page_until_it_goes_on(watched_page: Page, crawls: Crawls, screenshots: Path) -> None:
@@ -83,12 +83,12 @@ def test_a_paused_crawl_takes_no_page_until_it_goes_on(watched_page: Page, crawl
     expect(state(watched_page)).to_contain_text("paused")
     # What was in flight when the crawl paused is counted when it was committed.
     wait_until(lambda: is_still(crawls.board), "the end of what was in flight")
-    held = crawls.board.crawl("balloons")["status"]["pages"]
+    held = crawls.board.crawl("balloons")["status"]["n_pages"]
     watched_page.wait_for_timeout(STILL_MS)
-    assert crawls.board.crawl("balloons")["status"]["pages"] == held
+    assert crawls.board.crawl("balloons")["status"]["n_pages"] == held
     wait_until(lambda: n_pages(watched_page) == held, "the number on the page")
     watched_page.screenshot(path=screenshots / "dashboard-paused.png")
-    watched_page.get_by_role("button", name="Go on").click()
+    watched_page.get_by_role("button", name="Resume").click()
     expect(state(watched_page)).to_contain_text("running")
     wait_for_pages(watched_page, held)
 

@@ -133,11 +133,11 @@ def test_the_numbers_of_a_crawl_are_told(made: MadeDashboard) -> None:
     expect(made.page.locator("#number-n_pages")).to_have_text("1,234")
     told = {
         "harvest": "0.412",
-        "recent": "0.380",
-        "speed": "4.20",
-        "left": "5 min",
+        "recent_harvest": "0.380",
+        "pages_per_s": "4.20",
+        "seconds_left": "5 min",
         "frontier": "9,876",
-        "skipped": "7",
+        "n_skipped": "7",
     }
     for name, text in told.items():
         expect(made.page.locator(f"#number-{name}")).to_have_text(text)

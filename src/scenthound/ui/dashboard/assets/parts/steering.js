@@ -36,7 +36,7 @@ export class Steering {
 
   update(crawl) {
     this.#crawl = crawl;
-    fill(this.#pause, crawl.state === "paused" ? "Go on" : "Pause");
+    fill(this.#pause, crawl.state === "paused" ? "Resume" : "Pause");
     fill(this.#problem, this.#hears() && crawl.status?.problem && foreign(`Not done: ${crawl.status.problem}`));
     this.#showBudget(crawl.status?.page_budget ?? null);
     this.#allow();
@@ -89,7 +89,7 @@ export class Steering {
 
   // A budget that is reached already ends the crawl.
   #mayEnd(pages) {
-    const taken = this.#crawl.status?.pages ?? 0;
+    const taken = this.#crawl.status?.n_pages ?? 0;
     if (!this.#hears() || pages > taken) return true;
     const question = `The crawl has ${counted(taken, "page")} already: it would end now. It can be resumed later.`;
     return confirmed(question, "End the crawl", "Keep crawling");
