@@ -35,7 +35,7 @@ def folders(tmp_path: Path) -> list[Path]:
 
 @pytest.fixture
 def indexes(monkeypatch: pytest.MonkeyPatch) -> SearchIndexes:
-    monkeypatch.setattr(indexing, "_MOST_KEPT", 2)
+    monkeypatch.setattr(indexing, "_MAX_INDEXES", 2)
     monkeypatch.setattr(indexing, "STEP_PAGES", 1)
     return SearchIndexes(Workers("test", 1, 50))
 

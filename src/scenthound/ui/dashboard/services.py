@@ -53,7 +53,7 @@ COUNTED_FOR_S = 0.5
 #: Visits between two looks at the clock.
 _PIECE_VISITS = 20_000
 #: Crawls whose tallies are kept.
-_MOST_KEPT = 16
+_MAX_HOST_COUNTS = 16
 
 
 class HostTallies:
@@ -71,7 +71,7 @@ class HostTallies:
         with self._lock:
             tally = self._kept.setdefault(key, _Tally())
             self._kept.move_to_end(key)
-            while len(self._kept) > _MOST_KEPT:
+            while len(self._kept) > _MAX_HOST_COUNTS:
                 self._kept.popitem(last=False)
             return tally
 
@@ -105,7 +105,7 @@ STEP_PAGES = 100
 MOST_FILTERED = 1_000
 #: Found pages are counted up to here.
 MOST_COUNTED = 10_000
-_INDEXING_MOST_KEPT = 8
+_MAX_INDEXES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class SearchIndexes:
                 index.enter()
                 self._kept[key] = index
                 self._kept.move_to_end(key)
-            while len(self._kept) > _INDEXING_MOST_KEPT:
+            while len(self._kept) > _MAX_INDEXES:
                 self._kept.popitem(last=False)[1].close()
             return index
 
