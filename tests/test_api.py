@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -216,8 +217,18 @@ def test_cancelling_a_crawl_leaves_a_folder_that_can_be_resumed(tmp_path):
         assert len(sh.resume(tmp_path / "crawl", pages=n_pages + 2)) == n_pages + 2
 
 
-def test_an_interrupt_stops_a_crawl_properly(tmp_path, monkeypatch):
-    with live_site(tmp_path) as site:
+@contextmanager
+def default_interrupts():
+    """A shell may have started the tests with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_stops_a_crawl_properly(tmp_path):
+    with live_site(tmp_path) as site, default_interrupts():
 
         def interrupt():
             while not site.pages_asked():

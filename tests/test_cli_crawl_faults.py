@@ -58,7 +58,7 @@ def test_ctrl_c_finishes_what_is_in_flight_and_says_how_to_go_on(
     assert said == "stopped by the user: finishing 1 in flight; Ctrl-C again stops now\n"
     assert "Traceback" not in err
     assert "The crawl ended: stopped by the user." in out
-    assert re.search(rf"scenthound crawl --resume {re.escape(str(folder))} *(goes on where it stood)?\n", out)
+    assert re.search(rf"scenthound crawl --resume {re.escape(str(folder))} ", out)
     code, out, _ = scenthound("crawl", "--resume", folder, "--time", "0.1")
     assert code == 0
     assert set(site.pages_asked().values()) == {1}

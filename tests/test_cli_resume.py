@@ -28,7 +28,7 @@ def summary(scenthound: Call, *arguments: object) -> tuple[str, int, int]:
     code, out, err = scenthound(*arguments, "--json")
     assert code == 0, err
     told = json.loads(out)
-    return told["ended"], told["pages"], told["page_budget"]
+    return told["ended"], told["n_pages"], told["page_budget"]
 
 
 def test_the_page_budget_of_a_run_is_that_of_later_ones(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
@@ -107,7 +107,9 @@ WRONG_ROWS = {
     "an end that is no number": ("resume", "UPDATE archive_end SET offset = NULL"),
     "a count that is missing": ("resume", "UPDATE url SET count = NULL"),
     "arrays cut off": ("export", "UPDATE visit_arrays SET lengths = x'0001'"),
-    "a visit without flags": ("export", "UPDATE visit SET flags = NULL"),
+    "a visit without a URL": ("export", "UPDATE visit SET url = NULL"),
+    "a visit of no page": ("export", "UPDATE visit SET page = NULL"),
+    "a visit without an archive file": ("export", "UPDATE visit SET offset = NULL"),
     "a journal that is no JSON": ("resume", "UPDATE event SET packed = 0, bytes = x'ab'"),
 }
 
@@ -133,4 +135,4 @@ def assert_one_line(command: str, folder: Path, scenthound: Call) -> None:
     }
     code, out, err = scenthound(*commands[command])
     assert (code, out, len(err.splitlines())) == (2, "", 1), err
-    assert "from a copy" in err
+    assert "from a backup" in err

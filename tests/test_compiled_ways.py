@@ -175,7 +175,7 @@ def test_a_crawl_that_a_score_starts_does_not_disturb_the_one_that_asked():
             return getattr(given, name)
 
     def crawled(scores, plain):
-        options = {"rng": Random(2), "page_budget": 60, "shown": shown, "plain": plain}
+        options = {"rng": Random(2), "page_budget": 60, "links": shown, "plain": plain}
         return simulate(web.recorded, BestFirst(buffer=None), [0], scores, **options).pages.tolist()
 
     assert crawled(Crawling(), False) == crawled(given, True)

@@ -72,8 +72,8 @@ def test_of_more_winners_than_places_the_first_are_taken():
         ((9, 1, (), 2), "9 weights cannot be shared out to 2 rules"),
         ((9, 1, (), 0), "9 weights cannot be shared out to 0 rules"),
         ((2, 1, ((1.0, 1.0), (1.0,))), "Earlier winner 2 has 1 weights, but the search is for 2"),
-        ((2, 1, ((1.0, -0.5),)), "Earlier winner 1 has a weight that is no number of at least 0"),
-        ((2, 1, ((1.0, float("nan")),)), "Earlier winner 1 has a weight that is no number of at least 0"),
+        ((2, 1, ((1.0, -0.5),)), "Earlier winner 1 has a weight that is not a non-negative number"),
+        ((2, 1, ((1.0, float("nan")),)), "Earlier winner 1 has a weight that is not a non-negative number"),
     ],
 )
 def test_what_no_search_can_begin_with_is_refused_in_one_line(arguments, says):

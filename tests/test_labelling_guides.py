@@ -163,7 +163,7 @@ def test_a_new_guide_is_handed_to_the_crawl_and_changes_no_visit(tmp_path: Path)
     assert done.quality == ModelQuality(0.0, 1.0, 2, 3)
     assert (done.folder_name, done.taken_up) == ("relevance_models/1", False)
     assert StopConditions.read(folder).relevance_model == "relevance_models/1"
-    assert "above an irrelevant one in 100% of pairs; the guide so far in 0%" in done.says
+    assert "above an irrelevant one in 100% of pairs; the current model in 0%" in done.says
     assert done.says.endswith("resume the crawl.")
     with StoredCrawl.open(folder) as crawl:
         assert [(row.visit, row.relevance) for row in crawl.visits()] == before
@@ -220,7 +220,7 @@ def test_a_guide_that_was_never_used_is_said_to_be_unknown(tmp_path: Path) -> No
     retrain(folder)
     again = retrain(folder)
     assert again.quality.area_before is None
-    assert "How good the guide so far is, is not known" in again.says
+    assert "The quality of the current model is unknown" in again.says
     assert StopConditions.read(folder).relevance_model == "relevance_models/2"
 
 
@@ -243,7 +243,7 @@ def test_the_command_starts_a_crawl_by_the_new_guide(tmp_path: Path) -> None:
         "--pages": "50",
         "--contact": "me@a.test",
         "--web": str(folder),
-        "--out": f"{folder}-guides-3",
+        "--out": f"{folder}-relevance_models-3",
     }
 
 

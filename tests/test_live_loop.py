@@ -221,7 +221,7 @@ def test_pages_of_a_recording_are_read_and_only_the_others_fetched(server: Stati
     fetched = {request for request in server.requests if "robots" not in request}
     assert fetched == set(visited(tmp_path / "second")) - recorded
     with CrawlStore.open(tmp_path / "second") as store:
-        assert {row.url for row in store.visits() if row.recorded} == recorded
+        assert {row.url for row in store.visits() if row.is_recorded} == recorded
 
 
 def test_offline_nothing_is_fetched(server: StaticServer, tmp_path: Path) -> None:

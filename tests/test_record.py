@@ -142,7 +142,7 @@ def test_what_exists_is_replaced_only_by_force_and_only_if_it_is_a_recorded_web(
     assert RecordedWeb.open(out).url(0) == "http://a.org/other"
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "thesis.txt").write_text("years of work")
-    with pytest.raises(InvalidInput, match="so it stays"):
+    with pytest.raises(InvalidInput, match="is not replaced"):
         record([pages], tmp_path / "precious", force=True)
     assert nothing_but(tmp_path, "p.jsonl", "web", "precious")
     assert (tmp_path / "precious" / "thesis.txt").exists()

@@ -112,7 +112,7 @@ def test_a_missing_arm_is_told(tmp_path):
         (SMALLEST.replace("[[arm]]", "[needs]\ntopics = 0\n[[arm]]"), "[needs]: topics is 0"),
         (SMALLEST.replace("[[arm]]", "[search]\n[[arm]]"), "[search] is for johnson2003"),
         ("a = " + "[" * 5000, "nested too deeply"),
-        ("a = " + "9" * 6000, "too long to read"),
+        ("a = " + "9" * 6000, "too long"),
         (SMALLEST + SMALLEST[SMALLEST.index("[[arm]]") :], "two arms have the same name"),
     ],
 )

@@ -162,7 +162,8 @@ def _read_key(type_: Any, key: str) -> Any:
 def _read_record(type_: Any, values: dict[str, Any] | list[Any]) -> Any:
     """From its fields by name, or, as 0.6 wrote some, in their order."""
     if isinstance(values, list):
-        values = dict(zip((each.name for each in columns_of(type_)), values, strict=True))
+        names = [each.name for each in columns_of(type_)]
+        values = dict(zip(names, _checked(values, len(values) == len(names), type_), strict=True))
     arguments = {}
     for each in columns_of(type_):
         name = next((name for name in (each.name, *each.aliases) if name in values), None)

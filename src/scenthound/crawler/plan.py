@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -193,7 +193,10 @@ class StopConditions:
         """Those of the last run; a crawl that was never told any has none."""
         file = folder / RUN_FILE
         try:
-            return from_json(cls, orjson.loads(regular_bytes(file, MOST_ABOUT_BYTES)), file)
+            values = orjson.loads(regular_bytes(file, MOST_ABOUT_BYTES))
+            if not {each.name for each in fields(cls)}.issuperset(values):
+                raise ValueError("a field that no run writes")
+            return from_json(cls, values, file)
         except FileNotFoundError:
             return cls()
         except (OSError, ValueError, CorruptData, InvalidParameter):

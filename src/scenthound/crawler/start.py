@@ -251,8 +251,8 @@ def take_up(parts: CrawlParts, plan: CrawlSettings, store: CrawlStore, progress:
         stands = Replay(crawl.engine, store, crawl.note_visit, crawl.note_failure).run(progress)
     except (TypeError, ValueError, LookupError) as reason:
         raise InvalidInput(
-            f"{printable(store.folder)} cannot be taken up: its journal does not fit its rows, or not this strategy "
-            f"({type(reason).__name__}: {printable(reason, 100)}). Bring back the folder from a copy."
+            f"Cannot resume {printable(store.folder)}: its journal does not match its database or this strategy "
+            f"({type(reason).__name__}: {printable(reason, 100)}). Restore the folder from a backup."
         ) from reason
     crawl.reasons.update(store.reasons())
     crawl.begin_journal()

@@ -402,7 +402,7 @@ def _measured(quality: ModelQuality) -> str:
         return "The new model cannot be evaluated: that needs labelled pages of both kinds."
     told = (
         f"On {quality.n_positive} relevant and {quality.n_negative} irrelevant pages that it did not learn from, the "
-        f"new guide scores a relevant page above an irrelevant one in {quality.area_after:.0%} of pairs"
+        f"new model scores a relevant page above an irrelevant one in {quality.area_after:.0%} of pairs"
     )
     if quality.area_before is None:
         return f"{told}. The quality of the current model is unknown: too few of the pages that it scored are labelled."

@@ -64,6 +64,7 @@ class _StoredField:
     def __init__(self, described: Column) -> None:
         self.name = described.name
         plain = _without_none(described.type)
+        self._is_optional = plain is not described.type
         self._nested: type[Any] | None = plain if is_dataclass(plain) and isinstance(plain, type) else None
         if self._nested is not None:
             self.columns = [(each.name, _SQL_TYPES[each.type]) for each in columns_of(self._nested)]
@@ -78,8 +79,10 @@ class _StoredField:
             values.extend(None if value is None else getattr(value, name) for name, _ in self.columns)
 
     def read(self, values: tuple[Any, ...]) -> Any:
-        if values[0] is None:
-            return None
+        if None in values:
+            if self._is_optional and not any(value is not None for value in values):
+                return None
+            raise ValueError(f"{self.name} is missing")
         return self._decode(values[0]) if self._nested is None else self._nested(*values)
 
 
