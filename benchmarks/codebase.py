@@ -8,6 +8,7 @@ import argparse
 import ast
 import io
 import json
+import os
 import re
 import subprocess
 import tempfile
@@ -145,7 +146,10 @@ def profiled(root: Path, *arguments: str | Path) -> dict[str, int]:
     """How often functions of each source file are called by a command of the checkout."""
     source = root / "src" / PACKAGE
     command = [root / ".venv/bin/python", "-c", PROFILED_COMMAND, source, *arguments]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True, timeout=600)
+    environment = {**os.environ, "PYTHONPATH": str(root / "src")}
+    done = subprocess.run(
+        list(map(str, command)), env=environment, capture_output=True, text=True, check=True, timeout=600
+    )
     calls: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
     return calls
 
