@@ -75,8 +75,7 @@ def threshold(
     """
     from scenthound.cli.threshold_tables import print_drawn, print_suggestion
     from scenthound.experiments.threshold.curve import Goal
-    from scenthound.experiments.threshold.labels import ScoredBy
-    from scenthound.experiments.threshold.suggestion import draw_pages_to_label, suggest_threshold
+    from scenthound.experiments.threshold.suggestion import ScoredBy, draw_pages_to_label, suggest_threshold
     from scenthound.ui.figures import check_figure_file, draw_threshold
 
     if topics is None and (topic or relevance or train_from or cross_validate):

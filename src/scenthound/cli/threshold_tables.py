@@ -44,16 +44,16 @@ def print_suggestion(found: Suggestion, pictures: list[Path], as_json: bool) -> 
         f"On these pages its precision is {row.precision.value:.2f}, its recall {row.recall.value:.2f} and its F1 "
         f"{row.f1.value:.2f}. {_expectation(choice)}"
     )
-    for rate in choice.without_mistake:
+    for rate in choice.perfect_rates:
         say(_unknown_decrease(rate, found))
     say(_certainty(choice))
-    if found.learnt_from:
-        say(f"{found.relevance} was trained on {found.learnt_from}.")
+    if found.trained_on:
+        say(f"{found.relevance} was trained on {found.trained_on}.")
     n_labels = found.n_relevant + found.n_irrelevant
-    if round(found.stands_for) != n_labels:
-        say(f"By their weights the {n_labels} pages represent {found.stands_for:,.0f} pages; values refer to those.")
-    if found.n_open:
-        say(f"{counted(found.n_open, 'line')} without a label: ignored.")
+    if round(found.n_represented) != n_labels:
+        say(f"By their weights the {n_labels} pages represent {found.n_represented:,.0f} pages; values refer to those.")
+    if found.n_unlabelled:
+        say(f"{counted(found.n_unlabelled, 'line')} without a label: ignored.")
     if found.n_repeated:
         say(f"{counted(found.n_repeated, 'line')} repeated a page: ignored.")
     for picture in pictures:
@@ -73,7 +73,7 @@ def _values(found: Suggestion) -> dict[str, Any]:
         "high": choice.high,
         "at_threshold": asdict(choice.row),
         "expected_elsewhere": asdict(choice.expected),
-        "without_mistake": list(choice.without_mistake),
+        "perfect_rates": list(choice.perfect_rates),
         **about,
         "thresholds": [asdict(row) for row in choice.rows],
     }
@@ -91,9 +91,9 @@ def _title(found: Suggestion) -> str:
 def _table(choice: Choice) -> list[list[str]]:
     step = max(1, math.ceil(len(choice.rows) / MAX_ROWS))
     return [
-        _cells(row, is_chosen=at == choice.place)
+        _cells(row, is_chosen=at == choice.index)
         for at, row in enumerate(choice.rows)
-        if at % step == 0 or at == choice.place
+        if at % step == 0 or at == choice.index
     ]
 
 
@@ -109,7 +109,7 @@ def _with_interval(measured: Measured) -> str:
 def _expectation(choice: Choice) -> str:
     """What to expect on other pages."""
     expected = {"precision": choice.expected.precision, "recall": choice.expected.recall}
-    rates = {rate: value for rate, value in expected.items() if rate not in choice.without_mistake}
+    rates = {rate: value for rate, value in expected.items() if rate not in choice.perfect_rates}
     if len(rates) == len(expected):
         rates["F1"] = choice.expected.f1
     if not rates:
@@ -153,7 +153,7 @@ def _print_next(found: Suggestion) -> None:
         say("Strategies take thresholds between 0 and 1 only; use this one in your own programs.")
         return
     model = f"--relevance {found.relevance or 'MODEL'}"
-    pages = " --train-from DIR" if found.learnt_from else ""
+    pages = " --train-from DIR" if found.trained_on else ""
     typer.echo("Next:")
     print_commands(
         {
