@@ -1,4 +1,4 @@
-"""The demo, on a part of its web: live crawls and simulated ones, judged together."""
+"""The demo on a part of its web: live and simulated crawls, evaluated together."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ import pytest
 
 from scenthound.crawler.plan import DEFAULT_STRATEGY
 from scenthound.experiments.demo import run as demo_module
-from scenthound.experiments.demo.run import MARK, Demo, Manner
+from scenthound.experiments.demo.run import MARK, Demo, LiveMode
 from scenthound.experiments.demo.web import load_demo_topics, write_demo_pages
 from scenthound.reasons import SkipReason
 from scenthound.store.stored_crawl import StoredCrawl
@@ -30,17 +30,17 @@ def small_demo(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def unseen(_title: str) -> Iterator[Callable[..., None]]:
+def hidden(_title: str) -> Iterator[Callable[..., None]]:
     yield lambda *_: None
 
 
 @pytest.mark.usefixtures("small_demo")
-def test_live_crawls_are_judged_beside_simulated_ones(tmp_path: Path) -> None:
-    said: list[str] = []
-    result = Demo(tmp_path / "demo", say=said.append, shown=unseen, watched=unseen).make(page_budget=8)
+def test_live_crawls_are_evaluated_together_with_simulated_ones(tmp_path: Path) -> None:
+    lines: list[str] = []
+    result = Demo(tmp_path / "demo", say=lines.append, show_progress=hidden, show_crawl=hidden).make(page_budget=8)
     assert result.evaluation is not None
     names = [one.strategy for one in result.evaluation.results]
-    assert names == ["breadth_first", DEFAULT_STRATEGY, Manner.USUAL, Manner.STRICT]
+    assert names == ["breadth_first", DEFAULT_STRATEGY, LiveMode.DEFAULT, LiveMode.STRICT]
     assert result.evaluation.checkpoints == (4, 8)
     crawl, strict = result.crawls
     recall = result.evaluation.results[2].curves["target_recall"].mean[-1]
@@ -50,9 +50,9 @@ def test_live_crawls_are_judged_beside_simulated_ones(tmp_path: Path) -> None:
     # In strict order the visits are those of the simulated twin, and so are the curves.
     assert result.n_like_simulated == 1
     recalls = {one.strategy: one.curves["target_recall"].mean.tolist() for one in result.evaluation.results}
-    assert recalls[Manner.STRICT] == recalls[DEFAULT_STRATEGY]
-    assert strict.manner is Manner.STRICT
-    assert any("12 pages on 12 hosts" in line for line in said)
+    assert recalls[LiveMode.STRICT] == recalls[DEFAULT_STRATEGY]
+    assert strict.trace.strategy == LiveMode.STRICT
+    assert any("12 pages on 12 hosts" in line for line in lines)
 
 
 @pytest.mark.usefixtures("small_demo")
@@ -60,37 +60,37 @@ def test_the_command_prints_tables_and_draws_curves(tmp_path: Path, scenthound: 
     code, out, err = scenthound("demo", "--out", tmp_path / "demo", "--pages", 6)
     assert code == 0, err
     assert "target recall" in out.lower()
-    assert Manner.STRICT in out
+    assert LiveMode.STRICT in out
     assert "that it makes simulated, for 1 of 1 topics" in out
     assert f"scenthound explain {tmp_path / 'demo' / 'crawls' / 'compression'} " in out
     assert (tmp_path / "demo" / "curves.png").stat().st_size > 0
-    for place in ("run", "crawls/compression"):
-        report = tmp_path / "demo" / place / "report.html"
+    for folder in ("run", "crawls/compression"):
+        report = tmp_path / "demo" / folder / "report.html"
         assert str(report) in out
         assert report.read_text("utf-8").startswith("<!DOCTYPE html>")
     assert f"scenthound report {tmp_path / 'demo' / 'crawls' / 'compression'} " in out
-    # A folder of the demo's own is replaced without a question.
+    # A folder of the demo is replaced.
     assert scenthound("demo", "--out", tmp_path / "demo", "--pages", 6)[0] == 0
 
 
-def test_a_folder_that_is_not_the_demos_is_left_alone(tmp_path: Path, scenthound: Call) -> None:
+def test_a_folder_that_the_demo_did_not_make_is_not_changed(tmp_path: Path, scenthound: Call) -> None:
     (tmp_path / "mine").mkdir()
     code, _, err = scenthound("demo", "--out", tmp_path / "mine")
     assert code == 2
-    assert "is left alone" in err
+    assert "was not made by the demo" in err
     assert not (tmp_path / "mine" / MARK).exists()
 
 
 @pytest.mark.usefixtures("small_demo")
-def test_the_demo_looks_up_no_name_but_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+def test_the_demo_resolves_only_its_own_host_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    resolved: list[str] = []
 
     def note(host: str, *_: object, **__: object) -> list[str]:
-        asked.append(host)
+        resolved.append(host)
         return []
 
     monkeypatch.setattr("socket.getaddrinfo", note)
-    result = Demo(tmp_path / "demo", say=lambda _: None, shown=unseen, watched=unseen).make(page_budget=12)
-    # The dozen pages link to modules that are not among them, on hosts that nobody serves.
+    result = Demo(tmp_path / "demo", say=lambda _: None, show_progress=hidden, show_crawl=hidden).make(page_budget=12)
+    # The pages link to modules that are not among them, on hosts that are not served.
     assert all(crawl.summary.reasons[SkipReason.DNS_NOT_FOUND] > 0 for crawl in result.crawls)
-    assert asked == []
+    assert resolved == []

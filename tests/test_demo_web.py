@@ -1,8 +1,10 @@
-"""The demo web: pages of the standard library, whatever its modules do when they are imported."""
+"""The demo web: pages of the standard library, whatever its modules do when they are imported, and its server."""
 
+import http.client
 import json
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,17 @@ import pytest
 from scenthound.errors import InvalidInput
 from scenthound.experiments.demo import web as demo_web
 from scenthound.experiments.demo.render import demo_url
-from scenthound.experiments.demo.web import LEFT_OUT, DemoPages, demo_modules, load_demo_topics, write_demo_pages
-from scenthound.web.urls import canonical
+from scenthound.experiments.demo.web import (
+    LEFT_OUT,
+    DemoPages,
+    DemoServer,
+    at_demo_port,
+    demo_modules,
+    load_demo_topics,
+    write_demo_pages,
+)
+from scenthound.model import Topic
+from scenthound.web.urls import canonical, host_of
 from timing import WAIT_S
 
 SOME = ["email.message", "email.mime.text", "gzip", "json", "json.decoder", "os", "zlib"]
@@ -38,17 +49,17 @@ def some_pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def test_each_top_level_module_is_a_host_of_its_own() -> None:
+def test_each_top_level_module_has_its_own_host() -> None:
     assert demo_url("json.decoder") == "http://json.test/json.decoder.html"
     assert demo_url("socket") == "http://socket.test/socket.html"
 
 
-def test_every_address_is_in_its_canonical_form() -> None:
+def test_every_url_is_canonical() -> None:
     assert demo_url("cProfile") == "http://cprofile.test/cProfile.html"
     assert [demo_url(module) for module in demo_modules()] == [canonical(demo_url(module)) for module in demo_modules()]
 
 
-def test_pages_come_in_the_order_of_the_modules_with_their_titles(some_pages: Path) -> None:
+def test_pages_are_in_the_order_of_modules_and_have_titles(some_pages: Path) -> None:
     pages = pages_in(some_pages)
     assert list(pages) == [demo_url(module) for module in SOME]
     assert pages[demo_url("json")]["title"] == "Python: package json"
@@ -71,7 +82,7 @@ def test_no_link_leaves_the_demo_web(some_pages: Path) -> None:
         assert all(re.match(r"http://\w+\.test/[\w.]+\.html", link) for link in links(page["html"]))
 
 
-def test_pages_tell_nothing_of_the_machine_or_its_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_contain_nothing_about_the_machine_or_its_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCENTHOUND_SECRET", "not-for-print")
     file = tmp_path / "pages.jsonl"
     write_demo_pages(file, modules=["os", "sys"])
@@ -124,18 +135,18 @@ def test_modules_that_hang_kill_exit_or_print_do_not_stop_the_others(
     assert pages.skipped["leaves"] == "SystemExit: 3"
 
 
-def test_progress_goes_up_to_the_end(tmp_path: Path) -> None:
+def test_progress_is_reported_for_each_module(tmp_path: Path) -> None:
     shares: list[float] = []
     write_demo_pages(tmp_path / "p.jsonl", lambda share, _words: shares.append(share), ["keyword", "token"])
     assert shares == [0.5, 1.0]
 
 
-def test_a_folder_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
+def test_a_missing_folder_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot be written"):
         write_demo_pages(tmp_path / "nowhere" / "pages.jsonl", modules=["keyword"])
 
 
-def test_the_modules_are_about_six_hundred_and_leave_out_what_must_not_be_imported() -> None:
+def test_about_six_hundred_modules_are_used_without_those_that_must_not_be_imported() -> None:
     modules = demo_modules()
     assert 450 < len(modules) < 700
     assert modules == sorted(set(modules))
@@ -155,3 +166,120 @@ def test_the_ten_topics_name_pages_of_the_demo_web() -> None:
         missing = set(topic.examples) - pages
         # Later Pythons have dropped some modules.
         assert not missing if sys.version_info < (3, 12) else len(missing) <= 5
+
+
+# The server
+
+MODULES = ["json", "json.decoder", "re", "__future__"]
+
+
+@pytest.fixture(scope="module")
+def served_pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("demo") / "pages.jsonl"
+    assert write_demo_pages(file, modules=MODULES).n_pages == len(MODULES)
+    return file
+
+
+@pytest.fixture
+def server(served_pages: Path) -> Iterator[DemoServer]:
+    with DemoServer(served_pages) as running:
+        yield running
+
+
+def urls_of(server: DemoServer) -> list[str]:
+    return [server.url(url) for url in server.pages]
+
+
+def fetch(server: DemoServer, url: str) -> tuple[int, str]:
+    """Fetch like a crawler: connect to the address of the host, and send its name."""
+    connection = http.client.HTTPConnection(server.hosts[host_of(url)], server.port, timeout=WAIT_S)
+    authority, _, path = url.removeprefix("http://").partition("/")
+    connection.request("GET", f"/{path}", headers={"Host": authority})
+    response = connection.getresponse()
+    result = response.status, response.read().decode()
+    connection.close()
+    return result
+
+
+def test_every_host_has_its_own_address_in_the_order_of_names(server: DemoServer) -> None:
+    # json and json.decoder share a host.
+    assert server.hosts == {"__future__.test": "127.99.0.1", "json.test": "127.99.0.2", "re.test": "127.99.0.3"}
+
+
+def test_every_page_is_served_at_the_port(server: DemoServer) -> None:
+    assert len(server.pages) == len(MODULES)
+    for url in urls_of(server):
+        assert f":{server.port}/" in url
+        assert url == canonical(url)
+        assert fetch(server, url)[0] == 200
+
+
+def test_only_the_port_of_links_is_changed(server: DemoServer, served_pages: Path) -> None:
+    html = {record["url"]: record["html"] for record in map(json.loads, served_pages.read_text("utf-8").splitlines())}
+    page = f"http://json.test:{server.port}/json.html"
+    status, served = fetch(server, page)
+    assert status == 200
+    links = re.findall(r'href="(http://[^"]*)"', served)
+    assert f"http://json.test:{server.port}/json.decoder.html" in links
+    assert all(re.match(rf"http://[a-z0-9_]+\.test:{server.port}/", link) for link in links)
+    assert served.replace(f":{server.port}", "") == html[demo_url("json")]
+
+
+def test_a_url_in_the_text_of_a_page_is_not_changed(tmp_path: Path) -> None:
+    html = '<p>See http://re.test/ or <a href="http://re.test">here</a>, <a href="http://re.test.org/">not there</a>'
+    file = tmp_path / "pages.jsonl"
+    file.write_text(json.dumps({"url": "http://re.test/re.html", "html": html}) + "\n")
+    with DemoServer(file) as server:
+        _, served = fetch(server, urls_of(server)[0])
+    assert served == html.replace('href="http://re.test"', f'href="http://re.test:{server.port}"')
+
+
+def test_missing_pages_and_robots_txt_are_404_and_counted(server: DemoServer) -> None:
+    assert fetch(server, f"http://re.test:{server.port}/none.html")[0] == 404
+    assert fetch(server, f"http://re.test:{server.port}/robots.txt")[0] == 404
+    assert server.requests.total() == 2
+
+
+def test_the_urls_of_a_topic_are_those_of_the_served_pages(server: DemoServer) -> None:
+    topic = Topic(
+        "parsing",
+        ("parse",),
+        examples=(demo_url("json.decoder"), demo_url("re")),
+        seeds=(demo_url("re"),),
+        targets=(demo_url("json"),),
+        description_from=(demo_url("__future__"),),
+    )
+    served = at_demo_port(topic, server.port)
+    assert served.examples == (
+        f"http://json.test:{server.port}/json.decoder.html",
+        f"http://re.test:{server.port}/re.html",
+    )
+    assert {*served.examples, *served.seeds, *served.targets, *served.description_from} <= set(urls_of(server))
+    assert (served.id, served.keywords) == (topic.id, topic.keywords)
+
+
+def test_the_urls_of_topics_stay_canonical() -> None:
+    for port in (80, 8080):
+        for topic in load_demo_topics():
+            examples = at_demo_port(topic, port).examples
+            assert len(examples) == len(topic.examples)
+            assert all(url == canonical(url) for url in examples)
+
+
+def test_without_further_loopback_addresses_all_hosts_share_one(
+    served_pages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo_web, "_is_usable", lambda address: False)
+    with DemoServer(served_pages) as server:
+        assert set(server.hosts.values()) == {"127.0.0.1"}
+        assert all(fetch(server, url)[0] == 200 for url in urls_of(server))
+
+
+@pytest.mark.parametrize("content", [None, "no JSON\n", '{"url": "http://re.test/"}\n', "[]\n"])
+def test_an_invalid_file_is_rejected_in_one_line(tmp_path: Path, content: str | None) -> None:
+    file = tmp_path / "pages.jsonl"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(InvalidInput, match=r"Cannot read the demo web from .*: write it there again") as raised:
+        DemoServer(file)
+    assert "\n" not in str(raised.value)

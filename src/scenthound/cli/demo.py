@@ -34,7 +34,7 @@ def demo(
     from scenthound.cli import INTERRUPTED
     from scenthound.experiments.demo.run import Demo
 
-    result = Demo(out, say=say, shown=show_progress, watched=_watched).make(page_budget=pages)
+    result = Demo(out, say=say, show_progress=show_progress, show_crawl=_show_crawl).make(page_budget=pages)
     if result.evaluation is None:
         typer.echo("Stopped. Run the demo again to see all results.")
         sys.exit(INTERRUPTED)
@@ -42,7 +42,7 @@ def demo(
 
 
 @contextmanager
-def _watched(title: str) -> Iterator[Watch]:
+def _show_crawl(title: str) -> Iterator[Watch]:
     """The display of a live crawl on a terminal. The demo's crawls are too short for lines in a log."""
     from scenthound.cli.crawl_output import LiveDisplay
     from scenthound.crawler.start import unwatched

@@ -1,10 +1,10 @@
 """The child process of the demo web: imports modules of the standard library and renders them as pydoc does.
 
-It is run as a script, with nothing but the standard library in reach: module names come in on standard
-input, one a line; for each, one JSON line goes out with `html`, `title` and `imports`, or with `error` where
-there is no page to have. To pydoc's page it adds what the source imports, because pydoc lists no imports of
-a package, nor modules of which only names are imported. What modules print goes nowhere. Paths of the machine
-are told as those of a common installation, so that the same Python makes the same pages everywhere.
+It runs as a script that can import only the standard library. It reads module names from standard input, one per line,
+and writes one JSON line for each, with `html`, `title` and `imports`, or with `error`. It adds the imports of the
+source to pydoc's page, because pydoc lists neither the imports of a package nor modules from which only names are
+imported. The output of modules is discarded. Paths are replaced by those of a common installation, so that the same
+Python makes the same pages on every machine.
 """
 
 import ast
@@ -23,19 +23,19 @@ from typing import TextIO
 
 DOMAIN = "test"
 
-#: Where an object lies in memory, which is another place in every run.
+#: The memory address of an object, which differs in every run.
 _ADDRESS = re.compile(r"(?: |&nbsp;)(?:at(?: |&nbsp;)0x|handle )[0-9a-f]{6,}")
 _LINK = re.compile(r'<a href="([^"]*)"([^>]*)>(.*?)</a>', re.DOTALL)
 _MODULE_PAGE = re.compile(r"([A-Za-z_][\w.]*)\.html(#.*)?")
 
 
 def demo_url(module: str) -> str:
-    """The address of a module's page: each top-level module or package has a host of its own, in lower case."""
+    """The URL of a module's page: each top-level module or package has its own host, in lower case."""
     return f"http://{module.partition('.')[0].lower()}.{DOMAIN}/{module}.html"
 
 
 def page_of(module: str) -> dict[str, object]:
-    """A module's page, its links leading to other modules' pages, and the names of the modules it imports."""
+    """A module's page, with links to the pages of other modules, and the names of the modules it imports."""
     imported = importlib.import_module(module)
     if imported.__name__ != module:
         return {"error": f"another name of {imported.__name__}"}
@@ -47,7 +47,7 @@ def page_of(module: str) -> dict[str, object]:
 
 
 def with_links(html: str, heading: str, modules: Mapping[str, Sequence[str]]) -> str:
-    """A page with one more section in pydoc's manner: linked modules, each with the names that go with it."""
+    """A page with one more section in the style of pydoc: linked modules, each with the names imported from it."""
     if not modules:
         return html
     lines = [
@@ -59,7 +59,7 @@ def with_links(html: str, heading: str, modules: Mapping[str, Sequence[str]]) ->
 
 
 def _imports(module: ModuleType) -> dict[str, list[str]]:
-    """The modules of the library that a module's source imports, each with the names taken from it."""
+    """The modules of the library that a module's source imports, each with the names imported from it."""
     try:
         source = ast.parse(inspect.getsource(module))
     except (OSError, TypeError, SyntaxError):  # written in C, or frozen without its source
@@ -73,12 +73,12 @@ def _imports(module: ModuleType) -> dict[str, list[str]]:
         elif isinstance(node, ast.ImportFrom):
             origin = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
             for alias in node.names:
-                _note_name(found, origin, alias.name)
+                _add_name(found, origin, alias.name)
     found.pop(module.__name__, None)
     return {name: names for name, names in found.items() if name.partition(".")[0] in sys.stdlib_module_names}
 
 
-def _note_name(found: dict[str, list[str]], origin: str, name: str) -> None:
+def _add_name(found: dict[str, list[str]], origin: str, name: str) -> None:
     if f"{origin}.{name}" in sys.modules:
         found.setdefault(_own_name(f"{origin}.{name}"), [])
     else:
@@ -87,13 +87,13 @@ def _note_name(found: dict[str, list[str]], origin: str, name: str) -> None:
 
 
 def _own_name(module: str) -> str:
-    """The name that a module calls itself by: os.path is posixpath."""
+    """The `__name__` of a module: os.path is posixpath."""
     return getattr(sys.modules.get(module), "__name__", module)
 
 
 def _rewritten_link(link: re.Match[str]) -> str:
-    """Links to modules become absolute. Links that leave the demo web (files, the index, manuals) become text: a
-    demo crawl must not knock at strangers' servers."""
+    """Links to modules become absolute. Links that leave the demo web (files, the index, manuals) become text, because
+    a demo crawl must not send requests to other servers."""
     href, attributes, text = link.groups()
     page = _MODULE_PAGE.fullmatch(href)
     if page:
@@ -117,26 +117,26 @@ def _common_paths(html: str) -> str:
 
 
 def _private_streams() -> tuple[TextIO, TextIO]:
-    """The two streams to the parent, out of reach of what the modules read and print."""
+    """The streams from and to the parent, which modules cannot read or write."""
     names, pages = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nowhere, 0)
-    os.dup2(nowhere, 1)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
     return names, pages
 
 
 def main() -> None:
     names, pages = _private_streams()
     sys.argv = sys.orig_argv = ["pydoc"]
-    # Paths that pydoc shortens in the middle could not be told as those of a common installation.
+    # Paths that pydoc shortens in the middle could not be replaced.
     pydoc.HTMLDoc._repr_instance.maxother = 500
     for line in names:
         module = line.strip()
         try:
-            answer: dict[str, object] = page_of(module)
+            result: dict[str, object] = page_of(module)
         except BaseException as error:  # noqa: BLE001 - a module may raise anything, SystemExit too
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps({"module": module, **answer}), file=pages, flush=True)
+            result = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps({"module": module, **result}), file=pages, flush=True)
 
 
 if __name__ == "__main__":
