@@ -1,4 +1,4 @@
-"""Searches that end soon, problems whose optimum is known, and a loop that runs one on the other."""
+"""Short searches, problems with a known optimum, and a loop that runs one on the other."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ SHORT = [
     "chc:population=10,generations=30",
     "cma:population=8,generations=7",
 ]
-#: What CMA-ES, which goes by weights, and genetic searches, which go by bits, can be asked to find alike.
+#: An optimum that both CMA-ES, on weights, and genetic searches, on bits, can find.
 OPTIMUM = (0.1, 0.1, 0.6, 1.0, 0.8, 0.3, 0.2, 0.0, 0.0)
 
 
@@ -25,21 +25,21 @@ def share_of_ones(genes: Genes) -> float:
 
 
 def nearness(weights: Weights) -> float:
-    """1 where the weights, each divided by their sum, are those of OPTIMUM; 0 at the far end."""
+    """1 if the weights, each divided by their sum, are those of OPTIMUM; at least 0."""
     ours, theirs = sum(weights), sum(OPTIMUM)
     return 1 - sum(abs(w / ours - best / theirs) for w, best in zip(weights, OPTIMUM, strict=True)) / 2
 
 
 def step(search: Search) -> list[Genes]:
-    asked = search.ask()
-    search.tell([nearness(search.weights_of(genes)) for genes in asked])
-    return asked
+    requested = search.ask()
+    search.tell([nearness(search.weights_of(genes)) for genes in requested])
+    return requested
 
 
 def run(search: Search, fitness: Callable[[Genes], float] | None = None) -> list[list[Genes]]:
-    """Run it to its end; all that it asked for."""
-    asked = []
+    """Run a search to its end; returns all requested individuals."""
+    requested = []
     while not search.done:
-        asked.append(search.ask())
-        search.tell([fitness(g) if fitness else nearness(search.weights_of(g)) for g in asked[-1]])
-    return asked
+        requested.append(search.ask())
+        search.tell([fitness(g) if fitness else nearness(search.weights_of(g)) for g in requested[-1]])
+    return requested

@@ -1,5 +1,5 @@
-"""Searches for the weights of a rank function: they ask for individuals to be evaluated and are told their fitness.
+"""Search algorithms for the weights of a rank function: ask for individuals, evaluate them, tell their fitness.
 
-`naming` finds a search by its name, `base` says what every search answers, `genome` what the genes stand for. Nothing
-here crawls, reads a file or looks at a clock.
+`base` has the interface and the encoding of weights as genes, `methods` the algorithms and their names. Nothing here
+crawls, reads a file or uses a clock.
 """

@@ -1,18 +1,21 @@
-"""What every search answers: ask and tell.
-
-Whoever runs a search asks for individuals, evaluates them in any order or all at once, and tells their fitness in the
-order of the question, until the search is done:
+"""The interface of a search: ask and tell.
 
     search = parse_search("johnson2003").search(n_weights=9, seed=1)
     while not search.done:
         search.tell([fitness(search.weights_of(genes)) for genes in search.ask()])
 
-Rules, the same for all searches
-- The same method, beginning and fitnesses give the same questions. `ask` answers the same until it is told.
-- Higher fitness is better. Of equal ones the individual that came first stands first.
-- An individual is evaluated when it is asked for, and keeps its fitness. A child that equals an earlier individual is
-  asked for like any other.
-- So the fitnesses told are the whole state of a search: it is taken up where it stood by telling them again.
+Rules of all searches
+- The same method, start and fitness values give the same individuals. `ask` returns the same until `tell` is called.
+- Higher fitness is better. Among equals the earlier individual is first.
+- An individual keeps its fitness. A child that equals an earlier individual is requested like any other.
+- The fitness values are the complete state: a new search that receives them again continues where the old one stopped.
+
+Genes (johnson2003 section 3: seven bits for each weight, an integer from 0 to 127)
+- Genes and weights are in the order of the scores, all of the first rule before those of the second.
+- Weights are not normalised here: the rank function divides those of each rule by their sum.
+- A rule whose genes are all 0 is read as if they were all equal. The genes themselves are not changed, so that no
+  operator is biased by the repair.
+- As bits, an individual is one integer, whose highest bit is the highest bit of the first gene.
 """
 
 from abc import ABC, abstractmethod
@@ -21,24 +24,15 @@ from dataclasses import dataclass
 from math import isfinite, nan
 from random import Random
 from statistics import fmean, pstdev
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar
 
 from scenthound.errors import InvalidParameter, PluginError
 from scenthound.registry import Bounds, NamedValue
 
-# Genes and the weights they stand for (johnson2003 section 3: seven bits a weight, a number between 0 and 127).
-#
-# - Genes and weights are in the order of the scores, all of the first rule before those of the second.
-# - Weights are not normalised here: what uses them divides those of each rule by their sum.
-# - A rule whose genes are all 0 has no sum to be divided by. It is read as if they were all equal; the genes stay as
-#   they are, so that no operator is biased by the repair.
-# - Seen as bits an individual is one whole number. Its first bit, that of the highest value, is the highest one of
-#   the first gene.
-
 BITS_PER_WEIGHT = 7
-LARGEST_GENE = 2**BITS_PER_WEIGHT - 1
+MAX_GENE = 2**BITS_PER_WEIGHT - 1
 
-#: One for each weight: whole numbers from 0 to 127 in genetic searches, numbers from 0 to 1 in CMA-ES.
+#: One for each weight: integers from 0 to 127 in genetic searches, numbers from 0 to 1 in CMA-ES.
 Genes = tuple[float, ...]
 #: Never negative, and never all 0 within a rule.
 Weights = tuple[float, ...]
@@ -46,31 +40,24 @@ Weights = tuple[float, ...]
 
 def weights_of(genes: Sequence[float], n_rules: int = 1) -> Weights:
     """The weights of all rules, one rule after the other; those of a rule of zeros are 1 each."""
-    return tuple(weight for rule in _rules(genes, n_rules) for weight in _repaired(rule))
-
-
-def _repaired(rule: Sequence[float]) -> list[float]:
-    return [float(gene) for gene in rule] if any(rule) else [1.0] * len(rule)
+    return tuple(float(gene) if any(rule) else 1.0 for rule in _rules(genes, n_rules) for gene in rule)
 
 
 def scaled(weights: Sequence[float], n_rules: int, largest: float) -> Weights:
-    """The same rules in other numbers: the largest weight of each rule becomes `largest`."""
-    return tuple(weight for rule in _rules(weights, n_rules) for weight in _stretched(rule, largest))
-
-
-def _stretched(rule: Sequence[float], largest: float) -> Iterable[float]:
-    top = max(rule)
+    """The same rules with the largest weight of each rule equal to `largest`."""
     # Division comes first: the largest becomes exactly 1, and no product overflows.
-    return (weight / top * largest for weight in rule) if top else (0.0 for _ in rule)
+    return tuple(
+        weight / max(rule) * largest if any(rule) else 0.0 for rule in _rules(weights, n_rules) for weight in rule
+    )
 
 
 def nearest_genes(weights: Sequence[float], n_rules: int = 1) -> tuple[int, ...]:
-    """The genes whose rules are nearest to given ones: the largest gene of each is 127, halves are rounded up."""
-    return tuple(int(weight + 0.5) for weight in scaled(weights, n_rules, LARGEST_GENE))
+    """The genes nearest to weights: the largest gene of each rule is 127, halves are rounded up."""
+    return tuple(int(weight + 0.5) for weight in scaled(weights, n_rules, MAX_GENE))
 
 
 def bits_of(genes: Iterable[float]) -> int:
-    """The individual as one number, seven bits a gene."""
+    """The individual as one integer, seven bits for each gene."""
     bits = 0
     for gene in genes:
         bits = bits << BITS_PER_WEIGHT | int(gene)
@@ -78,8 +65,8 @@ def bits_of(genes: Iterable[float]) -> int:
 
 
 def genes_of(bits: int, n_weights: int) -> tuple[int, ...]:
-    """The genes that an individual's bits spell."""
-    return tuple(bits >> BITS_PER_WEIGHT * place & LARGEST_GENE for place in reversed(range(n_weights)))
+    """The inverse of `bits_of`."""
+    return tuple(bits >> BITS_PER_WEIGHT * gene & MAX_GENE for gene in reversed(range(n_weights)))
 
 
 def _rules(values: Sequence[float], n_rules: int) -> list[Sequence[float]]:
@@ -87,13 +74,10 @@ def _rules(values: Sequence[float], n_rules: int) -> list[Sequence[float]]:
     return [values[start : start + size] for start in range(0, len(values), size)]
 
 
-# What a search begins with: how many weights there are, the seed of its dice, and the winners of earlier searches.
-
-
 @dataclass(frozen=True, slots=True)
-class Beginning:
-    """`n_weights` counts those of all `n_rules` rules together. `winners` are weights that take the first places of
-    the first population; those that it has no place for are left out."""
+class SearchStart:
+    """What a search starts from. `n_weights` is the total of all `n_rules` rules. `winners` are the weights of earlier
+    winners, which are the first individuals of the first population, as far as it has room for them."""
 
     n_weights: int
     seed: int
@@ -105,17 +89,17 @@ class Beginning:
             raise InvalidParameter(f"A search for {self.n_weights} weights has nothing to find: give at least 1.")
         if self.n_rules < 1 or self.n_weights % self.n_rules:
             raise InvalidParameter(
-                f"{self.n_weights} weights cannot be shared out to {self.n_rules} rules: "
+                f"{self.n_weights} weights cannot be divided among {self.n_rules} rules: "
                 "give a number of weights that is a multiple of the number of rules."
             )
-        for place, winner in enumerate(self.winners, 1):
-            _check_winner(winner, place, self.n_weights)
-
-    @classmethod
-    def given(cls, n_weights: int, seed: int, seeds: Iterable[Sequence[float]], n_rules: int) -> Self:
-        """From numbers of any kind: dice of Python take no seed of numpy."""
-        winners = tuple(tuple(float(weight) for weight in weights) for weights in seeds)
-        return cls(n_weights, int(seed), winners, n_rules)
+        for number, winner in enumerate(self.winners, 1):
+            if len(winner) != self.n_weights:
+                raise InvalidParameter(
+                    f"Earlier winner {number} has {len(winner)} weights, but the search is for {self.n_weights}: "
+                    "seed it with winners of the same scores and rules."
+                )
+            if not all(isfinite(weight) and weight >= 0 for weight in winner):
+                raise InvalidParameter(f"Earlier winner {number} has a weight that is not a non-negative number.")
 
     @property
     def n_bits(self) -> int:
@@ -123,32 +107,19 @@ class Beginning:
         return BITS_PER_WEIGHT * self.n_weights
 
     def rng(self) -> Random:
-        """The dice of the search, as they are before the first throw."""
+        """A new random generator."""
         return Random(self.seed)
 
-    def first_population(self, size: int, rng: Random) -> list[tuple[int, ...]]:
-        """Random bits, the first of which give way to the winners; the others are the same with and without them."""
-        drawn = [genes_of(rng.getrandbits(self.n_bits), self.n_weights) for _ in range(size)]
+    def first_population(self, size: int, rng: Random) -> list[Genes]:
+        """Random bits. Winners replace the first individuals; the others are the same with and without them."""
+        drawn: list[Genes] = [genes_of(rng.getrandbits(self.n_bits), self.n_weights) for _ in range(size)]
         known = [nearest_genes(winner, self.n_rules) for winner in self.winners[:size]]
-        return known + drawn[len(known) :]
-
-
-def _check_winner(winner: Weights, place: int, n_weights: int) -> None:
-    if len(winner) != n_weights:
-        raise InvalidParameter(
-            f"Earlier winner {place} has {len(winner)} weights, but the search is for {n_weights}: "
-            "seed it with winners of the same scores and rules."
-        )
-    if not all(isfinite(weight) and weight >= 0 for weight in winner):
-        raise InvalidParameter(f"Earlier winner {place} has a weight that is not a non-negative number.")
-
-
-# Individuals with their fitness, and what a search says of them.
+        return [*known, *drawn[len(known) :]]
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """An individual that was evaluated."""
+    """An individual and its fitness."""
 
     genes: Genes
     fitness: float
@@ -156,27 +127,21 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Where a search stands. The last three are of fitness, and NaN before anything was told: the best ever, and the
-    mean and standard deviation over the population."""
+    """The state of a search. `best` is the best fitness so far, `mean` and `spread` (standard deviation) are over the
+    population; all three are NaN before the first evaluation."""
 
     generation: int
     n_generations: int
     n_evaluated: int
-    most_evaluations: int  #: where the search ends if it does not end earlier
+    most_evaluations: int  #: the search may end earlier
     best: float
     mean: float
     spread: float
 
 
 def best_first(scored: Iterable[Scored]) -> list[Scored]:
-    """By falling fitness; equal ones keep their order."""
+    """In descending order of fitness; equals keep their order."""
     return sorted(scored, key=lambda each: -each.fitness)
-
-
-def mean_and_spread(population: Sequence[Scored]) -> tuple[float, float]:
-    """Of the fitness; NaN of nobody."""
-    fitnesses = [each.fitness for each in population]
-    return (fmean(fitnesses), pstdev(fitnesses)) if fitnesses else (nan, nan)
 
 
 Population = Annotated[int, Bounds(1)]
@@ -186,7 +151,8 @@ Probability = Annotated[float, Bounds(0, 1)]
 
 @dataclass(frozen=True, slots=True)
 class Method(NamedValue, ABC):
-    """A way to search. Every field has a default, and `Bounds` in its annotation where it has limits."""
+    """A search algorithm and its parameters. Every field has a default, and `Bounds` in its annotation if it has
+    limits."""
 
     #: The smallest population that the method works with, and why.
     least_population: ClassVar[int] = 2
@@ -204,98 +170,86 @@ class Method(NamedValue, ABC):
             )
 
     @property
-    @abstractmethod
     def most_evaluations(self) -> int:
-        """How many individuals a search by this method may ask for."""
+        """The largest number of individuals that a search may request."""
+        return self.population * (self.generations + 1)
 
     @abstractmethod
-    def begin(self, beginning: Beginning) -> "Search":
-        """A new search by this method."""
+    def begin(self, start: SearchStart) -> "Search":
+        """A new search."""
 
     def search(self, n_weights: int, *, seed: int, seeds: Iterable[Sequence[float]] = (), n_rules: int = 1) -> "Search":
-        """A new search for so many weights, those of all rules together; `seeds` are the weights of earlier winners."""
-        return self.begin(Beginning.given(n_weights, seed, seeds, n_rules))
+        """A new search for this many weights of all rules together; `seeds` are the weights of earlier winners."""
+        # Numbers of numpy are converted, because `Random` does not accept them.
+        winners = tuple(tuple(map(float, weights)) for weights in seeds)
+        return self.begin(SearchStart(n_weights, int(seed), winners, n_rules))
 
 
 class Search(ABC):
-    """One search on its way."""
+    """A search in progress.
 
-    #: How many generations are over. The first population of a genetic search is none: it is what they begin with.
-    generation: int
-    n_evaluated: int
+    `generation` is the number of completed generations; the first population of a genetic search is not one. `best` is
+    the best individual so far, `population` those that compete now, best first, and `history` the state after each
+    `tell`.
+    """
 
-    def __init__(self, method: Method, beginning: Beginning) -> None:
+    def __init__(self, method: Method, start: SearchStart) -> None:
         self.method = method
-        self.beginning = beginning
+        self.start = start
         self.generation = 0
         self.n_evaluated = 0
-        self._history: list[Summary] = []
-        self._best: Scored | None = None
-        self._population: list[Scored] = []
-        self._asked: list[Genes] = self._first()
+        self.history: list[Summary] = []
+        self.best: Scored | None = None
+        self.population: list[Scored] = []
+        self._requested: list[Genes] = self._first()
 
     @abstractmethod
     def _first(self) -> list[Genes]:
-        """Take up the dice, and answer what is to be evaluated first."""
+        """Initialise the search, and return the first individuals to evaluate."""
 
     @abstractmethod
-    def _next(self, told: list[Scored]) -> list[Genes]:
-        """Let those just evaluated into the population, and answer what is next; nothing when the search is over."""
+    def _next(self, evaluated: list[Scored]) -> list[Genes]:
+        """Update the population, and return the next individuals to evaluate; none at the end."""
 
     def ask(self) -> list[Genes]:
-        """The individuals to be evaluated now; none when the search is done."""
-        return list(self._asked)
+        """The individuals to evaluate now; none when the search is done."""
+        return list(self._requested)
 
     def tell(self, fitnesses: Sequence[float]) -> None:
-        """Learn the fitness of each individual asked for, in their order."""
+        """Receive the fitness of each individual that `ask` returned, in the same order."""
         values = [float(fitness) for fitness in fitnesses]
-        self._check_told(values)
-        told = [Scored(genes, fitness) for genes, fitness in zip(self._asked, values, strict=True)]
-        self.n_evaluated += len(told)
-        self._best = best_first([self._best, *told] if self._best else told)[0]
-        self._asked = self._next(told)
-        self._history.append(self.summary())
+        self._check(values)
+        evaluated = [Scored(genes, fitness) for genes, fitness in zip(self._requested, values, strict=True)]
+        self.n_evaluated += len(evaluated)
+        self.best = best_first([self.best, *evaluated] if self.best else evaluated)[0]
+        self._requested = self._next(evaluated)
+        self.history.append(self.summary())
 
-    def _check_told(self, fitnesses: list[float]) -> None:
-        if len(fitnesses) != len(self._asked) or self.done:
+    def _check(self, fitnesses: list[float]) -> None:
+        if len(fitnesses) != len(self._requested) or self.done:
             raise PluginError(
-                f"{self.method}: {len(fitnesses)} fitness values were given for {len(self._asked)} individuals."
+                f"{self.method}: {len(fitnesses)} fitness values were given for {len(self._requested)} individuals."
             )
         if not all(map(isfinite, fitnesses)):
             raise PluginError(f"{self.method}: fitness values must be finite numbers.")
 
     @property
     def done(self) -> bool:
-        return not self._asked
-
-    @property
-    def best(self) -> Scored | None:
-        """The fittest of all that were ever evaluated, of equal ones the earliest; None before the first."""
-        return self._best
-
-    @property
-    def population(self) -> tuple[Scored, ...]:
-        """Those that compete now, best first; nobody before the first are evaluated."""
-        return tuple(self._population)
-
-    @property
-    def history(self) -> tuple[Summary, ...]:
-        """Where the search stood after each `tell`."""
-        return tuple(self._history)
+        return not self._requested
 
     def weights_of(self, genes: Genes) -> Weights:
-        """The weights that genes of this search stand for, the rules one after the other."""
-        return weights_of(genes, self.beginning.n_rules)
+        """The weights that genes of this search encode, one rule after the other."""
+        return weights_of(genes, self.start.n_rules)
 
     def summary(self) -> Summary:
-        """Where the search stands now."""
-        mean, spread = mean_and_spread(self._population)
+        """The current state."""
+        fitnesses = [each.fitness for each in self.population]
         return Summary(
             generation=self.generation,
             n_generations=self.method.generations,
             n_evaluated=self.n_evaluated,
             most_evaluations=self.method.most_evaluations,
-            best=self._best.fitness if self._best else nan,
-            mean=mean,
-            spread=spread,
+            best=self.best.fitness if self.best else nan,
+            mean=fmean(fitnesses) if fitnesses else nan,
+            spread=pstdev(fitnesses) if fitnesses else nan,
         )
