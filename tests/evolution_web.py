@@ -1,4 +1,4 @@
-"""What the tests of searches share: a web on which it matters how links are ranked, its topics, and small searches."""
+"""A web on which the ranking of links matters, its topics, and small searches, for several tests."""
 
 import json
 from dataclasses import fields
@@ -46,7 +46,7 @@ def write_topical(folder: Path) -> Path:
     return folder / "topics.jsonl"
 
 
-#: A search of a moment: three generations of four, two crawls of 40 pages each, scored by their words.
+#: A short search: three generations of four, two crawls of 40 pages each, with the cosine model.
 SMALL: dict[str, Any] = {
     "search": "johnson2003:population=4,generations=3,mutation=1.0",
     "n_crawls": 2,
@@ -63,7 +63,7 @@ def small_search(web: Path, topics: Path, out: Path, *ids: str, **settings: Any)
 
 
 def search_for(topics: TopicChoice, web: Path, out: Path, **settings: Any) -> Evolution:
-    """Settings by name, whether they are of the experiment, of the search, or of the call."""
+    """Settings by name, of the experiment, of the search, or of the call."""
     search = {each.name: settings.pop(each.name) for each in fields(SearchSettings) if each.name in settings}
     setup = {each.name: settings.pop(each.name) for each in fields(ExperimentSetup) if each.name in settings}
     return evolve(ExperimentSetup(web=web, topics=topics, **setup), SearchSettings(**search), out, **settings)

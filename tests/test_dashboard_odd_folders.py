@@ -17,7 +17,7 @@ import pytest
 
 from asked_dashboard import Asker, ended_crawl, status_values
 from scenthound.crawler.state import CrawlState, crawl_state
-from scenthound.experiments.evolve.folder import read_log
+from scenthound.experiments.evolve.folder import LOG_FILE, SearchFolder
 from scenthound.experiments.labels import LABELS_FILE
 from scenthound.store import crawl_database
 from scenthound.store.crawl_database import is_busy
@@ -183,8 +183,8 @@ def test_a_pipe_that_is_named_as_what_says_what_a_folder_is_keeps_nobody_waiting
 
 
 def test_a_log_of_a_search_that_is_a_pipe_is_none(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "log")
-    assert read_log(tmp_path / "log") == []
+    os.mkfifo(tmp_path / LOG_FILE)
+    assert SearchFolder(tmp_path).logged() == []
 
 
 def test_a_link_that_leads_nowhere_hides_no_crawl(folder: Path) -> None:

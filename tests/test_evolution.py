@@ -1,9 +1,10 @@
-"""Searches for rank rules on a small web, from topics to a strategy that is used."""
+"""Searches for rank rules on a small web, from topics to a strategy, also with earlier winners."""
 
 import tomllib
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pyarrow.parquet
 import pytest
@@ -21,24 +22,25 @@ from scenthound.simulator.modes import parse_mode
 from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.strategies.rank_file import read_rank_file
+from scenthound.strategies.rank_file import RankFile, rank_file_text, read_rank_file
 from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 
 
 @pytest.fixture(scope="module")
 def topical(tmp_path_factory) -> tuple[Path, Path]:
-    """The web and its topics, which no test writes into."""
+    """The web and its topics; no test changes them."""
     folder = tmp_path_factory.mktemp("topical")
     return record_topical(folder), write_topical(folder)
 
 
 @pytest.fixture(scope="module")
 def done(topical, tmp_path_factory) -> Evolution:
-    """A search that ended."""
+    """A finished search."""
     return small_search(*topical, tmp_path_factory.mktemp("done") / "search")
 
 
-def test_a_search_leaves_the_best_rules_and_how_they_were_found(topical, done):
+def test_a_search_writes_the_best_rules_and_how_they_were_found(topical, done):
     written = read_rank_file(done.folder / RESULT_FILE)
     assert written.rules == done.best.rules
     assert written.relevance_model == "cosine"
@@ -50,16 +52,16 @@ def test_a_search_leaves_the_best_rules_and_how_they_were_found(topical, done):
     assert written.training["is_complete"] is True
 
 
-def test_the_best_individual_is_no_worse_than_all_others_that_were_evaluated(done):
+def test_the_best_individual_has_the_highest_fitness_of_all_evaluated_ones(done):
     logged = SearchFolder(done.folder).logged()
     assert done.best.fitness == max(each.evaluation.fitness for each in logged)
     assert len({each.evaluation.fitness for each in logged}) > 3
     assert done.n_distinct == len(logged) == len({each.genes for each in logged}) <= 16
-    assert done.n_visits == done.n_visits_now == sum(each.evaluation.n_visits for each in logged)
+    assert done.n_visits == done.n_visits_now == sum(each.evaluation.visits for each in logged)
 
 
 @pytest.mark.parametrize("search", ["johnson2003:population=4,generations=2", "cma:population=4,generations=2"])
-def test_the_same_seed_gives_the_same_search_whatever_the_number_of_workers(topical, tmp_path, search):
+def test_the_number_of_workers_does_not_change_the_search(topical, tmp_path, search):
     for workers in (1, 2):
         small_search(*topical, tmp_path / str(workers), search=search, workers=workers)
     for file in (RESULT_FILE, LOG_FILE):
@@ -70,12 +72,12 @@ def test_another_seed_gives_another_search(topical, done, tmp_path):
     assert small_search(*topical, tmp_path / "search", seed=1).best.rules != done.best.rules
 
 
-def test_crawl_k_has_the_randomness_of_random_seed_k_and_the_start_of_seed_0(topical, tmp_path):
+def test_crawl_k_has_random_seed_k_and_the_start_of_seed_0(topical, tmp_path):
     done = small_search(*topical, tmp_path / "search", n_crawls=3, mode="roulette:size=6,refill_at=3")
     experiment, web = done.settings.experiment, RecordedWeb.open(topical[0])
     ((topic, start),) = plan(experiment, web)
     assert len(start.seeds) == 3
-    worth = []
+    fitnesses = []
     for k in range(3):
         crawl = simulate(
             web,
@@ -87,18 +89,18 @@ def test_crawl_k_has_the_randomness_of_random_seed_k_and_the_start_of_seed_0(top
             links=VisibleLinks(web),
             mode=parse_mode("roulette:size=6,refill_at=3"),
         )
-        worth.append((crawl.relevance >= 0.5).sum() / 40)
-    assert len(set(worth)) > 1
+        fitnesses.append((crawl.relevance >= 0.5).sum() / 40)
+    assert len(set(fitnesses)) > 1
     (best,) = (
         each.evaluation
         for each in SearchFolder(tmp_path / "search").logged()
         if done.settings.rules_of(tuple(map(float, each.genes))) == done.best.rules
     )
-    assert best == Evaluation.of((tuple(worth),), 120)
-    assert best.fitness == pytest.approx(sum(worth) / 3)
+    assert best == Evaluation.of((tuple(fitnesses),), 120)
+    assert best.fitness == pytest.approx(sum(fitnesses) / 3)
 
 
-def test_with_own_starts_crawl_k_starts_as_a_simulation_with_seed_k_does(topical, tmp_path):
+def test_with_own_starts_crawl_k_starts_like_a_simulation_with_seed_k(topical, tmp_path):
     web, topics = topical
     done = small_search(web, topics, tmp_path / "search", same_start=False)
     setup = ExperimentSetup(
@@ -117,7 +119,7 @@ def test_with_own_starts_crawl_k_starts_as_a_simulation_with_seed_k_does(topical
     assert done.best.fitness == pytest.approx(sum(harvests) / 2)
 
 
-def test_several_topics_count_alike(topical, tmp_path):
+def test_all_topics_have_the_same_weight(topical, tmp_path):
     done = small_search(*topical, tmp_path / "search", "balloon", "train")
     for each in SearchFolder(tmp_path / "search").logged():
         means = [sum(crawls) / 2 for crawls in each.evaluation.crawls]
@@ -139,7 +141,7 @@ def test_known_rank_functions_are_measured_on_the_same_crawls(topical, done):
 
 
 def test_an_individual_is_not_evaluated_twice(topical, tmp_path):
-    # Weights of one score are all the same rule, but not the same genes.
+    # With one score all weights are the same rule, but not the same genes.
     done = small_search(*topical, tmp_path / "search", scores=("parent_1",), search="chc:population=4,generations=9")
     logged = SearchFolder(tmp_path / "search").logged()
     assert len({each.genes for each in logged}) == len(logged) == done.n_distinct
@@ -147,21 +149,21 @@ def test_an_individual_is_not_evaluated_twice(topical, tmp_path):
 
 
 @pytest.mark.parametrize("fitness", ["new_hosts", "distance", "target_recall", "0.5*harvest + 0.5*target_recall"])
-def test_a_search_goes_by_its_fitness(topical, done, tmp_path, fitness):
+def test_a_search_maximises_its_fitness_measure(topical, done, tmp_path, fitness):
     other = small_search(*topical, tmp_path / "search", fitness=fitness)
     assert other.settings.fitness == fitness
     assert 0 < other.best.fitness < 1
     assert other.best.fitness != done.best.fitness
 
 
-def test_rules_may_differ_by_distance(topical, tmp_path):
+def test_rules_can_be_split_by_distance(topical, tmp_path):
     done = small_search(*topical, tmp_path / "search", split="distance:1", scores=("comm_out", "parent_1", "anchor"))
     assert done.best.rules.split_by == "distance"
     assert read_rank_file(done.result).rules == done.best.rules
     assert len(done.best.rules.weights) == 2
 
 
-def test_an_earlier_winner_takes_the_first_place(topical, done, tmp_path):
+def test_an_earlier_winner_takes_part_in_a_search(topical, done, tmp_path):
     earlier = small_search(*topical, tmp_path / "earlier", search="johnson2003:population=12,generations=6")
     later = small_search(
         *topical,
@@ -181,7 +183,7 @@ def test_the_page_budget_is_no_larger_than_the_web(topical, tmp_path):
     assert (done.pages_wanted, done.settings.experiment.page_budget) == (10_000, 240)
 
 
-def test_topics_that_no_crawl_can_start_for_are_left_out_when_told_to(topical, tmp_path):
+def test_topics_without_start_pages_are_skipped_on_request(topical, tmp_path):
     web, topics = topical
     more = tmp_path / "more.jsonl"
     more.write_text(topics.read_text() + '{"id": "sea", "keywords": ["sea"], "examples": ["http://no.test/"]}\n')
@@ -194,7 +196,7 @@ def test_topics_that_no_crawl_can_start_for_are_left_out_when_told_to(topical, t
 
 
 @pytest.mark.parametrize(
-    ("settings", "kind", "said"),
+    ("settings", "kind", "message"),
     [
         ({"n_start": 241}, InvalidParameter, "start is 241, and the web has 240 pages"),
         ({"page_budget": 0}, InvalidParameter, "pages is 0"),
@@ -207,20 +209,20 @@ def test_topics_that_no_crawl_can_start_for_are_left_out_when_told_to(topical, t
         ({"seed_with": [Path("nowhere.toml")]}, InvalidInput, "nowhere.toml"),
     ],
 )
-def test_bad_input_is_refused_before_a_folder_is_made(topical, tmp_path, settings, kind, said):
-    with pytest.raises(kind) as refused:
+def test_invalid_input_is_rejected_before_a_folder_is_created(topical, tmp_path, settings, kind, message):
+    with pytest.raises(kind) as raised:
         small_search(*topical, tmp_path / "search", **settings)
-    assert said in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
     assert not (tmp_path / "search").exists()
 
 
-def test_an_unknown_topic_is_refused(topical, tmp_path):
+def test_an_unknown_topic_is_rejected(topical, tmp_path):
     with pytest.raises(UnknownName, match="Did you mean 'balloon'"):
         small_search(*topical, tmp_path / "search", "baloon")
 
 
-def test_target_recall_without_targets_is_refused(topical, tmp_path):
+def test_target_recall_without_targets_is_rejected(topical, tmp_path):
     web, _ = topical
     topics = tmp_path / "topics.jsonl"
     topics.write_text('{"id": "balloon", "keywords": ["balloon"], "seeds": ["http://host0.test/0"]}\n')
@@ -229,8 +231,101 @@ def test_target_recall_without_targets_is_refused(topical, tmp_path):
         small_search(web, topics, tmp_path / "search", fitness="target_recall")
 
 
-def test_a_folder_whose_name_no_strategy_could_be_given_is_refused(topical, tmp_path):
+def test_a_folder_name_that_no_strategy_can_contain_is_rejected(topical, tmp_path):
     with pytest.raises(InvalidParameter, match="cannot be written as evolved:file="):
         small_search(*topical, tmp_path / "a,b")
     with pytest.raises(InvalidParameter, match="cannot be written as evolved:file="):
         resume_search(tmp_path / "a,b")
+
+
+# Earlier winners
+
+TINY = {"search": "johnson2003:population=2,generations=1"}
+HUB = tuple(float(name == "hub") for name in SCORE_NAMES)
+AUTHORITY = tuple(float(name == "authority") for name in SCORE_NAMES)
+
+
+def winner(file: Path, rules: RankRules | None = None, **training: Any) -> Path:
+    """Write the rank file of an earlier search."""
+    file.write_text(rank_file_text(RankFile(rules or RankRules((HUB,)), training=training)))
+    return file
+
+
+def test_the_topics_of_winners_are_recorded_from_search_to_search(topical, tmp_path):
+    first = small_search(*topical, tmp_path / "1", "balloon", **TINY)
+    second = small_search(*topical, tmp_path / "2", "train", seed_with=[first.result], **TINY)
+    third = small_search(*topical, tmp_path / "3", "garden", seed_with=[second.result, second.result], **TINY)
+    records = [read_rank_file(each.result).training for each in (first, second, third)]
+    assert [record["topics"] for record in records] == [["balloon"], ["train"], ["garden"]]
+    # The third has the topic of the first through the second. A file given twice counts once.
+    assert [record["seeded_topics"] for record in records] == [[], ["balloon"], ["train", "balloon"]]
+
+
+def test_a_resumed_search_remembers_the_topics_of_its_winners(topical, tmp_path):
+    earlier = winner(tmp_path / "earlier.toml", topics=["kites"])
+    done = small_search(*topical, tmp_path / "search", seed_with=[earlier], **TINY)
+    before = done.result.read_bytes()
+    done.result.unlink()
+    resume_search(done.folder, workers=1)
+    assert done.result.read_bytes() == before
+    assert read_rank_file(done.result).training["seeded_topics"] == ["kites"]
+
+
+def test_winners_without_room_in_the_population_are_ignored_with_their_topics(topical, tmp_path):
+    files = [winner(tmp_path / f"{i}.toml", topics=[f"topic{i}"]) for i in range(5)]
+    done = small_search(*topical, tmp_path / "search", seed_with=files, **TINY)
+    training = read_rank_file(done.result).training
+    assert training["seeded_with"] == len(done.settings.winners) == 2
+    assert training["seeded_topics"] == ["topic0", "topic1"]
+    (note,) = done.notes
+    assert "2 of 5" in note
+
+
+def test_winners_that_all_have_room_need_no_note(topical, tmp_path):
+    files = [winner(tmp_path / f"{i}.toml") for i in range(2)]
+    done = small_search(*topical, tmp_path / "search", seed_with=files, **TINY)
+    assert (done.notes, read_rank_file(done.result).training["seeded_with"]) == ((), 2)
+
+
+@pytest.mark.parametrize(
+    ("own", "split"),
+    [
+        (("distance", (1,)), "distance:2"),
+        (("distance", (1,)), "phase:1"),
+        (("phase", (7,)), "phase:7,9"),
+        (("phase", (7,)), "nothing"),
+    ],
+)
+def test_a_winner_with_another_split_is_rejected(topical, tmp_path, own, split):
+    file = winner(tmp_path / "earlier.toml", RankRules((HUB, AUTHORITY), *own))
+    with pytest.raises(InvalidParameter) as raised:
+        small_search(*topical, tmp_path / "search", seed_with=[file], split=split, **TINY)
+    its = f"{own[0]}:{own[1][0]}"
+    assert f"{file} has rules split by {its}, but this search splits by {split}" in str(raised.value)
+    assert f"give --split {its}" in str(raised.value)
+    assert not (tmp_path / "search").exists()
+
+
+def test_a_winner_with_the_same_split_keeps_its_rules(topical, tmp_path):
+    file = winner(tmp_path / "earlier.toml", RankRules((HUB, AUTHORITY), "distance", (1,)))
+    settings = {"split": "distance:1", "scores": ("hub", "authority")}
+    done = small_search(*topical, tmp_path / "search", seed_with=[file], **settings, **TINY)
+    assert done.settings.winners == ((1.0, 0.0, 0.0, 1.0),)
+    assert done.notes == ()
+
+
+def test_a_winner_with_one_rule_is_used_for_all_rules_with_a_note(topical, tmp_path):
+    settings = {"split": "distance:1", "scores": ("hub", "authority")}
+    file = winner(tmp_path / "earlier.toml")
+    done = small_search(*topical, tmp_path / "search", seed_with=[file], **settings, **TINY)
+    assert done.settings.winners == ((1.0, 0.0, 1.0, 0.0),)
+    assert done.notes == (f"{file} has one rule, so all 2 rules of the search get its weights.",)
+
+
+@pytest.mark.parametrize("key", ["topics", "seeded_topics"])
+@pytest.mark.parametrize("value", ["balloon", [1]])
+def test_a_training_record_without_a_list_of_topics_is_rejected(topical, tmp_path, key, value):
+    file = winner(tmp_path / "earlier.toml", **{key: value})
+    with pytest.raises(InvalidInput, match=f"`{key}` in its training record is no list of ids"):
+        small_search(*topical, tmp_path / "search", seed_with=[file], **TINY)
+    assert not (tmp_path / "search").exists()

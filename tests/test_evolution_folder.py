@@ -1,4 +1,4 @@
-"""The folder of a search: it outlives kills, is one process's at a time, and goes on only where it belongs."""
+"""The folder of a search: resuming after a kill, locking, and the checks of its settings and its log."""
 
 import json
 import os
@@ -8,15 +8,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evolution_web import record_topical, small_search, write_topical
 from ring_web import record_ring
 from scenthound.errors import InvalidInput
-from scenthound.experiments.evolve.evolution import resume_search
-from scenthound.experiments.evolve.folder import ABOUT_FILE, COMPARED_FILE, LOG_FILE, RESULT_FILE, SearchFolder
-from scenthound.experiments.evolve.run import EvolutionStatus
+from scenthound.experiments.evolve.evaluation import Evaluation
+from scenthound.experiments.evolve.evolution import EvolutionStatus, resume_search
+from scenthound.experiments.evolve.folder import ABOUT_FILE, COMPARED_FILE, LOG_FILE, RESULT_FILE, Logged, SearchFolder
 from scenthound.strategies.rank_file import read_rank_file
 
 
@@ -28,13 +29,13 @@ def topical(tmp_path_factory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def unbroken(topical, tmp_path_factory) -> Path:
-    """A search that nobody disturbed."""
+    """A search that was not interrupted."""
     return small_search(*topical, tmp_path_factory.mktemp("unbroken") / "search").folder
 
 
 @pytest.fixture
 def search(unbroken, tmp_path) -> Path:
-    """A copy of it, to be broken."""
+    """A copy of it, to be damaged."""
     return shutil.copytree(unbroken, tmp_path / "search")
 
 
@@ -50,7 +51,7 @@ def assert_same(folder: Path, other: Path) -> None:
 
 @pytest.mark.parametrize("torn", [b"", b'{"round": 1, "pla'])
 @pytest.mark.parametrize("n_lines", [0, 1, 4, 6, 10])
-def test_a_broken_search_goes_on_to_the_same_end(search, unbroken, n_lines, torn):
+def test_an_interrupted_search_continues_to_the_same_result(search, unbroken, n_lines, torn):
     cut_log(search, n_lines, torn)
     (search / RESULT_FILE).unlink()
     done = resume_search(search, workers=1)
@@ -59,7 +60,7 @@ def test_a_broken_search_goes_on_to_the_same_end(search, unbroken, n_lines, torn
     assert done.n_visits_now == (done.n_distinct - n_lines) * 80
 
 
-def test_a_search_that_is_complete_tells_its_result_again(search, unbroken):
+def test_a_finished_search_returns_its_result_again(search, unbroken):
     (search / RESULT_FILE).unlink()
     done = resume_search(search, workers=1)
     assert done.n_visits_now == 0
@@ -80,7 +81,7 @@ UNKNOWN = '{"rank_function:preset=best_first": FITNESS, "rank_function:preset=jo
     ],
     ids=lambda left: str(left)[:60],
 )
-def test_a_search_that_was_killed_before_its_comparison_makes_it_up(search, unbroken, left):
+def test_a_missing_or_corrupt_comparison_is_made_again(search, unbroken, left):
     (search / COMPARED_FILE).unlink()
     if left is not None:
         (search / COMPARED_FILE).write_text(left)
@@ -89,18 +90,18 @@ def test_a_search_that_was_killed_before_its_comparison_makes_it_up(search, unbr
     assert (search / COMPARED_FILE).read_bytes() == (unbroken / COMPARED_FILE).read_bytes()
 
 
-def test_a_search_that_evaluates_everybody_goes_on_where_it_was(topical, tmp_path):
-    # One score of 7 bits and no mutation: the same genes come again.
+def test_a_search_that_reevaluates_continues_where_it_stopped(topical, tmp_path):
+    # With one score of 7 bits and no mutation, genes occur again.
     settings = {"scores": ("parent_1",), "search": "johnson2003:population=4,generations=4,mutation=0.0"}
-    whole = small_search(*topical, tmp_path / "whole", **settings, reevaluate=True)
-    lines = [(each.round, each.place) for each in SearchFolder(tmp_path / "whole").logged()]
-    assert lines == [(round_, place) for round_ in range(5) for place in range(4)]
-    assert whole.n_evaluated == 20 > whole.n_distinct
-    assert whole.n_visits == whole.n_visits_now == 20 * 80
-    shutil.copytree(tmp_path / "whole", tmp_path / "search")
+    complete = small_search(*topical, tmp_path / "complete", **settings, reevaluate=True)
+    lines = [(each.round, each.index) for each in SearchFolder(tmp_path / "complete").logged()]
+    assert lines == [(round_, index) for round_ in range(5) for index in range(4)]
+    assert complete.n_evaluated == 20 > complete.n_distinct
+    assert complete.n_visits == complete.n_visits_now == 20 * 80
+    shutil.copytree(tmp_path / "complete", tmp_path / "search")
     cut_log(tmp_path / "search", 11)
     done = resume_search(tmp_path / "search", workers=1)
-    assert_same(tmp_path / "search", tmp_path / "whole")
+    assert_same(tmp_path / "search", tmp_path / "complete")
     assert (done.n_visits, done.n_visits_now) == (20 * 80, 9 * 80)
 
 
@@ -108,17 +109,17 @@ SEARCH = """
 import sys
 from pathlib import Path
 from evolution_web import small_search
-from scenthound.experiments.evolve.run import EvolutionStatus
+from scenthound.experiments.evolve.evolution import EvolutionStatus
 
-def say(status: EvolutionStatus) -> None:
+def report(status: EvolutionStatus) -> None:
     print(status.summary.n_evaluated + status.n_done, flush=True)
 
 if __name__ == "__main__":
-    small_search(*map(Path, sys.argv[1:4]), workers=2, watch=say)
+    small_search(*map(Path, sys.argv[1:4]), workers=2, watch=report)
 """
 
 
-def test_a_search_killed_within_a_generation_goes_on_to_the_same_end(topical, unbroken, tmp_path):
+def test_a_search_killed_within_a_generation_continues_to_the_same_result(topical, unbroken, tmp_path):
     (tmp_path / "searching.py").write_text(SEARCH)
     folder = tmp_path / "search"
     command = [sys.executable, tmp_path / "searching.py", *topical, folder]
@@ -127,21 +128,21 @@ def test_a_search_killed_within_a_generation_goes_on_to_the_same_end(topical, un
         command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": paths}
     ) as process:
         assert process.stdout is not None
-        n_told = next(n for n in map(int, process.stdout) if n >= 6)
+        n_reported = next(n for n in map(int, process.stdout) if n >= 6)
         process.send_signal(signal.SIGKILL)
-    # As many are noted as were told of, but for those that the search asked for twice.
-    assert n_told - 3 <= len(SearchFolder(folder).logged()) <= 16
+    # All reported evaluations are logged, except for genes that were requested twice.
+    assert n_reported - 3 <= len(SearchFolder(folder).logged()) <= 16
     assert len(read_rank_file(folder / RESULT_FILE).history) in (1, 2, 3)
     resume_search(folder, workers=1)
     assert_same(folder, unbroken)
 
 
-def test_after_each_generation_there_is_a_result_to_use(topical, tmp_path):
+def test_the_result_is_written_after_each_generation(topical, tmp_path):
     best: dict[int, float] = {}
 
     def look(status: EvolutionStatus) -> None:
         file = tmp_path / "search" / RESULT_FILE
-        if status.n_asked == 0:
+        if status.n_requested == 0:
             written = read_rank_file(file)
             best[status.summary.generation] = written.training["best_fitness"]
             assert len(written.history) == status.summary.generation + 1
@@ -152,7 +153,7 @@ def test_after_each_generation_there_is_a_result_to_use(topical, tmp_path):
     assert best[3] == done.best.fitness
 
 
-def test_what_is_told_of_is_on_the_disk(topical, tmp_path):
+def test_reported_evaluations_are_on_disk(topical, tmp_path):
     def look(status: EvolutionStatus) -> None:
         if status.summary.n_evaluated == 0:
             log = tmp_path / "search" / LOG_FILE
@@ -161,7 +162,7 @@ def test_what_is_told_of_is_on_the_disk(topical, tmp_path):
     small_search(*topical, tmp_path / "search", watch=look)
 
 
-def test_the_share_done_rises_to_the_end(topical, tmp_path):
+def test_the_reported_share_never_decreases(topical, tmp_path):
     shares: list[float] = []
     small_search(*topical, tmp_path / "search", watch=lambda status: shares.append(status.share))
     assert shares == sorted(shares)
@@ -170,31 +171,31 @@ def test_the_share_done_rises_to_the_end(topical, tmp_path):
     assert len(set(shares)) > 8
 
 
-def test_a_second_process_is_refused(topical, tmp_path):
-    said: list[str] = []
+def test_a_second_process_is_rejected(topical, tmp_path):
+    messages: list[str] = []
 
     def interfere(status: EvolutionStatus) -> None:
-        if status.summary.generation == 1 and status.n_asked == 0:
+        if status.summary.generation == 1 and status.n_requested == 0:
             for attempt in (
                 lambda: resume_search(tmp_path / "search"),
                 lambda: small_search(*topical, tmp_path / "search", force=True),
             ):
-                with pytest.raises(InvalidInput) as refused:
+                with pytest.raises(InvalidInput) as raised:
                     attempt()
-                said.append(str(refused.value))
+                messages.append(str(raised.value))
 
     small_search(*topical, tmp_path / "search", watch=interfere)
-    assert ["Another process is writing" in each for each in said] == [True, True]
+    assert ["Another process is writing" in each for each in messages] == [True, True]
 
 
-def test_a_folder_is_replaced_only_when_told_to(topical, search):
+def test_a_search_folder_is_replaced_only_with_force(topical, search):
     with pytest.raises(InvalidInput, match=r"has a search already: continue it with --resume .*, or .*--force"):
         small_search(*topical, search)
     small_search(*topical, search, seed=4, force=True)
     assert json.loads((search / ABOUT_FILE).read_text())["settings"]["seed"] == 4
 
 
-def test_what_is_no_search_is_never_replaced(topical, tmp_path):
+def test_other_folders_are_never_replaced(topical, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
     with pytest.raises(InvalidInput, match="is not replaced"):
@@ -203,12 +204,12 @@ def test_what_is_no_search_is_never_replaced(topical, tmp_path):
         resume_search(tmp_path / "mine")
 
 
-def test_a_search_of_another_web_is_refused(search, tmp_path):
+def test_a_search_on_another_web_is_rejected(search, tmp_path):
     with pytest.raises(InvalidInput, match="started on another web"):
         resume_search(search, web=record_ring(tmp_path), workers=1)
 
 
-def test_a_search_finds_its_web_when_both_are_moved(topical, tmp_path):
+def test_a_search_finds_its_web_when_both_were_moved(topical, tmp_path):
     there, here = tmp_path / "there", tmp_path / "here"
     shutil.copytree(topical[0], there / "web")
     small_search(there / "web", topical[1], there / "search")
@@ -220,7 +221,7 @@ def test_a_search_finds_its_web_when_both_are_moved(topical, tmp_path):
     assert resume_search(here / "search", web=here / "elsewhere", workers=1).n_visits_now == 0
 
 
-def test_a_search_whose_settings_were_changed_is_refused(search):
+def test_a_search_with_changed_settings_is_rejected(search):
     about = json.loads((search / ABOUT_FILE).read_text())
     about["settings"]["seed"] = 5
     (search / ABOUT_FILE).write_text(json.dumps(about))
@@ -228,14 +229,14 @@ def test_a_search_whose_settings_were_changed_is_refused(search):
         resume_search(search, workers=1)
 
 
-@pytest.mark.parametrize(("off", "goes_on"), [(1e-9, True), (1e-4, False)])
-def test_a_search_goes_on_though_another_machine_drew_its_last_digits_otherwise(topical, tmp_path, off, goes_on):
+@pytest.mark.parametrize(("off", "continues"), [(1e-9, True), (1e-4, False)])
+def test_a_search_continues_if_only_the_last_digits_of_genes_differ(topical, tmp_path, off, continues):
     done = small_search(*topical, tmp_path / "search", search="cma:population=4,generations=2")
     log = tmp_path / "search" / LOG_FILE
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     lines[-1]["genes"][0] += off
     log.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    if goes_on:
+    if continues:
         assert resume_search(tmp_path / "search", workers=1).best == done.best
     else:
         with pytest.raises(InvalidInput, match="took another course"):
@@ -243,7 +244,7 @@ def test_a_search_goes_on_though_another_machine_drew_its_last_digits_otherwise(
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"version": 99}, "format version 99"),
         ({"format": "scenthound run"}, "is not a search"),
@@ -252,22 +253,22 @@ def test_a_search_goes_on_though_another_machine_drew_its_last_digits_otherwise(
         ({"settings": {"crawls_of": {"web": "."}}}, "cannot be read"),
     ],
 )
-def test_a_folder_that_cannot_be_read_is_refused_in_one_line(search, topical, change, said):
+def test_an_unreadable_folder_is_rejected_in_one_line(search, topical, change, message):
     about = json.loads((search / ABOUT_FILE).read_text())
     (search / ABOUT_FILE).write_text(json.dumps(about | change))
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as raised:
         resume_search(search, web=topical[0], workers=1)
-    assert said in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
-def test_settings_that_are_nested_without_end_are_refused(search):
+def test_deeply_nested_settings_are_rejected(search):
     (search / ABOUT_FILE).write_text("[" * 100_000)
     with pytest.raises(InvalidInput, match="not valid JSON"):
         resume_search(search, workers=1)
 
 
-def test_training_pages_that_were_changed_are_noticed(topical, tmp_path):
+def test_changed_training_pages_are_detected(topical, tmp_path):
     for kind, word in (("positive", "balloon"), ("negative", "train")):
         (tmp_path / "pages" / kind).mkdir(parents=True)
         for i in range(3):
@@ -280,8 +281,8 @@ def test_training_pages_that_were_changed_are_noticed(topical, tmp_path):
         resume_search(tmp_path / "search", workers=1)
 
 
-def test_a_worker_that_dies_does_not_change_the_result(topical, unbroken, tmp_path):
-    """Workers are killed while they work; others take their place."""
+def test_killed_workers_do_not_change_the_result(topical, unbroken, tmp_path):
+    """Killed workers are replaced."""
     import multiprocessing
 
     deaths = []
@@ -296,3 +297,155 @@ def test_a_worker_that_dies_does_not_change_the_result(topical, unbroken, tmp_pa
     small_search(*topical, tmp_path / "search", workers=2, watch=kill_a_worker)
     assert len(deaths) > 0
     assert_same(tmp_path / "search", unbroken)
+
+
+# The log
+
+#: Two topics: the means of their crawls are 0.25 and 0.5, and of those 0.375.
+GOOD: dict[str, Any] = {
+    "round": 0,
+    "place": 0,
+    "genes": [1, 127],
+    "fitness": 0.375,
+    "crawls": [[0.25, 0.25], [0.75, 0.25]],
+    "visits": 160,
+}
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / LOG_FILE).read_text().splitlines()]
+
+
+def write_lines(folder: Path, lines: list[dict[str, Any]]) -> None:
+    (folder / LOG_FILE).write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def rejection(folder: Path) -> str:
+    """The message of a search that cannot be resumed; its result is not changed."""
+    before = (folder / RESULT_FILE).read_bytes()
+    with pytest.raises(InvalidInput) as raised:
+        resume_search(folder, workers=1)
+    assert (folder / RESULT_FILE).read_bytes() == before
+    message = str(raised.value)
+    assert "\n" not in message
+    assert "Delete this line and all lines after it" in message
+    return message
+
+
+def test_a_logged_evaluation_is_read_as_it_was_written(tmp_path):
+    written = Logged(2, 1, (3, 127), Evaluation.of(((0.1, 0.2, 0.4), (0.3, 0.3, 0.7)), 60))
+    folder = SearchFolder(tmp_path)
+    folder.append(written)
+    folder.append(written)
+    assert folder.logged() == [written, written]
+
+
+def test_a_valid_line_is_read():
+    assert Logged.read(json.dumps(GOOD).encode()).evaluation == Evaluation(0.375, ((0.25, 0.25), (0.75, 0.25)), 160)
+
+
+BAD_LINES = [
+    b"what is this",
+    b"[" * 100_000,
+    b"[]",
+    b"\xff\xfe",
+    b"",
+    json.dumps(GOOD).replace('"round": 0', '"round": 1e400').encode(),
+    *(
+        json.dumps(GOOD | change).encode()
+        for change in (
+            {"round": -1},
+            {"place": 0.5},
+            {"place": True},
+            {"visits": None},
+            {"genes": "abc"},
+            {"genes": [[1], [2]]},
+            {"genes": [1, 10**400]},
+            {"genes": [True, 1]},
+            {"genes": []},
+            {"fitness": float("nan")},
+            {"fitness": float("inf")},
+            {"fitness": "0.375"},
+            {"fitness": 0.3750001},
+            {"fitness": -0.375, "crawls": [[-0.375]]},
+            {"crawls": []},
+            {"crawls": [[]]},
+            {"crawls": [0.375]},
+            {"crawls": {"a": 1}},
+            {"crawls": [[float("nan")]]},
+        )
+    ),
+    *(json.dumps({other: GOOD[other] for other in GOOD if other != key}).encode() for key in GOOD),
+]
+
+
+@pytest.mark.parametrize("line", BAD_LINES, ids=lambda line: line[:60].decode(errors="replace"))
+def test_an_invalid_line_is_rejected_with_its_number(tmp_path, line):
+    log = tmp_path / LOG_FILE
+    log.write_bytes(json.dumps(GOOD).encode() + b"\n" + line + b"\n")
+    with pytest.raises(InvalidInput) as raised:
+        SearchFolder(tmp_path).logged()
+    assert str(raised.value).startswith(f"{log}, line 2: corrupt, ")
+    assert "Delete this line and all lines after it" in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert len(str(raised.value)) < len(str(log)) + 200
+
+
+@pytest.mark.parametrize("fitness", [0.4, 0.0, 1e308])
+def test_a_fitness_that_is_not_the_mean_of_its_crawls_is_rejected(search, fitness):
+    lines = lines_of(search)
+    lines[4]["fitness"] = fitness
+    write_lines(search, lines)
+    assert f"{LOG_FILE}, line 5: corrupt, fitness {fitness:g} is not the mean of its crawls" in rejection(search)
+
+
+@pytest.mark.parametrize("where", ["round", "place"])
+def test_an_evaluation_at_another_position_than_requested_is_rejected(search, where):
+    lines = lines_of(search)
+    lines[3][where] += 1
+    write_lines(search, lines)
+    assert f"{LOG_FILE}, line 4: the search took another course" in rejection(search)
+
+
+def test_another_number_of_crawls_is_rejected(search):
+    lines = lines_of(search)
+    lines[2] |= {"crawls": [[1.0, 1.0, 1.0]], "fitness": 1.0}
+    write_lines(search, lines)
+    assert f"{LOG_FILE}, line 3: the search took another course" in rejection(search)
+
+
+@pytest.mark.parametrize("missing", [0, 2, 5])
+def test_a_missing_line_is_rejected_before_anything_is_evaluated(search, missing):
+    lines = lines_of(search)
+    del lines[missing]
+    write_lines(search, lines)
+    before = (search / LOG_FILE).read_bytes()
+    assert f"{LOG_FILE}, line {missing + 1}: the search took another course" in rejection(search)
+    assert (search / LOG_FILE).read_bytes() == before
+
+
+def test_lines_after_the_end_of_the_search_are_rejected(search):
+    lines = lines_of(search)
+    write_lines(search, [*lines, lines[-1] | {"round": 4}])
+    assert f"{LOG_FILE}, line {len(lines) + 1}: the search took another course" in rejection(search)
+
+
+def test_a_rejected_search_continues_once_the_line_and_all_after_it_are_deleted(search, unbroken):
+    lines = lines_of(search)
+    lines[5]["fitness"] = 1.0
+    write_lines(search, lines)
+    assert "line 6:" in rejection(search)
+    write_lines(search, lines[:5])
+    resume_search(search, workers=1)
+    for file in (RESULT_FILE, LOG_FILE):
+        assert (search / file).read_bytes() == (unbroken / file).read_bytes()
+
+
+def test_the_result_of_a_finished_search_is_written_again_only_if_it_differs(search, unbroken):
+    file = search / RESULT_FILE
+    before = file.stat()
+    resume_search(search, workers=1)
+    assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    file.write_text("nonsense")
+    resume_search(search, workers=1)
+    assert file.read_bytes() == (unbroken / RESULT_FILE).read_bytes()

@@ -1,15 +1,29 @@
-"""What decides a search: scores, splits, earlier winners, and settings that survive JSON."""
+"""The settings of a search: scores, splits, earlier winners, JSON, and fitness with measures computed by hand."""
 
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ring_web import topic
 from scenthound.errors import InvalidInput, InvalidParameter, UnknownName
-from scenthound.experiments.evolve.settings import MAX_RULES, EvolutionSettings, parse_scores, parse_split
+from scenthound.experiments.evolve.settings import (
+    MAX_RULES,
+    MEASURES,
+    EvolutionSettings,
+    Fitness,
+    FitnessContext,
+    parse_fitness,
+    parse_scores,
+    parse_split,
+)
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Task
+from scenthound.reasons import EndReason
+from scenthound.simulator.web import Crawl
 from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules
 
 EXPERIMENT = Experiment(
@@ -21,21 +35,21 @@ def row(**weights: float) -> tuple[float, ...]:
     return tuple(weights.get(name, 0.0) for name in SCORE_NAMES)
 
 
-def test_an_individual_weighs_the_chosen_scores_and_no_others():
+def test_an_individual_weighs_only_the_chosen_scores():
     settings = EvolutionSettings(experiment=EXPERIMENT, scores=("parent_1", "comm_out"))
-    # Scores stand in their one order, in which comm_out comes before parent_1.
+    # Scores are in their standard order: comm_out comes before parent_1.
     assert settings.scores == ("comm_out", "parent_1")
     assert settings.rules_of((1.0, 3.0)) == RankRules((row(comm_out=0.25, parent_1=0.75),))
 
 
-def test_the_rules_of_an_individual_stand_one_after_the_other():
+def test_the_weights_of_an_individual_are_one_rule_after_the_other():
     settings = EvolutionSettings(experiment=EXPERIMENT, scores=("comm_out", "anchor"), split="distance:2")
-    wanted = RankRules((row(comm_out=1), row(comm_out=0.5, anchor=0.5)), "distance", (2,))
-    assert settings.rules_of((1.0, 0.0, 2.0, 2.0)) == wanted
+    expected = RankRules((row(comm_out=1), row(comm_out=0.5, anchor=0.5)), "distance", (2,))
+    assert settings.rules_of((1.0, 0.0, 2.0, 2.0)) == expected
     assert len(settings.new_search().ask()[0]) == 4
 
 
-def test_the_rules_of_an_earlier_winner_become_weights_again():
+def test_the_rules_of_an_earlier_winner_are_converted_to_weights():
     settings = EvolutionSettings(experiment=EXPERIMENT, scores=("comm_out", "parent_1"), split="phase:100")
     one, two = (
         RankRules((row(comm_out=0.25, parent_1=0.75),)),
@@ -50,13 +64,13 @@ def test_an_earlier_winner_takes_part_in_the_first_population():
     assert settings.new_search().ask()[0] == (64, 127)
 
 
-def test_a_winner_that_weighs_what_the_search_does_not_is_refused():
+def test_a_winner_with_other_scores_is_rejected():
     settings = EvolutionSettings(experiment=EXPERIMENT)
     with pytest.raises(InvalidParameter, match=r"one\.toml weighs anchor, which this search does not"):
         settings.weights_of(RankRules((row(anchor=1),)), "one.toml")
 
 
-def test_a_winner_whose_rules_are_split_otherwise_is_refused():
+def test_a_winner_with_another_split_is_rejected():
     settings = EvolutionSettings(experiment=EXPERIMENT, split="distance:1,2")
     with pytest.raises(
         InvalidParameter, match=r"two\.toml has rules split by distance:1, but this search splits by distance:1,2"
@@ -64,7 +78,7 @@ def test_a_winner_whose_rules_are_split_otherwise_is_refused():
         settings.weights_of(RankRules((row(hub=1), row(hub=1)), "distance", (1,)), "two.toml")
 
 
-def test_crawls_start_from_the_same_pages_unless_told_otherwise():
+def test_crawls_start_from_the_same_pages_by_default():
     assert EvolutionSettings(experiment=EXPERIMENT, n_crawls=5).experiment.repeats == 1
     assert EvolutionSettings(experiment=EXPERIMENT, n_crawls=5, same_start=False).experiment.repeats == 5
 
@@ -97,7 +111,7 @@ def test_crawls_start_from_the_same_pages_unless_told_otherwise():
         ),
     ],
 )
-def test_settings_survive_json(settings):
+def test_settings_are_restored_from_json(settings):
     written = json.loads(json.dumps(settings.as_json()))
     assert EvolutionSettings.from_json(written, [topic(), topic("train")], Path("web")).as_json() == settings.as_json()
     read = EvolutionSettings.from_json(written, settings.experiment.all_topics(), Path("web"))
@@ -105,13 +119,13 @@ def test_settings_survive_json(settings):
 
 
 @pytest.mark.parametrize("damage", [{}, {"crawls_of": {}}, {"crawls_of": None}])
-def test_settings_that_are_damaged_are_refused(damage):
+def test_corrupt_settings_are_rejected(damage):
     with pytest.raises(InvalidInput, match="cannot be read"):
         EvolutionSettings.from_json(damage, [topic()], Path("web"))
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"n_crawls": 0}, "crawls is 0"),
         ({"threshold": 1.0}, "threshold is 1.0"),
@@ -120,11 +134,11 @@ def test_settings_that_are_damaged_are_refused(damage):
         ({"search": "chc:population=1"}, "population=1"),
     ],
 )
-def test_bad_settings_are_refused_in_one_line(settings, said):
-    with pytest.raises(InvalidParameter) as refused:
+def test_invalid_settings_are_rejected_in_one_line(settings, message):
+    with pytest.raises(InvalidParameter) as raised:
         EvolutionSettings(experiment=EXPERIMENT, **settings)
-    assert said in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
 def test_sets_of_scores_have_names():
@@ -133,7 +147,7 @@ def test_sets_of_scores_have_names():
     assert parse_scores("COMM_OUT, anchor") == ("comm_out", "anchor")
 
 
-def test_an_unknown_score_is_answered_with_the_nearest():
+def test_an_unknown_score_is_rejected_with_the_nearest_name():
     with pytest.raises(UnknownName, match="Did you mean 'comm_out'"):
         EvolutionSettings(experiment=EXPERIMENT, scores=("com_out",))
 
@@ -161,6 +175,112 @@ def test_a_split_prints_as_it_parses(text):
         f"distance:{','.join(map(str, range(MAX_RULES)))}",
     ],
 )
-def test_a_split_that_makes_no_sense_is_refused(text):
+def test_an_invalid_split_is_rejected(text):
     with pytest.raises((InvalidParameter, UnknownName)):
         parse_split(text)
+
+
+# Fitness
+
+#: Ten pages on five hosts, two pages each; page 9 cannot be reached from the seeds 0 and 1.
+CONTEXT = FitnessContext(
+    page_budget=8,
+    threshold=0.5,
+    host=np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4], np.int32),
+    seeds=(0, 1),
+    targets=(3, 5, 7, 8),
+    distance=np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, -1], np.int32),
+)
+
+
+def crawl(pages: list[int], relevance: list[float]) -> Crawl:
+    return Crawl(np.array(pages, np.int32), np.array(relevance), np.zeros(len(pages)), EndReason.FRONTIER, 0, 0)
+
+
+#: Pages 0, 2, 3, 4 and 6 are good; the crawl visited six of its eight pages.
+CRAWL = crawl([0, 2, 3, 4, 6, 5], [1.0, 0.5, 0.9, 0.7, 0.6, 0.4])
+
+
+def value(text: str, done: Crawl = CRAWL) -> float:
+    return parse_fitness(text)(done, CONTEXT)
+
+
+def test_harvest_is_over_the_page_budget():
+    assert value("harvest") == 5 / 8
+
+
+def test_new_hosts_excludes_hosts_of_seeds_and_counts_each_once():
+    # Good pages are on the hosts 0 (of the seeds), 1 (twice), 2 and 3.
+    assert value("new_hosts") == 3 / 8
+
+
+def test_distance_is_the_mean_over_good_pages_scaled_below_one():
+    # 0 + 1 + 1 + 2 + 3 = 7 over 5 pages: d = 7/5, and d / (d + 1) = 7/12.
+    assert value("distance") == pytest.approx(7 / 12)
+
+
+def test_target_recall_counts_targets_of_any_relevance():
+    # Of 3, 5, 7 and 8 the crawl visited 3 and 5; the relevance of 5 is low.
+    assert value("target_recall") == 2 / 4
+
+
+def test_a_sum_weights_its_measures():
+    assert value("0.7*harvest + 0.3*target_recall") == pytest.approx(0.7 * 5 / 8 + 0.3 * 0.5)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_an_empty_crawl_has_fitness_zero(measure):
+    assert value(measure, crawl([], [])) == 0
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_crawl_of_irrelevant_pages_has_fitness_zero(measure):
+    assert value(measure, crawl([0, 2, 4], [0.1, 0.2, 0.4])) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("harvest", "harvest"),
+        (" 1*harvest ", "harvest"),
+        ("0.7*harvest+0.3*target_recall", "0.7*harvest + 0.3*target_recall"),
+        ("1e-3 * new_hosts", "0.001*new_hosts"),
+        ("1e+2*distance + harvest", "100.0*distance + harvest"),
+        ("Harvest", "harvest"),
+    ],
+)
+def test_a_fitness_prints_as_it_parses(text, printed):
+    assert str(parse_fitness(text)) == printed
+    assert parse_fitness(printed) == parse_fitness(text)
+
+
+@given(st.dictionaries(st.sampled_from(list(MEASURES)), st.floats(1e-9, 1e6), min_size=1))
+def test_a_printed_fitness_is_parsed_back(weights):
+    fitness = Fitness(weights)
+    assert parse_fitness(str(fitness)) == fitness
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "message"),
+    [
+        ("harvist", UnknownName, "Did you mean 'harvest'"),
+        ("", InvalidParameter, "'' is no term of a fitness; write weight*measure, as in 0.7*harvest"),
+        ("harvest +", InvalidParameter, "'' is no term of a fitness"),
+        ("harvest - distance", InvalidParameter, "'harvest - distance' is no term of a fitness"),
+        ("0*harvest", InvalidParameter, "the weight 0 of harvest must be more than 0"),
+        ("-1*harvest", InvalidParameter, "the weight -1 of harvest must be more than 0"),
+        ("nan*harvest", InvalidParameter, "'nan*harvest' is no term of a fitness"),
+        ("much*harvest", InvalidParameter, "'much*harvest' is no term of a fitness"),
+        ("1e7*harvest", InvalidParameter, "at most 1,000,000"),
+        (
+            "0.5*harvest + 0.5*harvest",
+            InvalidParameter,
+            "The measure harvest stands twice in a fitness; add up its weights",
+        ),
+    ],
+)
+def test_an_invalid_fitness_is_rejected_in_one_line(text, kind, message):
+    with pytest.raises(kind) as raised:
+        parse_fitness(text)
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)

@@ -1,4 +1,4 @@
-"""Validations on the ring of balloons and trains: what is crawled, what is measured, what is refused."""
+"""Validations on the ring of balloons and trains: crawls, measurements and rejected input."""
 
 import csv
 import json
@@ -25,18 +25,18 @@ from scenthound.simulator.simulator import simulate
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import write_topics
-from validations import MODE, PUBLISHED, rank_file, wanted
+from validations import MODE, PUBLISHED, rank_file, validation_arguments
 
 
 def validated(web_path, topics_file, workers=1, trained=("balloon",), unseen=("train",), **settings):
-    recorded, ready, notes = prepared(*wanted(web_path, topics_file, trained, unseen, **settings))
+    recorded, ready, notes = prepared(*validation_arguments(web_path, topics_file, trained, unseen, **settings))
     return validate(recorded, ready, notes=notes, workers=workers)
 
 
-def test_a_crawl_is_measured_as_one_made_and_counted_by_hand(web_path, topics_file):
+def test_the_measures_of_a_crawl_equal_those_computed_by_hand(web_path, topics_file):
     done = validated(web_path, topics_file)
     web, start = RecordedWeb.open(web_path), done.starts[0]
-    seeds = done.settings.seeds_of(start, SeedSet.SMALL, seed=1)
+    seeds = done.settings.seeds_of(replace(start, seed=1), SeedSet.SMALL)
     crawl = simulate(
         web,
         STRATEGIES.make(PUBLISHED),
@@ -61,17 +61,17 @@ def test_a_crawl_is_measured_as_one_made_and_counted_by_hand(web_path, topics_fi
     }
     found = {name: float(done.measurements.values[name][1, 0, 1, 1, 1]) for name in expected}
     assert found == pytest.approx(expected)
-    assert found["fitness"] != done.measurements.values["fitness"][0, 0, 1, 1, 1], "strategies are told apart"
+    assert found["fitness"] != done.measurements.values["fitness"][0, 0, 1, 1, 1]
 
 
-def test_shorter_crawls_are_the_beginnings_of_longer_ones(web_path, topics_file):
+def test_shorter_crawls_are_prefixes_of_longer_ones(web_path, topics_file):
     long = validated(web_path, topics_file, budgets=(8, 20)).measurements
     short = validated(web_path, topics_file, budgets=(8,)).measurements
     for name, values in short.values.items():
         assert np.array_equal(values[..., 0], long.values[name][..., 0], equal_nan=True), name
 
 
-def test_histograms_hold_every_page_and_seeds_lie_at_no_distance(web_path, topics_file):
+def test_histograms_count_every_page_and_seeds_have_distance_zero(web_path, topics_file):
     done = validated(web_path, topics_file, mode="sequential")
     assert (done.measurements.distances.sum(axis=-1) == [8, 16, 20]).all()
     assert (done.measurements.distances[:, :, 0, :, :, 0] == 6).all()
@@ -81,26 +81,26 @@ def test_histograms_hold_every_page_and_seeds_lie_at_no_distance(web_path, topic
     assert (n_good < [8, 16, 20]).any()
 
 
-def test_the_order_of_topics_seeds_and_strategies_is_kept_by_any_number_of_processes(web_path, topics_file):
+def test_the_number_of_processes_does_not_change_the_measurements(web_path, topics_file):
     one, two = (validated(web_path, topics_file, workers=n).measurements for n in (1, 2))
     for name, values in one.values.items():
         assert np.array_equal(values, two.values[name], equal_nan=True), name
     assert one.good_share.tolist() == two.good_share.tolist() == [0.5, 0.5]
 
 
-def test_all_strategies_start_alike_from_a_large_set_and_from_a_part_of_it_for_each_seed():
+def test_the_small_seed_set_is_a_part_of_the_large_one_for_each_random_seed():
     start = Start("balloon", 0, tuple(range(0, 40, 2)), ())
     experiment = Experiment(web=Path("web"), topics=(topic("balloon"),), strategies=(PUBLISHED,))
     settings = ValidationSettings(experiment=experiment, n_large=250, n_small=50)
-    small = [settings.seeds_of(start, SeedSet.SMALL, seed) for seed in range(10)]
-    assert settings.seeds_of(start, SeedSet.LARGE, seed=3) == start.seeds
+    small = [settings.seeds_of(replace(start, seed=seed), SeedSet.SMALL) for seed in range(10)]
+    assert settings.seeds_of(replace(start, seed=3), SeedSet.LARGE) == start.seeds
     # A fifth of 20; in the order of the large set.
     assert all(len(seeds) == 4 and set(seeds) < set(start.seeds) and list(seeds) == sorted(seeds) for seeds in small)
     assert len(set(small)) > 5
-    assert small[0] == settings.seeds_of(start, SeedSet.SMALL, seed=0)
+    assert small[0] == settings.seeds_of(start, SeedSet.SMALL)
 
 
-def test_budgets_beyond_half_of_the_web_shrink_in_proportion_and_are_told_of(web_path, topics_file):
+def test_budgets_above_half_of_the_web_are_scaled_down_with_a_note(web_path, topics_file):
     done = validated(web_path, topics_file, budgets=(10_000, 20_000, 30_000), n_large=4)
     # Half of 40 pages is the longest.
     assert done.settings.budgets == (6, 13, 20)
@@ -118,17 +118,17 @@ def test_budgets_beyond_half_of_the_web_shrink_in_proportion_and_are_told_of(web
         ((100, 400), 401, (50, 200)),  # half of 401 is 200.5, and a quarter of that 50.1
     ],
 )
-def test_the_longest_crawl_takes_at_most_half_of_the_web_whatever_the_excess(wanted, n_pages, fitting):
+def test_the_longest_crawl_visits_at_most_half_of_the_web(wanted, n_pages, fitting):
     assert fitting_budgets(wanted, n_pages) == fitting
 
 
-def test_a_web_too_small_for_so_many_lengths_is_refused():
+def test_a_web_too_small_for_all_lengths_is_rejected():
     with pytest.raises(InvalidParameter, match="The web has 3 pages, too few for crawls of 3 lengths"):
         fitting_budgets((10, 20, 30), 3)
 
 
-def test_a_strategy_that_judges_by_another_threshold_is_told_of(web_path, topics_file):
-    _, _, notes = prepared(*wanted(web_path, topics_file, ("balloon",), threshold=0.4))
+def test_a_strategy_with_another_threshold_is_noted(web_path, topics_file):
+    _, _, notes = prepared(*validation_arguments(web_path, topics_file, ("balloon",), threshold=0.4))
     assert notes == (f"{PUBLISHED} treats pages as good from a relevance of 0.5 on; the validation uses 0.4.",)
 
 
@@ -144,27 +144,27 @@ def test_a_strategy_that_judges_by_another_threshold_is_told_of(web_path, topics
         ({"threshold": 1.0}, "The threshold is 1.0"),
     ],
 )
-def test_invalid_settings_are_refused(web_path, topics_file, settings, reason):
+def test_invalid_settings_are_rejected(web_path, topics_file, settings, reason):
     with pytest.raises(InvalidParameter, match=reason):
-        prepared(*wanted(web_path, topics_file, ("balloon",), **settings))
+        prepared(*validation_arguments(web_path, topics_file, ("balloon",), **settings))
 
 
-def test_crawls_that_would_not_leave_their_seeds_are_refused(web_path, topics_file):
+def test_crawls_that_end_within_their_seeds_are_rejected(web_path, topics_file):
     with pytest.raises(InvalidParameter, match="'balloon' start from 6 pages, and the shortest ends after 6"):
         validated(web_path, topics_file, budgets=(6, 20))
 
 
-def test_more_seeds_than_pages_are_refused_with_the_reason(web_path, topics_file):
+def test_more_seeds_than_pages_are_rejected(web_path, topics_file):
     with pytest.raises(InvalidParameter, match=r"41, and the web has 40 pages.* smaller --large\.$"):
-        prepared(*wanted(web_path, topics_file, ("balloon",), n_large=41))
-    assert prepared(*wanted(web_path, topics_file, ("balloon",), n_large=40))[1].n_large == 40
+        prepared(*validation_arguments(web_path, topics_file, ("balloon",), n_large=41))
+    assert prepared(*validation_arguments(web_path, topics_file, ("balloon",), n_large=40))[1].n_large == 40
 
 
 def test_a_strategy_that_fails_is_named(web_path, topics_file, monkeypatch):
-    def stumble(*_):
-        raise ValueError("no way")
+    def fail(*_):
+        raise ValueError("failed")
 
-    monkeypatch.setattr("scenthound.strategies.rank_function.RankFunction.tell", stumble)
+    monkeypatch.setattr("scenthound.strategies.rank_function.RankFunction.tell", fail)
     monkeypatch.setattr("scenthound.jit.is_available", lambda: False)
     with pytest.raises(PluginError, match=r"best_first or relevance model cosine failed on topic 'balloon': Val"):
         validated(web_path, topics_file)
@@ -172,18 +172,18 @@ def test_a_strategy_that_fails_is_named(web_path, topics_file, monkeypatch):
 
 def call(scenthound, web_path, topics_file, out, *more):
     sizes = ("--pages", 8, "--pages", 16, "--large", 6, "--small", 2, "--repeats", 2)
-    relevance_model = ("--relevance", "cosine", "--threshold", 0.5, "--workers", 1)
-    return scenthound(
-        "validate", "--web", web_path, "--topics", topics_file, "--out", out, *sizes, *relevance_model, *more
-    )
+    model = ("--relevance", "cosine", "--threshold", 0.5, "--workers", 1)
+    return scenthound("validate", "--web", web_path, "--topics", topics_file, "--out", out, *sizes, *model, *more)
 
 
-def test_the_command_leaves_findings_crawls_and_pictures(scenthound, web_path, topics_file, tmp_path):
+def test_the_command_writes_findings_crawls_and_figures(scenthound, web_path, topics_file, tmp_path):
     evolved, out = rank_file(tmp_path, "balloon"), tmp_path / "out"
-    code, said, _ = call(scenthound, web_path, topics_file, out, "--strategy", evolved, "--unseen", "train", "--json")
+    code, printed, _ = call(
+        scenthound, web_path, topics_file, out, "--strategy", evolved, "--unseen", "train", "--json"
+    )
     assert code == 0
     findings = json.loads((out / "findings.json").read_text())
-    assert json.loads(said) == findings
+    assert json.loads(printed) == findings
     assert findings["web"] == str(web_path.resolve())
     assert [(each["id"], each["trained_on"]) for each in findings["topics"]] == [("balloon", True), ("train", False)]
     assert {each["name"] for each in findings["findings"]} == {"H17", "H18", "H19", "H20"}
@@ -193,66 +193,64 @@ def test_the_command_leaves_findings_crawls_and_pictures(scenthound, web_path, t
     mean = np.mean([float(row["fitness"]) for row in rows[1:4:2]])
     assert findings["crawls"][1]["pages"] == int(rows[1]["pages"]) == 16
     assert findings["crawls"][1]["mean"]["fitness"] == pytest.approx(mean, abs=1e-5)
-    pictures = ("fitness", "community_cohesiveness", "overall_cohesiveness", "distances")
+    figures = ("fitness", "community_cohesiveness", "overall_cohesiveness", "distances")
     assert {file.name for file in out.iterdir()} == {
         "findings.json",
         "crawls.csv",
-        *(f"{name}.{ending}" for name in pictures for ending in ("png", "svg")),
+        *(f"{name}.{ending}" for name in figures for ending in ("png", "svg")),
     }
 
 
 @pytest.fixture
-def no_pictures(monkeypatch):
-    """Drawing takes seconds; `test_the_command_leaves_findings_crawls_and_pictures` is about it."""
+def no_figures(monkeypatch):
+    """Drawing takes seconds; `test_the_command_writes_findings_crawls_and_figures` tests it."""
     monkeypatch.setattr("scenthound.ui.reports.validation_charts._images", lambda _: {})
 
 
-@pytest.mark.usefixtures("no_pictures")
+@pytest.mark.usefixtures("no_figures")
 def test_the_command_prints_tables_and_replaces_only_its_own_folder(scenthound, web_path, topics_file, tmp_path):
     strategy, out = ("--strategy", PUBLISHED, "--topic", "balloon"), tmp_path / "out"
     out.mkdir()
-    code, _, said = call(scenthound, web_path, topics_file, out, *strategy, "--force")
-    assert (code, "not replaced" in said) == (2, True)
+    code, _, printed = call(scenthound, web_path, topics_file, out, *strategy, "--force")
+    assert (code, "not replaced" in printed) == (2, True)
     out.rmdir()
-    code, said, _ = call(scenthound, web_path, topics_file, out, *strategy)
+    code, printed, _ = call(scenthound, web_path, topics_file, out, *strategy)
     assert code == 0
-    assert "the seeds of one topic are not independent topics" in " ".join(said.split())
-    assert "smaller mean distance at 16 pages" in said
-    assert "Fitness on topic balloon trained on" in said
-    assert said.count("Mean ± standard error over 2 random seeds.") == 2, "each table of means says it"
+    assert "the seeds of one topic are not independent topics" in " ".join(printed.split())
+    assert "smaller mean distance at 16 pages" in printed
+    assert "Fitness on topic balloon trained on" in printed
+    assert printed.count("Mean ± standard error over 2 random seeds.") == 2
     assert call(scenthound, web_path, topics_file, out, *strategy, "--force", "--repeats", 1)[1].count("1 seed ") > 1
     assert call(scenthound, web_path, topics_file, out, *strategy)[0] == 2
     assert call(scenthound, web_path, topics_file, out, *strategy, "--force")[0] == 0
 
 
-@pytest.mark.usefixtures("no_pictures")
-def test_the_command_crawls_without_compiled_code_when_told_to(
-    scenthound, web_path, topics_file, tmp_path, monkeypatch
-):
+@pytest.mark.usefixtures("no_figures")
+def test_the_option_plain_disables_compiled_code(scenthound, web_path, topics_file, tmp_path, monkeypatch):
     plain: list[bool] = []
 
-    def watched_crawl(*given, **settings):
+    def recorded_simulate(*arguments, **settings):
         plain.append(settings["plain"])
-        return simulate(*given, **settings)
+        return simulate(*arguments, **settings)
 
-    monkeypatch.setattr("scenthound.experiments.pipeline.simulate", watched_crawl)
+    monkeypatch.setattr("scenthound.experiments.pipeline.simulate", recorded_simulate)
     tables = []
     for more in ((), ("--plain",)):
         strategy, out = ("--strategy", PUBLISHED, "--topic", "balloon"), tmp_path / f"out{len(more)}"
-        code, _, said = call(scenthound, web_path, topics_file, out, *strategy, *more)
-        assert code == 0, said
+        code, _, printed = call(scenthound, web_path, topics_file, out, *strategy, *more)
+        assert code == 0, printed
         tables.append((out / "crawls.csv").read_text())
     assert plain[8:] == [True] * 8  # two strategies from two seed sets with two seeds
     assert tables[0] == tables[1]
 
 
-def test_an_unknown_topic_is_named_before_the_file_it_is_not_in(scenthound, web_path, topics_file, tmp_path):
+def test_an_unknown_topic_is_reported_with_its_file(scenthound, web_path, topics_file, tmp_path):
     wrong = ("--strategy", PUBLISHED, "--topic", "kite")
-    code, _, said = call(scenthound, web_path, topics_file, tmp_path / "out", *wrong)
-    assert (code, f"No topic 'kite' in {topics_file}." in said) == (2, True)
+    code, _, printed = call(scenthound, web_path, topics_file, tmp_path / "out", *wrong)
+    assert (code, f"No topic 'kite' in {topics_file}." in printed) == (2, True)
 
 
-def test_what_is_wrong_is_said_in_one_line_and_nothing_is_left(scenthound, web_path, topics_file, tmp_path):
+def test_errors_are_one_line_and_leave_no_folder(scenthound, web_path, topics_file, tmp_path):
     out = tmp_path / "out"
     for wrong in (
         ("--strategy", "evolved:file=gone.toml"),
@@ -261,21 +259,21 @@ def test_what_is_wrong_is_said_in_one_line_and_nothing_is_left(scenthound, web_p
         ("--strategy", PUBLISHED, "--topic", "balloon", "--large", "9"),
         ("--strategy", PUBLISHED),
     ):
-        code, said, error = call(scenthound, web_path, topics_file, out, *wrong)
-        assert (code, said, error.count("\n")) == (2, "", 1), wrong
+        code, printed, error = call(scenthound, web_path, topics_file, out, *wrong)
+        assert (code, printed, error.count("\n")) == (2, "", 1), wrong
     assert not out.exists()
 
 
-def test_a_topic_without_pages_in_the_web_is_refused(web_path, tmp_path):
+def test_a_topic_without_pages_in_the_web_is_rejected(web_path, tmp_path):
     write_topics(tmp_path / "topics.jsonl", [topic("balloon"), topic("lost", examples=("http://gone.test/",))])
     with pytest.raises(InvalidTopic, match="'lost' has no example in the recorded web"):
         validated(web_path, tmp_path / "topics.jsonl", trained=("lost",), unseen=())
 
 
-@pytest.mark.usefixtures("no_pictures")
-def test_the_python_example_of_the_guide_runs(web_path, topics_file, tmp_path, monkeypatch):
-    relevance_model = Path(__file__).resolve().parents[1] / "docs" / "validating.md"
-    (script,) = re.findall(r"```python\n(.*?)```", relevance_model.read_text(encoding="utf-8"), re.DOTALL)
+@pytest.mark.usefixtures("no_figures")
+def test_the_python_example_in_the_documentation_runs(web_path, topics_file, tmp_path, monkeypatch):
+    page = Path(__file__).resolve().parents[1] / "docs" / "validating.md"
+    (script,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     (tmp_path / "example.py").write_text(script, encoding="utf-8")
     (tmp_path / "search").mkdir()
     rank_file(tmp_path / "search", "balloon")
@@ -291,8 +289,8 @@ def test_the_python_example_of_the_guide_runs(web_path, topics_file, tmp_path, m
     assert (tmp_path / "validation" / "findings.json").exists()
 
 
-def test_the_settings_have_the_experiment_that_was_asked_for(web_path, topics_file):
-    _, settings, _ = prepared(*wanted(web_path, topics_file, ("balloon",), ("train",), closed_world=True))
+def test_the_settings_contain_the_requested_experiment(web_path, topics_file):
+    _, settings, _ = prepared(*validation_arguments(web_path, topics_file, ("balloon",), ("train",), closed_world=True))
     experiment = settings.experiment
     assert experiment.strategies == ("rank_function:preset=best_first", PUBLISHED)
     assert (experiment.page_budget, experiment.n_start, experiment.closed_world) == (20, 6, True)

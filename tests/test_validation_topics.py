@@ -1,4 +1,4 @@
-"""Which topics a validation is on: what searches saw stands in their files, and is never called unseen."""
+"""The topics of a validation: what searches saw is in their files, and never unseen."""
 
 import pytest
 
@@ -10,74 +10,74 @@ from scenthound.experiments.validate.settings import (
     ValidationProtocol,
     chosen_topics,
     record_notes,
-    trained_on,
+    training_records,
     untrained_notes,
 )
 from scenthound.experiments.validate.validation import prepared
 from scenthound.store.recorded_web import RecordedWeb
-from validations import PUBLISHED, rank_file, wanted
+from validations import PUBLISHED, rank_file, validation_arguments
 
 
-def taken(web_path, records, *topics, trained=(), **protocol):
+def chosen(web_path, records, *topics, trained=(), **protocol):
     starts = Starts(RecordedWeb.open(web_path), n_start=6)
     listed = topics or (topic("balloon"), topic("train"))
     choice = TopicChoice(web_path, trained)
     return chosen_topics(choice, ValidationProtocol(**protocol), {each.id: each for each in listed}, records, starts)
 
 
-def test_what_a_search_saw_stands_in_its_file(tmp_path):
+def test_the_topics_that_a_search_saw_are_in_its_file(tmp_path):
     evolved = rank_file(tmp_path, "balloon", "kite")
-    assert trained_on([PUBLISHED, evolved, "evolved"]) == {evolved: Record(("balloon", "kite"))}
+    assert training_records([PUBLISHED, evolved, "evolved"]) == {evolved: Record(("balloon", "kite"))}
 
 
-def test_a_search_has_seen_what_the_winners_that_it_began_with_were_trained_on(web_path, tmp_path):
+def test_a_search_has_seen_the_topics_of_the_winners_it_started_with(web_path, tmp_path):
     file = tmp_path / "evolved.toml"
     file.write_text('formula = "PARENT_1"\n[training]\ntopics = ["balloon"]\nseeded_topics = ["train"]\n')
-    records = trained_on([f"evolved:file={file}"])
+    records = training_records([f"evolved:file={file}"])
     assert list(records.values()) == [Record(("balloon",), ("train",))]
     with pytest.raises(InvalidTopic, match=r"'train' is not unseen: .* started with winners trained on it"):
-        taken(web_path, records, unseen_topics=("train",))
-    found = taken(web_path, records, unseen_max=9)
+        chosen(web_path, records, unseen_topics=("train",))
+    found = chosen(web_path, records, unseen_max=9)
     assert [each.id for each in found.trained] == ["balloon"]
     assert found.unseen == ()
 
 
-def test_what_records_leave_open_is_said():
+def test_notes_say_what_records_leave_open():
     listed = {"balloon": topic("balloon")}
     records = {"here": Record(("balloon",), (), "this web"), "there": Record(("balloon",), ("kite",), "that web")}
     assert record_notes(records, listed, "this web") == [
-        "there was evolved on another web: topics of the same id are taken for the same topics.",
+        "there was evolved on another web: topics with the same id are assumed to be the same topics.",
         "there saw topics that are not in the file ('kite'); unseen ones may share pages with them.",
     ]
 
 
-def test_a_guide_that_a_strategy_was_not_evolved_with_is_named(web_path, topics_file, tmp_path):
+def test_another_relevance_model_than_in_the_search_is_noted(web_path, topics_file, tmp_path):
     file = tmp_path / "evolved.toml"
     file.write_text('relevance_model = "cosine"\nformula = "PARENT_1"\n')
     strategy = f"evolved:file={file}"
-    told = f"{strategy} was evolved with the relevance model cosine; here it uses svm."
-    for relevance, notes in (("svm", (told,)), ("cosine", ())):
+    note = f"{strategy} was evolved with the relevance model cosine; here it uses svm."
+    for relevance, notes in (("svm", (note,)), ("cosine", ())):
         settings = {"strategies": (strategy,), "relevance": relevance}
-        assert prepared(*wanted(web_path, topics_file, ("balloon",), **settings))[2] == notes
+        assert prepared(*validation_arguments(web_path, topics_file, ("balloon",), **settings))[2] == notes
 
 
-def test_a_training_record_without_a_list_of_topics_is_refused(tmp_path):
+def test_a_training_record_without_a_list_of_topics_is_rejected(tmp_path):
     (tmp_path / "e.toml").write_text('formula = "PARENT_1"\n[training]\ntopics = "balloon"\n')
     with pytest.raises(InvalidInput, match=r"e\.toml: `topics` in its training record is no list"):
-        trained_on([f"evolved:file={tmp_path / 'e.toml'}"])
+        training_records([f"evolved:file={tmp_path / 'e.toml'}"])
 
 
 def test_topics_trained_on_are_those_of_the_records_unless_named(web_path, tmp_path):
     records = {"evolved": Record(("train", "lost"))}
-    assert [each.id for each in taken(web_path, records).trained] == ["train"]
+    assert [each.id for each in chosen(web_path, records).trained] == ["train"]
     with pytest.raises(InvalidTopic, match=r"'balloon' is not one that the strategies were trained on \(lost, train\)"):
-        taken(web_path, records, trained=("balloon",))
+        chosen(web_path, records, trained=("balloon",))
 
 
-def test_of_a_strategy_that_was_not_trained_on_what_others_were_it_is_said(web_path, topics_file, tmp_path):
+def test_notes_name_strategies_that_were_not_trained_on_the_topics_of_others(web_path, topics_file, tmp_path):
     (tmp_path / "other").mkdir()
     both, one = rank_file(tmp_path, "balloon", "train"), rank_file(tmp_path / "other", "train")
-    _, ready, notes = prepared(*wanted(web_path, topics_file, strategies=(both, one, PUBLISHED)))
+    _, ready, notes = prepared(*validation_arguments(web_path, topics_file, strategies=(both, one, PUBLISHED)))
     assert [each.id for each in ready.trained] == ["balloon", "train"]
     assert notes == (
         f"{one} was not trained on topic 'balloon': its results there are not training performance.",
@@ -85,41 +85,41 @@ def test_of_a_strategy_that_was_not_trained_on_what_others_were_it_is_said(web_p
     )
 
 
-def test_where_no_file_says_what_was_trained_on_the_caller_is_believed():
+def test_without_training_records_there_are_no_notes():
     assert untrained_notes([PUBLISHED, "evolved"], ["balloon"], {"evolved": Record()}) == []
 
 
-def test_a_topic_that_a_search_saw_is_never_called_unseen(web_path, tmp_path):
+def test_a_topic_that_a_search_saw_is_not_unseen(web_path, tmp_path):
     with pytest.raises(InvalidTopic, match="'train' is not unseen: evolved was trained on it"):
-        taken(web_path, {"evolved": Record(("train",))}, unseen_topics=("train",))
+        chosen(web_path, {"evolved": Record(("train",))}, unseen_topics=("train",))
     with pytest.raises(InvalidTopic, match="'train' cannot be both trained on and unseen"):
-        taken(web_path, {}, trained=("train",), unseen_topics=("train",))
+        chosen(web_path, {}, trained=("train",), unseen_topics=("train",))
 
 
-def test_topics_drawn_by_lot_share_nothing_with_those_trained_on_and_can_start(web_path, tmp_path):
+def test_drawn_topics_share_nothing_with_those_trained_on_and_have_start_pages(web_path, tmp_path):
     overlapping = topic("train", id="overlapping", examples=(url(0), url(1), url(3)))
     lost = topic("train", id="lost", examples=("http://gone.test/",))
     others = [topic("train", id=f"train {i}") for i in range(6)]
     listed = (topic("balloon"), overlapping, lost, *others)
-    found = taken(web_path, {}, *listed, trained=("balloon",), unseen_max=3)
+    found = chosen(web_path, {}, *listed, trained=("balloon",), unseen_max=3)
     drawn = [each.id for each in found.unseen]
     assert len(drawn) == 3
     assert set(drawn) < {each.id for each in others}
     assert [each.id for each in found.others] == [each.id for each in listed[1:] if each.id not in drawn]
-    everybody = taken(web_path, {}, *listed, trained=("balloon",), unseen_max=100)
-    assert everybody.unseen == tuple(others)
-    assert everybody.notes == ()
+    every_topic = chosen(web_path, {}, *listed, trained=("balloon",), unseen_max=100)
+    assert every_topic.unseen == tuple(others)
+    assert every_topic.notes == ()
 
 
-def test_a_named_topic_that_shares_examples_is_taken_and_told_of(web_path, tmp_path):
+def test_a_named_topic_that_shares_examples_is_used_with_a_note(web_path, tmp_path):
     overlapping = topic("train", id="overlapping", examples=(url("zero"), url(1), url(2)))
-    found = taken(web_path, {}, topic("balloon"), overlapping, trained=("balloon",), unseen_topics=("overlapping",))
+    found = chosen(web_path, {}, topic("balloon"), overlapping, trained=("balloon",), unseen_topics=("overlapping",))
     # Zero is an alias of page 0.
     assert found.notes == ("Topic 'overlapping' is given as unseen, but shares 2 examples with topics trained on.",)
 
 
-def test_unknown_topics_and_none_at_all_are_refused(web_path, tmp_path):
+def test_unknown_topics_and_an_empty_choice_are_rejected(web_path, tmp_path):
     with pytest.raises(UnknownName, match="Did you mean 'balloon'"):
-        taken(web_path, {}, unseen_topics=("baloon",))
+        chosen(web_path, {}, unseen_topics=("baloon",))
     with pytest.raises(InvalidTopic, match="no topic to validate on"):
-        taken(web_path, {})
+        chosen(web_path, {})

@@ -1,4 +1,4 @@
-"""What the tests of validations ask for."""
+"""Small validations, and a rank file, for several tests."""
 
 import json
 from dataclasses import fields
@@ -11,21 +11,21 @@ MODE = "roulette:size=4,refill_at=2"
 PUBLISHED = "rank_function:preset=johnson2003"
 
 
-def wanted(web, topics_file, trained=(), unseen=(), **settings):
+def validation_arguments(web, topics_file, trained=(), unseen=(), **changes):
     """The setup and the protocol of a small validation."""
-    chosen = {
+    settings = {
         "strategies": (PUBLISHED,),
         "budgets": (8, 16, 20),
         "n_large": 6,
         "n_small": 2,
         "repeats": 2,
         "relevance": "cosine",
-        # A short list of pages under way, so that there is something left to choose on so small a web.
+        # A small pool, so that there is something left to choose on a small web.
         "mode": MODE,
         "unseen_topics": unseen,
-    } | settings
-    own = {each.name: chosen.pop(each.name) for each in fields(ValidationProtocol) if each.name in chosen}
-    setup = ExperimentSetup(web=web, topics=TopicChoice(topics_file, tuple(trained)), **chosen)
+    } | changes
+    own = {each.name: settings.pop(each.name) for each in fields(ValidationProtocol) if each.name in settings}
+    setup = ExperimentSetup(web=web, topics=TopicChoice(topics_file, tuple(trained)), **settings)
     return setup, ValidationProtocol(**own)
 
 

@@ -16,8 +16,7 @@ from scenthound.errors import Failure, UsageError, printable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scenthound.experiments.evolve.evolution import Evolution
-    from scenthound.experiments.evolve.run import Watch
+    from scenthound.experiments.evolve.evolution import Evolution, Watch
     from scenthound.experiments.starts import TopicChoice
 
 
@@ -177,6 +176,6 @@ def _how_to_go_on(folder: Path) -> str:
 
 
 def _can_go_on(folder: Path) -> bool:
-    from scenthound.experiments.evolve.folder import is_search_folder
+    from scenthound.store.folder import is_kind
 
-    return is_search_folder(folder)
+    return is_kind(folder, "search")

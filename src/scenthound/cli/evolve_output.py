@@ -153,7 +153,7 @@ def _values(done: Evolution, seconds: float, visits_per_s: float | None) -> dict
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scenthound.experiments.evolve.run import EvolutionStatus
+    from scenthound.experiments.evolve.evolution import EvolutionStatus
     from scenthound.model import Progress
 
 TITLE = "evolving"
@@ -176,7 +176,7 @@ class Sample:
 
     at_s: float
     n_visits: int
-    n_told: int
+    n_evaluated: int
     share: float
 
 
@@ -191,7 +191,7 @@ class Pace:
     def note(self, status: EvolutionStatus) -> None:
         """What happened before the first finished crawl of this run does not count."""
         if status.n_visits:
-            self._last = Sample(self._now(), status.n_visits, status.n_told, status.share)
+            self._last = Sample(self._now(), status.n_visits, status.n_evaluated, status.share)
             self._first = self._first or self._last
 
     @property
@@ -204,9 +204,9 @@ class Pace:
     @property
     def seconds_left(self) -> float | None:
         """None at the end, and while there are too few evaluations for an estimate."""
-        if self._first is None or self._last is None or self._last.n_told - self._first.n_told < FEW_EVALUATIONS:
+        if self._first is None or self._last is None or self._last.share >= 1:
             return None
-        if self._last.share >= 1:
+        if self._last.n_evaluated - self._first.n_evaluated < FEW_EVALUATIONS:
             return None
         spent_s = self._last.at_s - self._first.at_s
         return spent_s * (1 - self._last.share) / (self._last.share - self._first.share)

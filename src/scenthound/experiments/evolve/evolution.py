@@ -1,35 +1,68 @@
-"""Evolve rank rules: choose topics, draw starts, run the search, and compare the best individual with known
-strategies."""
+"""Evolve rank rules: choose topics, draw starts, run the search, and compare the best individual with known strategies.
 
-from collections.abc import Sequence
+Rules
+- Individuals are evaluated in worker processes, logged, and passed to the search in the order in which it requested
+  them, so that the number of workers changes nothing.
+- What an earlier run logged is not evaluated again; neither are genes that occur again, unless `reevaluate` is set.
+- The log must have exactly the evaluations that the search requests, in their order, or it is rejected before anything
+  is written.
+- Earlier winners can take part in the first population, as many as it has room for. The topics they were searched for,
+  and those of their own winners, are then not unseen. A winner with one rule has the same weights in every rule of a
+  search that splits them.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from importlib.metadata import version
+from itertools import zip_longest
+from math import isclose
 from pathlib import Path
 
-from scenthound.errors import InvalidTopic
-from scenthound.experiments.evolve.evaluation import Evaluator, Seeding
-from scenthound.experiments.evolve.folder import RESULT_FILE, TOPICS_FILE, SearchFolder, check_new
-from scenthound.experiments.evolve.run import EvolutionRun, EvolutionStatus, Watch
-from scenthound.experiments.evolve.settings import (
-    STRATEGY,
-    EvolutionSettings,
-    SearchSettings,
-)
-from scenthound.experiments.pipeline import plan
-from scenthound.experiments.search.base import Summary
+from scenthound.errors import InvalidInput, InvalidTopic, printable
+from scenthound.experiments.evolve.evaluation import Evaluation, Evaluator
+from scenthound.experiments.evolve.folder import RESULT_FILE, TOPICS_FILE, Logged, SearchFolder, check_new
+from scenthound.experiments.evolve.settings import STRATEGY, EvolutionSettings, SearchSettings, parse_fitness
+from scenthound.experiments.pipeline import Planned, plan
+from scenthound.experiments.search.base import Genes, Scored, Summary
 from scenthound.experiments.setup import ExperimentSetup
-from scenthound.experiments.starts import Start, check_seeds
-from scenthound.model import Progress, Topic, silent
+from scenthound.experiments.starts import check_seeds
+from scenthound.model import Progress, silent
 from scenthound.processes import WorkerPool, processors
 from scenthound.store.crawl_web import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.evolved import choice_of
+from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text, read_rank_file, topic_ids
 from scenthound.strategies.rank_function import RankFunction
 from scenthound.strategies.rank_rules import RankRules
 
 #: The strategies that the result is compared with.
 COMPARED_WITH = (f"{STRATEGY}:preset=best_first", f"{STRATEGY}:preset=johnson2003")
+#: Fractional genes come from linear algebra, whose last digits may differ between machines.
+SAME_GENES = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class EvolutionStatus:
+    """The progress of a search."""
+
+    summary: Summary
+    n_done: int  #: of the current round, known ones included
+    n_requested: int  #: in the current round
+    n_visits: int  #: of this run
+
+    @property
+    def n_evaluated(self) -> int:
+        """Individuals whose fitness is known."""
+        return self.summary.n_evaluated + self.n_done
+
+    @property
+    def share(self) -> float:
+        return self.n_evaluated / self.summary.most_evaluations
+
+
+Watch = Callable[[EvolutionStatus], None]
 
 
 def unwatched(_status: EvolutionStatus) -> None:
@@ -53,7 +86,7 @@ class Evolution:
     result: Path
     topics: Path  #: the topic file
     settings: EvolutionSettings
-    pages_wanted: int  #: the page budget asked for; crawls get at most the number of pages in the web
+    pages_wanted: int  #: the requested page budget; crawls visit at most the pages of the web
     summary: Summary
     best: Compared
     others: tuple[Compared, ...]
@@ -86,17 +119,15 @@ def evolve(
     recorded = open_web(setup.web, progress)
     chosen = setup.choose_topics(recorded)
     experiment = setup.experiment(recorded, chosen, strategies=(STRATEGY,))
-    settings = EvolutionSettings(experiment=experiment, **asdict(search))
-    seeding = Seeding.of(seed_with, settings)
-    settings = replace(settings, winners=seeding.winners, seeded_topics=seeding.topics)
+    settings, notes = _with_winners(EvolutionSettings(experiment=experiment, **asdict(search)), seed_with)
     settings.new_search()  # Raises before any work is done if a library is missing.
     planned = _planned(settings, recorded)
     with SearchFolder.new(out, settings, recorded, force) as folder:
-        run = EvolutionRun(settings, recorded.fingerprint, folder, watch)
-        _finish(run, planned, workers)
-        done = _evolution(run, setup.topics.file)
+        run = _EvolutionRun(settings, recorded.fingerprint, folder, watch)
+        run.finish(planned, workers)
+        done = run.evolution(setup.topics.file)
     skipped = tuple(chosen.skipped.values())
-    return replace(done, pages_wanted=setup.page_budget, skipped_topics=skipped, notes=seeding.notes)
+    return replace(done, pages_wanted=setup.page_budget, skipped_topics=skipped, notes=notes)
 
 
 def resume_search(
@@ -109,57 +140,228 @@ def resume_search(
     choice_of(folder / RESULT_FILE)
     with SearchFolder.open(folder) as held:
         settings, recorded = held.settings(web)
-        run = EvolutionRun(settings, recorded.fingerprint, held, watch)
+        run = _EvolutionRun(settings, recorded.fingerprint, held, watch)
         run.catch_up()
-        if not _is_finished(run):
-            _finish(run, _planned(settings, recorded), workers)
-        return _evolution(run, folder / TOPICS_FILE)
+        if not run.is_finished:
+            run.finish(_planned(settings, recorded), workers)
+        return run.evolution(folder / TOPICS_FILE)
 
 
-def _planned(settings: EvolutionSettings, web: RecordedWeb) -> list[tuple[Topic, Start]]:
+def _with_winners(settings: EvolutionSettings, files: Sequence[Path]) -> tuple[EvolutionSettings, tuple[str, ...]]:
+    """The settings with the winners in rank files, and notes on them. All files are checked, even those that there is
+    no room for."""
+    read = {file: read_rank_file(file) for file in files}
+    weights = [settings.weights_of(read[file].rules, printable(file)) for file in files]
+    room, n_rules = max(0, settings.method.population - len(settings.winners)), settings.rule_split.n_rules
+    taking_part = files[:room]
+    topics = [
+        topic
+        for file in taking_part
+        for key in ("topics", "seeded_topics")
+        for topic in topic_ids(read[file].training, key, file)
+    ]
+    notes = []
+    if len(files) > room:
+        notes.append(
+            f"Only the first {room:,} of {len(files):,} earlier winners take part: the population is no larger. Give a "
+            "larger one with --search NAME:population=N."
+        )
+    notes += [
+        f"{printable(file)} has one rule, so all {n_rules} rules of the search get its weights."
+        for file in taking_part
+        if len(read[file].rules.weights) < n_rules
+    ]
+    winners = (*settings.winners, *weights[:room])
+    seeded_topics = tuple(dict.fromkeys((*settings.seeded_topics, *topics)))
+    return replace(settings, winners=winners, seeded_topics=seeded_topics), tuple(notes)
+
+
+def _planned(settings: EvolutionSettings, web: RecordedWeb) -> list[Planned]:
     planned = plan(settings.experiment, web)
-    for _, start in planned:
+    for topic, start in planned:
         check_seeds(start, settings.experiment.page_budget, "--start")
-    if settings.measured_by.measures("target_recall"):
-        for topic, start in planned:
-            if not start.targets:
-                raise InvalidTopic(
-                    f"Topic {topic.id!r} has no target left, so target_recall is undefined: give it more examples, or "
-                    "use fewer start pages."
-                )
+        if not start.targets and "target_recall" in parse_fitness(settings.fitness).weights:
+            raise InvalidTopic(
+                f"Topic {topic.id!r} has no target left, so target_recall is undefined: give it more examples, or use "
+                "fewer start pages."
+            )
     return planned
 
 
-def _is_finished(run: EvolutionRun) -> bool:
-    return run.search.done and all(name in run.folder.compared() for name in COMPARED_WITH)
+class _EvolutionRun:
+    """One run of a search, from the beginning or from where an earlier run stopped."""
 
+    def __init__(self, settings: EvolutionSettings, web_fingerprint: str, folder: SearchFolder, watch: Watch) -> None:
+        self._settings = settings
+        self._web_fingerprint = web_fingerprint
+        self._folder = folder
+        self._watch = watch
+        self._search = settings.new_search()
+        self._logged = folder.logged()
+        self._n_replayed = 0  #: of those logged
+        self._known: dict[Genes, Evaluation] = {}
+        self._crawled: set[tuple[int, int]] = set()  #: by round and index
+        self._n_evaluated = 0  #: in this run; so are the visits
+        self._n_visits = 0
 
-def _finish(run: EvolutionRun, planned: list[tuple[Topic, Start]], workers: int | None) -> None:
-    """Run the search to its end, and evaluate the strategies that the best is compared with."""
-    n_workers = min(workers or processors(), run.settings.method.population)
-    with WorkerPool(partial(Evaluator, run.settings, planned), n_workers) as pool:
-        run.finish(pool)
-        evaluated = pool.in_order([_rules_of(name) for name in COMPARED_WITH])
-        run.folder.write_compared(
-            {name: evaluation.fitness for name, evaluation in zip(COMPARED_WITH, evaluated, strict=True)}
+    @property
+    def is_finished(self) -> bool:
+        return self._search.done and self._folder.compared().keys() >= set(COMPARED_WITH)
+
+    def catch_up(self) -> None:
+        """Replay the complete rounds of earlier runs, and write the best rules so far."""
+        while not self._search.done:
+            requested = self._search.ask()
+            self._replay(requested)
+            if self._unknown(requested):
+                break
+            self._tell(requested)
+        if self._n_replayed < len(self._logged):
+            raise self._mismatch()
+        if self._search.best is not None:
+            self._write_best()
+
+    def finish(self, planned: Sequence[Planned], workers: int | None) -> None:
+        """Run the search to its end, and evaluate the strategies that the best is compared with."""
+        n_workers = min(workers or processors(), self._settings.method.population)
+        with WorkerPool(partial(Evaluator, self._settings, planned), n_workers) as pool:
+            while not self._search.done:
+                requested = self._search.ask()
+                self._evaluate(requested, pool)
+                self._tell(requested)
+                self._write_best()
+                self._report(0, 0)
+            evaluated = pool.in_order([_rules_of(name) for name in COMPARED_WITH])
+            fitnesses = [evaluation.fitness for evaluation in evaluated]
+            self._folder.write_compared(dict(zip(COMPARED_WITH, fitnesses, strict=True)))
+
+    def evolution(self, topics: Path) -> Evolution:
+        """The result of a finished search."""
+        compared = self._folder.compared()
+        return Evolution(
+            folder=self._folder.path,
+            result=self._folder.result,
+            topics=topics,
+            settings=self._settings,
+            pages_wanted=self._settings.experiment.page_budget,
+            summary=self._search.summary(),
+            best=Compared("evolved", self._individual(self._best.genes), self._best.fitness),
+            others=tuple(Compared(name, _rules_of(name), compared[name]) for name in COMPARED_WITH),
+            n_distinct=len(self._known),
+            n_evaluated=len(self._logged) + self._n_evaluated,
+            n_visits=sum(each.evaluation.visits for each in self._logged) + self._n_visits,
+            n_visits_now=self._n_visits,
         )
 
+    def _unknown(self, requested: Sequence[Genes]) -> list[int]:
+        """The indices of this round that must be evaluated: the first of equal genes, or all of them."""
+        if self._settings.reevaluate:
+            round_ = len(self._search.history)
+            return [index for index in range(len(requested)) if (round_, index) not in self._crawled]
+        return [
+            index
+            for index, genes in enumerate(requested)
+            if genes not in self._known and genes not in requested[:index]
+        ]
 
-def _evolution(run: EvolutionRun, topics: Path) -> Evolution:
-    compared = run.folder.compared()
-    return Evolution(
-        folder=run.folder.path,
-        result=run.folder.result,
-        topics=topics,
-        settings=run.settings,
-        pages_wanted=run.settings.experiment.page_budget,
-        summary=run.search.summary(),
-        best=Compared("evolved", run.best_rules(), run.best.fitness),
-        others=tuple(Compared(name, _rules_of(name), compared[name]) for name in COMPARED_WITH),
-        n_distinct=run.n_distinct,
-        n_evaluated=run.n_evaluated_in_all,
-        n_visits=run.n_visits_in_all,
-        n_visits_now=run.n_visits,
+    def _replay(self, requested: Sequence[Genes]) -> None:
+        """Use what an earlier run logged for this round."""
+        logged = self._logged[self._n_replayed :]
+        for index, line in zip(self._unknown(requested), logged, strict=False):
+            crawls = [self._settings.n_crawls] * len(self._settings.experiment.topics)
+            if (
+                (line.round, line.index) != (len(self._search.history), index)
+                or not _are_same(line.genes, requested[index])
+                or list(map(len, line.evaluation.crawls)) != crawls
+            ):
+                raise self._mismatch()
+            self._add(index, requested[index], line.evaluation)
+            self._n_replayed += 1
+
+    def _mismatch(self) -> InvalidInput:
+        """The error for the first logged line that does not match the search."""
+        reason = "the search took another course there than here, perhaps with another version of a library"
+        return self._folder.invalid_line(self._n_replayed + 1, reason)
+
+    def _evaluate(self, requested: Sequence[Genes], pool: WorkerPool[RankRules, Evaluation]) -> None:
+        """Evaluate in worker processes what is not known."""
+        unknown = self._unknown(requested)
+        n_known = len(requested) - len(unknown)
+        self._report(n_known, len(requested))
+        evaluated = pool.in_order(self._individual(requested[index]) for index in unknown)
+        for n_new, (index, evaluation) in enumerate(zip(unknown, evaluated, strict=True), 1):
+            self._folder.append(Logged(len(self._search.history), index, requested[index], evaluation))
+            self._add(index, requested[index], evaluation)
+            self._n_evaluated += 1
+            self._n_visits += evaluation.visits
+            if n_new < len(unknown):  # the last one is reported when the search has received it
+                self._report(n_known + n_new, len(requested))
+
+    def _add(self, index: int, genes: Genes, evaluation: Evaluation) -> None:
+        self._known[genes] = evaluation
+        self._crawled.add((len(self._search.history), index))
+
+    def _tell(self, requested: Sequence[Genes]) -> None:
+        self._search.tell([self._known[genes].fitness for genes in requested])
+
+    def _individual(self, genes: Genes) -> RankRules:
+        return self._settings.rules_of(self._search.weights_of(genes))
+
+    def _report(self, n_done: int, n_requested: int) -> None:
+        self._watch(EvolutionStatus(self._search.summary(), n_done, n_requested, self._n_visits))
+
+    @property
+    def _best(self) -> Scored:
+        best = self._search.best
+        assert best is not None, "a search always requests individuals first"
+        return best
+
+    def _write_best(self) -> None:
+        """Write the best rules so far, and how they were found."""
+        history = self._search.history
+        rank_file = RankFile(
+            rules=self._individual(self._best.genes),
+            relevance_model=self._settings.experiment.relevance_model_of(STRATEGY),
+            threshold=self._settings.threshold,
+            training=self._training(),
+            history=tuple(Generation(each.generation, each.best, each.mean, each.n_evaluated) for each in history),
+        )
+        self._folder.write_result(rank_file_text(rank_file))
+
+    def _training(self) -> dict[str, object]:
+        """The training record: plain values, independent of this run and this machine."""
+        settings, experiment = self._settings, self._settings.experiment
+        return {
+            "fitness": settings.fitness,
+            "best_fitness": self._best.fitness,
+            "search": settings.search,
+            "seed": settings.seed,
+            "evaluations": self._search.n_evaluated,
+            "is_complete": self._search.done,
+            "topics": [topic.id for topic in experiment.topics],
+            "web_fingerprint": self._web_fingerprint,
+            "crawls": settings.n_crawls,
+            "pages": experiment.page_budget,
+            "mode": experiment.mode,
+            "same_start": settings.same_start,
+            "task": experiment.task.value,
+            "start_pages": experiment.n_start,
+            "train": experiment.n_train,
+            "as_published": experiment.as_published,
+            "closed_world": experiment.closed_world,
+            "respect_nofollow": experiment.respect_nofollow,
+            "scores": list(settings.scores),
+            "split": settings.split,
+            "seeded_with": len(settings.winners),
+            "seeded_topics": list(settings.seeded_topics),
+            "scenthound": version("scenthound"),
+        }
+
+
+def _are_same(logged: Genes, requested: Genes) -> bool:
+    return all(
+        here is not None and there is not None and isclose(here, there, abs_tol=SAME_GENES)
+        for here, there in zip_longest(logged, requested)
     )
 
 

@@ -30,25 +30,31 @@ from typing import Any, get_args
 
 import numpy as np
 
-from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, printable
+from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, UnknownName, printable
 from scenthound.experiments.search.base import Method, Search
 from scenthound.experiments.search.methods import parse_search
-from scenthound.experiments.setup import MOST_REPEATS, Experiment, with_new_names
-from scenthound.experiments.starts import Task
+from scenthound.experiments.setup import MOST_REPEATS, CrawlConditions, Experiment
 from scenthound.metrics.measures import fitness as share_of_good
 from scenthound.model import IntArray, Topic
+from scenthound.records import from_json, to_json
 from scenthound.simulator.web import Crawl
 from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules, SplitBy, SumReader
 
-#: The fitness of the study.
-DEFAULT_FITNESS = "harvest"
 #: Larger weights are typing errors.
 MAX_WEIGHT = 1_000_000
+#: More rules would need more crawls than any search makes.
+MAX_RULES = 10
+#: As in the study.
+DEFAULT_MODE = "roulette"
+#: The strategy of all individuals.
+STRATEGY = "rank_function"
+#: Named sets of scores.
+SCORE_SETS: Mapping[str, tuple[str, ...]] = {"nine": STUDY_SCORES, "all": SCORE_NAMES}
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
-    """What fitness needs to know of one start. Arrays are by page of the recorded web."""
+class FitnessContext:
+    """What fitness needs besides the crawl. Arrays are by page of the recorded web."""
 
     page_budget: int
     threshold: float
@@ -61,28 +67,28 @@ class Aim:
         return crawl.pages[crawl.relevance >= self.threshold]
 
 
-def _harvest(crawl: Crawl, aim: Aim) -> float:
-    return share_of_good(crawl.relevance, aim.threshold, aim.page_budget)
+def _harvest(crawl: Crawl, context: FitnessContext) -> float:
+    return share_of_good(crawl.relevance, context.threshold, context.page_budget)
 
 
-def _new_hosts(crawl: Crawl, aim: Aim) -> float:
-    hosts = np.unique(aim.host[aim.good_pages(crawl)])
-    n_new = int(np.count_nonzero(~np.isin(hosts, aim.host[list(aim.seeds)])))
-    return n_new / aim.page_budget
+def _new_hosts(crawl: Crawl, context: FitnessContext) -> float:
+    hosts = np.unique(context.host[context.good_pages(crawl)])
+    n_new = int(np.count_nonzero(~np.isin(hosts, context.host[list(context.seeds)])))
+    return n_new / context.page_budget
 
 
-def _distance(crawl: Crawl, aim: Aim) -> float:
-    good = aim.good_pages(crawl)
-    total = int(aim.distance[good].sum())
+def _distance(crawl: Crawl, context: FitnessContext) -> float:
+    good = context.good_pages(crawl)
+    total = int(context.distance[good].sum())
     # With d = total / n this is d / (d + 1), and 0 without a good page.
     return total / max(total + len(good), 1)
 
 
-def _target_recall(crawl: Crawl, aim: Aim) -> float:
-    return int(np.count_nonzero(np.isin(crawl.pages, aim.targets))) / len(aim.targets)
+def _target_recall(crawl: Crawl, context: FitnessContext) -> float:
+    return int(np.count_nonzero(np.isin(crawl.pages, context.targets))) / len(context.targets)
 
 
-MEASURES: Mapping[str, Callable[[Crawl, Aim], float]] = {
+MEASURES: Mapping[str, Callable[[Crawl, FitnessContext], float]] = {
     "harvest": _harvest,
     "new_hosts": _new_hosts,
     "distance": _distance,
@@ -95,19 +101,18 @@ _SUM = SumReader("fitness", "measure", tuple(MEASURES), "0.7*harvest + 0.3*targe
 class Fitness:
     """A weighted sum of measures: `0.7*harvest + 0.3*target_recall`. A weight of 1 is not written."""
 
-    terms: tuple[tuple[float, str], ...]
+    weights: Mapping[str, float]
 
-    def __call__(self, crawl: Crawl, aim: Aim) -> float:
+    def __call__(self, crawl: Crawl, context: FitnessContext) -> float:
         total = 0.0
-        for weight, measure in self.terms:
-            total += weight * MEASURES[measure](crawl, aim)
+        for measure, weight in self.weights.items():
+            total += weight * MEASURES[measure](crawl, context)
         return total
 
     def __str__(self) -> str:
-        return " + ".join(measure if weight == 1 else f"{weight!r}*{measure}" for weight, measure in self.terms)
-
-    def measures(self, measure: str) -> bool:
-        return any(measure == named for _, named in self.terms)
+        return " + ".join(
+            measure if weight == 1 else f"{weight!r}*{measure}" for measure, weight in self.weights.items()
+        )
 
 
 def parse_fitness(text: str) -> Fitness:
@@ -119,11 +124,7 @@ def parse_fitness(text: str) -> Fitness:
                 f"Fitness {printable(text, 80)!r}: the weight {weight:g} of {measure} must be more than 0 and at "
                 f"most {MAX_WEIGHT:,}."
             )
-    return Fitness(tuple((weight, measure) for measure, weight in weights.items()))
-
-
-#: More rules would need more crawls than any search makes.
-MAX_RULES = 10
+    return Fitness(weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class RuleSplit:
             raise InvalidParameter(f"Split {self}: write distance:2,4 or phase:1000, or nothing.")
         if self.n_rules > MAX_RULES:
             raise InvalidParameter(f"Split {self} has {self.n_rules} rules; at most {MAX_RULES} can be searched for.")
-        RankRules(((1.0,) * len(SCORE_NAMES),) * self.n_rules, self.by, self.bounds)  # refuses bounds that do not rise
+        RankRules(((1.0,) * len(SCORE_NAMES),) * self.n_rules, self.by, self.bounds)  # Raises unless bounds ascend.
 
     @property
     def n_rules(self) -> int:
@@ -154,7 +155,7 @@ def parse_split(text: str) -> RuleSplit:
     for by in get_args(SplitBy):
         if by == name.strip():
             return RuleSplit(by, tuple(_bound(bound, text) for bound in filter(None, bounds.split(","))))
-    raise UnknownName.among("way to split rules", printable(name, 40), get_args(SplitBy))
+    raise UnknownName.among("split of rules", printable(name, 40), get_args(SplitBy))
 
 
 def _bound(bound: str, text: str) -> int:
@@ -166,42 +167,33 @@ def _bound(bound: str, text: str) -> int:
     return int(bound)
 
 
-DEFAULT_SEARCH = "johnson2003"
-#: As in the study: the mean of three crawls of 10,000 pages in roulette mode.
-DEFAULT_CRAWLS = 3
-DEFAULT_PAGES = 10_000
-DEFAULT_MODE = "roulette"
-#: The strategy of all individuals.
-STRATEGY = "rank_function"
-#: Named sets of scores.
-SCORE_SETS: Mapping[str, tuple[str, ...]] = {"nine": STUDY_SCORES, "all": SCORE_NAMES}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
-    """What a search varies and how it measures individuals. `search`, `fitness` and `split` are written as they are
-    parsed. `reevaluate` crawls again for genes whose fitness is known, as the study did: the same result at full
-    cost."""
+    """What a search varies and how it measures individuals; by default as in the study.
 
-    search: str = DEFAULT_SEARCH
-    fitness: str = DEFAULT_FITNESS
-    n_crawls: int = DEFAULT_CRAWLS
+    `search`, `fitness` and `split` are written as they are parsed. `reevaluate` crawls again for genes whose fitness is
+    known, as the study did: the same result at full cost. `winners` are the weights of earlier searches that take part
+    in the first population; `seeded_topics` are the topics that those searches saw, which are therefore not unseen.
+    """
+
+    search: str = "johnson2003"
+    fitness: str = "harvest"
+    n_crawls: int = 3
     same_start: bool = True
     seed: int = 0
     scores: tuple[str, ...] = STUDY_SCORES
     split: str = "nothing"
     threshold: float = 0.5
     reevaluate: bool = False
+    winners: tuple[tuple[float, ...], ...] = ()
+    seeded_topics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvolutionSettings(SearchSettings):
-    """Everything that decides a search. `winners` are the weights of earlier searches that take part in the first
-    population; `seeded_topics` are the topics that those searches saw, which are therefore not unseen."""
+    """Everything that decides a search."""
 
     experiment: Experiment
-    winners: tuple[tuple[float, ...], ...] = ()
-    seeded_topics: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= self.n_crawls <= MOST_REPEATS:
@@ -209,14 +201,14 @@ class EvolutionSettings(SearchSettings):
         if not 0 < self.threshold < 1:
             raise InvalidParameter(f"threshold is {self.threshold}; it must be more than 0 and less than 1.")
         repeats = 1 if self.same_start else self.n_crawls
-        own = {
+        normalised = {
             "search": str(parse_search(self.search)),
             "fitness": str(parse_fitness(self.fitness)),
             "split": str(parse_split(self.split)),
             "scores": _in_order(self.scores),
             "experiment": replace(self.experiment, strategies=(STRATEGY,), repeats=repeats),
         }
-        for name, value in own.items():
+        for name, value in normalised.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -224,15 +216,10 @@ class EvolutionSettings(SearchSettings):
         return parse_search(self.search)
 
     @property
-    def measured_by(self) -> Fitness:
-        return parse_fitness(self.fitness)
-
-    @property
     def rule_split(self) -> RuleSplit:
         return parse_split(self.split)
 
     def new_search(self) -> Search:
-        """A new search."""
         n_rules = self.rule_split.n_rules
         return self.method.search(len(self.scores) * n_rules, seed=self.seed, seeds=self.winners, n_rules=n_rules)
 
@@ -247,54 +234,40 @@ class EvolutionSettings(SearchSettings):
 
     def weights_of(self, rules: RankRules, owner: str) -> tuple[float, ...]:
         """The weights of other rules as those of an individual. A single rule is used for all rules of the search."""
-        left_out = [name for name in SCORE_NAMES if rules.weighs(name) and name not in self.scores]
-        if left_out:
+        missing = [name for name in SCORE_NAMES if rules.weighs(name) and name not in self.scores]
+        if missing:
             raise InvalidParameter(
-                f"{owner} weighs {', '.join(left_out)}, which this search does not: widen its --scores."
+                f"{owner} weighs {', '.join(missing)}, which this search does not: widen its --scores."
             )
-        given = RuleSplit(rules.split_by, rules.bounds)
-        if given.n_rules > 1 and given != self.rule_split:
+        split = RuleSplit(rules.split_by, rules.bounds)
+        if split.n_rules > 1 and split != self.rule_split:
             raise InvalidParameter(
-                f"{owner} has rules split by {given}, but this search splits by {self.split}: give --split {given}, or "
+                f"{owner} has rules split by {split}, but this search splits by {self.split}: give --split {split}, or "
                 "leave the file out."
             )
-        rows = rules.weights * self.rule_split.n_rules if given.n_rules == 1 else rules.weights
+        rows = rules.weights * self.rule_split.n_rules if split.n_rules == 1 else rules.weights
         return tuple(row[SCORE_NAMES.index(name)] for row in rows for name in self.scores)
 
     def as_json(self) -> dict[str, Any]:
         """Plain values, from which `from_json` restores the settings, given the same topics."""
-        crawls = asdict(self.experiment)
-        crawls["topics"] = [topic.id for topic in self.experiment.topics]
-        del crawls["other_topics"], crawls["strategies"], crawls["repeats"]
-        crawls["web"] = str(self.experiment.web)
-        crawls["train_from"] = None if self.experiment.train_from is None else str(self.experiment.train_from)
-        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "experiment"}
-        return {**own, "crawls_of": crawls}
+        conditions = (each.name for each in fields(CrawlConditions) if each.name != "strategies")
+        crawls = {name: getattr(self.experiment, name) for name in (*conditions, "web")}
+        own = {each.name: getattr(self, each.name) for each in fields(SearchSettings)}
+        topics = [topic.id for topic in self.experiment.topics]
+        values: dict[str, Any] = to_json({**own, "crawls_of": {**crawls, "topics": topics}})
+        return values
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any], topics: Iterable[Topic], web: Path) -> "EvolutionSettings":
         """`web` is the current path of the recorded web."""
         try:
-            own = dict(values)
-            crawls = with_new_names(own.pop("crawls_of"))
-            ids = crawls["topics"]
-            listed = {topic.id: topic for topic in topics}
-            experiment = Experiment(
-                **{
-                    **crawls,
-                    "web": web,
-                    "topics": tuple(listed.pop(topic_id) for topic_id in ids),
-                    "other_topics": tuple(listed.values()),
-                    "strategies": (STRATEGY,),
-                    "task": Task(crawls["task"]),
-                    "train_from": crawls["train_from"] and Path(crawls["train_from"]),
-                }
-            )
-            own["scores"] = tuple(own["scores"])
-            own["winners"] = tuple(map(tuple, own["winners"]))
-            own["seeded_topics"] = tuple(own["seeded_topics"])
-            return cls(experiment=experiment, **own)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            crawls = values["crawls_of"]
+            others = {topic.id: topic for topic in topics}
+            chosen = tuple(others.pop(topic_id) for topic_id in crawls["topics"])
+            conditions = asdict(from_json(CrawlConditions, crawls)) | {"strategies": (STRATEGY,)}
+            experiment = Experiment(**conditions, web=web, topics=chosen, other_topics=tuple(others.values()))
+            return cls(experiment=experiment, **asdict(from_json(SearchSettings, values)))
+        except (KeyError, TypeError, CorruptData) as error:
             raise InvalidInput(f"The settings of the search cannot be read ({error}): start a new one.") from None
 
 

@@ -1,260 +1,272 @@
-"""johnson2003 from files to findings: topics chosen, searches run, their results held against Best-First."""
+"""johnson2003 from files to findings: choose topics, run a search for each, and compare the results with Best-First.
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+Rules
+- Results are measured at one, two and three times the page budget of the settings, or at fewer pages in this
+  proportion: no crawl visits more than half of the web.
+- Crawls start from at most a quarter of the pages of the shortest crawl, or they would have little left to choose. Seed
+  sets are scaled down in proportion.
+- The folder of a search is named by a digest of its settings, the web, the topic file and the code that crawls and
+  searches. So a finished search is used again, an interrupted one continues, and if anything changed, a new one starts
+  beside it. Measured crawls are cached in the same way.
+- Strategies have short names: BF is Best-First, E1, E2 and so on are the best individuals of the searches, the one for
+  the sparsest topic first, P is the published individual.
+- Every strategy crawls for all topics searched on, its own and the others, because the study also tried what it evolved
+  on one web on both; and for topics that no search saw, which the study did not have.
+- Whether a topic is dense is decided within its group: of two topics searched on, one is, as in the study, whatever the
+  unseen ones are like.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
 
-from scenthound.experiments.johnson2003.protocol import Protocol
-from scenthound.experiments.johnson2003.searches import (
-    GROUPS,
-    PUBLISHED,
-    PUBLISHED_LABEL,
-    Searched,
-    Searches,
-    ValidatedSearches,
-    judged,
-    names_told,
-)
+from scenthound.errors import InvalidParameter
+from scenthound.experiments.evolve.evolution import Evolution, EvolutionStatus, evolve, resume_search
+from scenthound.experiments.evolve.settings import SearchSettings as EvolveSettings
+from scenthound.experiments.findings import Finding
+from scenthound.experiments.johnson2003.topics import SearchTopics, search_topics
 from scenthound.experiments.search.methods import parse_search
-from scenthound.experiments.statistics import PairedSample, spread_told
-from scenthound.experiments.study.arms import hosts_of_pages
-from scenthound.experiments.study.settings import StudySettings
-from scenthound.experiments.study.study import FinishedStudy, Timing
-from scenthound.experiments.study.tables import Table, file_name, shown
-from scenthound.experiments.validate.crawls import SEED_SETS
-from scenthound.experiments.validate.settings import SeedSet
-from scenthound.experiments.validate.validation import Validation
-from scenthound.model import Progress, Topic, silent
-from scenthound.store.crawl_web import open_web
-from scenthound.strategies.base import STRATEGIES
-from scenthound.strategies.rank_function import RankFunction
-from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules
+from scenthound.experiments.setup import CrawlConditions, ExperimentSetup
+from scenthound.experiments.starts import TopicChoice
+from scenthound.experiments.study.settings import SearchSettings, StudySettings
+from scenthound.experiments.study.study import Timing
+from scenthound.experiments.trace_cache import code_digest
+from scenthound.experiments.validate.crawls import SEED_SETS, Measurements
+from scenthound.experiments.validate.settings import ValidationProtocol, ValidationSettings, fitting_budgets
+from scenthound.experiments.validate.validation import ValidatedFinding, Validation, findings, prepared, validate
+from scenthound.model import Progress, Topic
+from scenthound.records import to_json
+from scenthound.store.folder import is_kind
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.evolved import choice_of
+from scenthound.topics.files import read_topics
 
-# The tables of johnson2003: its Table 1; beyond it, how the searches went, what was measured, and on which topics.
+PUBLISHED = "rank_function:preset=johnson2003"
+PUBLISHED_LABEL = "P"
+#: Names of the groups of topics in findings. H17 is about the weights that were found on the topics searched on.
+GROUPS = {"": "topics searched on", "trained on": "topics searched on", "unseen": "unseen topics"}
 
-#: What the tables of measures show after all pages, beside the fitness after each length.
-AT_THE_END = {
-    "precision": "precision",
-    "recall": "recall",
-    "community_cohesiveness": "community cohesiveness",
-    "overall_cohesiveness": "overall cohesiveness",
-    "mean_distance": "mean links away",
-    "maximum_distance": "most links away",
-}
-
-
-def tables(searches: Sequence[Searched], judged: ValidatedSearches) -> Iterator[Table]:
-    """The paper's first."""
-    yield weights_table(searches)
-    yield searches_table(searches)
-    for group, topics in judged.validation.settings.groups().items():
-        yield _measures_table(judged, GROUPS[group], topics)
-    yield _topics_table(judged)
-
-
-def weights_table(searches: Sequence[Searched]) -> Table:
-    """Table 1: the weights of what was evolved, beside the published ones."""
-    evolved = {f"E{number}": each for number, each in enumerate(searches, 1)}
-    found = [_weights(each.evolution.best.rules) for each in evolved.values()]
-    columns = [*found, _weights(published_rules())]
-    told = "; ".join(f"{label} is the best individual of the search on {each.topic}" for label, each in evolved.items())
-    return Table(
-        name="table-1",
-        caption="Table 1: weights of the best individuals",
-        heads=("score", *evolved, PUBLISHED_LABEL),
-        rows=tuple((name.upper(), *(f"{column[name]:.6f}" for column in columns)) for name in STUDY_SCORES),
-        note=f"{told}; {PUBLISHED_LABEL} is the published one.",
-    )
-
-
-def published_rules() -> RankRules:
-    made = STRATEGIES.make(PUBLISHED)
-    assert isinstance(made, RankFunction)
-    return made.rules
-
-
-def _weights(rules: RankRules) -> dict[str, float]:
-    """The searches of this study have one rule."""
-    return dict(zip(SCORE_NAMES, rules.weights[0], strict=True))
-
-
-def searches_table(searches: Sequence[Searched]) -> Table:
-    """How much each search asked for, and what its best is worth on the crawls of the search."""
-    rows = []
-    for number, each in enumerate(searches, 1):
-        evolution = each.evolution
-        others = (f"{other.fitness:.4f}" for other in evolution.others)
-        asked, crawled_for = evolution.summary.n_evaluated, evolution.n_evaluated
-        visits = f"{evolution.n_visits:,}"
-        best = f"{evolution.best.fitness:.4f}"
-        rows.append((f"E{number}", each.topic, f"{asked:,}", f"{crawled_for:,}", visits, best, *others))
-    return Table(
-        name="searches",
-        caption="The searches",
-        heads=("result", "topic", "individuals", "crawled for", "visits", "best fitness", "BF", PUBLISHED_LABEL),
-        rows=tuple(rows),
-        note="Individuals that came again are not crawled for again. Fitness is the mean over the crawls of the "
-        "search, which is higher than it would be on others: the best was chosen by it.",
-    )
-
-
-def _measures_table(judged: ValidatedSearches, group: str, topics: Sequence[int]) -> Table:
-    settings, measured = judged.validation.settings, judged.validation.measurements
-    last = len(settings.budgets) - 1
-    columns = {f"fitness at {budget:,}": ("fitness", place) for place, budget in enumerate(settings.budgets)}
-    columns |= {head: (name, last) for name, head in AT_THE_END.items()}
-    samples = {
-        (label, str(seed_set)): [measured.sample(name, place, topics, seed_set, at) for name, at in columns.values()]
-        for place, label in enumerate(judged.labels)
-        for seed_set in SEED_SETS
-    }
-    told = spread_told(sample for row in samples.values() for sample in row)
-    return Table(
-        name=f"measures-{file_name(group)}",
-        caption=f"What was measured on {group}",
-        heads=("strategy", "seed set", *columns),
-        rows=tuple((*row, *map(_cell, cells)) for row, cells in samples.items()),
-        note=f"{told[0].upper()}{told[1:]}. Fitness is by the relevance model; precision and recall are by the pages "
-        f"known to belong to a topic. All but fitness is after {settings.budgets[-1]:,} pages.",
-    )
-
-
-def _cell(sample: PairedSample) -> str:
-    mean, error = shown(sample.mean), shown(sample.standard_error)
-    return mean if error == "-" else f"{mean} ± {error}"
-
-
-def _topics_table(judged: ValidatedSearches) -> Table:
-    validation = judged.validation
-    settings, measured = validation.settings, validation.measurements
-    rows = []
-    for place, (topic, start) in enumerate(zip(settings.topics, validation.starts, strict=True)):
-        sizes = (str(len(settings.seeds_of(start, each, seed=0))) for each in SEED_SETS)
-        dense = "dense" if judged.is_dense[place] else "sparse"
-        group = "searched on" if place < len(settings.trained) else "unseen"
-        rows.append((topic.id, group, f"{measured.good_share[place]:.2%}", dense, *sizes, str(len(start.targets))))
-    return Table(
-        name="topics",
-        caption="The topics",
-        heads=("topic", "group", "good pages", "", *(f"{each} seed set" for each in SEED_SETS), "held out"),
-        rows=tuple(rows),
-        note="Good pages are the share of the web's pages that the relevance model rates as good. A topic is dense if "
-        "it has more of them than the median topic of its group.",
-    )
-
-
+#: The lengths of the study's crawls, in multiples of the shortest.
+LENGTHS = (1, 2, 3)
+#: Start pages are at most this share of the pages of a crawl.
+MAX_START_SHARE = 0.25
+#: The large seed set must be larger than the small one.
+MIN_LARGE = 2
+#: The package whose code decides which individuals a search requests, besides those that decide its crawls.
+SEARCHING_PACKAGES = ("experiments/search",)
 #: Folders within that of the study.
 SEARCH_FOLDER = "search"
 ROUNDS_FOLDER = "measured"
-#: About so many of a search's individuals are new, and so have to be crawled for; it only decides the progress told.
+#: Maximum lengths of a topic id and of a digest in the name of a folder.
+MAX_NAME_LENGTH = 60
+DIGEST_LENGTH = 12
+#: About this share of a search's individuals is new and must be evaluated; only the reported progress depends on it.
 NEW_SHARE = 0.5
 
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Johnson2003Study(FinishedStudy):
-    """What the study came to. Crawls are those that judge the results; searches tell of theirs themselves."""
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """Everything that is decided before the first crawl."""
 
-    searches: tuple[Searched, ...]
-    validation: Validation
-    labels: tuple[str, ...]  #: of all strategies that were judged, Best-First first
-    names_told: str  #: who they are
+    settings: StudySettings
+    search: SearchSettings
+    web: RecordedWeb
+    topics_file: Path
+    topics: SearchTopics
+    budgets: tuple[int, ...]
+    n_large: int
+    n_small: int
 
+    @classmethod
+    def of(cls, settings: StudySettings, web: RecordedWeb, topics_file: Path) -> "Protocol":
+        """Choose topics and sizes that fit the web."""
+        search = settings.search
+        if search is None:
+            raise InvalidParameter("The settings have no table [search], which johnson2003 needs.")
+        budgets = fitting_budgets(wanted_budgets(settings), web.n_pages)
+        topics = search_topics(settings, search, web, topics_file)
+        return cls(settings, search, web, topics_file, topics, budgets, *seed_set_sizes(search, budgets[0]))
 
-def run_johnson2003(
-    settings: StudySettings,
-    web: Path,
-    topics: Path,
-    folder: Path,
-    *,
-    workers: int | None = None,
-    progress: Progress = silent,
-) -> Johnson2003Study:
-    """Search, crawl, measure and judge. Searches and measurements are kept in the folder, and found there again.
-
-    `web` is a recorded web, or a live crawl, whose pages are then recorded first.
-    """
-    protocol = Protocol.of(settings, open_web(web, progress), topics)
-    work = _Work(protocol, folder, workers, progress)
-    searches = work.searches()
-    return _study(protocol, searches, work.judged(searches), work.timings)
-
-
-def _study(
-    protocol: Protocol, searches: tuple[Searched, ...], done: ValidatedSearches, timings: list[Timing]
-) -> Johnson2003Study:
-    web, validation = protocol.web, done.validation
-    crawls_per_round = len(done.labels) * len(SeedSet)
-    return Johnson2003Study(
-        settings=protocol.settings,
-        web=(web.path or Path()).resolve(),
-        web_fingerprint=web.fingerprint,
-        n_pages=web.n_pages,
-        n_hosts=len(hosts_of_pages(web)),
-        topics_file=protocol.topics_file.resolve(),
-        searches=searches,
-        validation=validation,
-        labels=done.labels,
-        names_told=names_told(searches),
-        findings=done.findings,
-        tables=tuple(tables(searches, done)),
-        notes=(names_told(searches), *protocol.notes, *validation.notes),
-        n_crawls=len(done.rounds.measured) * crawls_per_round,
-        n_made=done.rounds.n_new * crawls_per_round,
-        timings=tuple(timings),
-    )
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if (self.n_large, self.n_small) == (self.search.large, self.search.small):
+            return self.topics.notes
+        return (
+            *self.topics.notes,
+            f"Crawls start from at most a quarter of the pages of the shortest, so the seed sets have {self.n_large} "
+            f"and {self.n_small} pages instead of {self.search.large} and {self.search.small}.",
+        )
 
 
-class _Work:
-    """Runs one part after the other, takes their times, and tells how far the whole has come."""
+def wanted_budgets(settings: StudySettings) -> tuple[int, ...]:
+    """The page budgets of the settings, whatever the web."""
+    return tuple(length * settings.pages for length in LENGTHS)
+
+
+def fitting_start(wanted: int, page_budget: int) -> int:
+    """The number of start pages, fewer if crawls are short."""
+    return max(1, min(wanted, int(page_budget * MAX_START_SHARE)))
+
+
+def seed_set_sizes(search: SearchSettings, shortest: int) -> tuple[int, int]:
+    """The sizes of the large and the small seed set."""
+    large = fitting_start(search.large, shortest)
+    if large < MIN_LARGE:
+        least = int(MIN_LARGE / MAX_START_SHARE)
+        raise InvalidParameter(f"The shortest crawls have {shortest:,} pages, and need {least}: give larger --pages.")
+    return large, min(large - 1, max(1, round(large * search.small / search.large)))
+
+
+def search_conditions(search: SearchSettings, shortest: int) -> CrawlConditions:
+    """The conditions that the crawls of all searches share."""
+    page_budget = max(1, round(shortest * search.pages_share))
+    n_start = fitting_start(search.start, page_budget)
+    return CrawlConditions(page_budget=page_budget, n_start=n_start, mode=search.mode, relevance=search.relevance)
+
+
+def evolve_settings(search: SearchSettings) -> EvolveSettings:
+    method = f"johnson2003:population={search.population},generations={search.generations}"
+    return EvolveSettings(search=method, n_crawls=search.crawls)
+
+
+class Johnson2003Run:
+    """Runs the searches and the validation of a study in its folder, reports the overall progress and takes times."""
 
     def __init__(self, protocol: Protocol, folder: Path, workers: int | None, progress: Progress) -> None:
         self._protocol = protocol
         self._folder = folder
         self._workers = workers
         self._progress = progress
-        self._n_visits = self._visits_of_search() * len(protocol.topics.searched) + self._visits_of_judging()
+        self._conditions = search_conditions(protocol.search, protocol.budgets[0])
+        self._settings = evolve_settings(protocol.search)
+        most_evaluations = parse_search(self._settings.search).most_evaluations
+        self._search_visits = NEW_SHARE * most_evaluations * self._settings.n_crawls * self._conditions.page_budget
+        searched, unseen = protocol.topics.searched, protocol.topics.unseen
+        n_rounds = (len(searched) + len(unseen)) * protocol.settings.seeds
+        # By Best-First, the published individual and those of the searches.
+        self._validation_visits = n_rounds * len(SEED_SETS) * (len(searched) + 2) * protocol.budgets[-1]
+        self._n_visits = self._search_visits * len(searched) + self._validation_visits
         self._n_done = 0.0
         self.timings: list[Timing] = []
 
-    def searches(self) -> tuple[Searched, ...]:
-        return tuple(map(self._searched, self._protocol.topics.searched))
+    def searches(self) -> dict[str, Evolution]:
+        """The search for each topic, by its id; finished searches are used again, interrupted ones continue."""
+        return {
+            topic.id: self._part(f"search for {topic.id}", self._search_visits, self._search(topic))
+            for topic in self._protocol.topics.searched
+        }
 
-    def _searched(self, topic: Topic) -> Searched:
-        searching = Searches(self._protocol, self._folder / SEARCH_FOLDER, self._workers)
-        return self._part(
-            f"search for {topic.id}", self._visits_of_search(), lambda told: searching.searched(topic, told)
-        )
+    def validation(self, searches: Mapping[str, Evolution]) -> Validation:
+        """Crawl with all strategies, measure what is not cached, and test the findings."""
+        settings, notes = validation_settings(self._protocol, searches)
 
-    def judged(self, searches: tuple[Searched, ...]) -> ValidatedSearches:
-        place = self._folder / ROUNDS_FOLDER
-        return self._part(
-            "judging the results",
-            self._visits_of_judging(),
-            lambda told: judged(self._protocol, searches, place, workers=self._workers, progress=told),
-        )
+        def work(progress: Progress) -> Validation:
+            return validate(
+                self._protocol.web,
+                settings,
+                notes=notes,
+                cache=self._folder / ROUNDS_FOLDER,
+                large_option="`large` under [search] in the settings",
+                find=findings_by_group,
+                workers=self._workers,
+                progress=progress,
+            )
+
+        return self._part("validating the results", self._validation_visits, work)
 
     def _part(self, name: str, n_visits: float, work: Callable[[Progress], Result]) -> Result:
-        def told(share: float, words: str) -> None:
-            self._progress((self._n_done + share * n_visits) / self._n_visits, words)
+        def progress(share: float, text: str) -> None:
+            self._progress((self._n_done + share * n_visits) / self._n_visits, text)
 
         began_s = perf_counter()
-        result = work(told)
+        result = work(progress)
         self.timings.append(Timing(name, perf_counter() - began_s))
         self._n_done += n_visits
-        told(0.0, f"{name}: done")
+        progress(0.0, f"{name}: done")
         return result
 
-    def _visits_of_search(self) -> float:
-        crawls = self._protocol.crawls
-        return NEW_SHARE * parse_search(crawls.search).most_evaluations * crawls.n_crawls * crawls.page_budget
+    def _search(self, topic: Topic) -> Callable[[Progress], Evolution]:
+        path, web = self._folder / SEARCH_FOLDER / self._name(topic), self._protocol.web.path
 
-    def _visits_of_judging(self) -> float:
-        topics = self._protocol.topics
-        n_rounds = (len(topics.searched) + len(topics.unseen)) * self._protocol.settings.seeds
-        # Best-First and the published individual stand beside those of the searches.
-        n_crawls = n_rounds * len(SeedSet) * (len(topics.searched) + 2)
-        return float(n_crawls * self._protocol.budgets[-1])
+        def work(progress: Progress) -> Evolution:
+            def watch(status: EvolutionStatus) -> None:
+                at = f"generation {status.summary.generation} of {status.summary.n_generations}"
+                progress(status.share, f"search for {topic.id}, {at}")
+
+            if is_kind(path, "search"):
+                return resume_search(path, web=web, workers=self._workers, watch=watch)
+            choice = TopicChoice(self._protocol.topics_file, (topic.id,))
+            setup = ExperimentSetup(web=web or Path(), topics=choice, **asdict(self._conditions))
+            return evolve(setup, self._settings, path, workers=self._workers, watch=watch)
+
+        return work
+
+    def _name(self, topic: Topic) -> str:
+        """The name of a search's folder: its topic, for people, and a digest of everything that decides it."""
+        decides = {
+            "code": code_digest(SEARCHING_PACKAGES),
+            "web": self._protocol.web.fingerprint,
+            "crawls": to_json(self._conditions),
+            "search": to_json(self._settings),
+            "topic": topic.id,
+            # Relevance models learn from the examples of other topics.
+            "topics": [asdict(each) for each in read_topics(self._protocol.topics_file)],
+        }
+        digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+        letters = re.sub(r"[^A-Za-z0-9._-]+", "_", topic.id).strip("._")[:MAX_NAME_LENGTH]
+        return f"{letters or 'topic'}-{digest[:DIGEST_LENGTH]}"
+
+
+def labels_of(n_searches: int) -> tuple[str, ...]:
+    """The short names of all strategies, in the order of the validation."""
+    return ("BF", *(f"E{number}" for number in range(1, n_searches + 1)), PUBLISHED_LABEL)
+
+
+def validation_settings(
+    protocol: Protocol, searches: Mapping[str, Evolution]
+) -> tuple[ValidationSettings, tuple[str, ...]]:
+    """The settings of the validation, and notes on them."""
+    setup = ExperimentSetup(
+        web=protocol.web.path or Path(),
+        topics=TopicChoice(protocol.topics_file, tuple(searches)),
+        strategies=(*(choice_of(search.result.resolve()) for search in searches.values()), PUBLISHED),
+        repeats=protocol.settings.seeds,
+        mode=protocol.search.mode,
+        relevance=protocol.search.relevance,
+    )
+    validation = ValidationProtocol(
+        budgets=wanted_budgets(protocol.settings),
+        n_large=protocol.n_large,
+        n_small=protocol.n_small,
+        unseen_topics=tuple(topic.id for topic in protocol.topics.unseen),
+    )
+    _, settings, notes = prepared(setup, validation)
+    for spec, label in zip(settings.all_strategies, labels_of(len(searches)), strict=True):
+        # Paths of files say less than the names in tables and figures.
+        notes = tuple(note.replace(spec, label) for note in notes)
+    return settings, notes
+
+
+def findings_by_group(settings: ValidationSettings, measurements: Measurements) -> Iterator[ValidatedFinding]:
+    """The findings on topics searched on, then those on unseen ones, each as if there were no other topics. Weights
+    are tested once."""
+    for name, topics in settings.groups().items():
+        is_unseen = name == "unseen"
+        experiment = replace(settings.experiment, topics=settings.unseen if is_unseen else settings.trained)
+        alone = replace(settings, experiment=experiment, n_trained=0 if is_unseen else settings.n_trained)
+        for finding in findings(alone, measurements.on_topics(topics)):
+            if finding.topics or not is_unseen:
+                yield finding
+
+
+def named_findings(found: Iterable[ValidatedFinding], label_of: Mapping[str, str]) -> Iterator[Finding]:
+    """Sorted by name, those on topics searched on first. The protocol of each is its strategy and group of topics."""
+    for each in sorted(found, key=lambda finding: (finding.name, finding.topics == "unseen")):
+        yield Finding(each.name, each.says, f"{label_of[each.strategy]}, {GROUPS[each.topics]}", each.claims)

@@ -7,134 +7,130 @@ Rules
   topic.
 - Recall is over known pages that are neither in the large seed set nor training pages.
 - Distances are from the seeds of the crawl, over the links that crawls see.
+- Measured rounds can be cached in a folder, under the digest of everything that decides them: the crawls
+  (`trace_cache`), the small seed set, page budgets and threshold, and the code that measures. A file that is damaged
+  counts as missing.
 """
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from scenthound.errors import InvalidInput
 from scenthound.experiments.pipeline import CrawlSource, Planned, in_parallel
 from scenthound.experiments.starts import Start, known_relevant
 from scenthound.experiments.statistics import PairedSample
+from scenthound.experiments.trace_cache import Provenance, code_digest, crawl_names
 from scenthound.experiments.validate.settings import SeedSet, ValidationSettings
+from scenthound.files import write_atomic
 from scenthound.metrics.base import FixedFacts, GroundTruth
 from scenthound.metrics.measures import fitness
-from scenthound.metrics.page_graph import DistanceHistogram, PageGraph, cohesiveness_of, distances_from
+from scenthound.metrics.page_graph import DistanceHistogram, cohesiveness_of, distances_from
 from scenthound.metrics.retrieval import Precision, TargetRecall
 from scenthound.model import FloatArray, IntArray, LongArray, Progress, Topic, Trace, silent
+from scenthound.records import column, columns_of, from_json, to_json
 from scenthound.store.recorded_web import RecordedWeb
 
-#: The measures of a crawl, with their titles in tables and figures.
-MEASURES = {
-    "fitness": "fitness (good pages by the relevance model)",
-    "precision": "precision by known pages",
-    "recall": "recall of known pages",
-    "community_cohesiveness": "community cohesiveness",
-    "overall_cohesiveness": "overall cohesiveness",
-    "mean_distance": "mean distance from the seeds",
-    "maximum_distance": "greatest distance from the seeds",
-    "mean_good_distance": "mean distance of good pages",
-}
+SEED_SETS = tuple(SeedSet)
+#: The packages whose code decides what is measured, besides those that decide the crawl.
+MEASURING_PACKAGES = ("metrics", "experiments/validate")
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlMeasures:
-    """The measures of a crawl after a number of pages; NaN if undefined."""
+    """The measures of a crawl after a number of pages, NaN if undefined, and its number of pages at each distance."""
 
-    fitness: float
-    precision: float
-    recall: float
-    community_cohesiveness: float
-    overall_cohesiveness: float
-    distances: DistanceHistogram
-    good_distances: DistanceHistogram
-
-    @property
-    def mean_distance(self) -> float:
-        return self.distances.mean
-
-    @property
-    def maximum_distance(self) -> float:
-        return self.distances.maximum
-
-    @property
-    def mean_good_distance(self) -> float:
-        return self.good_distances.mean
+    fitness: float = column("fitness (good pages by the relevance model)")
+    precision: float = column("precision by known pages")
+    recall: float = column("recall of known pages")
+    community_cohesiveness: float = column()
+    overall_cohesiveness: float = column()
+    mean_distance: float = column("mean distance from the seeds")
+    maximum_distance: float = column("greatest distance from the seeds")
+    mean_good_distance: float = column("mean distance of good pages")
+    distances: tuple[int, ...] = column()
+    good_distances: tuple[int, ...] = column()
 
 
-def ground_truth_of(web: RecordedWeb, topic: Topic, start: Start) -> GroundTruth:
-    """The pages known to belong to a topic, and those that its crawls should find."""
-    relevant = known_relevant(web, topic)
-    to_find = np.setdiff1d(relevant, np.array([*start.seeds, *start.training], dtype=np.int32))
-    seeds = np.array(sorted(start.seeds), dtype=np.int32)
-    return GroundTruth(relevant, to_find, seeds, pool=np.zeros(0, np.int32), facts=FixedFacts())
-
-
-class CrawlMeasurer:
-    """Measures the crawls from one set of seeds."""
-
-    def __init__(self, graph: PageGraph, seeds: Iterable[int], ground_truth: GroundTruth, threshold: float) -> None:
-        self._graph = graph
-        self._seeds: IntArray = np.fromiter(seeds, dtype=np.int32)
-        self._ground_truth = ground_truth
-        self._threshold = threshold
-        self._distance = distances_from(graph, self._seeds)
-
-    def measures(self, trace: Trace, page_budget: int) -> CrawlMeasures:
-        """Measure the first `page_budget` pages."""
-        pages = trace.pages[:page_budget]
-        is_good = trace.relevance[:page_budget] >= self._threshold
-        cohesiveness = cohesiveness_of(self._graph, self._seeds, pages, is_good)
-        return CrawlMeasures(
-            fitness=fitness(trace.relevance, self._threshold, page_budget),
-            precision=(Precision() @ page_budget)(trace, self._ground_truth),
-            recall=(TargetRecall() @ page_budget)(trace, self._ground_truth),
-            community_cohesiveness=cohesiveness.community,
-            overall_cohesiveness=cohesiveness.overall,
-            distances=DistanceHistogram.of(self._distance[pages]),
-            good_distances=DistanceHistogram.of(self._distance[pages[is_good]]),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """The crawls for one topic with one random seed. `large` is the start with the large seed set."""
-
-    topic: Topic
-    large: Start
-    seed: int
+#: The measures with their titles in tables and figures.
+MEASURES = {each.name: each.title for each in columns_of(CrawlMeasures) if each.type is float}
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRound:
-    """A measured round: `measures[strategy][seed set][budget]`, in the order of the settings and of `SeedSet`."""
+    """A measured round; `crawls` are in the order of seed sets, strategies and budgets."""
 
     topic: str
     seed: int
-    measures: tuple[tuple[tuple[CrawlMeasures, ...], ...], ...]
+    crawls: tuple[CrawlMeasures, ...]
     good_share: float  #: of all pages in the web, by the relevance model
 
 
-def rounds_of(settings: ValidationSettings, planned: Sequence[Planned]) -> list[Round]:
-    """In the order of topics and random seeds."""
-    return [Round(topic, start, seed) for topic, start in planned for seed in range(settings.repeats)]
+@dataclass(frozen=True, slots=True)
+class MeasuredRounds:
+    """All rounds of a validation, in the order of topics and seeds, and how many were not cached."""
+
+    rounds: tuple[MeasuredRound, ...]
+    n_new: int
 
 
 def measured_rounds(
     web: RecordedWeb,
     settings: ValidationSettings,
-    rounds: Sequence[Round],
+    planned: Sequence[Planned],
     *,
+    cache: Path | None = None,
     workers: int | None = None,
     progress: Progress = silent,
-) -> Iterator[MeasuredRound]:
-    """Crawl and measure, in the order of the rounds."""
-    make = partial(RoundMeasurer, web, settings)
-    per_round = len(settings.all_strategies) * len(SeedSet)
-    return in_parallel(make, rounds, workers=workers, progress=progress, units_per_item=per_round)
+) -> MeasuredRounds:
+    """Crawl and measure what is not in the folder `cache`. `planned` has the large seed set of each topic."""
+    rounds = [(topic, replace(start, seed=seed)) for topic, start in planned for seed in range(settings.repeats)]
+    files = [] if cache is None else [cache / f"{name}.json" for name in _cache_names(web, settings, rounds)]
+    known: list[MeasuredRound | None] = [_load(file) for file in files] or [None for _ in rounds]
+    missing = [index for index, measured in enumerate(known) if measured is None]
+    if cache is not None:
+        cache.mkdir(parents=True, exist_ok=True)
+    results = in_parallel(
+        partial(RoundMeasurer, web, settings),
+        [rounds[index] for index in missing],
+        workers=workers,
+        progress=progress,
+        units_per_item=len(settings.all_strategies) * len(SEED_SETS),
+    )
+    for index, result in zip(missing, results, strict=True):
+        known[index] = result
+        if files:
+            write_atomic(files[index], json.dumps(to_json(result)).encode())
+    return MeasuredRounds(tuple(measured for measured in known if measured is not None), len(missing))
+
+
+def _cache_names(web: RecordedWeb, settings: ValidationSettings, rounds: Iterable[Planned]) -> Iterator[str]:
+    experiment = settings.experiment
+    provenance = Provenance(web.fingerprint, code_digest(MEASURING_PACKAGES))
+    for topic, start in rounds:
+        crawls = (crawl_names(experiment, provenance, spec, topic, start)[0] for spec in experiment.strategies)
+        decides = {
+            "crawls": [crawl.digest for crawl in crawls],
+            # Precision and recall are by the pages known to belong to the topic.
+            "known": [topic.id, topic.examples, topic.targets],
+            "small": settings.seeds_of(start, SeedSet.SMALL),
+            "budgets": settings.budgets,
+            "threshold": settings.threshold,
+        }
+        yield hashlib.sha256(json.dumps(decides).encode()).hexdigest()
+
+
+def _load(file: Path) -> MeasuredRound | None:
+    try:
+        return from_json(MeasuredRound, json.loads(file.read_bytes()))
+    except (OSError, ValueError, InvalidInput):
+        return None
 
 
 class RoundMeasurer:
@@ -145,30 +141,58 @@ class RoundMeasurer:
         self._crawls = CrawlSource(settings.experiment, web).open()
         self._good_shares: dict[str, float] = {}
 
-    def __call__(self, given: Round) -> MeasuredRound:
-        by_seed_set = [self._measures(given, seed_set) for seed_set in SeedSet]
-        return MeasuredRound(given.topic.id, given.seed, tuple(zip(*by_seed_set, strict=True)), self._good_share(given))
+    def __call__(self, planned: Planned) -> MeasuredRound:
+        topic, start = planned
+        crawls = tuple(crawl for seed_set in SEED_SETS for crawl in self._measures(topic, start, seed_set))
+        return MeasuredRound(topic.id, start.seed, crawls, self._good_share(topic, start))
 
-    def _measures(self, given: Round, seed_set: SeedSet) -> list[tuple[CrawlMeasures, ...]]:
+    def _measures(self, topic: Topic, large: Start, seed_set: SeedSet) -> Iterator[CrawlMeasures]:
         """By strategy and page budget. The model learns from the large set, whatever the crawl starts from."""
-        settings, crawls = self._settings, self._crawls
-        seeds = settings.seeds_of(given.large, seed_set, given.seed)
-        ground_truth = ground_truth_of(crawls.web, given.topic, given.large)
-        measures = CrawlMeasurer(crawls.graph, seeds, ground_truth, settings.threshold)
-        runs = crawls.of(given.topic, replace(given.large, seed=given.seed, seeds=seeds))
-        return [tuple(measures.measures(run.trace, budget) for budget in settings.budgets) for run in runs]
+        start = replace(large, seeds=self._settings.seeds_of(large, seed_set))
+        seeds: IntArray = np.array(start.seeds, np.int32)
+        distance = distances_from(self._crawls.graph, seeds)
+        truth = self._ground_truth(topic, large)
+        for run in self._crawls.of(topic, start):
+            for budget in self._settings.budgets:
+                yield self._measured(run.trace, budget, seeds, distance, truth)
 
-    def _good_share(self, given: Round) -> float:
+    def _ground_truth(self, topic: Topic, large: Start) -> GroundTruth:
+        relevant = known_relevant(self._crawls.web, topic)
+        to_find = np.setdiff1d(relevant, np.array([*large.seeds, *large.training], dtype=np.int32))
+        seeds = np.array(sorted(large.seeds), dtype=np.int32)
+        return GroundTruth(relevant, to_find, seeds, pool=np.zeros(0, np.int32), facts=FixedFacts())
+
+    def _measured(
+        self, trace: Trace, page_budget: int, seeds: IntArray, distance: IntArray, truth: GroundTruth
+    ) -> CrawlMeasures:
+        """Measure the first `page_budget` pages."""
+        threshold = self._settings.threshold
+        pages = trace.pages[:page_budget]
+        is_good = trace.relevance[:page_budget] >= threshold
+        cohesiveness = cohesiveness_of(self._crawls.graph, seeds, pages, is_good)
+        distances = DistanceHistogram.of(distance[pages])
+        good_distances = DistanceHistogram.of(distance[pages[is_good]])
+        return CrawlMeasures(
+            fitness=fitness(trace.relevance, threshold, page_budget),
+            precision=(Precision() @ page_budget)(trace, truth),
+            recall=(TargetRecall() @ page_budget)(trace, truth),
+            community_cohesiveness=cohesiveness.community,
+            overall_cohesiveness=cohesiveness.overall,
+            mean_distance=distances.mean,
+            maximum_distance=distances.maximum,
+            mean_good_distance=good_distances.mean,
+            distances=distances.counts,
+            good_distances=good_distances.counts,
+        )
+
+    def _good_share(self, topic: Topic, start: Start) -> float:
         """The share of good pages in the web, which decides whether a topic is dense."""
-        if given.topic.id not in self._good_shares:
-            scores = self._crawls.models.scores(self._settings.against, given.topic, given.large)
+        if topic.id not in self._good_shares:
+            scores = self._crawls.models.scores(self._settings.against, topic, start)
             n_pages = self._crawls.web.n_pages
             n_good = sum(scores.page(page) >= self._settings.threshold for page in range(n_pages))
-            self._good_shares[given.topic.id] = n_good / n_pages
-        return self._good_shares[given.topic.id]
-
-
-SEED_SETS = tuple(SeedSet)
+            self._good_shares[topic.id] = n_good / n_pages
+        return self._good_shares[topic.id]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,32 +206,52 @@ class Measurements:
     good_share: FloatArray  #: by topic
 
     @classmethod
-    def of(cls, settings: ValidationSettings, rounds: Iterable[MeasuredRound]) -> "Measurements":
+    def of(cls, settings: ValidationSettings, rounds: Sequence[MeasuredRound]) -> "Measurements":
         """From rounds in the order of topics and seeds."""
-        done = list(rounds)
-        n_topics, n_strategies = len(settings.topics), len(settings.all_strategies)
-        crawls = np.empty((n_strategies, n_topics, len(SEED_SETS), settings.repeats, len(settings.budgets)), object)
-        for place, each in enumerate(done):
-            crawls[:, place // settings.repeats, :, place % settings.repeats, :] = _as_array(each, crawls.shape)
+        sizes = (settings.topics, range(settings.repeats), SEED_SETS, settings.all_strategies, settings.budgets)
+        shape = tuple(map(len, sizes))
+        crawls = [crawl for each in rounds for crawl in each.crawls]
+
+        def array(rows: Any) -> Any:
+            values = rows.reshape(*shape, *rows.shape[1:])
+            return np.ascontiguousarray(values.transpose(3, 0, 2, 1, 4, *range(5, values.ndim)))
+
+        def histograms(name: str) -> LongArray:
+            counts = [getattr(crawl, name) for crawl in crawls]
+            rows = np.zeros((len(counts), max(map(len, counts))), np.int64)
+            for row, values in zip(rows, counts, strict=True):
+                row[: len(values)] = values
+            histogram: LongArray = array(rows)
+            return histogram
+
         return cls(
-            {name: _numbers(crawls, name) for name in MEASURES},
-            _histograms(crawls, "distances"),
-            _histograms(crawls, "good_distances"),
-            np.array([each.good_share for each in done[:: settings.repeats]]),
+            {name: array(np.array([getattr(crawl, name) for crawl in crawls], np.float64)) for name in MEASURES},
+            histograms("distances"),
+            histograms("good_distances"),
+            np.array([each.good_share for each in rounds[:: settings.repeats]]),
+        )
+
+    def on_topics(self, topics: range) -> "Measurements":
+        """The measurements on some neighbouring topics, as if there were no others."""
+        cut = slice(topics.start, topics.stop)
+        return Measurements(
+            {name: values[:, cut] for name, values in self.values.items()},
+            self.distances[:, cut],
+            self.good_distances[:, cut],
+            self.good_share[cut],
         )
 
     @property
     def is_dense(self) -> list[bool]:
         """By topic: whether its share of good pages is above the median."""
-        middle = float(np.median(self.good_share))
-        return [share > middle for share in self.good_share.tolist()]
+        above: list[bool] = (self.good_share > np.median(self.good_share)).tolist()
+        return above
 
     def sample(
         self, measure: str, strategy: int, topics: Sequence[int], seed_set: SeedSet, budget: int
     ) -> PairedSample:
         """A measure of a strategy's crawls, by topic and seed. Strategies, topics and budgets are given by index."""
-        place = SEED_SETS.index(seed_set)
-        return PairedSample(self.values[measure][strategy, list(topics), place, :, budget])
+        return PairedSample(self.values[measure][strategy, list(topics), SEED_SETS.index(seed_set), :, budget])
 
     def difference(
         self, measure: str, strategy: int, topics: Sequence[int], budgets: Sequence[int], seed_sets: Sequence[SeedSet]
@@ -216,26 +260,3 @@ class Measurements:
         more = self.values[measure][strategy] - self.values[measure][0]
         cut = more[list(topics)][:, [SEED_SETS.index(each) for each in seed_sets]][..., list(budgets)]
         return PairedSample(cut.mean(axis=(1, 3)))
-
-
-def _as_array(done: MeasuredRound, shape: tuple[int, ...]) -> Any:
-    n_strategies, _, n_sets, _, n_budgets = shape
-    flat = [crawl for by_set in done.measures for by_budget in by_set for crawl in by_budget]
-    array = np.empty(len(flat), object)
-    array[:] = flat
-    return array.reshape(n_strategies, n_sets, n_budgets)
-
-
-def _numbers(crawls: Any, name: str) -> FloatArray:
-    return np.array([getattr(crawl, name) for crawl in crawls.flat], np.float64).reshape(crawls.shape)
-
-
-def _histograms(crawls: Any, name: str) -> LongArray:
-    counts = [_counts(crawl, name) for crawl in crawls.flat]
-    widest = max(map(len, counts))
-    padded = np.array([np.pad(each, (0, widest - len(each))) for each in counts], np.int64)
-    return padded.reshape(*crawls.shape, widest)
-
-
-def _counts(crawl: CrawlMeasures, name: str) -> IntArray:
-    return np.array(getattr(crawl, name).counts, np.int32)

@@ -18,7 +18,7 @@ from scenthound.experiments.validate.validation import Validation, prepared, val
 from scenthound.files import write_atomic
 from scenthound.model import Progress, silent
 from scenthound.records import to_json
-from scenthound.store.folder import KNOWN_KINDS, ResultFolder, check_replaceable, is_kind
+from scenthound.store.folder import ResultFolder, check_replaceable, is_kind
 
 FINDINGS_FILE = "findings.json"
 CRAWLS_FILE = "crawls.csv"
@@ -31,41 +31,37 @@ READING = (
     "pass a permutation test, and its contrary another one to be refuted, p corrected by Holm's method among the "
     "claims of the finding; with fewer than five topics, five seeds are the least for that. Effects are means over "
     "both seed sets. A topic is dense if a larger share of the web's pages is good than for the median topic here. "
-    "Distances are shortest ways from the seeds over the links of the recorded web that crawls are shown."
+    "Distances are shortest paths from the seeds over the links of the recorded web that crawls see."
 )
 
 
 def as_json(validation: Validation) -> dict[str, Any]:
-    """The content of `findings.json`: plain values, null for NaN."""
-    values = {
-        "format": KNOWN_KINDS["validation"].format,
-        "version": KNOWN_KINDS["validation"].version,
+    """The content of `findings.json`, except for its format."""
+    return {
         "scenthound": version("scenthound"),
         "versions": versions(),
-        "web": str(validation.web),
+        "web": validation.web,
         "web_fingerprint": validation.web_fingerprint,
         "n_pages": validation.n_pages,
         "settings": validation.settings.as_json(),
-        "notes": list(validation.notes),
+        "notes": validation.notes,
         "reading": READING,
-        "findings": [{**to_json(each), "verdict": each.verdict.value} for each in validation.findings],
+        "findings": [{**to_json(each), "verdict": each.verdict} for each in validation.findings],
         "topics": list(_topics(validation)),
         "crawls": list(_means(validation)),
         "differences": list(_differences(validation)),
     }
-    plain: dict[str, Any] = to_json(values)
-    return plain
 
 
 def _topics(validation: Validation) -> Iterator[dict[str, Any]]:
     settings, measured = validation.settings, validation.measurements
-    for place, (topic, start) in enumerate(zip(settings.topics, validation.starts, strict=True)):
+    for index, (topic, start) in enumerate(zip(settings.topics, validation.starts, strict=True)):
         yield {
             "id": topic.id,
-            "trained_on": place < len(settings.trained),
-            "good_share": float(measured.good_share[place]),
-            "dense": measured.is_dense[place],
-            "seed_sets": {str(each): len(settings.seeds_of(start, each, seed=0)) for each in SEED_SETS},
+            "trained_on": index < settings.n_trained,
+            "good_share": measured.good_share[index],
+            "dense": measured.is_dense[index],
+            "seed_sets": {seed_set: len(settings.seeds_of(start, seed_set)) for seed_set in SEED_SETS},
             "training_pages": len(start.training),
             "held_out": len(start.targets),
         }
@@ -81,45 +77,41 @@ def _means(validation: Validation) -> Iterator[dict[str, Any]]:
         yield {
             "strategy": strategy,
             "topic": topic.id,
-            "seed_set": str(seed_set),
+            "seed_set": seed_set,
             "pages": budget,
             "mean": {name: sample.mean for name, sample in samples.items()},
             "standard_error": {name: sample.standard_error for name, sample in samples.items()},
-            "pages_at_distance": measured.distances[s, t, c, :, b].mean(axis=0).tolist(),
-            "good_pages_at_distance": measured.good_distances[s, t, c, :, b].mean(axis=0).tolist(),
+            "pages_at_distance": measured.distances[s, t, c, :, b].mean(axis=0),
+            "good_pages_at_distance": measured.good_distances[s, t, c, :, b].mean(axis=0),
         }
 
 
 def _differences(validation: Validation) -> Iterator[dict[str, Any]]:
     """By strategy, topic, seed set, budget and measure: the difference to the baseline."""
     settings, measured = validation.settings, validation.measurements
-    by_strategy, by_topic = enumerate(settings.strategies, 1), enumerate(settings.topics)
-    for (s, strategy), (t, topic), seed_set, (b, budget) in product(
-        by_strategy, by_topic, SEED_SETS, enumerate(settings.budgets)
-    ):
-        effects = {name: measured.difference(name, s, [t], [b], [seed_set]).effect() for name in MEASURES}
+    by_strategy = enumerate(settings.strategies, 1)
+    by_topic, by_budget = enumerate(settings.topics), enumerate(settings.budgets)
+    for (s, strategy), (t, topic), seed_set, (b, budget) in product(by_strategy, by_topic, SEED_SETS, by_budget):
         yield {
             "strategy": strategy,
             "topic": topic.id,
-            "seed_set": str(seed_set),
+            "seed_set": seed_set,
             "pages": budget,
-            "effects": effects,
+            "effects": {name: measured.difference(name, s, [t], [b], [seed_set]).effect() for name in MEASURES},
         }
 
 
 def crawls_csv(validation: Validation) -> str:
     """One row for each strategy, topic, seed set, random seed and budget."""
-    return csv_text(["strategy", "topic", "seed_set", "seed", "pages", *MEASURES], _crawl_rows(validation))
-
-
-def _crawl_rows(validation: Validation) -> Iterator[list[Any]]:
-    settings, measured = validation.settings, validation.measurements
-    axes = (settings.all_strategies, [topic.id for topic in settings.topics], SEED_SETS, range(settings.repeats))
-    for index in product(*(range(len(axis)) for axis in (*axes, settings.budgets))):
-        *about, budget = index
-        names = [axis[at] for axis, at in zip(axes, about, strict=True)]
-        numbers = [csv_number(float(measured.values[name][index])) for name in MEASURES]
-        yield [*names, settings.budgets[budget], *numbers]
+    settings, values = validation.settings, validation.measurements.values
+    topics = [topic.id for topic in settings.topics]
+    axes = (settings.all_strategies, topics, SEED_SETS, range(settings.repeats), settings.budgets)
+    names, indices = product(*axes), product(*(range(len(axis)) for axis in axes))
+    rows = (
+        [*about, *(csv_number(float(values[measure][index])) for measure in MEASURES)]
+        for about, index in zip(names, indices, strict=True)
+    )
+    return csv_text(["strategy", "topic", "seed_set", "seed", "pages", *MEASURES], rows)
 
 
 def reproduce_command(validation: Validation, topics_file: Path, out: Path) -> str:

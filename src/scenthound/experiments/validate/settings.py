@@ -10,8 +10,8 @@ Rules
 - The topics that a search saw are in the training record of its file (`evolved:file=...`), by id: those it was trained
   on, and those of earlier winners that it started with. None of them is ever called unseen. Notes say what a record
   leaves open: another web, topics that are not in the topic file, strategies that were trained on other topics.
-- Unseen topics drawn at random share no example with topics trained on. A note says how many examples a topic shares
-  that was given as unseen.
+- Unseen topics drawn at random share no example with topics trained on. A note names the topics that were given as
+  unseen and share examples.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,9 +23,8 @@ from typing import Any
 
 from scenthound.errors import InvalidParameter, InvalidTopic, UnknownName, printable
 from scenthound.experiments.setup import Experiment
-from scenthound.experiments.starts import Start, Starts, TopicChoice, check_start
+from scenthound.experiments.starts import Start, Starts, TopicChoice
 from scenthound.model import Topic
-from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.rank_file import read_rank_file, topic_ids
 
@@ -118,12 +117,12 @@ class ValidationSettings(ValidationProtocol):
         """Short names of all strategies for tables and figures."""
         return ("base", *(f"S{number}" for number in range(1, len(self.strategies) + 1)))
 
-    def seeds_of(self, large: Start, seed_set: SeedSet, seed: int) -> tuple[int, ...]:
-        """The start pages of the crawls with this random seed, in the order of the large set."""
+    def seeds_of(self, large: Start, seed_set: SeedSet) -> tuple[int, ...]:
+        """The start pages of the crawls with the random seed of the start, in the order of the large set."""
         if seed_set is SeedSet.LARGE:
             return large.seeds
         n_drawn = max(1, round(len(large.seeds) * self.n_small / self.n_large))
-        drawn = set(Random(f"small/{seed}/{large.topic}").sample(large.seeds, n_drawn))
+        drawn = set(Random(f"small/{large.seed}/{large.topic}").sample(large.seeds, n_drawn))
         return tuple(page for page in large.seeds if page in drawn)
 
     def as_json(self) -> dict[str, Any]:
@@ -149,14 +148,6 @@ def fitting_budgets(wanted: tuple[int, ...], n_pages: int) -> tuple[int, ...]:
     return fitting
 
 
-def check_large(n_large: int, web: RecordedWeb) -> None:
-    """InvalidParameter if the large seed set is larger than the web."""
-    try:
-        check_start(n_large, web)
-    except InvalidParameter as reason:
-        raise InvalidParameter(f"{reason} Give a smaller --large.") from None
-
-
 @dataclass(frozen=True, slots=True)
 class ValidationTopics:
     """The topics of a validation; `others` are all other topics of the file."""
@@ -175,25 +166,26 @@ class Record:
     seeded_topics: tuple[str, ...] = ()  #: topics of earlier winners that the search started with
     web_fingerprint: str | None = None
 
+    @property
+    def seen(self) -> tuple[str, ...]:
+        return (*self.topics, *self.seeded_topics)
+
 
 #: By strategy.
 Records = Mapping[str, Record]
 
 
-def trained_on(strategies: Iterable[str]) -> dict[str, Record]:
-    """The training record of each evolved strategy."""
+def training_records(strategies: Iterable[str]) -> dict[str, Record]:
+    """The training record of each evolved strategy that has a file."""
     records = {}
     for text in strategies:
         choice = STRATEGIES.parse(text)
         file = STRATEGIES.values(choice).get("file") if choice.name == "evolved" else None
         if isinstance(file, str):
             training = read_rank_file(file).training
+            topics, seeded_topics = (topic_ids(training, key, file) for key in ("topics", "seeded_topics"))
             web = training.get("web_fingerprint")
-            records[str(choice)] = Record(
-                topic_ids(training, "topics", file),
-                topic_ids(training, "seeded_topics", file),
-                web if isinstance(web, str) else None,
-            )
+            records[str(choice)] = Record(topics, seeded_topics, web if isinstance(web, str) else None)
     return records
 
 
@@ -202,13 +194,27 @@ def record_notes(records: Records, listed: Mapping[str, Topic], web_fingerprint:
     notes = []
     for strategy, record in records.items():
         if record.web_fingerprint not in (None, web_fingerprint):
-            notes.append(f"{strategy} was evolved on another web: topics of the same id are taken for the same topics.")
-        missing = [topic_id for topic_id in (*record.topics, *record.seeded_topics) if topic_id not in listed]
-        if missing:
-            topics = ", ".join(map(repr, missing))
             notes.append(
-                f"{strategy} saw topics that are not in the file ({topics}); unseen ones may share pages with them."
+                f"{strategy} was evolved on another web: topics with the same id are assumed to be the same topics."
             )
+        missing = ", ".join(repr(topic_id) for topic_id in record.seen if topic_id not in listed)
+        if missing:
+            notes.append(
+                f"{strategy} saw topics that are not in the file ({missing}); unseen ones may share pages with them."
+            )
+    return notes
+
+
+def untrained_notes(strategies: Iterable[str], trained: Sequence[str], records: Records) -> list[str]:
+    """Notes on strategies that were not trained on topics that others were trained on."""
+    if not any(record.topics for record in records.values()):
+        return []
+    notes = []
+    for strategy in strategies:
+        others = [topic_id for topic_id in trained if topic_id not in records.get(strategy, Record()).topics]
+        if others:
+            topics = f"topic{'s' if len(others) > 1 else ''} {', '.join(map(repr, others))}"
+            notes.append(f"{strategy} was not trained on {topics}: its results there are not training performance.")
     return notes
 
 
@@ -220,40 +226,33 @@ def chosen_topics(
         if topic_id not in listed:
             raise UnknownName.among("topic", topic_id, listed, printable(choice.file))
     recorded = dict.fromkeys(topic_id for record in records.values() for topic_id in record.topics)
-    trained = tuple(dict.fromkeys(choice.ids)) or tuple(topic_id for topic_id in recorded if topic_id in listed)
-    _check_trained(trained, records)
-    _check_unseen(protocol.unseen_topics, trained, records)
-    seen = {*trained, *recorded, *(topic_id for record in records.values() for topic_id in record.seeded_topics)}
-    seen_pages = {page for topic_id in seen if topic_id in listed for page in starts.example_pages(listed[topic_id])}
+    trained = list(dict.fromkeys(choice.ids)) or [topic_id for topic_id in recorded if topic_id in listed]
     unseen = list(dict.fromkeys(protocol.unseen_topics))
+    _check_topics(trained, unseen, records)
+    seen = {*trained, *(topic_id for record in records.values() for topic_id in record.seen)}
+    seen_pages = {page for topic_id in seen if topic_id in listed for page in starts.example_pages(listed[topic_id])}
+    n_shared = {each: len(seen_pages.intersection(starts.example_pages(listed[each]))) for each in unseen}
     if protocol.unseen_max is not None:
-        free = [topic for topic in listed.values() if topic.id not in seen and topic.id not in unseen]
-        unseen += _drawn([topic for topic in free if _is_fresh(topic, seen_pages, starts)], protocol.unseen_max)
-    taken = {*trained, *unseen}
-    if not taken:
+        fresh = [each for each in listed if each not in seen and each not in unseen]
+        fresh = [each for each in fresh if _is_fresh(listed[each], seen_pages, starts)]
+        drawn = Random("unseen").sample(fresh, min(protocol.unseen_max, len(fresh)))
+        unseen += [each for each in fresh if each in drawn]
+    if not trained and not unseen:
         raise InvalidTopic("There is no topic to validate on: name some with --topic, --unseen or --unseen-max.")
     return ValidationTopics(
         tuple(listed[topic_id] for topic_id in trained),
         tuple(listed[topic_id] for topic_id in unseen),
-        tuple(topic for topic_id, topic in listed.items() if topic_id not in taken),
-        tuple(_overlaps([listed[topic_id] for topic_id in unseen], seen_pages, starts)),
+        tuple(topic for topic_id, topic in listed.items() if topic_id not in (*trained, *unseen)),
+        tuple(
+            f"Topic {topic_id!r} is given as unseen, but shares {n:,} examples with topics trained on."
+            for topic_id, n in n_shared.items()
+            if n
+        ),
     )
 
 
-def untrained_notes(strategies: Iterable[str], trained: Sequence[str], records: Records) -> list[str]:
-    """Notes on strategies that were not trained on topics that others were trained on."""
-    if not any(record.topics for record in records.values()):
-        return []
-    notes = []
-    for strategy in strategies:
-        strange = [topic_id for topic_id in trained if topic_id not in records.get(strategy, Record()).topics]
-        if strange:
-            topics = f"topic{'s' if len(strange) > 1 else ''} {', '.join(map(repr, strange))}"
-            notes.append(f"{strategy} was not trained on {topics}: its results there are not training performance.")
-    return notes
-
-
-def _check_trained(trained: Iterable[str], records: Records) -> None:
+def _check_topics(trained: Sequence[str], unseen: Sequence[str], records: Records) -> None:
+    """InvalidTopic if the records contradict what is trained on or unseen."""
     recorded = {topic_id for record in records.values() for topic_id in record.topics}
     for topic_id in trained:
         if recorded and topic_id not in recorded:
@@ -261,9 +260,6 @@ def _check_trained(trained: Iterable[str], records: Records) -> None:
                 f"Topic {topic_id!r} is not one that the strategies were trained on ({', '.join(sorted(recorded))}); "
                 "give it with --unseen."
             )
-
-
-def _check_unseen(unseen: Iterable[str], trained: Iterable[str], records: Records) -> None:
     for topic_id in unseen:
         for strategy, record in records.items():
             if topic_id in record.topics:
@@ -282,16 +278,3 @@ def _is_fresh(topic: Topic, seen_pages: set[int], starts: Starts) -> bool:
     except InvalidTopic:
         return False
     return seen_pages.isdisjoint(starts.example_pages(topic))
-
-
-def _drawn(topics: list[Topic], most: int) -> list[str]:
-    """Draw topics at random, but always the same ones."""
-    drawn = set(Random("unseen").sample([topic.id for topic in topics], min(most, len(topics))))
-    return [topic.id for topic in topics if topic.id in drawn]
-
-
-def _overlaps(unseen: Iterable[Topic], seen_pages: set[int], starts: Starts) -> Iterable[str]:
-    for topic in unseen:
-        n_shared = len(seen_pages.intersection(starts.example_pages(topic)))
-        if n_shared:
-            yield f"Topic {topic.id!r} is given as unseen, but shares {n_shared:,} examples with topics trained on."

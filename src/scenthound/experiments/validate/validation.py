@@ -14,9 +14,10 @@ Our interpretation of the findings
 - H20: a smaller mean distance from the seeds at the largest budget.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from scenthound.errors import InvalidParameter, ScenthoundError
 from scenthound.experiments.findings import (
@@ -32,19 +33,18 @@ from scenthound.experiments.findings import (
 from scenthound.experiments.pipeline import plan
 from scenthound.experiments.search.methods import parse_search
 from scenthound.experiments.setup import ExperimentSetup
-from scenthound.experiments.starts import ChosenTopics, Start, Starts, check_seeds
+from scenthound.experiments.starts import ChosenTopics, Start, Starts, check_seeds, check_start
 from scenthound.experiments.statistics import PairedSample
-from scenthound.experiments.validate.crawls import SEED_SETS, Measurements, measured_rounds, rounds_of
+from scenthound.experiments.validate.crawls import SEED_SETS, Measurements, measured_rounds
 from scenthound.experiments.validate.settings import (
     DEFAULT_RELEVANCE,
     DEFAULT_REPEATS,
     ValidationProtocol,
     ValidationSettings,
-    check_large,
     chosen_topics,
     fitting_budgets,
     record_notes,
-    trained_on,
+    training_records,
     untrained_notes,
 )
 from scenthound.model import Progress, silent
@@ -57,6 +57,14 @@ from scenthound.strategies.rank_function import RankFunction
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 from scenthound.topics.files import read_topics
 
+PROTOCOL = "johnson2003"
+#: The claim of each finding about evolved strategies.
+SAYS = {
+    "H17": "evolved weights: COMM_OUT above PARENT_1 above COMM_IN, far above HUB and AUTHORITY",
+    "H18": "more good pages than Best-First, in the longest crawls on dense topics only",
+    "H19": "more cohesive crawls than Best-First",
+    "H20": "crawls that stay closer to the seeds than Best-First",
+}
 #: Our interpretation of "far above".
 FAR_ABOVE = 2.0
 #: The scores of H17, and its claim.
@@ -68,28 +76,23 @@ H17_SAYS = (
 ONE_SEARCH = "The weights are of one search and have no interval"
 
 
-@dataclass(frozen=True, slots=True)
-class SearchSize:
+class SearchSize(NamedTuple):
     """The size of a search; `generations` are those that were completed."""
 
     individuals: int
     generations: int
     crawls: int  #: per individual and topic
 
-    def is_as_large_as(self, other: "SearchSize") -> bool:
-        return (
-            self.individuals >= other.individuals
-            and self.generations >= other.generations
-            and self.crawls >= other.crawls
-        )
+    def __str__(self) -> str:
+        crawls = f"{self.crawls} crawl{'s' if self.crawls != 1 else ''} of each"
+        return f"{self.individuals} individuals, {self.generations} generations and {crawls}"
 
 
 #: johnson2003 section 3.
 OF_THE_STUDY = SearchSize(individuals=50, generations=50, crawls=3)
 
 
-@dataclass(frozen=True, slots=True)
-class EvolvedRules:
+class EvolvedRules(NamedTuple):
     """The result of a search; `size` is None if unknown."""
 
     rules: RankRules
@@ -125,42 +128,22 @@ def weight_claims(evolved: EvolvedRules) -> Iterator[Claim]:
     weights = evolved.rules.weights
     for number, row in enumerate(weights, 1):
         weight = dict(zip(SCORE_NAMES, row, strict=True))
-        verdict, why = _ruling(weight, evolved.size)
+        verdict, why = _weight_verdict(weight, evolved.size)
         which = f"rule {number}: " if len(weights) > 1 else ""
         found = ", ".join(f"{name.upper()} {weight[name]:.3f}" for name in H17_SCORES)
-        yield Claim(f"{which}{H17_SAYS}; found {found}", None, verdict, why)
+        yield Claim(f"{which}{H17_SAYS}; found {found}", None, verdict, f"{ONE_SEARCH}{why}.")
 
 
-def _ruling(weight: dict[str, float], size: SearchSize | None) -> tuple[Verdict, str]:
+def _weight_verdict(weight: dict[str, float], size: SearchSize | None) -> tuple[Verdict, str]:
     if size is None:
         why = "and the file does not say how large the search was: too little for a verdict"
-        return Verdict.UNDECIDED, f"{ONE_SEARCH}, {why}."
-    if not size.is_as_large_as(OF_THE_STUDY):
-        why = f"one of {_told(size)}, and the study's was of {_told(OF_THE_STUDY)}: too small for a verdict"
-        return Verdict.UNDECIDED, f"{ONE_SEARCH}, {why}."
-    if _is_as_found(weight):
-        return Verdict.REPRODUCED, f"{ONE_SEARCH}; they are in this order."
-    return Verdict.NOT_REPRODUCED, f"{ONE_SEARCH}; they are not in this order."
-
-
-def _is_as_found(weight: dict[str, float]) -> bool:
+        return Verdict.UNDECIDED, f", {why}"
+    if any(own < study for own, study in zip(size, OF_THE_STUDY, strict=True)):
+        return Verdict.UNDECIDED, f", one of {size}, and the study's was of {OF_THE_STUDY}: too small for a verdict"
     comm_out, parent_1, comm_in = weight["comm_out"], weight["parent_1"], weight["comm_in"]
-    return comm_out > parent_1 > comm_in > 0 and comm_in >= FAR_ABOVE * max(weight["hub"], weight["authority"])
-
-
-def _told(size: SearchSize) -> str:
-    crawls = f"{size.crawls} crawl{'s' if size.crawls != 1 else ''} of each"
-    return f"{size.individuals} individuals, {size.generations} generations and {crawls}"
-
-
-PROTOCOL = "johnson2003"
-#: What each finding says of evolved strategies.
-SAYS = {
-    "H17": "evolved weights: COMM_OUT above PARENT_1 above COMM_IN, far above HUB and AUTHORITY",
-    "H18": "more good pages than Best-First, in the longest crawls on dense topics only",
-    "H19": "more cohesive crawls than Best-First",
-    "H20": "crawls that stay closer to the seeds than Best-First",
-}
+    if comm_out > parent_1 > comm_in > 0 and comm_in >= FAR_ABOVE * max(weight["hub"], weight["authority"]):
+        return Verdict.REPRODUCED, "; they are in this order"
+    return Verdict.NOT_REPRODUCED, "; they are not in this order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +157,14 @@ class ValidatedFinding(Finding):
 def findings(settings: ValidationSettings, measurements: Measurements) -> list[ValidatedFinding]:
     """Every finding, for every strategy and for topics trained on and unseen."""
     found: list[ValidatedFinding] = []
-    for place, strategy in enumerate(settings.strategies, 1):
+    for index, strategy in enumerate(settings.strategies, 1):
         evolved = evolved_rules(strategy)
         if evolved is not None:
             found.append(_finding("H17", strategy, "", weight_claims(evolved)))
         for name, topics in settings.groups().items():
-            group = _Group(settings, measurements, place, topics)
-            claims = {"H18": group.fitness(), "H19": group.cohesiveness(), "H20": group.distance()}
-            found += [_finding(finding, strategy, name, made) for finding, made in claims.items()]
+            claims = _GroupClaims(settings, measurements, index, topics)
+            by_finding = {"H18": claims.fitness(), "H19": claims.cohesiveness(), "H20": claims.distance()}
+            found += [_finding(finding, strategy, name, made) for finding, made in by_finding.items()]
     return found
 
 
@@ -189,50 +172,46 @@ def _finding(name: str, strategy: str, topics: str, claims: Iterator[PendingClai
     return ValidatedFinding(name, SAYS[name], PROTOCOL, decided_claims(list(claims)), strategy, topics)
 
 
-class _Group:
-    """The claims about one strategy on one group of topics."""
+@dataclass(frozen=True, slots=True)
+class _GroupClaims:
+    """The claims about one strategy on one group of topics, both given by index."""
 
-    def __init__(
-        self, settings: ValidationSettings, measurements: Measurements, strategy: int, topics: Sequence[int]
-    ) -> None:
-        self._budgets = settings.budgets
-        self._n_topics = len(settings.topics)
-        self._measurements = measurements
-        self._strategy = strategy
-        self._topics = topics
+    settings: ValidationSettings
+    measurements: Measurements
+    strategy: int
+    topics: Sequence[int]
 
     def fitness(self) -> Iterator[PendingClaim | Claim]:
-        for place, budget in enumerate(self._budgets[:-1]):
-            yield is_more(f"higher fitness at {budget:,} pages", self._sample("fitness", self._topics, [place]))
-        yield from self._fitness_at_the_end()
-
-    def _fitness_at_the_end(self) -> Iterator[PendingClaim | Claim]:
-        place = len(self._budgets) - 1
-        at = f"fitness at {self._budgets[-1]:,} pages"
-        if self._n_topics == 1:
-            effect = self._sample("fitness", self._topics, [place]).effect()
+        *shorter, longest = enumerate(self.settings.budgets)
+        for index, budget in shorter:
+            yield is_more(f"higher fitness at {budget:,} pages", self._sample("fitness", self.topics, [index]))
+        last, budget = longest
+        at = f"fitness at {budget:,} pages"
+        if len(self.settings.topics) == 1:
+            effect = self._sample("fitness", self.topics, [last]).effect()
             why = "One topic alone has no other to be denser than."
             yield Claim(f"{at}: is this topic dense or not?", effect, Verdict.UNDECIDED, why)
             return
-        is_dense = self._measurements.is_dense
-        dense = [topic for topic in self._topics if is_dense[topic]]
-        others = [topic for topic in self._topics if not is_dense[topic]]
+        is_dense = self.measurements.is_dense
+        dense = [topic for topic in self.topics if is_dense[topic]]
+        others = [topic for topic in self.topics if not is_dense[topic]]
         if dense:
-            yield is_more(f"higher {at} on dense topics", self._sample("fitness", dense, [place]))
+            yield is_more(f"higher {at} on dense topics", self._sample("fitness", dense, [last]))
         if others:
-            yield is_not_more(f"no higher {at} on others", self._sample("fitness", others, [place]))
+            yield is_not_more(f"no higher {at} on others", self._sample("fitness", others, [last]))
 
     def cohesiveness(self) -> Iterator[PendingClaim | Claim]:
         for kind in ("community", "overall"):
-            sample = self._sample(f"{kind}_cohesiveness", self._topics, range(len(self._budgets)))
+            sample = self._sample(f"{kind}_cohesiveness", self.topics, range(len(self.settings.budgets)))
             yield is_more(f"higher {kind} cohesiveness", sample)
 
     def distance(self) -> Iterator[PendingClaim | Claim]:
-        sample = self._sample("mean_distance", self._topics, [len(self._budgets) - 1])
-        yield is_less(f"smaller mean distance at {self._budgets[-1]:,} pages", sample)
+        budgets = self.settings.budgets
+        sample = self._sample("mean_distance", self.topics, [len(budgets) - 1])
+        yield is_less(f"smaller mean distance at {budgets[-1]:,} pages", sample)
 
     def _sample(self, measure: str, topics: Sequence[int], budgets: Sequence[int]) -> PairedSample:
-        return self._measurements.difference(measure, self._strategy, topics, budgets, SEED_SETS)
+        return self.measurements.difference(measure, self.strategy, topics, budgets, SEED_SETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +226,8 @@ class Validation:
     measurements: Measurements
     findings: tuple[ValidatedFinding, ...]
     notes: tuple[str, ...]
+    n_crawls: int
+    n_made: int  #: crawls that were not cached
 
 
 def prepared(
@@ -261,14 +242,17 @@ def prepared(
     if not strategies:
         raise InvalidParameter(f"There is no strategy to compare with {against}; give one with --strategy.")
     recorded = open_web(setup.web, progress)
-    check_large(protocol.n_large, recorded)
+    try:
+        check_start(protocol.n_large, recorded)
+    except InvalidParameter as reason:
+        raise InvalidParameter(f"{reason} Give a smaller --large.") from None
     listed = {topic.id: topic for topic in read_topics(setup.topics.file)}
-    records = trained_on((against, *strategies))
-    taken = chosen_topics(setup.topics, protocol, listed, records, Starts(recorded, n_start=protocol.n_large))
+    records = training_records((against, *strategies))
+    chosen = chosen_topics(setup.topics, protocol, listed, records, Starts(recorded, n_start=protocol.n_large))
     budgets = fitting_budgets(protocol.budgets, recorded.n_pages)
     experiment = setup.experiment(
         recorded,
-        ChosenTopics((*taken.trained, *taken.unseen), taken.others, {}),
+        ChosenTopics((*chosen.trained, *chosen.unseen), chosen.others, {}),
         strategies=(against, *strategies),
         page_budget=budgets[-1],
         n_start=protocol.n_large,
@@ -278,36 +262,35 @@ def prepared(
     settings = ValidationSettings(
         **asdict(replace(protocol, against=against, budgets=budgets)),
         experiment=experiment,
-        n_trained=len(taken.trained),
+        n_trained=len(chosen.trained),
     )
-    of_records = (
+    notes = (
+        *_notes(settings, protocol.budgets, recorded.n_pages),
         *record_notes(records, listed, recorded.fingerprint),
-        *untrained_notes(strategies, [topic.id for topic in taken.trained], records),
+        *untrained_notes(strategies, [topic.id for topic in chosen.trained], records),
+        *chosen.notes,
     )
-    return recorded, settings, (*_notes(settings, protocol.budgets, recorded.n_pages), *of_records, *taken.notes)
+    return recorded, settings, notes
 
 
-def _notes(settings: ValidationSettings, wanted_budgets: tuple[int, ...], n_pages: int) -> list[str]:
-    notes = []
+def _notes(settings: ValidationSettings, wanted_budgets: tuple[int, ...], n_pages: int) -> Iterator[str]:
     if settings.budgets != wanted_budgets:
-        shown = ", ".join(f"{budget:,}" for budget in settings.budgets)
-        notes.append(
+        yield (
             f"The web has {n_pages:,} pages, of which the longest crawl may visit half. The page budgets are therefore "
-            f"{shown} instead of those requested."
+            f"{', '.join(f'{budget:,}' for budget in settings.budgets)} instead of those requested."
         )
     for strategy in settings.strategies:
         made = STRATEGIES.make(strategy)
         if isinstance(made, RankFunction) and made.threshold != settings.threshold:
-            notes.append(
+            yield (
                 f"{strategy} treats pages as good from a relevance of {made.threshold} on; the validation uses "
                 f"{settings.threshold}."
             )
         if made.relevance_model != settings.relevance and isinstance(made, Evolved):
-            notes.append(
+            yield (
                 f"{strategy} was evolved with the relevance model {made.relevance_model}; here it uses "
                 f"{settings.relevance}."
             )
-    return notes
 
 
 def validate(
@@ -315,15 +298,22 @@ def validate(
     settings: ValidationSettings,
     *,
     notes: tuple[str, ...] = (),
+    cache: Path | None = None,
+    large_option: str = "--large",
+    find: Callable[[ValidationSettings, Measurements], Iterable[ValidatedFinding]] = findings,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Validation:
-    """Make and measure all crawls, and test the findings of the study."""
+    """Make and measure all crawls that are not in the folder `cache`, and test the findings of the study.
+
+    `large_option` is what a message calls the size of the large seed set.
+    """
     planned = plan(replace(settings.experiment, repeats=1), recorded)
     for _, start in planned:
-        check_seeds(start, settings.budgets[0], "--large")
-    rounds = measured_rounds(recorded, settings, rounds_of(settings, planned), workers=workers, progress=progress)
-    measurements = Measurements.of(settings, rounds)
+        check_seeds(start, settings.budgets[0], large_option)
+    measured = measured_rounds(recorded, settings, planned, cache=cache, workers=workers, progress=progress)
+    measurements = Measurements.of(settings, measured.rounds)
+    crawls_per_round = len(settings.all_strategies) * len(SEED_SETS)
     return Validation(
         settings=settings,
         web=(recorded.path or Path()).resolve(),
@@ -331,6 +321,8 @@ def validate(
         n_pages=recorded.n_pages,
         starts=tuple(start for _, start in planned),
         measurements=measurements,
-        findings=tuple(findings(settings, measurements)),
+        findings=tuple(find(settings, measurements)),
         notes=notes,
+        n_crawls=len(measured.rounds) * crawls_per_round,
+        n_made=measured.n_new * crawls_per_round,
     )

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
-from scenthound.experiments.johnson2003.results import READING
-from scenthound.experiments.johnson2003.searches import GROUPS
-from scenthound.experiments.johnson2003.study import Johnson2003Study
+from scenthound.experiments.johnson2003.results import READING, Johnson2003Study
+from scenthound.experiments.johnson2003.study import GROUPS
 from scenthound.experiments.results import Renderer
 from scenthound.strategies.rank_file import read_rank_file
 from scenthound.ui.document import Chart, Document, Figure, Section, Series, WinLossGrid
@@ -83,8 +82,8 @@ def _charts(study: Johnson2003Study, spec: FigureSpec) -> tuple[Chart, ...]:
 
 def _searches_chart(study: Johnson2003Study) -> Chart:
     series: list[Series] = []
-    for label, search in zip(study.labels[1:], study.searches, strict=False):
-        series += history_series(read_rank_file(search.evolution.result).history, f"{label}, ")
+    for label, search in zip(study.labels[1:], study.searches.values(), strict=False):
+        series += history_series(read_rank_file(search.result).history, f"{label}, ")
     return Chart("searches", "Fitness by generation", "generation", BARS["fitness"][1], tuple(series))
 
 
@@ -108,7 +107,7 @@ def win_loss_grid(study: Johnson2003Study) -> WinLossGrid:
 
 def study_report(study: Johnson2003Study, out: Path) -> Document:
     """The report of the study whose folder is `out`."""
-    lines = (f"{verdict_counts(study.findings)}.", study.names_told, *verdict_lines(study.findings))
+    lines = (f"{verdict_counts(study.findings)}.", study.legend, *verdict_lines(study.findings))
     strategies = zip(study.labels, study.validation.settings.all_strategies, strict=True)
     return study_document(
         study,
@@ -118,7 +117,7 @@ def study_report(study: Johnson2003Study, out: Path) -> Document:
         grids=(win_loss_grid(study),),
         facts=((f"strategy {label}", spec) for label, spec in strategies),
         reading=READING,
-        notes=tuple(note for note in study.notes if note != study.names_told),
+        notes=tuple(note for note in study.notes if note != study.legend),
     )
 
 
