@@ -199,8 +199,8 @@ class _EvolutionRun:
         self._search = settings.new_search()
         self._logged = folder.logged()
         self._n_replayed = 0  #: of those logged
+        self._n_replayed_in_round = 0
         self._known: dict[Genes, Evaluation] = {}
-        self._crawled: set[tuple[int, int]] = set()  #: by round and index
         self._n_evaluated = 0  #: in this run; so are the visits
         self._n_visits = 0
 
@@ -256,8 +256,7 @@ class _EvolutionRun:
     def _unknown(self, requested: Sequence[Genes]) -> list[int]:
         """The indices of this round that must be evaluated: the first of equal genes, or all of them."""
         if self._settings.reevaluate:
-            round_ = len(self._search.history)
-            return [index for index in range(len(requested)) if (round_, index) not in self._crawled]
+            return list(range(self._n_replayed_in_round, len(requested)))
         return [
             index
             for index, genes in enumerate(requested)
@@ -275,8 +274,9 @@ class _EvolutionRun:
                 or list(map(len, line.evaluation.crawls)) != crawls
             ):
                 raise self._mismatch()
-            self._add(index, requested[index], line.evaluation)
+            self._known[requested[index]] = line.evaluation
             self._n_replayed += 1
+            self._n_replayed_in_round += 1
 
     def _mismatch(self) -> InvalidInput:
         """The error for the first logged line that does not match the search."""
@@ -291,18 +291,15 @@ class _EvolutionRun:
         evaluated = pool.in_order(self._individual(requested[index]) for index in unknown)
         for n_new, (index, evaluation) in enumerate(zip(unknown, evaluated, strict=True), 1):
             self._folder.append(Logged(len(self._search.history), index, requested[index], evaluation))
-            self._add(index, requested[index], evaluation)
+            self._known[requested[index]] = evaluation
             self._n_evaluated += 1
             self._n_visits += evaluation.visits
             if n_new < len(unknown):  # the last one is reported when the search has received it
                 self._report(n_known + n_new, len(requested))
 
-    def _add(self, index: int, genes: Genes, evaluation: Evaluation) -> None:
-        self._known[genes] = evaluation
-        self._crawled.add((len(self._search.history), index))
-
     def _tell(self, requested: Sequence[Genes]) -> None:
         self._search.tell([self._known[genes].fitness for genes in requested])
+        self._n_replayed_in_round = 0
 
     def _individual(self, genes: Genes) -> RankRules:
         return self._settings.rules_of(self._search.weights_of(genes))
