@@ -14,7 +14,6 @@ from scenthound.experiments.johnson2003.study import (
     GROUPS,
     PUBLISHED_LABEL,
     Johnson2003Run,
-    Protocol,
     labels_of,
     named_findings,
 )
@@ -25,7 +24,7 @@ from scenthound.experiments.study.results import StudyFiles, common_findings, co
 from scenthound.experiments.study.settings import StudySettings
 from scenthound.experiments.study.study import FinishedStudy
 from scenthound.experiments.study.tables import Table, file_name, shown
-from scenthound.experiments.validate.crawls import SEED_SETS
+from scenthound.experiments.validate.crawls import FINAL_MEASURES, SEED_SETS
 from scenthound.experiments.validate.results import CRAWLS_FILE, crawls_csv
 from scenthound.experiments.validate.results import READING as VALIDATION_READING
 from scenthound.experiments.validate.validation import Validation
@@ -37,15 +36,6 @@ READING = (
     f"{VALIDATION_READING} Whether a topic is dense is decided separately among the topics searched on and among the "
     "unseen ones."
 )
-#: The measures that tables show after all pages, besides the fitness after each length.
-FINAL_MEASURES = {
-    "precision": "precision",
-    "recall": "recall",
-    "community_cohesiveness": "community cohesiveness",
-    "overall_cohesiveness": "overall cohesiveness",
-    "mean_distance": "mean distance",
-    "maximum_distance": "maximum distance",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +62,7 @@ def run_johnson2003(
     If `web` is a crawl, its pages are recorded first.
     """
     recorded = open_web(web, progress)
-    protocol = Protocol.of(settings, recorded, topics)
-    run = Johnson2003Run(protocol, folder, workers, progress)
+    run = Johnson2003Run(settings, recorded, topics, folder, workers=workers, progress=progress)
     searches = run.searches()
     validation = run.validation(searches)
     labels, legend = labels_of(len(searches)), _legend(searches)
@@ -91,7 +80,7 @@ def run_johnson2003(
         legend=legend,
         findings=tuple(named_findings(validation.findings, label_of)),
         tables=tuple(_tables(searches, validation, labels)),
-        notes=(legend, *protocol.notes, *validation.notes),
+        notes=(legend, *run.notes, *validation.notes),
         n_crawls=validation.n_crawls,
         n_made=validation.n_made,
         timings=tuple(run.timings),
@@ -162,14 +151,8 @@ def _searches_table(searches: Mapping[str, Evolution]) -> Table:
 def _measures_table(validation: Validation, labels: Sequence[str], group: str, topics: Sequence[int]) -> Table:
     settings, measured = validation.settings, validation.measurements
     columns = {f"fitness at {budget:,}": ("fitness", index) for index, budget in enumerate(settings.budgets)}
-    columns |= {head: (name, len(settings.budgets) - 1) for name, head in FINAL_MEASURES.items()}
-    samples = {
-        (label, str(seed_set)): [
-            measured.sample(name, strategy, topics, seed_set, budget) for name, budget in columns.values()
-        ]
-        for strategy, label in enumerate(labels)
-        for seed_set in SEED_SETS
-    }
+    columns |= {name.replace("_", " "): (name, len(settings.budgets) - 1) for name in FINAL_MEASURES}
+    samples = measured.samples(labels, topics, columns.values())
     spread = spread_told(sample for row in samples.values() for sample in row)
     return Table(
         name=f"measures-{file_name(group)}",

@@ -20,7 +20,8 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
@@ -29,7 +30,7 @@ from scenthound.errors import InvalidParameter
 from scenthound.experiments.evolve.evolution import Evolution, EvolutionStatus, evolve, resume_search
 from scenthound.experiments.evolve.settings import SearchSettings as EvolveSettings
 from scenthound.experiments.findings import Finding
-from scenthound.experiments.johnson2003.topics import SearchTopics, search_topics
+from scenthound.experiments.johnson2003.topics import search_topics
 from scenthound.experiments.search.methods import parse_search
 from scenthound.experiments.setup import CrawlConditions, ExperimentSetup
 from scenthound.experiments.starts import TopicChoice
@@ -71,45 +72,6 @@ NEW_SHARE = 0.5
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class Protocol:
-    """Everything that is decided before the first crawl."""
-
-    settings: StudySettings
-    search: SearchSettings
-    web: RecordedWeb
-    topics_file: Path
-    topics: SearchTopics
-    budgets: tuple[int, ...]
-    n_large: int
-    n_small: int
-
-    @classmethod
-    def of(cls, settings: StudySettings, web: RecordedWeb, topics_file: Path) -> "Protocol":
-        """Choose topics and sizes that fit the web."""
-        search = settings.search
-        if search is None:
-            raise InvalidParameter("The settings have no table [search], which johnson2003 needs.")
-        budgets = fitting_budgets(wanted_budgets(settings), web.n_pages)
-        topics = search_topics(settings, search, web, topics_file)
-        return cls(settings, search, web, topics_file, topics, budgets, *seed_set_sizes(search, budgets[0]))
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        if (self.n_large, self.n_small) == (self.search.large, self.search.small):
-            return self.topics.notes
-        return (
-            *self.topics.notes,
-            f"Crawls start from at most a quarter of the pages of the shortest, so the seed sets have {self.n_large} "
-            f"and {self.n_small} pages instead of {self.search.large} and {self.search.small}.",
-        )
-
-
-def wanted_budgets(settings: StudySettings) -> tuple[int, ...]:
-    """The page budgets of the settings, whatever the web."""
-    return tuple(length * settings.pages for length in LENGTHS)
-
-
 def fitting_start(wanted: int, page_budget: int) -> int:
     """The number of start pages, fewer if crawls are short."""
     return max(1, min(wanted, int(page_budget * MAX_START_SHARE)))
@@ -139,119 +101,139 @@ def evolve_settings(search: SearchSettings) -> EvolveSettings:
 class Johnson2003Run:
     """Runs the searches and the validation of a study in its folder, reports the overall progress and takes times."""
 
-    def __init__(self, protocol: Protocol, folder: Path, workers: int | None, progress: Progress) -> None:
-        self._protocol = protocol
+    def __init__(
+        self,
+        settings: StudySettings,
+        web: RecordedWeb,
+        topics_file: Path,
+        folder: Path,
+        *,
+        workers: int | None,
+        progress: Progress,
+    ) -> None:
+        search = settings.search
+        if search is None:
+            raise InvalidParameter("The settings have no table [search], which johnson2003 needs.")
+        self._search = search
+        self._repeats = settings.seeds
+        self._web = web
+        self._topics_file = topics_file
         self._folder = folder
         self._workers = workers
         self._progress = progress
-        self._conditions = search_conditions(protocol.search, protocol.budgets[0])
-        self._settings = evolve_settings(protocol.search)
-        most_evaluations = parse_search(self._settings.search).most_evaluations
-        self._search_visits = NEW_SHARE * most_evaluations * self._settings.n_crawls * self._conditions.page_budget
-        searched, unseen = protocol.topics.searched, protocol.topics.unseen
-        n_rounds = (len(searched) + len(unseen)) * protocol.settings.seeds
+        self._wanted_budgets = tuple(length * settings.pages for length in LENGTHS)
+        budgets = fitting_budgets(self._wanted_budgets, web.n_pages)
+        self._topics = search_topics(settings, search, web, topics_file)
+        self._n_large, self._n_small = seed_set_sizes(search, budgets[0])
+        self._conditions = search_conditions(search, budgets[0])
+        self._evolve_settings = evolve_settings(search)
+        n_searches, n_topics = len(self._topics.searched), len((*self._topics.searched, *self._topics.unseen))
+        most_evaluations = parse_search(self._evolve_settings.search).most_evaluations
+        self._search_visits = NEW_SHARE * most_evaluations * search.crawls * self._conditions.page_budget
         # By Best-First, the published individual and those of the searches.
-        self._validation_visits = n_rounds * len(SEED_SETS) * (len(searched) + 2) * protocol.budgets[-1]
-        self._n_visits = self._search_visits * len(searched) + self._validation_visits
+        n_crawls = n_topics * self._repeats * len(SEED_SETS) * (n_searches + 2)
+        self._validation_visits = float(n_crawls * budgets[-1])
+        self._n_visits = self._search_visits * n_searches + self._validation_visits
         self._n_done = 0.0
         self.timings: list[Timing] = []
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on the choice of topics and sizes."""
+        if (self._n_large, self._n_small) == (self._search.large, self._search.small):
+            return self._topics.notes
+        return (
+            *self._topics.notes,
+            f"Crawls start from at most a quarter of the pages of the shortest, so the seed sets have {self._n_large} "
+            f"and {self._n_small} pages instead of {self._search.large} and {self._search.small}.",
+        )
 
     def searches(self) -> dict[str, Evolution]:
         """The search for each topic, by its id; finished searches are used again, interrupted ones continue."""
         return {
-            topic.id: self._part(f"search for {topic.id}", self._search_visits, self._search(topic))
-            for topic in self._protocol.topics.searched
+            topic.id: self._part(f"search for {topic.id}", self._search_visits, partial(self._evolution, topic))
+            for topic in self._topics.searched
         }
 
     def validation(self, searches: Mapping[str, Evolution]) -> Validation:
         """Crawl with all strategies, measure what is not cached, and test the findings."""
-        settings, notes = validation_settings(self._protocol, searches)
-
-        def work(progress: Progress) -> Validation:
-            return validate(
-                self._protocol.web,
-                settings,
-                notes=notes,
-                cache=self._folder / ROUNDS_FOLDER,
-                large_option="`large` under [search] in the settings",
-                find=findings_by_group,
-                workers=self._workers,
-                progress=progress,
-            )
-
+        settings, notes = self._validation_settings(searches)
+        work = partial(
+            validate,
+            self._web,
+            settings,
+            notes=notes,
+            cache=self._folder / ROUNDS_FOLDER,
+            large_option="`large` under [search] in the settings",
+            find=findings_by_group,
+            workers=self._workers,
+        )
         return self._part("validating the results", self._validation_visits, work)
 
-    def _part(self, name: str, n_visits: float, work: Callable[[Progress], Result]) -> Result:
+    def _part(self, name: str, n_visits: float, work: Callable[..., Result]) -> Result:
         def progress(share: float, text: str) -> None:
             self._progress((self._n_done + share * n_visits) / self._n_visits, text)
 
         began_s = perf_counter()
-        result = work(progress)
+        result = work(progress=progress)
         self.timings.append(Timing(name, perf_counter() - began_s))
         self._n_done += n_visits
         progress(0.0, f"{name}: done")
         return result
 
-    def _search(self, topic: Topic) -> Callable[[Progress], Evolution]:
-        path, web = self._folder / SEARCH_FOLDER / self._name(topic), self._protocol.web.path
+    def _evolution(self, topic: Topic, progress: Progress) -> Evolution:
+        def watch(status: EvolutionStatus) -> None:
+            at = f"generation {status.summary.generation} of {status.summary.n_generations}"
+            progress(status.share, f"search for {topic.id}, {at}")
 
-        def work(progress: Progress) -> Evolution:
-            def watch(status: EvolutionStatus) -> None:
-                at = f"generation {status.summary.generation} of {status.summary.n_generations}"
-                progress(status.share, f"search for {topic.id}, {at}")
-
-            if is_kind(path, "search"):
-                return resume_search(path, web=web, workers=self._workers, watch=watch)
-            choice = TopicChoice(self._protocol.topics_file, (topic.id,))
-            setup = ExperimentSetup(web=web or Path(), topics=choice, **asdict(self._conditions))
-            return evolve(setup, self._settings, path, workers=self._workers, watch=watch)
-
-        return work
+        path = self._folder / SEARCH_FOLDER / self._name(topic)
+        if is_kind(path, "search"):
+            return resume_search(path, web=self._web.path, workers=self._workers, watch=watch)
+        choice = TopicChoice(self._topics_file, (topic.id,))
+        setup = ExperimentSetup(web=self._web.path or Path(), topics=choice, **asdict(self._conditions))
+        return evolve(setup, self._evolve_settings, path, workers=self._workers, watch=watch)
 
     def _name(self, topic: Topic) -> str:
         """The name of a search's folder: its topic, for people, and a digest of everything that decides it."""
         decides = {
             "code": code_digest(SEARCHING_PACKAGES),
-            "web": self._protocol.web.fingerprint,
+            "web": self._web.fingerprint,
             "crawls": to_json(self._conditions),
-            "search": to_json(self._settings),
+            "search": to_json(self._evolve_settings),
             "topic": topic.id,
             # Relevance models learn from the examples of other topics.
-            "topics": [asdict(each) for each in read_topics(self._protocol.topics_file)],
+            "topics": [asdict(each) for each in read_topics(self._topics_file)],
         }
         digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
         letters = re.sub(r"[^A-Za-z0-9._-]+", "_", topic.id).strip("._")[:MAX_NAME_LENGTH]
         return f"{letters or 'topic'}-{digest[:DIGEST_LENGTH]}"
 
+    def _validation_settings(self, searches: Mapping[str, Evolution]) -> tuple[ValidationSettings, tuple[str, ...]]:
+        """The settings of the validation, and notes on them."""
+        setup = ExperimentSetup(
+            web=self._web.path or Path(),
+            topics=TopicChoice(self._topics_file, tuple(searches)),
+            strategies=(*(choice_of(search.result.resolve()) for search in searches.values()), PUBLISHED),
+            repeats=self._repeats,
+            mode=self._search.mode,
+            relevance=self._search.relevance,
+        )
+        protocol = ValidationProtocol(
+            budgets=self._wanted_budgets,
+            n_large=self._n_large,
+            n_small=self._n_small,
+            unseen_topics=tuple(topic.id for topic in self._topics.unseen),
+        )
+        _, settings, notes = prepared(setup, protocol)
+        for spec, label in zip(settings.all_strategies, labels_of(len(searches)), strict=True):
+            # Paths of files say less than the names in tables and figures.
+            notes = tuple(note.replace(spec, label) for note in notes)
+        return settings, notes
+
 
 def labels_of(n_searches: int) -> tuple[str, ...]:
     """The short names of all strategies, in the order of the validation."""
     return ("BF", *(f"E{number}" for number in range(1, n_searches + 1)), PUBLISHED_LABEL)
-
-
-def validation_settings(
-    protocol: Protocol, searches: Mapping[str, Evolution]
-) -> tuple[ValidationSettings, tuple[str, ...]]:
-    """The settings of the validation, and notes on them."""
-    setup = ExperimentSetup(
-        web=protocol.web.path or Path(),
-        topics=TopicChoice(protocol.topics_file, tuple(searches)),
-        strategies=(*(choice_of(search.result.resolve()) for search in searches.values()), PUBLISHED),
-        repeats=protocol.settings.seeds,
-        mode=protocol.search.mode,
-        relevance=protocol.search.relevance,
-    )
-    validation = ValidationProtocol(
-        budgets=wanted_budgets(protocol.settings),
-        n_large=protocol.n_large,
-        n_small=protocol.n_small,
-        unseen_topics=tuple(topic.id for topic in protocol.topics.unseen),
-    )
-    _, settings, notes = prepared(setup, validation)
-    for spec, label in zip(settings.all_strategies, labels_of(len(searches)), strict=True):
-        # Paths of files say less than the names in tables and figures.
-        notes = tuple(note.replace(spec, label) for note in notes)
-    return settings, notes
 
 
 def findings_by_group(settings: ValidationSettings, measurements: Measurements) -> Iterator[ValidatedFinding]:

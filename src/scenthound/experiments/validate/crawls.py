@@ -14,7 +14,7 @@ Rules
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -60,6 +60,8 @@ class CrawlMeasures:
 
 #: The measures with their titles in tables and figures.
 MEASURES = {each.name: each.title for each in columns_of(CrawlMeasures) if each.type is float}
+#: The measures that tables show after all pages, besides the fitness after each number of pages.
+FINAL_MEASURES = tuple(name for name in MEASURES if name not in ("fitness", "mean_good_distance"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +254,17 @@ class Measurements:
     ) -> PairedSample:
         """A measure of a strategy's crawls, by topic and seed. Strategies, topics and budgets are given by index."""
         return PairedSample(self.values[measure][strategy, list(topics), SEED_SETS.index(seed_set), :, budget])
+
+    def samples(
+        self, labels: Iterable[str], topics: Sequence[int], columns: Collection[tuple[str, int]]
+    ) -> dict[tuple[str, str], list[PairedSample]]:
+        """A row of samples for each strategy, by its label, and seed set; columns are measures and indices of
+        budgets."""
+        return {
+            (label, str(seed_set)): [self.sample(name, strategy, topics, seed_set, budget) for name, budget in columns]
+            for strategy, label in enumerate(labels)
+            for seed_set in SEED_SETS
+        }
 
     def difference(
         self, measure: str, strategy: int, topics: Sequence[int], budgets: Sequence[int], seed_sets: Sequence[SeedSet]

@@ -24,6 +24,7 @@ from typing import Any
 from scenthound.errors import InvalidParameter, InvalidTopic, UnknownName, printable
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start, Starts, TopicChoice
+from scenthound.experiments.study.arms import can_start
 from scenthound.model import Topic
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.rank_file import read_rank_file, topic_ids
@@ -233,8 +234,9 @@ def chosen_topics(
     seen_pages = {page for topic_id in seen if topic_id in listed for page in starts.example_pages(listed[topic_id])}
     n_shared = {each: len(seen_pages.intersection(starts.example_pages(listed[each]))) for each in unseen}
     if protocol.unseen_max is not None:
-        fresh = [each for each in listed if each not in seen and each not in unseen]
-        fresh = [each for each in fresh if _is_fresh(listed[each], seen_pages, starts)]
+        others = [topic for topic in listed.values() if topic.id not in seen and topic.id not in unseen]
+        others = [topic for topic in others if seen_pages.isdisjoint(starts.example_pages(topic))]
+        fresh = [topic.id for topic in others if can_start(starts, topic)]
         drawn = Random("unseen").sample(fresh, min(protocol.unseen_max, len(fresh)))
         unseen += [each for each in fresh if each in drawn]
     if not trained and not unseen:
@@ -270,11 +272,3 @@ def _check_topics(trained: Sequence[str], unseen: Sequence[str], records: Record
                 raise InvalidTopic(f"Topic {topic_id!r} is not unseen: {strategy} started with winners trained on it.")
         if topic_id in trained:
             raise InvalidTopic(f"Topic {topic_id!r} cannot be both trained on and unseen.")
-
-
-def _is_fresh(topic: Topic, seen_pages: set[int], starts: Starts) -> bool:
-    try:
-        starts.draw(topic, 0)
-    except InvalidTopic:
-        return False
-    return seen_pages.isdisjoint(starts.example_pages(topic))

@@ -15,7 +15,7 @@ from scenthound.errors import InvalidInput, printable
 from scenthound.experiments.findings import Claim, Finding, Verdict
 from scenthound.experiments.setup import with_new_names
 from scenthound.experiments.statistics import Effect, PairedSample, spread_told
-from scenthound.experiments.validate.crawls import MEASURES, SEED_SETS, Measurements
+from scenthound.experiments.validate.crawls import FINAL_MEASURES, MEASURES, SEED_SETS, Measurements
 from scenthound.experiments.validate.results import CRAWLS_FILE
 from scenthound.experiments.validate.settings import SeedSet
 from scenthound.files import open_regular
@@ -25,16 +25,6 @@ from scenthound.ui.document import Block, BulletList, Cell, CodeBlock, Document,
 from scenthound.ui.formats import counted, format_mean, format_versions, setting_rows
 from scenthound.ui.reports.findings import findings_blocks, verdict_counts, verdict_facts
 from scenthound.ui.reports.validation_charts import BARS, DISTANCES, DISTANCES_TITLE, ValidationCharts
-
-#: Measures of the tables, after all pages, besides the fitness after each number of pages.
-FINAL_MEASURES = {
-    "precision": "precision",
-    "recall": "recall",
-    "community_cohesiveness": "community cohesiveness",
-    "overall_cohesiveness": "overall cohesiveness",
-    "mean_distance": "mean distance",
-    "maximum_distance": "maximum distance",
-}
 
 
 def validation_report(folder: Path) -> Document:
@@ -86,7 +76,7 @@ def measures_tables(
     """Fitness after each number of pages, and the other measures at the end: a row for each strategy and seed set."""
     last = len(budgets) - 1
     fitness = {f"after {budget:,} pages": ("fitness", at) for at, budget in enumerate(budgets)}
-    final = {title: (name, last) for name, title in FINAL_MEASURES.items()}
+    final = {name.replace("_", " "): (name, last) for name in FINAL_MEASURES}
     captions = {
         f"Fitness on {group}": (
             fitness,
@@ -98,13 +88,7 @@ def measures_tables(
         ),
     }
     for caption, (columns, note) in captions.items():
-        samples = {
-            (label, str(seed_set)): [
-                measured.sample(name, at, topics, seed_set, budget) for name, budget in columns.values()
-            ]
-            for at, label in enumerate(labels)
-            for seed_set in SEED_SETS
-        }
+        samples = measured.samples(labels, topics, columns.values())
         spread = spread_told(sample for row in samples.values() for sample in row)
         yield Table(
             name=caption,
