@@ -1,7 +1,10 @@
-"""Run the benchmarks by name, or all of them."""
+"""Run benchmarks by name, or all that `make bench` runs."""
 
+import argparse
+import ast
 import sys
 from importlib import import_module
+from pathlib import Path
 
 NAMES = (
     "record",
@@ -17,18 +20,37 @@ NAMES = (
     "full_search",
     "dashboard",
 )
+#: Run by `python -m benchmarks.NAME` only.
+SEPARATE_NAMES = ("live", "live_politeness", "live_resume", "live_kills", "codebase", "beside")
 
 
 def main() -> int:
-    chosen = sys.argv[1:] or NAMES
-    for name in chosen:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=_description(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks to run, by default all of the first list")
+    names = parser.parse_args().names or NAMES
+    for name in names:
         if name not in NAMES:
-            print(f"No benchmark {name!r}. Known: {', '.join(NAMES)}.", file=sys.stderr)
-            return 2
-    for name in chosen:
+            parser.error(f"No benchmark {name!r}. Available: {', '.join(NAMES)}.")
+    for name in names:
         print(f"== {name}", flush=True)
-        import_module(f"benchmarks.{name}").main()
+        import_module(f"benchmarks.{name}").main([])
     return 0
+
+
+def _description() -> str:
+    first = "Benchmarks, with their approximate duration on two cores:"
+    separate = "Only as `python -m benchmarks.NAME`, with options (see --help):"
+    return "\n".join([first, *_lines(NAMES), "", separate, *_lines(SEPARATE_NAMES)])
+
+
+def _lines(names: tuple[str, ...]) -> list[str]:
+    """Each name with the first line of its docstring, read without importing the module."""
+    sources = {name: Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8") for name in names}
+    return [f"  {name:16}{str(ast.get_docstring(ast.parse(text))).splitlines()[0]}" for name, text in sources.items()]
 
 
 if __name__ == "__main__":

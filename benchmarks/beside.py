@@ -1,4 +1,4 @@
-"""The speed of this checkout beside another one, such as the last release: `python -m benchmarks.beside OLD`.
+"""Speed of this checkout and of another one, such as the last release, in one run (30 minutes).
 
 Each round runs the same three benchmarks in both checkouts, one after the other, because the speed of a shared machine
 changes within minutes: a live crawl (`benchmarks.live --alone`), compiled simulations (`benchmarks.compiled`) and
@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
+from benchmarks import command_parser
 from benchmarks.data import COLLECTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -87,9 +88,9 @@ def main() -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Compare the speed of two checkouts.")
+    parser = command_parser("beside", __doc__)
     parser.add_argument("old", type=Path, help="another checkout, with its virtual environment in .venv")
-    parser.add_argument("--rounds", type=int, default=3, help="how often each benchmark runs in each checkout")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each benchmark in each checkout")
     parser.add_argument("--pages", type=int, default=20_000, help="pages of the live crawl")
     parser.add_argument("--web-pages", type=int, default=200_000, help="pages of the simulated web")
     return parser.parse_args()

@@ -1,10 +1,5 @@
-"""The size and shape of the source code: files, lines, single importers, and how many files one page or one study runs.
+"""Size and structure of the source code: files, lines, importers, files used by one page or one study (1 minute)."""
 
-python -m benchmarks.codebase                   # this checkout
-python -m benchmarks.codebase --beside ../old   # beside another one with its own .venv
-"""
-
-import argparse
 import ast
 import io
 import json
@@ -19,9 +14,11 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from benchmarks import command_parser
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "scenthound"
-#: Facts whose spelling is counted: in how many files of the source each name stands. The second name is that of 0.6.
+#: Names of fields, with their names in 0.6: the number of source files that mention each of them is counted.
 FACTS = {
     "hosts_disabled": "hosts_retired",
     "truncated": "truncated",
@@ -30,7 +27,7 @@ FACTS = {
 }
 N_PAGES = 40
 
-#: Runs the command line in another checkout and prints, as JSON, how often functions of each of its files were called.
+#: Runs the command line in another checkout and prints, as JSON, the number of calls of functions of each file.
 PROFILED_COMMAND = """
 import json, sys, threading
 from collections import Counter
@@ -118,7 +115,7 @@ def functions_with_many_parameters(root: Path) -> int:
     return sum(len(node.args.args) + len(node.args.kwonlyargs) > 10 for node in functions)
 
 
-def files_that_name(root: Path, names: tuple[str, ...]) -> int:
+def files_that_mention(root: Path, names: tuple[str, ...]) -> int:
     word = re.compile(rf"\b(?:{'|'.join(names)})\b")
     suffixes = {".py", ".js", ".sql"}
     files = (path for path in (root / "src" / PACKAGE).rglob("*") if path.suffix in suffixes)
@@ -143,7 +140,7 @@ class _Site(BaseHTTPRequestHandler):
 
 
 def profiled(root: Path, *arguments: str | Path) -> dict[str, int]:
-    """How often functions of each source file are called by a command of the checkout."""
+    """The number of calls of functions of each source file, in one command of the checkout."""
     source = root / "src" / PACKAGE
     command = [root / ".venv/bin/python", "-c", PROFILED_COMMAND, source, *arguments]
     environment = {**os.environ, "PYTHONPATH": str(root / "src")}
@@ -181,19 +178,19 @@ def measures(root: Path) -> dict[str, int]:
         "lines of code": sum(lines_of_code(path.read_text(encoding="utf-8")) for path in files),
         "modules with a single importer, a sibling": single_sibling_importers(root),
         "functions with more than 10 parameters, commands aside": functions_with_many_parameters(root),
-        **{f"files that name {name}": files_that_name(root, (name, older)) for name, older in FACTS.items()},
-        "files that one live page runs": files_per_page(root),
-        "files that one study runs": files_per_study(root),
+        **{f"files that mention {name}": files_that_mention(root, (name, older)) for name, older in FACTS.items()},
+        "files used by one live page": files_per_page(root),
+        "files used by one study": files_per_study(root),
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.codebase", description=__doc__.splitlines()[0])
-    parser.add_argument("--beside", type=Path, help="another checkout, with its virtual environment in .venv")
-    options, _ = parser.parse_known_args()
+    parser = command_parser("codebase", __doc__)
+    parser.add_argument("--beside", type=Path, help="another checkout to compare, with its environment in .venv")
+    options = parser.parse_args()
     checkouts = [ROOT, *([options.beside.resolve()] if options.beside else [])]
     columns = [measures(root) for root in checkouts]
-    print(f"{'':56}" + "".join(f"{name:>16}" for name in ("this checkout", "beside")[: len(columns)]))
+    print(f"{'':56}" + "".join(f"{name:>16}" for name in ("this checkout", "other checkout")[: len(columns)]))
     for measure in columns[0]:
         print(f"{measure:56}" + "".join(f"{column[measure]:16,}" for column in columns))
 

@@ -1,8 +1,4 @@
-"""A dashboard in a process of its own, and a Chromium that looks at it: what the benchmarks of the dashboard share.
-
-The browser is the system's, without a window; nothing else runs in it. Where there is none, or Playwright is missing,
-what needs it is left out and said so.
-"""
+"""A dashboard in a separate process, and a page of the system's Chromium without a window."""
 
 import json
 import os
@@ -20,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from urllib.request import urlopen
 
+from benchmarks.processes import ProcessStat
 from scenthound.errors import Failure
 
 if TYPE_CHECKING:
@@ -32,35 +29,34 @@ _ADDRESS = re.compile(rb"(http://127\.0\.0\.1:\d+)\S*#token=\S+")
 
 @dataclass(frozen=True, slots=True)
 class RunningDashboard:
-    """`address` has no slash at its end; `started_s` is when its process was started, by the monotonic clock."""
+    """`address` has no trailing slash; `started_s` is the start of the process on the monotonic clock."""
 
     address: str
     process: int
     started_s: float
 
     def get(self, path: str) -> bytes:
-        with urlopen(f"{self.address}{path}", timeout=START_TIMEOUT_S) as answer:
-            body: bytes = answer.read()
+        with urlopen(f"{self.address}{path}", timeout=START_TIMEOUT_S) as response:
+            body: bytes = response.read()
         return body
 
     def crawl_id(self, folder: Path) -> str | None:
-        """The id of the crawl in a folder, in the form of addresses; None if it was not found yet."""
+        """The URL-quoted id of the crawl in a folder; None if the dashboard has not found it yet."""
         folders: list[dict[str, Any]] = json.loads(self.get("/api/folders"))["folders"]
-        found = [one["id"] for one in folders if Path(one["path"]).resolve() == folder.resolve()]
+        found = [each["id"] for each in folders if Path(each["path"]).resolve() == folder.resolve()]
         return quote(found[0], safe="") if found else None
 
     def cpu_s(self) -> float:
         """CPU seconds of the dashboard so far."""
-        fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return ProcessStat.read(self.process).cpu_s
 
 
 @contextmanager
 def running_dashboard(folder: Path) -> Iterator[RunningDashboard]:
-    """Over a folder, until the end of the block. Failure if it does not start."""
+    """Run a dashboard of a folder until the end of the block. Raises Failure if it does not start."""
     command = [sys.executable, "-m", "scenthound", "dashboard", str(folder), "--no-open"]
     started_s = time.monotonic()
-    # Lines are not wrapped where the address is long.
+    # Wide enough that a long address is not wrapped.
     environment = {**os.environ, "COLUMNS": "1000"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=environment)
     try:
@@ -78,11 +74,11 @@ def _address(process: "subprocess.Popen[bytes]") -> str:
     for line in process.stdout:
         if found := _ADDRESS.search(line):
             return found[1].decode()
-    raise Failure("The dashboard did not start; what it printed is above.")
+    raise Failure("The dashboard did not start; its output is above.")
 
 
 def browser_path() -> str | None:
-    """Where Chromium is, if it and Playwright can be used."""
+    """The path of Chromium; None if it or Playwright is not installed."""
     if find_spec("playwright") is None:
         return None
     named = os.environ.get("SCENTHOUND_BROWSER")
@@ -91,7 +87,7 @@ def browser_path() -> str | None:
 
 @contextmanager
 def browser_page(path: str) -> "Iterator[Page]":
-    """An empty page. Its event loop belongs to the thread that asks."""
+    """An empty page, to be used by the calling thread only."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

@@ -1,10 +1,10 @@
-"""A crawl of a million pages that nobody had to crawl: rows as a crawl writes them, in the folder of one.
+"""A generated crawl folder of a million pages, with the rows that a crawl would write.
 
 Rules
-- It is written by the store's own classes, in commits as large as those of a fast crawl, so that whoever reads it finds
-  rows, arrays and URLs as they would be. It has runs, moments and a last status, as a crawl that is over.
-- The archive holds few answers, which the pages share: that keeps it to half a minute and half a gigabyte.
-- There is no journal, which only resuming reads.
+- The store's own classes write it, in commits as large as those of a fast crawl. It has runs, samples and a last
+  status, like a crawl that has ended.
+- The archive has few responses, which pages share: that limits it to half a minute and half a gigabyte.
+- There is no journal, because only resuming reads it.
 - The same in every run: everything is drawn from one seeded generator.
 """
 
@@ -25,13 +25,13 @@ from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.fetch import Response
 
 N_LINKS = 20
-#: URLs that a crawl comes to know for each page that it takes.
+#: URLs discovered per visited page.
 URLS_PER_PAGE = 4
 N_HOSTS = 20_000
 PAGES_PER_S = 1_000
-NOT_TAKEN_PER_PAGE = 0.3
+SKIPPED_PER_PAGE = 0.3
 N_ARCHIVED = 1_000
-BEGAN_S = 1_780_000_000.0
+STARTED_S = 1_780_000_000.0
 _SEED = 20_260_214
 _REASONS = (
     SkipReason.CLIENT_ERROR,
@@ -44,23 +44,23 @@ _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
 
 def write_large_crawl(folder: Path, n_pages: int) -> None:
-    """A crawl of so many pages, which reached its budget, in a new folder."""
-    plan = CrawlSettings(Topic("ballooning", ("hot air balloon", "ballooning")), (_url(0),), page_budget=n_pages)
-    with CrawlStore.create(folder, plan.as_settings(), ArchiveSettings("Scenthound/1.0")) as store:
-        store.note_run(RunRecord(1, BEGAN_S, 0, os.getpid(), version("scenthound")))
-        places = [store.archive_response(_answer(number), BEGAN_S) for number in range(N_ARCHIVED)]
-        _Writing(store, places, n_pages).write()
+    """Write a crawl of this many pages, which reached its page budget, to a new folder."""
+    settings = CrawlSettings(Topic("ballooning", ("hot air balloon", "ballooning")), (_url(0),), page_budget=n_pages)
+    with CrawlStore.create(folder, settings.as_settings(), ArchiveSettings("Scenthound/1.0")) as store:
+        store.note_run(RunRecord(1, STARTED_S, 0, os.getpid(), version("scenthound")))
+        locations = [store.archive_response(_response(number), STARTED_S) for number in range(N_ARCHIVED)]
+        _Writer(store, locations, n_pages).write()
         ended_s = _time_s(n_pages)
-        store.note_run(RunRecord(1, BEGAN_S, 0, os.getpid(), version("scenthound"), ended_s, EndReason.BUDGET.value))
+        store.note_run(RunRecord(1, STARTED_S, 0, os.getpid(), version("scenthound"), ended_s, EndReason.BUDGET.value))
         store.commit()
 
 
-class _Writing:
-    """A second of the crawl after the other: what it took and what it did not, a moment, a commit."""
+class _Writer:
+    """Writes one second of the crawl after the other: visits, skipped pages, a sample, a commit."""
 
-    def __init__(self, store: CrawlStore, places: list[ArchiveLocation], n_pages: int) -> None:
+    def __init__(self, store: CrawlStore, locations: list[ArchiveLocation], n_pages: int) -> None:
         self._store = store
-        self._places = places
+        self._locations = locations
         self._n_pages = n_pages
         self._rng = np.random.default_rng(_SEED)
         self._samples = SampleRecorder(store)
@@ -72,7 +72,7 @@ class _Writing:
             visits = range(first, min(first + PAGES_PER_S, self._n_pages))
             relevance = self._rng.beta(2, 3, len(visits))
             self._add_visits(visits, relevance)
-            self._add_not_taken(visits)
+            self._add_skipped(visits)
             self._relevance += float(relevance.sum())
             self._record_sample(visits.stop, float(relevance[-200:].mean()))
             self._store.commit()
@@ -82,11 +82,11 @@ class _Writing:
         self._store.add_urls([_url(page) for page in known])
         links = self._rng.integers(0, known.stop, (len(visits), N_LINKS), dtype=np.int32)
         for visit, linked, score in zip(visits, links, relevance.tolist(), strict=True):
-            self._store.add_visit(_visit(visit, linked, score, self._places[visit % len(self._places)]))
+            self._store.add_visit(_visit(visit, linked, score, self._locations[visit % len(self._locations)]))
 
-    def _add_not_taken(self, visits: range) -> None:
-        """Of the URLs after those of the first pages of this second."""
-        for visit in visits[: int(NOT_TAKEN_PER_PAGE * len(visits))]:
+    def _add_skipped(self, visits: range) -> None:
+        """Skip URLs found on the first pages of this second."""
+        for visit in visits[: int(SKIPPED_PER_PAGE * len(visits))]:
             page, reason = URLS_PER_PAGE * visit + 1, _REASONS[visit % len(_REASONS)]
             self._store.add_skipped(SkippedRecord(page, _url(page), reason, "", _time_s(visit)))
             self._reasons[reason] += 1
@@ -117,18 +117,18 @@ class _Writing:
 
 
 def _url(page: int) -> str:
-    # Hosts are of very different sizes, as those of the web are.
+    # The sizes of hosts vary as much as on the web.
     host = int(N_HOSTS * (page * 2_654_435_761 % 1_000_003 / 1_000_003) ** 3)
     return f"https://host{host}.example/balloons/{page % 89}/page-about-balloons-{page}.html"
 
 
-def _answer(number: int) -> Response:
-    words = " ".join(f"balloon word{number}x{place}" for place in range(60))
+def _response(number: int) -> Response:
+    words = " ".join(f"balloon word{number}x{i}" for i in range(60))
     body = f"<!doctype html><title>Page {number}</title><p>{words}".encode()
     return Response(_url(number), 200, _HEAD, body, body, False, "192.0.2.1", 0.1)
 
 
-def _visit(visit: int, links: IntArray, relevance: float, place: ArchiveLocation) -> VisitRecord:
+def _visit(visit: int, links: IntArray, relevance: float, location: ArchiveLocation) -> VisitRecord:
     page = URLS_PER_PAGE * visit
     return VisitRecord(
         visit=visit,
@@ -141,7 +141,7 @@ def _visit(visit: int, links: IntArray, relevance: float, place: ArchiveLocation
         content_bytes=22_000,
         simhash=visit,
         links=links,
-        location=place,
+        location=location,
         score=None if visit == 0 else relevance / 2,
         regret=0.01,
         rank=visit,
@@ -150,4 +150,4 @@ def _visit(visit: int, links: IntArray, relevance: float, place: ArchiveLocation
 
 
 def _time_s(visit: int) -> float:
-    return BEGAN_S + visit / PAGES_PER_S
+    return STARTED_S + visit / PAGES_PER_S

@@ -1,10 +1,9 @@
-"""What a page of a live crawl costs, everything on, beside Scrapy tuned for the same work: `make bench-live`.
+"""CPU time and memory of a live crawl, compared with Scrapy tuned for the same work (15 minutes; 2 with --alone).
 
-Both crawl the same pages from the same server in the same run, one after the other, with no politeness delay, one
-connection a host and as many in all. CPU time is what is compared, because wall time depends on what else runs. That
-both score pages alike is checked: a page that both took has one score, or the benchmark fails. They take turns, round
-by round, because a machine that others use as well may be half as fast a minute later; of the rounds the median counts.
-`--pages` makes it quicker; early pages cost more, because they bring more new URLs, so fewer pages are no fair figure.
+Both crawl the same pages from the same server, in alternating rounds because the speed of a shared machine changes; the
+median of the rounds counts. There is no crawl delay, and both have one connection per host and the same total number of
+connections. CPU time is compared because wall time depends on other load. The benchmark fails if the scores of a page
+differ. `--pages` shortens it, but early pages find more new URLs and cost more, so figures of fewer pages are too high.
 """
 
 import argparse
@@ -16,84 +15,60 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from statistics import median
 
-from benchmarks.live_crawl import STRATEGY, Work, crawl_measured
-from benchmarks.live_process import Measured
+from benchmarks import command_parser, target
+from benchmarks.live_crawl import STRATEGY, LiveCrawl
 from benchmarks.live_scrapy import ScrapyEnvironment
 from benchmarks.live_server import server_name, serving
-from benchmarks.live_site import Measures, Site, site
+from benchmarks.live_site import PORT, STANDARD, Site, write_site
+from benchmarks.processes import MeasuredCrawl
 from scenthound.errors import Failure
 from scenthound.store.stored_crawl import StoredCrawl
 
-N_PAGES = 20_000
-N_HOSTS = 400
 CONNECTIONS = 64
-PORT = 18_080
-#: Scrapy in its usual way is measured on fewer pages: it takes its time.
-SIDE_PAGES = 2_000
-MOST_MS_PER_PAGE = 0.8
-LEAST_RATIO = 6.0
-#: Memory is looked at after so many pages, and again at the end.
+#: Scrapy with its own link extractor is slow, so it crawls fewer pages.
+DEFAULT_EXTRACTOR_PAGES = 2_000
+MAX_MS_PER_PAGE = 0.8
+MIN_RATIO = 6.0
+#: Memory is measured after this many pages, and at the end.
 EARLY_PAGES = 5_000
-MOST_GROWTH_MB = 50
-#: Sums come out otherwise by the last bits of a float.
+MAX_GROWTH_MB = 50
+#: Sums in another order differ in the last bits.
 SCORE_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredCrawl:
-    """A crawl that has ended, and the score of each page by its URL."""
-
-    measured: Measured
-    scores: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
 class Round:
-    """One crawl of each, one after the other; `patched` is Scrapy with another compressor in warcio."""
+    """One crawl of each crawler; `patched` is Scrapy with ISA-L as compressor of warcio."""
 
-    ours: Measured
-    tuned: Measured | None = None
-    patched: Measured | None = None
-
-    def ratio_to(self, name: str) -> float | None:
-        """How many times our CPU time another crawl took."""
-        other: Measured | None = getattr(self, name)
-        return None if other is None else other.cpu_ms_per_page / self.ours.cpu_ms_per_page
+    ours: MeasuredCrawl
+    tuned: MeasuredCrawl | None = None
+    patched: MeasuredCrawl | None = None
 
 
 def main() -> None:
     options = _options()
-    print(f"  {N_PAGES:,} pages on {N_HOSTS} loopback addresses, served by {server_name()}; {CONNECTIONS} connections")
-    made_up = site(Measures(N_PAGES, N_HOSTS), options.port)
+    print(f"  {STANDARD.n_pages:,} pages on {STANDARD.n_hosts} loopback addresses; {CONNECTIONS} connections")
+    print(f"  server: {server_name()}")
+    site = write_site(STANDARD, options.port)
     scrapy = None if options.alone else _scrapy()
-    with serving(made_up):
-        rounds = [_round(made_up, options, scrapy) for _ in range(options.rounds)]
+    with serving(site):
+        rounds = [_round(site, options, scrapy) for _ in range(options.rounds)]
         if scrapy is not None:
-            side_pages = min(options.pages, SIDE_PAGES)
-            _print_crawl(
-                "Scrapy with its own link extractor", scrapy.crawl(made_up, side_pages, CONNECTIONS, links="default")
-            )
+            n_pages = min(options.pages, DEFAULT_EXTRACTOR_PAGES)
+            slow = scrapy.crawl(site, n_pages, CONNECTIONS, links="default")
+            _print_crawl("Scrapy with its own link extractor", slow)
             print(f"  {scrapy.versions()}")
     _print_targets(rounds)
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Compare a live crawl with Scrapy.")
-    parser.add_argument("--pages", type=int, default=N_PAGES, help="pages to crawl")
-    parser.add_argument("--port", type=int, default=PORT, help="port of the made-up site")
+    parser = command_parser("live", __doc__)
+    parser.add_argument("--pages", type=int, default=STANDARD.n_pages, help="pages to crawl")
+    parser.add_argument("--port", type=int, default=PORT, help="port of the web server")
     parser.add_argument("--strategy", default=STRATEGY, help="strategy of the crawl")
-    parser.add_argument("--rounds", type=int, default=3, help="how often each crawls")
+    parser.add_argument("--rounds", type=int, default=3, help="number of crawls of each crawler")
     parser.add_argument("--alone", action="store_true", help="without Scrapy")
     return parser.parse_args()
-
-
-def _scenthound(made_up: Site, n_pages: int, strategy: str) -> ScoredCrawl:
-    with tempfile.TemporaryDirectory(prefix="scenthound-live-") as folder:
-        place, keywords = f"{folder}/crawl", list(made_up.keywords)
-        work = Work(place, [made_up.seeds[0]], keywords, n_pages, CONNECTIONS, strategy=strategy)
-        measured = crawl_measured(work)
-        with StoredCrawl.open(place) as stored:
-            return ScoredCrawl(measured, {visit.url: visit.relevance for visit in stored.visits()})
 
 
 def _scrapy() -> ScrapyEnvironment | None:
@@ -104,77 +79,79 @@ def _scrapy() -> ScrapyEnvironment | None:
         return None
 
 
-def _round(made_up: Site, options: argparse.Namespace, scrapy: ScrapyEnvironment | None) -> Round:
-    ours = _scenthound(made_up, options.pages, options.strategy)
-    _print_crawl(f"Scenthound {version('scenthound')}, {options.strategy}", ours.measured)
+def _round(site: Site, options: argparse.Namespace, scrapy: ScrapyEnvironment | None) -> Round:
+    ours, scores = _scenthound(site, options.pages, options.strategy)
+    _print_crawl(f"Scenthound {version('scenthound')}, {options.strategy}", ours)
     if scrapy is None:
-        return Round(ours.measured)
-    tuned = scrapy.crawl(made_up, options.pages, CONNECTIONS)
+        return Round(ours)
+    tuned = scrapy.crawl(site, options.pages, CONNECTIONS)
     _print_crawl("Scrapy, tuned", tuned)
-    print(f"  of {_check_scores(ours.scores, tuned.end.said['scores'])} pages both have the same score")
-    patched = scrapy.crawl(made_up, options.pages, CONNECTIONS, zlib="isal")
+    print(f"  scores of {_check_scores(scores, tuned.end.values['scores'])} common pages are equal")
+    patched = scrapy.crawl(site, options.pages, CONNECTIONS, zlib="isal")
     _print_crawl("Scrapy, tuned, ISA-L patched into warcio", patched)
-    return Round(ours.measured, tuned, patched)
+    return Round(ours, tuned, patched)
+
+
+def _scenthound(site: Site, n_pages: int, strategy: str) -> tuple[MeasuredCrawl, dict[str, float]]:
+    """A crawl, and the scores of its pages by URL."""
+    with tempfile.TemporaryDirectory(prefix="scenthound-live-") as temporary:
+        folder, keywords = f"{temporary}/crawl", list(site.keywords)
+        measured = LiveCrawl(folder, [site.seeds[0]], keywords, n_pages, CONNECTIONS, strategy=strategy).measure()
+        with StoredCrawl.open(folder) as stored:
+            return measured, {visit.url: visit.relevance for visit in stored.visits()}
 
 
 def _check_scores(ours: Mapping[str, float], theirs: Mapping[str, float]) -> int:
-    """How many pages both have scored. Failure if there is none, or one that has two scores."""
-    both = ours.keys() & theirs.keys()
-    differing = [url for url in sorted(both) if not math.isclose(ours[url], theirs[url], abs_tol=SCORE_TOLERANCE)]
-    if differing:
-        url = differing[0]
+    """The number of pages that both have scored. Raises Failure if there is none, or if scores of a page differ."""
+    common = ours.keys() & theirs.keys()
+    different = [url for url in sorted(common) if not math.isclose(ours[url], theirs[url], abs_tol=SCORE_TOLERANCE)]
+    if different:
+        url = different[0]
         raise Failure(
-            f"Scrapy does other work: {len(differing)} of {len(both)} pages have another score there, as {url} with "
-            f"{theirs[url]} instead of {ours[url]}. Let the spider score as Scenthound does."
+            f"The Scrapy spider does other work: its scores of {len(different)} of {len(common)} pages differ, such as "
+            f"{theirs[url]} instead of {ours[url]} of {url}. Make the spider score pages like Scenthound."
         )
-    if not both:
-        raise Failure("No page was scored by both Scenthound and Scrapy: crawl more pages with --pages.")
-    return len(both)
+    if not common:
+        raise Failure("No page was scored by both Scenthound and Scrapy. Crawl more pages with --pages.")
+    return len(common)
 
 
-def _print_crawl(name: str, crawl: Measured) -> None:
-    early = crawl.first_with(EARLY_PAGES)
-    memory = f"{crawl.end.resident_bytes / 1e6:4.0f} MB"
+def _print_crawl(name: str, crawl: MeasuredCrawl) -> None:
+    end, early = crawl.end, crawl.first_with(EARLY_PAGES)
+    memory = f"{end.resident_bytes / 1e6:4.0f} MB"
     if early is not None:
         memory = f"{early.resident_bytes / 1e6:4.0f} MB after {early.pages:,}, {memory} at the end"
     print(
-        f"  {name:40} {crawl.end.pages:7,} pages  {crawl.cpu_ms_per_page:6.3f} CPU ms per page"
-        f"  {crawl.pages_per_s:6,.0f} pages/s  relevance {crawl.end.said['relevance']:.4f}  {memory}"
-        f"  ({crawl.end.said['ended']})",
+        f"  {name:40} {end.pages:7,} pages  {crawl.cpu_ms_per_page:6.3f} CPU ms per page"
+        f"  {end.pages / end.time_s:6,.0f} pages/s  relevance {end.values['relevance']:.4f}  {memory}"
+        f"  ({end.values['ended']})",
         flush=True,
     )
 
 
 def _print_targets(rounds: list[Round]) -> None:
-    tuned, patched = ([ratio for one in rounds if (ratio := one.ratio_to(name))] for name in ("tuned", "patched"))
+    tuned = [each.tuned.cpu_ms_per_page / each.ours.cpu_ms_per_page for each in rounds if each.tuned]
+    patched = [each.patched.cpu_ms_per_page / each.ours.cpu_ms_per_page for each in rounds if each.patched]
     if tuned:
-        is_met = median(tuned) >= LEAST_RATIO
-        print(
-            f"  Scrapy takes {_listed(tuned, 1)} times the CPU time, median {median(tuned):.1f}; "
-            f"{LEAST_RATIO:g} are asked for: {_met(is_met)}"
-        )
-        print(f"  with warcio patched {_listed(patched, 1)} times, median {median(patched):.1f}")
-    costs = [one.ours.cpu_ms_per_page for one in rounds]
-    is_cheap = median(costs) <= MOST_MS_PER_PAGE
-    print(
-        f"  {_listed(costs, 3)} CPU ms per page, median {median(costs):.3f}; at most {MOST_MS_PER_PAGE} asked for: "
-        f"{_met(is_cheap)}"
-    )
+        ratio = median(tuned)
+        print(f"  CPU time of Scrapy / Scenthound: {_listed(tuned, 1)}; median {ratio:.1f}; ", end="")
+        print(target(f"at least {MIN_RATIO:g}", is_met=ratio >= MIN_RATIO))
+        print(f"  with patched warcio: {_listed(patched, 1)}; median {median(patched):.1f}")
+    costs = [each.ours.cpu_ms_per_page for each in rounds]
+    cost = median(costs)
+    print(f"  CPU ms per page: {_listed(costs, 3)}; median {cost:.3f}; ", end="")
+    print(target(f"at most {MAX_MS_PER_PAGE}", is_met=cost <= MAX_MS_PER_PAGE))
     ours = rounds[-1].ours
     early = ours.first_with(EARLY_PAGES)
     if early is not None:
         growth_mb = (ours.end.resident_bytes - early.resident_bytes) / 1e6
-        is_flat = growth_mb <= MOST_GROWTH_MB
-        print(f"  {growth_mb:+.0f} MB after page {early.pages:,}; at most {MOST_GROWTH_MB} asked for: {_met(is_flat)}")
-    print(f"  not taken: {ours.end.said['reasons'] or 'none'}")
+        print(f"  memory growth after page {early.pages:,}: {growth_mb:+.0f} MB; ", end="")
+        print(target(f"at most {MAX_GROWTH_MB} MB", is_met=growth_mb <= MAX_GROWTH_MB))
+    print(f"  skipped: {ours.end.values['reasons'] or 'none'}")
 
 
 def _listed(values: list[float], digits: int) -> str:
     return ", ".join(f"{value:.{digits}f}" for value in values)
-
-
-def _met(is_met: bool) -> str:
-    return "met" if is_met else "MISSED"
 
 
 if __name__ == "__main__":

@@ -1,18 +1,37 @@
-"""A crawl of the live benchmarks as work to be done: told to a process of its own, which is `live_scenthound`."""
+"""A Scenthound crawl of the live benchmarks: its settings, and the separate process that runs it.
+
+Run as `python -m benchmarks.live_crawl JSON`, where the argument is a `LiveCrawl`, it crawls and prints the lines that
+`processes.measure_crawl` reads. Pages are reported after they are on disk.
+"""
 
 import json
 import sys
-from dataclasses import asdict, dataclass
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from benchmarks.live_process import Measured, measured
+from benchmarks.processes import MeasuredCrawl, measure_crawl
+from scenthound.crawler.control import ControlReader
+from scenthound.crawler.plan import CrawlSettings
+from scenthound.crawler.start import RunOptions, crawl, resume
+from scenthound.crawler.status import SampleRecorder
+from scenthound.frontier.politeness import PolitenessSettings
+from scenthound.model import Topic
+from scenthound.store.crawl_folder import is_crawl
+from scenthound.store.crawl_records import CrawlStatus
 
-#: What Scrapy's queue does as well: all links wait, those of better pages come first.
+#: Like the queue of the Scrapy spider: all links are queued, those of better pages first.
 STRATEGY = "best_first:buffer=none"
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """A crawl into a folder; where the folder holds one, it is taken up."""
+class LiveCrawl:
+    """A crawl into a folder; an existing crawl there is resumed.
+
+    With `time_monitoring` the CPU time of status samples and of reading commands is reported, too.
+    """
 
     folder: str
     seeds: list[str]
@@ -24,12 +43,75 @@ class Work:
     commit_s: float = 1.0
     watch_s: float = 0.5
     strategy: str = STRATEGY
+    time_monitoring: bool = False
+
+    def command(self) -> list[str]:
+        """The command line that runs the crawl in a separate process."""
+        return [sys.executable, "-m", "benchmarks.live_crawl", json.dumps(asdict(self))]
+
+    def measure(self) -> MeasuredCrawl:
+        return measure_crawl(self.command(), "Scenthound")
+
+    def settings(self) -> CrawlSettings:
+        return CrawlSettings(
+            topic=Topic("benchmark", tuple(self.keywords)),
+            seeds=tuple(self.seeds),
+            strategy=self.strategy,
+            relevance="cosine",
+            page_budget=self.n_pages,
+            # Responses from loopback are immediate, so there is no delay besides the requested one.
+            politeness=PolitenessSettings(delay_s=self.delay_s, delay_factor=0.0),
+            connections=self.connections,
+            allow_private=True,
+        )
 
 
-def command(work: Work) -> list[str]:
-    """What runs the work in a process of its own."""
-    return [sys.executable, "-m", "benchmarks.live_scenthound", json.dumps(asdict(work))]
+class _Stopwatch:
+    """Sums the CPU time of calls, all of which one thread makes."""
+
+    def __init__(self) -> None:
+        self.cpu_s = 0.0
+
+    def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **keywords: Any) -> Any:
+            started_s = time.thread_time()
+            try:
+                return function(*arguments, **keywords)
+            finally:
+                self.cpu_s += time.thread_time() - started_s
+
+        return call
 
 
-def crawl_measured(work: Work) -> Measured:
-    return measured(command(work), "Scenthound")
+def main() -> None:
+    task = LiveCrawl(**json.loads(sys.argv[1]))
+    monitoring = _Stopwatch()
+    if task.time_monitoring:
+        SampleRecorder.record = monitoring.timed(SampleRecorder.record)  # type: ignore[method-assign]
+        ControlReader.poll = monitoring.timed(ControlReader.poll)  # type: ignore[method-assign]
+
+    def report(status: CrawlStatus, **more: object) -> None:
+        values = {
+            "pages": status.n_pages,
+            "relevance": status.harvest,
+            "regret": status.regret,
+            "in_flight": status.in_flight,
+            "cpu_s": time.process_time(),
+            "monitoring_cpu_s": monitoring.cpu_s,
+        }
+        print(json.dumps(values | more), flush=True)
+
+    options = RunOptions(
+        time_s=task.time_s, commit_s=task.commit_s, watch=report, watch_s=task.watch_s, obey_signals=True
+    )
+    folder = Path(task.folder)
+    if is_crawl(folder):
+        summary = resume(folder, replace(options, page_budget=task.n_pages))
+    else:
+        summary = crawl(task.settings(), folder, options)
+    reasons = {reason.value: count for reason, count in summary.reasons.items()}
+    report(summary.status, ended=summary.ended, reasons=reasons)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,16 +1,13 @@
-"""Forty rounds of kill -9 at random moments of a crawl, and the proof that nothing was lost and nothing fetched twice.
+"""Kill -9 at forty random times of a live crawl: nothing may be lost or fetched twice (3 minutes).
 
-Run with `python -m benchmarks.live_kills`; the exit code is 1 if anything failed. The crawler is not asked for its
-word: what is on the disk is read by this process right before and right after each kill, and the server logs all
-requests. The proof, round by round:
-- what was acknowledged before the kill is there after it, and stays to the end;
-- what was there after the kill, pages and robots.txt files, is never requested again;
-- the crawl keeps its manners across kills: no host is asked again before its rest is over.
-And in the end: no page was visited twice, and the archive passes `warcio check` and `fastwarc check`, with each visited
-page in it once.
+The exit code is 1 if a check fails. The checks do not rely on the crawler: this process reads the crawl folder right
+before and right after each kill, and the server logs all requests. Checked in each round:
+- pages and robots.txt files acknowledged before the kill are stored after it, and until the end;
+- what is stored after the kill is never requested again.
+Checked at the end: the crawl delay was kept across kills, no page was visited twice, and the archive passes `warcio
+check` and `fastwarc check` and has each visited page once.
 """
 
-import argparse
 import itertools
 import math
 import random
@@ -23,9 +20,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.live import N_HOSTS, N_PAGES, PORT
-from benchmarks.live_crawl import Work, command
-from benchmarks.live_site import Measures, Site, site
+from benchmarks import command_parser
+from benchmarks.live_crawl import LiveCrawl
+from benchmarks.live_site import PORT, STANDARD, Site, write_site
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, is_crawl
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.static_server import LoggedRequest, StaticServer, folder_pages, read_request_log
@@ -34,22 +31,22 @@ from scenthound.web.urls import host_of
 ROUNDS = 40
 DELAY_S = 1.0
 CONNECTIONS = 128
-#: A kill comes so long at most after the crawl has begun to fetch; every fourth one so long at most after its process
-#: was started, while the crawl is being taken up.
-LONGEST_ROUND_S = 2.5
-KILLED_EARLY = 4
-LONGEST_EARLY_S = 1.0
-#: The last run, which is stopped in good order.
+#: Maximum time of a kill after the first report of the crawl.
+MAX_ROUND_S = 2.5
+#: Every fourth kill comes earlier, while the crawl is being resumed: at most this long after its process was started.
+EARLY_EVERY = 4
+MAX_EARLY_S = 1.0
+#: The last run is stopped with SIGINT.
 LAST_RUN_S = 4.0
 STOP_TIMEOUT_S = 30.0
-#: Requests leave at their time, but reach the server when the machine comes to it.
+#: On a busy machine requests reach the server late.
 TOLERANCE_S = 0.05
 _SEED = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What was seen of one kill: the URLs of what was on the disk right before it and right after it."""
+    """One kill, with the URLs stored right before it (`acknowledged`) and right after it."""
 
     alive_s: float
     is_early: bool
@@ -60,63 +57,46 @@ class Round:
 
 
 def main() -> int:
-    options = _options()
-    made_up = site(Measures(N_PAGES, N_HOSTS), options.port)
-    with tempfile.TemporaryDirectory(prefix="scenthound-live-") as folder:
-        log = Path(folder) / "requests.log"
-        work = _work(made_up, Path(folder) / "crawl")
-        with StaticServer(folder_pages(made_up.folder), made_up.hosts, options.port, log):
-            rounds = _kill_again_and_again(work, options.rounds, random.Random(_SEED))
-            code = _run_and_stop(work)
+    parser = command_parser("live_kills", __doc__)
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="number of kills")
+    parser.add_argument("--port", type=int, default=PORT, help="port of the web server")
+    options = parser.parse_args()
+    site = write_site(STANDARD, options.port)
+    with tempfile.TemporaryDirectory(prefix="scenthound-live-") as temporary:
+        log = Path(temporary) / "requests.log"
+        crawl = _crawl(site, Path(temporary) / "crawl")
+        rng = random.Random(_SEED)
+        with StaticServer(folder_pages(site.folder), site.hosts, options.port, log):
+            rounds = [_run_and_kill(crawl, rng, number % EARLY_EVERY == 0) for number in range(1, options.rounds + 1)]
+            code = _run_and_stop(crawl)
         requests = read_request_log(log)
         failures = [f"the last run ended with exit code {code}"] if code != 0 else []
         failures += _print_rounds(rounds, requests)
-        failures += _failures_at_the_end(Path(work.folder), rounds, requests)
+        failures += _failures_at_the_end(Path(crawl.folder), rounds, requests)
     for failure in failures:
         print(f"  FAILED: {failure}")
-    print(f"  {options.rounds} kills: {'nothing lost, nothing fetched twice' if not failures else 'not proven'}")
+    print(f"  {options.rounds} kills: {'checks failed' if failures else 'nothing lost, nothing fetched twice'}")
     return 1 if failures else 0
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Kill a crawl at random moments and take it up again.")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="how many kills")
-    parser.add_argument("--port", type=int, default=PORT, help="port of the made-up site")
-    return parser.parse_args()
-
-
-def _work(made_up: Site, folder: Path) -> Work:
-    return Work(
+def _crawl(site: Site, folder: Path) -> LiveCrawl:
+    return LiveCrawl(
         folder=str(folder),
-        seeds=list(made_up.seeds[:100]),
-        keywords=list(made_up.keywords),
-        n_pages=N_PAGES,
+        seeds=list(site.seeds[:100]),
+        keywords=list(site.keywords),
+        n_pages=STANDARD.n_pages,
         connections=CONNECTIONS,
         delay_s=DELAY_S,
-        # Commits come often, so that kills meet them.
+        # Frequent commits, so that kills interrupt some of them.
         commit_s=0.1,
     )
 
 
-# The crawl, killed
-
-
-def _kill_again_and_again(work: Work, n_rounds: int, rng: random.Random) -> list[Round]:
-    rounds = []
-    for number in range(1, n_rounds + 1):
-        is_early = number % KILLED_EARLY == 0
-        rounds.append(
-            _killed(work, rng.uniform(0, LONGEST_EARLY_S if is_early else LONGEST_ROUND_S), is_early=is_early)
-        )
-    return rounds
-
-
-def _killed(work: Work, alive_s: float, *, is_early: bool) -> Round:
-    folder = Path(work.folder)
-    with subprocess.Popen(command(work), stdout=subprocess.PIPE) as process:
+def _run_and_kill(crawl: LiveCrawl, rng: random.Random, is_early: bool) -> Round:
+    folder, alive_s = Path(crawl.folder), rng.uniform(0, MAX_EARLY_S if is_early else MAX_ROUND_S)
+    with subprocess.Popen(crawl.command(), stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         if not is_early:
-            # The first word of a crawl that runs.
             process.stdout.readline()
         time.sleep(alive_s)
         acknowledged = _stored(folder)
@@ -125,8 +105,8 @@ def _killed(work: Work, alive_s: float, *, is_early: bool) -> Round:
     return Round(alive_s, is_early, code, time.time(), acknowledged, _stored(folder))
 
 
-def _run_and_stop(work: Work) -> int:
-    process = subprocess.Popen(command(work), stdout=subprocess.DEVNULL)
+def _run_and_stop(crawl: LiveCrawl) -> int:
+    process = subprocess.Popen(crawl.command(), stdout=subprocess.DEVNULL)
     time.sleep(LAST_RUN_S)
     process.send_signal(signal.SIGINT)
     try:
@@ -137,7 +117,7 @@ def _run_and_stop(work: Work) -> int:
 
 
 def _stored(folder: Path) -> frozenset[str]:
-    """What was had and is on the disk: pages and robots.txt files."""
+    """The URLs of all stored pages and robots.txt files."""
     if not is_crawl(folder):
         return frozenset()
     with StoredCrawl.open(folder) as stored:
@@ -149,33 +129,32 @@ def _visits(stored: StoredCrawl) -> list[str]:
     return [visit.url for visit in stored.visits()]
 
 
-# The proof
-
-
 def _print_rounds(rounds: list[Round], requests: list[LoggedRequest]) -> list[str]:
-    print("  round  alive s   stored    new  asked for in vain  acknowledged and lost  stored and fetched again")
+    print("  round  alive s   stored    new  requested, not stored  acknowledged and lost  stored and fetched again")
     failures = []
     stored_before: frozenset[str] = frozenset()
     for number, entry in enumerate(rounds, 1):
         lost = (entry.acknowledged | stored_before) - entry.stored
-        again = _asked(requests, entry.killed_at_s, math.inf) & entry.stored
-        in_vain = _asked(requests, 0, entry.killed_at_s) - entry.stored
+        again = _requested(requests, entry.killed_at_s, math.inf) & entry.stored
+        not_stored = _requested(requests, 0, entry.killed_at_s) - entry.stored
         n_new = len(entry.stored) - len(stored_before)
         alive = f"{entry.alive_s:.2f}{'*' if entry.is_early else ' '}"
         print(
-            f"  {number:5} {alive:>8} {len(entry.stored):8,}  {n_new:5,}  {len(in_vain):17}"
+            f"  {number:5} {alive:>8} {len(entry.stored):8,}  {n_new:5,}  {len(not_stored):21}"
             f"  {len(lost):21}  {len(again):24}"
         )
         if entry.exit_code != -signal.SIGKILL:
-            failures.append(f"round {number}: the crawl ended by itself, with exit code {entry.exit_code}")
+            failures.append(f"round {number}: the crawl ended before the kill, with exit code {entry.exit_code}")
         if lost or again:
-            failures.append(f"round {number}: {len(lost)} lost, {len(again)} fetched again, as {min(lost | again)}")
+            failures.append(
+                f"round {number}: {len(lost)} lost, {len(again)} fetched again, such as {min(lost | again)}"
+            )
         stored_before = entry.stored
-    print("  * since its start; the others since it began to fetch")
+    print("  * since the start of the process; others since the first report of the crawl")
     return failures
 
 
-def _asked(requests: list[LoggedRequest], from_s: float, to_s: float) -> set[str]:
+def _requested(requests: list[LoggedRequest], from_s: float, to_s: float) -> set[str]:
     return {request.url for request in requests if from_s <= request.time_s < to_s}
 
 
@@ -189,14 +168,12 @@ def _failures_at_the_end(folder: Path, rounds: list[Round], requests: list[Logge
     failures += [f"{url} is {archived[url]} times in the archive" for url in visits if archived[url] != 1]
     files = sorted(str(file) for file in (folder / ARCHIVE_FOLDER).glob("*.warc.gz"))
     failures += [problem for tool in ("warcio", "fastwarc") for problem in _check(tool, files)]
-    print(
-        f"  in the end {len(visits):,} pages visited, {sum(archived.values()):,} answers archived in {len(files)} files"
-    )
+    print(f"  at the end {len(visits):,} pages visited, {archived.total():,} responses archived in {len(files)} files")
     return failures
 
 
 def _impolite(rounds: list[Round], requests: list[LoggedRequest]) -> list[str]:
-    """Requests that came to a host before its rest was over."""
+    """Requests to a host before its crawl delay was over."""
     by_host = sorted(requests, key=lambda request: (host_of(request.url), request.time_s))
     pairs = [
         (before, after)
@@ -209,13 +186,13 @@ def _impolite(rounds: list[Round], requests: list[LoggedRequest]) -> list[str]:
     kills = [entry.killed_at_s for entry in rounds]
     n_across = sum(any(before.time_s <= kill_s <= after.time_s for kill_s in kills) for before, after in pairs)
     return [
-        f"{len(pairs)} requests came too early, {n_across} of them after a kill; the earliest after a rest of "
+        f"{len(pairs)} requests were too early, {n_across} of them after a kill; the shortest delay was "
         f"{after.time_s - before.time_s:.3f} s: {after.url}"
     ]
 
 
 def _archived(folder: Path) -> Counter[str]:
-    """The URLs of the answers in the archive, as warcio reads it."""
+    """How often each URL has a response in the archive, read by warcio."""
     from warcio.archiveiterator import ArchiveIterator
 
     found: Counter[str] = Counter()
@@ -228,14 +205,14 @@ def _archived(folder: Path) -> Counter[str]:
 
 
 def _check(tool: str, files: list[str]) -> list[str]:
-    """What the tool has to say against any of the files."""
+    """The files that the tool reports as invalid."""
     program = str(Path(sys.executable).with_name(tool))
     failures = []
     for file in files:
         checked = subprocess.run([program, "check", file], capture_output=True, text=True, check=False)
         if checked.returncode != 0:
-            said = (checked.stdout + checked.stderr).strip().splitlines()
-            failures.append(f"{tool} check of {Path(file).name}: {said[-1] if said else 'no word'}")
+            output = (checked.stdout + checked.stderr).strip().splitlines()
+            failures.append(f"{tool} check of {Path(file).name}: {output[-1] if output else 'no output'}")
     print(f"  {tool} check: {len(files) - len(failures)} of {len(files)} files passed")
     return failures
 

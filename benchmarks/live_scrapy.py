@@ -1,4 +1,4 @@
-"""Scrapy beside it: an environment of its own, made once, and the spider that runs in it."""
+"""Scrapy in its own virtual environment, created once, and crawls of the spider `live_scrapy_spider.py` in it."""
 
 import json
 import os
@@ -8,18 +8,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.live_process import Measured, measured
 from benchmarks.live_site import Site
+from benchmarks.processes import MeasuredCrawl, measure_crawl
 from scenthound.errors import Failure
 from scenthound.text.tokenizer import STOP_WORDS
 
-#: The environment is made anew when this changes.
+#: When this changes, the environment is created again.
 PACKAGES = ("scrapy", "selectolax", "ada-url", "PyStemmer", "warcio", "uvloop", "isal")
 SPIDER = Path(__file__).with_name("live_scrapy_spider.py")
 
 
 class ScrapyEnvironment:
-    """A virtual environment with Scrapy, in the system's folder for temporary files."""
+    """A virtual environment with Scrapy, in the system's temporary folder."""
 
     def __init__(self) -> None:
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -39,9 +39,9 @@ class ScrapyEnvironment:
 
     def crawl(
         self, site: Site, n_pages: int, concurrency: int, *, links: str = "quick", zlib: str = "default"
-    ) -> Measured:
+    ) -> MeasuredCrawl:
         with tempfile.TemporaryDirectory(prefix="scenthound-live-scrapy-") as folder:
-            work = {
+            task = {
                 "seed": site.seeds[0],
                 "keywords": list(site.keywords),
                 "stop_words": sorted(STOP_WORDS),
@@ -51,12 +51,12 @@ class ScrapyEnvironment:
                 "zlib": zlib,
                 "folder": folder,
             }
-            return measured([str(self._python), str(SPIDER), json.dumps(work)], "Scrapy")
+            return measure_crawl([str(self._python), str(SPIDER), json.dumps(task)], "Scrapy")
 
 
 def _run(command: list[str]) -> str:
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode != 0:
-        last = (ended.stderr.strip().splitlines() or ["no word"])[-1]
-        raise Failure(f"Scrapy cannot be had to compare with ({last}): see that pip can install packages.")
+        last = (ended.stderr.strip().splitlines() or ["no output"])[-1]
+        raise Failure(f"Cannot install Scrapy for the comparison: {last}. Check that pip can install packages.")
     return ended.stdout

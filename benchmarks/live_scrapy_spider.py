@@ -1,22 +1,22 @@
-"""The same work done by Scrapy, tuned: run as a script by the Python of an environment that has Scrapy.
+"""The same work done by Scrapy, tuned: a script for the Python of an environment that has Scrapy.
 
-It obeys robots.txt, takes each canonical URL (WHATWG) once, reads links and words of every page, scores the page by the
-cosine of its stemmed words, stop words left out, with those of the topic's keywords, follows the links of better pages
-first, writes a compressed WARC file and keeps its state on disk. A page has the score that it has in Scenthound, and
-some of them are told in the end, to be compared.
+The spider obeys robots.txt, requests each canonical URL (WHATWG) once, extracts links and words of every page, scores
+the page by the cosine similarity of its stems, without stop words, and those of the topic's keywords, follows links of
+better pages first, writes a compressed WARC file and keeps its queue on disk. A page has the same score as in
+Scenthound; the scores of some pages are printed at the end for comparison.
 
-What is tuned: links and text are read by selectolax and not by the default link extractor; URLs are joined by ada,
-which takes a third of the time of urllib and a seventh of that of w3lib; a word is stemmed once; URLs that were seen
-are dropped before a Request is made, because making one and its fingerprint costs more than all else about a link;
-parts that the work does not need are off; one worker takes what a page yields and not the usual hundred; uvloop runs
-the loop. warcio writes the archive as it comes; with `zlib` "isal" it is patched to compress by ISA-L instead of zlib,
-which nobody can ask it for. `links` "default" brings back the usual link extractor, to show its cost.
+Tuning: selectolax instead of the default link extractor; URLs are joined with ada, which needs a third of the time of
+urllib and a seventh of that of w3lib; a word is stemmed once; seen URLs are dropped before a Request is created,
+because a Request and its fingerprint cost more than everything else about a link; unused middlewares and extensions
+are disabled; one concurrent item instead of a hundred; uvloop. warcio writes the archive unmodified; with `zlib` "isal"
+it is patched to compress with ISA-L, for which it has no option. `links` "default" uses the default link extractor, to
+measure its cost.
 
-What it need not do, and Scenthound does: look for near-duplicates, soft 404s and traps, wait until the disk has what
-was taken, keep links and scores of all pages, or go on after a kill as if nothing had been.
+Scenthound also detects near-duplicates, soft 404s and traps, waits until visits are on disk, stores links and scores of
+all pages, and resumes after a kill without loss; the spider does not.
 """
 
-# Scrapy lives in an environment of its own, where no type checker looks.
+# Scrapy is not installed in the environment of the type checker.
 # mypy: disable-error-code="import-not-found, misc, no-any-return, attr-defined"
 
 import json
@@ -41,16 +41,16 @@ from selectolax.lexbor import LexborHTMLParser
 from warcio import warcwriter
 from warcio.statusandheaders import StatusAndHeaders
 
-#: Underscores are taken out before: to leave them out here would take longer.
+#: Underscores are replaced before matching, which is faster than to exclude them here.
 _WORD = re.compile(r"\w+")
 _STOP = ""
-#: Scores are told to Scrapy as whole numbers, and each number on each host is a file. With a thousand, 3,000 pages cost
-#: a sixth more, and their mean relevance was 0.057 instead of 0.056: few are enough.
+#: Priorities in Scrapy are integers, and each one on each host has its own queue file. With a thousand of them, 3,000
+#: pages cost a sixth more, and their mean relevance was 0.057 instead of 0.056.
 _PRIORITIES = 20
-_PAGES_A_LINE = 500
-#: One page in so many is told with its score.
-_PAGES_A_SCORE = 100
-_DOWNLOADER_PARTS_OFF = (
+_PAGES_PER_REPORT = 500
+#: The score of one page in this many is printed.
+_PAGES_PER_SCORE = 100
+_DOWNLOADER_OFF = (
     "offsite.OffsiteMiddleware",
     "httpauth.HttpAuthMiddleware",
     "retry.RetryMiddleware",
@@ -60,7 +60,7 @@ _DOWNLOADER_PARTS_OFF = (
     "stats.DownloaderStats",
     "httpcache.HttpCacheMiddleware",
 )
-_SPIDER_PARTS_OFF = (
+_SPIDER_OFF = (
     "referer.RefererMiddleware",
     "urllength.UrlLengthMiddleware",
     "depth.DepthMiddleware",
@@ -70,7 +70,7 @@ _EXTENSIONS_OFF = ("telnet.TelnetConsole", "memusage.MemoryUsage", "logstats.Log
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class Task:
     """What to crawl and how; `links` is "quick" or "default", `zlib` is "isal" or "default"."""
 
     seed: str
@@ -84,7 +84,7 @@ class Work:
 
 
 class FastZlib:
-    """What warcio asks of zlib, answered by ISA-L at its usual level."""
+    """The part of zlib that warcio uses, implemented by ISA-L at its default level."""
 
     DEFLATED = isal_zlib.DEFLATED
     MAX_WBITS = isal_zlib.MAX_WBITS
@@ -95,7 +95,7 @@ class FastZlib:
 
 
 class Stems(dict[str, str]):
-    """The stem of each word that was asked for; that of a stop word is `_STOP`."""
+    """A cache of the stem of each word; the stem of a stop word is `_STOP`."""
 
     def __init__(self, stop_words: list[str]) -> None:
         super().__init__(dict.fromkeys(stop_words, _STOP))
@@ -104,8 +104,8 @@ class Stems(dict[str, str]):
     def __missing__(self, word: str) -> str:
         return self.setdefault(word, self._stem(word))
 
-    def counted(self, text: str) -> Counter[str]:
-        """How often each stem is in a text."""
+    def count(self, text: str) -> Counter[str]:
+        """How often each stem occurs in a text."""
         counts = Counter(map(self.__getitem__, _WORD.findall(text.lower().replace("_", " "))))
         del counts[_STOP]
         return counts
@@ -116,22 +116,22 @@ class TopicSpider(scrapy.Spider):
 
     name = "topic"
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, task: Task) -> None:
         super().__init__()
-        self._work = work
-        self._stems = Stems(work.stop_words)
-        self._topic = self._stems.counted(" ".join(work.keywords))
+        self._task = task
+        self._stems = Stems(task.stop_words)
+        self._topic = self._stems.count(" ".join(task.keywords))
         self._topic_norm = math.hypot(*self._topic.values())
-        self._extractor = LinkExtractor() if work.links == "default" else None
-        self._seen = {work.seed}
-        self._n_taken = 0
+        self._extractor = LinkExtractor() if task.links == "default" else None
+        self._seen = {task.seed}
+        self._n_pages = 0
         self._relevance_sum = 0.0
         self._scores: dict[str, float] = {}
-        self._file = (Path(work.folder) / "pages.warc.gz").open("ab")
+        self._file = (Path(task.folder) / "pages.warc.gz").open("ab")
         self._warc = warcwriter.WARCWriter(self._file, gzip=True, warc_version="WARC/1.1")
 
     async def start(self) -> AsyncIterator[scrapy.Request]:
-        yield scrapy.Request(self._work.seed)
+        yield scrapy.Request(self._task.seed)
 
     def parse(self, response: Response) -> Iterator[scrapy.Request]:
         self._archive(response)
@@ -143,37 +143,37 @@ class TopicSpider(scrapy.Spider):
             if url not in self._seen:
                 self._seen.add(url)
                 yield scrapy.Request(url, priority=priority)
-        self._count(response.url, score)
+        self._add_page(response.url, score)
 
     def closed(self, reason: str) -> None:
         self._file.close()
         self._print(ended=reason, scores=self._scores)
 
-    def _count(self, url: str, score: float) -> None:
-        if self._n_taken % _PAGES_A_SCORE == 0:
+    def _add_page(self, url: str, score: float) -> None:
+        if self._n_pages % _PAGES_PER_SCORE == 0:
             self._scores[url] = score
-        self._n_taken += 1
+        self._n_pages += 1
         self._relevance_sum += score
-        if self._n_taken % _PAGES_A_LINE == 0 or self._n_taken == self._work.n_pages:
+        if self._n_pages % _PAGES_PER_REPORT == 0 or self._n_pages == self._task.n_pages:
             self._print()
-        if self._n_taken == self._work.n_pages:
+        if self._n_pages == self._task.n_pages:
             raise CloseSpider("budget")
 
-    def _print(self, **further: object) -> None:
-        relevance = self._relevance_sum / max(1, self._n_taken)
-        print(json.dumps({"pages": self._n_taken, "relevance": relevance, **further}), flush=True)
+    def _print(self, **more: object) -> None:
+        relevance = self._relevance_sum / max(1, self._n_pages)
+        print(json.dumps({"pages": self._n_pages, "relevance": relevance, **more}), flush=True)
 
     def _links(self, response: Response, tree: LexborHTMLParser) -> list[str]:
         if self._extractor is not None:
             return [link.url for link in self._extractor.extract_links(response)]
         base = response.url
-        urls = [_joined(base, node.attributes["href"] or "") for node in tree.css("a[href]")]
+        urls = [_join(base, node.attributes["href"] or "") for node in tree.css("a[href]")]
         return [url for url in urls if url.startswith(("http://", "https://"))]
 
     def _score(self, tree: LexborHTMLParser) -> float:
         for node in tree.css("script, style"):
             node.decompose()
-        counts = self._stems.counted(tree.root.text(separator=" "))
+        counts = self._stems.count(tree.root.text(separator=" "))
         norm = math.hypot(*counts.values()) * self._topic_norm
         return sum(count * counts[stem] for stem, count in self._topic.items()) / norm if norm else 0.0
 
@@ -186,38 +186,38 @@ class TopicSpider(scrapy.Spider):
         )
 
 
-def _joined(base: str, reference: str) -> str:
-    """The canonical URL that a reference leads to, without its fragment; "" if there is none."""
+def _join(base: str, reference: str) -> str:
+    """The canonical URL of a reference, without its fragment; "" if it is invalid."""
     try:
         return ada_url.join_url(base, reference).partition("#")[0]
     except ValueError:
         return ""
 
 
-def _settings(work: Work) -> dict[str, object]:
+def _settings(task: Task) -> dict[str, object]:
     return {
         "ROBOTSTXT_OBEY": True,
         "USER_AGENT": "benchmark",
-        "JOBDIR": str(Path(work.folder) / "job"),
-        "CONCURRENT_REQUESTS": work.concurrency,
+        "JOBDIR": str(Path(task.folder) / "job"),
+        "CONCURRENT_REQUESTS": task.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
         "CONCURRENT_ITEMS": 1,
         "SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.DownloaderAwarePriorityQueue",
         "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
         "ASYNCIO_EVENT_LOOP": "uvloop.Loop",
         "LOG_ENABLED": False,
-        "DOWNLOADER_MIDDLEWARES": {f"scrapy.downloadermiddlewares.{name}": None for name in _DOWNLOADER_PARTS_OFF},
-        "SPIDER_MIDDLEWARES": {f"scrapy.spidermiddlewares.{name}": None for name in _SPIDER_PARTS_OFF},
+        "DOWNLOADER_MIDDLEWARES": {f"scrapy.downloadermiddlewares.{name}": None for name in _DOWNLOADER_OFF},
+        "SPIDER_MIDDLEWARES": {f"scrapy.spidermiddlewares.{name}": None for name in _SPIDER_OFF},
         "EXTENSIONS": {f"scrapy.extensions.{name}": None for name in _EXTENSIONS_OFF},
     }
 
 
 def main() -> None:
-    work = Work(**json.loads(sys.argv[1]))
-    if work.zlib == "isal":
+    task = Task(**json.loads(sys.argv[1]))
+    if task.zlib == "isal":
         warcwriter.zlib = FastZlib
-    process = CrawlerProcess(_settings(work))
-    process.crawl(TopicSpider, work=work)
+    process = CrawlerProcess(_settings(task))
+    process.crawl(TopicSpider, task=task)
     process.start()
 
 

@@ -1,9 +1,9 @@
-"""Serves a made-up site in a process of its own: by nginx where it is installed, else by the project's static server.
+"""Serves the generated site in a separate process: with nginx if installed, else with the project's static server.
 
 Rules
-- Loopback addresses only, one listening socket for each host of the site.
-- One nginx worker, connections kept open, no access log; nothing is compressed.
-- Run as `python -m benchmarks.live_server FOLDER PORT` it is the static server, and serves until its input ends.
+- Loopback addresses only, one listening socket per host of the site.
+- One nginx worker, persistent connections, no access log, no compression.
+- `python -m benchmarks.live_server FOLDER PORT` runs the static server until its standard input is closed.
 """
 
 import os
@@ -54,7 +54,7 @@ http {{
 
 
 def server_name() -> str:
-    """What will serve, with its version."""
+    """The name and version of the server that is used."""
     nginx = _nginx()
     if nginx is None:
         return "the static server (no nginx found)"
@@ -63,10 +63,10 @@ def server_name() -> str:
 
 @contextmanager
 def serving(site: Site) -> Iterator[None]:
-    """The site can be fetched within the block."""
+    """Serve the site until the end of the block."""
     nginx = _nginx()
     with tempfile.TemporaryDirectory(prefix="scenthound-live-server-") as folder:
-        command = _own_command(site) if nginx is None else _nginx_command(nginx, site, Path(folder))
+        command = _static_command(site) if nginx is None else _nginx_command(nginx, site, Path(folder))
         process = subprocess.Popen(command, stdin=subprocess.PIPE)
         try:
             _wait_for(site, process)
@@ -82,27 +82,27 @@ def _nginx() -> str | None:
 
 def _nginx_command(nginx: str, site: Site, folder: Path) -> list[str]:
     listen = "\n".join(f"        listen {host}:{site.port};" for host in site.hosts)
-    # Started by root, nginx would give up the right to read folders that are root's alone.
+    # By default nginx, started by root, changes to a user that cannot read the folders of root.
     user = "user root;" if os.geteuid() == 0 else ""
     file = folder / "nginx.conf"
     file.write_text(_CONFIGURATION.format(folder=folder, site=site.folder, listen=listen, user=user))
     return [nginx, "-p", str(folder), "-c", str(file), "-e", str(folder / "error.log")]
 
 
-def _own_command(site: Site) -> list[str]:
+def _static_command(site: Site) -> list[str]:
     return [sys.executable, "-m", "benchmarks.live_server", str(site.folder), str(site.port)]
 
 
 def _wait_for(site: Site, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + START_TIMEOUT_S
-    while process.poll() is None and time.monotonic() < until:
+    deadline_s = time.monotonic() + START_TIMEOUT_S
+    while process.poll() is None and time.monotonic() < deadline_s:
         try:
             socket.create_connection((site.hosts[-1], site.port), timeout=1).close()
         except OSError:
             time.sleep(0.05)
         else:
             return
-    raise Failure(f"The server of the benchmark's site did not start on port {site.port}: choose another with --port.")
+    raise Failure(f"The web server did not start on port {site.port}. Choose another port with --port.")
 
 
 def main() -> None:

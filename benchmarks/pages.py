@@ -1,4 +1,4 @@
-"""CPU time of parsing real pages, part by part, and of adding their links to a URL table."""
+"""CPU time of parsing real pages, part by part, and of adding their links to a URL table (2 minutes)."""
 
 import itertools
 import re
@@ -15,8 +15,8 @@ import orjson
 import Stemmer
 import turbohtml
 
-from benchmarks.data import collection
-from benchmarks.made_up_urls import MadeUpUrls
+from benchmarks import command_parser
+from benchmarks.data import SyntheticUrls, collection
 from scenthound.files import opened
 from scenthound.frontier.url_table import UrlTable
 from scenthound.text import word_lookup
@@ -28,20 +28,20 @@ from scenthound.web.parse import MAX_LINKS, context_bounds, parse_html
 from scenthound.web.urls import resolve_all
 
 #: The time is also extrapolated to a page of this many words, for comparison with other collections.
-WORDS_OF_A_TYPICAL_PAGE = 1_400
+TYPICAL_PAGE_WORDS = 1_400
 _PAGES_MEASURED = 400
 _ROUNDS = 5
 #: Pages of typical length, whose parts are measured.
 _TYPICAL_CHARACTERS = range(12_000, 40_000)
-#: Collections, and their kind of pages that are no indexes.
+#: Collections, and the kind of their content pages.
 _COLLECTIONS = {"wpschools": "article", "mdn": "article", "debdocs": "html", "nlab": "article"}
 _HOSTS, _KNOWN, _VISITS = 300, 20_000, 2_000
 
 Item = TypeVar("Item")
 
 
-def main() -> None:
-    """Print microseconds per page, cold and warm, with a plain baseline of the same run."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    command_parser("pages", __doc__).parse_args(arguments)
     folder = collection("wpschools")
     if folder is None:
         return
@@ -64,14 +64,14 @@ def _print_words(texts: list[str], words_per_page: float) -> None:
     # Alternating, so that both run under the same load.
     rounds = [(_once(fresh.scan, texts), _once(seen.scan, texts)) for _ in range(_ROUNDS)]
     warm, plain_warm = (min(times) for times in zip(*rounds, strict=True))
-    typical = warm * WORDS_OF_A_TYPICAL_PAGE / words_per_page
+    typical = warm * TYPICAL_PAGE_WORDS / words_per_page
     print(
         f"  words and stems, new vocabulary    {cold:7.0f}   plain {plain_cold:7.0f}   {plain_cold / cold:4.1f} times"
     )
     print(
         f"  words and stems, known vocabulary  {warm:7.0f}   plain {plain_warm:7.0f}   {plain_warm / warm:4.1f} times"
     )
-    print(f"  the same for {WORDS_OF_A_TYPICAL_PAGE:,} words             {typical:7.0f}")
+    print(f"  the same for {TYPICAL_PAGE_WORDS:,} words             {typical:7.0f}")
 
 
 def _print_parsing(pages: list[tuple[str, str]]) -> None:
@@ -89,14 +89,14 @@ def _print_parts(pages: list[tuple[str, str]]) -> None:
     contents = [read_html(html, MAX_LINKS) for html, _url in pages]
     bodies = [(html.encode(), url) for html, url in pages]
     parts: list[tuple[str, Callable[[int], object]]] = [
-        ("parse_html, from bytes", lambda at: parse_html(*bodies[at], scanner)),
-        ("  decode_html", lambda at: decode_html(bodies[at][0])),
-        ("  read_html", lambda at: read_html(pages[at][0], MAX_LINKS)),
-        ("    the library's tree", lambda at: turbohtml.parse(pages[at][0], positions=False)),
-        ("    with markers in the text", lambda at: read_marked(pages[at][0], MAX_LINKS)),
-        ("  scan_cut", lambda at: scanner.scan_cut(contents[at].text, contents[at].edges)),
-        ("  resolve_all", lambda at: resolve_all(parsed[at].base_url, contents[at].references)),
-        ("word_norm", lambda at: word_norm(parsed[at].words)),
+        ("parse_html, from bytes", lambda i: parse_html(*bodies[i], scanner)),
+        ("  decode_html", lambda i: decode_html(bodies[i][0])),
+        ("  read_html", lambda i: read_html(pages[i][0], MAX_LINKS)),
+        ("    the library's tree", lambda i: turbohtml.parse(pages[i][0], positions=False)),
+        ("    with markers in the text", lambda i: read_marked(pages[i][0], MAX_LINKS)),
+        ("  scan_cut", lambda i: scanner.scan_cut(contents[i].text, contents[i].edges)),
+        ("  resolve_all", lambda i: resolve_all(parsed[i].base_url, contents[i].references)),
+        ("word_norm", lambda i: word_norm(parsed[i].words)),
     ]
     characters = statistics.fmean(len(html) for html, _url in pages)
     words = statistics.fmean(len(page.words) for page in parsed)
@@ -110,7 +110,7 @@ def _print_parts(pages: list[tuple[str, str]]) -> None:
 
 
 def _print_paths() -> None:
-    """How many pages of each collection the compiled path supports, and their time: bytes to words and references."""
+    """How many pages of each collection the compiled path supports, and the time from bytes to words and references."""
     from scenthound.web.compiled_pages import read_compiled
 
     word_lookup.COMPILE_CHARACTERS = -1
@@ -138,12 +138,14 @@ def _read_by_library(body: bytes, scanner: WordScanner) -> None:
 
 def _print_links() -> None:
     """Links of visits in a crawl of some hosts: 50 known and 3 new ones."""
-    known, new = (list(itertools.chain.from_iterable(MadeUpUrls(_HOSTS).chunks(n, n))) for n in (_KNOWN, 3 * _VISITS))
+    known, new = (
+        list(itertools.chain.from_iterable(SyntheticUrls(_HOSTS).chunks(n, n))) for n in (_KNOWN, 3 * _VISITS)
+    )
     rng = np.random.default_rng(3)
     table = UrlTable()
     table.add_all(known)
     visits = [
-        [known[at] for at in rng.integers(0, len(known), 50)] + [f"{url}&new" for url in new[3 * visit : 3 * visit + 3]]
+        [known[i] for i in rng.integers(0, len(known), 50)] + [f"{url}&new" for url in new[3 * visit : 3 * visit + 3]]
         for visit in range(_VISITS)
     ]
     print(f"  UrlTable.add_all of 53 links, 50 known  {_once(table.add_all, visits):7.0f}")

@@ -1,15 +1,15 @@
-"""Every strategy on two real collections: target recall and precision with standard errors over topics, and CPU cost.
+"""Every strategy on two real collections: target recall and precision with standard errors, and CPU time (30 minutes).
 
-Both collections are one site each, so PageRank is let to see links within a domain. The guide of strategies that train
-learns from the start pages alone. `python -m benchmarks.real_webs FOLDER` leaves the curves in a folder, too; with
-`all` behind it, every topic is crawled for, not a sample.
+Each collection is one site, so PageRank may use links within a domain. The relevance model of strategies that train one
+learns from the start pages only.
 """
 
-import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
+from benchmarks import command_parser
 from benchmarks.data import collection, recorded
 from scenthound.cli.results import print_evaluation
 from scenthound.cli.terminal import show_progress
@@ -46,18 +46,21 @@ N_SEEDS = 5
 N_TOPICS = 30
 
 
-def main(pictures: Path | None = None, n_topics: int | None = N_TOPICS) -> None:
-    """Print the tables; with a folder, leave the curves there as pictures and files."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = command_parser("real_webs", __doc__)
+    parser.add_argument("out", type=Path, nargs="?", help="folder for curves, as figures and tables")
+    parser.add_argument("--topics", type=int, default=N_TOPICS, help="size of the random sample of topics; 0 for all")
+    options = parser.parse_args(arguments)
     for name in COLLECTIONS:
         folder = collection(name)
         if folder is not None:
-            _compare(name, folder, pictures and pictures / name, n_topics)
+            _compare(name, folder, options.out and options.out / name, options.topics)
 
 
-def _compare(name: str, folder: Path, pictures: Path | None, n_topics: int | None) -> None:
+def _compare(name: str, folder: Path, out: Path | None, n_topics: int) -> None:
     topics = folder / "topics.jsonl"
-    with recorded(folder) as web, tempfile.TemporaryDirectory(prefix="scenthound-bench-") as place:
-        run = Path(place) / "run"
+    with recorded(folder) as web, tempfile.TemporaryDirectory(prefix="scenthound-bench-") as temporary:
+        run = Path(temporary) / "run"
         with show_progress(name) as progress:
             setup = ExperimentSetup(
                 web=web,
@@ -70,18 +73,18 @@ def _compare(name: str, folder: Path, pictures: Path | None, n_topics: int | Non
         evaluation = evaluate(RunFolder.open(run), chosen_metrics(METRICS)[0], CHECKPOINTS)
         print(f"  {name}: {done.n_crawls:,} crawls, {done.n_pages:,} pages", flush=True)
         print_evaluation(evaluation)
-        if pictures is not None:
-            pictures.mkdir(parents=True, exist_ok=True)
-            write_evaluation(evaluation, pictures)
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+            write_evaluation(evaluation, out)
             for file, image in figure_files([evaluation_figure(evaluation)], title=name).items():
-                (pictures / file).write_bytes(image)
+                (out / file).write_bytes(image)
 
 
-def _sample(topics: Path, n_topics: int | None) -> tuple[str, ...]:
-    """A random sample of the topics, the same in every run; none named means all."""
+def _sample(topics: Path, n_topics: int) -> tuple[str, ...]:
+    """A random sample of the topics, the same in every run; empty for all topics."""
     ids = [topic.id for topic in read_topics(topics)]
-    return () if n_topics is None else tuple(Random(0).sample(ids, min(n_topics, len(ids))))
+    return () if n_topics == 0 else tuple(Random(0).sample(ids, min(n_topics, len(ids))))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None, None if sys.argv[2:] == ["all"] else N_TOPICS)
+    main()

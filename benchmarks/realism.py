@@ -1,38 +1,39 @@
-"""Made-up topical webs beside the real collections, measured alike: degrees, hosts, and how topics live on along links.
+"""Structure of synthetic topical webs and of real collections: degrees, hosts, topical locality of links (5 minutes).
 
-Beside each collection stands a web of its size: as many pages, links a page and topics, on one host, all other settings
-at their defaults; the last column has the defaults alone, with many hosts. Quantiles are multiples of the mean, and
-chances of the topic multiples of the base rate too, because sizes differ.
+Next to each collection is a synthetic web of the same number of pages, links per page and topics, on one host, with
+default settings otherwise; the last column has all defaults, with many hosts. Quantiles are printed as multiples of the
+mean, and probabilities of a topic also as multiples of the base rate, because sizes differ.
 
-What the collections agree on, the made-up webs have too: exponents of tails, links both ways and out of the recording,
-topics that fade within three or four links. Where they differ: popularity is less uneven (half of the pages have up to
-0.47 times the mean of in-links, not 0.25 to 0.40; one in a hundred has 8.8 to 9.1 times it, not 9.2 to 11.6; no page is
-linked to by nearly all), and with few links a page more pages have none to them. Topics fade as in wpschools and nlab,
-faster than in mdn. Each collection is one site, so nothing here tells whether links between hosts are as in reality.
+The synthetic webs have what the collections have in common: exponents of tails, shares of reciprocal links and of links
+out of the recording, topics that fade within three or four links. They differ as follows: popularity is less uneven
+(half of the pages have up to 0.47 times the mean of in-links, not 0.25 to 0.40; one in a hundred has 8.8 to 9.1 times
+the mean, not 9.2 to 11.6; no page is linked from nearly all others), and with few links per page more pages have no
+in-links. Topics fade as in wpschools and nlab, faster than in mdn. Each collection is one site, so links between hosts
+cannot be compared.
 """
 
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.data import collection, recorded
+from benchmarks import command_parser
+from benchmarks.data import collection, recorded, synthetic_web
 from scenthound.experiments.realism import QUANTILES, Degrees, Realism, realism
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.testing import topical_web
 from scenthound.topics.files import read_topics
 from scenthound.ui.terminal import print_rows
 
 COLLECTIONS = ("wpschools", "nlab", "mdn")
 N_WALKS = 200
-#: Few, because nothing here reads words.
+#: Few, because words are not measured.
 WORDS_PER_PAGE = 5
 DEFAULT_PAGES = 20_000
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
+    command_parser("realism", __doc__).parse_args(arguments)
     columns: list[str] = []
     measured: list[Realism] = []
     for name in COLLECTIONS:
@@ -40,12 +41,12 @@ def main() -> None:
         if folder is not None:
             with recorded(folder) as path:
                 web = RecordedWeb.open(path)
-                measured += [_measured(path), _made(**_size_of(web, len(read_topics(folder / "topics.jsonl"))))]
-            columns += [name, "made up"]
-    measured.append(_made(pages=DEFAULT_PAGES))
+                measured += [_measured(path), _synthetic(**_size_of(web, len(read_topics(folder / "topics.jsonl"))))]
+            columns += [name, "synthetic"]
+    measured.append(_synthetic(pages=DEFAULT_PAGES))
     rows = zip(*map(_figures, measured), strict=True)
     table = [[row[0][0], *(figure for _, figure in row)] for row in rows]
-    print_rows("real and made-up webs", ["", *columns, "defaults"], table)
+    print_rows("real and synthetic webs", ["", *columns, "defaults"], table)
 
 
 def _size_of(web: RecordedWeb, n_topics: int) -> dict[str, Any]:
@@ -54,15 +55,14 @@ def _size_of(web: RecordedWeb, n_topics: int) -> dict[str, Any]:
         "links_per_page": web.n_links / web.n_pages,
         "topics": n_topics,
         "pages_per_host": web.n_pages,
-        # The one host has no topic of its own.
+        # The single host has no topic of its own.
         "host_focus": 0.0,
     }
 
 
-def _made(**settings: Any) -> Realism:
-    with tempfile.TemporaryDirectory(prefix="scenthound-bench-") as place:
-        topical_web(Path(place) / "web", words_per_page=WORDS_PER_PAGE, **settings)
-        return _measured(Path(place) / "web")
+def _synthetic(**settings: Any) -> Realism:
+    with synthetic_web(words_per_page=WORDS_PER_PAGE, **settings) as path:
+        return _measured(path)
 
 
 def _measured(path: Path) -> Realism:
@@ -70,18 +70,18 @@ def _measured(path: Path) -> Realism:
 
 
 def _figures(web: Realism) -> list[tuple[str, str]]:
-    """What is measured, and how much it is."""
+    """The measures by name."""
     return [
         ("pages", f"{web.pages:,}"),
         ("hosts", f"{web.hosts:,}"),
         ("links between pages", f"{web.links:,}"),
         ("within a host", f"{web.within_host:.2f}"),
-        ("linked both ways", f"{web.reciprocal:.2f}"),
-        ("to what is not recorded", f"{web.not_recorded:.2f}"),
+        ("reciprocal", f"{web.reciprocal:.2f}"),
+        ("to pages not recorded", f"{web.not_recorded:.2f}"),
         *_of_degrees("in-links", web.in_degrees),
         *_of_degrees("out-links", web.out_degrees),
-        ("pages with a label", f"{web.labelled:.2f}"),
-        ("labels of these", f"{web.labels_per_page:.2f}"),
+        ("pages with a topic", f"{web.labelled:.2f}"),
+        ("topics of such a page", f"{web.labels_per_page:.2f}"),
         ("base rate of a topic", f"{web.base_rate:.3f}"),
         *_by_distance(web),
     ]
@@ -92,14 +92,14 @@ def _of_degrees(name: str, degrees: Degrees) -> Iterator[tuple[str, str]]:
     yield f"{name}: none", f"{degrees.none:.3f}"
     for share, value in zip(QUANTILES, degrees.quantiles, strict=True):
         yield f"{name}: {share:.0%} have at most", f"{value / degrees.mean:.2f} x"
-    yield f"{name}: most", f"{degrees.most:,}"
+    yield f"{name}: maximum", f"{degrees.most:,}"
     yield f"{name}: exponent of the tail", f"{degrees.tail_exponent:.2f}"
 
 
 def _by_distance(web: Realism) -> Iterator[tuple[str, str]]:
-    for at in web.autocorrelation[1:]:
-        times = at.chance / web.base_rate
-        yield f"of the topic {at.distance} links on", f"{at.chance:.3f} = {times:.1f} x"
+    for step in web.autocorrelation[1:]:
+        ratio = step.chance / web.base_rate
+        yield f"same topic after {step.distance} links", f"{step.chance:.3f} = {ratio:.1f} x"
 
 
 if __name__ == "__main__":

@@ -1,16 +1,16 @@
-"""The four studies on real collections: verdicts on every finding, side by side, and the time that each study took.
+"""The four studies on real collections: the verdict on every finding, and the time of each study (2 hours).
 
-wpschools is the collection that settings of judges were chosen on; the others had no part in that. A page budget stands
-behind the name of a study if it is not the study's own. `python -m benchmarks.studies FOLDER` leaves the folders of all
-studies there, and finds the crawls of an earlier run again; names of collections behind it choose among them.
+wpschools is the collection on which settings of classifiers were chosen; the others were not used for that. A page
+budget other than the study's own is appended to the name of the study.
 """
 
-import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
+from benchmarks import command_parser
 from benchmarks.data import collection, recorded
 from scenthound.cli.terminal import show_progress
 from scenthound.experiments.johnson2003.results import johnson2003_into
@@ -23,8 +23,8 @@ COLLECTIONS = ("wpschools", "nlab", "mdn")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A study, at its own page budget or at another."""
+class StudyChoice:
+    """A study with its own page budget or another one."""
 
     study: str
     pages: int | None = None
@@ -34,41 +34,44 @@ class Wanted:
         return self.study if self.pages is None else f"{self.study}-{self.pages}"
 
 
-#: The budgets of pant2002 are a large part of so small webs; a shorter one shows what is found first.
+#: The usual budgets cover much of these small webs; shorter ones show what is found first.
 STUDIES = (
-    Wanted("menczer2001"),
-    Wanted("pant2002"),
-    Wanted("pant2002", 500),
-    Wanted("wang2009"),
-    Wanted("wang2009", 500),
-    Wanted("johnson2003"),
+    StudyChoice("menczer2001"),
+    StudyChoice("pant2002"),
+    StudyChoice("pant2002", 500),
+    StudyChoice("wang2009"),
+    StudyChoice("wang2009", 500),
+    StudyChoice("johnson2003"),
 )
 
 
-def main(folder: Path | None = None, names: tuple[str, ...] = COLLECTIONS) -> None:
-    """Print the verdicts; with a folder, leave everything there."""
-    with tempfile.TemporaryDirectory(prefix="scenthound-bench-") as place:
-        for name in names:
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = command_parser("studies", __doc__)
+    parser.add_argument("out", type=Path, nargs="?", help="folder to keep the studies and the crawls, which are reused")
+    parser.add_argument("collections", nargs="*", metavar="collection", help=f"default: {' '.join(COLLECTIONS)}")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="scenthound-bench-") as temporary:
+        for name in options.collections or COLLECTIONS:
             pages = collection(name)
             if pages is not None:
                 with recorded(pages) as web:
-                    for wanted in STUDIES:
-                        _study(name, wanted, web, pages / "topics.jsonl", folder or Path(place))
+                    for choice in STUDIES:
+                        _study(name, choice, web, pages / "topics.jsonl", options.out or Path(temporary))
 
 
-def _study(name: str, wanted: Wanted, web: Path, topics: Path, folder: Path) -> None:
-    settings = read_settings(wanted.study).scaled(pages=wanted.pages)
-    out = folder / name / wanted.name
-    began_s = perf_counter()
+def _study(name: str, choice: StudyChoice, web: Path, topics: Path, folder: Path) -> None:
+    settings = read_settings(choice.study).scaled(pages=choice.pages)
+    out = folder / name / choice.name
+    started_s = perf_counter()
     done: FinishedStudy
-    with show_progress(f"{name}: {wanted.name}") as progress:
-        if wanted.study == "johnson2003":
+    with show_progress(f"{name}: {choice.name}") as progress:
+        if choice.study == "johnson2003":
             done = johnson2003_into(out, settings, web, topics, render=johnson2003.RENDERER, progress=progress)
         else:
             cache = folder / "crawls"
             done = study_into(out, settings, web, topics, cache=cache, render=study.RENDERER, progress=progress)
-    made = f"{done.n_made:,} of {done.n_crawls:,} crawls made"
-    print(f"  {name}, {wanted.name}: {perf_counter() - began_s:,.0f} s, {made}")
+    crawls = f"{done.n_made:,} of {done.n_crawls:,} crawls not cached"
+    print(f"  {name}, {choice.name}: {perf_counter() - started_s:,.0f} s, {crawls}")
     for note in done.notes:
         print(f"    {note}")
     for finding in done.findings:
@@ -77,4 +80,4 @@ def _study(name: str, wanted: Wanted, web: Path, topics: Path, folder: Path) -> 
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if sys.argv[1:] else None, tuple(sys.argv[2:]) or COLLECTIONS)
+    main()
