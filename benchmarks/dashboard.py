@@ -215,7 +215,7 @@ class _Watching:
             # Playwright processes events of the page only during its calls.
             while not over.is_set():
                 page.wait_for_timeout(1e3 * POLL_S)
-            return any(digit in page.inner_text("#number-pages") for digit in "123456789")
+            return any(digit in page.inner_text("#number-n_pages") for digit in "123456789")
 
 
 def _measure_watching(n_pairs: int, n_pages: int) -> None:

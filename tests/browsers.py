@@ -1,13 +1,12 @@
-"""The browser of the tests: finding Chromium or installing it, and pages of it that notice what went wrong in them.
+"""The browser of the tests: finds or installs Chromium, and opens pages that fail the test on errors.
 
 Rules
-- The system's Chromium is used, the one on the path or the one that $SCENTHOUND_BROWSER names; nothing is downloaded by
-  Playwright.
-- Outside CI a missing browser skips the tests and says how to get it. In CI (`CI` is set) it is installed from the
-  system's packages, and if that cannot be done, the tests fail.
-- A page reaches loopback, files and data only: Chromium itself resolves no other name and no other address.
-- Playwright's event loop counts as running between its calls. So it lives for one module of tests, in which nothing
-  else may use asyncio in the same thread.
+- The system's Chromium is used: the one on the path, or $SCENTHOUND_BROWSER. Playwright downloads nothing.
+- If there is no browser, tests are skipped with instructions to install it. In CI (`CI` is set) it is installed from
+  the system's packages, and the tests fail if that is not possible.
+- A page can load from loopback, files and data URLs only: Chromium does not resolve other hosts.
+- Playwright's event loop counts as running between its calls. It is therefore limited to one test module, in which
+  nothing else may use asyncio in the same thread.
 """
 
 import os
@@ -28,20 +27,20 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 HOW_TO_INSTALL = "install Chromium (apt-get install chromium), or name a browser in SCENTHOUND_BROWSER"
 _INSTALLING = (("apt-get", "update"), ("apt-get", "install", "-y", "--no-install-recommends", "chromium"))
 _INSTALL_TIMEOUT_S = 240
-#: A test that waits longer than this for a page waits for something that does not come.
+#: Timeout of all waits for a page.
 TIMEOUT_MS = 1_000 * WAIT_S
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _ONLY_LOOPBACK = ", ".join(["MAP * ~NOTFOUND", *(f"EXCLUDE {name}" for name in _LOOPBACK)])
 
 
 def browser_path() -> str:
-    """Where Chromium is. Skips the test outside CI if there is none, fails it in CI if none can be installed."""
+    """The path of Chromium. If there is none, skips the test; in CI, fails it if Chromium cannot be installed."""
     in_ci = bool(os.environ.get("CI"))
     found = _found() or (_installed() if in_ci else None)
     if found is not None:
         return found
     if in_ci:
-        pytest.fail(f"No browser, and it could not be installed here: {HOW_TO_INSTALL}.", pytrace=False)
+        pytest.fail(f"No browser found, and it cannot be installed: {HOW_TO_INSTALL}.", pytrace=False)
     pytest.skip(f"no browser found: {HOW_TO_INSTALL}")
 
 
@@ -51,12 +50,12 @@ def _found() -> str | None:
 
 
 def _installed() -> str | None:
-    """Chromium, installed now if root asks and the system has apt."""
+    """Install Chromium, if this is root and the system has apt; its path."""
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         return None
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in _INSTALLING:
-        # Two test processes may install at the same moment: the second waits for the first.
+        # Two test processes may install at the same time: the second waits for the first.
         waiting = [*command, "-o", f"DPkg::Lock::Timeout={_INSTALL_TIMEOUT_S}"]
         with suppress(subprocess.TimeoutExpired):
             subprocess.run(waiting, env=environment, check=False, timeout=_INSTALL_TIMEOUT_S, stdout=subprocess.DEVNULL)
@@ -65,7 +64,7 @@ def _installed() -> str | None:
 
 @contextmanager
 def started_browser() -> Iterator[Browser]:
-    """Chromium without a window. It has no sandbox either: root and containers cannot have one, and pages are ours."""
+    """Chromium without a window, and without a sandbox, which does not work for root and in containers."""
     path = browser_path()
     expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as playwright:
@@ -78,49 +77,48 @@ def started_browser() -> Iterator[Browser]:
 
 @dataclass
 class Watch:
-    """What went wrong in a page: errors of scripts, errors on the console (breaches of the Content-Security-Policy are
-    told there), and requests to anywhere but here. `expected` are parts of messages that a test provokes."""
+    """Errors of a page: exceptions of scripts, errors on the console (which include violations of the
+    Content-Security-Policy), and requests to other hosts. `expected` are parts of messages that a test provokes."""
 
     expected: list[str] = field(default_factory=list)
-    _noticed: list[str] = field(default_factory=list)
+    _messages: list[str] = field(default_factory=list)
 
-    def over(self, page: Page) -> None:
+    def attach(self, page: Page) -> None:
         page.on("console", self._console)
-        page.on("pageerror", lambda error: self._noticed.append(f"script error: {error}"))
+        page.on("pageerror", lambda error: self._messages.append(f"script error: {error}"))
         page.on("request", self._request)
 
     @property
-    def complaints(self) -> list[str]:
-        return [message for message in self._noticed if not any(part in message for part in self.expected)]
+    def errors(self) -> list[str]:
+        return [message for message in self._messages if not any(part in message for part in self.expected)]
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
-            self._noticed.append(f"console {message.type}: {message.text}")
+            self._messages.append(f"console {message.type}: {message.text}")
 
     def _request(self, request: Request) -> None:
         address = urlsplit(request.url)
         if address.scheme in {"http", "https", "ws", "wss"} and not _is_loopback(address.netloc):
-            self._noticed.append(f"request to elsewhere: {request.url}")
+            self._messages.append(f"request to another host: {request.url}")
 
 
-def _is_loopback(place: str) -> bool:
-    name, colon, port = place.rpartition(":")
-    return (name if colon and port.isdigit() else place) in _LOOPBACK
+def _is_loopback(netloc: str) -> bool:
+    name, colon, port = netloc.rpartition(":")
+    return (name if colon and port.isdigit() else netloc) in _LOOPBACK
 
 
 @contextmanager
 def watched(browser: Browser, *expected: str, **options: Any) -> Iterator[Page]:
-    """A page in a context of its own, with Playwright's `options` of contexts. The block fails if the page complained
-    of anything but what was expected."""
+    """A page in a new context with Playwright's context `options`. The block fails on unexpected errors of the page."""
     watch = Watch(list(expected))
     with browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options}) as context:
         context.set_default_timeout(TIMEOUT_MS)
         page = context.new_page()
-        watch.over(page)
+        watch.attach(page)
         try:
             yield page
         except BaseException as error:
-            # Why a test failed often stands on the console.
-            error.add_note(f"The page complained: {watch.complaints or 'of nothing'}.")
+            # The console often has the reason of a failure.
+            error.add_note(f"Errors of the page: {watch.errors or 'none'}.")
             raise
-    assert not watch.complaints, watch.complaints
+    assert not watch.errors, watch.errors

@@ -1,4 +1,4 @@
-"""What the tests of comparisons ask for."""
+"""Settings of comparisons in tests."""
 
 from dataclasses import dataclass
 from pathlib import Path

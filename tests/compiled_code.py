@@ -1,4 +1,4 @@
-"""Import this by `pytest.importorskip` to skip tests where no code is compiled: plain code runs in its place."""
+"""Imported with `pytest.importorskip`, skips tests where plain code runs instead of compiled code."""
 
 from scenthound import jit
 

@@ -1,4 +1,4 @@
-"""Where the tests find what is not in the repository, and what tests of many files share: a web, and the program."""
+"""Fixtures shared by many test files: test data, a recorded web, the command line program, and a browser."""
 
 import os
 import signal
@@ -17,16 +17,16 @@ from scenthound.topics.files import write_topics
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-    from shown_pages import OpenPage
+    from report_pages import OpenPage
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 SCREENSHOTS = Path(__file__).resolve().parents[1] / "build" / "screenshots"
 
-# Asserts of modules that are no test modules tell what they compared only when asked for before the import.
-pytest.register_assert_rewrite("parsed_page", "recorded_pages", "browsers", "dashboard_site", "shown_pages")
+# Without this, failed asserts in support modules do not show the compared values.
+pytest.register_assert_rewrite("parsed_page", "recording_input", "browsers", "dashboard_site", "report_pages")
 
-# Machines are busy at times, so no example has a deadline, and none is generated too slowly; in CI the examples are the
-# same every time.
+# On busy machines examples are slow, so there is no deadline and the health check `too_slow` is off. Hanging tests are
+# ended by faulthandler_timeout (pyproject.toml). In CI the examples are the same in every run.
 settings.register_profile(
     "scenthound",
     deadline=None,
@@ -38,15 +38,15 @@ settings.load_profile("scenthound")
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of test data beside the checkout."""
+    """The folder of test data next to the checkout."""
     if not SHARED.is_dir():
-        pytest.skip("the shared test data is not beside the checkout (../shared)")
+        pytest.skip("the shared test data was not found at ../shared")
     return SHARED
 
 
 @pytest.fixture(scope="session")
 def web_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The ring of pages, recorded once: no test writes into it."""
+    """The ring of pages, recorded once. Tests must not change it."""
     return record_ring(tmp_path_factory.mktemp("ring"))
 
 
@@ -61,21 +61,21 @@ def topics_file(tmp_path: Path) -> Path:
 def scenthound(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str, str]]:
-    """Call the program: answers with exit code, standard output and standard error."""
+    """Call the program; the result is its exit code, standard output and standard error."""
 
     def call(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["scenthound", *map(str, arguments)])
         with pytest.raises(SystemExit) as stop:
             main()
-        said = capsys.readouterr()
-        return int(stop.value.code or 0), said.out, said.err
+        output = capsys.readouterr()
+        return int(stop.value.code or 0), output.out, output.err
 
     return call
 
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """A shell lets what it runs in the background ignore SIGINT, which whatever the tests start would inherit."""
+    """Handle SIGINT: background jobs of a shell ignore it, and processes that tests start would inherit that."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -83,7 +83,7 @@ def interruptible() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
-    """Chromium, for the tests of one module: `browsers` says why."""
+    """Chromium, for the tests of one module; see `browsers` for the reason."""
     from browsers import started_browser
 
     with started_browser() as browser:
@@ -92,8 +92,8 @@ def browser() -> "Iterator[Browser]":
 
 @pytest.fixture
 def watched_page(browser: "Browser") -> "Iterator[Page]":
-    """A page that fails the test if anything goes wrong in it. For other sizes, colours or errors that are meant to be
-    there, see `browsers.watched`."""
+    """A page that fails the test if an error occurs in it. For other sizes, colours or expected errors, see
+    `browsers.watched`."""
     from browsers import watched
 
     with watched(browser) as page:
@@ -102,7 +102,7 @@ def watched_page(browser: "Browser") -> "Iterator[Page]":
 
 @pytest.fixture(scope="module")
 def shared_tab(browser: "Browser") -> "Iterator[Page]":
-    """One for all tests of a module that want nothing special: it takes time to open another."""
+    """One page for all tests of a module, because opening a page takes time."""
     from browsers import watched
 
     with watched(browser) as tab:
@@ -111,14 +111,14 @@ def shared_tab(browser: "Browser") -> "Iterator[Page]":
 
 @pytest.fixture
 def open_page(browser: "Browser", shared_tab: "Page", tmp_path: Path) -> "OpenPage":
-    """Opens pages of reports: `shown_pages` says how."""
-    from shown_pages import opener
+    """Opens pages of reports; see `report_pages.opener`."""
+    from report_pages import opener
 
     return opener(browser, shared_tab, tmp_path)
 
 
 @pytest.fixture(scope="session")
 def screenshots() -> Path:
-    """Where tests put pictures of pages, a name for each; they are kept when the tests have ended."""
+    """The folder for screenshots, which are kept after the tests."""
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     return SCREENSHOTS

@@ -3,8 +3,7 @@
 import gzip
 from collections.abc import Callable
 
-from hostile_cases import HOST, PAGE_FETCHED, Handler, case
-from hostile_wire import PAGE, Wire, response_bytes
+from hostile_cases import HOST, PAGE, PAGE_FETCHED, Handler, Outcome, Wire, case, response_bytes
 from scenthound.reasons import SkipReason
 
 #: Where a redirect must never lead.
@@ -32,7 +31,7 @@ PRIVATE_TARGETS = {
 def _redirect_case(name: str, target: str, description: str, crawled: SkipReason) -> None:
     @case(f"redirect-{name}", f"a redirect to {description}", PAGE_FETCHED, crawled=crawled)
     async def _redirect(wire: Wire) -> None:
-        await wire.answer(b"", "302 Found", Location=target)
+        await wire.respond(b"", "302 Found", Location=target)
 
 
 for _name, _target in FORBIDDEN_TARGETS.items():
@@ -43,28 +42,28 @@ for _name, _target in PRIVATE_TARGETS.items():
 
 @case("redirect-loop", "a redirect to itself", PAGE_FETCHED, crawled=SkipReason.REDIRECT_LOOP)
 async def _redirect_loop(wire: Wire) -> None:
-    await wire.answer(b"", "301 Moved Permanently", Location="/redirect-loop")
+    await wire.respond(b"", "301 Moved Permanently", Location="/redirect-loop")
 
 
 @case("redirect-circle", "two redirects to each other", PAGE_FETCHED, crawled=SkipReason.REDIRECT_LOOP)
 async def _redirect_circle(wire: Wire) -> None:
-    await wire.answer(b"", "302 Found", Location="/redirect-circle-back")
+    await wire.respond(b"", "302 Found", Location="/redirect-circle-back")
 
 
 @case("redirect-circle-back", "the other of the two redirects", PAGE_FETCHED, crawled=SkipReason.REDIRECT_LOOP)
 async def _redirect_circle_back(wire: Wire) -> None:
-    await wire.answer(b"", "302 Found", Location="/redirect-circle")
+    await wire.respond(b"", "302 Found", Location="/redirect-circle")
 
 
 @case("redirect-chain", "redirects to ever new URLs", PAGE_FETCHED, crawled=SkipReason.REDIRECT_LOOP)
 async def _redirect_chain(wire: Wire) -> None:
     step = int(wire.path.partition("?")[2] or 0)
-    await wire.answer(b"", "302 Found", Location=f"/redirect-chain?{step + 1}")
+    await wire.respond(b"", "302 Found", Location=f"/redirect-chain?{step + 1}")
 
 
 @case("redirect-without-location", "302 without Location", PAGE_FETCHED, crawled=SkipReason.REDIRECT_FORBIDDEN)
 async def _redirect_without_location(wire: Wire) -> None:
-    await wire.answer(b"", "302 Found")
+    await wire.respond(b"", "302 Found")
 
 
 @case("redirect-bomb", "a redirect with an endless body", PAGE_FETCHED, crawled=PAGE_FETCHED)
@@ -75,12 +74,12 @@ async def _redirect_bomb(wire: Wire) -> None:
 
 @case("not-found", "404", PAGE_FETCHED, crawled=SkipReason.CLIENT_ERROR)
 async def _not_found(wire: Wire) -> None:
-    await wire.answer(status="404 Not Found")
+    await wire.respond(status="404 Not Found")
 
 
 @case("server-error", "500", PAGE_FETCHED, crawled=SkipReason.SERVER_ERROR)
 async def _server_error(wire: Wire) -> None:
-    await wire.answer(status="500 Internal Server Error")
+    await wire.respond(status="500 Internal Server Error")
 
 
 def _storm_case(name: str, status: str, retry_after: str | None) -> None:
@@ -89,7 +88,7 @@ def _storm_case(name: str, status: str, retry_after: str | None) -> None:
     @case(name, f"{status} for every request", PAGE_FETCHED, crawled=SkipReason.RATE_LIMITED, host=host, path="/storm")
     async def _storm(wire: Wire) -> None:
         headers = {} if retry_after is None else {"Retry_After": retry_after}
-        await wire.answer(status=status, **headers)
+        await wire.respond(status=status, **headers)
 
 
 _storm_case("storm-429", "429 Too Many Requests", "1")
@@ -99,9 +98,7 @@ _storm_case("storm-503", "503 Service Unavailable", "Fri, 31 Dec 1999 23:59:59 G
 _storm_case("storm-503-garbage", "503 Service Unavailable", "soon")
 
 
-def _robots_case(
-    name: str, description: str, fetched: SkipReason | str, crawled: SkipReason | str
-) -> Callable[[Handler], Handler]:
+def _robots_case(name: str, description: str, fetched: Outcome, crawled: Outcome) -> Callable[[Handler], Handler]:
     return case(name, description, fetched, crawled=crawled, host=f"{name}.{HOST}", path="/robots.txt", html_only=False)
 
 
@@ -119,17 +116,17 @@ async def _robots_huge(wire: Wire) -> None:
 
 @_robots_case("robots-html", "a robots.txt that is HTML", PAGE_FETCHED, PAGE_FETCHED)
 async def _robots_html(wire: Wire) -> None:
-    await wire.answer()
+    await wire.respond()
 
 
 @_robots_case("robots-5xx", "a robots.txt that fails with 500", PAGE_FETCHED, SkipReason.ROBOTS_UNREACHABLE)
 async def _robots_5xx(wire: Wire) -> None:
-    await wire.answer(status="500 Internal Server Error")
+    await wire.respond(status="500 Internal Server Error")
 
 
 @_robots_case("robots-loop", "a robots.txt that redirects to itself", PAGE_FETCHED, PAGE_FETCHED)
 async def _robots_loop(wire: Wire) -> None:
-    await wire.answer(b"", "302 Found", Location="/robots.txt")
+    await wire.respond(b"", "302 Found", Location="/robots.txt")
 
 
 @_robots_case(
@@ -141,7 +138,7 @@ async def _robots_never(wire: Wire) -> None:
 
 @_robots_case("robots-nuls", "a robots.txt of NULs", PAGE_FETCHED, PAGE_FETCHED)
 async def _robots_nuls(wire: Wire) -> None:
-    await wire.answer(bytes(10_000), Content_Type="text/plain")
+    await wire.respond(bytes(10_000), Content_Type="text/plain")
 
 
 #: A tag and ten million blanks, in 10 KB.
@@ -151,13 +148,13 @@ SLOW_SITEMAP = gzip.compress(b"<urlset><url><loc>" + b" " * 10_000_000 + b">")
 @_robots_case("robots-sitemap", "a robots.txt with a sitemap of ten million blanks", PAGE_FETCHED, PAGE_FETCHED)
 async def _robots_sitemap(wire: Wire) -> None:
     if wire.path.endswith("?sitemap"):
-        await wire.answer(SLOW_SITEMAP, Content_Type="application/gzip")
+        await wire.respond(SLOW_SITEMAP, Content_Type="application/gzip")
     else:
-        await wire.answer(b"Sitemap: /robots.txt?sitemap\n", Content_Type="text/plain")
+        await wire.respond(b"Sitemap: /robots.txt?sitemap\n", Content_Type="text/plain")
 
 
-@case("answers-first", "a response before the request: accepted", PAGE_FETCHED, listener="early")
-async def _answers_first(wire: Wire) -> None:
+@case("early-response", "a response before the request: accepted", PAGE_FETCHED, listener="early")
+async def _early_response(wire: Wire) -> None:
     await wire.send(response_bytes())
     # Closed with unread bytes, the connection would be reset.
     await wire.reader.readuntil(b"\r\n\r\n")
@@ -180,14 +177,14 @@ async def _closes_on_connect(wire: Wire) -> None:
     wire.writer.close()
 
 
-@case("nobody-there", "a closed port", SkipReason.CONNECT_FAILED, listener="closed")
-async def _nobody_there(wire: Wire) -> None:
-    raise AssertionError("nobody listens there")
+@case("closed-port", "a closed port", SkipReason.CONNECT_FAILED, listener="closed")
+async def _closed_port(wire: Wire) -> None:
+    raise AssertionError("no listener")
 
 
 @case("never-accepts", "a full accept queue", SkipReason.CONNECT_TIMEOUT, listener="full")
 async def _never_accepts(wire: Wire) -> None:
-    raise AssertionError("nobody accepts there")
+    raise AssertionError("no accepted connection")
 
 
 def _name_case(name: str, description: str, fetched: SkipReason) -> None:
@@ -201,10 +198,10 @@ _name_case("dns-fails", "a name server that fails", SkipReason.DNS_FAILED)
 _name_case("dns-slow", "a name server that does not respond in time", SkipReason.DNS_FAILED)
 
 
-def _tls_case(name: str, description: str, fetched: SkipReason | str, host: str = HOST) -> None:
+def _tls_case(name: str, description: str, fetched: Outcome, host: str = HOST) -> None:
     @case(name, description, fetched, listener=name, host=host, path="/page")
     async def _tls(wire: Wire) -> None:
-        await wire.answer(PAGE)
+        await wire.respond(PAGE)
 
 
 _tls_case("tls", "a valid host", PAGE_FETCHED)

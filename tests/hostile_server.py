@@ -1,4 +1,4 @@
-"""A web site on loopback that misbehaves in every way of `hostile_cases`, for tests of the fetcher and of crawls.
+"""A web site on loopback with all hostile cases, for tests of the fetcher and of crawls.
 
     with hostile_site() as site:
         site.url("slow-headers")      # the URL of a case
@@ -21,19 +21,17 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import hostile_bodies
-import hostile_heads
 import hostile_hosts
 import hostile_http
-from hostile_cases import HOST, HostileCase, registered
+from hostile_cases import HOST, PAGE, REGISTERED, HostileCase, Wire, response_bytes
 from hostile_certificates import Certificates, has_openssl, make_certificates
-from hostile_wire import PAGE, Wire, response_bytes
 from scenthound.web.fetch import Request
 from timing import WAIT_S
 
 #: A separate address, so that it can be allowed while all other private addresses are not.
 ADDRESS = "127.0.0.77"
-_FAMILIES = (hostile_http, hostile_heads, hostile_bodies, hostile_hosts)
-CASES: tuple[HostileCase, ...] = registered()
+_FAMILIES = (hostile_http, hostile_bodies, hostile_hosts)
+CASES: tuple[HostileCase, ...] = tuple(REGISTERED)
 SLOW_NAME = "dns-slow.invalid"
 BY_NAME = {case.name: case for case in CASES}
 #: Listeners that respond to any request, or before there is one.
@@ -55,7 +53,7 @@ class HostileSite:
         self.ended = threading.Event()
 
     def lookup(self, host: str) -> list[str]:
-        """The name server of the site, for a resolver: it knows no other host, and never answers for one of them."""
+        """The name server of the site, for a resolver. It knows no host; a lookup of SLOW_NAME never ends."""
         if host == SLOW_NAME:
             self.ended.wait()
         raise socket.gaierror(socket.EAI_AGAIN if host == "dns-fails.invalid" else socket.EAI_NONAME, "hostile")
@@ -173,13 +171,13 @@ class _Server:
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             self._site.requests[case.path] += 1
-            await case.answer(Wire(reader, writer, case.host, case.path, self._site.pace_s))
+            await case.respond(Wire(reader, writer, case.host, case.path, self._site.pace_s))
 
         return serve
 
     def _by_path(self, listener: str) -> Serve:
         """Read a request and respond as the case at its URL does."""
-        answers = {(case.host, case.path): case.answer for case in CASES if case.listener == listener}
+        respond_at = {(case.host, case.path): case.respond for case in CASES if case.listener == listener}
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -189,21 +187,21 @@ class _Server:
             )
             bare = path.partition("?")[0]
             self._site.requests[bare] += 1
-            answer = answers.get((host, bare))
+            respond = respond_at.get((host, bare))
             wire = Wire(reader, writer, host, path, self._site.pace_s)
-            await (answer(wire) if answer is not None else self._other(wire, bare))
+            await (respond(wire) if respond is not None else self._other(wire, bare))
 
         return serve
 
     async def _other(self, wire: Wire, path: str) -> None:
         if path == "/":
-            await wire.answer(self._site.start_page())
+            await wire.respond(self._site.start_page())
         elif path == "/page":
-            await wire.answer()
+            await wire.respond()
         elif path == "/robots.txt":
-            await wire.answer(b"", "404 Not Found")
+            await wire.respond(b"", "404 Not Found")
         else:
-            await wire.answer(PAGE, "404 Not Found")
+            await wire.respond(PAGE, "404 Not Found")
 
 
 async def _speak_plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

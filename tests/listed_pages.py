@@ -1,4 +1,4 @@
-"""What the tests of modes share: a made-up strategy that lists pages, and crawls in a mode."""
+"""Tests of modes: a strategy with a fixed list of pages, and crawls in a mode."""
 
 from random import Random
 
@@ -10,8 +10,7 @@ from scenthound.strategies.base import STRATEGIES
 
 
 class Listed:
-    """Pages in the order in which they are to be asked for. Some are known at first, and a page makes others known when
-    it is back."""
+    """Requests pages in a fixed order. Some are known at first; a returned page makes others known."""
 
     def __init__(self, hosts, first=None, links=None):
         self.hosts = hosts
@@ -21,16 +20,16 @@ class Listed:
         self.n_out = 0
 
     def ask(self, n, ready=None):
-        taken, had_turn = [], set()
+        chosen, used_hosts = [], set()
         for page in self.waiting:
             host = self.hosts[page]
-            if len(taken) < n and (ready is None or (ready(host) and host not in had_turn)):
-                taken.append(page)
-                had_turn.add(host)
-        self.asked.append((n, self.n_out, taken))
-        self.waiting = [page for page in self.waiting if page not in taken]
-        self.n_out += len(taken)
-        return taken
+            if len(chosen) < n and (ready is None or (ready(host) and host not in used_hosts)):
+                chosen.append(page)
+                used_hosts.add(host)
+        self.asked.append((n, self.n_out, chosen))
+        self.waiting = [page for page in self.waiting if page not in chosen]
+        self.n_out += len(chosen)
+        return chosen
 
     def n_queued(self):
         return len(self.waiting)
@@ -44,7 +43,7 @@ class Listed:
 
 
 class Salt:
-    """A generator that gives one number."""
+    """A random generator that always returns one number."""
 
     def __init__(self, salt):
         self._salt = salt
@@ -79,7 +78,7 @@ def names(web, done):
 
 @st.composite
 def trees(draw):
-    """Hosts of pages, and which page makes which others known: each page but the first has one parent before it."""
+    """Hosts of pages, and links from each page: each page but the first has one parent before it."""
     n_pages = draw(st.integers(1, 30))
     hosts = draw(st.lists(st.integers(0, 4), min_size=n_pages, max_size=n_pages))
     links = {}

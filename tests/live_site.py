@@ -1,4 +1,4 @@
-"""What the tests of the `crawl` command share: a small site on loopback, and the program beside the test."""
+"""Tests of the `crawl` command: a small site on loopback, and the program in a separate process."""
 
 import socket
 import subprocess
@@ -13,13 +13,13 @@ from scenthound.web.static_server import StaticPage, StaticServer
 N_PAGES = 40
 N_HOSTS = 4
 ADDRESSES = [f"127.61.0.{host + 1}" for host in range(N_HOSTS)]
-#: Takes connections, and never says a word.
+#: Accepts connections and never sends anything.
 SILENT_ADDRESS = "127.61.1.1"
 
 
 @dataclass
 class LiveSite:
-    """A ring of pages on a few hosts: each links to the next three, and to what `more` says."""
+    """A ring of pages on a few hosts: each links to the next three; `more` is additional HTML."""
 
     server: StaticServer
     hosts: Path
@@ -34,17 +34,17 @@ class LiveSite:
         return self.server.url("http://silent.test/")
 
     def hang_up(self) -> None:
-        """The silent host closes the connection that it has, and takes no more."""
+        """Close the connection of the silent host, which accepts no others."""
         with self.silent.accept()[0]:
             self.silent.close()
 
     def crawl(self, *more: object) -> list[object]:
-        """The command that crawls it."""
+        """The arguments of the command that crawls the site."""
         where = ("--seed", self.url(0), "--hosts", self.hosts, "--allow-private", "--delay", 0)
         return ["crawl", "--keywords", "balloon", *where, *more]
 
-    def pages_asked(self) -> dict[str, int]:
-        """How often each page was asked for; robots.txt files left out."""
+    def pages_requested(self) -> dict[str, int]:
+        """The number of requests for each page, without robots.txt."""
         return {url: count for url, count in self.server.requests.items() if not url.endswith("/robots.txt")}
 
 
@@ -73,12 +73,12 @@ def _html(number: int, port: int, more: str) -> str:
     links = "".join(
         f"<p>balloon <a href='http://h{n % N_HOSTS}.test:{port}/{n}'>balloon number {n}</a>" for n in follow
     )
-    # Words of its own, so that no page is nearly another.
-    words = " ".join(f"word{number}x{place}" for place in range(30))
+    # Unique words, so that no page is a near-duplicate.
+    words = " ".join(f"word{number}x{i}" for i in range(30))
     return f"<title>Page {number}</title>{links}{more.replace('PORT', str(port))}<p>{words}"
 
 
 def started(*arguments: object) -> "subprocess.Popen[str]":
-    """The program in a process of its own."""
+    """Start the program in a separate process."""
     command = [sys.executable, "-m", "scenthound", *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from fetching import PATIENT
-from hostile_wire import response_bytes
+from hostile_cases import response_bytes
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
 from timing import SkippingLoop

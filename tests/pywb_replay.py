@@ -1,7 +1,7 @@
-"""Replays pages of a crawl: run as a script by the Python of an environment that has pywb.
+"""Replays pages of a crawl: a script for the Python of an environment that has pywb.
 
-The first argument is the index, the second the folder of the archive; each line of the input is a path to ask pywb for,
-and each line of the output the answer to it as JSON: status, headers, and the body in base64.
+The arguments are the index and the folder of the archive. Each input line is a path to request from pywb; each output
+line is the response as JSON: status, headers, and the body in base64.
 """
 
 import base64
@@ -17,14 +17,14 @@ from werkzeug.wrappers import Response
 def main() -> None:
     index, archive = sys.argv[1:]
     collection = {"index_paths": index, "archive_paths": archive}
-    # pywb prints what it lacks, a configuration file for one.
+    # pywb prints warnings, such as a missing configuration file.
     with redirect_stdout(sys.stderr):
         client = Client(FrontEndApp(custom_config={"collections": {"crawl": collection}}), Response)
     for path in sys.stdin.read().splitlines():
-        # To who takes no content coding pywb sends pages without one.
-        answer = client.get(path, headers={"Accept-Encoding": "gzip, br"})
-        body = base64.b64encode(answer.data).decode()
-        print(json.dumps({"status": answer.status_code, "headers": dict(answer.headers), "body": body}))
+        # Without this header pywb removes the content coding.
+        response = client.get(path, headers={"Accept-Encoding": "gzip, br"})
+        body = base64.b64encode(response.data).decode()
+        print(json.dumps({"status": response.status_code, "headers": dict(response.headers), "body": body}))
 
 
 if __name__ == "__main__":

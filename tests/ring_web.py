@@ -1,4 +1,4 @@
-"""What the tests of experiments share: a ring of pages about balloons and trains, its topics, and runs on it."""
+"""Tests of experiments: a ring of pages about balloons and trains, its topics, and runs on it."""
 
 import json
 from pathlib import Path

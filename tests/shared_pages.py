@@ -1,4 +1,4 @@
-"""Pages of the collections beside the checkout, for tests that want real ones."""
+"""Real pages, from the collections in ../shared."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -11,13 +11,13 @@ from scenthound.files import opened
 _BEFORE_URL = b'{"url": "'
 
 
-def urls_of(file: Path, most: int) -> Iterator[str]:
-    """The first addresses of a collection; the pages are not read."""
-    return map(_url, islice(_lines(file), most))
+def urls_of(file: Path, limit: int) -> Iterator[str]:
+    """The first URLs of a collection, without parsing the pages."""
+    return map(_url, islice(_lines(file), limit))
 
 
 def pages_where(file: Path, is_wanted: Callable[[str], bool]) -> dict[str, str]:
-    """The HTML of the pages whose addresses are wanted."""
+    """The HTML of the pages with wanted URLs."""
     return {url: orjson.loads(line)["html"] for line in _lines(file) if is_wanted(url := _url(line))}
 
 

@@ -1,15 +1,19 @@
-"""InfoSpiders crawls driven by hand."""
+"""InfoSpiders: crawls driven step by step, and short forms of arrays, nets and agents."""
 
 from random import Random
+
+import numpy as np
 
 from scenthound.simulator.scores import Observation
 from scenthound.simulator.web import MissReason, SimulatedWeb
 from scenthound.strategies.infospiders import InfoSpiders
+from scenthound.strategies.spider import Spider
+from scenthound.strategies.spider_net import Perceptron
 from scenthound.testing import SyntheticWeb
 
 
 class Session:
-    """A crawl driven by hand, in which pages have names."""
+    """A crawl in steps, whose pages have names."""
 
     def __init__(self, strategy, web, seeds, *, rng=None, topic=None):
         self.strategy, self.web = strategy, web
@@ -25,10 +29,10 @@ class Session:
         return list(self.asked)
 
     def tell(self, *pages):
-        """Answer for pages that were asked for; what they gave, of those that could be had."""
-        return [relevance for page in pages if (relevance := self._answer(page)) is not None]
+        """Pass requested pages to the strategy; the relevance of those that exist."""
+        return [relevance for page in pages if (relevance := self._visit(page)) is not None]
 
-    def _answer(self, page):
+    def _visit(self, page):
         if isinstance(self.window.get(page), MissReason):
             self.strategy.drop(page)
             return None
@@ -36,12 +40,12 @@ class Session:
         self.strategy.tell(visit)
         return visit.relevance
 
-    def get_seeds(self):
+    def visit_seeds(self):
         self.ask(len(self.strategy))
         self.tell(*self.asked.values())
 
-    def go(self, n_pages=1):
-        """Ask for pages and tell of them, one after the other."""
+    def visit_pages(self, n_pages=1):
+        """Visit pages one after the other."""
         for _ in range(n_pages):
             self.ask()
             self.tell(*self.asked.values())
@@ -52,14 +56,30 @@ class Session:
     def energies(self):
         return [agent["energy"] for agent in self.agents()]
 
-    def places(self):
+    def pages(self):
         return [self.name(agent["page"]) for agent in self.agents()]
 
 
 def walker(links, **parameters):
-    """An agent on the seed a that takes one step each time the strategy is asked, because the seed z never arrives. Two
-    seeds and max_pages = 16: a step costs 1/8."""
+    """An agent on the seed a that makes one step per `ask`, because the seed z never arrives. With two seeds and
+    max_pages = 16 a step costs 1/8."""
     session = Session(InfoSpiders(max_pages=16, **parameters), SyntheticWeb({**links, "z": []}), "az")
     session.ask(2)
     session.tell(session.asked["a"])
     return session
+
+
+def ints(*numbers):
+    return np.array(numbers, np.int32)
+
+
+def floats(*numbers):
+    return np.array(numbers, np.float64)
+
+
+def net(*weights):
+    return Perceptron(floats(*weights), np.zeros(len(weights)))
+
+
+def agent(page=0, energy=1.0, keywords=(), weights=(), path=()):
+    return Spider(page, energy, ints(*keywords), net(*weights), [], path)

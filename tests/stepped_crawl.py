@@ -1,4 +1,4 @@
-"""A crawl in steps, for tests that look at a strategy between two answers."""
+"""A crawl in steps, for tests that inspect a strategy between two visits."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from scenthound.testing import SyntheticWeb
 
 
 class SteppedCrawl:
-    """One crawl of a synthetic web. `visits` are what the strategy was told, `trace` the names of those pages."""
+    """A crawl of a synthetic web. `visits` are the visits the strategy received, `trace` the names of their pages."""
 
     def __init__(self, strategy: Strategy, web: SyntheticWeb, seeds: Sequence[str] | None = None, seed: int = 0):
         self.strategy = strategy
@@ -26,24 +26,25 @@ class SteppedCrawl:
         strategy.start(starts, Random(seed), self.window.seen)
 
     def step(self, n: int = 1, ready: Callable[[int], bool] | None = None) -> list[int]:
-        """Ask for n pages and answer; the pages asked for."""
-        asked = self.strategy.ask(n, ready)
-        for page in asked:
-            self.answer(page)
-        return asked
+        """Request n pages from the strategy and visit them; the requested pages."""
+        requested = self.strategy.ask(n, ready)
+        for page in requested:
+            self.visit(page)
+        return requested
 
-    def answer(self, page: int) -> None:
-        got = self.window.get(page)
-        if isinstance(got, MissReason):
+    def visit(self, page: int) -> None:
+        """Pass a requested page to the strategy, or drop it if there is none."""
+        recorded = self.window.get(page)
+        if isinstance(recorded, MissReason):
             self.dropped.append(page)
             self.strategy.drop(page)
             return
-        self.trace.append(self.web.names[got])
+        self.trace.append(self.web.names[recorded])
         self.visits.append(self.window.visit(page))
         self.strategy.tell(self.visits[-1])
 
     def number(self, name: str) -> int:
-        """The number that the crawl knows a page by."""
+        """The number of a page in the crawl."""
         return next(number for number in range(10_000) if self.window.seen.url(number) == self.web.url(name))
 
     def finish(self) -> list[str]:
@@ -53,18 +54,18 @@ class SteppedCrawl:
 
 
 def with_a_context_for_each_link(web: SyntheticWeb, rng: Random) -> SyntheticWeb:
-    """Synthetic webs promise the same for each link between two pages; here a URL linked twice has two promises."""
-    for promised in web._predicted:
-        promised[:] = [rng.randint(0, 4) / 4 for _ in promised]
+    """Predict random scores for each link. In a synthetic web, links to the same page have the same prediction."""
+    for predicted in web._predicted:
+        predicted[:] = [rng.randint(0, 4) / 4 for _ in predicted]
     return web
 
 
 def trace_stopped_by_json(make: Callable[[], Strategy], web: SyntheticWeb, n_steps: int) -> list[str]:
-    """The trace of a crawl whose strategy goes through JSON after so many steps."""
+    """The trace of a crawl whose strategy is saved as JSON and restored after this many steps."""
     crawl = SteppedCrawl(make(), web)
     for _ in range(n_steps):
         crawl.step()
-    kept = json.dumps(crawl.strategy.state())
+    saved = json.dumps(crawl.strategy.state())
     crawl.strategy = make()
-    crawl.strategy.restore(json.loads(kept), crawl.window.seen)
+    crawl.strategy.restore(json.loads(saved), crawl.window.seen)
     return crawl.finish()

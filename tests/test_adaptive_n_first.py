@@ -49,7 +49,7 @@ def test_n_worked_out_by_hand():
     crawl = SteppedCrawl(strategy, WORKED)
     n_of = {}
     while asked := strategy.ask(1):
-        crawl.answer(asked[0])
+        crawl.visit(asked[0])
         n_of[crawl.trace[-1]] = strategy.n
     assert n_of == {"s": 1, "a": 1, "b": 2, "c": 2} | dict.fromkeys("defg", 4) | dict.fromkeys("hijk", 2)
 

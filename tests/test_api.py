@@ -205,7 +205,7 @@ def test_cancelling_a_crawl_leaves_a_folder_that_can_be_resumed(tmp_path):
     async def work(site):
         options = {"hosts": site.hosts, "allow_private": True, "delay": 0.2}
         task = asyncio.create_task(sh.acrawl("balloon", site.url(0), out=tmp_path / "crawl", **options))
-        while not site.pages_asked():
+        while not site.pages_requested():
             await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -231,7 +231,7 @@ def test_an_interrupt_stops_a_crawl_properly(tmp_path):
     with live_site(tmp_path) as site, default_interrupts():
 
         def interrupt():
-            while not site.pages_asked():
+            while not site.pages_requested():
                 time.sleep(0.01)
             os.kill(os.getpid(), signal.SIGINT)
 

@@ -93,8 +93,8 @@ def test_a_resumed_crawl_goes_on_and_fetches_nothing_again(site: LiveSite, tmp_p
     assert code == 0
     assert f"25 of 25, in {folder}" in out
     assert visited(folder)[:9] == before
-    assert set(site.pages_asked().values()) == {1}
-    assert len(site.pages_asked()) == 25
+    assert set(site.pages_requested().values()) == {1}
+    assert len(site.pages_requested()) == 25
 
 
 def test_time_that_is_up_ends_a_crawl(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
@@ -127,7 +127,7 @@ def test_the_pages_of_a_crawl_are_a_recording_for_the_next(site: LiveSite, tmp_p
     code, _, _ = scenthound(*site.crawl("--out", tmp_path / "more", "--web", tmp_path / "first"))
     assert code == 0
     assert len(visited(tmp_path / "more")) == N_PAGES
-    assert len(site.pages_asked()) == N_PAGES - 12
+    assert len(site.pages_requested()) == N_PAGES - 12
 
 
 def test_a_crawl_that_took_no_page_says_why_and_offers_only_what_works(

@@ -61,7 +61,7 @@ def test_ctrl_c_finishes_what_is_in_flight_and_says_how_to_go_on(
     assert re.search(rf"scenthound crawl --resume {re.escape(str(folder))} ", out)
     code, out, _ = scenthound("crawl", "--resume", folder, "--time", "0.1")
     assert code == 0
-    assert set(site.pages_asked().values()) == {1}
+    assert set(site.pages_requested().values()) == {1}
 
 
 def test_ctrl_c_twice_stops_now(site: LiveSite, tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_crawl_that_was_killed_goes_on_and_fetches_nothing_that_it_had_stored(
         assert 4 <= len(stored) < N_PAGES
         site.server.requests.clear()
         assert scenthound("crawl", "--resume", folder, "--pages", len(stored) + 4)[0] == 0
-        assert not stored & set(site.pages_asked())
+        assert not stored & set(site.pages_requested())
     assert n_stored(folder) == len(stored) + 4
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plain_queue import BEST, NOTHING, PUT, TAKE, WITHDRAW, PlainQueue, Step
+from reference_implementations import BEST, NOTHING, PUT, TAKE, WITHDRAW, PlainQueue, Step
 
 pytest.importorskip("compiled_code")
 

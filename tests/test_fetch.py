@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from fetching import PATIENT, fetched
-from hostile_wire import PAGE, response_bytes
+from hostile_cases import PAGE, response_bytes
 from page_server import ADDRESS, PageServer, not_fetched, page, page_server, response, with_server
 from scenthound.errors import InvalidParameter
 from scenthound.reasons import SkipReason

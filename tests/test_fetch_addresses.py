@@ -3,7 +3,7 @@
 import pytest
 
 from fetching import PATIENT, fetched
-from hostile_wire import PAGE
+from hostile_cases import PAGE
 from page_server import ADDRESS, PageServer, not_fetched, page, response, with_server
 from scenthound.reasons import SkipReason
 from scenthound.web import curl_fetcher

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from fetching import fetched, fetcher_for, limits_for, patiences, resolved, resolved_and_fetched
-from hostile_cases import PAGE_FETCHED, HostileCase
+from hostile_cases import PAGE, PAGE_FETCHED, HostileCase, response_bytes
 from hostile_hosts import PRIVATE_TARGETS
 from hostile_server import ADDRESS, CASES, HostileSite, hostile_site
-from hostile_wire import PAGE, response_bytes
 from scenthound.reasons import SkipReason
 from scenthound.web.fetch import NotFetched, Request, Response
 from scenthound.web.urls import canonical

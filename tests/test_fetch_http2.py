@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 
 from fetching import PATIENT, fetched
+from hostile_cases import PAGE
 from hostile_certificates import has_openssl, make_certificates
-from hostile_wire import PAGE
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.fetch import NotFetched, Request, Response
 from timing import WAIT_S, wait_until

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from fetching import fetched
-from hostile_wire import PAGE, response_bytes
+from hostile_cases import PAGE, response_bytes
 from page_server import ADDRESS, PageServer, not_fetched, page, response, with_server
 from scenthound.reasons import SkipReason
 from scenthound.web.curl_fetcher import CurlFetcher

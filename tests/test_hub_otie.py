@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plain_otie import PlainOtie
+from reference_implementations import PlainOtie
 from scenthound.strategies.hub_otie import HubOtie
 from scenthound.strategies.otie import Otie
 from scenthound.testing import SyntheticWeb, check_strategy, visited
@@ -61,13 +61,13 @@ def test_pages_on_their_way_are_not_collected_from():
     strategy = HubOtie(hub_share=1.0, n=2, **BY_HAND)
     crawl = SteppedCrawl(strategy, web, ["s", "t"])
     first, second = strategy.ask(2)
-    crawl.answer(first)
+    crawl.visit(first)
     # All promise nothing, so each of three links gets a third of 1/2.
     assert strategy.cash_of(second) == pytest.approx(1 / 2 + 1 / 6)
-    crawl.answer(second)
+    crawl.visit(second)
     one, other = strategy.ask(2)
     before = strategy.cash_of(one), strategy.cash_of(other)
-    crawl.answer(one)
+    crawl.visit(one)
     assert strategy.cash_of(other) == pytest.approx(sum(before))
     assert strategy.cash_of(one) == 0.0
 

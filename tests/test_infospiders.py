@@ -71,14 +71,14 @@ FAMILY = SyntheticWeb(
 
 def family(n_pages=3, **parameters):
     session = Session(InfoSpiders(max_pages=8, **parameters), FAMILY, "a")
-    session.go(n_pages)
+    session.visit_pages(n_pages)
     return session
 
 
 def test_an_agent_is_on_its_seed_free_of_charge_and_without_gain():
     session = family(1)
     assert session.energies() == [1.0]
-    assert session.places() == ["a"]
+    assert session.pages() == ["a"]
 
 
 def test_a_well_fed_agent_shares_its_energy_with_its_offspring():
@@ -86,7 +86,7 @@ def test_a_well_fed_agent_shares_its_energy_with_its_offspring():
     assert family(2).energies() == [1.875]
     session = family(3)
     assert session.energies() == [1.0, 1.0]
-    assert session.places() == ["c", "c"]
+    assert session.pages() == ["c", "c"]
 
 
 def test_the_offspring_has_a_keyword_of_the_page_it_was_born_on_and_the_net_of_its_parent():
@@ -124,7 +124,7 @@ def test_the_cost_of_a_step_grows_with_the_seeds_so_that_their_energy_lasts_for_
     # Two seeds, theta 3, max_pages 12: 2 * 3 / 24 = 1/4. Both begin with 3/2.
     web = SyntheticWeb({"a": ["c"], "b": ["d"]})
     session = Session(InfoSpiders(theta=3.0, max_pages=12), web, "ab")
-    session.get_seeds()
+    session.visit_seeds()
     assert session.energies() == [1.5, 1.5]
     session.ask(2)
     session.tell(*session.asked.values())
@@ -146,31 +146,31 @@ def test_who_goes_to_a_page_seen_before_learns_from_it():
     # the same output 0.5 and input 1 towards similarity 1, the same weight.
     web = SyntheticWeb({}, texts={"a": "whale [x]", "b": "whale [x]", "x": "whale [y]", "y": "[z]"}, keywords="whale")
     session = Session(InfoSpiders(initial_weight=0.0), web, "ab")
-    session.get_seeds()
+    session.visit_seeds()
     assert session.ask(2) == ["x"]
     session.tell(session.asked["x"])
     # y is on its way for the first, so the second, who came to x without a fetch, has no choice there.
     assert session.ask(2) == ["y"]
     session.ask(2)
     (second,) = session.agents()
-    assert session.places() == ["x"]
+    assert session.pages() == ["x"]
     assert second["weights"][0] > 0.1
     assert second["energy"] == pytest.approx(1 - 0.1 * 2 * 2 / 2000)
 
 
 def test_from_a_dead_end_an_agent_steps_back_for_the_full_cost():
     session = walker({"a": ["m"], "m": ["e"]})
-    session.go(2)
-    assert (session.places(), session.energies()) == (["e"], [0.75])
+    session.visit_pages(2)
+    assert (session.pages(), session.energies()) == (["e"], [0.75])
     assert session.ask() == []
-    assert (session.places(), session.energies()) == (["m"], [0.625])
+    assert (session.pages(), session.energies()) == (["m"], [0.625])
 
 
 def test_from_a_dead_end_an_agent_goes_to_a_seed_if_told_so():
     session = walker({"a": ["m"], "m": ["e"]}, dead_end="seed")
-    session.go(2)
+    session.visit_pages(2)
     assert session.ask() == []
-    assert (session.places(), session.energies()) == (["a"], [0.625])
+    assert (session.pages(), session.energies()) == (["a"], [0.625])
 
 
 def test_from_a_seed_without_links_an_agent_goes_to_a_random_seed_that_was_got():
@@ -181,7 +181,7 @@ def test_from_a_seed_without_links_an_agent_goes_to_a_random_seed_that_was_got()
         session.ask(3)
         session.tell(session.asked["a"], session.asked["b"])
         assert session.ask(1, ready=lambda _: False) == []
-        went_to.add(session.places()[session.energies().index(0.875)])
+        went_to.add(session.pages()[session.energies().index(0.875)])
     assert went_to == {"a", "b"}
 
 
@@ -199,12 +199,12 @@ def test_a_dead_link_is_chosen_once_by_anybody_and_costs_nothing():
 
 def test_when_all_its_links_are_dead_an_agent_is_at_a_dead_end():
     session = walker({"a": ["m"], "m": ["e"]})
-    session.go(1)
+    session.visit_pages(1)
     session.ask()
     session.strategy.drop(session.asked["e"])
-    assert (session.places(), session.energies()) == (["m"], [0.875])
+    assert (session.pages(), session.energies()) == (["m"], [0.875])
     assert session.ask() == []
-    assert (session.places(), session.energies()) == (["a"], [0.75])
+    assert (session.pages(), session.energies()) == (["a"], [0.75])
 
 
 def test_an_agent_whose_seed_is_dead_dies_and_the_others_go_on():
@@ -234,8 +234,8 @@ def test_an_agent_whose_seed_another_one_got_is_there_free_of_charge():
     web, n_got_by_link = SyntheticWeb({"a": ["b"], "b": ["c", "d"]}), 0
     for seed in range(20):
         session = Session(InfoSpiders(max_pages=16), web, "ab", rng=Random(seed))
-        session.go(2)
-        if session.places() == ["b", "b"]:
+        session.visit_pages(2)
+        if session.pages() == ["b", "b"]:
             n_got_by_link += 1
             assert session.energies() == [1.0, 0.875]
             assert sorted(session.ask(2)) == ["c", "d"]
@@ -246,7 +246,7 @@ def test_links_to_itself_lead_nowhere():
     web = SyntheticWeb({"a": ["a", "a", "b"]})
     for seed in range(10):
         session = Session(InfoSpiders(max_pages=8), web, "a", rng=Random(seed))
-        session.go(2)
+        session.visit_pages(2)
         assert session.energies() == [0.875]
 
 
@@ -292,8 +292,8 @@ def test_an_agent_dies_when_its_patience_is_at_an_end_whatever_its_energy():
     # a and b link to each other and to nothing else. A step over known pages costs 1/80, so that the energy would last
     # for many more than three of them.
     session = walker({"a": ["b"], "b": ["a"]}, patience=3)
-    session.go(1)
-    assert session.places() == ["b"]
+    session.visit_pages(1)
+    assert session.pages() == ["b"]
     for n_steps in (1, 2):
         assert session.ask() == []
         assert session.agents()[0]["n_unproductive_steps"] == n_steps
@@ -303,18 +303,18 @@ def test_an_agent_dies_when_its_patience_is_at_an_end_whatever_its_energy():
 
 def test_a_new_page_gives_an_agent_new_patience():
     session = walker({"a": ["b"], "b": ["a", "c"], "c": ["b"]}, patience=5)
-    session.go(1)
+    session.visit_pages(1)
     while session.ask() == []:
         pass
     session.tell(*session.asked.values())
-    assert (session.places(), session.agents()[0]["n_unproductive_steps"]) == (["c"], 0)
+    assert (session.pages(), session.agents()[0]["n_unproductive_steps"]) == (["c"], 0)
 
 
 @pytest.mark.parametrize("parameters", VARIANTS)
 def test_a_crawl_goes_on_from_a_state_in_json_with_pages_on_their_way_and_choices_kept(parameters):
     web = SyntheticWeb.random(Random(5))
     session = Session(InfoSpiders(max_pages=50, **parameters), web, ["p0", web.names[1], web.names[2]])
-    session.go(12)
+    session.visit_pages(12)
     # Some agents keep the choice of a host that rests; two pages are on their way.
     session.ask(3, ready=lambda host: host > 1)
     session.ask(2)

@@ -12,7 +12,7 @@ from spider_session import Session, walker
 def test_who_has_no_choice_but_a_page_on_its_way_waits_for_it():
     web = SyntheticWeb({"a": ["x"], "b": ["x"], "x": ["y"]})
     session = Session(InfoSpiders(max_pages=16), web, "ab")
-    session.get_seeds()
+    session.visit_seeds()
     assert session.ask(2) == ["x"]
     on_its_way = session.asked["x"]
     for _ in range(3):
@@ -27,7 +27,7 @@ def test_an_agent_keeps_its_choice_while_the_host_rests():
     chosen = set()
     for seed in range(20):
         session = Session(InfoSpiders(max_pages=8), web, "a", rng=Random(seed))
-        session.go(1)
+        session.visit_pages(1)
         for _ in range(3):
             assert session.ask(1, ready=lambda _: False) == []
         (agent,) = session.agents()
@@ -42,7 +42,7 @@ def test_agents_do_not_starve_while_somebody_waits_for_an_answer():
     # a <-> b is all that the first agent can walk over; a step costs 1/10 of 1/8. However often the strategy is asked
     # for many pages at once, each time takes one step at most.
     session = walker({"a": ["b"], "b": ["a"]})
-    session.go(1)
+    session.visit_pages(1)
     for n_asked in range(1, 10):
         assert session.ask(5) == []
         assert session.energies() == [pytest.approx(0.875 - n_asked / 80)]
@@ -69,7 +69,7 @@ def test_no_more_is_asked_for_than_there_were_agents_to_ask():
     web = SyntheticWeb(links, relevance={"b": 4.0})
     for seed in range(10):
         session = Session(InfoSpiders(max_pages=1, buffer=2), web, "as", rng=Random(seed))
-        session.get_seeds()
+        session.visit_seeds()
         session.ask(2)
         session.tell(session.asked.pop("b"), *session.asked.values())
         assert session.energies() == [3.0]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judged_pages import BALLOONS, N_WORDS, TOY, TOY_OFTEN, TRAINS, labelled, rows
+from labelled_pages import BALLOONS, N_WORDS, TOY, TOY_OFTEN, TRAINS, labelled, rows
 from scenthound.errors import InvalidParameter, InvalidTopic, MissingExtra, UnknownName
 from scenthound.relevance.classifiers import (
     JUDGE_NAMES,

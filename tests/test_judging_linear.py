@@ -12,7 +12,7 @@ from sklearn.linear_model import SGDRegressor
 from sklearn.metrics import f1_score
 from sklearn.neighbors import NearestCentroid
 
-from judged_pages import TOY, labelled, rows
+from labelled_pages import TOY, labelled, rows
 from scenthound.relevance.classifiers import trained_judge
 from scenthound.relevance.classifiers.linear import (
     ExponentiatedGradient,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.neighbors import KernelDensity
 from sklearn.svm import LinearSVC
 
-from judged_pages import BALLOONS, N_WORDS, TOY, TRAINS, labelled, rows
+from labelled_pages import BALLOONS, N_WORDS, TOY, TRAINS, labelled, rows
 from scenthound.relevance.classifiers import trained_judge
 from scenthound.relevance.classifiers.naive_bayes import Kernels
 from scenthound.relevance.classifiers.neural_net import NetJudge, NeuralNet

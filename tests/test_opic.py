@@ -107,7 +107,7 @@ def test_no_cash_goes_astray(web_seed, n, batch, seeds_first, politeness):
         awake = {host for host in range(5) if rng.random() < 0.7}
         for page in opic.ask(batch, awake.__contains__):
             assert opic.circulating() + opic.lost == pytest.approx(1, rel=1e-12)
-            crawl.answer(page)
+            crawl.visit(page)
         assert opic.circulating() + opic.lost == pytest.approx(1, rel=1e-12)
 
 

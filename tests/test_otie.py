@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plain_otie import PlainOtie
+from reference_implementations import PlainOtie
 from scenthound.strategies.cash import MOST_CASH
 from scenthound.strategies.opic import Opic
 from scenthound.strategies.otie import Otie
@@ -199,7 +199,7 @@ def test_all_cash_is_accounted_for_and_none_is_negative(web_seed, batch, paramet
     while len(otie):
         awake = {host for host in range(5) if rng.random() < 0.7}
         for page in otie.ask(batch, awake.__contains__):
-            crawl.answer(page)
+            crawl.visit(page)
         assert otie.circulating() + otie.lost == pytest.approx(1 + otie.revised, rel=1e-9)
         assert min(otie._cash.held) >= 0
         assert all(otie._frontier.score(page) >= 0 for page in otie._frontier.queued_pages())
@@ -225,7 +225,7 @@ def compare_with_plain(crawl, plain):
         plain.ask(asked[0], sharing_again)
         sharing_again.clear()
         n_before = len(crawl.visits)
-        crawl.answer(asked[0])
+        crawl.visit(asked[0])
         if len(crawl.visits) > n_before:
             plain.tell(crawl.visits[-1])
         else:

@@ -250,7 +250,7 @@ def test_a_state_saved_with_pages_in_flight_knows_where_they_lie():
     crawl.strategy = PageRankFirst(every=2)
     crawl.strategy.restore(json.loads(kept), crawl.window.seen)
     for page in asked:
-        crawl.answer(page)
+        crawl.visit(page)
     assert crawl.finish()[2:] == ["y", "x", "c"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plain_rank_scores import PlainExtraScores, PlainRankScores
+from reference_implementations import PlainExtraScores, PlainRankScores
 from scenthound.errors import InvalidParameter, PluginError
 from scenthound.model import Links, Seed, Visit
 from scenthound.strategies.best_n_first import BestFirst

@@ -201,8 +201,8 @@ def test_asking_for_five_pages_equals_asking_five_times_for_one(choice):
             regrets = large.strategy.regrets()
             assert (pages, regrets) == one_by_one(small.strategy, small.window.seen, 5, waiting)
             for page in pages:
-                large.answer(page)
-                small.answer(page)
+                large.visit(page)
+                small.visit(page)
         assert large.trace == small.trace
 
 

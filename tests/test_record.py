@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from record_files import contents, many_pages, nothing_but, write_pages
+from recording_input import contents, many_pages, nothing_but, write_pages
 from scenthound.errors import InvalidInput, InvalidParameter
 from scenthound.store import batches as batch_maker
 from scenthound.store.record import SkippedCount, record

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from record_files import contents, many_pages, nothing_but, write_pages
+from recording_input import contents, many_pages, nothing_but, write_pages
 from scenthound.errors import Failure, InvalidInput
 from scenthound.store import record as record_module
 from scenthound.store.batches import RawRecord

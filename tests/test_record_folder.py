@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import pytest
 
-from record_files import nothing_but, recorded_twice, write_pages
+from recording_input import nothing_but, recorded_twice, write_pages
 from scenthound.errors import Failure, InvalidInput
 from scenthound.store import folder, locks
 from scenthound.store.record import record

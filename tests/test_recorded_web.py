@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recorded_pages import terms_of, three_pages
+from recording_input import terms_of, three_pages
 from scenthound.errors import InvalidInput
 from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of

@@ -3,9 +3,9 @@
 import numpy as np
 
 from browsers import watched
+from report_pages import HOSTILE, HOSTS, X, all_above_zero, axis_numbers, bars, curves, floating, point_at, table
 from scenthound.ui.document import Chart, Document, Section, Series
 from scenthound.ui.html import document_html
-from shown_pages import HOSTILE, HOSTS, X, all_above_zero, bars, curves, floating, numbers_along, point_at, table
 
 
 def test_a_gap_is_drawn_as_a_gap(open_page):
@@ -66,9 +66,9 @@ def test_with_all_curves_hidden_the_chart_says_so(open_page):
 def test_axes_become_logarithmic_where_they_can(open_page, screenshots):
     with open_page(all_above_zero()) as tab:
         # The curve goes from 1 to 100.
-        assert numbers_along(tab, "#above")[:6] == ["0", "20", "40", "60", "80", "100"]
+        assert axis_numbers(tab, "#above")[:6] == ["0", "20", "40", "60", "80", "100"]
         tab.locator("#above").get_by_role("button", name="log y").click()
-        assert numbers_along(tab, "#above")[:7] == ["1", "2", "5", "10", "20", "50", "100"]
+        assert axis_numbers(tab, "#above")[:7] == ["1", "2", "5", "10", "20", "50", "100"]
         tab.locator("#above").get_by_role("button", name="log x").click()
         assert tab.locator("#above .label").all_text_contents() == ["pages a second (log)", "pages (log)"]
         tab.locator("#above").screenshot(path=screenshots / "report-log.png")
@@ -82,11 +82,11 @@ def test_whole_numbers_have_whole_numbers_along_their_axes(open_page):
     upright = Chart("upright", "Pages", "links", "pages", (Series("a", np.arange(3.0), few),), "bars", places)
     lying = Chart("lying", "Pages", "host", "pages", (Series("a", np.arange(3.0), few),), "bars", HOSTS)
     with open_page(counts, shares, upright, lying) as tab:
-        assert numbers_along(tab, "#counts") == ["0", "1", "0", "1", "2"]
-        assert numbers_along(tab, "#shares")[:4] == ["0", "0.1", "0.2", "0.3"]
-        assert "0.5" in numbers_along(tab, "#shares")[6:]
-        assert numbers_along(tab, "#upright") == ["0", "1"]
-        assert numbers_along(tab, "#lying") == ["0", "1"]
+        assert axis_numbers(tab, "#counts") == ["0", "1", "0", "1", "2"]
+        assert axis_numbers(tab, "#shares")[:4] == ["0", "0.1", "0.2", "0.3"]
+        assert "0.5" in axis_numbers(tab, "#shares")[6:]
+        assert axis_numbers(tab, "#upright") == ["0", "1"]
+        assert axis_numbers(tab, "#lying") == ["0", "1"]
 
 
 DASHES = "nodes => nodes.map((node) => getComputedStyle(node).strokeDasharray)"

@@ -5,12 +5,12 @@ from playwright.sync_api import Page as Tab
 
 from browsers import watched
 from made_study import made_claim, made_study
+from report_pages import HOSTILE, curves, floating, graph, grid, point_at, table
 from scenthound.experiments.findings import Finding, Verdict
 from scenthound.experiments.study.tables import Table
 from scenthound.ui.document import Document, Section
 from scenthound.ui.html import content_security_policy, document_html
 from scenthound.ui.reports.study import study_report
-from shown_pages import HOSTILE, curves, floating, graph, grid, point_at, table
 
 
 def test_a_page_draws_all_its_figures_and_runs_nothing_from_outside(open_page, screenshots):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from record_files import nothing_but
+from recording_input import nothing_but
 from scenthound.errors import CorruptData, InvalidInput
 from scenthound.model import FloatArray
 from scenthound.records import column, columns_of, from_json, to_json

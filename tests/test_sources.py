@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from recording_input import reasons, records_of
 from scenthound.errors import InvalidInput
 from scenthound.store.sources import source_of
 from scenthound.store.sources.files import JsonLinesFile
-from source_files import reasons, records_of
 
 
 def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:

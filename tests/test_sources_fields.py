@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recording_input import PAGE, lines, pages, reasons, records_of
 from scenthound.store.batches import RawPage, Skipped
 from scenthound.store.sources.records import ReadOptions, record_of, without_spans
-from source_files import PAGE, lines, pages, reasons, records_of
 
 
 def test_leaks_of_a_text_page_are_cut_too() -> None:

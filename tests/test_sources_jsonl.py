@@ -13,12 +13,12 @@ else:
 
 import pytest
 
+from recording_input import PAGE, PLAIN, lines, pages, reasons, records_of
 from scenthound.store.batches import RawPage, Skipped
 from scenthound.store.sources import files as jsonl
 from scenthound.store.sources import source_of
 from scenthound.store.sources.files import JsonLinesFile
 from scenthound.store.sources.records import ReadOptions
-from source_files import PAGE, PLAIN, lines, pages, reasons, records_of
 
 
 @pytest.mark.parametrize("name", ["pages.jsonl", "pages.jsonl.gz", "pages.jsonl.zst", "misnamed"])

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from recording_input import PAGE, PLAIN, pages, reasons, records_of
 from scenthound.errors import InvalidInput, MissingExtra
 from scenthound.store.batches import RawPage, Skipped
 from scenthound.store.sources import source_of
 from scenthound.store.sources.files import ParquetRows
 from scenthound.store.sources.records import CHUNK_BYTES, ReadOptions
-from source_files import PAGE, PLAIN, pages, reasons, records_of
 
 
 def test_parquet_has_the_same_records_as_json_lines(tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 import brotli
 import pytest
 
+from recording_input import pages, reasons, records_of
 from scenthound.files import zstd
 from scenthound.store.batches import RawRecord, RawRedirect, Skipped
 from scenthound.store.sources import source_of
 from scenthound.store.sources.records import ReadOptions
 from scenthound.store.sources.warc import WarcFile
 from scenthound.web.parse import MAX_PAGE_BYTES
-from source_files import pages, reasons, records_of
 from timing import cpu_cost_s
 
 

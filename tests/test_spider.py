@@ -14,7 +14,7 @@ from scenthound.strategies.infospiders import Population
 from scenthound.strategies.spider import CHOICES_DRAWN, LONGEST_PATH, Choice, Mind, Spider, lost_agents, mutated
 from scenthound.strategies.spider_net import BackPropagation, Mark, Senses, SpiderMap
 from scenthound.testing import SyntheticWeb
-from spider_parts import agent, floats, ints, net
+from spider_session import agent, floats, ints, net
 
 STUDY = BackPropagation(epochs=5, rate=0.5, momentum=0.9)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.strategies.spider_net import BackPropagation, Perceptron, boltzmann_order
-from spider_parts import floats, net
+from spider_session import floats, net
 
 STUDY = BackPropagation(epochs=5, rate=0.5, momentum=0.9)
 

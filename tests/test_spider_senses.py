@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.strategies.spider_net import Senses, similarity, squared_length
-from spider_parts import ints
+from spider_session import ints
 
 
 def test_an_input_is_the_sum_of_inverse_distances_in_words():

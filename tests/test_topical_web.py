@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from record_files import nothing_but
+from recording_input import nothing_but
 from scenthound.errors import InvalidInput, InvalidParameter, UnknownName
 from scenthound.experiments.realism import realism
 from scenthound.model import IntArray

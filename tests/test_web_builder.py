@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorded_pages import terms_of, three_pages
+from recording_input import terms_of, three_pages
 from scenthound.errors import InvalidInput
 from scenthound.store import batches as batch_maker
 from scenthound.store.batches import BatchMaker, RawPage, RawRedirect

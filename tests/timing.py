@@ -1,5 +1,4 @@
-"""How tests deal with time on a machine that may be busy: generous waits, made-up clocks, and costs relative to a fixed
-piece of work."""
+"""Time in tests on a busy machine: long timeouts, virtual clocks, and CPU times relative to a reference computation."""
 
 import asyncio
 import resource
@@ -9,55 +8,55 @@ from collections.abc import Callable
 from subprocess import Popen
 from typing import Any
 
-#: The upper limit for whatever must happen, but may take its time. Nothing waits that long unless it fails.
+#: Timeout of events that must happen. Only failing tests wait this long.
 WAIT_S = 120.0
 
-#: CPU time of `_reference_work` on the machine that the bounds in tests were measured on.
+#: CPU time of `_reference_work` on the machine on which the limits in tests were measured.
 _REFERENCE_S = 0.005
 
 
-def wait_until(is_so: Callable[[], Any], what: str = "", process: "Popen[Any] | None" = None) -> Any:
-    """Poll until it is so, and return the truthy value. It must not take until `process` ends."""
-    until_s = time.monotonic() + WAIT_S
-    while not (found := is_so()):
-        assert time.monotonic() < until_s, f"not within {WAIT_S:g} s: {what or is_so}"
+def wait_until(condition: Callable[[], Any], what: str = "", process: "Popen[Any] | None" = None) -> Any:
+    """Poll until the condition is true, and return its value. Fails if `process` ends before."""
+    deadline_s = time.monotonic() + WAIT_S
+    while not (found := condition()):
+        assert time.monotonic() < deadline_s, f"timeout after {WAIT_S:g} s: {what or condition}"
         assert process is None or process.poll() is None, f"the process ended with {process.returncode}"
         time.sleep(0.01)
     return found
 
 
-async def until(is_so: Callable[[], Any], what: str = "") -> Any:
-    """The same on an event loop, which goes on meanwhile."""
-    until_s = time.monotonic() + WAIT_S
-    while not (found := is_so()):
-        assert time.monotonic() < until_s, f"not within {WAIT_S:g} s: {what or is_so}"
+async def until(condition: Callable[[], Any], what: str = "") -> Any:
+    """Like `wait_until`, but on an event loop, which keeps running."""
+    deadline_s = time.monotonic() + WAIT_S
+    while not (found := condition()):
+        assert time.monotonic() < deadline_s, f"timeout after {WAIT_S:g} s: {what or condition}"
         await asyncio.sleep(0.005)
     return found
 
 
 def slowness() -> float:
-    """How many times slower than the reference machine this one is at the moment; at least 1."""
+    """The current slowdown relative to the reference machine; at least 1."""
     return max(1.0, _cpu_s(_reference_work) / _REFERENCE_S)
 
 
 def cpu_cost_s(
     work: Callable[[], object], enough_s: float, tries: int = 7, clock: Callable[[], float] = time.process_time
 ) -> float:
-    """CPU seconds that the work takes on the reference machine: the best of several tries, of which the first that is
-    less than `enough_s` is the last."""
+    """CPU seconds of the work on the reference machine: the minimum of several tries. The first below `enough_s` is the
+    last."""
     best_s = float("inf")
     for _ in range(tries):
-        # Other processes slow this one down, by what they do to caches and clock rates.
+        # Other processes slow this one down through caches and clock rates.
         before = slowness()
-        took_s = _cpu_s(work, clock)
-        best_s = min(best_s, took_s / max(before, slowness()))
+        used_s = _cpu_s(work, clock)
+        best_s = min(best_s, used_s / max(before, slowness()))
         if best_s < enough_s:
             break
     return best_s
 
 
 def cpu_ratio(work: Callable[[], object], other: Callable[[], object], enough: float, tries: int = 7) -> float:
-    """How many times the CPU time of the other the work takes, each at its best of several tries, by turns."""
+    """The CPU time of the work divided by that of the other, each the minimum of several alternating tries."""
     work_s = other_s = float("inf")
     for _ in range(tries):
         work_s, other_s = min(work_s, _cpu_s(work)), min(other_s, _cpu_s(other))
@@ -73,9 +72,9 @@ def cpu_s_of_children() -> float:
 
 
 def _cpu_s(work: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
-    began_s = clock()
+    started_s = clock()
     work()
-    return clock() - began_s
+    return clock() - started_s
 
 
 def _reference_work() -> int:
@@ -86,7 +85,7 @@ def _reference_work() -> int:
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop with a clock of its own. When nothing is left to do, the clock jumps to the next timer.
+    """An event loop with a virtual clock. When nothing is left to do, the clock jumps to the next timer.
 
     It does not wait for other threads or processes, unless no timer is left."""
 
@@ -111,7 +110,7 @@ class _JumpingSelector(selectors.DefaultSelector):
 
 
 class SkippingLoop(asyncio.SelectorEventLoop):
-    """An event loop that runs in real time, of which a test can skip some."""
+    """An event loop in real time, whose clock a test can advance."""
 
     skipped_s = 0.0
 
@@ -120,7 +119,7 @@ class SkippingLoop(asyncio.SelectorEventLoop):
 
 
 def skip(seconds: float) -> None:
-    """Let the clock of the running `SkippingLoop` jump. What is due by then is called before the loop waits again."""
+    """Advance the clock of the running `SkippingLoop`. Timers due by then run before the loop waits again."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, SkippingLoop)
     loop.skipped_s += seconds

@@ -1,4 +1,4 @@
-"""A page that has everything a report may show, and ways to open pages in a browser and to read what they show."""
+"""A page with every kind of block of a report, and helpers that open pages in a browser and read them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -35,7 +35,7 @@ X = np.arange(0.0, 101.0, 10.0)
 
 
 def curves() -> Chart:
-    """Three curves that can be worked out: at x = 50 they are 0.5, 0.25 and unknown."""
+    """Three curves, whose values at x = 50 are 0.5, 0.25 and missing."""
     gap = np.where((X > 30) & (X < 70), np.nan, 0.9)
     series = (
         Series("rising", X, X / 100, np.full(11, 0.05)),
@@ -52,10 +52,10 @@ def all_above_zero() -> Chart:
     return Chart("above", "All above zero", "pages", "pages a second", (Series("a", X, 10.0 ** (X / 50)),))
 
 
-def bars(name: str, places: tuple[str, ...]) -> Chart:
+def bars(name: str, labels: tuple[str, ...]) -> Chart:
     values = np.array([30.0, 20.0, 10.0])
     both = (Series("relevant", np.arange(3.0), values, values / 10), Series("others", np.arange(3.0), values[::-1]))
-    return Chart(name, f"Pages by {name}", name, "pages", both, "bars", places)
+    return Chart(name, f"Pages by {name}", name, "pages", both, "bars", labels)
 
 
 def table() -> Table:
@@ -68,25 +68,24 @@ def table() -> Table:
 
 
 def grid() -> WinLossGrid:
-    """Three crawlers, 60 topics: the one of place r differs by (r + 1) / 10, for better where a topic's number is
-    even."""
+    """Three crawlers, 60 topics: crawler i differs by (i + 1) / 10, and is better on topics with an even number."""
     signs = np.where(np.arange(60) % 2 == 0, 1.0, -1.0)
-    topics = tuple(f"topic {place}" for place in range(60))
+    topics = tuple(f"topic {i}" for i in range(60))
     return WinLossGrid("grid", "By topic", "best", ("one", "two", "three"), topics, np.outer([0.1, 0.2, 0.3], signs))
 
 
 def graph(n_nodes: int = 400) -> LinkGraph:
-    """A tree of threes, four links deep and more."""
+    """A tree with three children per node."""
     nodes: list[GraphNode] = []
-    for place in range(n_nodes):
-        parent = None if place == 0 else (place - 1) // 3
+    for i in range(n_nodes):
+        parent = None if i == 0 else (i - 1) // 3
         distance = 0 if parent is None else nodes[parent].distance + 1
-        url = "javascript:alert(1)" if place == 1 else f"https://example.org/{place}"
-        nodes.append(GraphNode(f"{HOSTILE} {place}", url, place + 1, (place % 11) / 10, distance, parent))
+        url = "javascript:alert(1)" if i == 1 else f"https://example.org/{i}"
+        nodes.append(GraphNode(f"{HOSTILE} {i}", url, i + 1, (i % 11) / 10, distance, parent))
     return LinkGraph("graph", "Links of the crawl", tuple(nodes), ((0, 5), (5, 9)), note="The first pages.")
 
 
-def whole_page() -> Document:
+def full_page() -> Document:
     sections = (
         Section("Curves", (curves(), all_above_zero())),
         Section("Bars", (bars("distance", ("0", "1", "2")), bars("host", HOSTS))),
@@ -97,26 +96,26 @@ def whole_page() -> Document:
     return Document("crawl", f"A crawl of {HOSTILE}", ("It went well.", LONG), sections, (("pages", "10,000"),) * 5)
 
 
-def opener(browser: Browser, shared_tab: Tab, place: Path) -> OpenPage:
-    """Opens a page of some blocks, or one that has everything. It may complain of nothing."""
+def opener(browser: Browser, shared_tab: Tab, folder: Path) -> OpenPage:
+    """Opens a page of some blocks, or the full page. Fails on any error of the page."""
 
     @contextmanager
     def opened(*blocks: Block, **options: object) -> Iterator[Tab]:
-        page = Document("crawl", "A crawl", (), (Section("Part", blocks),)) if blocks else whole_page()
-        file = place / "report.html"
+        page = Document("crawl", "A crawl", (), (Section("Part", blocks),)) if blocks else full_page()
+        file = folder / "report.html"
         file.write_text(document_html(page), encoding="utf-8")
         with watched(browser, **options) if options else nullcontext(shared_tab) as tab:
             watch = Watch()
-            watch.over(tab)
+            watch.attach(tab)
             tab.goto(file.as_uri())
             yield tab
-            assert watch.complaints == []
+            assert watch.errors == []
 
     return opened
 
 
 def point_at(tab: Tab, drawing: Locator, right: float, down: float = 0.5) -> None:
-    """Move the mouse to a place of a drawing, in shares of its sides."""
+    """Move the mouse over a drawing; the position is in shares of its width and height."""
     drawing.scroll_into_view_if_needed()
     box = drawing.bounding_box()
     assert box is not None
@@ -127,5 +126,5 @@ def floating(tab: Tab, figure: str) -> str:
     return tab.locator(f"{figure} .floating:visible").inner_text()
 
 
-def numbers_along(tab: Tab, figure: str) -> list[str]:
+def axis_numbers(tab: Tab, figure: str) -> list[str]:
     return tab.locator(f"{figure} .axes .number").all_text_contents()

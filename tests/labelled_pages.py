@@ -1,4 +1,4 @@
-"""Small labelled sets for the tests of judges."""
+"""Small labelled sets for tests of classifiers."""
 
 import numpy as np
 
@@ -29,5 +29,5 @@ def labelled(positives, negatives, n_words: int = N_WORDS) -> Labelled:
 
 
 TOY = labelled(BALLOONS, TRAINS)
-#: The same four times over, as a net learns little from fifteen pages.
+#: The same pages four times, because a neural network learns little from fifteen pages.
 TOY_OFTEN = labelled(BALLOONS * 4, TRAINS * 4)
