@@ -1,4 +1,4 @@
-"""The search of johnson2003 at full size: 76.5 million simulated visits (5 minutes).
+"""The search of johnson2003 at full size: 76.5 million simulated visits (2 minutes).
 
 These are 2,550 evaluations of 3 crawls of 10,000 pages, on a generated web of 100,000 pages, with the study's number of
 seeds, on all processors. Individuals that occur again are evaluated again, as in the study.

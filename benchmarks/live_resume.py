@@ -1,4 +1,4 @@
-"""The cost of resuming a live crawl: CPU seconds, and seconds until the first request (2 minutes).
+"""The cost of resuming a live crawl: CPU seconds, and seconds until the first request (1 minute).
 
 A crawl is stopped at a quarter of its pages and near the end of the site, and resumed. The cost of starting a new crawl
 is printed first and subtracted, which leaves the cost that grows with the number of pages. Some pages of the site are

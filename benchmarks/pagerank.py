@@ -1,4 +1,4 @@
-"""PageRank of a generated graph of a million pages and twenty million links, and the same ranks by networkx (1 minute).
+"""PageRank of a generated graph of a million pages and twenty million links, and the same ranks by networkx (half a minute).
 
 Links prefer popular pages, a quarter of them connect nearby pages, and one page in twenty has none. The measured time
 starts with a `PageGraph` and includes everything derived from it. On a smaller graph the largest difference from the

@@ -1,4 +1,4 @@
-"""CPU time of parsing real pages, part by part, and of adding their links to a URL table (2 minutes)."""
+"""CPU time of parsing real pages, part by part, and of adding their links to a URL table (half a minute)."""
 
 import itertools
 import re

@@ -1,4 +1,4 @@
-"""Speed of recording a web on all processors, and of opening a recorded web of a million pages (2 minutes).
+"""Speed of recording a web on all processors, and of opening a recorded web of a million pages (half a minute).
 
 Memory is the total of all processes, sampled while they work.
 """

@@ -1,4 +1,4 @@
-"""Visits per second of simulated crawls on real pages, by strategy; CPU time of one process (2 minutes)."""
+"""Visits per second of simulated crawls on real pages, by strategy; CPU time of one process (half a minute)."""
 
 from collections.abc import Sequence
 from random import Random
