@@ -1,8 +1,8 @@
-"""PageRank of a generated graph of a million pages and twenty million links, and the same ranks by networkx (half a minute).
+"""PageRank of a generated graph of a million pages, and the same ranks by networkx (half a minute).
 
-Links prefer popular pages, a quarter of them connect nearby pages, and one page in twenty has none. The measured time
-starts with a `PageGraph` and includes everything derived from it. On a smaller graph the largest difference from the
-ranks of networkx is printed. Compiled code is loaded before the measurement.
+The graph has twenty million links. They prefer popular pages, a quarter of them connect nearby pages, and one page in
+twenty has none. The measured time starts with a `PageGraph` and includes everything derived from it. On a smaller graph
+the largest difference from the ranks of networkx is printed. Compiled code is loaded before the measurement.
 """
 
 import resource
