@@ -1,4 +1,4 @@
-"""Compiled functions across modules: what is cached, when it is used, when it is compiled again, and who is told."""
+"""Compiled functions across modules: caching, recompilation, damaged caches and progress reports."""
 
 import os
 import subprocess
@@ -22,8 +22,8 @@ from burrow import sizes
 LENGTH = sizes.LENGTH
 
 @jitable
-def step(place):
-    return place + LENGTH
+def step(position):
+    return position + LENGTH
 """,
     "compiled_walk": """
 from scenthound.jit import cached_njit
@@ -32,12 +32,12 @@ from burrow.compiled_step import (
 )
 
 @cached_njit
-def walk(place):
-    return step(step(place))
+def walk(position):
+    return step(step(position))
 """,
 }
-#: Prints where a walk from 1 ends, how many signatures came from the cache, and how often compiling was reported; then
-#: the same for a walk from 0.5.
+#: Prints where a walk from 1 ends, how many signatures came from the cache, and whether compilation was reported (0 or
+#: 1); then the same for a walk from 0.5.
 PROGRAM = """
 from scenthound import jit
 from burrow.compiled_walk import walk
@@ -45,9 +45,18 @@ from burrow.compiled_walk import walk
 reported = []
 jit.on_compile = reported.append
 for start in (1, 0.5):
-    print(walk(start), sum(walk.stats.cache_hits.values()), len(reported))
+    print(walk(start), sum(walk.stats.cache_hits.values()), int(bool(reported)))
 """
 ONLY_INTEGER = PROGRAM.replace("(1, 0.5)", "(1,)")
+
+
+def with_flipped_middle(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes(255 - byte for byte in content[middle : middle + 16]) + content[middle + 16 :]
+
+
+#: By name: damage to a cache file.
+CHANGES = {"emptied": lambda _: b"", "cut": lambda content: content[:-1], "flipped": with_flipped_middle}
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -105,8 +114,10 @@ def test_without_a_writable_folder_code_is_compiled_without_a_cache(tmp_path: Pa
     write(tmp_path, PACKAGE)
     (tmp_path / "file").touch()
     for _ in range(2):
-        said = printed(tmp_path, PROGRAM + "print(reported)", NUMBA_CACHE_DIR=str(tmp_path / "file" / "below"))
-        assert said == ["21 0 1", "20.5 0 1", "[None]"]
+        lines = printed(
+            tmp_path, PROGRAM + "print(reported[0].is_cached)", NUMBA_CACHE_DIR=str(tmp_path / "file" / "below")
+        )
+        assert lines == ["21 0 1", "20.5 0 1", "False"]
     assert not list(tmp_path.rglob("*.nb?"))
 
 
@@ -118,13 +129,13 @@ def test_a_function_without_a_source_file_is_compiled_all_the_same() -> None:
     assert jit.cached_njit(doubled)(21) == 42
 
 
-@pytest.mark.parametrize("damage", ["index emptied", "index cut", "code emptied", "code cut"])
+@pytest.mark.parametrize("damage", [f"{file} {change}" for file in ("index", "code") for change in CHANGES])
 def test_damaged_cache_files_are_replaced(tmp_path: Path, damage: str) -> None:
     write(tmp_path, PACKAGE)
     first = printed(tmp_path)
     what, how = damage.split()
     for path in tmp_path.rglob(f"*.nb{what[0] if what == 'index' else 'c'}"):
-        path.write_bytes(b"" if how == "emptied" else path.read_bytes()[:-1])
+        path.write_bytes(CHANGES[how](path.read_bytes()))
     again = printed(tmp_path)
     assert [line.split()[0] for line in again] == [line.split()[0] for line in first]
     assert [line.split()[1] for line in again] == ["0", "0"]
@@ -143,7 +154,24 @@ def test_cache_folders_that_are_unused_for_a_month_are_removed(tmp_path: Path) -
     jit.remove_unused(tmp_path / "missing")
 
 
-def test_using_a_cache_folder_notes_the_time(tmp_path: Path) -> None:
+def test_a_cache_file_without_a_checksum_is_replaced(tmp_path: Path) -> None:
+    write(tmp_path, PACKAGE)
+    printed(tmp_path, ONLY_INTEGER)
+    for path in tmp_path.rglob("*.crc32"):
+        path.unlink()
+    assert printed(tmp_path, ONLY_INTEGER) == ["21 0 1"]
+    assert printed(tmp_path, ONLY_INTEGER) == ["21 1 0"]
+
+
+def test_progress_is_reported_as_long_as_code_is_compiled(tmp_path: Path) -> None:
+    write(tmp_path, PACKAGE)
+    program = "from scenthound import jit\njit.REPORT_EVERY_S = 0.005\n" + ONLY_INTEGER
+    program += "seconds = [report.seconds for report in reported]\n"
+    program += "print(len(reported) > 3, seconds == sorted(seconds), reported[-1].n_functions > 0)"
+    assert printed(tmp_path, program)[1] == "True True True"
+
+
+def test_using_a_cache_folder_records_the_time(tmp_path: Path) -> None:
     write(tmp_path, PACKAGE)
     printed(tmp_path, ONLY_INTEGER)
     (folder,) = (tmp_path / "cache" / "scenthound").iterdir()
@@ -153,7 +181,7 @@ def test_using_a_cache_folder_notes_the_time(tmp_path: Path) -> None:
     assert folder.stat().st_mtime > ten_days_ago + 86_400
 
 
-def test_what_workers_compile_is_reported_once(tmp_path: Path) -> None:
+def test_what_workers_compile_is_reported(tmp_path: Path) -> None:
     write(tmp_path, PACKAGE)
     (tmp_path / "burrow" / "worker.py").write_text(
         "def make():\n    from burrow.compiled_walk import walk\n    return walk\n"
@@ -166,7 +194,7 @@ from scenthound.processes import in_order
 if __name__ == "__main__":
     reported = []
     jit.on_compile = reported.append
-    print(list(in_order(make, [1, 2, 3], 2)), len(reported))
+    print(list(in_order(make, [1, 2, 3], 2)), int(bool(reported)))
 """
     assert printed(tmp_path, program) == ["[21, 22, 23] 1"]
     assert printed(tmp_path, program) == ["[21, 22, 23] 0"]

@@ -2,9 +2,12 @@
 
 Rules
 - Callers check `is_available` before they import a module of compiled functions: importing one needs numba.
+- Compilation is never silent: `on_compile` is called when it starts and every `REPORT_EVERY_S` while it lasts.
 - Cached code is never stale. Compiled functions call each other across modules and use each other's constants, so the
   cache folder of a module is named by a digest of its source, of all modules of its package that it imports, directly
   or not, and of numba's version. These imports are at the top of a module, with full names.
+- Damaged code is never loaded: every cache file has a checksum beside it. Files without the right one are removed, and
+  their functions compiled again.
 - The cache is in `$NUMBA_CACHE_DIR/scenthound` or in the user's cache folder. Without a writable folder nothing is
   cached.
 """
@@ -14,39 +17,49 @@ import os
 import re
 import shutil
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
-from time import time
+from time import monotonic, time
 from typing import Any, TypeVar, cast
+from zlib import crc32
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
+#: Seconds between two reports while code is compiled.
+REPORT_EVERY_S = 1.5
 #: Cache folders that no process used for so long are removed.
 UNUSED_S = 30 * 86_400.0
-#: How often the time of the last use is noted.
-_NOTED_EVERY_S = 86_400.0
+#: How often the time of the last use is recorded.
+_RECORDED_EVERY_S = 86_400.0
 _DIGEST_CHARACTERS = 32
 _DIGEST = re.compile(rf"[0-9a-f]{{{_DIGEST_CHARACTERS}}}")
 _IMPORT = re.compile(r"^(?:from ([\w.]+) import (\([^)]*\)|.*)|import ([\w.]+))", re.MULTILINE)
-#: The last byte of a pickle, and so of all files that numba writes.
-_END_OF_PICKLE = b"."
 
-_lock = Lock()
-#: Set when the first function of this process is compiled.
-_is_reported = False
+_lock = threading.Lock()
+_was_used = threading.Event()
 
 
-def _ignore(_cache_folder: Path | None) -> None:
-    """Say nothing."""
+@dataclass(frozen=True, slots=True)
+class Compiling:
+    """The progress of compilation: how long it has taken in the process so far."""
+
+    n_functions: int
+    seconds: float
+    is_cached: bool  #: False if there is no writable cache folder
 
 
-#: Called once, before the first function is compiled in this process or in one of its workers: assign a function to
-#: report it. Not called for cached code. The argument is the cache folder; None if nothing can be cached.
-on_compile: Callable[[Path | None], None] = _ignore
+def _ignore(_progress: Compiling) -> None:
+    """Report nothing."""
+
+
+#: Called while this process or one of its workers compiles code; not called for cached code. Assign a function to
+#: report it.
+on_compile: Callable[[Compiling], None] = _ignore
 
 
 @cache
@@ -62,6 +75,15 @@ def is_available() -> bool:
 def is_loaded() -> bool:
     """Whether numba is imported already and may compile, so that using compiled code costs little."""
     return sys.modules.get("numba") is not None and is_available()
+
+
+def mark_used() -> None:
+    """Record that compiled code crawled in this process or in one of its workers."""
+    _was_used.set()
+
+
+def was_used() -> bool:
+    return _was_used.is_set()
 
 
 def cached_njit(function: Function) -> Function:
@@ -89,34 +111,78 @@ def inline_jitable(function: Function) -> Function:
     return cast(Function, import_module("numba").extending.register_jitable(forceinline=True)(function))
 
 
-def report_compiling(cache_folder: Path | None) -> None:
-    """Call `on_compile`, unless it was called before."""
-    global _is_reported
-    with _lock:
-        was_reported, _is_reported = _is_reported, True
-    if not was_reported:
-        on_compile(cache_folder)
+class _Reports:
+    """Calls `on_compile`, but not twice within `REPORT_EVERY_S`: several workers may compile at the same time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._next = 0.0
+
+    def __call__(self, progress: Compiling) -> None:
+        with self._lock:
+            if monotonic() < self._next:
+                return
+            # A little earlier, so that the next report of the same process is not too early.
+            self._next = monotonic() + 0.9 * REPORT_EVERY_S
+        on_compile(progress)
+
+
+report_compiling = _Reports()
 
 
 @cache
 def _listener() -> Any:
-    """Told by numba about every compilation; it reports those of our functions."""
+    """The listener that numba calls before and after it compiles a function, and for its lock."""
     event = import_module("numba.core.event")
 
     class Listener(event.Listener):  # type: ignore[misc, name-defined]
+        """Reports while one of our functions is compiled, and adds checksums to new cache files.
+
+        numba holds its lock until the file is written, so checksums are computed when the lock is released."""
+
         def __init__(self) -> None:
             self.dispatchers: list[Any] = []
+            self._n_functions, self._seconds = 0, 0.0
+            self._depth = 0  #: compiled functions compile those that they call
+            self._folder: Path | None = None  #: with new files
+            self._locks = threading.local()
 
         def on_start(self, event: Any) -> None:
-            compiled = event.data["dispatcher"]
-            if any(compiled is each for each in self.dispatchers):
-                report_compiling(_cache_folder(compiled.py_func.__module__))
+            if event.kind == "numba:compiler_lock":
+                self._locks.depth = getattr(self._locks, "depth", 0) + 1
+            elif self._depth or any(event.data["dispatcher"] is each for each in self.dispatchers):
+                self._depth += 1
+                if self._depth == 1:
+                    self._start(_cache_folder(event.data["dispatcher"].py_func.__module__))
 
         def on_end(self, event: Any) -> None:
-            pass
+            if event.kind == "numba:compiler_lock":
+                self._locks.depth = getattr(self._locks, "depth", 1) - 1
+                if self._folder is not None and not self._depth and not self._locks.depth:
+                    _write_checksums(self._folder)
+                    self._folder = None
+            elif self._depth:
+                self._n_functions += 1
+                self._depth -= 1
+                if not self._depth:
+                    self._seconds += monotonic() - self._started
+                    self._is_done.set()
+                    self._thread.join()
+
+        def _start(self, folder: Path | None) -> None:
+            self._folder, self._started, self._is_done = folder, monotonic(), threading.Event()
+            self._thread = threading.Thread(target=self._report, args=(folder is not None,), daemon=True)
+            self._thread.start()
+
+        def _report(self, is_cached: bool) -> None:
+            while True:
+                report_compiling(Compiling(self._n_functions, self._seconds + monotonic() - self._started, is_cached))
+                if self._is_done.wait(REPORT_EVERY_S):
+                    return
 
     listener = Listener()
     event.register("numba:compile", listener)
+    event.register("numba:compiler_lock", listener)
     return listener
 
 
@@ -142,7 +208,7 @@ def _cache_folder(module_name: str) -> Path | None:
         folder = root / _digest(module_name)
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
-        if time() - folder.stat().st_mtime > _NOTED_EVERY_S:
+        if time() - folder.stat().st_mtime > _RECORDED_EVERY_S:
             os.utime(folder)
         _remove_damaged(folder)
     except (OSError, RuntimeError):  # RuntimeError: there is no home folder.
@@ -171,15 +237,30 @@ def remove_unused(root: Path) -> None:
 
 
 def _remove_damaged(folder: Path) -> None:
-    """Remove files that were cut off, after a power failure for example: numba would raise an error."""
+    """Remove files that changed since they were written, after a power failure for example."""
     for path in folder.glob("*/*.nb[ic]"):
-        # Another process may have removed it.
-        with suppress(FileNotFoundError):
-            with path.open("rb") as file:
-                file.seek(max(0, path.stat().st_size - 1))
-                is_whole = file.read() == _END_OF_PICKLE
-            if not is_whole:
-                path.unlink()
+        try:
+            is_damaged = _checksum(path) != _checksum_file(path).read_bytes()
+        except FileNotFoundError:
+            is_damaged = True
+        if is_damaged:
+            path.unlink(missing_ok=True)
+
+
+def _write_checksums(folder: Path) -> None:
+    for path in folder.glob("*/*.nb[ic]"):
+        with suppress(OSError):
+            stored = _checksum_file(path)
+            if not stored.exists() or stored.stat().st_mtime_ns <= path.stat().st_mtime_ns:
+                stored.write_bytes(_checksum(path))
+
+
+def _checksum_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.crc32")
+
+
+def _checksum(path: Path) -> bytes:
+    return crc32(path.read_bytes()).to_bytes(4)
 
 
 def _digest(module_name: str) -> str:

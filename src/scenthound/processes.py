@@ -5,7 +5,7 @@ Rules
   of the caller, so a script needs no `if __name__ == "__main__":`; what it defines is sent by value.
 - Each worker has a pipe of its own, so that one that dies, even in the middle of an answer, is noticed at once. It is
   replaced and its piece of work repeated; a piece that takes several workers with it ends the work with one clear line.
-- A worker that has to compile code says so, and this process reports it (`jit.on_compile`).
+- A worker that compiles code reports it to this process, which reports it in turn (`jit.on_compile`).
 - Signals mean something to this process only; workers go when it goes, however it goes.
 - Only so much work is sent out ahead of the results taken, which bounds what is in memory.
 """
@@ -18,11 +18,9 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from queue import SimpleQueue
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from scenthound import by_value, jit
 from scenthound.errors import Failure
@@ -154,9 +152,12 @@ class _Remote:
         )
 
     def _receive(self) -> tuple[Any, Exception | None]:
-        while isinstance(received := self._connection.recv(), _Compiling):
-            jit.report_compiling(received.cache_folder)
-        return cast(tuple[Any, Exception | None], received)
+        while isinstance(received := self._connection.recv(), jit.Compiling):
+            jit.report_compiling(received)
+        result, error, uses_compiled_code = received
+        if uses_compiled_code:
+            jit.mark_used()
+        return result, error
 
     def _replace(self) -> None:
         with self._lock:
@@ -192,20 +193,13 @@ def _without_main_module() -> Iterator[None]:
             sys.modules["__main__"] = main
 
 
-@dataclass(frozen=True, slots=True)
-class _Compiling:
-    """What a worker sends before its result when it has to compile code."""
-
-    cache_folder: Path | None
-
-
 def _serve(connection: "Connection", plugins: bytes, pickled: bytes) -> None:
     """The life of a worker process: answer with a result or an error, until nobody asks any more. `plugins` are the
     classes and instances that the user passed as strategies, metrics and relevance models."""
     for number in _GROUP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
-    jit.on_compile = lambda cache_folder: connection.send(_Compiling(cache_folder))
+    jit.on_compile = connection.send
     worker: Callable[[Any], Any] | None = None
     while True:
         try:
@@ -225,12 +219,12 @@ def _serve(connection: "Connection", plugins: bytes, pickled: bytes) -> None:
 
 def _send(connection: "Connection", answer: tuple[Any, Exception | None]) -> None:
     try:
-        connection.send(answer)
+        connection.send((*answer, jit.was_used()))
     except (EOFError, BrokenPipeError):
         os._exit(1)
     except Exception as error:  # noqa: BLE001 - an error may hold what cannot be sent
         told = f"A worker's answer cannot be sent ({error}); it was {answer[1] or 'a result'}."
-        connection.send((None, Failure(told)))
+        connection.send((None, Failure(told), jit.was_used()))
 
 
 def _leave_with_parent() -> None:

@@ -11,7 +11,6 @@ Rules
 import signal
 import sys
 from io import TextIOWrapper
-from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -32,7 +31,7 @@ def main() -> None:
     with restored_signals(signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         for ending in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(ending, _leave)
-        jit.on_compile = _say_compiling
+        jit.on_compile = _report_compiling
         try:
             _run()
         except ScenthoundError as error:
@@ -64,12 +63,10 @@ def _run() -> None:
     sys.exit(exit_code)
 
 
-def _say_compiling(cache_folder: Path | None) -> None:
-    if cache_folder is None:
-        told = "Compiling (about 30 s; not cached: set NUMBA_CACHE_DIR to a writable folder) ..."
-    else:
-        told = "Compiling (first run, about 30 s) ..."
-    print(told, file=sys.stderr, flush=True)
+def _report_compiling(progress: jit.Compiling) -> None:
+    cached = "" if progress.is_cached else "; not cached: set NUMBA_CACHE_DIR to a writable folder"
+    done = f"{progress.n_functions:,} functions in {progress.seconds:.0f} s" if progress.n_functions else "first run"
+    print(f"Compiling ({done}{cached}) ...", file=sys.stderr, flush=True)
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from scenthound.cli.results import print_compiled_code
 from scenthound.cli.terminal import show_progress
 from scenthound.errors import printable
 from scenthound.experiments.evolve.settings import STRATEGY
@@ -55,7 +56,10 @@ def print_evolution(done: Evolution, seconds: float, as_json: bool, visits_per_s
         typer.echo(f"Left out: {reason}")
     for note in done.notes:
         typer.echo(f"Note: {note}")
-    for line in (*_this_run(done, seconds, visits_per_s), *_next_steps(done)):
+    for line in _this_run(done, seconds, visits_per_s):
+        typer.echo(line)
+    print_compiled_code()
+    for line in _next_steps(done):
         typer.echo(line)
 
 

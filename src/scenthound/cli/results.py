@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from scenthound import jit
 from scenthound.errors import printable
 from scenthound.ui.terminal import filled_command, print_table, say
 
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from scenthound.experiments.evaluate import Evaluation
     from scenthound.experiments.study.study import FinishedStudy
     from scenthound.experiments.validate.validation import Validation
+
+
+def print_compiled_code() -> None:
+    """Whether compiled code made crawls of this run."""
+    typer.echo(f"Compiled code: {'yes' if jit.was_used() else 'no'}.")
 
 
 def print_evaluation(evaluation: Evaluation) -> None:
@@ -55,6 +61,7 @@ def print_comparison(done: StrategyComparison) -> None:
     typer.echo()
     for line in answer_lines(compared):
         say(line)
+    print_compiled_code()
     if done.command:
         typer.echo(f"\nStart it live:\n{filled_command(done.command, '  ', '    ')}")
     if done.command_note:
@@ -74,6 +81,7 @@ def print_study(study: FinishedStudy, out: Path) -> None:
     n_reused = study.n_crawls - study.n_made
     crawls = f"{study.n_made:,} crawls made" + (f", {n_reused:,} reused" if n_reused else "")
     say(f"{crawls}. {total_s:,.1f} s in total: {parts}.")
+    print_compiled_code()
     typer.echo(f"Report: {printable(out / 'report.html')}")
 
 
@@ -101,3 +109,4 @@ def print_validation(validation: Validation) -> None:
     ]
     print_table(claims_table(findings))
     say(f"Effects are differences to {settings.against}. {READING}")
+    print_compiled_code()
