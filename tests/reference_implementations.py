@@ -10,13 +10,13 @@ import numpy as np
 from scenthound.frontier.base import tie_keys
 from scenthound.model import Links, Visit
 
-PUT, WITHDRAW, TAKE, BEST = range(4)
+PUT, REMOVE, POP, PEEK = range(4)
 #: The result for an empty queue.
 NOTHING = -1
 
 
 class Step(NamedTuple):
-    """A change of the queue (`PUT`, `WITHDRAW`), or a request for the best page (`TAKE` removes it)."""
+    """A change of the queue (`PUT`, `REMOVE`), or a request for the best page (`POP` removes it)."""
 
     kind: int
     page: int = 0
@@ -32,22 +32,22 @@ class PlainQueue:
         self._order = []
         self._entry_of = {}
 
-    def carry_out(self, step):
+    def run(self, step):
         """The requested page; `NOTHING` if the queue is empty, or for a change."""
         if step.kind == PUT:
-            self._leave(step.page)
+            self._remove(step.page)
             self._entry_of[step.page] = (-step.score, self._keys[step.page], step.page)
             insort(self._order, self._entry_of[step.page])
-        elif step.kind == WITHDRAW:
-            self._leave(step.page)
+        elif step.kind == REMOVE:
+            self._remove(step.page)
         elif self._order:
             page = self._order[0][-1]
-            if step.kind == TAKE:
-                self._leave(page)
+            if step.kind == POP:
+                self._remove(page)
             return page
         return NOTHING
 
-    def _leave(self, page):
+    def _remove(self, page):
         if page in self._entry_of:
             del self._order[bisect_left(self._order, self._entry_of.pop(page))]
 

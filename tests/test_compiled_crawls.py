@@ -1,4 +1,4 @@
-"""A compiled crawl visits the same pages as a plain one, in the same order, on whatever web and in whatever arrays."""
+"""A compiled crawl visits the same pages as a plain one, in the same order, on any web and with arrays of any size."""
 
 from random import Random
 
@@ -13,11 +13,11 @@ from scenthound.strategies.rank_file import RankFile, rank_file_text
 from scenthound.strategies.rank_function import RankFunction
 from scenthound.strategies.rank_rules import RankRules
 from scenthound.testing import SyntheticWeb
-from twin_crawls import FOLLOWED, MODES, ROWS, SOME, each, ground_of, random_ground, some_webs, told
+from twin_crawls import COMPILED, MODES, ROWS, SOME, each, outcome, random_setting, setting_of, some_webs
 
 pytest.importorskip("compiled_code")
 
-from scenthound.simulator.compiled import workspace
+from scenthound.simulator.compiled import driver
 from scenthound.simulator.compiled.records import new_queue
 
 
@@ -29,22 +29,22 @@ def small_webs():
 @pytest.fixture(scope="module")
 def large_webs():
     """By whether their scores are continuous."""
-    return [random_ground(3, 2000, 15, 5, continuous=continuous) for continuous in (False, True)]
+    return [random_setting(3, 2000, 15, 5, continuous=continuous) for continuous in (False, True)]
 
 
-@each(FOLLOWED)
+@each(COMPILED)
 @pytest.mark.parametrize("mode", MODES)
-def test_both_crawl_small_webs_alike_whenever_the_budget_ends(small_webs, strategy, mode):
-    for turn, ground in enumerate(small_webs):
+def test_small_webs_with_different_budgets(small_webs, strategy, mode):
+    for turn, setting in enumerate(small_webs):
         for page_budget in (1, 5 + turn, 30, 1000):
-            ground.assert_same(strategy, mode, page_budget=page_budget, seed=10 * page_budget + turn)
+            setting.assert_same(strategy, mode, page_budget=page_budget, seed=10 * page_budget + turn)
 
 
-@each(FOLLOWED)
+@each(COMPILED)
 @pytest.mark.parametrize(("continuous", "mode"), [(False, "roulette"), (True, "sequential")])
-def test_both_crawl_a_web_of_two_thousand_pages_alike(large_webs, strategy, continuous, mode):
+def test_webs_of_two_thousand_pages(large_webs, strategy, continuous, mode):
     crawl = large_webs[continuous].assert_same(strategy, mode, page_budget=800, seed=4)
-    # All but the crawls that forget pages have seen almost all of the web then.
+    # All crawls without a bounded queue have seen almost all of the web by then.
     assert len(crawl.pages) == 800 or "buffer=" in strategy
 
 
@@ -52,16 +52,16 @@ def test_both_crawl_a_web_of_two_thousand_pages_alike(large_webs, strategy, cont
     st.integers(0, 10**6), st.sampled_from(["distance", "phase"]), st.lists(st.integers(1, 9), max_size=2, unique=True)
 )
 @settings(max_examples=25)
-def test_both_rank_alike_by_any_rules(seed, split_by, bounds):
+def test_rank_functions_with_random_rules(seed, split_by, bounds):
     rng = Random(seed)
     weights = tuple((*(rng.choice([0, 0, 1, 5, 20]) for _ in range(12)), rng.choice([0, 1])) for _ in range(3))
     rules = [row if any(row) else ROWS[0] for row in weights][: len(bounds) + 1]
     made = RankRules(tuple(rules), split_by if bounds else "nothing", tuple(sorted(bounds)))
-    ground = random_ground(seed, 60, 6, 3, continuous=seed % 2 == 1)
-    ground.assert_same(lambda: RankFunction.of(made), rng.choice(MODES), page_budget=40, seed=seed)
+    setting = random_setting(seed, 60, 6, 3, continuous=seed % 2 == 1)
+    setting.assert_same(lambda: RankFunction.of(made), rng.choice(MODES), page_budget=40, seed=seed)
 
 
-def test_both_follow_a_rank_file_alike(tmp_path, small_webs):
+def test_rank_functions_from_a_file(tmp_path, small_webs):
     rules = RankRules(ROWS[1:], "phase", (9,))
     (tmp_path / "best.toml").write_text(
         rank_file_text(RankFile(rules, relevance_model="svm", threshold=0.4, hub_over="max"))
@@ -72,39 +72,39 @@ def test_both_follow_a_rank_file_alike(tmp_path, small_webs):
 
 @each(SOME)
 @pytest.mark.parametrize("mode", MODES)
-def test_arrays_that_are_too_small_grow_in_mid_crawl(large_webs, strategy, mode, monkeypatch):
-    monkeypatch.setattr(workspace, "new_queue", lambda pages, _=0, **options: new_queue(pages, 4, **options))
-    ground_of(large_webs[1].web, 5, continuous=True).assert_same(strategy, mode, page_budget=500)
+def test_arrays_grow_during_a_crawl(large_webs, strategy, mode, monkeypatch):
+    monkeypatch.setattr(driver, "new_queue", lambda pages, _=0, **options: new_queue(pages, 4, **options))
+    setting_of(large_webs[1].web, 5, continuous=True).assert_same(strategy, mode, page_budget=500)
 
 
 @pytest.mark.parametrize(
     "strategy", ["otie:a=100,reshare_every=none", "otie:a=1e300,reshare_every=2,revise_again=true"]
 )
-def test_cash_that_grows_beyond_the_floats_is_bounded_alike(strategy):
+def test_cash_that_would_overflow_is_bounded(strategy):
     # Each page of the chain has 1 + a times the cash that came to it: more than 1e308 after some 150 pages at most.
     links = {f"p{i}": [f"p{i + 1}", f"q{i}", f"p{max(0, i - 7)}", f"q{max(0, i - 3)}"] for i in range(300)}
     web = SyntheticWeb(links, relevance=dict.fromkeys(links, 1.0))
-    ground = ground_of(web.recorded)
-    ground.seeds, ground.scores = [0], web.scores()
+    setting = setting_of(web.recorded)
+    setting.seeds, setting.scores = [0], web.scores()
     for mode in MODES:
-        ground.assert_same(strategy, mode)
+        setting.assert_same(strategy, mode)
 
 
 @pytest.mark.parametrize("links", [{"a": []}, {"a": ["a"]}, {"a": ["a", "a", "b", "a"]}, {"a": ["b"], "c": []}])
 @each(SOME)
-def test_both_crawl_a_web_of_almost_nothing_alike(links, strategy):
+def test_webs_of_one_or_two_pages(links, strategy):
     web = SyntheticWeb(links, fails=["b"])
     for mode in MODES:
-        crawl = ground_of(web.recorded).assert_same(strategy, mode)
+        crawl = setting_of(web.recorded).assert_same(strategy, mode)
         assert crawl.ended is EndReason.FRONTIER
 
 
 @each(SOME)
-def test_both_crawl_from_repeated_seeds_and_from_seeds_that_are_not_recorded_alike(small_webs, strategy):
+def test_repeated_seeds_and_seeds_that_are_not_recorded(small_webs, strategy):
     web = small_webs[3].web
-    ground = ground_of(web)
+    setting = setting_of(web)
     redirected, dead = (np.flatnonzero(found)[-1] for found in (web.url_page[web.n_pages :] >= 0, web.url_page < 0))
-    ground.seeds = [
+    setting.seeds = [
         3,
         3,
         8,
@@ -115,7 +115,7 @@ def test_both_crawl_from_repeated_seeds_and_from_seeds_that_are_not_recorded_ali
         8,
     ]
     for mode in MODES:
-        crawl = ground.assert_same(strategy, mode, page_budget=40)
+        crawl = setting.assert_same(strategy, mode, page_budget=40)
         assert crawl.n_missing
         assert crawl.n_repeated
 
@@ -132,8 +132,8 @@ def test_a_budget_of_nothing_and_one_of_more_than_the_web_end_alike(small_webs, 
 def test_both_see_the_links_that_are_shown_alike(rules, strategy):
     arrays = dict(SyntheticWeb.random(Random(6), 120, 6).recorded.arrays)
     arrays["link_nofollow"] = np.random.default_rng(6).random(len(arrays["link_url"])) < 0.4
-    ground = ground_of(RecordedWeb(arrays), 3, **rules)
-    crawl = ground.assert_same(strategy, MODES[2])
+    setting = setting_of(RecordedWeb(arrays), 3, **rules)
+    crawl = setting.assert_same(strategy, MODES[2])
     assert (crawl.n_missing == 0) == ("closed_world" in rules)
 
 
@@ -141,5 +141,5 @@ def test_both_see_the_links_that_are_shown_alike(rules, strategy):
 def test_a_web_in_files_and_one_in_memory_are_crawled_alike(web_path, strategy):
     mapped = RecordedWeb.open(web_path)
     in_memory = RecordedWeb({name: np.array(array) for name, array in mapped.arrays.items()})
-    crawls = [ground_of(web, 2).assert_same(strategy, MODES[2]) for web in (mapped, in_memory)]
-    assert told(crawls[0]) == told(crawls[1])
+    crawls = [setting_of(web, 2).assert_same(strategy, MODES[2]) for web in (mapped, in_memory)]
+    assert outcome(crawls[0]) == outcome(crawls[1])

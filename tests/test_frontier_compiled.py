@@ -13,8 +13,7 @@ from scenthound import jit
 from scenthound.errors import PluginError
 from scenthound.frontier import priority as unbounded
 from scenthound.frontier.base import NO_HOST, PoppedPage, ReadyHosts, tie_keys
-from scenthound.frontier.plain import PlainFrontier
-from scenthound.frontier.priority import UnboundedFrontier
+from scenthound.frontier.priority import PlainFrontier, UnboundedFrontier
 
 pytest.importorskip("compiled_code")
 

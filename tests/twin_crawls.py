@@ -1,4 +1,4 @@
-"""What the tests of compiled crawls share: strategies, crawls done in both ways, and scores that can be watched."""
+"""Shared by the tests of compiled crawls: strategies, plain and compiled crawls, and scores that record requests."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ def ranked(n_rows, split_by="nothing", bounds=(), **options):
 
 BY_DISTANCE = ranked(3, "distance", (1, 3))
 BY_PHASE = ranked(2, "phase", (6,), hub_over="max", threshold=0.25)
-FOLLOWED = [
+COMPILED = [
     "breadth_first",
     "breadth_first:buffer=5",
     "breadth_first:buffer=5,when_full=drop_oldest",
@@ -98,11 +98,11 @@ def each(strategies):
 
 
 class Refused(Exception):
-    """Raised by scores that are told to."""
+    """Raised by scores after `most_requests`."""
 
 
-class ToldScores:
-    """Random scores of a web's pages and links, which note what they were asked for and may refuse to answer."""
+class RecordingScores:
+    """Random scores of a web's pages and links, which record requests and may refuse them."""
 
     def __init__(self, web: RecordedWeb, seed: int = 0, *, continuous: bool = False) -> None:
         rng = np.random.default_rng(seed)
@@ -110,8 +110,8 @@ class ToldScores:
             rng.random(n) if continuous else rng.choice(FEW, n) for n in (web.n_pages, web.n_links, web.n_links)
         )
         self._offset = web.link_offset
-        self.asked: list[tuple[str, int]] = []
-        self.most_answers = np.inf
+        self.requests: list[tuple[str, int]] = []
+        self.most_requests = np.inf
 
     def page(self, recorded_page):
         self._note("page", recorded_page)
@@ -125,34 +125,28 @@ class ToldScores:
         self._note("anchors", recorded_page)
         return self._of_links(self._anchor, recorded_page)
 
-    def page_cost_ns(self, recorded_page):
+    def cost_ns(self, recorded_page, **_):
         return 0
 
-    def context_cost_ns(self, recorded_page, window):
-        return 0
-
-    def anchor_cost_ns(self, recorded_page):
-        return 0
-
-    def asked_of(self, what):
-        return [page for asked, page in self.asked if asked == what]
+    def requested(self, what):
+        return [page for kind, page in self.requests if kind == what]
 
     def _of_links(self, scores, page):
         return scores[self._offset[page] : self._offset[page + 1]]
 
     def _note(self, what, page):
-        if len(self.asked) >= self.most_answers:
+        if len(self.requests) >= self.most_requests:
             raise Refused
-        self.asked.append((what, page))
+        self.requests.append((what, page))
 
 
 @dataclass
-class Ground:
-    """A web to crawl, what is shown of it, and its scores. Crawls on the same ground work in the same arrays."""
+class Setting:
+    """A web to crawl, its visible links and its scores. Crawls of the same setting use the same arrays."""
 
     web: RecordedWeb
-    shown: VisibleLinks
-    scores: ToldScores
+    links: VisibleLinks
+    scores: RecordingScores
     seeds: list[int] = field(default_factory=lambda: [0])
 
     def crawl(self, run: Callable, strategy, mode="sequential", *, page_budget=1000, seed=0, scores=None, **options):
@@ -161,7 +155,7 @@ class Ground:
             *(self.web, made, self.seeds, scores or self.scores),
             rng=Random(seed),
             page_budget=page_budget,
-            links=self.shown,
+            links=self.links,
             mode=parse_mode(mode),
             **options,
         )
@@ -174,29 +168,29 @@ class Ground:
 
     def assert_same(self, *choice, **options):
         compiled = self.compiled(*choice, **options)
-        assert compiled is not None, "no compiled crawl followed the strategy"
-        assert told(compiled) == told(self.plain(*choice, **options))
+        assert compiled is not None, "the strategy has no compiled crawl"
+        assert outcome(compiled) == outcome(self.plain(*choice, **options))
         return compiled
 
 
-def ground_of(web, n_seeds=1, seed=0, *, continuous=False, **shown):
+def setting_of(web, n_seeds=1, seed=0, *, continuous=False, **links):
     """Crawls of a web from random seeds."""
-    scores = ToldScores(web, seed, continuous=continuous)
-    return Ground(web, VisibleLinks(web, **shown), scores, Random(seed).sample(range(web.n_pages), n_seeds))
+    scores = RecordingScores(web, seed, continuous=continuous)
+    return Setting(web, VisibleLinks(web, **links), scores, Random(seed).sample(range(web.n_pages), n_seeds))
 
 
-def random_ground(seed, n_pages, n_links, n_seeds, **options):
-    """A web of random links with dead ones, redirects, repeats and links to oneself."""
+def random_setting(seed, n_pages, n_links, n_seeds, **options):
+    """A web of random links with dead links, redirects, repeated links and self-links."""
     web = SyntheticWeb.random(Random(seed), n_pages, n_links)
-    return ground_of(web.recorded, n_seeds, seed, **options)
+    return setting_of(web.recorded, n_seeds, seed, **options)
 
 
-def told(crawl):
-    """All that a crawl tells but its CPU time."""
+def outcome(crawl):
+    """The result of a crawl without its CPU time."""
     return crawl.pages.tolist(), crawl.relevance.tolist(), crawl.ended, crawl.n_missing, crawl.n_repeated
 
 
 def some_webs():
-    """Small webs of several sizes, by which most of a crawl's turns are taken."""
+    """Small webs of several sizes, which cover most branches of a crawl."""
     sizes = [(20, 3, 1), (60, 3, 4), (60, 8, 9), (200, 8, 2)]
-    return [random_ground(seed, *size, continuous=seed == 2) for seed, size in enumerate(sizes)]
+    return [random_setting(seed, *size, continuous=seed == 2) for seed, size in enumerate(sizes)]

@@ -1,7 +1,7 @@
 """Kernels: descriptions of strategies that a simulated crawl can run as compiled code.
 
 `Strategy.kernel` returns the kernel that visits the same pages in the same order, or None. A kernel holds settings
-only; `scenthound.simulator.compiled` runs it, and finds each setting by its name in `compiled/records.py`.
+only; `scenthound.simulator.compiled` runs it, and stores the settings in its state under their names.
 """
 
 from abc import ABC, abstractmethod
@@ -50,12 +50,8 @@ class Kernel(ABC):
         return False
 
     @abstractmethod
-    def numbers(self) -> Mapping[str, int]:
-        """The integer settings by name."""
-
-    def values(self) -> Mapping[str, float]:
-        """The floating-point settings by name."""
-        return {}
+    def settings(self) -> Mapping[str, float]:
+        """The settings by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +65,7 @@ class BreadthFirstKernel(Kernel):
     def loop(self) -> Loop:
         return Loop.BREADTH_FIRST
 
-    def numbers(self) -> Mapping[str, int]:
+    def settings(self) -> Mapping[str, float]:
         # An unbounded queue is never full. In the compiled loop it must not be marked as one that drops new links.
         drops_new = self.drops_new and self.queue_size is not None
         return {"queue_size": min(self.queue_size or UNBOUNDED, UNBOUNDED), "drops_new": drops_new}
@@ -96,16 +92,14 @@ class BestFirstKernel(Kernel):
     def context_words(self) -> int | None:
         return self.window
 
-    def numbers(self) -> Mapping[str, int]:
+    def settings(self) -> Mapping[str, float]:
         return {
             "rule": ("highest", "latest", "first").index(self.found_again),
             "by_context": self.window is not None,
             "queue_size": min(self.queue_size or 0, UNBOUNDED),
             "round_size": min(self.round_size, UNBOUNDED),
+            "page_weight": self.page_weight,
         }
-
-    def values(self) -> Mapping[str, float]:
-        return {"page_weight": self.page_weight}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +112,7 @@ class OpicKernel(Kernel):
     def loop(self) -> Loop:
         return Loop.OPIC
 
-    def numbers(self) -> Mapping[str, int]:
+    def settings(self) -> Mapping[str, float]:
         return {"seeds_first": self.seeds_first}
 
 
@@ -143,16 +137,16 @@ class OtieKernel(Kernel):
     def context_words(self) -> int | None:
         return self.window
 
-    def numbers(self) -> Mapping[str, int]:
+    def settings(self) -> Mapping[str, float]:
         return {
             "seeds_first": self.seeds_first,
             "reshare_every": min(self.reshare_every or 0, UNBOUNDED),
             "revises_again": self.revises_again,
             "keeps_when_hopeless": self.keeps_when_hopeless,
+            "page_weight": self.page_weight,
+            "strength": self.strength,
+            "flatness": self.flatness,
         }
-
-    def values(self) -> Mapping[str, float]:
-        return {"page_weight": self.page_weight, "strength": self.strength, "flatness": self.flatness}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +174,7 @@ class RankKernel(Kernel):
     def needs_anchors(self) -> bool:
         return self.rules.weighs("anchor")
 
-    def numbers(self) -> Mapping[str, int]:
+    def settings(self) -> Mapping[str, float]:
         weighs = self.rules.weighs
         return {
             "hub_over_max": self.hub_over == "max",
@@ -191,10 +185,6 @@ class RankKernel(Kernel):
             "weighs_link_scores": weighs("anchor") or weighs("context") or weighs("cash"),
             "weighs_hosts": weighs("host_success"),
             "weighs_cash": weighs("cash"),
-        }
-
-    def values(self) -> Mapping[str, float]:
-        return {
             "threshold": self.threshold,
             "circulating": 1.0,
             "page_weight": self.page_weight,

@@ -1,31 +1,25 @@
-"""OPIC and OTIE in a compiled crawl (wang2009 Eq. 6-9); `strategies.opic` and `otie` tell what is meant by each step.
+"""OPIC and OTIE in compiled crawls (wang2009 Eq. 6-9); `strategies.opic` and `strategies.otie` explain each step.
 
-Importing this file needs numba (the extra `fast`).
+`max_cash` is a queue of the visited pages by the cash that they hold. Requires numba.
 """
 
 from math import copysign, inf
 
 from scenthound.jit import inline_jitable, jitable
-from scenthound.simulator.compiled.compiled_discovery import find
-from scenthound.simulator.compiled.compiled_queue import NO_ROOM, NOTHING, best, put, take, withdraw
+from scenthound.simulator.compiled.compiled_discovery import discover, link_score
+from scenthound.simulator.compiled.compiled_queue import NO_ROOM, NOTHING, peek, pop, put, remove
 from scenthound.simulator.compiled.records import (
-    FLATNESS,
-    GONE,
+    COUNTED,
     HELD,
-    KEEPS_WHEN_HOPELESS,
-    LOOP,
-    N_ROUNDS,
-    PAGE_WEIGHT,
-    RESHARE_EVERY,
-    REVISES_AGAIN,
-    SEEDS_FIRST,
-    STRENGTH,
+    IN_QUEUE,
+    LOST,
+    PROMISED,
     UNKNOWN,
-    WAITS,
-    Crawling,
-    Given,
+    UNMARKED,
+    CrawlArrays,
     Queue,
     Records,
+    ScoreArrays,
     Web,
 )
 from scenthound.strategies.cash import MOST_CASH
@@ -35,167 +29,178 @@ OTIE = int(Loop.OTIE)
 
 
 @inline_jitable
-def find_account(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int) -> None:
-    """Come to know a URL, with an empty purse if it is new."""
-    if find(crawl, queue, url):
-        cash[url].held, cash[url].relevance, cash[url].place, cash[url].told = 0.0, -1.0, WAITS, -1
-        rich.pages[url].bucket, rich.pages[url].number = UNKNOWN, queue.pages[url].number
+def discover_account(crawl: CrawlArrays, queue: Queue, max_cash: Queue, cash: Records, url: int) -> None:
+    """Discover a URL; a new one has no cash."""
+    if discover(crawl, queue, url):
+        account = cash[url]
+        account.held, account.relevance, account.location, account.mark = 0.0, -1.0, IN_QUEUE, UNMARKED
+        max_cash.pages[url].bucket, max_cash.pages[url].number = UNKNOWN, queue.pages[url].number
 
 
 @inline_jitable
-def start_cash(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int, share: float) -> None:
-    """A seed waits: before all others, or with its share like any other page."""
-    find_account(crawl, queue, rich, cash, url)
-    if crawl.numbers[SEEDS_FIRST]:
-        cash[url].held, cash[url].place = share, HELD
+def start_cash(crawl: CrawlArrays, queue: Queue, max_cash: Queue, cash: Records, url: int, share: float) -> None:
+    """Queue a seed: before all others, or with its share like any other page."""
+    discover_account(crawl, queue, max_cash, cash, url)
+    if crawl.state[0].seeds_first:
+        cash[url].held, cash[url].location = share, HELD
         put(queue, url, inf)
     else:
         put(queue, url, share)
 
 
 @jitable
-def take_cash(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records) -> int:
-    """The page with the most cash, which it holds from now on; OTIE's richest visited page may share again then."""
-    numbers, richest = crawl.numbers, NOTHING
-    if numbers[LOOP] == OTIE and numbers[RESHARE_EVERY] > 0 and (numbers[N_ROUNDS] + 1) % numbers[RESHARE_EVERY] == 0:
-        # Asked for before anything is changed: it may turn out that there must be more room first.
-        richest = best(rich)
-        if richest == NO_ROOM:
+def pop_cash(web: Web, scores: ScoreArrays, crawl: CrawlArrays, queue: Queue, max_cash: Queue, cash: Records) -> int:
+    """Pop the page with the most cash, which it holds from now on. In every few rounds of OTIE the visited page that
+    holds the most shares again."""
+    state, holder = crawl.state[0], NOTHING
+    if state.loop == OTIE and state.reshare_every > 0 and (state.n_rounds + 1) % state.reshare_every == 0:
+        # Before anything is changed, because more room may be needed first.
+        holder = peek(max_cash)
+        if holder == NO_ROOM:
             return NO_ROOM
-    url = take(queue)
+    url = pop(queue)
     if url < 0:
         return url
-    numbers[N_ROUNDS] += 1
+    state.n_rounds += 1
     if queue.pages[url].score < inf:
-        cash[url].held, cash[url].place = queue.pages[url].score, HELD
-    if richest >= 0:
-        share_again(web, given, crawl, queue, rich, cash, richest)
+        cash[url].held, cash[url].location = queue.pages[url].score, HELD
+    if holder >= 0:
+        share_again(web, scores, crawl, queue, max_cash, cash, holder)
     return url
 
 
 @jitable
-def share_again(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int) -> None:
+def share_again(
+    web: Web, scores: ScoreArrays, crawl: CrawlArrays, queue: Queue, max_cash: Queue, cash: Records, url: int
+) -> None:
     """Algorithm 1, lines 4 and 5."""
-    amount = emptied(rich, cash, url)
-    if crawl.numbers[REVISES_AGAIN]:
-        amount = after_revision(crawl, amount, cash[url].relevance)
-    share_by_promise(web, given, crawl, queue, rich, cash, url, amount)
+    amount = withdraw(max_cash, cash, url)
+    if crawl.state[0].revises_again:
+        amount = revised(crawl, amount, cash[url].relevance)
+    share_by_promise(web, scores, crawl, queue, max_cash, cash, url, amount)
 
 
 @inline_jitable
-def emptied(rich: Queue, cash: Records, url: int) -> float:
+def withdraw(max_cash: Queue, cash: Records, url: int) -> float:
+    """Withdraw all cash that a page holds."""
     amount = cash[url].held
     cash[url].held = 0.0
-    if rich.pages[url].bucket >= 0:
-        withdraw(rich, url)
+    if max_cash.pages[url].bucket >= 0:
+        remove(max_cash, url)
     return amount
 
 
 @inline_jitable
-def after_revision(crawl: Crawling, amount: float, relevance: float) -> float:
-    slope = 2 * relevance - 1
-    odd_power = copysign(abs(slope) ** crawl.values[FLATNESS], slope)
-    change = amount * max(-1.0, crawl.values[STRENGTH] * odd_power)  # wang2009 Eq. 8
-    return min(amount + change, MOST_CASH)
+def revised(crawl: CrawlArrays, amount: float, relevance: float) -> float:
+    """wang2009 Eq. 8."""
+    state, slope = crawl.state[0], 2 * relevance - 1
+    signed_power = copysign(abs(slope) ** state.flatness, slope)
+    return min(amount + amount * max(-1.0, state.strength * signed_power), MOST_CASH)
 
 
 @jitable
-def drop_cash(rich: Queue, cash: Records, url: int) -> None:
-    """What a page that cannot be had holds, and gets, is lost."""
-    emptied(rich, cash, url)
-    cash[url].place = GONE
+def drop_cash(max_cash: Queue, cash: Records, url: int) -> None:
+    """The cash of a page that cannot be fetched is lost, also what it gets later."""
+    withdraw(max_cash, cash, url)
+    cash[url].location = LOST
 
 
 @inline_jitable
-def tell_opic(web: Web, crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int, page: int) -> None:
-    amount = emptied(rich, cash, url)
+def tell_opic(web: Web, crawl: CrawlArrays, queue: Queue, max_cash: Queue, cash: Records, url: int, page: int) -> None:
+    amount = withdraw(max_cash, cash, url)
     first, end = web.distinct_offset[page], web.distinct_offset[page + 1]
     for link in range(first, end):
         other = web.distinct_url[link]
-        find_account(crawl, queue, rich, cash, other)
-        give(queue, rich, cash, other, amount / (end - first))
+        discover_account(crawl, queue, max_cash, cash, other)
+        deposit(queue, max_cash, cash, other, amount / (end - first))
 
 
 @inline_jitable
-def give(queue: Queue, rich: Queue, cash: Records, url: int, amount: float) -> None:
-    """Those that wait, or were not seen yet, have it as their score."""
+def deposit(queue: Queue, max_cash: Queue, cash: Records, url: int, amount: float) -> None:
+    """Give cash to a page: the score of a queued page is its cash."""
     account = cash[url]
-    if account.place == WAITS:
+    if account.location == IN_QUEUE:
         record = queue.pages[url]
         if record.bucket == UNKNOWN:
             put(queue, url, amount)
         elif amount != 0:
             put(queue, url, record.score + amount)
-    elif account.place == HELD:
+    elif account.location == HELD:
         account.held += amount
         if account.relevance >= 0:
-            settle(rich, url, account.held)
+            update_max_cash(max_cash, url, account.held)
 
 
 @inline_jitable
-def settle(rich: Queue, url: int, held: float) -> None:
-    """Bring a visited page to its place among the rich; the poor have none."""
-    record = rich.pages[url]
+def update_max_cash(max_cash: Queue, url: int, held: float) -> None:
+    """Update the rank of a visited page; pages without cash have none."""
+    record = max_cash.pages[url]
     if held <= 0:
         if record.bucket >= 0:
-            withdraw(rich, url)
+            remove(max_cash, url)
     elif record.bucket < 0 or record.score != held:
-        put(rich, url, held)
+        put(max_cash, url, held)
 
 
 @jitable
 def tell_otie(
-    web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int, page: int
+    web: Web,
+    scores: ScoreArrays,
+    crawl: CrawlArrays,
+    queue: Queue,
+    max_cash: Queue,
+    cash: Records,
+    url: int,
+    page: int,
 ) -> None:
-    cash[url].relevance = given.relevance[page]
-    amount = after_revision(crawl, emptied(rich, cash, url), given.relevance[page])
-    share_by_promise(web, given, crawl, queue, rich, cash, url, amount)
+    cash[url].relevance = scores.relevance[page]
+    amount = revised(crawl, withdraw(max_cash, cash, url), scores.relevance[page])
+    share_by_promise(web, scores, crawl, queue, max_cash, cash, url, amount)
 
 
 @jitable
 def share_by_promise(
-    web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int, amount: float
+    web: Web,
+    scores: ScoreArrays,
+    crawl: CrawlArrays,
+    queue: Queue,
+    max_cash: Queue,
+    cash: Records,
+    url: int,
+    amount: float,
 ) -> None:
-    """Hand cash on to the distinct links of a visited page, by what they promise (Eq. 6)."""
+    """Share cash among the distinct links of a visited page, in proportion to their promises (Eq. 6)."""
     page = web.url_page[url]
-    first, end = web.link_offset[page], web.link_offset[page + 1]
-    n_distinct = note_promises(web, given, crawl, queue, rich, cash, url, page)
-    total = 0.0
-    for link in range(first, end):
-        account = cash[web.link_url[link]]
-        if account.told >= 0:
-            total += account.promised
-            account.told = -2
-    keeps = total <= 0 and crawl.numbers[KEEPS_WHEN_HOPELESS]
-    for link in range(first, end):
+    for link in range(web.link_offset[page], web.link_offset[page + 1]):
+        discover_account(crawl, queue, max_cash, cash, web.link_url[link])
+    total, n_distinct = sum_promises(web, scores, crawl, cash, page)
+    keeps = total <= 0 and crawl.state[0].keeps_when_hopeless
+    for link in range(web.link_offset[page], web.link_offset[page + 1]):
         other = web.link_url[link]
         account = cash[other]
-        if account.told == -2:
-            account.told = -1
+        if account.mark == COUNTED:
+            account.mark = UNMARKED
             share = account.promised / total if total > 0 else (0.0 if keeps else 1 / n_distinct)
-            give(queue, rich, cash, other, 0.0 if keeps else amount * share)
+            deposit(queue, max_cash, cash, other, 0.0 if keeps else amount * share)
     if keeps and n_distinct:
         cash[url].held += amount
-        settle(rich, url, cash[url].held)
+        update_max_cash(max_cash, url, cash[url].held)
 
 
 @inline_jitable
-def note_promises(
-    web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records, url: int, page: int
-) -> int:
-    """What each distinct link of a page promises (Eq. 7 and 9): the best of its repeats. How many they are."""
-    relevance, page_weight = cash[url].relevance, crawl.values[PAGE_WEIGHT]
-    n_distinct = 0
+def sum_promises(web: Web, scores: ScoreArrays, crawl: CrawlArrays, cash: Records, page: int) -> tuple[float, int]:
+    """The sum of the promises of a page's distinct links (Eq. 7 and 9; the best of a repeated link), and their number.
+    Afterwards each is marked as `COUNTED`."""
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
         account = cash[web.link_url[link]]
-        find_account(crawl, queue, rich, cash, web.link_url[link])
-        if account.relevance >= 0:
-            promised = account.relevance
-        else:
-            promised = page_weight * relevance + (1 - page_weight) * given.contexts[web.link_index[link]]
-        if account.told < 0:
-            account.told, account.promised = 0, promised
+        promised = account.relevance if account.relevance >= 0 else link_score(web, scores, crawl, page, link)
+        account.promised = max(promised, account.promised) if account.mark == PROMISED else promised
+        account.mark = PROMISED
+    total, n_distinct = 0.0, 0
+    for link in range(web.link_offset[page], web.link_offset[page + 1]):
+        account = cash[web.link_url[link]]
+        if account.mark == PROMISED:
+            total += account.promised
             n_distinct += 1
-        elif promised > account.promised:
-            account.promised = promised
-    return n_distinct
+            account.mark = COUNTED
+    return total, n_distinct

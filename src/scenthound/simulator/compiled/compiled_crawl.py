@@ -1,7 +1,4 @@
-"""The loop of a compiled crawl: what `drivers/simulate` does page by page, in one call until something is wanting.
-
-Importing this file needs numba (the extra `fast`).
-"""
+"""The loop of a compiled crawl: `simulator.simulate` in one call, until something is needed. Requires numba."""
 
 from collections.abc import Callable
 from math import inf, isnan
@@ -13,32 +10,23 @@ from scenthound.jit import cached_njit, inline_jitable
 from scenthound.model import IntArray
 from scenthound.simulator.compiled.compiled_cash import drop_cash, start_cash, tell_opic, tell_otie
 from scenthound.simulator.compiled.compiled_discovery import (
-    ask_ahead,
+    discover,
     drop_oldest,
-    enter_fifo,
-    find,
+    prefetch_upcoming,
+    push_fifo,
     tell_best_first,
     tell_breadth_first,
     tell_link_context,
 )
 from scenthound.simulator.compiled.compiled_queue import NOTHING, clear, put
 from scenthound.simulator.compiled.compiled_ranks import start_rank, tell_rank
-from scenthound.simulator.compiled.compiled_rounds import GOES_ON, has_room, spin, start_round, take_next, tell_rounds
+from scenthound.simulator.compiled.compiled_rounds import CONTINUE, has_room, pop_next, spin, start_round, tell_rounds
 from scenthound.simulator.compiled.records import (
-    BUDGET,
-    BY_CONTEXT,
-    LIST_SIZE,
-    LOOP,
-    N_MISSING,
-    N_REPEATED,
-    N_VISITED,
-    PENDING,
-    WEIGHS_LINK_SCORES,
-    Crawling,
-    Given,
+    CrawlArrays,
     Queue,
     Ranking,
     Records,
+    ScoreArrays,
     Stop,
     Web,
     WordArray,
@@ -47,27 +35,27 @@ from scenthound.strategies.kernels import Loop
 
 BREADTH_FIRST, BEST_FIRST, LINK_CONTEXT = int(Loop.BREADTH_FIRST), int(Loop.BEST_FIRST), int(Loop.LINK_CONTEXT)
 OPIC, OTIE, ROUNDS = int(Loop.OPIC), int(Loop.OTIE), int(Loop.ROUNDS)
-BUDGET_SPENT, EMPTY = int(Stop.BUDGET), int(Stop.EMPTY)
-WANTS_RELEVANCE, WANTS_LINK_SCORES = int(Stop.WANTS_RELEVANCE), int(Stop.WANTS_LINK_SCORES)
-WANTS_ROOM = int(Stop.WANTS_ROOM)
+BUDGET_SPENT, EMPTY, NEEDS_ROOM = int(Stop.BUDGET), int(Stop.EMPTY), int(Stop.NEEDS_ROOM)
+NEEDS_RELEVANCE, NEEDS_LINK_SCORES = int(Stop.NEEDS_RELEVANCE), int(Stop.NEEDS_LINK_SCORES)
 
 
 @cached_njit
-def start(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, seeds: IntArray, salt: WordArray) -> None:
-    """Begin a crawl from seed URLs, each of which stands there once."""
-    crawl, queue, rich, cash = borrowed((crawl, queue, rich, cash))
+def start(crawl: CrawlArrays, queue: Queue, max_cash: Queue, cash: Records, seeds: IntArray, salt: WordArray) -> None:
+    """Start a crawl from distinct seed URLs."""
+    crawl, queue, max_cash, cash = borrowed((crawl, queue, max_cash, cash))
+    loop = crawl.state[0].loop
     clear(queue, salt[0])
-    clear(rich, np.uint64(0))
+    clear(max_cash, np.uint64(0))
     for url in seeds:
-        if crawl.numbers[LOOP] in (OPIC, OTIE):
-            start_cash(crawl, queue, rich, cash, url, 1.0 / len(seeds))
+        if loop in (OPIC, OTIE):
+            start_cash(crawl, queue, max_cash, cash, url, 1.0 / len(seeds))
             continue
-        if crawl.numbers[LOOP] == ROUNDS:
+        if loop == ROUNDS:
             start_round(crawl, queue, url)
             continue
-        find(crawl, queue, url)
-        if crawl.numbers[LOOP] == BREADTH_FIRST:
-            enter_fifo(crawl, queue, url)
+        discover(crawl, queue, url)
+        if loop == BREADTH_FIRST:
+            push_fifo(crawl, queue, url)
         else:
             put(queue, url, inf)
     drop_oldest(crawl)
@@ -75,9 +63,9 @@ def start(crawl: Crawling, queue: Queue, rich: Queue, cash: Records, seeds: IntA
 
 @cached_njit
 def start_by_rank(
-    crawl: Crawling, queue: Queue, cash: Records, ranking: Ranking, seeds: IntArray, salt: WordArray
+    crawl: CrawlArrays, queue: Queue, cash: Records, ranking: Ranking, seeds: IntArray, salt: WordArray
 ) -> None:
-    """Begin a crawl by a rank function."""
+    """Start a crawl by a rank function."""
     crawl, queue, cash, ranking = borrowed((crawl, queue, cash, ranking))
     clear(queue, salt[0])
     for url in seeds:
@@ -85,131 +73,134 @@ def start_by_rank(
 
 
 @cached_njit
-def crawl_on(
-    web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records, ranking: Ranking
+def resume(
+    web: Web, scores: ScoreArrays, crawl: CrawlArrays, queue: Queue, max_cash: Queue, cash: Records, ranking: Ranking
 ) -> int:
-    """Crawl until the end, or until something is wanting. What is pending then is taken up again."""
-    web, given, crawl, queue = borrowed((web, given, crawl, queue))
-    rich, cash, ranking = borrowed((rich, cash, ranking))
-    return loop(tell, web, given, crawl, queue, rich, cash, ranking)
+    """Crawl to the end, or until something is needed; a pending page is processed first."""
+    web, scores, crawl, queue = borrowed((web, scores, crawl, queue))
+    max_cash, cash, ranking = borrowed((max_cash, cash, ranking))
+    return loop_with(tell, web, scores, crawl, queue, max_cash, cash, ranking)
 
 
 @cached_njit
-def crawl_on_by_rank(
-    web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records, ranking: Ranking
+def resume_by_rank(
+    web: Web, scores: ScoreArrays, crawl: CrawlArrays, queue: Queue, max_cash: Queue, cash: Records, ranking: Ranking
 ) -> int:
-    """Like `crawl_on`, for a queue with the records of a rank function."""
-    web, given, crawl, queue = borrowed((web, given, crawl, queue))
-    rich, cash, ranking = borrowed((rich, cash, ranking))
-    return loop(tell_by_rank, web, given, crawl, queue, rich, cash, ranking)
+    """Like `resume`, for a queue with the records of a rank function."""
+    web, scores, crawl, queue = borrowed((web, scores, crawl, queue))
+    max_cash, cash, ranking = borrowed((max_cash, cash, ranking))
+    return loop_with(tell_by_rank, web, scores, crawl, queue, max_cash, cash, ranking)
 
 
 @inline_jitable
-def loop(
-    told: Callable[..., None],
+def loop_with(
+    tell_strategy: Callable[..., None],
     web: Web,
-    given: Given,
-    crawl: Crawling,
+    scores: ScoreArrays,
+    crawl: CrawlArrays,
     queue: Queue,
-    rich: Queue,
+    max_cash: Queue,
     cash: Records,
     ranking: Ranking,
 ) -> int:
-    numbers = crawl.numbers
-    while numbers[N_VISITED] < numbers[BUDGET]:
-        if not has_room(crawl, queue, rich):
-            return WANTS_ROOM
-        if numbers[PENDING] < 0:
-            stop = get_next(web, given, crawl, queue, rich, cash)
-            if stop != GOES_ON:
+    state = crawl.state[0]
+    while state.n_visited < state.budget:
+        if not has_room(crawl, queue, max_cash):
+            return NEEDS_ROOM
+        if state.pending < 0:
+            stop = fetch_next(web, scores, crawl, queue, max_cash, cash)
+            if stop != CONTINUE:
                 return stop
-            if numbers[PENDING] < 0:
+            if state.pending < 0:
                 continue
-        url = numbers[PENDING]
+        url = state.pending
         page = web.url_page[url]
-        stop = what_is_wanting(given, crawl, page)
-        if stop != GOES_ON:
+        stop = needed_scores(scores, crawl, page)
+        if stop != CONTINUE:
             return stop
-        ask_ahead(web, given, crawl, queue)
-        told(web, given, crawl, queue, rich, cash, ranking, url, page)
-        crawl.visit_of[page] = numbers[N_VISITED]
-        crawl.visits[numbers[N_VISITED]] = page
-        numbers[N_VISITED] += 1
-        numbers[PENDING] = -1
+        prefetch_upcoming(web, scores, crawl, queue)
+        tell_strategy(web, scores, crawl, queue, max_cash, cash, ranking, url, page)
+        crawl.visit_of[page] = state.n_visited
+        crawl.visits[state.n_visited] = page
+        state.n_visited += 1
+        state.pending = -1
     return BUDGET_SPENT
 
 
 @inline_jitable
-def get_next(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records) -> int:
-    """Get a page: it is pending then, unless it cannot be had."""
-    numbers = crawl.numbers
-    if numbers[LIST_SIZE]:
-        url = spin(web, given, crawl, queue, rich, cash)
+def fetch_next(web: Web, scores: ScoreArrays, crawl: CrawlArrays, queue: Queue, max_cash: Queue, cash: Records) -> int:
+    """Fetch a page: then it is pending, unless it is missing or was visited."""
+    state = crawl.state[0]
+    if state.list_size:
+        url = spin(web, scores, crawl, queue, max_cash, cash)
     else:
-        url = take_next(web, given, crawl, queue, rich, cash)
+        url = pop_next(web, scores, crawl, queue, max_cash, cash)
     if url < 0:
-        return EMPTY if url == NOTHING else WANTS_ROOM
+        return EMPTY if url == NOTHING else NEEDS_ROOM
     page = web.url_page[url]
     if page >= 0 and crawl.visit_of[page] < 0:
-        numbers[PENDING] = url
-        return GOES_ON
-    numbers[N_MISSING if page < 0 else N_REPEATED] += 1
-    if numbers[LOOP] in (OPIC, OTIE):
-        drop_cash(rich, cash, url)
-    return GOES_ON
+        state.pending = url
+        return CONTINUE
+    if page < 0:
+        state.n_missing += 1
+    else:
+        state.n_repeated += 1
+    if state.loop in (OPIC, OTIE):
+        drop_cash(max_cash, cash, url)
+    return CONTINUE
 
 
 @inline_jitable
-def what_is_wanting(given: Given, crawl: Crawling, page: int) -> int:
-    """What must be brought before the page can be told."""
-    kind = crawl.numbers[LOOP]
-    if kind in (BREADTH_FIRST, OPIC):
-        return GOES_ON
-    if isnan(given.relevance[page]):
-        return WANTS_RELEVANCE
-    by_links = kind in (LINK_CONTEXT, OTIE) or crawl.numbers[BY_CONTEXT] or crawl.numbers[WEIGHS_LINK_SCORES]
-    if by_links and not given.has_links[page]:
-        return WANTS_LINK_SCORES
-    return GOES_ON
+def needed_scores(scores: ScoreArrays, crawl: CrawlArrays, page: int) -> int:
+    """The scores that must be provided before the page can be passed to the strategy."""
+    state = crawl.state[0]
+    if state.loop in (BREADTH_FIRST, OPIC):
+        return CONTINUE
+    if isnan(scores.relevance[page]):
+        return NEEDS_RELEVANCE
+    reads_links = state.loop in (LINK_CONTEXT, OTIE) or state.by_context or state.weighs_link_scores
+    if reads_links and not scores.has_links[page]:
+        return NEEDS_LINK_SCORES
+    return CONTINUE
 
 
 @inline_jitable
 def tell(
     web: Web,
-    given: Given,
-    crawl: Crawling,
+    scores: ScoreArrays,
+    crawl: CrawlArrays,
     queue: Queue,
-    rich: Queue,
+    max_cash: Queue,
     cash: Records,
     _ranking: Ranking,
     url: int,
     page: int,
 ) -> None:
-    kind = crawl.numbers[LOOP]
-    if kind == BEST_FIRST:
-        tell_best_first(web, given, crawl, queue, page)
-    elif kind == BREADTH_FIRST:
+    loop = crawl.state[0].loop
+    if loop == BEST_FIRST:
+        tell_best_first(web, scores, crawl, queue, page)
+    elif loop == BREADTH_FIRST:
         tell_breadth_first(web, crawl, queue, page)
-    elif kind == OPIC:
-        tell_opic(web, crawl, queue, rich, cash, url, page)
-    elif kind == OTIE:
-        tell_otie(web, given, crawl, queue, rich, cash, url, page)
-    elif kind == ROUNDS:
-        tell_rounds(web, given, crawl, queue, page)
+    elif loop == OPIC:
+        tell_opic(web, crawl, queue, max_cash, cash, url, page)
+    elif loop == OTIE:
+        tell_otie(web, scores, crawl, queue, max_cash, cash, url, page)
+    elif loop == ROUNDS:
+        tell_rounds(web, scores, crawl, queue, page)
     else:
-        tell_link_context(web, given, crawl, queue, page)
+        tell_link_context(web, scores, crawl, queue, page)
 
 
 @inline_jitable
 def tell_by_rank(
     web: Web,
-    given: Given,
-    crawl: Crawling,
+    scores: ScoreArrays,
+    crawl: CrawlArrays,
     queue: Queue,
-    _rich: Queue,
+    _max_cash: Queue,
     cash: Records,
     ranking: Ranking,
     url: int,
     page: int,
 ) -> None:
-    tell_rank(web, given, crawl, queue, cash, ranking, url, page)
+    tell_rank(web, scores, crawl, queue, cash, ranking, url, page)

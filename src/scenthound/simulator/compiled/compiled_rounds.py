@@ -1,8 +1,12 @@
-"""Best-N-First in a compiled crawl, where the frontier is bounded or several pages leave it together.
+"""Best-N-First with a bounded frontier or rounds of several pages in compiled crawls, and the choice of the next page.
 
-`frontier.bounded` tells how a bounded frontier works, `strategies.parts.frontier_based` what a round is. Here the pages
-that wait stand in an array, the best first; those that leave move its start, and the worst is dropped at its end.
-Importing this file needs numba (the extra `fast`).
+`frontier.priority` specifies the bounded frontier, `strategies.frontier_strategy` rounds. Here the frontier is an
+array, the best page first: popped pages move its start, and the worst is dropped at its end.
+
+Random numbers are those of Python: the Mersenne Twister (Matsumoto and Nishimura 1998) on the state of
+`Random.getstate`, 624 words and the index of the next.
+
+Requires numba.
 """
 
 from math import inf
@@ -11,59 +15,46 @@ import numpy as np
 
 from scenthound.frontier.compiled_heaps import tie_key
 from scenthound.jit import inline_jitable, jitable
-from scenthound.simulator.compiled.compiled_cash import take_cash
-from scenthound.simulator.compiled.compiled_discovery import find, find_better
-from scenthound.simulator.compiled.compiled_queue import NO_ROOM, NOTHING, put, room, take
+from scenthound.simulator.compiled.compiled_cash import pop_cash
+from scenthound.simulator.compiled.compiled_discovery import discover, link_score, push
+from scenthound.simulator.compiled.compiled_queue import NO_ROOM, NOTHING, pop, put, room
 from scenthound.simulator.compiled.records import (
-    BY_CONTEXT,
-    FIFO_END,
-    FIFO_FIRST,
     HIGHEST,
-    IS_NEW_REFILL,
     LATEST,
-    LINE_END,
-    LINE_FIRST,
-    LIST_SIZE,
-    LOOP,
-    MOST_LINKS,
-    N_CURRENT,
-    N_DRAWS,
-    N_IN_ROUND,
-    N_TO_FILL,
-    N_TO_REFILL,
-    PAGE_WEIGHT,
-    QUEUE_SIZE,
-    REFILL_AT,
-    ROUND_SIZE,
-    RULE,
-    TAKEN,
+    POPPED,
     UNKNOWN,
-    Crawling,
-    Given,
+    CrawlArrays,
     Queue,
     Records,
+    ScoreArrays,
     Web,
     WordArray,
 )
 from scenthound.strategies.kernels import Loop
 
-# Python's random numbers in compiled code: the Mersenne Twister (Matsumoto and Nishimura 1998), as Python reads it.
-#
-# A crawl that draws as it goes must draw what its plain twin draws. The state is that of `Random.getstate`: 624 words
-# and the place of the next. Importing this file needs numba (the extra `fast`).
+BREADTH_FIRST, OPIC, OTIE, ROUNDS = int(Loop.BREADTH_FIRST), int(Loop.OPIC), int(Loop.OTIE), int(Loop.ROUNDS)
+#: Returned if the crawl can continue.
+CONTINUE = -1
+#: `bucket` of a page in the bounded frontier.
+IN_FRONTIER = 0
 
 N_WORDS, _MIDDLE = 624, 397
 _UPPER, _LOWER = np.uint64(0x80000000), np.uint64(0x7FFFFFFF)
 _TWIST, _ONE, _MASK = np.uint64(0x9908B0DF), np.uint64(1), np.uint64(0xFFFFFFFF)
 _TEMPER_B, _TEMPER_C = np.uint64(0x9D2C5680), np.uint64(0xEFC60000)
+#: The bits of a key that are not used for a draw from the wheel, and the factor that maps the others to [0, 1).
+_UNUSED_BITS, _TWO_TO_MINUS_53 = np.uint64(11), 2.0**-53
+
+
+# The Mersenne Twister
 
 
 @jitable
 def _renew(state: WordArray) -> None:
-    for place in range(N_WORDS):
-        mixed = (state[place] & _UPPER) | (state[(place + 1) % N_WORDS] & _LOWER)
+    for index in range(N_WORDS):
+        mixed = (state[index] & _UPPER) | (state[(index + 1) % N_WORDS] & _LOWER)
         twisted = _TWIST if mixed & _ONE else np.uint64(0)
-        state[place] = state[(place + _MIDDLE) % N_WORDS] ^ (mixed >> _ONE) ^ twisted
+        state[index] = state[(index + _MIDDLE) % N_WORDS] ^ (mixed >> _ONE) ^ twisted
     state[N_WORDS] = 0
 
 
@@ -81,15 +72,15 @@ def next_word(state: WordArray) -> np.uint64:
 
 
 @inline_jitable
-def draw_share(state: WordArray) -> float:
-    """What `Random.random` answers with."""
+def random(state: WordArray) -> float:
+    """`Random.random()`."""
     upper, lower = next_word(state) >> np.uint64(5), next_word(state) >> np.uint64(6)
     return (float(upper) * 67108864.0 + float(lower)) * (1.0 / 9007199254740992.0)
 
 
 @inline_jitable
-def draw_below(state: WordArray, n: int) -> int:
-    """What `Random.randrange(n)` answers with; n is at least 1."""
+def randrange(state: WordArray, n: int) -> int:
+    """`Random.randrange(n)`; n is at least 1."""
     n_bits = 0
     while n >> n_bits:
         n_bits += 1
@@ -99,51 +90,57 @@ def draw_below(state: WordArray, n: int) -> int:
     return drawn
 
 
-#: In `bucket` of a page that waits in line.
-IN_LINE = 0
+@inline_jitable
+def shuffle(crawl: CrawlArrays) -> None:
+    """`Random.shuffle` of the round."""
+    for index in range(crawl.state[0].n_in_round - 1, 0, -1):
+        other = randrange(crawl.mt_state, index + 1)
+        crawl.round[index], crawl.round[other] = crawl.round[other], crawl.round[index]
+
+
+# The bounded frontier
 
 
 @inline_jitable
-def tell_rounds(web: Web, given: Given, crawl: Crawling, queue: Queue, page: int) -> None:
-    """Repeats count: a page that the same page's links have driven out may enter again."""
-    relevance, page_weight, rule = given.relevance[page], crawl.values[PAGE_WEIGHT], crawl.numbers[RULE]
-    score = relevance
+def tell_rounds(web: Web, scores: ScoreArrays, crawl: CrawlArrays, queue: Queue, page: int) -> None:
+    """Repeated links count: a page that links of the same page have evicted may enter again."""
+    state, score = crawl.state[0], scores.relevance[page]
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
-        find(crawl, queue, web.link_url[link])
+        discover(crawl, queue, web.link_url[link])
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
-        if crawl.numbers[BY_CONTEXT]:
-            score = page_weight * relevance + (1 - page_weight) * given.contexts[web.link_index[link]]
-        if crawl.numbers[QUEUE_SIZE]:
-            line_up(crawl, queue, web.link_url[link], score, rule)
+        if state.by_context:
+            score = link_score(web, scores, crawl, page, link)
+        if state.queue_size:
+            push_bounded(crawl, queue, web.link_url[link], score, state.rule)
         else:
-            find_better(crawl, queue, web.link_url[link], score, rule)
+            push(crawl, queue, web.link_url[link], score, state.rule)
 
 
 @jitable
-def line_up(crawl: Crawling, queue: Queue, url: int, score: float, rule: int) -> None:
-    """Let a page wait, or change its score; before one enters a full line, the last one leaves it."""
-    numbers, record = crawl.numbers, queue.pages[url]
-    if record.bucket == IN_LINE:
+def push_bounded(crawl: CrawlArrays, queue: Queue, url: int, score: float, rule: int) -> None:
+    """Queue a page or change its score; a full frontier evicts its last page first."""
+    state, record = crawl.state[0], queue.pages[url]
+    if record.bucket == IN_FRONTIER:
         if (rule == HIGHEST and score > record.score) or (rule == LATEST and score != record.score):
-            remove(crawl, record.score, crawl.line_keys[url])
-            insert(crawl, score, crawl.line_keys[url], url)
+            remove_entry(crawl, record.score, crawl.frontier_keys[url])
+            insert_entry(crawl, score, crawl.frontier_keys[url], url)
             record.score = score
     elif record.bucket == UNKNOWN:
-        if numbers[LINE_END] - numbers[LINE_FIRST] == numbers[QUEUE_SIZE]:
-            numbers[LINE_END] -= 1
-            queue.pages[crawl.line[numbers[LINE_END]].page].bucket = UNKNOWN
-        crawl.line_keys[url] = draw_share(crawl.mt_state)
-        record.score, record.bucket = score, IN_LINE
-        insert(crawl, score, crawl.line_keys[url], url)
+        if state.frontier_end - state.frontier_first == state.queue_size:
+            state.frontier_end -= 1
+            queue.pages[crawl.frontier[state.frontier_end].page].bucket = UNKNOWN
+        crawl.frontier_keys[url] = random(crawl.mt_state)
+        record.score, record.bucket = score, IN_FRONTIER
+        insert_entry(crawl, score, crawl.frontier_keys[url], url)
 
 
 @inline_jitable
-def place_of(crawl: Crawling, score: float, key: float) -> int:
-    """Where an entry stands in line, or is to stand: before the first that it is not worse than."""
-    low, high = crawl.numbers[LINE_FIRST], crawl.numbers[LINE_END]
+def index_of(crawl: CrawlArrays, score: float, key: float) -> int:
+    """The index of an entry, or where to insert it: before the first that is not better."""
+    low, high = crawl.state[0].frontier_first, crawl.state[0].frontier_end
     while low < high:
         middle = (low + high) >> 1
-        other = crawl.line[middle]
+        other = crawl.frontier[middle]
         if other.score > score or (other.score == score and other.key > key):
             low = middle + 1
         else:
@@ -152,171 +149,156 @@ def place_of(crawl: Crawling, score: float, key: float) -> int:
 
 
 @inline_jitable
-def copy_entry(line: Records, here: int, there: int) -> None:
-    line[there].score, line[there].key, line[there].page = line[here].score, line[here].key, line[here].page
+def copy_entry(entries: Records, source: int, target: int) -> None:
+    read, written = entries[source], entries[target]
+    written.score, written.key, written.page = read.score, read.key, read.page
 
 
 @inline_jitable
-def insert(crawl: Crawling, score: float, key: float, url: int) -> None:
-    numbers, line = crawl.numbers, crawl.line
-    if numbers[LINE_END] == len(line):
+def insert_entry(crawl: CrawlArrays, score: float, key: float, url: int) -> None:
+    state, entries = crawl.state[0], crawl.frontier
+    if state.frontier_end == len(entries):
         move_to_start(crawl)
-    place = place_of(crawl, score, key)
-    for other in range(numbers[LINE_END], place, -1):
-        copy_entry(line, other - 1, other)
-    line[place].score, line[place].key, line[place].page = score, key, url
-    numbers[LINE_END] += 1
+    index = index_of(crawl, score, key)
+    for other in range(state.frontier_end, index, -1):
+        copy_entry(entries, other - 1, other)
+    entries[index].score, entries[index].key, entries[index].page = score, key, url
+    state.frontier_end += 1
 
 
 @inline_jitable
-def remove(crawl: Crawling, score: float, key: float) -> None:
-    numbers, line = crawl.numbers, crawl.line
-    for other in range(place_of(crawl, score, key), numbers[LINE_END] - 1):
-        copy_entry(line, other + 1, other)
-    numbers[LINE_END] -= 1
+def remove_entry(crawl: CrawlArrays, score: float, key: float) -> None:
+    state = crawl.state[0]
+    for other in range(index_of(crawl, score, key), state.frontier_end - 1):
+        copy_entry(crawl.frontier, other + 1, other)
+    state.frontier_end -= 1
 
 
 @inline_jitable
-def move_to_start(crawl: Crawling) -> None:
-    numbers, line = crawl.numbers, crawl.line
-    first, n_waiting = numbers[LINE_FIRST], numbers[LINE_END] - numbers[LINE_FIRST]
-    for place in range(n_waiting):
-        copy_entry(line, first + place, place)
-    numbers[LINE_FIRST], numbers[LINE_END] = 0, n_waiting
+def move_to_start(crawl: CrawlArrays) -> None:
+    state = crawl.state[0]
+    first, n_queued = state.frontier_first, state.frontier_end - state.frontier_first
+    for index in range(n_queued):
+        copy_entry(crawl.frontier, first + index, index)
+    state.frontier_first, state.frontier_end = 0, n_queued
 
 
 @inline_jitable
-def start_round(crawl: Crawling, queue: Queue, url: int) -> None:
-    find(crawl, queue, url)
-    if crawl.numbers[QUEUE_SIZE]:
-        line_up(crawl, queue, url, inf, HIGHEST)
+def start_round(crawl: CrawlArrays, queue: Queue, url: int) -> None:
+    discover(crawl, queue, url)
+    if crawl.state[0].queue_size:
+        push_bounded(crawl, queue, url, inf, HIGHEST)
     else:
         put(queue, url, inf)
 
 
 @jitable
-def take_in_round(crawl: Crawling, queue: Queue) -> int:
-    """The next page of the round; where there is none, the best that wait are the next round, in random order."""
-    numbers = crawl.numbers
-    if numbers[N_IN_ROUND] == 0 and numbers[N_TO_FILL] == 0:
-        numbers[N_TO_FILL] = numbers[ROUND_SIZE]
-    while numbers[N_TO_FILL]:
-        url = take_best(crawl, queue)
+def pop_of_round(crawl: CrawlArrays, queue: Queue) -> int:
+    """The next page of the round; if there is none, the best queued pages are the next round, in random order."""
+    state = crawl.state[0]
+    if state.n_in_round == 0 and state.n_to_fill == 0:
+        state.n_to_fill = state.round_size
+    while state.n_to_fill:
+        url = pop_best(crawl, queue)
         if url == NO_ROOM:
             return NO_ROOM
-        numbers[N_TO_FILL] -= 1
+        state.n_to_fill -= 1
         if url >= 0:
-            crawl.round[numbers[N_IN_ROUND]] = url
-            numbers[N_IN_ROUND] += 1
-        if url == NOTHING or numbers[N_TO_FILL] == 0:
-            numbers[N_TO_FILL] = 0
+            crawl.round[state.n_in_round] = url
+            state.n_in_round += 1
+        if url == NOTHING or state.n_to_fill == 0:
+            state.n_to_fill = 0
             shuffle(crawl)
-    if numbers[N_IN_ROUND] == 0:
+    if state.n_in_round == 0:
         return NOTHING
-    numbers[N_IN_ROUND] -= 1
-    return crawl.round[numbers[N_IN_ROUND]]
+    state.n_in_round -= 1
+    return crawl.round[state.n_in_round]
 
 
 @inline_jitable
-def take_best(crawl: Crawling, queue: Queue) -> int:
-    numbers = crawl.numbers
-    if not numbers[QUEUE_SIZE]:
-        return take(queue)
-    if numbers[LINE_FIRST] == numbers[LINE_END]:
+def pop_best(crawl: CrawlArrays, queue: Queue) -> int:
+    state = crawl.state[0]
+    if not state.queue_size:
+        return pop(queue)
+    if state.frontier_first == state.frontier_end:
         return NOTHING
-    url = crawl.line[numbers[LINE_FIRST]].page
-    numbers[LINE_FIRST] += 1
-    queue.pages[url].bucket = TAKEN
+    url = crawl.frontier[state.frontier_first].page
+    state.frontier_first += 1
+    queue.pages[url].bucket = POPPED
     return url
 
 
-@inline_jitable
-def shuffle(crawl: Crawling) -> None:
-    """What `Random.shuffle` does."""
-    for place in range(crawl.numbers[N_IN_ROUND] - 1, 0, -1):
-        other = draw_below(crawl.mt_state, place + 1)
-        crawl.round[place], crawl.round[other] = crawl.round[other], crawl.round[place]
-
-
-# Which page a compiled crawl gets next: the strategy's best, or the one that a wheel draws from the current list.
-#
-# Importing this file needs numba (the extra `fast`).
-
-BREADTH_FIRST, OPIC, OTIE, ROUNDS = int(Loop.BREADTH_FIRST), int(Loop.OPIC), int(Loop.OTIE), int(Loop.ROUNDS)
-#: Nothing keeps the crawl from going on.
-GOES_ON = -1
-#: Random bits of a draw from the wheel, and what makes a share of them.
-_UNUSED_BITS, _SHARE = np.uint64(11), 2.0**-53
+# The next page: the best one of the strategy, or one that the roulette wheel draws from the current list
 
 
 @inline_jitable
-def has_room(crawl: Crawling, queue: Queue, rich: Queue) -> bool:
-    """Whether all links of any page can enter the queues that the strategy has."""
-    n_needed = crawl.numbers[MOST_LINKS]
-    return room(queue) >= n_needed and (crawl.numbers[LOOP] not in (OPIC, OTIE) or room(rich) >= n_needed)
+def has_room(crawl: CrawlArrays, queue: Queue, max_cash: Queue) -> bool:
+    """Whether all links of any page fit the queues of the strategy."""
+    n_needed, loop = crawl.state[0].most_links, crawl.state[0].loop
+    return room(queue) >= n_needed and (loop not in (OPIC, OTIE) or room(max_cash) >= n_needed)
 
 
 @jitable
-def take_next(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records) -> int:
-    """The page that the strategy asks for; `NOTHING`, or `NO_ROOM`."""
-    numbers = crawl.numbers
-    if numbers[LOOP] == BREADTH_FIRST:
-        if numbers[FIFO_FIRST] == numbers[FIFO_END]:
+def pop_next(web: Web, scores: ScoreArrays, crawl: CrawlArrays, queue: Queue, max_cash: Queue, cash: Records) -> int:
+    """The page that the strategy requests; `NOTHING`, or `NO_ROOM`."""
+    state = crawl.state[0]
+    if state.loop == BREADTH_FIRST:
+        if state.fifo_first == state.fifo_end:
             return NOTHING
-        numbers[FIFO_FIRST] += 1
-        return crawl.fifo[numbers[FIFO_FIRST] - 1]
-    if numbers[LOOP] == ROUNDS:
-        return take_in_round(crawl, queue)
-    if numbers[LOOP] in (OPIC, OTIE):
-        return take_cash(web, given, crawl, queue, rich, cash)
-    return take(queue)
+        state.fifo_first += 1
+        return crawl.fifo[state.fifo_first - 1]
+    if state.loop == ROUNDS:
+        return pop_of_round(crawl, queue)
+    if state.loop in (OPIC, OTIE):
+        return pop_cash(web, scores, crawl, queue, max_cash, cash)
+    return pop(queue)
 
 
 @jitable
-def spin(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records) -> int:
-    """The page of the current list that comes back next (johnson2003 section 2.1); `NOTHING`, or `NO_ROOM`."""
-    numbers, stamps = crawl.numbers, crawl.stamps
-    if refill(web, given, crawl, queue, rich, cash) == NO_ROOM:
+def spin(web: Web, scores: ScoreArrays, crawl: CrawlArrays, queue: Queue, max_cash: Queue, cash: Records) -> int:
+    """The page of the current list that returns next (johnson2003 section 2.1); `NOTHING`, or `NO_ROOM`."""
+    state, stamps = crawl.state[0], crawl.stamps
+    if refill(web, scores, crawl, queue, max_cash, cash) == NO_ROOM:
         return NO_ROOM
-    n_current = numbers[N_CURRENT]
+    n_current = state.n_current
     if n_current == 0:
         return NOTHING
     total = 0
-    for place in range(n_current):
-        total += stamps[place]
-    key = tie_key(numbers[N_DRAWS], crawl.wheel_salt[0])
-    numbers[N_DRAWS] += 1
-    target = float(key >> _UNUSED_BITS) * _SHARE * total
-    place, running = 0, stamps[0]
-    while target >= running and place < n_current - 1:
-        place += 1
-        running += stamps[place]
-    url = crawl.current[place]
-    crawl.current[place], stamps[place] = crawl.current[n_current - 1], stamps[n_current - 1]
-    numbers[N_CURRENT] -= 1
+    for index in range(n_current):
+        total += stamps[index]
+    key = tie_key(state.n_draws, crawl.wheel_salt[0])
+    state.n_draws += 1
+    target = float(key >> _UNUSED_BITS) * _TWO_TO_MINUS_53 * total
+    index, running = 0, stamps[0]
+    while target >= running and index < n_current - 1:
+        index += 1
+        running += stamps[index]
+    url = crawl.current[index]
+    crawl.current[index], stamps[index] = crawl.current[n_current - 1], stamps[n_current - 1]
+    state.n_current -= 1
     return url
 
 
 @inline_jitable
-def refill(web: Web, given: Given, crawl: Crawling, queue: Queue, rich: Queue, cash: Records) -> int:
-    """When few are left in the current list, the best that wait join it, and those left grow older."""
-    numbers = crawl.numbers
-    if numbers[N_TO_REFILL] == 0 and numbers[N_CURRENT] <= numbers[REFILL_AT]:
-        numbers[N_TO_REFILL], numbers[IS_NEW_REFILL] = numbers[LIST_SIZE] - numbers[N_CURRENT], 1
-    while numbers[N_TO_REFILL]:
-        if not has_room(crawl, queue, rich):
+def refill(web: Web, scores: ScoreArrays, crawl: CrawlArrays, queue: Queue, max_cash: Queue, cash: Records) -> int:
+    """When few pages are left in the current list, add the best queued ones, and increment the stamps of the others."""
+    state = crawl.state[0]
+    if state.n_to_refill == 0 and state.n_current <= state.refill_at:
+        state.n_to_refill, state.is_new_refill = state.list_size - state.n_current, 1
+    while state.n_to_refill:
+        if not has_room(crawl, queue, max_cash):
             return NO_ROOM
-        url = take_next(web, given, crawl, queue, rich, cash)
+        url = pop_next(web, scores, crawl, queue, max_cash, cash)
         if url == NO_ROOM:
             return NO_ROOM
         if url == NOTHING:
-            numbers[N_TO_REFILL] = 0
+            state.n_to_refill = 0
             break
-        if numbers[IS_NEW_REFILL]:
-            for place in range(numbers[N_CURRENT]):
-                crawl.stamps[place] += 1
-            numbers[IS_NEW_REFILL] = 0
-        crawl.current[numbers[N_CURRENT]], crawl.stamps[numbers[N_CURRENT]] = url, 1
-        numbers[N_CURRENT] += 1
-        numbers[N_TO_REFILL] -= 1
-    return GOES_ON
+        if state.is_new_refill:
+            for index in range(state.n_current):
+                crawl.stamps[index] += 1
+            state.is_new_refill = 0
+        crawl.current[state.n_current], crawl.stamps[state.n_current] = url, 1
+        state.n_current += 1
+        state.n_to_refill -= 1
+    return CONTINUE

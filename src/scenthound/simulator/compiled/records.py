@@ -4,18 +4,18 @@ URLs have the numbers of the recorded web, so that the record of a link's target
 by order of discovery, as in a plain crawl, so the record contains it. After a crawl only what it has touched is reset:
 a crawl of a thousand pages costs the same on a web of millions.
 
-The queue consists of unsorted buckets and one heap. The bucket of a page is given by the leading bits of its score, so
-that adding or rescoring a page takes constant time. Only the best bucket is ever sorted.
+The queue consists of unsorted buckets and one heap. The leading bits of a page's score are its bucket, so that adding
+or rescoring a page takes constant time. Only the best bucket is ever sorted.
 
 Invariants of the queue
-- All queued pages in buckets from `ACTIVE` upwards are in the heap, all others in the list of their bucket.
-- A queued page is at least once where it belongs. Older and duplicate entries are stale: the record of the page has its
-  current score and bucket, and stale entries are skipped.
+- All queued pages in buckets from `active` upwards are in the heap, all others in the list of their bucket.
+- A queued page has at least one entry where it belongs. Older and duplicate entries are stale: the record of the page
+  has its current score and bucket, and stale entries are skipped.
 - The list of a bucket is a chain of blocks of `BLOCK` slots; `tail` is the last slot in use, 0 if there is none. Block
   0 is never used.
-  - When the heap has grown, stale entries are removed; if it contains pages above its bucket, all pages return to their
-    buckets and the best bucket is sorted. When slots run out, stale entries are removed, and the caller provides more
-    slots if that does not help.
+- When the heap has grown, stale entries are removed; if it contains pages above its bucket, all pages return to their
+  buckets and the best bucket is sorted. When slots run out, stale entries are removed, and the caller provides more
+  slots if that does not help.
 """
 
 from enum import IntEnum
@@ -40,26 +40,29 @@ SPARE_BLOCKS = 2
 SMALL_HEAP = 1024
 
 #: Values of `bucket`: not seen, seen but not queued, and no longer queued.
-UNSEEN, UNKNOWN, TAKEN = -3, -1, -2
+UNSEEN, UNKNOWN, POPPED = -3, -1, -2
 
 #: By URL of the web. `bits` are those of `score`; `number` is in order of discovery, and breaks ties. The
 #: wide record of a rank function begins with the same fields.
-WAITING_FIELDS = {"score": ("f8", 0), "bits": ("u8", 0), "bucket": ("i4", 8), "number": ("i4", 12)}
+QUEUED_FIELDS = {"score": ("f8", 0), "bits": ("u8", 0), "bucket": ("i4", 8), "number": ("i4", 12)}
 
 
 def record_type(fields: dict[str, tuple[str, int]], n_bytes: int) -> np.dtype[np.void]:
-    """A record type with fields at given offsets, which may overlap."""
+    """A record type from formats and offsets; fields may overlap."""
     formats, offsets = [kind for kind, _ in fields.values()], [offset for _, offset in fields.values()]
     return np.dtype({"names": list(fields), "formats": formats, "offsets": offsets, "itemsize": n_bytes})
 
 
-WAITING = record_type(WAITING_FIELDS, 16)
+def state_type(integers: str, floats: str = "", *others: tuple[str, str]) -> np.dtype[np.void]:
+    """A record type with fields of these names."""
+    return np.dtype([(name, "i8") for name in integers.split()] + [(name, "f8") for name in floats.split()] + [*others])
+
+
+QUEUED = record_type(QUEUED_FIELDS, 16)
 #: The entries of the heap.
 ENTRY = np.dtype([("score", "f8"), ("key", "u8"), ("page", "i8")])
 
-#: Indices into `Queue.numbers`.
-ACTIVE, HEAP_SIZE, HEAP_LIMIT, N_BLOCKS, FREE_BLOCK, N_FREE, BY_NUMBER = range(7)
-N_QUEUE_NUMBERS = 7
+QUEUE_STATE = state_type("active heap_size heap_limit n_blocks free_block n_free by_number", "", ("salt", "u8"))
 
 
 class Queue(NamedTuple):
@@ -72,8 +75,7 @@ class Queue(NamedTuple):
     tail: IntArray
     set_words: WordArray
     set_groups: WordArray
-    numbers: LongArray
-    salt: WordArray
+    state: Records  #: one `QUEUE_STATE`
 
 
 def new_queue(pages: Records, n_blocks: int = 1024, *, by_number: bool = False) -> Queue:
@@ -86,10 +88,9 @@ def new_queue(pages: Records, n_blocks: int = 1024, *, by_number: bool = False) 
         np.zeros(N_BUCKETS, np.int32),
         np.zeros(N_BUCKETS // 64, np.uint64),
         np.zeros(N_BUCKETS // 4096, np.uint64),
-        np.zeros(N_QUEUE_NUMBERS, np.int64),
-        np.zeros(1, np.uint64),
+        np.zeros(1, QUEUE_STATE),
     )
-    queue.numbers[BY_NUMBER] = by_number
+    queue.state["by_number"] = by_number
     return queue
 
 
@@ -98,65 +99,30 @@ class Stop(IntEnum):
 
     BUDGET = 0
     EMPTY = 1
-    WANTS_RELEVANCE = 2
-    WANTS_LINK_SCORES = 3
-    WANTS_ROOM = 4
+    NEEDS_RELEVANCE = 2
+    NEEDS_LINK_SCORES = 3
+    NEEDS_ROOM = 4
 
 
-#: Indices into `Crawling.numbers`; settings have the names that `strategies.kernels` gives them. PENDING is the page
+#: The state of a crawl, and its settings under the names that `strategies.kernels` has for them. `pending` is the URL
 #: that was fetched but not yet passed to the strategy, -1 if there is none.
-(
-    LOOP,
-    BUDGET,
-    MOST_LINKS,
-    N_FOUND,
-    N_VISITED,
-    N_MISSING,
-    N_REPEATED,
-    PENDING,
-    RULE,
-    QUEUE_SIZE,
-    DROPS_NEW,
-    FIFO_FIRST,
-    FIFO_END,
-    LIST_SIZE,
-    REFILL_AT,
-    N_CURRENT,
-    N_TO_REFILL,
-    IS_NEW_REFILL,
-    N_DRAWS,
-    RESHARE_EVERY,
-    REVISES_AGAIN,
-    KEEPS_WHEN_HOPELESS,
-    N_ROUNDS,
-    SEEDS_FIRST,
-    N_LINKS,
-    N_SEEN,
-    HUB_OVER_MAX,
-    SPLIT_BY,
-    N_WEIGHED,
-    DEEPEST,
-    WEIGHS_COMMUNITY,
-    WEIGHS_LINK_SCORES,
-    WEIGHS_HOSTS,
-    WEIGHS_CASH,
-    BY_CONTEXT,
-    ROUND_SIZE,
-    N_IN_ROUND,
-    N_TO_FILL,
-    LINE_FIRST,
-    LINE_END,
-) = range(40)
-N_NUMBERS = 40
+CRAWL_STATE = state_type(
+    """
+    loop budget most_links n_found n_visited n_missing n_repeated pending
+    rule by_context queue_size drops_new fifo_first fifo_end frontier_first frontier_end
+    round_size n_in_round n_to_fill
+    list_size refill_at n_current n_to_refill is_new_refill n_draws
+    seeds_first reshare_every revises_again keeps_when_hopeless n_rounds
+    n_links n_seen hub_over_max split_by n_weighed deepest
+    weighs_community weighs_link_scores weighs_hosts weighs_cash
+    """,
+    "page_weight strength flatness threshold circulating",
+)
 
-#: `RULE`: which score a page keeps that is found again.
+#: `rule`: the score of a page that is found again.
 HIGHEST, LATEST, FIRST = range(3)
-#: `SPLIT_BY`: which of several rank functions a URL is ranked by.
+#: `split_by`: what selects one of several rank functions for a URL.
 BY_NOTHING, BY_DISTANCE, BY_PHASE = range(3)
-
-#: Indices into `Crawling.values`, named likewise.
-PAGE_WEIGHT, STRENGTH, FLATNESS, THRESHOLD, CIRCULATING = range(5)
-N_VALUES = 5
 
 
 class Web(NamedTuple):
@@ -171,7 +137,7 @@ class Web(NamedTuple):
     url_host: IntArray
 
 
-class Given(NamedTuple):
+class ScoreArrays(NamedTuple):
     """Scores of recorded pages and of all their links; NaN, or 0 in `has_links`, if they are not known yet."""
 
     relevance: FloatArray
@@ -180,7 +146,7 @@ class Given(NamedTuple):
     has_links: npt.NDArray[np.uint8]
 
 
-class Crawling(NamedTuple):
+class CrawlArrays(NamedTuple):
     """The arrays of every crawl."""
 
     found: IntArray  #: URLs in order of discovery
@@ -189,28 +155,28 @@ class Crawling(NamedTuple):
     fifo: IntArray
     current: IntArray
     stamps: LongArray
-    wheel_salt: npt.NDArray[np.uint64]
-    line: Records  #: a bounded frontier, the best first
-    line_keys: FloatArray  #: by URL
+    wheel_salt: WordArray
+    frontier: Records  #: a bounded frontier, the best first
+    frontier_keys: FloatArray  #: by URL
     round: IntArray
-    mt_state: npt.NDArray[np.uint64]  #: the state of the Mersenne Twister
-    numbers: LongArray
-    values: FloatArray
+    mt_state: WordArray  #: the state of the Mersenne Twister
+    state: Records  #: one `CRAWL_STATE`
 
 
 #: The entries of a bounded frontier.
-LINE_ENTRY = np.dtype([("score", "f8"), ("key", "f8"), ("page", "i8")])
+FRONTIER_ENTRY = np.dtype([("score", "f8"), ("key", "f8"), ("page", "i8")])
 
-#: Where a page's cash is: `strategies.parts.cash`.
-WAITS, HELD, GONE = range(3)
-#: By URL. `relevance` is -1 before the visit.
-CASH = np.dtype([("held", "f8"), ("relevance", "f8"), ("promised", "f8"), ("place", "i4"), ("told", "i4")])
+#: `location` of a page's cash (`strategies.cash`): its score in the queue, `held`, or lost.
+IN_QUEUE, HELD, LOST = range(3)
+#: By URL. `relevance` is -1 before the visit; `mark` is `UNMARKED` except while a page shares its cash.
+CASH = np.dtype([("held", "f8"), ("relevance", "f8"), ("promised", "f8"), ("location", "i4"), ("mark", "i4")])
+UNMARKED, PROMISED, COUNTED = -1, 0, -2
 
-#: By URL: what a rank function knows of it, in two lines of a cache. `page` is the recorded page, -1 before the visit;
-#: `mark` tells for which generation the URL was noted. The second line is seen as numbers, too: its generations.
+#: By URL: what a rank function knows of it, in two cache lines. `page` is the recorded page, -1 before the visit;
+#: `mark` are the generations for which the URL is listed. The second line is also read as numbers: its generations.
 KNOWN = record_type(
     {
-        **WAITING_FIELDS,
+        **QUEUED_FIELDS,
         "n_parents": ("i4", 16),
         "n_in_community": ("i4", 20),
         "most_links": ("i4", 24),
@@ -224,10 +190,10 @@ KNOWN = record_type(
     },
     128,
 )
-#: Numbers in a record, and the place of generation 0, the page itself, among them.
+#: Numbers in a record, and the index of generation 0, the page itself, among them.
 KNOWN_NUMBERS, GENERATION_0 = 16, 9
 N_GENERATIONS = 5
-#: By URL: the best anchor and context that led to it.
+#: By URL: the highest scores of anchors and contexts of links to it.
 HINT = np.dtype([("anchor", "f8"), ("context", "f8")])
 #: By host of the web.
 HOST = np.dtype([("n_downloaded", "i4"), ("n_good", "i4")])
@@ -242,10 +208,10 @@ class Ranking(NamedTuple):
     hosts: Records
     parent_offset: LongArray  #: by URL of the web: where its parents start, downloaded or not
     parent_page: IntArray
-    noted: IntArray  #: for each generation a list of URLs; in the first row one of pages
-    n_noted: LongArray
-    told: LongArray  #: for each generation
-    score: FloatArray  #: one number, seen as such and as its bits
+    listed: IntArray  #: for each generation a list of URLs; in the first row one of pages
+    n_listed: LongArray
+    passed: LongArray  #: what a page passes to each generation of its links
+    score: FloatArray  #: one number, read as such and as its bits
     score_bits: LongArray
     weights: FloatArray  #: one row for each rule
     bounds: LongArray
