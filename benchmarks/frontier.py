@@ -25,7 +25,7 @@ from benchmarks.processes import resident_bytes
 from scenthound import jit
 from scenthound.frontier import priority as unbounded
 from scenthound.frontier.base import Ready
-from scenthound.frontier.plain import PlainFrontier
+from scenthound.frontier.priority import PlainFrontier
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.strategies.base import SeenWeb

@@ -47,19 +47,13 @@ class RandomScores:
     def page(self, recorded_page: int) -> float:
         return self._relevance[recorded_page]
 
-    def page_cost_ns(self, recorded_page: int) -> int:
-        return 0
-
     def contexts(self, recorded_page: int, window: int) -> FloatArray:
         return self._of_links[self._link_offset[recorded_page] : self._link_offset[recorded_page + 1]]
-
-    def context_cost_ns(self, recorded_page: int, window: int) -> int:
-        return 0
 
     def anchors(self, recorded_page: int) -> FloatArray:
         return self.contexts(recorded_page, 0)
 
-    def anchor_cost_ns(self, recorded_page: int) -> int:
+    def cost_ns(self, recorded_page: int, *, page: bool, window: int | None, anchors: bool) -> int:
         return 0
 
 

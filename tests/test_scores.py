@@ -29,17 +29,17 @@ class Counted:
     """A model that scores by length and keeps what it was handed."""
 
     def __init__(self):
-        self.asked = []
+        self.requests = []
 
     def for_topic(self, topic, index):
         return self
 
     def page(self, words, norm):
-        self.asked.append(("page", words))
+        self.requests.append(("page", words))
         return len(words) / 10
 
     def contexts(self, words, first, last):
-        self.asked.append((first.tolist(), last.tolist()))
+        self.requests.append((first.tolist(), last.tolist()))
         assert all(array.base is None for array in (words, first, last))
         return (last - first) / 10
 
@@ -51,7 +51,7 @@ def test_contexts_are_cut_to_the_window_and_anchors_are_the_words_of_the_link():
     assert scores.contexts(1, 4).tolist() == [0.4, 0.3]
     assert scores.anchors(1).tolist() == [0.1, 0.2]
     assert scores.contexts(1, 20).tolist() == [0.6, 0.6]
-    assert model.asked == [([0, 3], [4, 6]), ([2, 4], [3, 6]), ([0, 0], [6, 6])]
+    assert model.requests == [([0, 3], [4, 6]), ([2, 4], [3, 6]), ([0, 0], [6, 6])]
 
 
 def test_a_page_without_links_has_no_link_scores():
@@ -71,9 +71,14 @@ def test_scores_are_computed_once_and_charged_every_time(monkeypatch):
     monkeypatch.setattr("scenthound.simulator.scores.thread_time_ns", lambda: next(clock))
     scores = scores_for(TOPIC, Counted(), WEB)
     for _ in range(2):
-        assert (scores.page(1), scores.page_cost_ns(1)) == (0.6, 7)
-        assert (scores.contexts(1, 20).tolist(), scores.context_cost_ns(1, 20)) == ([0.6, 0.6], 50)
-        assert (scores.anchors(1).tolist(), scores.anchor_cost_ns(1)) == ([0.1, 0.2], 300)
+        assert (scores.page(1), scores.contexts(1, 20).tolist(), scores.anchors(1).tolist()) == (
+            0.6,
+            [0.6, 0.6],
+            [0.1, 0.2],
+        )
+        assert scores.cost_ns(1, page=True, window=None, anchors=False) == 7
+        assert scores.cost_ns(1, page=False, window=20, anchors=False) == 50
+        assert scores.cost_ns(1, page=True, window=20, anchors=True) == 357
 
 
 def test_a_crawl_cannot_change_the_scores_of_others():

@@ -23,7 +23,7 @@ def crawl(web, strategy, pages=1000, **options):
     return simulate(web.recorded, strategy, [0], web.scores(), rng=Random(0), page_budget=pages, plain=True, **options)
 
 
-def told(window, number):
+def visit_of(window, number):
     """Get a page and hear what its strategy would."""
     window.get(number)
     return window.visit(number)
@@ -41,7 +41,7 @@ def test_a_number_tells_nothing_about_the_page_behind_it():
     # The recorded page c and the dead link b differ in the recording's numbers, but not in the crawl's.
     window = SimulatedWeb(SyntheticWeb({"a": ["b", "c", "b"]}, fails={"b"}).recorded, NOTHING)
     window.seeds([0])
-    assert told(window, 0).links.pages.tolist() == [1, 2, 1]
+    assert visit_of(window, 0).links.pages.tolist() == [1, 2, 1]
 
 
 def test_a_crawl_ends_at_its_budget_or_at_an_empty_frontier():
@@ -164,8 +164,8 @@ def test_the_links_of_a_visited_page_can_be_read_once_more():
     web = SyntheticWeb({"a": ["b", "c", "b"], "c": ["a"]}, predicted={("a", "b"): 0.5}, anchors={("a", "c"): 0.25})
     window = SimulatedWeb(web.recorded, Observation(web.scores(), context_words=20, anchors=True))
     window.seeds([0])
-    first = told(window, 0).links
-    told(window, 2)
+    first = visit_of(window, 0).links
+    visit_of(window, 2)
     again = window.seen.links(0)
     for links in (first, again):
         assert links.pages.tolist() == [1, 2, 1]
@@ -177,7 +177,7 @@ def test_hosts_of_one_registrable_domain_share_its_number_and_unknown_hosts_have
     hosts = {"a": "x.one", "b": "y.one", "c": "two"}
     window = SimulatedWeb(SyntheticWeb({"a": ["b", "c"], "c": ["d"]}, host_of=hosts).recorded, NOTHING)
     window.seeds([0])
-    told(window, 0)
+    visit_of(window, 0)
     assert window.seen.domain(0) == window.seen.domain(1) != window.seen.domain(2)
     with pytest.raises(LeakageError, match="Host 3 is unknown"):
         window.seen.domain(3)
@@ -197,7 +197,7 @@ def test_the_address_of_a_link_is_known_but_not_that_of_a_page_nobody_linked_to(
     window.seeds([0])
     with pytest.raises(LeakageError, match="Page 1 is unknown"):
         window.seen.url(1)
-    told(window, 0)
+    visit_of(window, 0)
     assert window.seen.url(1) == "http://web.test/b"
     with pytest.raises(LeakageError):
         window.seen.url(2)
@@ -210,7 +210,7 @@ def test_the_host_of_a_link_is_known_but_not_that_of_a_page_nobody_linked_to():
     window.seeds([0])
     with pytest.raises(LeakageError, match="Page 1 is unknown"):
         window.seen.host(1)
-    links = told(window, 0).links
+    links = visit_of(window, 0).links
     assert [window.seen.host(0), window.seen.host(1)] == [0, *links.hosts.tolist()] == [0, 1]
     for unknown in (2, -1):
         with pytest.raises(LeakageError, match=f"Page {unknown} is unknown"):
@@ -230,7 +230,7 @@ def test_what_was_visited_can_be_read():
 def test_the_same_page_is_not_got_twice():
     window = SimulatedWeb(SyntheticWeb({"a": ["b"]}, redirects={"b": "a"}).recorded, NOTHING)
     window.seeds([0])
-    told(window, 0)
+    visit_of(window, 0)
     assert window.get(1) is MissReason.REPEATED
     with pytest.raises(PluginError, match="Page 0 was requested twice"):
         window.get(0)
@@ -239,11 +239,11 @@ def test_the_same_page_is_not_got_twice():
 def test_predictions_are_made_for_strategies_that_want_them():
     class Curious(BreadthFirst):
         context_words = 20
-        told = None
+        predicted = None
 
         def tell(self, visit):
             super().tell(visit)
-            self.told = self.told if self.told is not None else visit.links.predicted.tolist()
+            self.predicted = self.predicted if self.predicted is not None else visit.links.predicted.tolist()
 
     filler = "race " * 30
     web = recorded(a=f"<a href=b>balloon</a> {filler} <a href=c>race</a>")
@@ -251,8 +251,8 @@ def test_predictions_are_made_for_strategies_that_want_them():
     scores = PageScores(web, Cosine().for_topic(Topic("t", ("balloon",)), web))
     simulate(web, strategy, [0], scores, rng=Random(0), page_budget=1, plain=True)
     # Around the first link: balloon and the races after it; around the second only races.
-    assert strategy.told[0] > 0
-    assert strategy.told[1] == 0
+    assert strategy.predicted[0] > 0
+    assert strategy.predicted[1] == 0
 
 
 def test_hosts_are_numbered_in_order_of_discovery():
@@ -262,14 +262,14 @@ def test_hosts_are_numbered_in_order_of_discovery():
     window = SimulatedWeb(web.recorded, NOTHING)
     (seed,) = window.seeds([2])
     assert seed.host == 0
-    assert told(window, 0).links.hosts.tolist() == [1, 0, 2]
+    assert visit_of(window, 0).links.hosts.tolist() == [1, 0, 2]
 
 
 def test_link_positions_are_those_of_the_links_shown():
     web = recorded(a="<p>one <a href=b rel=nofollow>two</a> <a href=c>big race</a></p>")
     window = SimulatedWeb(web, NOTHING)
     window.seeds([0])
-    assert len(told(window, 0).links) == 1
+    assert len(visit_of(window, 0).links) == 1
     start, end = window.seen.link_positions(0)
     assert [web.vocabulary[word] for word in window.seen.words(0)[start[0] : end[0]]] == ["big", "race"]
 
@@ -299,7 +299,7 @@ def test_the_strategy_is_told_of_pages_that_cannot_be_had():
 
 @pytest.fixture
 def ticking(monkeypatch):
-    """A clock that shows 1 us more each time it is read, in place of those of the simulator."""
+    """A clock that shows 1 us more each time it is read, instead of the clocks of the simulator."""
     clock = iter(range(0, 10**9, 1000))
     for name in ("simulator.perf_counter_ns", "simulator.thread_time_ns", "scores.thread_time_ns"):
         monkeypatch.setattr(f"scenthound.simulator.{name}", lambda: next(clock))

@@ -9,7 +9,7 @@ plug-ins, because compiled crawls implement them too.
 
 Rules
 - A mode requests pages from the strategy and yields each of them once, when it returns. Before the mode is resumed, the
-  strategy has been told about that page or told to drop it.
+  strategy has received its visit or dropped it.
 - A mode does not know which pages exist. A missing page returns like any other.
 - The mode ends when no page can return any more, and so does the crawl. A crawl whose budget is spent does not resume
   it.

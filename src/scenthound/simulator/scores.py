@@ -5,7 +5,6 @@ cached score is charged the same time. The scores of links cover all recorded li
 crawls cannot see.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from time import thread_time_ns
 from typing import Protocol
@@ -23,28 +22,23 @@ from scenthound.web.parse import context_bounds
 #: Rounding may make a cosine slightly larger than 1.
 HIGHEST_SCORE = 1 + 1e-9
 
-#: From the positions of a page's links and its number of words to the windows `words[first:last]` to score.
-Cut = Callable[[IntArray, IntArray, int], tuple[IntArray, IntArray]]
-
 
 class Scores(Protocol):
-    """The scores of pages and links for a driver. A cost is the CPU time of scoring."""
+    """The scores of pages and links for a driver."""
 
     def page(self, recorded_page: int) -> float: ...
-
-    def page_cost_ns(self, recorded_page: int) -> int: ...
 
     def contexts(self, recorded_page: int, window: int) -> FloatArray:
         """The relevance of the `window` words around each link of the page, its anchor included."""
         ...
 
-    def context_cost_ns(self, recorded_page: int, window: int) -> int: ...
-
     def anchors(self, recorded_page: int) -> FloatArray:
         """The relevance of the anchor of each link."""
         ...
 
-    def anchor_cost_ns(self, recorded_page: int) -> int: ...
+    def cost_ns(self, recorded_page: int, *, page: bool, window: int | None, anchors: bool) -> int:
+        """The CPU time of scoring the page, the contexts of its links (unless `window` is None) and their anchors."""
+        ...
 
 
 class WebWords:
@@ -67,41 +61,30 @@ def scores_for(topic: Topic, model: RelevanceModel, web: RecordedWeb, training: 
     return PageScores(web, made)
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """The scores of a page's links, and the CPU time they took."""
-
-    scores: FloatArray
-    cost_ns: int
-
-
 class PageScores:
-    """Scores by a relevance model."""
+    """Scores by a relevance model, cached with the CPU time that they took."""
 
     def __init__(self, web: RecordedWeb, relevance: Relevance) -> None:
         self._web = web
         self._relevance = relevance
         self._pages: dict[int, tuple[float, int]] = {}
-        self._contexts: dict[tuple[int, int], _Known] = {}
-        self._anchors: dict[int, _Known] = {}
+        #: By page and window; a window of None is the anchor alone.
+        self._links: dict[tuple[int, int | None], tuple[FloatArray, int]] = {}
 
     def page(self, recorded_page: int) -> float:
         return self._page(recorded_page)[0]
 
-    def page_cost_ns(self, recorded_page: int) -> int:
-        return self._page(recorded_page)[1]
-
     def contexts(self, recorded_page: int, window: int) -> FloatArray:
-        return self._context(recorded_page, window).scores
-
-    def context_cost_ns(self, recorded_page: int, window: int) -> int:
-        return self._context(recorded_page, window).cost_ns
+        return self._links_of(recorded_page, window)[0]
 
     def anchors(self, recorded_page: int) -> FloatArray:
-        return self._anchor(recorded_page).scores
+        return self._links_of(recorded_page, None)[0]
 
-    def anchor_cost_ns(self, recorded_page: int) -> int:
-        return self._anchor(recorded_page).cost_ns
+    def cost_ns(self, recorded_page: int, *, page: bool, window: int | None, anchors: bool) -> int:
+        cost_ns = self._page(recorded_page)[1] if page else 0
+        if window is not None:
+            cost_ns += self._links_of(recorded_page, window)[1]
+        return cost_ns + (self._links_of(recorded_page, None)[1] if anchors else 0)
 
     def _page(self, recorded_page: int) -> tuple[float, int]:
         known = self._pages.get(recorded_page)
@@ -114,27 +97,19 @@ class PageScores:
             known = self._pages[recorded_page] = (checked_score(score), cost_ns)
         return known
 
-    def _context(self, recorded_page: int, window: int) -> _Known:
-        known = self._contexts.get((recorded_page, window))
+    def _links_of(self, recorded_page: int, window: int | None) -> tuple[FloatArray, int]:
+        known = self._links.get((recorded_page, window))
         if known is None:
-            known = self._of_links(recorded_page, lambda start, end, n: context_bounds(start, end, n, window))
-            self._contexts[recorded_page, window] = known
+            links = slice(*self._web.link_offset[recorded_page : recorded_page + 2].tolist())
+            before = thread_time_ns()
+            words = self._web.words_alone(recorded_page)
+            first, last = self._web.link_start[links].copy(), self._web.link_end[links].copy()
+            if window is not None:
+                first, last = context_bounds(first, last, len(words), window)
+            scores = self._relevance.contexts(words, first, last)
+            cost_ns = thread_time_ns() - before
+            known = self._links[recorded_page, window] = (checked_link_scores(scores, len(first)), cost_ns)
         return known
-
-    def _anchor(self, recorded_page: int) -> _Known:
-        known = self._anchors.get(recorded_page)
-        if known is None:
-            known = self._anchors[recorded_page] = self._of_links(recorded_page, lambda start, end, _: (start, end))
-        return known
-
-    def _of_links(self, recorded_page: int, cut: Cut) -> _Known:
-        links = slice(*self._web.link_offset[recorded_page : recorded_page + 2].tolist())
-        before = thread_time_ns()
-        words = self._web.words_alone(recorded_page)
-        first, last = cut(self._web.link_start[links].copy(), self._web.link_end[links].copy(), len(words))
-        scores = self._relevance.contexts(words, first, last)
-        cost_ns = thread_time_ns() - before
-        return _Known(checked_link_scores(scores, len(first)), cost_ns)
 
 
 def checked_score(score: float) -> float:
@@ -194,8 +169,3 @@ class Observation:
 
     def anchor_scores(self, recorded_page: int, positions: LongArray) -> FloatArray | None:
         return self.scores.anchors(recorded_page)[positions] if self.anchors else None
-
-    def links_cost_ns(self, recorded_page: int) -> int:
-        """The CPU time of scoring the page's links, also if the scores were cached."""
-        contexts = 0 if self.context_words is None else self.scores.context_cost_ns(recorded_page, self.context_words)
-        return contexts + (self.scores.anchor_cost_ns(recorded_page) if self.anchors else 0)

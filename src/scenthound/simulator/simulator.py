@@ -79,39 +79,6 @@ class Timed:
         return (share * np.array(self._wall_ns, np.float64) + np.array(self._scoring_ns, np.float64)) / 1000.0
 
 
-class _CrawlLog:
-    """The visits and misses of a crawl so far."""
-
-    def __init__(self) -> None:
-        self._pages: list[int] = []
-        self._relevance: list[float] = []
-        self._time_s: list[float] = []
-        self._n_missed = dict.fromkeys(MissReason, 0)
-
-    def __len__(self) -> int:
-        return len(self._pages)
-
-    def add(self, page: int, relevance: float, time_s: float | None) -> None:
-        self._pages.append(page)
-        self._relevance.append(relevance)
-        if time_s is not None:
-            self._time_s.append(time_s)
-
-    def miss(self, reason: MissReason) -> None:
-        self._n_missed[reason] += 1
-
-    def crawl(self, cpu_us: FloatArray, ended: EndReason) -> Crawl:
-        return Crawl(
-            pages=np.array(self._pages, dtype=np.int32),
-            relevance=np.array(self._relevance),
-            cpu_us=cpu_us,
-            ended=ended,
-            n_missing=self._n_missed[MissReason.MISSING],
-            n_repeated=self._n_missed[MissReason.REPEATED],
-            time_s=np.array(self._time_s) if self._time_s else None,
-        )
-
-
 def simulate(
     web: RecordedWeb,
     strategy: Strategy,
@@ -139,17 +106,33 @@ def simulate(
     observation = Observation.to(strategy, scores, topic)
     window = SimulatedWeb(web, observation, links)
     timed = Timed(strategy, window.seen)
-    got = _CrawlLog()
+    pages: list[int] = []
+    relevance: list[float] = []
+    times_s: list[float] = []
+    n_missed = dict.fromkeys(MissReason, 0)
     timed.start(window.seeds(seeds), rng)
     returns = mode.returns(timed, rng)
-    while len(got) < page_budget and (returned := next(returns, None)):
+    while len(pages) < page_budget and (returned := next(returns, None)):
         page = window.get(returned.page)
         if isinstance(page, MissReason):
-            got.miss(page)
+            n_missed[page] += 1
             timed.drop(returned.page)
             continue
         visit = window.visit(returned.page)
-        page_cost_ns = scores.page_cost_ns(page) if strategy.needs_relevance else 0
-        timed.tell(visit, page_cost_ns + observation.links_cost_ns(page))
-        got.add(page, visit.relevance, returned.time_s)
-    return got.crawl(timed.cpu_us(), EndReason.BUDGET if len(got) >= page_budget else EndReason.FRONTIER)
+        cost_ns = scores.cost_ns(
+            page, page=strategy.needs_relevance, window=observation.context_words, anchors=observation.anchors
+        )
+        timed.tell(visit, cost_ns)
+        pages.append(page)
+        relevance.append(visit.relevance)
+        if returned.time_s is not None:
+            times_s.append(returned.time_s)
+    return Crawl(
+        pages=np.array(pages, np.int32),
+        relevance=np.array(relevance, np.float64),
+        cpu_us=timed.cpu_us(),
+        ended=EndReason.BUDGET if len(pages) >= page_budget else EndReason.FRONTIER,
+        n_missing=n_missed[MissReason.MISSING],
+        n_repeated=n_missed[MissReason.REPEATED],
+        time_s=np.array(times_s) if times_s else None,
+    )

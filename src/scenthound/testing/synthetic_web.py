@@ -1,4 +1,4 @@
-"""Small made-up webs whose every page a person can name.
+"""Small synthetic webs with named pages.
 
 >>> web = SyntheticWeb({"a": ["b", "c"], "b": [], "c": []}, relevance={"a": 1.0})
 >>> visited(BreadthFirst(), web)
@@ -21,20 +21,20 @@ from scenthound.strategies.base import Strategy
 from scenthound.text.tokenizer import stems_of
 
 MARKED_LINK = re.compile(r"\[(\w+)\]")
-#: What the pages of random webs are about.
+#: The words of random webs.
 WORDS = ("sea", "wave", "harbour", "ship", "anchor", "sail", "wind", "storm", "island", "coast", "tide", "reef")
 
 
 class SyntheticWeb:
-    """Pages by name with their links, in order. A page that is only linked to is recorded without links.
+    """Pages by name with their links, in order. A page that occurs only as a target is recorded without links.
 
-    `fails` are names that answer with an error, `redirects` maps a name to the page it leads to, `relevance` is what a
-    crawl is told of a page (0 unless said), `texts` are the words of pages, and `host_of` puts pages on hosts (on
-    `<host>.test`, so that each host is a domain of its own). `predicted` and `anchors` are what the words around a
-    link, and its anchor, promise: by (page, linked page), 0 unless said. `keywords` are the topic's.
+    `fails` are names of pages that cannot be fetched, `redirects` maps names to their targets, `relevance` is the
+    relevance of pages (default 0), `texts` are the words of pages, and `host_of` maps pages to hosts (`<host>.test`, so
+    that each host is a domain). `predicted` and `anchors` are the relevance of the words around a link and of its
+    anchor, by (page, linked page), default 0. `keywords` are those of the topic.
 
-    Links stand behind the words of a page, unless its text shows where: in "storm at sea [b] calm" the link to b, with
-    an anchor of no words, stands between sea and calm. A page whose text shows links has those and no others.
+    Links follow the words of a page, unless its text has marks: in "storm at sea [b] calm" the link to b, with an empty
+    anchor, is between sea and calm. A page whose text has marks has only these links.
     """
 
     def __init__(
@@ -64,32 +64,31 @@ class SyntheticWeb:
             )
             for name in self.names
         )
-        given = relevance or {}
-        self.relevance = [given.get(name, 0.0) for name in self.names]
+        self.relevance = [(relevance or {}).get(name, 0.0) for name in self.names]
         self._predicted = _per_link(self.names, links, predicted or {})
         self._anchors = _per_link(self.names, links, anchors or {})
         self.topic = TopicWords(self.recorded.find_words(stems_of(keywords)))
 
     @classmethod
     def random(cls, rng: Random, n_pages: int = 60, n_links: int = 6, n_hosts: int = 5) -> "SyntheticWeb":
-        """A web of random links and relevances with some dead links, redirects, repeats and links to oneself."""
+        """A web of random links and relevances, with some dead links, redirects, repeated links and self-links."""
         names = [f"p{i}" for i in range(n_pages)]
         links = {name: rng.choices(names, k=rng.randint(0, 2 * n_links)) for name in names}
         links["p0"] = rng.sample(names[1:], k=min(n_links, n_pages - 1))
-        odd = rng.sample(names[1:], k=n_pages // 5)
-        dead, moved = odd[::2], odd[1::2]
-        sound = [name for name in names if name not in odd]
+        absent = rng.sample(names[1:], k=n_pages // 5)
+        dead, moved = absent[::2], absent[1::2]
+        recorded = [name for name in names if name not in absent]
         pairs = [(name, target) for name in names for target in links[name]]
         return cls(
             links,
             fails=dead,
-            redirects={name: rng.choice(sound) for name in moved},
+            redirects={name: rng.choice(recorded) for name in moved},
             # Few distinct values, so that ties are common.
-            relevance={name: rng.randint(0, 4) / 4 for name in sound},
+            relevance={name: rng.randint(0, 4) / 4 for name in recorded},
             host_of={name: f"h{rng.randrange(n_hosts)}" for name in names},
             predicted={pair: rng.randint(0, 4) / 4 for pair in pairs},
             anchors={pair: rng.choice([0.0, 0.0, 0.5, 1.0]) for pair in pairs},
-            texts={name: " ".join(rng.choices(WORDS, k=30)) for name in sound},
+            texts={name: " ".join(rng.choices(WORDS, k=30)) for name in recorded},
             keywords=" ".join(WORDS[:3]),
         )
 
@@ -104,17 +103,17 @@ class SyntheticWeb:
         return f"http://{self._host_of.get(name, 'web')}.test/{quote(name, safe='')}"
 
     def scores(self) -> Scores:
-        return _GivenScores(self.relevance, self._predicted, self._anchors)
+        return _FixedScores(self.relevance, self._predicted, self._anchors)
 
 
 def _per_link(
-    names: Sequence[str], links: Mapping[str, Sequence[str]], given: Mapping[tuple[str, str], float]
+    names: Sequence[str], links: Mapping[str, Sequence[str]], scores: Mapping[tuple[str, str], float]
 ) -> list[FloatArray]:
-    return [np.array([given.get((name, target), 0.0) for target in links.get(name, ())]) for name in names]
+    return [np.array([scores.get((name, target), 0.0) for target in links.get(name, ())]) for name in names]
 
 
-class _GivenScores:
-    """The relevances that a synthetic web was given."""
+class _FixedScores:
+    """The scores of a synthetic web."""
 
     def __init__(
         self, relevance: Sequence[float], predicted: Sequence[FloatArray], anchors: Sequence[FloatArray]
@@ -126,28 +125,22 @@ class _GivenScores:
     def page(self, recorded_page: int) -> float:
         return self._relevance[recorded_page]
 
-    def page_cost_ns(self, recorded_page: int) -> int:
-        return 0
-
     def contexts(self, recorded_page: int, window: int) -> FloatArray:
         return self._predicted[recorded_page]
-
-    def context_cost_ns(self, recorded_page: int, window: int) -> int:
-        return 0
 
     def anchors(self, recorded_page: int) -> FloatArray:
         return self._anchors[recorded_page]
 
-    def anchor_cost_ns(self, recorded_page: int) -> int:
+    def cost_ns(self, recorded_page: int, *, page: bool, window: int | None, anchors: bool) -> int:
         return 0
 
 
 def visited(
     strategy: Strategy, web: SyntheticWeb, seeds: Sequence[str] | None = None, *, pages: int = 1000, seed: int = 0
 ) -> list[str]:
-    """The names of the pages that a crawl gets, in order; it starts from the first page unless told otherwise."""
+    """The names of the pages that a crawl visits, in order; by default it starts from the first page."""
     starts = [web.names.index(name) for name in (seeds or web.names[:1])]
-    # It is the strategy that is to be seen, not its compiled twin.
+    # The strategy itself, not its compiled kernel.
     crawl = simulate(
         web.recorded, strategy, starts, web.scores(), rng=Random(seed), page_budget=pages, topic=web.topic, plain=True
     )
