@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from frontier_helpers import MANY, popped_pages, push
 from scenthound.errors import PluginError
 from scenthound.frontier.base import PoppedPage
-from scenthound.frontier.plain import MIN_STALE, PlainFrontier
-from scenthound.frontier.priority import BoundedFrontier, priority_frontier
+from scenthound.frontier.priority import MIN_STALE, BoundedFrontier, PlainFrontier, priority_frontier
 
 
 def bounded(rng):

@@ -6,7 +6,7 @@ import pytest
 
 from scenthound import jit
 from scenthound.frontier import priority as unbounded
-from scenthound.frontier.plain import PlainFrontier
+from scenthound.frontier.priority import PlainFrontier
 from scenthound.strategies.base import STRATEGIES
 from scenthound.testing import SyntheticWeb, check_strategy
 from stepped_crawl import SteppedCrawl

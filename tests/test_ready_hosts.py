@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from frontier_helpers import MANY, push
 from scenthound.errors import PluginError
 from scenthound.frontier.base import PoppedPage, PriorityFrontier, ReadyHosts
-from scenthound.frontier.plain import PlainFrontier
-from scenthound.frontier.priority import BoundedFrontier
+from scenthound.frontier.priority import BoundedFrontier, PlainFrontier
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.infospiders import InfoSpiders

@@ -294,7 +294,7 @@ def n_within(heaps: Heaps, batch: Records) -> int:
 
 @cached_njit
 def push_batch(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, batch: Records) -> int:
-    """Push a batch by the rule in `numbers`, up to an element without a record or with NaN; how many were pushed."""
+    """Push a batch by the rule in `numbers`, up to an element without a record or with NaN; return their number."""
     heaps, batch = borrowed((Heaps(pages, hosts, ranking, numbers), batch))
     rule, done = numbers[RULE], 0
     while done < len(batch):
@@ -327,7 +327,7 @@ def pop_page(heaps: Heaps, page: int, host: int) -> None:
 
 @cached_njit
 def pop_best(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, popped: Records) -> int:
-    """Fill `popped` with the best pages of the ranked hosts; how many."""
+    """Fill `popped` with the best pages of the ranked hosts; return their number."""
     heaps = borrowed(Heaps(pages, hosts, ranking, numbers))
     for i in range(len(popped)):
         if numbers[N_RANKED] == 0:
@@ -339,7 +339,7 @@ def pop_best(pages: Records, hosts: Records, ranking: Records, numbers: LongArra
 
 @cached_njit
 def pop_each(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, bests: Records) -> int:
-    """Pop these pages, each the best of another host; how many."""
+    """Pop these pages, each the best of another host; return their number."""
     heaps = borrowed(Heaps(pages, hosts, ranking, numbers))
     for entry in bests:
         pop_page(heaps, entry.page, entry.host)
@@ -348,7 +348,7 @@ def pop_each(pages: Records, hosts: Records, ranking: Records, numbers: LongArra
 
 @cached_njit
 def drop_stale(hosts: Records, passed_over: Records) -> int:
-    """Move the hosts without a rank to the front of `passed_over`, in their order; how many."""
+    """Move the hosts without a rank to the front of `passed_over`, in their order; return their number."""
     n = 0
     for entry in passed_over:
         if hosts[entry.host].rank == 0:
@@ -391,7 +391,7 @@ def split_scanned(scanned: Records, usable: LongArray, passed_over: Records) -> 
 
 @cached_njit
 def put_back(pages: Records, hosts: Records, ranking: Records, numbers: LongArray, bests: Records) -> int:
-    """Rank scanned hosts again; how many."""
+    """Rank scanned hosts again; return their number."""
     heaps = borrowed(Heaps(pages, hosts, ranking, numbers))
     for entry in bests:
         rank_host(heaps, entry.host)
