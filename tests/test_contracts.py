@@ -75,7 +75,7 @@ class SaysTooLittleOfWhatWaits(BestFirst):
 
 
 class KeepsLinks:
-    """Beside a strategy: keeps a copy of every page's links, in a list unless told otherwise."""
+    """Beside a strategy: keeps a copy of every page's links, by default in a list."""
 
     def __init__(self):
         super().__init__()
@@ -241,9 +241,9 @@ class StopsWithTheCrawl(Precision):
 
 class Meddles(Precision):
     def curve(self, trace, ground_truth, n_steps):
-        answer = super().curve(trace, ground_truth, n_steps)
+        curve = super().curve(trace, ground_truth, n_steps)
         ground_truth.targets[:] = 0
-        return answer
+        return curve
 
 
 class Whims(Precision):
@@ -256,10 +256,10 @@ class Whims(Precision):
 
 class HalfDefined(Precision):
     def curve(self, trace, ground_truth, n_steps):
-        answer = super().curve(trace, ground_truth, n_steps)
+        curve = super().curve(trace, ground_truth, n_steps)
         if not len(ground_truth.targets):
-            answer[: n_steps // 2] = 0
-        return answer
+            curve[: n_steps // 2] = 0
+        return curve
 
 
 class Undecided(Precision):
@@ -271,11 +271,11 @@ class Undecided(Precision):
     ("metric", "says"),
     [
         (SeesTheFuture, "must not depend on pages visited later"),
-        (TooShort, "one value for each step"),
-        (StopsWithTheCrawl, "one value for each step"),
+        (TooShort, "one value for each"),
+        (StopsWithTheCrawl, "one value for each"),
         (Whims, "same trace must give the same curve"),
-        (HalfDefined, "for a whole crawl or not at all"),
-        (Meddles, "must not change what it is given"),
+        (HalfDefined, "for all steps of a crawl or for none"),
+        (Meddles, "must not change its arguments"),
         (Undecided, "every value is a number"),
     ],
 )

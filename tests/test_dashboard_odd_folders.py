@@ -124,7 +124,7 @@ def test_odd_settings_are_told_in_a_sentence(folder: Path, settings: dict[str, A
 def test_the_sentence_names_the_crawl_the_fault_and_the_way_out(folder: Path, scenthound: Program) -> None:
     change(folder, "UPDATE visit SET relevance = x'00' WHERE visit = 3")
     answer = Asker(folder).get("/api/crawls/odd/hosts")
-    begins, ends = "holds what no crawl writes (", "): bring the folder back from a copy."
+    begins, ends = "is not a valid crawl (", "): restore it from a backup."
     assert (answer.status, answer.json["says"].endswith(ends)) == (422, True)
     assert answer.json["says"].startswith(f"odd {begins}TypeError: ")
     code, _, errors = scenthound("report", folder)
@@ -147,7 +147,7 @@ def test_who_watches_an_odd_crawl_is_told_and_nothing_more_comes(folder: Path, s
 
     _, last = asyncio.run(asyncio.wait_for(watched(), WAIT_S))
     assert last.startswith(b"event: problem\n")
-    assert b"holds what no crawl writes" in last
+    assert b"is not a valid crawl" in last
 
 
 @pytest.mark.parametrize("name", ["acknowledged", DATABASE_FILE, f"{DATABASE_FILE}-journal", LABELS_FILE, "run.json"])
@@ -239,4 +239,7 @@ def test_an_odd_experiment_is_called_one_in_the_sentence(tmp_path: Path, monkeyp
     (tmp_path / "search" / "search.json").write_text('{"format": "scenthound search", "version": 1}')
     monkeypatch.setattr("scenthound.ui.dashboard.handlers.experiment_answer", lambda _found: {}["best"])
     answer = Asker(tmp_path).get("/api/experiments/search")
-    assert (answer.status, "search holds what no experiment writes (KeyError: 'best')" in answer.text) == (422, True)
+    assert (
+        answer.status,
+        "search is not a valid experiment (KeyError: 'best')" in answer.text,
+    ) == (422, True)

@@ -1,4 +1,4 @@
-"""Hub-based OTIE: a page that links to rich pages pours some of their cash over its other links."""
+"""Hub-based OTIE: a page that links to pages with much cash passes some of it to its other links."""
 
 from random import Random
 
@@ -56,7 +56,7 @@ def test_the_cash_worked_out_by_hand():
 
 def test_pages_on_their_way_are_not_collected_from():
     # Rounds of two, hubs that take all they can. The seeds s and t are on their way together, then x and y are.
-    # Whichever is told of first links to the other one, and takes nothing from it.
+    # The first to be visited links to the other one, and collects nothing from it.
     web = SyntheticWeb({"s": ["t", "x", "y"], "t": ["s", "x", "y"], "x": ["y"], "y": ["x"]})
     strategy = HubOtie(hub_share=1.0, n=2, **BY_HAND)
     crawl = SteppedCrawl(strategy, web, ["s", "t"])

@@ -57,7 +57,7 @@ def test_an_agent_learns_which_links_to_follow_and_starves_where_nothing_feeds_i
         assert visited(strategy, web, ["a"], seed=seed) == ["a", "b", "c", "e", "g"]
         assert len(strategy) == 0
         account = strategy.account
-        assert (account.given, account.gained, account.paid, account.lost) == (1.0, 0.0, 1.0, 0.0)
+        assert (account.initial, account.gained, account.paid, account.lost) == (1.0, 0.0, 1.0, 0.0)
 
 
 #   a -> b -> c -> d e: relevance 1, 1/4, 3/4 and 0.
@@ -344,10 +344,10 @@ def test_all_energy_is_accounted_for(web_seed, seed, n_at_once, parameters):
             gained = session.tell(page)
             gains += [] if agent_for[page]["page"] == page else gained  # one's own seed gives nothing
         living = sum(session.energies())
-        assert living == pytest.approx(account.given + account.gained - account.paid - account.lost)
+        assert living == pytest.approx(account.initial + account.gained - account.paid - account.lost)
         assert account.gained == pytest.approx(sum(gains))
     theta = parameters.get("theta", 2.0)
-    assert account.given == theta
+    assert account.initial == theta
     # Two seeds and five pages, pages seen before at the full price: all that was paid are whole steps of this cost.
     n_steps = account.paid / (2 * theta / (2 * 5))
     assert n_steps == pytest.approx(round(n_steps))

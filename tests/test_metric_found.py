@@ -44,7 +44,7 @@ def test_recall_is_of_relevant_pages_that_are_no_seeds():
 
 
 def test_classified_is_the_share_of_pages_that_a_classifier_accepts():
-    # It accepts pages 1 and 7 of the pool 1, 3, 7, 9; pages that were not got are not accepted.
+    # It accepts pages 1 and 7 of the pool 1, 3, 7, 9; pages that were not visited are not accepted.
     ground_truth = judged(accepted={"rocchio": np.array([True, False, True, False])})
     assert Classified().curve(CRAWL, ground_truth, 5) == pytest.approx([1, 1 / 2, 1 / 3, 2 / 4, 2 / 5])
     assert np.isnan(Classified("widrow_hoff").curve(CRAWL, ground_truth, 4)).all()

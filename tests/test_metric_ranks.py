@@ -39,7 +39,7 @@ def ground_truth(**ranks):
 
 # Page 1 is the best of the pool, then 3, 9, 7.
 RANKED = ground_truth(lexical_ranks=[1, 2, 4, 3], linkage_ranks=[4, 3, 2, 1], printed_ranks=[2, 1, 3, 4])
-# Pages 3 and 9 share the places 2 and 3.
+# Pages 3 and 9 share the ranks 2 and 3.
 TIED = ground_truth(lexical_ranks=[1, 2.5, 4, 2.5])
 CRAWL = trace(1, 9, 3, 7)
 

@@ -64,7 +64,7 @@ def test_the_similarity_to_the_description_uses_the_document_frequencies_of_the_
 
 
 def test_pages_that_a_crawl_did_not_get_are_worth_nothing_and_count():
-    # Two of four pages are relevant; had the crawl gone on to 8 pages of no worth, it would stand at 2 / 8.
+    # Two of four pages are relevant; if the crawl had continued to 8 irrelevant pages, it would be 2 / 8.
     assert Precision().curve(CRAWL, JUDGEMENT, 8)[4:] == pytest.approx([2 / 5, 2 / 6, 2 / 7, 2 / 8])
     assert (MeanSimilarity() @ 10)(CRAWL, JUDGEMENT) == pytest.approx(1.4 / 10)
     assert TargetRecall().curve(CRAWL, JUDGEMENT, 6)[3:] == pytest.approx([1 / 2, 1 / 2, 1 / 2])
@@ -130,14 +130,14 @@ def test_a_metric_that_hides_its_parameters_breaks_the_contract():
         check_metric(Forgetful())
 
 
-GUIDE = Path(__file__).resolve().parents[1] / "docs" / "metrics.md"
+MANUAL = Path(__file__).resolve().parents[1] / "docs" / "metrics.md"
 
 
-def test_the_guide_tells_every_metric_with_its_parameters_and_defaults():
-    parts = re.split(r"^### `(\w+)`$", GUIDE.read_text(encoding="utf-8").split("\n## More")[0], flags=re.MULTILINE)
-    told = dict(zip(parts[1::2], parts[2::2], strict=True))
-    assert sorted(told) == METRICS.names()
-    for name, text in told.items():
+def test_the_manual_describes_every_metric_with_its_parameters():
+    parts = re.split(r"^### `(\w+)`$", MANUAL.read_text(encoding="utf-8").split("\n## More")[0], flags=re.MULTILINE)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert sorted(sections) == METRICS.names()
+    for name, text in sections.items():
         assert set(re.findall(r"`(\w+=\w+)`", text)) >= {str(each) for each in METRICS.parameters(name).values()}, name
         assert ("*On request only.*" in text) == METRICS.factory(name).on_request_only, name
         assert "\nExample: " in text, name

@@ -20,7 +20,7 @@ from scenthound.testing import SyntheticWeb
 
 
 @pytest.mark.parametrize(
-    ("text", "mode", "shown"),
+    ("text", "mode", "printed"),
     [
         ("sequential", SEQUENTIAL, "sequential"),
         ("roulette", Roulette(100, 50), "roulette"),
@@ -32,9 +32,9 @@ from scenthound.testing import SyntheticWeb
         ("polite:preset=wang2009,workers=2", Polite(2, fetch_list=50), "polite:workers=2,fetch_list=50"),
     ],
 )
-def test_a_mode_is_read_from_text_and_written_in_one_spelling(text, mode, shown):
+def test_a_mode_is_parsed_and_printed(text, mode, printed):
     assert parse_mode(text) == mode
-    assert str(mode) == shown
+    assert str(mode) == printed
 
 
 @given(
@@ -117,10 +117,10 @@ def test_a_current_list_worked_out_by_hand():
     # With salt 0 the wheel's numbers are 0 and then those of SplitMix64 with seed 0: 0.883, 0.431, 0.026, 0.971, ...
     #
     # draw  list (stamp)              numbers x stamps   drawn
-    # 0     0(1) 1(1) 2(1)            0     x 3 = 0      0, and 2 takes its place
+    # 0     0(1) 1(1) 2(1)            0     x 3 = 0      0, and 2 replaces it
     # 1     2(1) 1(1)                 0.883 x 2 = 1.77   1
-    # 2     2(2) 3(1) 4(1), refilled  0.431 x 4 = 1.73   2, and 4 takes its place
-    # 3     4(1) 3(1)                 0.026 x 2 = 0.05   4, and 3 takes its place
+    # 2     2(2) 3(1) 4(1), refilled  0.431 x 4 = 1.73   2, and 4 replaces it
+    # 3     4(1) 3(1)                 0.026 x 2 = 0.05   4, and 3 replaces it
     # 4     3(2) 5(1), refilled       0.971 x 3 = 2.91   5
     # 5     3(2), nothing to add                         3
     listed = Listed([0] * 6)
@@ -143,12 +143,12 @@ def reference(listed, size, refill_at, salt):
         (key,) = tie_keys(np.array([i]), salt).tolist()
         target = float(key >> 11) * 2**-53 * sum(item["stamp"] for item in current)
         running = np.cumsum([item["stamp"] for item in current]).tolist()
-        place = next(place for place, up_to_here in enumerate(running) if target < up_to_here)
-        order.append(current[place]["page"])
+        index = next(index for index, up_to_here in enumerate(running) if target < up_to_here)
+        order.append(current[index]["page"])
         listed.back(order[-1])
         last = current.pop()
-        if place < len(current):
-            current[place] = last
+        if index < len(current):
+            current[index] = last
         i += 1
 
 
@@ -161,14 +161,14 @@ def test_the_current_list_is_drawn_from_by_its_rules(tree, size, refill_at, salt
     assert order == reference(again, size, refill_at, salt)
     assert listed.asked == again.asked
     assert sorted(order) == list(range(len(hosts)))
-    # It is asked for as many as there is room for, and only when few are left.
+    # As many pages are requested as there is room for, and only when few are left.
     assert all(n_out <= refill_at and n == size - n_out for n, n_out, _ in listed.asked)
 
 
 def test_who_has_waited_longer_is_likelier_to_be_drawn():
     wheel = Wheel(12345)
     drawn = Counter(wheel.index(draw, [1, 3, 4]) for draw in range(20_000))
-    shares = [drawn[place] / 20_000 for place in range(3)]
+    shares = [drawn[index] / 20_000 for index in range(3)]
     # The standard error of a share is at most 0.0035.
     assert shares == pytest.approx([1 / 8, 3 / 8, 4 / 8], abs=0.012)
 

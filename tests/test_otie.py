@@ -14,15 +14,15 @@ from scenthound.strategies.otie import Otie
 from scenthound.testing import SyntheticWeb, check_strategy, visited
 from stepped_crawl import SteppedCrawl, trace_stopped_by_json, with_a_context_for_each_link
 
-ODD = {"reshare_every": 1, "revise_again": True, "when_hopeless": "keep", "seeds_first": False}
+UNUSUAL = {"reshare_every": 1, "revise_again": True, "when_hopeless": "keep", "seeds_first": False}
 
 
-@pytest.mark.parametrize("parameters", [{"n": 3, **ODD}, {"n": 50, "a": 2.0, "d": 0.5, "reshare_every": None}])
+@pytest.mark.parametrize("parameters", [{"n": 3, **UNUSUAL}, {"n": 50, "a": 2.0, "d": 0.5, "reshare_every": None}])
 def test_otie_keeps_the_contract(parameters):
     check_strategy(lambda: Otie(**parameters))
 
 
-@pytest.mark.parametrize("parameters", [{"reshare_every": 2}, {"n": 4}, ODD])
+@pytest.mark.parametrize("parameters", [{"reshare_every": 2}, {"n": 4}, UNUSUAL])
 @pytest.mark.parametrize("n_steps", [0, 1, 20])
 def test_a_state_survives_json(parameters, n_steps):
     web = SyntheticWeb.random(Random(3))
@@ -69,8 +69,8 @@ def test_the_cash_worked_out_by_hand():
 
 
 def test_the_visited_page_with_the_most_cash_shares_again():
-    # As above, but in the 4th round, when x was taken with 0.475, s shares its 0.3 again: x is on its way and promises
-    # 0.2, y was visited and is worth 0.5, z was visited and is worth 0. So x has 0.475 + 0.3 * 2/7 and y 0.3 * 5/7.
+    # As above, but in the 4th round, when x is popped with 0.475, s shares its 0.3 again: x is in flight and promises
+    # 0.2, y was visited with relevance 0.5, z was visited with relevance 0. So x has 0.475 + 0.3 * 2/7 and y 0.3 * 5/7.
     # x loses half and shares v 0.6 : w 0.4.
     otie = Otie(**BY_HAND, reshare_every=4)
     crawl = SteppedCrawl(otie, WORKED)
@@ -83,7 +83,7 @@ def test_the_visited_page_with_the_most_cash_shares_again():
 
 
 def test_sharing_again_changes_what_is_next():
-    # a = 0, b = 0.  s (1): p 0.62, q 0.3, t 0.08.  p (0.62): m 0.2 against s, which is worth 1: m 0.1033, s 0.5167.
+    # a = 0, b = 0.  s (1): p 0.62, q 0.3, t 0.08.  p (0.62): m 0.2 against s, whose relevance is 1: m 0.1033, s 0.5167.
     # Round 3 takes q. With sharing again, s gives 0.5167 * 0.08/0.38 = 0.1088 to t, which has 0.1888 then and passes m.
     web = SyntheticWeb(
         {"s": ["p", "q", "t"], "p": ["s", "m"]},
@@ -114,7 +114,7 @@ def _seed_that_starts_with(name, web):
 
 def test_a_page_without_hope_may_keep_its_cash():
     # s promises nothing for x and y. It keeps 1, and both enter with nothing. Once one of them was visited, which is
-    # worth 1, sharing again gives all to it.
+    # relevance 1, sharing again gives all to it.
     web = SyntheticWeb({"s": ["x", "y"]}, relevance={"s": 0.5, "x": 1.0, "y": 1.0})
     otie = Otie(b=0, when_hopeless="keep", reshare_every=3)
     crawl = SteppedCrawl(otie, web)
@@ -160,19 +160,19 @@ def test_a_long_chain_of_relevant_pages_does_not_end_at_infinity():
     assert crawl.finish() == names
 
 
-def _even_web(web_seed, worth):
-    """A random web in which every page and every link is worth the same."""
+def _even_web(web_seed, relevance):
+    """A random web in which all pages and links have the same relevance."""
     rng = Random(web_seed)
     names = [f"p{i}" for i in range(40)]
     links = {name: rng.choices(names, k=rng.randint(0, 6)) for name in names}
-    promised = {(name, linked): worth for name in names for linked in links[name]}
-    return SyntheticWeb(links, relevance=dict.fromkeys(names, worth), predicted=promised, fails=names[30:33])
+    promised = {(name, linked): relevance for name in names for linked in links[name]}
+    return SyntheticWeb(links, relevance=dict.fromkeys(names, relevance), predicted=promised, fails=names[30:33])
 
 
-@pytest.mark.parametrize("worth", [0.5, 0.0])
-def test_without_revision_and_with_equal_promises_the_shares_are_those_of_opic(worth):
+@pytest.mark.parametrize("relevance", [0.5, 0.0])
+def test_without_revision_and_with_equal_promises_the_shares_are_those_of_opic(relevance):
     for web_seed in range(10):
-        web = _even_web(web_seed, worth)
+        web = _even_web(web_seed, relevance)
         otie, opic = (SteppedCrawl(each, web) for each in (Otie(a=0, reshare_every=None), Opic()))
         assert otie.finish() == opic.finish()
         assert otie.strategy.circulating() == pytest.approx(opic.strategy.circulating())

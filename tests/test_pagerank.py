@@ -111,10 +111,10 @@ def test_without_a_buffered_page_nothing_flows():
 
 
 def test_a_full_buffer_drops_the_page_of_least_worth_before_the_new_one_enters():
-    # Room for two: 0 (0.9) and 1 (0.1). 2 is worth nothing, yet it is 1 that leaves. Then 2 leaves for 3.
+    # Room for two: 0 (0.9) and 1 (0.1). 2 has no relevance, yet 1 leaves. Then 2 leaves for 3.
     local = LocalPageRank(EXACT_HALF, 2, Random(0))
-    for page, worth in enumerate([0.9, 0.1, 0.0, 0.5]):
-        local.keep(page, worth, numbers([10 + page]))
+    for page, relevance in enumerate([0.9, 0.1, 0.0, 0.5]):
+        local.keep(page, relevance, numbers([10 + page]))
         ranks = local.recompute(numbers([10, 11, 12, 13]))
         assert set(np.flatnonzero(ranks > 0.5).tolist()) == [{0}, {0, 1}, {0, 2}, {0, 3}][page]
 

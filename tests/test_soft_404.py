@@ -20,7 +20,7 @@ from scenthound.web.soft_404 import (
 )
 from shared_pages import pages_where
 
-ASKED = "http://a.example/products/17"
+REQUESTED = "http://a.example/products/17"
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ ASKED = "http://a.example/products/17"
     ],
 )
 def test_a_short_page_with_a_not_found_title_is_a_soft_404(title: str) -> None:
-    assert is_soft_404(title, 60, ASKED)
-    assert is_soft_404("A Shop", 60, ASKED, heading=title)
-    assert not is_soft_404(title, MAX_WORDS + 1, ASKED)
+    assert is_soft_404(title, 60, REQUESTED)
+    assert is_soft_404("A Shop", 60, REQUESTED, heading=title)
+    assert not is_soft_404(title, MAX_WORDS + 1, REQUESTED)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_short_page_with_a_not_found_title_is_a_soft_404(title: str) -> None:
     ],
 )
 def test_a_title_that_says_more_is_no_soft_404(title: str) -> None:
-    assert not is_soft_404(title, 60, ASKED)
+    assert not is_soft_404(title, 60, REQUESTED)
 
 
 def test_a_page_whose_url_is_about_errors_is_no_soft_404() -> None:
@@ -99,7 +99,7 @@ def test_documentation_about_http_has_no_soft_404s(shared: Path) -> None:
     parsed = {url: parse_html(html, url, scanner) for url, html in pages.items()}
     assert [url for url, page in parsed.items() if is_soft_404(page.title, len(page.words), url)] == []
     # These two are excluded by their URLs.
-    said = {page.title for page in parsed.values() if is_soft_404(page.title, len(page.words), ASKED)}
+    said = {page.title for page in parsed.values() if is_soft_404(page.title, len(page.words), REQUESTED)}
     assert said == {"404 | MDN", "404 Not Found | MDN"}
     assert len(parsed) > 300
 
@@ -122,22 +122,22 @@ def learn(known: Soft404s, host: str, fingerprint: int | None) -> None:
 
 def test_a_near_duplicate_of_an_error_page_of_the_host_is_a_soft_404() -> None:
     scanner, known = WordScanner(salt=1), Soft404s()
-    assert not known.is_error_page("a", error_page(scanner, "/shoes"), ASKED)
+    assert not known.is_error_page("a", error_page(scanner, "/shoes"), REQUESTED)
     learn(known, "a", error_fingerprint(error_page(scanner, "/hats")))
-    assert known.is_error_page("a", error_page(scanner, "/shoes"), ASKED)
+    assert known.is_error_page("a", error_page(scanner, "/shoes"), REQUESTED)
     # Not on another host, not at the root, and not a page with content.
-    assert not known.is_error_page("b", error_page(scanner, "/shoes"), ASKED)
+    assert not known.is_error_page("b", error_page(scanner, "/shoes"), REQUESTED)
     assert not known.is_error_page("a", error_page(scanner, "/shoes"), "http://a.example/")
     assert known.is_error_page("a", error_page(scanner, "/shoes"), "http://a.example/shoes/")
-    article = parse_html(" ".join(f"word{number}" for number in range(300)), ASKED, scanner).words
-    assert not known.is_error_page("a", article, ASKED)
+    article = parse_html(" ".join(f"word{number}" for number in range(300)), REQUESTED, scanner).words
+    assert not known.is_error_page("a", article, REQUESTED)
 
 
 def test_a_very_short_error_page_is_no_example() -> None:
     known = Soft404s()
     words = np.arange(1, 6, dtype=np.int32)
     assert error_fingerprint(words) is None
-    assert not known.is_error_page("a", words, ASKED)
+    assert not known.is_error_page("a", words, REQUESTED)
     assert known.needs_example("a")
 
 
@@ -150,7 +150,7 @@ def test_the_number_of_distinct_examples_per_host_is_limited() -> None:
     for page in pages:
         learn(known, "a", error_fingerprint(page))
     assert not known.needs_example("a")
-    assert [known.is_error_page("a", page, ASKED) for page in pages] == [False, False] + [True] * EXAMPLES_PER_HOST
+    assert [known.is_error_page("a", page, REQUESTED) for page in pages] == [False, False] + [True] * EXAMPLES_PER_HOST
 
 
 def test_the_number_of_hosts_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,4 +159,4 @@ def test_the_number_of_hosts_is_limited(monkeypatch: pytest.MonkeyPatch) -> None
     words = np.arange(1, 40, dtype=np.int32)
     for host in range(5):
         learn(known, str(host), error_fingerprint(words))
-    assert [known.is_error_page(str(host), words, ASKED) for host in range(5)] == [False, False, True, True, True]
+    assert [known.is_error_page(str(host), words, REQUESTED) for host in range(5)] == [False, False, True, True, True]

@@ -12,7 +12,7 @@ from spider_session import ints
 
 
 def test_an_input_is_the_sum_of_inverse_distances_in_words():
-    # Places:     0     1    2      3     4     5     6   (words 7 and 8 are the keywords, 1 any other)
+    # Positions:     0     1    2      3     4     5     6   (words 7 and 8 are the keywords, 1 any other)
     words = ints(7, 1, 8, 7, 1, 7, 1)
     # Link 0 is words 2..3: 8 and 7 of the anchor at 1 each; 7 before it at 2 - 0 = 2; 7 behind it at 5 - 4 + 1 = 2.
     # Link 1 stands before word 6 with an anchor of no words: 7 at 6 - 5 = 1, 6 - 3 = 3 and 6 - 0 = 6; 8 at 6 - 2 = 4.
@@ -29,10 +29,10 @@ def test_keywords_beyond_the_window_are_not_sensed():
 def test_an_input_by_links_counts_the_links_in_between():
     # 7 [A] 1 [B] 7 [C] with anchors of no words: the first 7 has no link between itself and A, one to B, two to C;
     # the second 7 has none to B and to C, and one to A.
-    words, places = ints(7, 1, 7), ints(1, 2, 3)
-    found = Senses("links", 20, 5).inputs(words, ints(7), places, places)
+    words, positions = ints(7, 1, 7), ints(1, 2, 3)
+    found = Senses("links", 20, 5).inputs(words, ints(7), positions, positions)
     assert found.tolist() == [[1 + 1 / 2], [1 / 2 + 1], [pytest.approx(1 / 3 + 1)]]
-    only_next = Senses("links", 20, 0).inputs(words, ints(7), places, places)
+    only_next = Senses("links", 20, 0).inputs(words, ints(7), positions, positions)
     assert only_next.tolist() == [[1], [1], [1]]
 
 
@@ -44,19 +44,21 @@ def test_a_page_without_words_or_an_agent_without_keywords_senses_nothing():
         assert senses.inputs(ints(7), ints(7), ints(), ints()).shape == (0, 1)
 
 
-def plain_distance(distance, place, link, start, end):
-    """How far the word at a place is from a link, straight from the definition, or None if it is not to be sensed."""
-    if start[link] <= place < end[link]:
+def plain_distance(distance, position, link, start, end):
+    """The distance of the word at a position from a link, by definition; None if it is not sensed."""
+    if start[link] <= position < end[link]:
         return 1
-    before = place < start[link]
+    before = position < start[link]
     if distance == "words":
-        dist = start[link] - place if before else place - end[link] + 1
+        dist = start[link] - position if before else position - end[link] + 1
         return dist if dist <= 6 else None
     edges = start if before else end
     this = (edges[link], link)
     others = [(edge, other) for other, edge in enumerate(edges) if other != link]
     between = [
-        edge for edge in others if (place < edge[0] and edge < this if before else this < edge and edge[0] <= place)
+        edge
+        for edge in others
+        if (position < edge[0] and edge < this if before else this < edge and edge[0] <= position)
     ]
     return len(between) + 1 if len(between) <= 2 else None
 
@@ -76,8 +78,8 @@ def test_inputs_equal_those_of_a_plain_double_loop(page, keywords, distance):
     keywords = sorted(keywords)
     expected = np.zeros((len(start), len(keywords)))
     for link in range(len(start)):
-        for place, word in enumerate(words):
-            dist = plain_distance(distance, place, link, start, end)
+        for position, word in enumerate(words):
+            dist = plain_distance(distance, position, link, start, end)
             if word in keywords and dist is not None:
                 expected[link, keywords.index(word)] += 1 / dist
     found = Senses(distance, 6, 2).inputs(ints(*words), ints(*keywords), ints(*start), ints(*end))

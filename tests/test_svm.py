@@ -1,4 +1,4 @@
-"""The guide classifier: what it learns, and that windows are scored as pages are."""
+"""The relevance model svm: what it learns, and that windows are scored like pages."""
 
 import sys
 from math import exp, log, sqrt
@@ -114,7 +114,7 @@ def test_a_few_positives_are_enough_to_learn_from(n_positives):
 
 def test_held_out_pages_that_mislead_do_not_turn_the_probabilities_round():
     # Each positive has words of its own and each negative too, but word 10 is on one of both: whoever holds out the
-    # positive with 10 takes it for a negative. Training pages themselves are told apart.
+    # positive with 10 takes it for a negative. Training pages themselves are distinguished.
     training = Training((words(1, 10), words(2, 11)), (words(5, 10, 2), words(6, 11, 1)))
     relevance_model = learnt(training)
     assert all(
@@ -134,7 +134,7 @@ WINDOWS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=8
 
 @given(st.lists(st.integers(0, N_WORDS - 1), max_size=40), WINDOWS, st.sampled_from([True, False]))
 def test_a_window_is_scored_as_a_page_of_its_words(ids, edges, normalize):
-    page, relevance_model = words(*ids), GUIDES[normalize]
+    page, relevance_model = words(*ids), MODELS[normalize]
     bounds = [sorted((min(a, len(page)), min(b, len(page)))) for a, b in edges]
     first, last = words(*(a for a, _ in bounds)), words(*(b for _, b in bounds))
     alone = [relevance_model.page(page[a:b], 0.0) for a, b in bounds]
@@ -142,12 +142,12 @@ def test_a_window_is_scored_as_a_page_of_its_words(ids, edges, normalize):
     assert all(0 <= score <= 1 for score in alone)
 
 
-GUIDES = {normalize: learnt(normalize=normalize) for normalize in (True, False)}
+MODELS = {normalize: learnt(normalize=normalize) for normalize in (True, False)}
 
 
 @given(st.lists(st.integers(1, N_WORDS - 1), max_size=20), st.lists(st.integers(1, N_WORDS - 1), max_size=20))
 def test_a_larger_margin_is_never_a_smaller_probability(one, other):
-    relevance_model = GUIDES[True]
+    relevance_model = MODELS[True]
     margins = [plain_margin(relevance_model, ids) for ids in (one, other)]
     scores = [relevance_model.page(words(*ids), 0.0) for ids in (one, other)]
     if margins[0] > margins[1] + 1e-12:
@@ -159,9 +159,9 @@ def plain_margin(relevance_model, ids):
     frequency = {w: sum(w in page for page in (*POSITIVES, *NEGATIVES)) for w in range(1, N_WORDS)}
     weights = {w: ids.count(w) * log(15 / frequency[w]) for w in set(ids) if frequency[w]}
     length = sqrt(sum(weight**2 for weight in weights.values())) or 1.0
-    place = {int(word): number for number, word in enumerate(relevance_model._features.words, 1)}
+    index = {int(word): number for number, word in enumerate(relevance_model._features.words, 1)}
     return (
-        sum(weight / length * relevance_model._plane[place[w]] for w, weight in weights.items()) + relevance_model._bias
+        sum(weight / length * relevance_model._plane[index[w]] for w, weight in weights.items()) + relevance_model._bias
     )
 
 

@@ -18,16 +18,16 @@ from scenthound.text.word_table import ABSENT, HashArray, WordTable
 from timing import cpu_ratio
 
 # Characters where lower case, letters and digits have their surprises, among common ones.
-ODD = (
+UNUSUAL = (
     "\u0130\u0131Ii\u00df\u1e9e\u212aKk\u212b\u03a3\u03c3\u03c2\u01c5\ufb01\u0307\u0301\u0345_-'\u2019\u00ad\u200b"
     "\u0663\u0969\u00b2\u00bd\u2167\u8a9e\u3002\U00010400\U0001d7d8\ud800\udfff\x00\x01\x02 \n\t.aAbB09"
 )
-TEXTS = st.one_of(st.text(max_size=200), st.text(st.sampled_from(ODD), max_size=200), st.text("ab -", max_size=300))
+TEXTS = st.one_of(st.text(max_size=200), st.text(st.sampled_from(UNUSUAL), max_size=200), st.text("ab -", max_size=300))
 
 
 @pytest.fixture(params=["numpy", "compiled"], autouse=True, scope="module")
-def way(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Every test is for both ways of looking words up."""
+def implementation(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every test runs with numpy and with compiled code."""
     if request.param == "compiled":
         pytest.importorskip("compiled_code")
     with pytest.MonkeyPatch.context() as patch:

@@ -39,17 +39,17 @@ def test_a_split_keeps_every_rule(examples: list[str], description: list[str], m
         with pytest.raises(InvalidTopic, match="'t'"):
             split(a_topic, usable, seed)
         return
-    got = split(a_topic, usable, seed)
+    drawn = split(a_topic, usable, seed)
     expected = 10 if len(usable) >= 20 else max(1, len(usable) // 2)
-    assert len(got.seeds) == len(set(got.seeds)) == expected
-    assert set(got.seeds) <= usable
-    assert set(got.targets) == usable - set(got.seeds) - set(description)
-    assert bool(got.targets) == (len(usable) > 1 and bool(usable - set(description)))
+    assert len(drawn.seeds) == len(set(drawn.seeds)) == expected
+    assert set(drawn.seeds) <= usable
+    assert set(drawn.targets) == usable - set(drawn.seeds) - set(description)
+    assert bool(drawn.targets) == (len(usable) > 1 and bool(usable - set(description)))
 
 
 def test_ten_of_twenty_five_examples_are_seeds_and_fifteen_are_targets() -> None:
-    got = split(topic(urls(*range(25))))
-    assert (len(got.seeds), len(got.targets)) == (10, 15)
+    drawn = split(topic(urls(*range(25))))
+    assert (len(drawn.seeds), len(drawn.targets)) == (10, 15)
 
 
 @pytest.mark.parametrize(("n_examples", "n_seeds"), [(20, 10), (19, 9), (3, 1), (2, 1), (1, 1)])
@@ -72,23 +72,23 @@ def test_every_example_is_a_seed_about_equally_often() -> None:
 
 
 def test_given_seeds_and_targets_are_used() -> None:
-    got = split(topic(urls(1, 2, 3), seeds=urls(9, 8), targets=urls(5, 4)))
-    assert got == SeedsAndTargets(urls(9, 8), urls(5, 4))
+    drawn = split(topic(urls(1, 2, 3), seeds=urls(9, 8), targets=urls(5, 4)))
+    assert drawn == SeedsAndTargets(urls(9, 8), urls(5, 4))
 
 
 def test_a_given_target_that_is_a_seed_or_a_description_page_is_no_target() -> None:
-    got = split(topic(seeds=urls(1), targets=urls(1, 2, 3), description_from=urls(3)))
-    assert got.targets == urls(2)
+    drawn = split(topic(seeds=urls(1), targets=urls(1, 2, 3), description_from=urls(3)))
+    assert drawn.targets == urls(2)
 
 
 def test_with_given_targets_seeds_are_drawn_from_the_other_examples() -> None:
-    got = split(topic(urls(*range(12)), targets=urls(0, 1, 2)))
-    assert got == SeedsAndTargets(urls(*range(3, 12)), urls(0, 1, 2))
+    drawn = split(topic(urls(*range(12)), targets=urls(0, 1, 2)))
+    assert drawn == SeedsAndTargets(urls(*range(3, 12)), urls(0, 1, 2))
 
 
 def test_with_given_seeds_the_remaining_examples_are_targets() -> None:
-    got = split(topic(urls(1, 2, 3, 4), seeds=urls(2), description_from=urls(4)))
-    assert got == SeedsAndTargets(urls(2), urls(1, 3))
+    drawn = split(topic(urls(1, 2, 3, 4), seeds=urls(2), description_from=urls(4)))
+    assert drawn == SeedsAndTargets(urls(2), urls(1, 3))
 
 
 def test_a_topic_with_seeds_alone_has_no_targets() -> None:
@@ -101,8 +101,8 @@ def test_a_description_page_may_be_a_seed_but_targets_remain() -> None:
 
 
 def test_availability_may_be_a_function() -> None:
-    got = split_examples(topic(urls(1, 2)), lambda url: url.endswith("2"), random.Random(0))
-    assert got == SeedsAndTargets(urls(2), ())
+    drawn = split_examples(topic(urls(1, 2)), lambda url: url.endswith("2"), random.Random(0))
+    assert drawn == SeedsAndTargets(urls(2), ())
 
 
 def test_a_given_seed_must_be_recorded() -> None:

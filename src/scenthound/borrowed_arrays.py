@@ -36,7 +36,7 @@ class BorrowedArray(types.Array):  # type: ignore[misc]
 
 @register_model(BorrowedArray)
 class _BorrowedModel(models.StructModel):  # type: ignore[misc]
-    """That of an array, with a plain pointer in place of the counted one."""
+    """The data model of an array, with a plain pointer instead of the counted one."""
 
     def __init__(self, manager: Any, array: BorrowedArray) -> None:
         sizes = types.UniTuple(types.intp, array.ndim)
@@ -74,9 +74,9 @@ def _borrow(context: Any, builder: Any, kind: Any, value: Any) -> Any:
         return context.make_tuple(builder, _borrowed_type(kind), parts)
     if type(kind) is not types.Array:
         return value
-    # Both types have the same fields in the same order; the first two name the owner.
-    nobody = context.get_constant_null(types.voidptr)
-    return builder.insert_value(builder.insert_value(value, nobody, 0), nobody, 1)
+    # Both types have the same fields in the same order; the first two are the owner.
+    no_owner = context.get_constant_null(types.voidptr)
+    return builder.insert_value(builder.insert_value(value, no_owner, 0), no_owner, 1)
 
 
 #: `borrowed(arrays)` for type checkers: an array, or a tuple of arrays, tuples and numbers.

@@ -23,7 +23,8 @@ import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-_BY_ODD_VALUES = (
+#: Errors that values of the wrong type or range cause.
+_VALUE_ERRORS = (
     TypeError,
     ValueError,
     LookupError,
@@ -34,8 +35,7 @@ _BY_ODD_VALUES = (
 )
 
 #: As many known names as fit one line.
-SHOWN = 20
-
+MAX_NAMES = 20
 
 #: An option in a message, with the placeholder of its value: `--train-from DIR`.
 _FLAG = re.compile(r"--([a-z][a-z0-9-]*)(?: (?:[A-Z]{2,}|N)\b)?")
@@ -50,7 +50,7 @@ class ScenthoundError(Exception):
 
     @property
     def message(self) -> str:
-        """With options as flags, whoever raised the error."""
+        """The message with options as flags."""
         return super().__str__()
 
     def __str__(self) -> str:
@@ -67,14 +67,14 @@ class UsageError(ScenthoundError):
 class UnknownName(UsageError):
     @classmethod
     def among(cls, kind: str, name: str, known: Iterable[str], where: str = "") -> "UnknownName":
-        """Name the unknown one, the place it was looked for, the nearest known one and all that are known."""
+        """An error with the unknown name, the nearest known one and all known names."""
         names = sorted(known)
         spelled = {known.lower(): known for known in names}
         nearest = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
         guess = f" Did you mean {spelled[nearest[0]]!r}?" if nearest else ""
-        more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-        place = f" in {where}" if where else ""
-        return cls(f"No {kind} {name!r}{place}.{guess} Known: {', '.join(names[:SHOWN]) or 'none'}{more}.")
+        more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
+        location = f" in {where}" if where else ""
+        return cls(f"No {kind} {name!r}{location}.{guess} Known: {', '.join(names[:MAX_NAMES]) or 'none'}{more}.")
 
 
 class InvalidParameter(UsageError):
@@ -93,15 +93,14 @@ class CorruptData(InvalidInput):
     @classmethod
     @contextmanager
     def wrapping(cls, folder: object, kind: str = "crawl") -> Iterator[None]:
-        """Tell in this way of whatever a value does, within the block, that has the wrong type or is out of range. A
-        crawl has thousands of values, and most are used far from where they are read."""
+        """Report errors within the block that are caused by values of the wrong type or range. A crawl folder has
+        thousands of values, and most are used far from where they are read."""
         try:
             yield
-        except _BY_ODD_VALUES as error:
-            said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        except _VALUE_ERRORS as error:
+            cause = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             raise cls(
-                f"{printable(folder)} holds what no {kind} writes ({printable(said, 200)}): bring the folder back "
-                "from a copy."
+                f"{printable(folder)} is not a valid {kind} ({printable(cause, 200)}): restore it from a backup."
             ) from error
 
 
@@ -122,16 +121,15 @@ class LeakageError(Failure):
 class PluginError(Failure):
     @classmethod
     def by(cls, error: Exception, what: str) -> "PluginError":
-        """Tell of an error in somebody else's code in one line, with the place where it happened."""
-        place = traceback.extract_tb(error.__traceback__)[-1:]
-        where = f" at {place[0].filename}:{place[0].lineno}" if place else ""
-        said = " ".join(str(error).split())
-        return cls(f"{what}: {type(error).__name__}{where}: {said}")
+        """Describe an error of a plug-in in one line, with file and line."""
+        frames = traceback.extract_tb(error.__traceback__)
+        where = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+        return cls(f"{what}: {type(error).__name__}{where}: {' '.join(str(error).split())}")
 
     @classmethod
     @contextmanager
     def wrapping(cls, what: str) -> Iterator[None]:
-        """Tell of whatever goes wrong in somebody else's code within the block in this way; errors of our own pass."""
+        """Report errors of a plug-in within the block; our own errors pass."""
         try:
             yield
         except ScenthoundError:
@@ -141,9 +139,9 @@ class PluginError(Failure):
 
 
 def printable(text: object, longest: int | None = None) -> str:
-    """A text from outside that is safe to show: what is no letter, sign or space is escaped, what is long is cut."""
-    words = str(text)
-    shown = words[:longest]
-    if not shown.isprintable():
-        shown = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in shown)
-    return shown if longest is None or len(words) <= longest else f"{shown}..."
+    """Escape the control characters of a text from outside, and cut it if it is too long."""
+    original = str(text)
+    cut = original[:longest]
+    if not cut.isprintable():
+        cut = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in cut)
+    return cut if longest is None or len(original) <= longest else f"{cut}..."

@@ -24,10 +24,10 @@ def silent(_fraction: float, _text: str) -> None:
 @dataclass(frozen=True, slots=True, init=False)
 class Topic:
     """What a crawl is about. `examples` are pages known to belong to it; seeds and targets are drawn from them unless
-    `seeds` and `targets` are given. `description_from` are the pages the description was taken from: they are never
-    targets, because the description is used to score pages.
+    the topic has its own `seeds` and `targets`. `description_from` are the pages from which the description was copied:
+    they are never targets, because the description is used to score pages.
 
-    Without an id, the first keyword is the id. Lists may be given for tuples, and one string for a list of one.
+    Without an id, the first keyword is the id. Lists are accepted for tuples, and one string for a list of one.
     """
 
     id: str

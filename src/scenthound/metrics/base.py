@@ -76,14 +76,13 @@ class GroundTruth:
     seeds: IntArray
     pool: IntArray  #: the union of all crawls of the topic
     facts: PoolFacts
-    taught: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))  #: to guides, and no targets
+    taught: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))  #: training pages of relevance models
 
     @property
     def to_find(self) -> IntArray:
-        """The relevant pages that a crawl has yet to find: it was given the others as seeds, or its guide was taught
-        them."""
-        given = np.union1d(self.seeds, self.taught)
-        return np.setdiff1d(self.relevant, given, assume_unique=True).astype(np.int32)
+        """The relevant pages that are neither seeds nor training pages."""
+        known = np.union1d(self.seeds, self.taught)
+        return np.setdiff1d(self.relevant, known, assume_unique=True).astype(np.int32)
 
     def positions(self, trace: Trace) -> IntArray:
         """The positions of a crawl's pages in the pool."""
@@ -162,7 +161,7 @@ def undefined(n_steps: int) -> FloatArray:
 
 
 def parse_metric(item: str | type[Metric] | Metric | Point) -> Metric | Point:
-    """The metric that a text (`name` or `name@step`), a class or an instance stands for."""
+    """The metric that a text (`name` or `name@step`), a class or an instance selects."""
     if isinstance(item, Point):
         return METRICS.make(item.metric) @ item.step
     if not isinstance(item, str):

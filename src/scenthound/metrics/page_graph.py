@@ -68,8 +68,8 @@ UNREACHED = -1
 def distances_from(graph: PageGraph, seeds: IntArray) -> IntArray:
     """The length of the shortest path from any seed to every page (johnson2003, Figures 9 and 10).
 
-    Paths go along visible links of the whole recorded web. So the distance is a property of the page and the seeds, the
-    same for every crawler, and not of the path that a crawl took."""
+    Paths follow visible links of the complete recorded web. So the distance is a property of the page and the seeds,
+    the same for every crawler, and not of the path of a crawl."""
     distance = np.full(graph.n_pages, UNREACHED, dtype=np.int32)
     last_index = np.zeros(graph.n_pages, dtype=np.int64)
     reached, links_away = seeds, 0

@@ -61,16 +61,16 @@ def shared_ranks(score: FloatArray, then_by: FloatArray | None = None) -> FloatA
     is_new[1:-1] = (np.diff(first[order]) != 0) | (np.diff(second[order]) != 0)
     runs = np.flatnonzero(is_new)
     ranks = np.empty(len(score))
-    # The places of a run are runs[i] + 1 to runs[i + 1].
+    # A run has the ranks runs[i] + 1 to runs[i + 1].
     ranks[order] = np.repeat((runs[:-1] + runs[1:] + 1) / 2, np.diff(runs))
     return ranks
 
 
-# Mean rank, the dynamic scheme (menczer2001 section 4.2, pant2002 Table 2): how good the pages visited so far are.
+# Mean rank, the dynamic scheme (menczer2001 section 4.2, pant2002 Table 2): the quality of the pages visited so far.
 #
 # The mean over the pages visited up to t of their rank in the pool, which is all pages that any crawler visited for
-# the topic; 1 is the best rank, so low values are good. `metrics/ranks` says how pages are ranked. A page that a
-# crawl did not get counts with the rank one below the last of the pool.
+# the topic; 1 is the best rank, so low values are good. Pages missing at the end of a short crawl have the rank after
+# the last of the pool.
 
 #: `lexical_as_printed` is the lexical rank by the formula as menczer2001 prints it.
 RankedBy = Literal["lexical", "linkage", "lexical_as_printed"]
@@ -104,9 +104,9 @@ def ranks_by(ground_truth: GroundTruth, by: RankedBy) -> FloatArray:
 
 # Coverage, the static scheme (pant2002 Table 2): the share of the best pages of the pool that a crawler visited.
 #
-# The best N are those of the N first ranks. Where pages of equal rank stand across that border, the places that are
-# left are shared among them: each counts in part, as it would on average if the tie were broken at random. A pool of
-# fewer than N pages is covered when all of them are visited.
+# The best N pages have the first N ranks. If pages of equal rank are on both sides of that limit, the remaining ranks
+# are shared among them: each counts in part, as on average if the tie were broken at random. A pool of fewer than N
+# pages is covered when all of them are visited.
 
 
 class Coverage(Metric):
@@ -129,25 +129,25 @@ class Coverage(Metric):
 
 
 def coverage_over(trace: Trace, ground_truth: GroundTruth, by: RankedBy, tops: Sequence[int]) -> FloatArray:
-    """The coverage of the whole crawl for each number of best pages: the curves of pant2002, Figures 2 and 3."""
+    """The coverage of the complete crawl for each number of best pages: the curves of pant2002, Figures 2 and 3."""
     ranks = ranks_by(ground_truth, by)
     if not len(ranks):
         return undefined(len(tops))
     is_visited = np.zeros(len(ranks))
     is_visited[ground_truth.positions(trace)] = 1.0
     _, group, sizes = np.unique(ranks, return_inverse=True, return_counts=True)
-    last_places = np.concatenate(([0], np.cumsum(sizes)))
+    last_ranks = np.concatenate(([0], np.cumsum(sizes)))
     n_found = np.concatenate(([0.0], np.cumsum(np.bincount(group, weights=is_visited))))
-    # Within a group of equal ranks each place is worth the same share of what was found of it: a straight line.
-    found: FloatArray = np.interp(tops, last_places, n_found)
+    # Within a group of equal ranks the number of pages found grows linearly.
+    found: FloatArray = np.interp(tops, last_ranks, n_found)
     return found / np.minimum(tops, len(ranks))
 
 
 def _counts_among(ranks: FloatArray, top: int) -> FloatArray:
-    """How much of each page counts among the best: 1, 0, or in part where a tie stands across the border."""
+    """The share of each page that is among the best: 1, 0, or a part if it is in a tie at the limit."""
     _, group, sizes = np.unique(ranks, return_inverse=True, return_counts=True)
-    places_before = np.cumsum(sizes) - sizes
-    counts: FloatArray = np.clip((top - places_before) / sizes, 0.0, 1.0)[group]
+    ranks_before = np.cumsum(sizes) - sizes
+    counts: FloatArray = np.clip((top - ranks_before) / sizes, 0.0, 1.0)[group]
     return counts
 
 

@@ -28,8 +28,8 @@ class Recall(Metric):
     """Relevant pages among the first t, divided by all; without seeds and training pages of the relevance model."""
 
     name = "recall"
-    summary = "share of the pages known to belong to the topic, without those given, that have been visited"
-    needs = "known relevant pages that were not given"
+    summary = "share of the relevant pages, without seeds and training pages, that have been visited"
+    needs = "known relevant pages besides seeds and training pages"
 
     def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
         to_find = ground_truth.to_find

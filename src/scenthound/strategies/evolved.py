@@ -29,7 +29,7 @@ class Evolved(RankFunction):
         found = read_rank_file(file)
         super().__init__(n, buffer, hub_over=found.hub_over, threshold=found.threshold)
         self.relevance_model = found.relevance_model
-        self._go_by(found.rules)
+        self._use_rules(found.rules)
 
 
 def choice_of(path: Path) -> str:

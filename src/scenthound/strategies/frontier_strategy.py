@@ -181,16 +181,16 @@ class FrontierStrategy(Strategy):
 
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
         ready_hosts = ReadyHosts.of(ready)
-        answer = self._round.pop(n, ready_hosts) if len(self._round) else []
-        while len(answer) < n and (taken := self._next_rounds(n - len(answer), ready_hosts)):
+        popped = self._round.pop(n, ready_hosts) if len(self._round) else []
+        while len(popped) < n and (taken := self._next_rounds(n - len(popped), ready_hosts)):
             if self._pops_single_pages:
-                answer += taken
+                popped += taken
             else:
                 self._round.add(taken)
-                answer += self._round.pop(n - len(answer), ready_hosts)
-        self._regrets = [taken.regret for taken in answer]
-        self._last_scores = [taken.score for taken in answer]
-        return [taken.page for taken in answer]
+                popped += self._round.pop(n - len(popped), ready_hosts)
+        self._regrets = [each.regret for each in popped]
+        self._last_scores = [each.score for each in popped]
+        return [each.page for each in popped]
 
     @property
     def _pops_single_pages(self) -> bool:

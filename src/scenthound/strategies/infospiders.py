@@ -46,9 +46,9 @@ from scenthound.text.vectors import count_words
 
 @dataclass(slots=True)
 class EnergyAccount:
-    """The energy balance of a population: living agents have `given + gained - paid - lost`."""
+    """The energy balance of a population: living agents have `initial + gained - paid - lost`."""
 
-    given: float = 0.0  #: to the first agents
+    initial: float = 0.0  #: of the first agents
     gained: float = 0.0  #: from the relevance of new pages
     paid: float = 0.0  #: for steps
     lost: float = 0.0  #: with dead agents; negative for those that died below 0
@@ -66,7 +66,7 @@ class Population:
         self._most = most
         self.idle = list(first)
         self.fetching: dict[int, Spider] = {}
-        self.account = EnergyAccount(given=sum(agent.energy for agent in self.idle))
+        self.account = EnergyAccount(initial=sum(agent.energy for agent in self.idle))
 
     def __len__(self) -> int:
         return len(self.idle) + len(self.fetching)

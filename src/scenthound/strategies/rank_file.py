@@ -121,17 +121,17 @@ def _split(rules: Sequence[Mapping[str, Any]]) -> RankRules:
 
 def _end(rule: Mapping[str, Any], *, is_last: bool) -> tuple[SplitBy, int]:
     """What a rule is split by, and its bound."""
-    given = [key for key in _BOUND_KEYS if key in rule]
+    keys = [key for key in _BOUND_KEYS if key in rule]
     if is_last:
-        if given:
-            raise InvalidInput(f"The last rule is for all other URLs: remove {given[0]}.")
+        if keys:
+            raise InvalidInput(f"The last rule is for all other URLs: remove {keys[0]}.")
         return "nothing", 0
-    if len(given) != 1:
+    if len(keys) != 1:
         raise InvalidInput("Every rule except the last needs either up_to_distance or before_page.")
-    bound = rule[given[0]]
+    bound = rule[keys[0]]
     if type(bound) is not int:
-        raise InvalidInput(f"{given[0]} is {printable(bound, 60)}; it must be an integer.")
-    return _BOUND_KEYS[given[0]], bound
+        raise InvalidInput(f"{keys[0]} is {printable(bound, 60)}; it must be an integer.")
+    return _BOUND_KEYS[keys[0]], bound
 
 
 def _row(table: Mapping[str, Any]) -> Weights:
@@ -139,39 +139,39 @@ def _row(table: Mapping[str, Any]) -> Weights:
     if formula is None and weights is None:
         raise InvalidInput('There are no weights; write formula = "0.5*COMM_OUT + 0.5*PARENT_1", for example.')
     if formula is not None and not isinstance(formula, str):
-        raise InvalidInput(f"formula is {printable(formula, 60)}; it should be a text in quotes.")
+        raise InvalidInput(f"formula is {printable(formula, 60)}; it must be a string in quotes.")
     by_name = None if weights is None else _named(weights)
     if by_name is None or formula is None:
         return by_name or weights_of(formula or "")
     if not _agree(weights_of(formula), by_name):
         raise InvalidInput(
-            f"The formula {printable(formula, 300)} does not agree with the weights {formula_of(by_name)}; mend one of "
-            "them, or take it away."
+            f"The formula {printable(formula, 300)} does not agree with the weights {formula_of(by_name)}; correct or "
+            "remove one of them."
         )
     return by_name
 
 
 def _named(table: Any) -> Weights:
     if not isinstance(table, dict):
-        raise InvalidInput(f"weights is {printable(table, 60)}; it should be a table, headed [weights].")
+        raise InvalidInput(f"weights is {printable(table, 60)}; it must be a table, headed [weights].")
     check_keys(table, SCORE_NAMES, "score")
     for name, weight in table.items():
         if type(weight) not in (int, float):
-            raise InvalidParameter(f"The weight {name} is {printable(weight, 60)}; it must be a number from 0 on.")
+            raise InvalidParameter(f"The weight {name} is {printable(weight, 60)}; it must be a number of at least 0.")
     return normalised(tuple(float(table.get(name, 0.0)) for name in SCORE_NAMES))
 
 
 def _agree(formula: Weights, weights: Weights) -> bool:
-    """Whether a formula says what the weights are but for rounding, be it written with a sum of 1 or any other."""
-    closest = 1.01 * ROUNDED
+    """Whether a formula agrees with the weights up to rounding, with or without a sum of 1."""
+    tolerance = 1.01 * ROUNDED
     return any(
-        all(abs(said - weight) <= closest for said, weight in zip(row, weights, strict=True))
+        all(abs(rounded - weight) <= tolerance for rounded, weight in zip(row, weights, strict=True))
         for row in (formula, normalised(formula))
     )
 
 
 def check_keys(table: Mapping[str, Any], known: Sequence[str], what: str) -> None:
-    """A misspelt key would go unnoticed otherwise."""
+    """Raise UnknownName for unknown keys, which are probably misspelt."""
     for key in table:
         if key not in known:
             raise UnknownName.among(what, printable(key, 60), known)
@@ -205,16 +205,16 @@ FORMAT = "scenthound rank function"
 VERSION = 1
 
 _HEAD = """\
-# A rank function of Scenthound: the score of a URL is the sum below, and the URL with the highest is next.
-# Use it with: scenthound simulate --strategy evolved:file=FILE, and so with scenthound crawl.
-# The formula is rounded; the weights are exact, and used. To try another formula, change it and delete its weights:
-# the whole table [weights], or the [rule.weights] below it."""
+# A rank function of Scenthound: the score of a URL is the sum below, and the URL with the highest score is next.
+# Use it with: scenthound simulate --strategy evolved:file=FILE, or scenthound crawl --strategy evolved:file=FILE.
+# The formula is rounded; the exact weights are used. To try another formula, change it and delete its weights:
+# the table [weights], or the [rule.weights] below it."""
 _KEYS = ("format", "version", "relevance_model", "threshold", "hub_over", *RULE_KEYS, "training", "history")
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """How a search stood after a generation; evaluations are counted from its beginning."""
+    """The state of a search after a generation; evaluations are counted from its start."""
 
     generation: int
     best: float
@@ -227,7 +227,7 @@ class Generation:
         check_keys(table, names, "key of a generation")
         for name in names:
             if type(table.get(name)) not in ((int, float) if name in ("best", "mean") else (int,)):
-                raise InvalidInput(f"A generation of [history] has no number {name}; mend it, or take [history] away.")
+                raise InvalidInput(f"A generation of [history] has no number {name}; add it, or remove [history].")
         return cls(table["generation"], float(table["best"]), float(table["mean"]), table["evaluations"])
 
 
@@ -283,7 +283,7 @@ def _document(path: Path) -> dict[str, Any]:
         try:
             return tomllib.loads(source.content.read().decode("utf-8-sig"))
         except DAMAGE as error:
-            raise InvalidInput(f"{printable(path)}: damaged ({printable(error)}); check that it is whole.") from error
+            raise InvalidInput(f"{printable(path)}: damaged ({printable(error)}); is it complete?") from error
         except (ValueError, RecursionError) as error:
             raise InvalidInput(f"{printable(path)} is no rank file: not TOML ({printable(error, 200)}).") from error
 
@@ -296,14 +296,14 @@ def _rank_file(document: Mapping[str, Any]) -> RankFile:
     chosen = {key: document[key] for key in ("relevance_model", "threshold", "hub_over") if key in document}
     training = document.get("training", {})
     if not isinstance(training, dict):
-        raise InvalidInput("`training` is no table; head it with [training].")
+        raise InvalidInput("`training` is not a table; head it with [training].")
     history = _history(document.get("history", {}))
     return RankFile(rules_of(document), **chosen, training=training, history=history)
 
 
 def _history(table: Any) -> tuple[Generation, ...]:
     if not isinstance(table, dict):
-        raise InvalidInput("`history` is no table; head it with [history].")
+        raise InvalidInput("`history` is not a table; head it with [history].")
     check_keys(table, ("generations",), "key of [history]")
     rows = table.get("generations", [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
@@ -312,23 +312,21 @@ def _history(table: Any) -> tuple[Generation, ...]:
 
 
 def _check_version(document: Mapping[str, Any]) -> None:
-    """Before all else: a newer version may have other keys."""
+    """Check format and version first: a newer version may have other keys."""
     if document.get("format", FORMAT) != FORMAT:
-        raise InvalidInput(
-            f"It says that its format is {printable(document['format'], 60)!r}; it should be {FORMAT!r}."
-        )
+        raise InvalidInput(f"The format is {printable(document['format'], 60)!r}; it must be {FORMAT!r}.")
     version = document.get("version", VERSION)
     if type(version) is not int or version < 1:
-        raise InvalidInput(f"Its version is {printable(version, 60)}; it should be {VERSION}.")
+        raise InvalidInput(f"The version is {printable(version, 60)}; it must be {VERSION}.")
     if version > VERSION:
-        raise InvalidInput(f"Its version is {version}, and this Scenthound reads {VERSION}: install a newer one.")
+        raise InvalidInput(f"The version is {version}, but this Scenthound reads {VERSION}: install a newer one.")
 
 
 def topic_ids(training: Mapping[str, object], key: str, file: str | Path) -> tuple[str, ...]:
-    """The topics that a training record names under a key; none, if a person wrote the file."""
+    """The topics under a key of a training record; none if the file was written by hand."""
     ids = training.get(key, [])
     if not isinstance(ids, list) or not all(isinstance(topic_id, str) for topic_id in ids):
         raise InvalidInput(
-            f'{printable(file)}: `{key}` in its training record is no list of ids; write it as ["...", "..."].'
+            f'{printable(file)}: `{key}` in its training record is not a list of ids; write it as ["...", "..."].'
         )
     return tuple(ids)

@@ -1,11 +1,10 @@
-"""The rank function: a weighted sum of what is known of a URL's parents (johnson2003 section 2.2, Eq. 2).
+"""The rank function: a weighted sum of scores of a URL's parents (johnson2003 section 2.2, Eq. 2).
 
-The study evolves the weights by a genetic search; `rank_scores` has the nine scores that they weigh, `extra_scores`
-those that came later, `rank_rules` how weights may differ from URL to URL. A URL's rank is renewed whenever a new
-parent of it is downloaded, and only then: it may fall. Seeds stand before everything else until they are visited,
-whatever links to them.
+The study evolves the weights by a genetic search. `rank_scores` defines the scores, `rank_rules` weights that differ
+between URLs. The rank of a URL is updated whenever a new parent of it is downloaded, and only then: it may decrease.
+Seeds come before all other URLs until they are visited.
 
-A compiled crawl has to come to the same ranks, so that they are summed from left to right, score by score.
+Compiled crawls must compute the same ranks, so scores are summed from left to right.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,15 +38,15 @@ from scenthound.strategies.rank_scores import (
 
 #: Weights are divided by their sum.
 Weight = Annotated[float, Bounds(0, 1_000_000)]
-#: The relevance at which the classifier says yes.
+#: The lowest relevance that the classifier accepts.
 Threshold = Annotated[float, Bounds(0, 1, above=True, below=True)]
 
-#: Arrays grow by doubling, so that up to twice of what is needed is held: 154 bytes a URL and 8 a link.
+#: 154 bytes per URL and 8 per link, in arrays that may be twice as long as needed.
 BYTES_PER_SEEN_URL = 308
 BYTES_PER_LINK = 16
 
 
-#: The scores beyond the study's nine.
+#: The scores besides the nine of the study.
 EXTRA_SCORES: Mapping[str, type[ExtraScore]] = {
     "anchor": AnchorScore,
     "context": ContextScore,
@@ -63,16 +62,16 @@ def weights_by_name(*weights: float) -> dict[str, Value]:
 
 class RankFunction(FrontierStrategy):
     """`hub` to `parent_5` are the weights of the nine scores, by default those of the study's best individual (Table 1:
-    a sum of 387); `anchor` to `cash` those of scores that the study did not have. `hub_over`: which parent's links HUB
-    counts (SPEC section 2, R: their mean). `n` URLs are taken per round, `buffer` bounds the frontier; the study has a
-    list of connections in front of an unbounded one, which is the driver's part.
+    a sum of 387); `anchor` to `cash` are those of additional scores. `hub_over`: how HUB combines the links of parents
+    (SPEC section 2, R: their mean). `n` URLs leave the frontier per round, and `buffer` bounds it; the study has a list
+    of connections in front of an unbounded frontier, which is a mode of the simulator.
 
-    `threshold` is the relevance at which the classifier says yes. The study's classifier answers with a signed score;
-    our reading of a relevance r between 0 and 1 is (r - t) / (1 - t) from the threshold t upwards and (r - t) / t
-    below, so that scores lie between -1 and 1 and yes begins at 0.
+    `threshold` is the lowest relevance that the classifier accepts. The study's classifier returns a signed score; our
+    interpretation of a relevance r between 0 and 1 is (r - t) / (1 - t) from the threshold t upwards and (r - t) / t
+    below, so that scores are between -1 and 1, and from 0 on a page is accepted.
     """
 
-    summary = "the URL whose parents score best in a weighted sum of nine scores of text and links"
+    summary = "the URL whose parents have the highest weighted sum of nine text and link scores"
     presets: ClassVar[Presets] = {
         "johnson2003": weights_by_name(10, 10, 76, 121, 97, 36, 31, 2, 4),
         "best_first": weights_by_name(0, 0, 0, 0, 1, 0, 0, 0, 0),
@@ -109,7 +108,7 @@ class RankFunction(FrontierStrategy):
         by_parents = (parent_1, parent_2, parent_3, parent_4, parent_5)
         self.hub_over: HubOver = hub_over
         self.threshold = threshold
-        self._go_by(RankRules(((*by_links, *by_parents, anchor, context, host_success, cash),)))
+        self._use_rules(RankRules(((*by_links, *by_parents, anchor, context, host_success, cash),)))
 
     @staticmethod
     def of(
@@ -123,11 +122,11 @@ class RankFunction(FrontierStrategy):
         """A rank function with these rules."""
         return RankByRules(rules, n, buffer, hub_over=hub_over, threshold=threshold)
 
-    def _go_by(self, rules: RankRules) -> None:
-        """Rank by these rules, and want to be told what they weigh."""
+    def _use_rules(self, rules: RankRules) -> None:
+        """Rank by these rules, and request the scores that they weigh."""
         self.rules = rules
         self._weights = np.array(rules.weights)
-        #: The scores that a rule weighs, by their places in `SCORE_NAMES`.
+        #: The scores that a rule weighs, as indices into `SCORE_NAMES`.
         self._weighed = np.flatnonzero(self._weights.any(axis=0)).tolist()
         self.needs_anchors = rules.weighs("anchor")
         self.context_words = CONTEXT_WORDS if rules.weighs("context") or rules.weighs("cash") else None
@@ -156,8 +155,8 @@ class RankFunction(FrontierStrategy):
             extra.begin(distinct)
 
     def tell(self, visit: Visit) -> None:
-        places = first_positions(visit.links.pages)
-        links, hosts = visit.links.pages[places], visit.links.hosts[places]
+        distinct = first_positions(visit.links.pages)
+        links, hosts = visit.links.pages[distinct], visit.links.hosts[distinct]
         self._scores.add(visit.page, self._classifier_score(visit.relevance), links)
         self._choice.add(visit.page, links)
         self._tell_extras(visit, links, hosts)
@@ -176,7 +175,7 @@ class RankFunction(FrontierStrategy):
             extra.add(download)
 
     def _ranks(self, pages: IntArray) -> FloatArray:
-        """Eq. 2, by the rule for each of the pages."""
+        """Eq. 2, with the rule for each page."""
         scores, rule = self.score_matrix(pages), self._choice.rule_of(pages)
         ranks = np.zeros(len(pages))
         for score in self._weighed:
@@ -184,8 +183,8 @@ class RankFunction(FrontierStrategy):
         return ranks
 
     def score_matrix(self, pages: IntArray) -> FloatArray:
-        """The scores of URLs that were seen, as of now: a row for each, in the order of `SCORE_NAMES`. Those beyond the
-        study's nine are 0 unless a rule weighs them."""
+        """The current scores of URLs seen, one row each, in the order of `SCORE_NAMES`. Additional scores are 0 unless
+        a rule weighs them."""
         scores = np.zeros((len(pages), len(SCORE_NAMES)))
         scores[:, : len(STUDY_SCORES)] = self._scores.matrix(pages)
         for name, extra in self._extras.items():
@@ -193,7 +192,7 @@ class RankFunction(FrontierStrategy):
         return scores
 
     def rank(self, page: int) -> float | None:
-        """The rank at which a page waits, as of its last renewal; None if it does not wait."""
+        """The rank of a queued page; None for others."""
         return self._frontier.score(page)
 
     def _own_state(self) -> dict[str, Any]:
@@ -214,7 +213,7 @@ class RankFunction(FrontierStrategy):
 
 
 class RankByRules(RankFunction):
-    """The rank function of given rules, which may have several rows of weights."""
+    """A rank function with rules, which may have several rows of weights."""
 
     presets: ClassVar[Presets] = {}
     kernel = RankFunction.kernel
@@ -229,4 +228,4 @@ class RankByRules(RankFunction):
         threshold: Threshold = 0.5,
     ) -> None:
         super().__init__(n, buffer, hub_over=hub_over, threshold=threshold)
-        self._go_by(rules)
+        self._use_rules(rules)

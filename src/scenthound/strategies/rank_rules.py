@@ -1,12 +1,20 @@
-"""The rules that ranks go by: for each a weight of every score, and which URLs or which part of a crawl it is for.
+"""Rank rules: the weights of all scores, and the URLs or the part of a crawl to which they apply.
 
-A row of weights is divided by its sum, from left to right; one that sums to 1 but for rounding stays as it is, so that
-rules made of the weights of rules are the same rules. With several rows, `bounds` say where each but the last ends:
+A row of weights is divided by its sum, from left to right; one that sums to 1 up to rounding stays unchanged, so that
+rules made from the weights of rules are the same rules. With several rows, `bounds` are the ends of all but the last:
 
-- `distance`: rule i is for URLs at most `bounds[i]` links from the seeds, as far as is known when they are ranked.
-- `phase`: rule i is for ranks renewed while fewer than `bounds[i]` pages were downloaded, the one at hand included.
+- `distance`: rule i applies to URLs at most `bounds[i]` links from the seeds, as far as known when they are ranked.
+- `phase`: rule i applies to ranks computed while fewer than `bounds[i]` pages were downloaded, including the last.
 
-The last rule is for all others. That rules may differ so is proposed in johnson2003 (section 5); how is our design.
+The last rule applies to all others. johnson2003 (section 5) proposes that rules may differ; the design is ours.
+
+Distances are known from parents: seeds are at 0, and the links of a downloaded page are at most one farther than the
+page. If a page turns out to be closer than known, the distances of its links are corrected only by another parent (R).
+
+Weights are written as formulas such as `0.3127*COMM_OUT + 0.2506*PARENT_1`
+- The largest weight is first, equal ones in the order of `SCORE_NAMES`; weights of 0 are left out.
+- Weights have four decimals; smaller ones have one significant digit.
+- When formulas are read, terms may be in any order and names in any case, `hub` is `1*hub`, and the sum need not be 1.
 """
 
 import re
@@ -28,11 +36,11 @@ STUDY_SCORES = ("hub", "authority", "comm_in", "comm_out", *(f"parent_{k + 1}" f
 #: All scores; they are also the names of their weights.
 SCORE_NAMES = (*STUDY_SCORES, "anchor", "context", "host_success", "cash")
 
-#: By what it is decided which rule is for a URL.
+#: What selects the rule for a URL.
 SplitBy = Literal["nothing", "distance", "phase"]
 Weights = tuple[float, ...]
 
-#: Weights that sum to 1 but for this are normalised.
+#: Weights whose sum differs from 1 by at most this are normalised.
 ROUNDING = 1e-9
 
 
@@ -53,58 +61,52 @@ class RankRules:
 
     def _check_bounds(self) -> None:
         if self.split_by not in ("nothing", "distance", "phase"):
-            raise InvalidParameter(f"Rank rules split by {self.split_by!r}; they can by nothing, distance or phase.")
+            raise InvalidParameter(f"Rank rules split by {self.split_by!r}; use nothing, distance or phase.")
         n_bounds = len(self.weights) - 1
         if n_bounds < 0 or len(self.bounds) != n_bounds:
             raise InvalidParameter(
-                f"{len(self.weights)} rank rules have {len(self.bounds)} bounds between them; give at least one rule, "
-                "and one bound fewer than there are rules."
+                f"{len(self.weights)} rank rules have {len(self.bounds)} bounds; there must be at least one rule, and "
+                "one bound fewer than rules."
             )
         if n_bounds and self.split_by == "nothing":
-            raise InvalidParameter(f"{len(self.weights)} rank rules need to be split by distance or phase.")
+            raise InvalidParameter(f"{len(self.weights)} rank rules must be split by distance or phase.")
         least = 1 if self.split_by == "phase" else 0
         if any(low >= high for low, high in pairwise((least - 1, *self.bounds))):
             bounds = ", ".join(map(str, self.bounds))
-            raise InvalidParameter(f"The bounds of rank rules are {bounds}; they must rise, from {least} on.")
+            raise InvalidParameter(f"The bounds of rank rules are {bounds}; they must increase, from at least {least}.")
 
     def weighs(self, score: str) -> bool:
-        """Whether any rule goes by this score."""
+        """Whether the score has a weight in any rule."""
         column = SCORE_NAMES.index(score)
         return any(row[column] > 0 for row in self.weights)
 
 
 def normalised(weights: Weights) -> Weights:
-    """The weights divided by their sum; BadParameter for those that rank nothing."""
+    """The weights divided by their sum; raises InvalidParameter if none is positive."""
     if len(weights) != len(SCORE_NAMES):
         raise InvalidParameter(
-            f"A rank rule has {len(weights)} weights; give {len(SCORE_NAMES)}: {', '.join(SCORE_NAMES)}."
+            f"A rank rule has {len(weights)} weights; it must have {len(SCORE_NAMES)}: {', '.join(SCORE_NAMES)}."
         )
     row = tuple(map(float, weights))
     for name, weight in zip(SCORE_NAMES, row, strict=True):
         if not 0 <= weight < inf:
-            raise InvalidParameter(f"The weight {name} of a rank rule is {weight}; it must be a number from 0 on.")
+            raise InvalidParameter(f"The weight {name} of a rank rule is {weight}; it must be a number of at least 0.")
     *_, total = accumulate(row)  # `sum` is not plain addition in every version of Python
     if not 0 < total < inf:
         raise InvalidParameter(
-            f"Of the weights {', '.join(SCORE_NAMES)} one must be more than 0, and their sum finite."
+            f"One of the weights {', '.join(SCORE_NAMES)} must be greater than 0, and their sum must be finite."
         )
     return row if abs(total - 1) <= ROUNDING else tuple(weight / total for weight in row)
 
 
-# Weighted sums of named terms, as a person writes them: `0.7*harvest + 0.3*distance`.
-#
-# Rules
-# - Terms stand in any order, names in any case, `harvest` for `1*harvest`.
-# - No name stands twice. What a weight may be, whoever uses the sum decides.
-
 _TERM = re.compile(r"(?:([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*\*\s*)?([A-Za-z_]\w*)", re.ASCII)
-#: A plus, but not that of a number such as 1e+3.
+#: A plus sign, but not that of a number such as 1e+3.
 _BETWEEN_TERMS = re.compile(r"(?<![\d.][eE])\+")
 
 
 @dataclass(frozen=True, slots=True)
 class SumReader:
-    """Reads sums of one kind: what they are called, what their terms are called, which there are, and an example."""
+    """Parses weighted sums such as `0.7*harvest + 0.3*distance`. `kind` and `term` are nouns for messages."""
 
     kind: str
     term: str
@@ -112,12 +114,12 @@ class SumReader:
     example: str
 
     def weights_of(self, text: str) -> dict[str, float]:
-        """The weight of each name in a sum, in the order in which they stand there."""
+        """The weight of each name, in the order of the sum."""
         found: dict[str, float] = {}
         for term in _BETWEEN_TERMS.split(text):
             name, weight = self._read(term.strip())
             if name in found:
-                raise InvalidParameter(f"The {self.term} {name} stands twice in a {self.kind}; add up its weights.")
+                raise InvalidParameter(f"The {self.term} {name} occurs twice in a {self.kind}; add its weights.")
             found[name] = weight
         return found
 
@@ -125,7 +127,7 @@ class SumReader:
         read = _TERM.fullmatch(term)
         if read is None:
             raise InvalidParameter(
-                f"{printable(term, 60)!r} is no term of a {self.kind}; write weight*{self.term}, as in {self.example}."
+                f"{printable(term, 60)!r} is not a term of a {self.kind}: write {self.example}, for example."
             )
         spelled = {name.lower(): name for name in self.names}
         if read[2].lower() not in spelled:
@@ -133,15 +135,8 @@ class SumReader:
         return spelled[read[2].lower()], float(read[1] or 1)
 
 
-# A row of weights as a formula that a person can read and write: `0.3127*COMM_OUT + 0.2506*PARENT_1`.
-#
-# Rules
-# - The largest weight stands first, equal ones in the order of `SCORE_NAMES`; weights of 0 are left out.
-# - Weights are written with four decimals; one too small for that with its first digit, so that it is still there.
-# - Read is what a person would write (`weighted_sum`), with weights that sum to what they will.
-
 DECIMALS = 4
-#: By how much a weight in a formula may be off.
+#: The largest rounding error of a weight in a formula.
 ROUNDED = 0.5 * 10**-DECIMALS
 
 _FORMULA = SumReader("formula", "score", tuple(name.upper() for name in SCORE_NAMES), "0.5*COMM_OUT + 0.5*PARENT_1")
@@ -158,18 +153,12 @@ def _written(weight: float) -> str:
 
 
 def weights_of(formula: str) -> Weights:
-    """The weights of a formula as they stand there, in the order of `SCORE_NAMES`."""
+    """The weights of a formula, not normalised, in the order of `SCORE_NAMES`."""
     found = _FORMULA.weights_of(formula)
     return tuple(found.get(name.upper(), 0.0) for name in SCORE_NAMES)
 
 
-# Which rule of a rank function is for which URL: by its distance from the seeds, or by how far the crawl has come.
-#
-# The distance of a URL is known from its parents: seeds are at 0, and a downloaded page's links are at most one
-# further than the page. When a page turns out to be closer than it was known to be, its links hear of it only from
-# another parent (R): what a page told is not told again.
-
-#: The distance of a URL that was not seen; one more still fits into 32 bits.
+#: The distance of a URL that was not seen; one more still fits 32 bits.
 UNREACHED = (1 << 31) - 2
 
 #: A distance takes 4 bytes, in an array that may be twice as long as needed.
@@ -177,7 +166,7 @@ BYTES_PER_DISTANCE = 8
 
 
 class RuleChoice:
-    """Keeps distances only for rules that are split by them."""
+    """Selects the rule for each URL. Distances are stored only if rules are split by distance."""
 
     def __init__(self, rules: RankRules) -> None:
         self._by_distance = rules.split_by == "distance"
@@ -193,14 +182,14 @@ class RuleChoice:
             self._distance[pages] = 0
 
     def add(self, page: int, links: IntArray) -> None:
-        """Learn of a page that was downloaded; none of its links stands twice."""
+        """Add a downloaded page with its distinct links."""
         self._n_downloaded += 1
         if self._by_distance:
             self._distance = with_room(self._distance, links, UNREACHED)
             self._distance[links] = np.minimum(self._distance[links], self._distance[page] + 1)
 
     def rule_of(self, pages: IntArray) -> LongArray | int:
-        """The number of the rule for each of the pages, or of the one for all."""
+        """The index of the rule for each page, or of one rule for all."""
         if self._by_distance:
             return np.searchsorted(self._bounds, self._distance[pages], side="left")
         return int(np.searchsorted(self._bounds, self._n_downloaded, side="right")) if self._by_phase else 0

@@ -142,8 +142,8 @@ def lost_agents(
         if spider_map[page] is not Mark.VISITED:
             return set()
         pages = seen.links(page).pages
-        ways = set(pages[spider_map.may_follow(pages)].tolist()) - {page}
-        return ways or retreats.get(page, later_retreats)
+        targets = set(pages[spider_map.may_follow(pages)].tolist()) - {page}
+        return targets or retreats.get(page, later_retreats)
 
     reaching = _reaching_open_pages({agent.page for agent in agents}, next_pages, spider_map)
     return [agent for agent in agents if agent.page not in reaching]
@@ -168,11 +168,11 @@ def _came_from(starts: set[int], next_pages: NextPages) -> dict[int, list[int]]:
     pending = list(starts)
     while pending:
         page = pending.pop()
-        for way in next_pages(page):
-            if way not in came_from:
-                came_from[way] = []
-                pending.append(way)
-            came_from[way].append(page)
+        for target in next_pages(page):
+            if target not in came_from:
+                came_from[target] = []
+                pending.append(target)
+            came_from[target].append(page)
     return came_from
 
 

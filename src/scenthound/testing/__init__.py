@@ -1,4 +1,4 @@
-"""Public: what a plug-in author needs to test a strategy or a metric, and made-up webs of a few pages or of millions.
+"""Public: checks for strategies and metrics of plug-ins, and synthetic webs of a few or of millions of pages.
 
 >>> from scenthound.testing import SyntheticWeb, check_strategy, topical_web, visited
 """

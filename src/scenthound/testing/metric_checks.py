@@ -21,13 +21,13 @@ def check_metric(metric: Metric) -> None:
     """Raise `PluginError` with the rule that the metric breaks, or return."""
     _require(bool(metric.name and metric.summary), "A metric has a name and a summary.")
     for known in parameters_of(type(metric)):
-        # Or else it could not print as it parses.
+        # A metric prints as it parses.
         _require(
             hasattr(metric, known.name), f"A metric keeps its parameter {known.name} in an attribute of that name."
         )
     for seed in range(N_TRACES):
         rng = Random(seed)
-        ground_truth = _judgement(rng)
+        ground_truth = _ground_truth(rng)
         trace = _trace(rng, ground_truth)
         curve = _curve(metric, trace, ground_truth, len(trace))
         again = metric.curve(trace, ground_truth, len(trace))
@@ -38,17 +38,17 @@ def check_metric(metric: Metric) -> None:
 
 
 def _curve(metric: Metric, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
-    """The curve, from arrays that cannot be written to."""
+    """The curve, computed from read-only arrays."""
     for array in (trace.pages, trace.relevance, trace.cpu_us, *_arrays_of(ground_truth)):
         array.setflags(write=False)
     try:
         curve = metric.curve(trace, ground_truth, n_steps)
     except ValueError as error:
         if "read-only" in str(error):
-            raise PluginError("A metric must not change what it is given.") from None
+            raise PluginError("A metric must not change its arguments.") from None
         raise
-    _require(curve.shape == (n_steps,), "A curve has one value for each step that was asked for.")
-    _require(bool(np.isfinite(curve).all()), "Where the judges know all, every value is a number.")
+    _require(curve.shape == (n_steps,), "A curve has one value for each requested step.")
+    _require(bool(np.isfinite(curve).all()), "With complete ground truth every value is a number.")
     return curve
 
 
@@ -69,7 +69,7 @@ def _check_causality(metric: Metric, trace: Trace, ground_truth: GroundTruth, cu
 
 
 def _check_early_end(metric: Metric, trace: Trace, ground_truth: GroundTruth) -> None:
-    """A crawl that ended early has a curve up to the step asked for, and so has one that got no page at all."""
+    """A crawl that ended early has a curve up to the requested step, even if it visited no page."""
     half = len(trace) // 2
     _curve(metric, _first(trace, half), ground_truth, len(trace))
     _curve(metric, _first(trace, 0), ground_truth, len(trace))
@@ -79,14 +79,14 @@ def _check_ignorance(metric: Metric, trace: Trace, ground_truth: GroundTruth) ->
     none = trace.pages[:0]
     nothing = GroundTruth(none, none, none, ground_truth.pool, FixedFacts())
     known = np.isfinite(metric.curve(trace, nothing, len(trace)))
-    _require(bool(known.all() or not known.any()), "A metric is defined for a whole crawl or not at all.")
+    _require(bool(known.all() or not known.any()), "A metric is defined for all steps of a crawl or for none.")
 
 
 def _first(trace: Trace, n_pages: int) -> Trace:
     return Trace(trace.topic, trace.strategy, trace.seed, trace.pages[:n_pages], trace.relevance[:n_pages])
 
 
-def _judgement(rng: Random) -> GroundTruth:
+def _ground_truth(rng: Random) -> GroundTruth:
     pool = np.arange(N_PAGES, dtype=np.int32)
     relevant = rng.sample(range(N_PAGES), 40)
     return GroundTruth(_sorted(relevant), _sorted(relevant[:15]), _sorted(relevant[15:20]), pool, _facts(rng))
@@ -97,7 +97,7 @@ def _sorted(pages: list[int]) -> IntArray:
 
 
 def _facts(rng: Random) -> FixedFacts:
-    """Everything is known."""
+    """Complete ground truth."""
     draw = np.random.default_rng(rng.getrandbits(32))
     return FixedFacts(
         similarities=draw.random(N_PAGES),

@@ -1,110 +1,86 @@
-"""The pages of a topical web before anything is written: hosts, topics, popularity and numbers of links.
+"""The settings and the link graph of a topical web: hosts, topics, popularity and links.
 
 Rules
-- Pages are numbered at random, as a crawl over many hosts would find them: neighbours by number have nothing in common.
-- A host has a topic of its own, and so have most of its pages; sizes of hosts follow a power law, those of topics
-  Zipf's law with an offset, so that the largest topic is no more than a few times the median.
-- A page that is of no topic counts as of topic `n_topics`.
+- Pages are numbered at random, as a crawl over many hosts would find them: consecutive pages have nothing in common.
+- A host has a topic, and so have most of its pages. Host sizes follow a power law, topic sizes Zipf's law with an
+  offset, so that the largest topic is no more than a few times the median.
+- A page without a topic has topic `n_topics`.
+- The pages of one topic on one host are a *section* of the web. A share of each page's links is mutual: their targets
+  are pages of the section that link back. The targets of others are drawn by popularity, from the page's host, its
+  topic, both, or all pages.
+- Links are drawn in pieces of the web, in order, because URLs that are not recorded are numbered as they appear. Each
+  part of a web has its own random numbers.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from scenthound.errors import InvalidParameter, UnknownName
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
-from scenthound.registry import Bounds
+from scenthound.registry import Bounds, parameters_of
 from scenthound.store.columns import offsets_of
 
-# What a made-up topical web is to be like: its size and the shares that shape it, with bounds.
-#
-# The defaults were chosen so that the web resembles real collections; `python -m benchmarks.realism` shows how far.
-
-_SHARE = Bounds(0, 1)
-
-#: What each setting may be.
-BOUNDS = {
-    "pages": Bounds(10, 10_000_000),
-    "links_per_page": Bounds(1, 200),
-    "words_per_page": Bounds(5, 2000),
-    "topics": Bounds(1, 1000),
-    "seed": Bounds(0, 2**63 - 1),
-    "pages_per_host": Bounds(1),
-    "on_host": _SHARE,
-    "on_topic": _SHARE,
-    "mutual": Bounds(0, 0.5),
-    "host_focus": _SHARE,
-    "topical": Bounds(0, 1, above=True),
-    "second_topics": _SHARE,
-    "hubs": Bounds(0, 0.1),
-    "hub_factor": Bounds(1, 100),
-    "in_degree_exponent": Bounds(2, 5, above=True),
-    "host_size_exponent": Bounds(1, 5, above=True),
-    "topic_words": _SHARE,
-    "dead_links": Bounds(0, 1, below=True),
-    "aliases": Bounds(0, 0.5),
-    "nofollow": _SHARE,
-}
+Share = Annotated[float, Bounds(0, 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class TopicalWeb:
-    """Settings of a topical web; shares are between 0 and 1.
+    """Settings of a topical web. The defaults resemble real collections (`python -m benchmarks.realism`).
 
-    `on_host` and `on_topic` are the shares of links that are made to stay on the page's host and in its topic, each for
-    itself; others may still do so by chance. `mutual` is the share that is drawn otherwise: from pages of the same host
-    and topic that link back. `host_focus` is the share of a host's pages that are of the host's own topic. `hubs` are
-    pages with `hub_factor` times the links of others, most of which lead to pages of their topic on whatever host.
+    `on_host` and `on_topic` are the shares of links that stay on the page's host and in its topic, independently of
+    each other; others may still do so by chance. `mutual` is the share of links that are drawn differently: from pages
+    of the same host and topic that link back. `host_focus` is the share of a host's pages that have the host's topic.
+    `hubs` are pages with `hub_factor` times the links of others, most of them to pages of their topic on any host.
     """
 
-    pages: int = 100_000
-    links_per_page: float = 20.0
-    words_per_page: int = 30  #: besides the words of its anchors
-    topics: int = 50
-    seed: int = 1
-    pages_per_host: float = 100.0
-    on_host: float = 0.7
-    on_topic: float = 0.25
-    mutual: float = 0.2
-    host_focus: float = 0.5
-    topical: float = 0.8  #: share of the pages that are of a topic at all
-    second_topics: float = 0.15  #: share of these that are of a second one too
-    hubs: float = 0.01
-    hub_factor: float = 15.0
-    in_degree_exponent: float = 2.3  #: of the power law that the popularity of pages follows
-    host_size_exponent: float = 2.0
-    topic_words: float = 0.4  #: share of the words of a page that are its topic's
-    dead_links: float = 0.2  #: share of links to URLs that are not recorded
-    aliases: float = 0.01  #: share of pages that answer under a second URL
-    nofollow: float = 0.01  #: share of links
+    pages: Annotated[int, Bounds(10, 10_000_000)] = 100_000
+    links_per_page: Annotated[float, Bounds(1, 200)] = 20.0
+    words_per_page: Annotated[int, Bounds(5, 2000)] = 30  #: without the words of its anchors
+    topics: Annotated[int, Bounds(1, 1000)] = 50
+    seed: Annotated[int, Bounds(0, 2**63 - 1)] = 1
+    pages_per_host: Annotated[float, Bounds(1)] = 100.0
+    on_host: Share = 0.7
+    on_topic: Share = 0.25
+    mutual: Annotated[float, Bounds(0, 0.5)] = 0.2
+    host_focus: Share = 0.5
+    topical: Annotated[float, Bounds(0, 1, above=True)] = 0.8  #: share of pages that have a topic
+    second_topics: Share = 0.15  #: share of these that have a second one
+    hubs: Annotated[float, Bounds(0, 0.1)] = 0.01
+    hub_factor: Annotated[float, Bounds(1, 100)] = 15.0
+    in_degree_exponent: Annotated[float, Bounds(2, 5, above=True)] = 2.3  #: of the power law of page popularity
+    host_size_exponent: Annotated[float, Bounds(1, 5, above=True)] = 2.0
+    topic_words: Share = 0.4  #: share of a page's words that belong to its topic
+    dead_links: Annotated[float, Bounds(0, 1, below=True)] = 0.2  #: share of links to URLs that are not recorded
+    aliases: Annotated[float, Bounds(0, 0.5)] = 0.01  #: share of pages with a second URL
+    nofollow: Share = 0.01  #: share of links
 
     def __post_init__(self) -> None:
-        for setting in fields(self):
-            value, allowed = getattr(self, setting.name), BOUNDS[setting.name]
-            kind, kind_name = (int, "a whole number, ") if setting.type is int else (int | float, "")
-            if isinstance(value, bool) or not isinstance(value, kind) or value not in allowed:
-                raise InvalidParameter(f"{setting.name} is {value!r} and must be {kind_name}{allowed}.")
+        for setting in parameters_of(TopicalWeb):
+            value = getattr(self, setting.name)
+            if isinstance(value, bool):
+                raise InvalidParameter(f"topical web: {setting.name}={value} should be a number.")
+            setting.check(value, "topical web")
         if self.topics > self.pages:
             raise InvalidParameter(
-                f"topics is {self.topics:,} and must be at most {self.pages:,}, the number of pages."
+                f"topical web: topics={self.topics:,} must be at most {self.pages:,}, the number of pages."
             )
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "TopicalWeb":
         """Settings by name; the others have their defaults."""
+        known = [setting.name for setting in parameters_of(cls)]
         for name in settings:
-            if name not in BOUNDS:
-                raise UnknownName.among("setting", name, BOUNDS)
+            if name not in known:
+                raise UnknownName.among("setting", name, known)
         return cls(**settings)
 
 
-# Random numbers for parts of a web: each part has its own, so that parts can be made in pieces, in any order.
-
-#: Pages that are drawn together; the web depends on it, as the pieces have generators of their own.
+#: Pages that are drawn together; the web depends on it, because each piece has its own generator.
 PIECE = 1 << 15
 
 
@@ -130,12 +106,12 @@ TOPIC_RANK_OFFSET = 5
 DEGREE_SPREAD = 0.9
 #: The share of pages without a link.
 DEAD_ENDS = 0.04
-#: No page has more links than the parser of pages would keep, and none is more popular than a share of all.
+#: No page has more links than the HTML parser keeps, and no page is more popular than this share of all.
 MOST_LINKS = 10_000
 MOST_POPULAR_SHARE = 0.05
-#: No host is larger than about this share of the web, or one draw would decide what the web is like.
+#: No host is larger than about this share of the web, so that a single draw does not dominate it.
 MOST_HOST_SHARE = 0.1
-#: Tickets of a page of middling popularity; more would follow the power law more finely.
+#: The number of tickets of a page of median popularity; more tickets approximate the power law better.
 TICKETS = 1.0
 
 
@@ -147,7 +123,7 @@ class Pages(NamedTuple):
     second: IntArray  #: a second topic, or NO_SECOND
     is_hub: BoolArray
     n_links: IntArray
-    popularity: IntArray  #: how many tickets it has in the draw of link targets
+    popularity: IntArray  #: the number of its tickets in the draw of link targets
     n_hosts: int
 
 
@@ -166,13 +142,13 @@ def topic_shares(n_topics: int) -> FloatArray:
 
 
 def drawn(rng: np.random.Generator, weights: FloatArray, n: int) -> LongArray:
-    """Numbers drawn with chances in proportion to weights."""
+    """Numbers drawn with probabilities proportional to weights."""
     bounds = np.cumsum(weights)
     return np.searchsorted(bounds[:-1] / bounds[-1], rng.random(n), side="right")
 
 
 def _hosts(web: TopicalWeb) -> tuple[IntArray, int]:
-    """The host of each page, numbered in the order in which pages name them, and how many have a page."""
+    """The host of each page, numbered in order of first appearance, and the number of hosts."""
     rng = generator(web.seed, Part.HOSTS)
     n_wanted = max(1, round(web.pages / web.pages_per_host))
     sizes = (1.0 - rng.random(n_wanted)) ** (-1.0 / (web.host_size_exponent - 1.0))
@@ -207,24 +183,21 @@ def _links(web: TopicalWeb) -> tuple[BoolArray, IntArray]:
 
 def _popularity(web: TopicalWeb) -> IntArray:
     rng = generator(web.seed, Part.POPULARITY)
-    # A power law that begins at 0 rather than at 1 (Lomax), as many pages have hardly a link to them.
+    # A power law that starts at 0 rather than at 1 (Lomax), because many pages have few or no in-links.
     tail = (1.0 - rng.random(web.pages)) ** (-1.0 / (web.in_degree_exponent - 1.0)) - 1.0
     tickets = np.floor(TICKETS * tail + rng.random(web.pages))
-    # One page at least can be linked to.
+    # At least one page can be linked to.
     tickets[0] = max(1.0, tickets[0])
     return tickets.clip(0, max(1.0, MOST_POPULAR_SHARE * web.pages)).astype(np.int32)
 
 
-# Rows of pages, group after group, each page several times: drawing one of a group is drawing a place in a range.
+# Rows of pages: sorted by group, with each page repeated, so that drawing from a group is drawing from a range. In one
+# kind of row a page has as many *tickets* as it is popular, and a link leads to the page of a ticket. In the other it
+# has as many *slots* as mutual links, and the slots of a group are paired.
 #
-# In one kind of row a page has *tickets*, as many as it is popular, and a link leads to the page of a ticket. In the
-# other it has *slots*, as many as it has mutual links, and the slots of a group are paired: each page links to the
-# other.
-#
-# A group, some random bits and a page are packed into one number of 64 bits: sorting those is several times as fast
-# as sorting places by a key.
+# Group, random bits and page are packed into 64 bits: sorting these is much faster than sorting indices by key.
 
-#: Enough for any page or group; what is left are the random bits.
+#: Enough for any page or group; the other bits are random.
 PAGE_BITS = 25
 RANDOM_BITS = 64 - 2 * PAGE_BITS
 #: Enough for any slot.
@@ -233,7 +206,7 @@ UNPAIRED = -1
 
 
 class Row(NamedTuple):
-    """The pages of a row, and where each group begins in it and how long it is."""
+    """The pages of a row, and the start and size of each group in it."""
 
     page: IntArray
     start: LongArray
@@ -241,7 +214,7 @@ class Row(NamedTuple):
 
 
 def row_of(group: LongArray | IntArray, n_groups: int, times: IntArray, rng: np.random.Generator) -> Row:
-    """Each page as often as told, in its group, at random places of it."""
+    """A row with each page repeated `times` times, in random order within its group."""
     page = np.repeat(np.arange(len(group), dtype=np.uint64), times)
     packed: npt.NDArray[np.uint64] = np.repeat(group.astype(np.uint64) << (PAGE_BITS + RANDOM_BITS), times)
     packed |= rng.integers(0, 1 << RANDOM_BITS, len(page), np.uint16).astype(np.uint64) << PAGE_BITS
@@ -252,50 +225,44 @@ def row_of(group: LongArray | IntArray, n_groups: int, times: IntArray, rng: np.
 
 
 def paired(slots: Row, group: LongArray | IntArray) -> IntArray:
-    """The page that each slot is paired with: of the slots of page 0 first, then of page 1, and so on.
+    """The page that each slot is paired with, in order of the slots' pages.
 
-    The first and the second slot of a group are a pair, the third and the fourth, and so on. UNPAIRED is the odd one
-    out, and for a page that would be paired with itself."""
-    place = _places_by_page(slots.page)
-    page = slots.page[place]
+    The first and the second slot of a group are a pair, the third and the fourth, and so on. The last slot of an odd
+    number is UNPAIRED, and so is a page that would be paired with itself."""
+    slot = _slots_by_page(slots.page)
+    page = slots.page[slot]
     start = slots.start[group[page]]
-    other = (place - start) ^ 1
-    is_odd = other >= slots.size[group[page]]
-    partner = slots.page[np.where(is_odd, place, start + other)]
+    other = (slot - start) ^ 1
+    is_last = other >= slots.size[group[page]]
+    partner = slots.page[np.where(is_last, slot, start + other)]
     return np.where(partner == page, UNPAIRED, partner).astype(np.int32)
 
 
-def _places_by_page(page: IntArray) -> LongArray:
+def _slots_by_page(page: IntArray) -> LongArray:
     packed = page.astype(np.uint64) << SLOT_BITS | np.arange(len(page), dtype=np.uint64)
     packed.sort()
     return (packed & ((1 << SLOT_BITS) - 1)).astype(np.int64)
 
 
-# Where links lead: to pages drawn by popularity out of the page's host, its topic, both, or all; and to partners.
-#
-# The pages of one topic on one host are a *section* of the web. A share of each page's links is mutual: their targets
-# are pages of the section that link back. Links are drawn for pieces of the web, which must come in order, because
-# URLs that are not recorded are numbered as they appear.
-
-#: The share of links to a page with an alias that name the alias.
+#: The share of links to a page with an alias that use the alias.
 BY_ALIAS = 0.3
 #: The share of dead links to a URL that no page linked to before.
 NEW_DEAD = 0.15
-#: Hubs gather what is of their topic, wherever it is.
+#: Hubs link to pages of their topic on any host.
 HUB_ON_HOST, HUB_ON_TOPIC = 0.2, 0.9
-#: How much a page takes part in mutual links, without any popularity and more with each ticket, up to a number of them;
-#: chosen so that there are about as many pages with hardly a link to them as in real collections.
-UNKNOWN_TAKES, TICKET_ADDS, MOST_TICKETS = 0.6, 0.3, 5
+#: The relative number of mutual links of a page without tickets, the increase per ticket, and the largest number of
+#: tickets that counts; chosen so that the share of pages with few in-links is as in real collections.
+WITHOUT_TICKETS, PER_TICKET, MOST_TICKETS = 0.6, 0.3, 5
 
 
 class PieceLinks(NamedTuple):
-    """The links of pages that follow each other."""
+    """The links of consecutive pages."""
 
     source: LongArray
     url: LongArray
-    page: LongArray  #: that the link leads to, aliases followed; -1 for dead links
+    page: LongArray  #: the target, aliases followed; -1 for dead links
     is_nofollow: BoolArray
-    new_dead_sources: LongArray  #: the pages that first named a dead URL, in order
+    new_dead_sources: LongArray  #: the pages that first link to a dead URL, in order
 
 
 class LinkDraw:
@@ -310,7 +277,7 @@ class LinkDraw:
         sections, self._section = np.unique(
             pages.host.astype(np.int64) * (web.topics + 1) + pages.topic, return_inverse=True
         )
-        # The sections of a host follow each other, so the tickets of a host do, too.
+        # The sections of a host are consecutive, and so are its tickets.
         self._by_section = row_of(self._section, len(sections), pages.popularity, rng)
         self._by_topic = row_of(pages.topic, web.topics + 1, pages.popularity, rng)
         self._host_size = np.bincount(pages.host, pages.popularity, pages.n_hosts).astype(np.int64)
@@ -328,7 +295,7 @@ class LinkDraw:
         is_mutual = self._put_partners(page, first, source)
         by_alias = (self._alias[page] >= 0) & (rng.random(len(page), np.float32) < BY_ALIAS)
         url = np.where(by_alias, self._alias[page], page)
-        # Who links back is there, so more of the others are dead.
+        # Mutual links are never dead, so more of the others are.
         is_dead = ~is_mutual & (rng.random(len(page), np.float32) * (1 - web.mutual) < web.dead_links)
         url[is_dead], is_new = self._dead(rng, int(np.count_nonzero(is_dead)))
         page[is_dead] = -1
@@ -336,7 +303,7 @@ class LinkDraw:
         return PieceLinks(source, url, page, is_nofollow, source[is_dead][is_new])
 
     def _put_partners(self, page: LongArray, first: int, source: LongArray) -> BoolArray:
-        """Let the mutual links lead to partners, and tell which they are; they are spread evenly over their page."""
+        """Set the targets of mutual links, which are evenly spread over their page; return which links are mutual."""
         n_links, n_mutual = self._pages.n_links[source].astype(np.int64), self._n_mutual[source].astype(np.int64)
         turn = np.arange(len(source)) - offsets_of(self._pages.n_links[first : first + PIECE])[source - first]
         is_mutual = (turn + 1) * n_mutual // n_links > turn * n_mutual // n_links
@@ -351,32 +318,32 @@ class LinkDraw:
         web, n, is_hub = self._web, len(source), self._pages.is_hub[source]
         on_host = rng.random(n, np.float32) < np.where(is_hub, HUB_ON_HOST, web.on_host)
         on_topic = rng.random(n, np.float32) < np.where(is_hub, HUB_ON_TOPIC, web.on_topic)
-        row, place = self._by_section, rng.random(n)
+        row, position = self._by_section, rng.random(n)
         start, size = np.zeros(n, np.int64), np.zeros(n, np.int64)
         both, host = on_host & on_topic, on_host & ~on_topic
         section, hosts = self._section[source[both]], self._pages.host[source[host]]
         start[both], size[both] = row.start[section], row.size[section]
         start[host], size[host] = self._host_start[hosts], self._host_size[hosts]
-        # Where nobody has a ticket, all have; so it is for links that may lead anywhere.
+        # Links to any page, and links within a group without tickets, draw from all tickets.
         start[size == 0], size[size == 0] = 0, len(row.page)
-        target = row.page[start + (place * size).astype(np.int64)].astype(np.int64)
+        target = row.page[start + (position * size).astype(np.int64)].astype(np.int64)
         topic = np.flatnonzero(~on_host & on_topic)
-        target[topic] = self._of_topic(rng, source[topic], place[topic], target[topic])
+        target[topic] = self._of_topic(rng, source[topic], position[topic], target[topic])
         return target
 
     def _of_topic(
-        self, rng: np.random.Generator, source: LongArray, place: FloatArray, anywhere: LongArray
+        self, rng: np.random.Generator, source: LongArray, position: FloatArray, anywhere: LongArray
     ) -> LongArray:
-        """Pages on any host of the page's topic, or as often of its second one if it has one; anywhere if of none."""
+        """Pages of the page's topic on any host, half of them of its second topic; any page if it has no topic."""
         row, second = self._by_topic, self._pages.second[source]
         by_second = (second != NO_SECOND) & (rng.random(len(source), np.float32) < 0.5)
         topic = np.where(by_second, second, self._pages.topic[source])
         has_tickets = (topic < self._web.topics) & (row.size[topic] > 0)
-        target = row.page[np.where(has_tickets, row.start[topic] + (place * row.size[topic]).astype(np.int64), 0)]
+        target = row.page[np.where(has_tickets, row.start[topic] + (position * row.size[topic]).astype(np.int64), 0)]
         return np.where(has_tickets, target, anywhere)
 
     def _dead(self, rng: np.random.Generator, n: int) -> tuple[LongArray, BoolArray]:
-        """URLs that are not recorded, numbered behind the aliases in order of appearance, and which are new."""
+        """URLs that are not recorded, numbered after the aliases in order of appearance, and which of them are new."""
         is_new = rng.random(n) < NEW_DEAD
         if n and not self.n_dead:
             is_new[0] = True
@@ -387,8 +354,8 @@ class LinkDraw:
 
 
 def _mutual_links(web: TopicalWeb, pages: Pages, rng: np.random.Generator) -> IntArray:
-    """How many of each page's links are mutual; none of a hub."""
-    takes = UNKNOWN_TAKES + TICKET_ADDS * np.minimum(pages.popularity, MOST_TICKETS)
-    wanted = web.mutual * takes / takes.mean() * pages.n_links * ~pages.is_hub
+    """The number of mutual links of each page; hubs have none."""
+    rate = WITHOUT_TICKETS + PER_TICKET * np.minimum(pages.popularity, MOST_TICKETS)
+    wanted = web.mutual * rate / rate.mean() * pages.n_links * ~pages.is_hub
     n_mutual: IntArray = np.minimum(np.floor(wanted + rng.random(web.pages)), pages.n_links).astype(np.int32)
     return n_mutual

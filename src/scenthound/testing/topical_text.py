@@ -1,10 +1,11 @@
-"""What pages say: their title, words out of a mixture of topics and background, and anchors.
+"""The text of a topical web: titles, words from a mixture of topics and background, and anchors.
 
 Rules
-- The anchor of a link is the title of the page that it leads to, so it is about that page; that of a dead link is a
-  word of the linking page's topic.
-- A page begins with its title. Links stand spread over what follows, in order, and their anchors part its words.
-- Words are numbered anew as they appear, so that every word of the web stands on a page.
+- The anchor of a link is the title of its target; that of a dead link is a word of the linking page's topic.
+- A page begins with its title, of one to three words. Links are spread over the other words, in order.
+- Words are artificial: stems that stemming does not change, and no stop words. They are numbered in order of first
+  appearance, so that every word of the web is on a page.
+- A word is drawn by looking up 16 random bits in a table that contains words in proportion to their frequency (Zipf).
 """
 
 from collections.abc import Iterator
@@ -19,11 +20,6 @@ from scenthound.model import FloatArray, IntArray, LongArray
 from scenthound.store.columns import ByteArray, offsets_of, packed
 from scenthound.testing.topical_graph import NO_SECOND, PIECE, Pages, Part, PieceLinks, TopicalWeb, generator
 from scenthound.text.tokenizer import STOP, stems_of
-
-# Made-up words that the program takes for words of English: stems that stemming leaves as they are, no stop words.
-#
-# Drawing a word is looking up 16 random bits in a table in which words stand in proportion to their frequency by
-# Zipf's law.
 
 N_BACKGROUND = 5000
 WORDS_PER_TOPIC = 200
@@ -44,12 +40,12 @@ class Vocabulary:
         self.n_words = 1 + N_BACKGROUND + n_topics * WORDS_PER_TOPIC
         n_stops = round(STOP_SHARE * (1 << TABLE_BITS))
         self._common = 1 + _table(N_BACKGROUND, 1 << TABLE_BITS)
-        said = 1 + _table(N_BACKGROUND, (1 << TABLE_BITS) - n_stops)
-        self._background = np.concatenate([np.full(n_stops, STOP, np.int32), said])
+        other = 1 + _table(N_BACKGROUND, (1 << TABLE_BITS) - n_stops)
+        self._background = np.concatenate([np.full(n_stops, STOP, np.int32), other])
         self._ranks = _table(WORDS_PER_TOPIC, 1 << TABLE_BITS)
 
     def background(self, bits: BitArray) -> IntArray:
-        """Words that stand on any page, stop words among them."""
+        """Words of any page, stop words included."""
         return self._background[bits]
 
     def common(self, bits: BitArray) -> IntArray:
@@ -71,15 +67,15 @@ class Vocabulary:
         return ["", *islice(_made_up_stems(), self.n_words - 1)]
 
 
-def _table(n_words: int, n_places: int) -> IntArray:
-    """Word numbers from 0, each as often as Zipf's law says, and every one at least once."""
+def _table(n_words: int, size: int) -> IntArray:
+    """Word numbers from 0 with frequencies of Zipf's law, each at least once."""
     share: FloatArray = 1.0 / np.arange(1, n_words + 1)
-    ends = np.cumsum(share) * ((n_places - n_words) / share.sum()) + np.arange(1, n_words + 1)
-    return np.searchsorted(np.floor(ends), np.arange(n_places), side="right").clip(0, n_words - 1).astype(np.int32)
+    ends = np.cumsum(share) * ((size - n_words) / share.sum()) + np.arange(1, n_words + 1)
+    return np.searchsorted(np.floor(ends), np.arange(size), side="right").clip(0, n_words - 1).astype(np.int32)
 
 
 def _made_up_stems() -> Iterator[str]:
-    """Endless, short ones first. Words that end in one of these letters after one of these vowels mostly are stems."""
+    """Artificial stems without end, short ones first. Most words with these endings are stems."""
     syllables = ["".join(parts) for parts in product(_FIRST, _VOWELS)]
     n_syllables = 1
     while True:
@@ -90,44 +86,42 @@ def _made_up_stems() -> Iterator[str]:
         n_syllables += 1
 
 
-# The titles of pages: one to three words, most of them of the page's topic, none a stop word.
-
 LONGEST_TITLE = 3
-#: The share of title words that are of the topic, in 256ths; the others are of the background.
+#: The share of title words that belong to the topic, in 256ths; the others are background words.
 TOPICAL_TITLE_WORDS = 192
 _BITS = np.uint32((1 << TABLE_BITS) - 1)
 
 
 class Titles:
-    """`word` has a row for each page, of which the first `length` words are the title."""
+    """`word` has a row for each page; its first `length` words are the title."""
 
     def __init__(self, web: TopicalWeb, pages: Pages, vocabulary: Vocabulary) -> None:
         rng, topic = generator(web.seed, Part.TITLES), pages.topic
         self.word = np.empty((web.pages, LONGEST_TITLE), np.int32)
-        for place in range(LONGEST_TITLE):
+        for position in range(LONGEST_TITLE):
             bits = rng.integers(0, 1 << 32, web.pages, np.uint32)
             is_topical = (bits >> TABLE_BITS) & 255 < TOPICAL_TITLE_WORDS
             of_topic, common = vocabulary.of_topics(topic, bits & _BITS), vocabulary.common(bits & _BITS)
-            self.word[:, place] = np.where(is_topical & (topic < web.topics), of_topic, common)
+            self.word[:, position] = np.where(is_topical & (topic < web.topics), of_topic, common)
         self.length = rng.integers(1, LONGEST_TITLE + 1, web.pages, np.int32)
         self._spelled, self._spelled_at = packed(f"{stem} " for stem in vocabulary.stems)
 
     def words(self, first: int, end: int) -> IntArray:
-        """The titles of pages that follow each other, one after the other."""
+        """The concatenated titles of consecutive pages."""
         return self.word[first:end][np.arange(LONGEST_TITLE) < self.length[first:end, None]]
 
     def texts(self, first: int, end: int) -> tuple[ByteArray, IntArray]:
-        """The same in letters, and how long each is."""
+        """The same as text, and the length of each."""
         word = self.words(first, end)
         n_letters = (self._spelled_at[word + 1] - self._spelled_at[word]).astype(np.int32)
         text = self._spelled[runs(self._spelled_at[word], n_letters)]
         length = np.add.reduceat(n_letters, offsets_of(self.length[first:end])[:-1])
-        # The space behind the last word of each title goes.
+        # Without the space after the last word of each title.
         return np.delete(text, np.cumsum(length) - 1), length - 1
 
 
 def runs(start: LongArray, length: IntArray) -> LongArray:
-    """All places of runs, one run after the other."""
+    """The concatenated indices of runs."""
     ends = np.cumsum(length, dtype=np.int64)
     return np.repeat(start - (ends - length), length) + np.arange(int(ends[-1]) if len(ends) else 0)
 
@@ -137,7 +131,7 @@ _UNSEEN = -1
 
 
 class PieceWords(NamedTuple):
-    """The words of pages that follow each other, and where their links stand among them."""
+    """The words of consecutive pages, and the positions of their links."""
 
     word: IntArray
     n_words: IntArray
@@ -146,7 +140,7 @@ class PieceWords(NamedTuple):
 
 
 class WordDraw:
-    """Draws the words of pages, piece by piece from the first."""
+    """Draws the words of pages in pieces, from the first page on."""
 
     def __init__(self, web: TopicalWeb, pages: Pages, vocabulary: Vocabulary, titles: Titles) -> None:
         self._web, self._pages = web, pages
@@ -172,33 +166,33 @@ class WordDraw:
         own = self._own_words(rng, first, n_own)
         anchor, n_anchor = self._anchors(rng, links)
         link = links.source - first
-        start, n_words = _places(rng, link, n_own, n_title, n_anchor)
-        anchor_place = runs(offsets_of(n_words)[link] + start, n_anchor)
+        start, n_words = _positions(rng, link, n_own, n_title, n_anchor)
+        anchor_position = runs(offsets_of(n_words)[link] + start, n_anchor)
         word = np.empty(int(n_words.sum()), np.int32)
         is_own = np.ones(len(word), np.bool_)
-        is_own[anchor_place] = False
-        word[anchor_place] = anchor
+        is_own[anchor_position] = False
+        word[anchor_position] = anchor
         word[is_own] = own
         return PieceWords(self._numbered(word), n_words.astype(np.int32), start, start + n_anchor)
 
     def _own_words(self, rng: np.random.Generator, first: int, n_own: LongArray) -> IntArray:
-        """Words of the page's topic, of its second one, and of the background, the title before them."""
+        """The title, and words of the page's topic, of its second topic and of the background."""
         web, page = self._web, np.repeat(np.arange(first, first + len(n_own)), n_own)
         bits = rng.integers(0, 1 << 32, len(page), np.uint32)
         kind = bits >> TABLE_BITS
         topic, second = self._pages.topic[page], self._pages.second[page]
-        topical_places = round(web.topic_words * (1 << TABLE_BITS))
-        # Where there are two topics, the second has a third of the topical words.
-        by_second = (second != NO_SECOND) & (kind < topical_places // 3)
+        n_topical = round(web.topic_words * (1 << TABLE_BITS))
+        # If there are two topics, the second has a third of the topical words.
+        by_second = (second != NO_SECOND) & (kind < n_topical // 3)
         word = self._vocabulary.of_topics(np.where(by_second, second, topic), bits & _WORDS_BITS)
-        is_common = (kind >= topical_places) | (topic == web.topics)
+        is_common = (kind >= n_topical) | (topic == web.topics)
         word[is_common] = self._vocabulary.background(bits[is_common] & _WORDS_BITS)
         n_title = self._titles.length[first : first + len(n_own)]
         word[runs(offsets_of(n_own)[:-1], n_title)] = self._titles.words(first, first + len(n_own))
         return word
 
     def _anchors(self, rng: np.random.Generator, links: PieceLinks) -> tuple[IntArray, IntArray]:
-        """The anchors of links, one after the other, and how long each is."""
+        """The concatenated anchors of links, and the length of each."""
         is_dead = links.page < 0
         length = np.where(is_dead, 1, self._titles.length[links.page]).astype(np.int32)
         words = self._titles.word[links.page]
@@ -216,14 +210,14 @@ class WordDraw:
         return self._number[word]
 
 
-def _places(
+def _positions(
     rng: np.random.Generator, link: LongArray, n_own: LongArray, n_title: IntArray, n_anchor: IntArray
 ) -> tuple[IntArray, LongArray]:
-    """Where the anchors of links stand in their pages, and how many words the pages have with them."""
+    """The positions of anchors in their pages, and the number of words of each page, anchors included."""
     n_links = np.bincount(link, minlength=len(n_own))
     first_link = offsets_of(n_links)
     turn = np.arange(len(link)) - first_link[link]
-    # Link i of n stands somewhere in the i-th of n equal parts, so that links are in order.
+    # Link i of n is somewhere in the i-th of n equal parts, so that links are in order.
     share = (turn + rng.random(len(link), np.float32)) / n_links[link]
     before = n_title[link] + (share * (n_own - n_title)[link]).astype(np.int64)
     anchors_before = offsets_of(n_anchor)

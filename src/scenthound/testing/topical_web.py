@@ -1,11 +1,11 @@
-"""Topical webs of any size, made up: a recorded web on disk and the topics to crawl it for.
+"""Synthetic topical webs of any size: a recorded web on disk and its topics.
 
 >>> from scenthound.testing import topical_web
 >>> topical_web("web", pages=1_000_000, links_per_page=20, topics=50, seed=1)
 
-Hosts, topical locality, hubs, popular pages and words out of a mixture of topics are drawn by a seed: the same settings
-give the same bytes. `topics.jsonl` in the folder is what `scenthound simulate` takes. Pages are drawn and written in
-pieces; what is held for all pages at once takes some 200 bytes a page.
+Hosts, topical locality, hubs, popular pages and words from a mixture of topics are drawn with a seed: the same settings
+give the same bytes. `topics.jsonl` in the folder is the topic file for `scenthound simulate`. Pages are drawn and
+written in pieces; memory for all pages at once is about 200 bytes per page.
 """
 
 from collections.abc import Iterator
@@ -38,11 +38,7 @@ from scenthound.testing.topical_text import PieceWords, Titles, Vocabulary, Word
 from scenthound.topics.files import write_topics
 from scenthound.web.urls import fingerprint
 
-# The URLs of a topical web: of pages, of aliases, and of what is linked to and not recorded.
-#
-# Every host is a domain of its own. Half of the dead URLs are on the host that first named them, the others on hosts
-# of which nothing is recorded, a few on each.
-
+#: Half of the dead URLs are on the host that first links to them, the others on hosts without recorded pages.
 DEAD_PER_HOST = 8
 
 
@@ -55,7 +51,7 @@ def page_url(host: int, page: int) -> str:
 
 
 class Addresses:
-    """Writes URLs into columns, number after number."""
+    """Writes the URLs of pages, aliases and dead links into columns, in order. Each host is a domain."""
 
     def __init__(self, columns: Columns, n_hosts: int) -> None:
         self._columns, self._n_hosts = columns, n_hosts
@@ -75,7 +71,7 @@ class Addresses:
         )
 
     def add_dead(self, source_host: IntArray) -> None:
-        """Dead URLs, by the host of the page that first named each."""
+        """Add dead URLs; `source_host` is the host of the page that first links to each."""
         dead = np.arange(len(source_host), dtype=np.int32)
         hosts = np.where(dead % 2, source_host, self._n_hosts + dead // (2 * DEAD_PER_HOST)).astype(np.int32)
         self._outside = [f"outside{i}.test" for i in range(int(hosts.max(initial=-1)) + 1 - self._n_hosts)]
@@ -106,21 +102,19 @@ class Addresses:
         self._keys.append(np.fromiter(map(fingerprint, urls), np.uint64, len(urls)))
 
 
-# The topics of a topical web as a topic file has them: ids, keywords, descriptions, examples.
-
 N_KEYWORDS = 5
 N_DESCRIBING = 30
-#: Enough for the large seed set of johnson2003, and for targets beside it.
+#: Enough for the large seed set of johnson2003 and for targets.
 MOST_EXAMPLES = 500
 
 
 def topic_id(topic: int) -> str:
-    """What the pages of a topic are labelled with."""
+    """The label of the pages of a topic."""
     return f"topic{topic}"
 
 
 def topics_of(web: TopicalWeb, pages: Pages, vocabulary: Vocabulary) -> list[Topic]:
-    """The topics that are the first of some page, by number. Examples are drawn from these pages."""
+    """The topics that are the first topic of some page, by number. Examples are drawn from these pages."""
     rng = generator(web.seed, Part.EXAMPLES)
     order = np.argsort(pages.topic, kind="stable")
     own = np.split(order, np.searchsorted(pages.topic[order], np.arange(1, web.topics + 1)))
@@ -142,18 +136,18 @@ TOPICS_FILE = "topics.jsonl"
 
 
 def topical_web(out: str | Path, *, force: bool = False, progress: Progress = silent, **settings: Any) -> RecordSummary:
-    """Make a web in the folder `out`. `settings` are those of `TopicalWeb`; what is not told has its default."""
+    """Write a web to the folder `out`. `settings` are those of `TopicalWeb`."""
     web = TopicalWeb.of(settings)
     try:
         with new_folder(Path(out), force) as folder:
-            return _Making(web, folder, progress).write()
+            return _Writer(web, folder, progress).write()
     except OSError as reason:
         why = printable(reason.strerror or reason)
-        raise Failure(f"Making {printable(out)} failed: {why}. Nothing of it was kept.") from None
+        raise Failure(f"Cannot write {printable(out)}: {why}. Nothing was kept.") from None
 
 
-class _Making:
-    """One web on its way to the disk."""
+class _Writer:
+    """Writes one web."""
 
     def __init__(self, web: TopicalWeb, folder: Path, progress: Progress) -> None:
         self._web, self._folder, self._progress = web, folder, progress
@@ -183,9 +177,9 @@ class _Making:
         for first in range(0, self._web.pages, PIECE):
             piece = links.piece(first)
             dead_sources.append(piece.new_dead_sources)
-            said = words.piece(first, piece)
-            self._write_links(piece, said)
-            self._write_words(said, words.n_words)
+            text = words.piece(first, piece)
+            self._write_links(piece, text)
+            self._write_words(text, words.n_words)
             self._write_titles(titles, first)
             self._lengths["link"].append(pages.n_links[first : first + PIECE])
             self._progress(0.8 * first / self._web.pages, f"{first:,} pages")
@@ -196,19 +190,19 @@ class _Making:
             self._columns.append(f"{name}_offset", offsets_of(np.concatenate(lengths)))
         self._columns.append("page_noindex", np.zeros(self._web.pages, np.bool_))
 
-    def _write_links(self, piece: PieceLinks, said: PieceWords) -> None:
+    def _write_links(self, piece: PieceLinks, text: PieceWords) -> None:
         self._columns.append("link_url", piece.url)
-        self._columns.append("link_start", said.link_start)
-        self._columns.append("link_end", said.link_end)
+        self._columns.append("link_start", text.link_start)
+        self._columns.append("link_end", text.link_end)
         self._columns.append("link_nofollow", piece.is_nofollow)
 
-    def _write_words(self, said: PieceWords, n_words: int) -> None:
-        term, count, n_terms = terms_of(said.word, said.n_words, n_words)
-        self._columns.append("word", said.word)
+    def _write_words(self, text: PieceWords, n_words: int) -> None:
+        term, count, n_terms = terms_of(text.word, text.n_words, n_words)
+        self._columns.append("word", text.word)
         self._columns.append("term", term)
         self._columns.append("term_count", count)
         self._columns.append("page_norm", _norms(count, n_terms))
-        self._lengths["word"].append(said.n_words)
+        self._lengths["word"].append(text.n_words)
         self._lengths["term"].append(n_terms)
         frequency = np.bincount(term, minlength=n_words)
         frequency[: len(self._frequency)] += self._frequency

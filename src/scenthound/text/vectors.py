@@ -1,7 +1,7 @@
 """Term vectors: counts, tf, tf*idf and SMART atc weights, and cosines between them.
 
 A document is its distinct words with their counts; many documents are rows of a CSR matrix. Document frequencies are
-always passed in, because the studies count them over the pool of crawled pages, not over the whole web.
+always passed in, because the studies count them over the pool of crawled pages, not over the complete web.
 """
 
 import math
@@ -92,7 +92,7 @@ def plain_word_norm(words: IntArray) -> float:
 
 
 def total_weight(words: IntArray, weights: FloatArray) -> float:
-    """The sum of the weights of all words of a page; weights are whole numbers, and the last one is that of all higher
+    """The sum of the weights of all words of a page; weights are integers, and the last one is that of all higher
     word numbers."""
     if is_loaded():
         from scenthound.text.compiled import total_weight as compiled_total_weight

@@ -1,6 +1,7 @@
-"""Judges: classifiers that tell after a crawl which of its pages are good. Nothing that a crawl is guided by asks them.
+"""Judges: classifiers that label the pages of a crawl afterwards. No strategy and no relevance model uses them.
 
-`trained_judge("rocchio", labelled).accepts(pages)` is all there is to it; `docs/judging.md` has the formulas.
+`trained_judge("rocchio", labelled).accepts(pages)` labels pages; `docs/judging.md` has the formulas. Judges have names
+with options: `rocchio`, `rocchio:gamma=0`, `neural_net:hidden=8`.
 """
 
 from scenthound.registry import ListedRegistry
@@ -20,9 +21,7 @@ from scenthound.relevance.classifiers.naive_bayes import NaiveBayes
 from scenthound.relevance.classifiers.neural_net import NeuralNet
 from scenthound.relevance.classifiers.support_vectors import SupportVectors
 
-# Judges by name: `rocchio`, `rocchio:gamma=0`, `neural_net:hidden=8`.
-
-#: The three of menczer2001, each of which judges alone.
+#: The three of menczer2001, used one at a time.
 LINEAR_JUDGES = (Rocchio.name, WidrowHoff.name, ExponentiatedGradient.name)
 #: The three of wang2009, of which two must agree.
 VOTING_JUDGES = (SupportVectors.name, NaiveBayes.name, NeuralNet.name)
@@ -34,7 +33,7 @@ JUDGES: ListedRegistry[JudgeKind] = ListedRegistry(
 
 
 def trained_judge(name: str, labelled: Labelled) -> Judge:
-    """The judge that `name:option=value,...` names, trained; options that are not given have their defaults."""
+    """Train the judge `name:option=value,...`."""
     return JUDGES.make(name).trained(labelled)
 
 

@@ -1,8 +1,21 @@
-"""What the three judges of menczer2001 share: a weight for each of a few words, and a threshold.
+"""The three linear judges of menczer2001: Rocchio, Widrow-Hoff and exponentiated gradient.
 
-The score of a page is `w . x`, where x are the weights of the topic's words in it (`topic_words`); the page is accepted
-from the threshold of the best F1 on (`threshold`). The judges differ in how they come to w. Lewis, Schapire, Callan and
-Papka ("Training algorithms for linear text classifiers", 1996), to whom the study refers, compare the three.
+The score of a page is `w . x`, where x are the weights of the topic's words in it; the page is accepted if the score is
+at least the threshold. The judges differ in how they learn w. The study refers to Lewis, Schapire, Callan and Papka
+("Training algorithms for linear text classifiers", 1996), who compare the three.
+
+The threshold has the best F1 on the training pages (menczer2001 section 4.1)
+- It is midway between two consecutive scores, so that it never accepts all training pages.
+- Of thresholds with the same F1 the highest is used.
+- If all scores are equal, nothing was learned, and the threshold is infinite: no page is accepted.
+
+The words
+- They have the highest correlation coefficients (Ng, Goh and Low 1997), which must be positive; ties are broken by word
+  number.
+- The weight of a word is `f * ln(|E| / n)`, where f is its count in the page and n the number of labelled pages E that
+  contain it. With `length=page` the page vector is scaled to length 1 first, so that a long page that mentions a topic
+  word once has little of it. menczer2001 does not specify weights; tf-idf with length 1 is our interpretation.
+- Words that are in no labelled page have weight 0, also in the length of a page.
 """
 
 import math
@@ -18,18 +31,11 @@ from scenthound.relevance.classifiers.base import JudgeKind, Labelled
 from scenthound.relevance.features import Features, Presence
 from scenthound.text.vectors import TermRows
 
-# From scores to verdicts: the threshold of the best F1 on the training pages (menczer2001 section 4.1).
-#
-# Rules
-# - A threshold lies midway between two different scores that follow each other. So it always parts the training
-#   pages: to accept all of them, which says nothing about a page, is no choice.
-# - Of thresholds with the same F1 the highest is taken: in doubt a page is turned down.
-# - Where all scores are equal, nothing was learnt, and the threshold is infinite: no page is accepted.
-# - A page is accepted whose score is not below the threshold.
+Length = Literal["page", "none"]
 
 
 def best_threshold(scores: FloatArray, is_positive: BoolArray) -> float:
-    """Where `F1 = 2 TP / (accepted + positives)` is greatest."""
+    """The threshold with the highest `F1 = 2 TP / (accepted + positives)`."""
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     cuts = np.flatnonzero(ranked[:-1] > ranked[1:])
@@ -42,34 +48,19 @@ def best_threshold(scores: FloatArray, is_positive: BoolArray) -> float:
 
 
 def midway(low: float, high: float) -> float:
-    """Between two scores; the higher one where they are too close for a number to lie between."""
+    """The mean of two scores; the higher one if no number is between them."""
     middle = low + (high - low) / 2
     return middle if middle > low else high
 
 
-# The few words that the linear judges go by, and what they weigh.
-#
-# Rules
-# - They are the words of the highest correlation coefficient (Ng, Goh and Low 1997), the lower word number winning a
-#   tie. Words of the topic only: a coefficient of 0 or less chooses nothing, even if there are fewer words than
-#   wanted.
-# - A word weighs `f * ln(|E| / n)`, f being its count in the page and n the number of labelled pages E that have it.
-#   With `length=page` the page is brought to length 1 before its topic words are taken out, so a long page that
-#   mentions one in passing has little of it. menczer2001 is silent on weights; tf*idf with lengths of 1 is our
-#   reading.
-# - Words that no labelled page has weigh nothing, in the length of a page too.
-
-Length = Literal["page", "none"]
-
-
 def correlation(with_positive: IntArray, with_negative: IntArray, n_positives: int, n_negatives: int) -> FloatArray:
-    """The correlation coefficient of each word with the class: the root of chi-square, with a sign.
+    """The correlation coefficient of each word with the class: the signed root of chi-square.
 
     With A positives and B negatives that have the word, C and D that do not, and N = A + B + C + D pages,
 
         C = (A D - B C) sqrt(N) / sqrt((A + C) (B + D) (A + B) (C + D))
 
-    and 0 for a word of every page or of none.
+    and 0 for a word in every page or in none.
     """
     a, b = with_positive.astype(np.float64), with_negative.astype(np.float64)
     c, d = n_positives - a, n_negatives - b
@@ -80,7 +71,7 @@ def correlation(with_positive: IntArray, with_negative: IntArray, n_positives: i
 
 
 class TopicWords:
-    """Words chosen from labelled pages, numbered from 0 in the order of their strength."""
+    """Words selected from labelled pages, numbered from 0 by decreasing correlation."""
 
     def __init__(self, labelled: Labelled, most: int, length: Length) -> None:
         presence = Presence.counted_in(labelled.rows, labelled.is_positive, labelled.n_words)
@@ -89,7 +80,7 @@ class TopicWords:
         best = best[strengths[best] > 0]
         self.words = presence.words[best]
         self._features = Features(self.words, presence.idf()[best], labelled.n_words, normalize=False)
-        #: By word; one more, which stands for all words that came later.
+        #: By word, and one more for all words added later.
         self._idf = np.zeros(labelled.n_words + 1)
         self._idf[presence.words] = presence.idf()
         self._by_page = length == "page"
@@ -98,17 +89,17 @@ class TopicWords:
         return len(self.words)
 
     def vectors(self, pages: TermRows) -> tuple[TermRows, FloatArray]:
-        """Pages as rows of topic words, by their numbers, and the weight of each."""
+        """Pages as rows of topic words with their weights."""
         rows, weights = self._features.row_vectors(pages)
         if self._by_page:
-            # Most pages have no topic word, and theirs is the zero vector however long they are.
+            # Most pages have no topic words, so their length is not needed.
             n_words = np.diff(rows.offset)
             on_topic = np.flatnonzero(n_words).astype(np.int32)
             weights = weights / np.repeat(self._lengths(pages.take(on_topic)), n_words[on_topic])
         return TermRows(rows.offset, rows.term - 1, rows.count), weights
 
     def _lengths(self, pages: TermRows) -> FloatArray:
-        """More than 0, because no topic word is on every labelled page."""
+        """Positive, because no topic word is in every labelled page."""
         weights = pages.count * self._idf.take(pages.term, mode="clip")
         return np.sqrt(pages.row_sums(weights * weights))
 
@@ -119,14 +110,14 @@ MENCZER2001_WORDS = 50
 
 @dataclass(frozen=True, slots=True)
 class LinearKind(JudgeKind):
-    """`words` of the highest correlation coefficient; `length=none` leaves pages as long as they are."""
+    """`words` with the highest correlation coefficients; `length=none` does not scale page vectors."""
 
     words: Annotated[int, Bounds(1)] = MENCZER2001_WORDS
     length: Length = "page"
 
     @abstractmethod
     def weights(self, pages: FloatArray, is_positive: BoolArray) -> FloatArray:
-        """What is learnt from labelled pages, one row each: a weight for each column."""
+        """The weight of each column, learned from labelled pages, one per row."""
 
     def trained(self, labelled: Labelled) -> "LinearJudge":
         words = TopicWords(labelled, self.words, self.length)
@@ -157,25 +148,22 @@ def _scores(rows: TermRows, values: FloatArray, weights: FloatArray) -> FloatArr
 
 
 def _dense(rows: TermRows, values: FloatArray, n_words: int) -> FloatArray:
-    """A column for each topic word: so few that the zeros cost nothing."""
+    """A dense matrix, with a column for each topic word."""
     dense = np.zeros((len(rows), n_words))
     dense[np.repeat(np.arange(len(rows)), np.diff(rows.offset)), rows.term] = values
     return dense
-
-
-# Rocchio's judge: what pages of the topic have in the mean, less what other pages have.
 
 
 @dataclass(frozen=True, slots=True)
 class Rocchio(LinearKind):
     """`w = beta * mean of positives - gamma * mean of negatives`, and 0 where that is negative.
 
-    There is no query to begin with. 16 and 4 are the values of Buckley, Salton and Allan (1994), which text
-    classifiers took over; `positive_only=false` keeps negative weights. The order of the pages does not matter.
+    There is no initial query. 16 and 4 are the values of Buckley, Salton and Allan (1994), common in text
+    classification; `positive_only=false` keeps negative weights. The order of the pages does not matter.
     """
 
     name: ClassVar[str] = "rocchio"
-    summary: ClassVar[str] = "Rocchio: the mean of the topic's pages less a part of the mean of others"
+    summary: ClassVar[str] = "Rocchio: the mean of the topic's pages minus a part of the mean of others"
 
     beta: Annotated[float, Bounds(0, above=True)] = 16.0
     gamma: Annotated[float, Bounds(0)] = 4.0
@@ -188,16 +176,14 @@ class Rocchio(LinearKind):
         return np.maximum(weights, 0.0) if self.positive_only else weights
 
 
-# The judge of Widrow and Hoff (1960): least mean squares, learnt page by page.
-
-
 @dataclass(frozen=True, slots=True)
 class WidrowHoff(LinearKind):
-    """`w_1 = 0` and `w_i+1 = w_i - 2 eta (w_i . x_i - y_i) x_i`, y being 1 for pages of the topic and 0 for others.
+    """Least mean squares (Widrow and Hoff 1960): `w_1 = 0` and `w_i+1 = w_i - 2 eta (w_i . x_i - y_i) x_i`, where y is
+    1 for pages of the topic and 0 for others.
 
-    One pass over the pages in their order. `eta = rate / X^2`, X being the length of the longest vector: a rate of 1/4
-    is the one of Lewis et al. (1996), for which Kivinen and Warmuth have a bound on the error. With `average` the
-    weights are the mean of w_1 to w_n+1, without it w_n+1.
+    One pass over the pages in order. `eta = rate / X^2`, where X is the length of the longest vector: 1/4 is the rate
+    of Lewis et al. (1996), for which Kivinen and Warmuth prove an error bound. With `average` the weights are the mean
+    of w_1 to w_n+1, otherwise w_n+1.
     """
 
     name: ClassVar[str] = "widrow_hoff"
@@ -217,20 +203,18 @@ class WidrowHoff(LinearKind):
         return total / (len(pages) + 1) if self.average else weights
 
 
-# The judge of Kivinen and Warmuth (1994): exponentiated gradient, learnt page by page.
-
-
 @dataclass(frozen=True, slots=True)
 class ExponentiatedGradient(LinearKind):
-    """`w_1 = 1/d` for d words, and `w_i+1` is in proportion to `w_i exp(-2 eta (w_i . x_i - y_i) x_i)`, with sum 1.
+    """Exponentiated gradient (Kivinen and Warmuth 1994): `w_1 = 1/d` for d words, and `w_i+1` is proportional to
+    `w_i exp(-2 eta (w_i . x_i - y_i) x_i)`, with sum 1.
 
-    y is 1 for pages of the topic and 0 for others; one pass over the pages in their order. `eta = rate / R^2`, R being
-    the widest range of values within one page: a rate of 2/3 is the one of Lewis et al. (1996), for which Kivinen and
-    Warmuth have a bound on the error. With `average` the weights are the mean of w_1 to w_n+1, without it w_n+1.
+    y is 1 for pages of the topic and 0 for others; one pass over the pages in order. `eta = rate / R^2`, where R is the
+    largest range of values within a page: 2/3 is the rate of Lewis et al. (1996), for which Kivinen and Warmuth prove
+    an error bound. With `average` the weights are the mean of w_1 to w_n+1, otherwise w_n+1.
     """
 
     name: ClassVar[str] = "exponentiated_gradient"
-    summary: ClassVar[str] = "exponentiated gradient: weights that grow by factors, in one pass over the training pages"
+    summary: ClassVar[str] = "exponentiated gradient: multiplicative updates in one pass over the training pages"
 
     rate: Annotated[float, Bounds(0, above=True)] = 2 / 3
     average: bool = True
@@ -240,7 +224,7 @@ class ExponentiatedGradient(LinearKind):
             return np.zeros(0)
         widest_squared = float(np.ptp(pages, axis=1).max()) ** 2
         eta = self.rate / widest_squared if widest_squared > 0 else 0.0
-        # Factors add up in the exponent, where they cannot overflow: the weights only depend on differences.
+        # Factors are added in the exponent, where they cannot overflow.
         exponents = np.zeros(pages.shape[1])
         weights = _shares(exponents)
         total = weights.copy()

@@ -2,11 +2,21 @@
 1995) as a judge: the NB of wang2009.
 
 Rules
-- Values are those of Eq. 4, on the words of the highest chi-square. Each is as likely as `kernel_values` says.
-- A page is accepted if `ln P(+) + sum of ln p(x_j | +)` is more than the same for the negatives; P is the share of the
-  training pages. All is summed as logarithms.
-- Most words of a page are absent, so the sum begins with that of the empty page, and the words that are there correct
-  it. Equal values of a word are worked out once.
+- Values are those of Eq. 4, on the words with the highest chi-square.
+- A page is accepted if `ln P(+) + sum of ln p(x_j | +)` is greater than the same for the negative class; P is the share
+  of the training pages.
+- Most words are absent from a page, so the sum starts with that of the empty page and is corrected for the words that
+  are present. Equal values of a word are computed once.
+
+Kernel widths, where w_c are the n_c values of a word in class c, zeros included
+- `range`, as in Weka: `s = max((max w_c - min w_c) / sqrt(n_c), h / 6)`, where h is the mean gap between different
+  values of the word in both classes (0.01 if there is only one value). The likelihood of x is the mass of the kernels
+  between x - h/2 and x + h/2, and at least 1e-75. Unlike in Weka, values are not rounded to multiples of h.
+- `john_langley`: `s = 1 / sqrt(n_c)`, and the likelihood is the density. The smaller class has the wider kernels, so
+  each of the many words that are in neither class is evidence against it.
+
+wang2009 says only "kernel density". The learning rate and the epochs of its neural network are defaults of Weka, so
+`range` is our interpretation.
 """
 
 from dataclasses import dataclass
@@ -23,30 +33,17 @@ from scenthound.relevance.classifiers.support_vectors import WANG2009_WORDS
 from scenthound.relevance.features import Features, Presence
 from scenthound.text.vectors import TermRows
 
-# How likely a value of a word is on pages of either class, by Gaussian kernels at the values of its training pages.
-#
-# Two rules for the width of kernels; w_c are the n_c values of the word in class c, zeros included.
-# - `range`, as Weka has it: `s = max((max w_c - min w_c) / sqrt(n_c), h / 6)`, where h is the mean gap between
-#   different values of the word in both classes (0.01 if there is one value only). The likelihood of x is the mass of
-#   the kernels between x - h/2 and x + h/2, and never less than 1e-75. Values are not rounded to multiples of h, as
-#   Weka does.
-# - `john_langley`: `s = 1 / sqrt(n_c)`, the likelihood is the density. It is the smaller class that has the wider
-#   kernels, so each of many words that neither class has speaks against it.
-#
-# wang2009 says "kernel density" and no more. The learning rate and the epochs of its neural net are defaults of Weka,
-# so `range` is our reading.
-
 Width = Literal["range", "john_langley"]
 
-#: No word alone speaks more against a class.
+#: The lower bound of the likelihood of a single word.
 LEAST_LIKELIHOOD = 1e-75
-#: The gap between values of a word that has one value only.
+#: The gap between values of a word that has only one value.
 DEFAULT_GAP = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Different values of each word, ascending: word j has `value[offset[j]:offset[j+1]]`, `times` each."""
+    """The different values of each word, ascending: word j has `value[offset[j]:offset[j+1]]`, each `times` times."""
 
     offset: LongArray
     value: FloatArray
@@ -54,7 +51,7 @@ class Values:
 
     @classmethod
     def of(cls, word: LongArray, value: FloatArray, n_pages: int, n_words: int) -> "Values":
-        """From the values that are not zero; the pages of a word's zeros are the others."""
+        """From the values that are not zero; a word is 0 in all other pages."""
         n_zeros = n_pages - np.bincount(word, minlength=n_words)
         has_zeros = np.flatnonzero(n_zeros)
         word, value = np.concatenate((has_zeros, word)), np.concatenate((np.zeros(len(has_zeros)), value))
@@ -67,7 +64,7 @@ class Values:
         return cls(word[runs].searchsorted(np.arange(n_words + 1)), value[runs], np.add.reduceat(times[order], runs))
 
     def ranges(self) -> FloatArray:
-        """Between the least and the greatest value of each word; each has one."""
+        """The difference between the largest and the smallest value of each word."""
         ranges: FloatArray = self.value[self.offset[1:] - 1] - self.value[self.offset[:-1]]
         return ranges
 
@@ -81,8 +78,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class ClassKernels:
-    """One class: the values of its pages, and the width of the kernels of each word. Without `gaps` likelihoods are
-    densities."""
+    """One class: the values of its pages, and the kernel width of each word. Without `gaps`, densities."""
 
     values: Values
     n_pages: int
@@ -90,19 +86,19 @@ class ClassKernels:
     gaps: FloatArray | None
 
     def log_likelihood(self, word: LongArray, value: FloatArray) -> FloatArray:
-        """Of a value for each of some words."""
+        """The log likelihood of one value for each of these words."""
         first = self.values.offset[word]
         lengths = self.values.offset[word + 1] - first
         starts = np.cumsum(lengths) - lengths
-        places = np.arange(lengths.sum()) + np.repeat(first - starts, lengths)
-        distances = np.abs(np.repeat(value, lengths) - self.values.value[places])
-        times, widths = self.values.times[places], np.repeat(self.widths[word], lengths)
+        indices = np.arange(lengths.sum()) + np.repeat(first - starts, lengths)
+        distances = np.abs(np.repeat(value, lengths) - self.values.value[indices])
+        times, widths = self.values.times[indices], np.repeat(self.widths[word], lengths)
         if self.gaps is None:
             return self._log_density(distances / widths, times, starts, lengths) - np.log(self.widths[word])
         return self._log_mass(distances, np.repeat(self.gaps[word], lengths) / 2, widths, times, starts)
 
     def _log_density(self, z: FloatArray, times: FloatArray, starts: LongArray, lengths: LongArray) -> FloatArray:
-        # The nearest kernel is taken out before powers are, so that far values do not underflow.
+        # The power of the nearest kernel is factored out, so that distant values do not underflow.
         nearest = np.minimum.reduceat(z, starts)
         powers = times * np.exp((np.repeat(nearest, lengths) ** 2 - z**2) / 2)
         total: FloatArray = np.log(np.add.reduceat(powers, starts) / self.n_pages) - nearest**2 / 2 - log(2 * pi) / 2
@@ -111,7 +107,7 @@ class ClassKernels:
     def _log_mass(
         self, distance: FloatArray, half: FloatArray, width: FloatArray, times: FloatArray, starts: LongArray
     ) -> FloatArray:
-        # Both ends are taken on the left tail, where small differences are not lost beside 1.
+        # Both ends are computed in the left tail, where small differences are not lost next to 1.
         mass = times * (_normal(-(distance - half) / width) - _normal(-(distance + half) / width))
         total: FloatArray = np.log(np.maximum(np.add.reduceat(mass, starts) / self.n_pages, LEAST_LIKELIHOOD))
         return total
@@ -126,7 +122,7 @@ class Kernels:
 
     @classmethod
     def at(cls, rows: TermRows, values: FloatArray, is_positive: BoolArray, n_words: int, width: Width) -> "Kernels":
-        """At the values of training pages, which are rows of words numbered from 1."""
+        """Kernels at the values of training pages, which are rows of words numbered from 1."""
         word, of_positive = rows.term.astype(np.int64) - 1, np.repeat(is_positive, np.diff(rows.offset))
         gaps = Values.of(word, values, len(rows), n_words).gaps() if width == "range" else None
 
@@ -138,7 +134,7 @@ class Kernels:
         return cls(of_class(of_positive, n_positives), of_class(~of_positive, len(rows) - n_positives))
 
     def evidence(self, word: LongArray, value: FloatArray) -> FloatArray:
-        """How much a value of a word speaks for the topic: `ln p(x | +) - ln p(x | -)`."""
+        """The evidence of a word's value for the topic: `ln p(x | +) - ln p(x | -)`."""
         if not len(word):
             return np.zeros(0)
         return self.positive.log_likelihood(word, value) - self.negative.log_likelihood(word, value)
@@ -152,7 +148,7 @@ def _widths(values: Values, n_pages: int, gaps: FloatArray | None) -> FloatArray
 
 
 def _normal(z: FloatArray) -> FloatArray:
-    """The share of a normal distribution below z."""
+    """The cumulative distribution function of the normal distribution."""
     try:
         from scipy.special import ndtr
     except ImportError:
@@ -163,12 +159,10 @@ def _normal(z: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class NaiveBayes(JudgeKind):
-    """`words` of the highest chi-square; `width` is the rule for how wide kernels are (`kernel_values`)."""
+    """`words` with the highest chi-square; `width` is the rule for kernel widths."""
 
     name: ClassVar[str] = "naive_bayes"
-    summary: ClassVar[str] = (
-        "naive Bayes, the values of each word being as likely as kernels at its training values say"
-    )
+    summary: ClassVar[str] = "naive Bayes with kernel densities of the training values of each word"
 
     words: Annotated[int, Bounds(1)] = WANG2009_WORDS
     width: Width = "range"
@@ -204,7 +198,7 @@ class BayesJudge:
 
 
 def _distinct(rows: TermRows) -> tuple[LongArray, LongArray, LongArray]:
-    """Each pair of a word and a count once: the word (from 0), where it first stands, and for each term which it is."""
+    """The distinct pairs of word and count: the word (from 0), its first index, and the pair of each term."""
     most = int(rows.count.max(initial=0)) + 1
     keys = (rows.term.astype(np.int64) - 1) * most + rows.count
     pairs, first, same_as = np.unique(keys, return_index=True, return_inverse=True)

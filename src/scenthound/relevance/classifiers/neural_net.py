@@ -1,13 +1,12 @@
-"""A neural net of one hidden layer as a judge: the NN of wang2009, "classical three-layer feed-forward network".
+"""A neural network with one hidden layer as a judge: the "classical three-layer feed-forward network" of wang2009.
 
 Rules
-- Four hidden units, a learning rate of 0.3 and at most 500 epochs, as in the study; units are logistic, and errors are
-  propagated back in small groups of pages. Vectors are those of Eq. 4, on the words of the highest chi-square.
-- 30 % of the pages of either class are set aside. Training ends when for 20 epochs the net has not got better on them,
-  and the net is taken that was best. (How long to wait the study does not say; it is Weka's number.)
-- Where a class has fewer than 4 pages, none are set aside, as they would be wanting or alone on one side. Training then
-  ends when for 20 epochs the loss on all pages has not fallen.
-- Weights begin at random, and pages are shuffled, by a fixed seed of its own.
+- Four hidden units, a learning rate of 0.3 and at most 500 epochs, as in the study; units are logistic, and training
+  uses mini-batches. Vectors are those of Eq. 4, on the words with the highest chi-square.
+- 30 % of the pages of each class are the validation set. Training stops after 20 epochs without improvement on it (the
+  default of Weka; the study gives no number), and the best weights are used.
+- If a class has fewer than 4 pages there is no validation set, and training stops after 20 epochs without a lower loss.
+- Initial weights and the order of pages come from a fixed seed.
 """
 
 import warnings
@@ -25,18 +24,18 @@ from scenthound.relevance.features import Features, Presence
 from scenthound.text.vectors import TermRows
 
 TRAINING_SEED = 0
-#: Of either class; with fewer, 30 % of a class may be no page at all.
+#: Of each class; with fewer pages, 30 % of a class may be none.
 LEAST_TO_VALIDATE = 4
-#: An improvement counts from so much on.
+#: The smallest improvement that counts.
 TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
 class NeuralNet(JudgeKind):
-    """`words` of the highest chi-square, `hidden` units, pages in a `group` between two steps, and when to stop."""
+    """`words` with the highest chi-square, `hidden` units, `group` pages in a mini-batch, and when to stop."""
 
     name: ClassVar[str] = "neural_net"
-    summary: ClassVar[str] = "neural net of four hidden units, trained until it does no better on pages set aside"
+    summary: ClassVar[str] = "neural network with four hidden units and early stopping on a validation set"
 
     words: Annotated[int, Bounds(1)] = WANG2009_WORDS
     normalize: bool = False
@@ -63,7 +62,7 @@ class NeuralNet(JudgeKind):
         rows, values = features.row_vectors(labelled.rows)
         pages = csr_matrix((values, rows.term, rows.offset), shape=(len(rows), len(features.idf)))
         with warnings.catch_warnings():
-            # To stop after the last epoch is what the study did.
+            # The study stops after the last epoch, too.
             warnings.simplefilter("ignore", ConvergenceWarning)
             return self._net(labelled.is_positive).fit(pages, labelled.is_positive)
 
@@ -92,7 +91,7 @@ class NeuralNet(JudgeKind):
 
 @dataclass(frozen=True, slots=True)
 class NetJudge:
-    """A trained net: the weights into the hidden units, by feature number, and those out of them."""
+    """A trained network: the weights from features to hidden units, and from these to the output unit."""
 
     features: Features
     into: FloatArray
@@ -101,7 +100,7 @@ class NetJudge:
     bias_out: float
 
     def accepts(self, pages: TermRows) -> BoolArray:
-        """Whether the logistic unit at the end is more than half excited."""
+        """Whether the logistic output is above 1/2."""
         rows, values = self.features.row_vectors(pages)
         sums = [rows.row_sums(values * unit[rows.term]) for unit in self.into.T]
         hidden = _logistic(np.stack(sums, axis=1) + self.bias_into)
@@ -110,6 +109,6 @@ class NetJudge:
 
 
 def _logistic(x: FloatArray) -> FloatArray:
-    # Of the logarithm of the sum none overflows, however far out x lies.
-    excited: FloatArray = np.exp(-np.logaddexp(0.0, -x))
-    return excited
+    # `logaddexp` does not overflow.
+    activation: FloatArray = np.exp(-np.logaddexp(0.0, -x))
+    return activation

@@ -1,8 +1,7 @@
-"""The support vector machine as a judge (wang2009): the machine of the guide, with its verdict at the margin.
+"""A linear support vector machine as a judge (wang2009); the sign of the margin decides.
 
-Features, weights and machine are those of `relevance/svm`, so that where both learn from the same pages, as the study
-has it, the guide is one of its own judges. A verdict needs no probability: the sign of the margin decides. `normalize`
-brings vectors to length 1, as it does for the guide.
+Features, weights and machine are those of the relevance model `svm`. If both are trained on the same pages, as in the
+study, the relevance model is one of its own judges. `normalize` scales vectors to length 1, as in the relevance model.
 """
 
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ class SupportVectors(JudgeKind):
     """`words` of the highest chi-square, `cost` of a page on the wrong side of the margin (C)."""
 
     name: ClassVar[str] = "svm"
-    summary: ClassVar[str] = "linear support vector machine, pages on the topic's side of its plane being accepted"
+    summary: ClassVar[str] = "linear support vector machine that accepts pages on the positive side of its plane"
 
     words: Annotated[int, Bounds(1)] = WANG2009_WORDS
     cost: Annotated[float, Bounds(1e-6, 1e6)] = 1.0
