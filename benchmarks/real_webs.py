@@ -11,8 +11,8 @@ from random import Random
 
 from benchmarks import command_parser
 from benchmarks.data import collection, recorded
+from scenthound.api.progress import show_progress
 from scenthound.cli.results import print_evaluation
-from scenthound.cli.terminal import show_progress
 from scenthound.experiments.evaluate import chosen_metrics, evaluate, write_evaluation
 from scenthound.experiments.runs import RunFolder, simulate_topics
 from scenthound.experiments.setup import ExperimentSetup

@@ -12,7 +12,7 @@ from time import perf_counter
 
 from benchmarks import command_parser
 from benchmarks.data import collection, recorded
-from scenthound.cli.terminal import show_progress
+from scenthound.api.progress import show_progress
 from scenthound.experiments.johnson2003.results import johnson2003_into
 from scenthound.experiments.study.results import study_into
 from scenthound.experiments.study.settings import read_settings

@@ -9,7 +9,7 @@ import pytest
 
 from live_site import N_PAGES, LiveSite, live_site
 from scenthound.api.arguments import seconds as seconds_of
-from scenthound.cli import crawl_output as crawl_progress
+from scenthound.cli import crawl_progress
 from scenthound.cli.crawl_results import program
 from scenthound.errors import UsageError
 from scenthound.reasons import SkipReason
@@ -232,7 +232,7 @@ WRONG_USE = {
     "more than a day of rest": (["crawl", "FILE", "--topic", "b", "--delay", "1e300"], "delay is"),
     "a floor that is no number": (["crawl", "FILE", "--topic", "b", "--min-harvest", "inf"], "min_harvest is inf"),
     "a time beyond all times": (["crawl", "FILE", "--topic", "b", "--time", "1e300"], "--time"),
-    "nothing to resume": (["crawl", "--resume", "nowhere"], "There is no crawl at nowhere"),
+    "nothing to resume": (["crawl", "--resume", "nowhere"], "nowhere"),
     "another strategy": (["crawl", "--resume", "x", "--strategy", "otie"], "--strategy cannot be changed"),
     "another topic": (["crawl", "FILE", "--resume", "x"], "FILE cannot be changed"),
 }

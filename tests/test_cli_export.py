@@ -21,7 +21,7 @@ def test_pages_are_exported_and_those_left_out_are_counted(folder: Path, tmp_pat
     code, out, _ = scenthound("export", folder, "--to", "jsonl", "--out", file)
     assert code == 0
     assert f"Wrote 2 pages to {file}." in out
-    assert "Left out 1 page that asks not to be indexed; --include-noindex writes it too." in out
+    assert "Left out 1 page marked noindex; --include-noindex writes it too." in out
     urls = [json.loads(line)["url"] for line in file.read_text("utf-8").splitlines()]
     assert urls == ["http://a.test/", "http://a.test/dogs"]
     code, out, _ = scenthound("export", folder, "--to", "jsonl", "--out", file, "--include-noindex", "--force")

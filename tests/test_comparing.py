@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ring_web import topic
-from scenthound.cli.app import COMMANDS, load
+from scenthound.cli.app import load
 from scenthound.errors import InvalidParameter, UnknownName
 from scenthound.experiments.compare.live_command import live_command, spelled, training_note
 from scenthound.experiments.compare.measures import MeanCurves, Measurements
@@ -239,7 +239,7 @@ def test_the_live_command_is_quoted_and_has_options_that_crawl_knows():
     assert options["--strategy"] == "best_first:buffer=8"
     assert options["--train-from"] == "my pages"
     assert words[-2:] == ["--pages", "70"]
-    known = {name for option in load(COMMANDS["crawl"]).params for name in option.opts}
+    known = {name for option in load("crawl").params for name in option.opts}
     assert {word for word in words if word.startswith("--")} <= known
     assert {"--relevance", "--follow-nofollow"} <= set(words)
 

@@ -15,6 +15,7 @@ from rich.console import Console
 from comparisons import WantedComparison
 from evolution_web import record_topical, url
 from made_study import made_arm
+from scenthound.api.laboratory import Comparison
 from scenthound.cli.results import print_comparison
 from scenthound.command_line import shell_word
 from scenthound.experiments.compare.comparison import compare_strategies
@@ -140,7 +141,7 @@ def test_any_word_is_read_back_by_a_shell():
 def test_where_no_command_can_name_the_topic_that_is_said(named, capsys):
     done = named(NUL)
     assert (done.command, done.command_note) == ("", CANNOT_BE_NAMED)
-    print_comparison(done)
+    print_comparison(Comparison(None, done), False)
     said = capsys.readouterr().out
     assert "Start it live" not in said
     assert CANNOT_BE_NAMED in said
@@ -160,7 +161,8 @@ def test_a_narrow_terminal_breaks_names_between_their_words(named, narrow, capsy
     others = [placed.contestant for placed in done.ranking[1:]]
     experiment = replace(done.experiment, strategies=(long.spec, *(each.spec for each in others)))
     ranking = replace(first, contestant=long), *done.ranking[1:]
-    print_comparison(replace(done, experiment=experiment, contestants=(long, *others), ranking=ranking))
+    changed = replace(done, experiment=experiment, contestants=(long, *others), ranking=ranking)
+    print_comparison(Comparison(None, changed), False)
     said = capsys.readouterr().out
     cells = [line.split("│")[2].strip() for line in said.splitlines() if line.count("│") == 7]
     assert "".join(cells).startswith(long.spec)
@@ -171,7 +173,7 @@ def test_a_command_is_not_broken_within_quotes(named, narrow, capsys):
     long = "hot air balloons over the mountains and the lakes of the whole country"
     for topic_id, n_lines in ((long, 1), (long.replace(" ", "_"), 3)):
         done = replace(named(topic_id), command_note="")
-        print_comparison(done)
+        print_comparison(Comparison(None, done), False)
         lines = capsys.readouterr().out.partition("Start it live:\n")[2].splitlines()
         assert len(lines) >= n_lines
         assert (len(lines) == 1) is (n_lines == 1)

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from overview_crawls import SEEDS, plan
+from scenthound.api.crawls import CrawlRun
 from scenthound.command_line import in_lines
 from scenthound.crawler.command import reproduce_command
 from scenthound.crawler.plan import STUDY_LIMITS, CrawlSettings, StopConditions
@@ -51,11 +52,11 @@ def test_the_command_makes_the_plan_again(
 ) -> None:
     made: list[tuple[CrawlSettings, Path]] = []
 
-    def start(settings: CrawlSettings, out: Path, *_: object, **__: object) -> SimpleNamespace:
-        made.append((settings, out))
+    def carry_out(run: CrawlRun, **_: object) -> SimpleNamespace:
+        made.append((run.settings, run.folder))
         return SimpleNamespace(ended=None)
 
-    monkeypatch.setattr("scenthound.cli.crawl._start", start)
+    monkeypatch.setattr("scenthound.cli.crawl._carry_out", carry_out)
     monkeypatch.setattr("scenthound.cli.crawl._print", lambda *_, **__: None)
     monkeypatch.chdir(tmp_path)
     wanted = plan(**PLANS[name])

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from scenthound.cli import crawl_output as crawl_progress
-from scenthound.cli.crawl_output import (
+from scenthound.cli import crawl_progress
+from scenthound.cli.crawl_progress import (
     JsonLines,
     PlainLines,
     _display,

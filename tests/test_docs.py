@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import scenthound as sh
-from scenthound.cli.crawl_output import status_values, summary_values
+from scenthound.cli.crawl_progress import status_values, summary_values
 from scenthound.crawler.start import CrawlSummary
 from scenthound.experiments.search.methods import parse_search
 from scenthound.files import compressed_as

@@ -180,5 +180,5 @@ def test_what_a_page_nearly_repeats_is_told(tmp_path: Path, scenthound: Call) ->
 def test_a_folder_that_is_no_crawl_is_named(tmp_path: Path, scenthound: Call) -> None:
     code, _, err = scenthound("explain", tmp_path, "http://a.test/")
     assert code == 2
-    assert "There is no crawl at" in err
+    assert "is not a crawl" in err
     assert len(err.splitlines()) == 1

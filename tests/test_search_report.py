@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evolution_web import record_topical, small_search, write_topical
-from scenthound.cli import evolve_output as evolve_tables
+from scenthound.cli import evolve as evolve_command
 from scenthound.errors import InvalidInput
 from scenthound.experiments.evolve.evolution import resume_search
 from scenthound.experiments.evolve.folder import COMPARED_FILE, LOG_FILE, RESULT_FILE, SearchFolder
@@ -149,7 +149,7 @@ def test_a_validation_is_on_unseen_topics_too_and_as_the_search_was(search):
     settings["settings"]["crawls_of"] |= {"closed_world": True, "respect_nofollow": False}
     (search / "search.json").write_text(json.dumps(settings))
     words = commands(search_report(search))[0]["Compare it with Best-First"]
-    assert option(words, "--unseen-max") == str(UNSEEN_PROPOSED) == str(evolve_tables.UNSEEN_PROPOSED)
+    assert option(words, "--unseen-max") == str(UNSEEN_PROPOSED) == str(evolve_command.UNSEEN_PROPOSED)
     assert (option(words, "--mode"), option(words, "--relevance")) == ("sequential", "cosine")
     assert option(words, "--threshold") == "0.75"
     assert {"--closed-world", "--follow-nofollow"} < set(words)

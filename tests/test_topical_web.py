@@ -324,7 +324,7 @@ def test_the_command_makes_a_web_that_can_be_crawled_at_once(tmp_path: Path, sce
     crawl = ("--strategy", "best_first", "--pages", 50, "--topics-max", 2, "--workers", 1, "--out", run)
     code, said, _ = scenthound("simulate", "--web", web, "--topics", web / "topics.jsonl", *crawl)
     assert code == 0
-    assert "got 100 pages" in said
+    assert "visited 100 pages" in said
 
 
 def test_the_help_names_the_largest_web_there_is(scenthound) -> None:

@@ -14,24 +14,37 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from scenthound.api.catalog import Topics as Topics
+    from scenthound.api.catalog import import_topics as import_topics
+    from scenthound.api.catalog import list_metrics as list_metrics
+    from scenthound.api.catalog import list_relevance_models as list_relevance_models
+    from scenthound.api.catalog import list_strategies as list_strategies
+    from scenthound.api.catalog import open_topics as open_topics
+    from scenthound.api.catalog import select_topics as select_topics
     from scenthound.api.crawls import Crawl as Crawl
     from scenthound.api.crawls import acrawl as acrawl
     from scenthound.api.crawls import crawl as crawl
+    from scenthound.api.crawls import dashboard as dashboard
     from scenthound.api.crawls import export as export
     from scenthound.api.crawls import open_crawl as open_crawl
-    from scenthound.api.crawls import report as report
     from scenthound.api.crawls import resume as resume
     from scenthound.api.laboratory import Run as Run
     from scenthound.api.laboratory import Web as Web
     from scenthound.api.laboratory import compare as compare
     from scenthound.api.laboratory import evaluate as evaluate
-    from scenthound.api.laboratory import evolve as evolve
     from scenthound.api.laboratory import open_run as open_run
     from scenthound.api.laboratory import open_web as open_web
     from scenthound.api.laboratory import record as record
     from scenthound.api.laboratory import simulate as simulate
     from scenthound.api.laboratory import study as study
+    from scenthound.api.laboratory import synthesize as synthesize
     from scenthound.api.results import Table as Table
+    from scenthound.api.results import report as report
+    from scenthound.api.searches import evolve as evolve
+    from scenthound.api.searches import pages_to_label as pages_to_label
+    from scenthound.api.searches import resume_search as resume_search
+    from scenthound.api.searches import threshold as threshold
+    from scenthound.api.searches import validate as validate
     from scenthound.errors import ScenthoundError as ScenthoundError
     from scenthound.metrics.base import Metric as Metric
     from scenthound.model import Topic as Topic
@@ -41,20 +54,22 @@ if TYPE_CHECKING:
 
     __version__: str
 
-#: The module of each public name.
-_MODULES = {
-    "scenthound.api.crawls": ("Crawl", "acrawl", "crawl", "export", "open_crawl", "report", "resume"),
-    "scenthound.api.laboratory": (
-        *("Run", "Web", "compare", "evaluate", "evolve", "open_run", "open_web", "record", "simulate", "study"),
+#: The public names of each module.
+_NAMES = {
+    "api.catalog": (
+        "Topics import_topics list_metrics list_relevance_models list_strategies open_topics select_topics"
     ),
-    "scenthound.api.results": ("Table",),
-    "scenthound.errors": ("ScenthoundError",),
-    "scenthound.metrics.base": ("Metric",),
-    "scenthound.model": ("Topic",),
-    "scenthound.relevance.base": ("Relevance", "RelevanceModel"),
-    "scenthound.strategies.base": ("Strategy",),
+    "api.crawls": "Crawl acrawl crawl dashboard export open_crawl resume",
+    "api.laboratory": "Run Web compare evaluate open_run open_web record simulate study synthesize",
+    "api.results": "Table report",
+    "api.searches": "evolve pages_to_label resume_search threshold validate",
+    "errors": "ScenthoundError",
+    "metrics.base": "Metric",
+    "model": "Topic",
+    "relevance.base": "Relevance RelevanceModel",
+    "strategies.base": "Strategy",
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+_MODULE_OF = {name: f"scenthound.{module}" for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [  # noqa: PLE0604 - the names are those of the table
     "__version__",

@@ -37,8 +37,16 @@ _VALUE_ERRORS = (
 #: As many known names as fit one line.
 MAX_NAMES = 20
 
-#: An option in a message, with the placeholder of its value: `--train-from DIR`.
-_FLAG = re.compile(r"--([a-z][a-z0-9-]*)(?: (?:[A-Z]{2,}|N)\b)?")
+#: An option in a message, with the placeholder of its value (`--train-from DIR`) or the space before its value
+#: (`--small 50`). Commands, which are in backticks, stay as they are.
+_FLAG = re.compile(r"`[^`]*`|--([a-z][a-z0-9-]*)(?: (?:(?:[A-Z]{2,}|N)\b|(?=[\d'\"])))?")
+
+
+def with_arguments(message: str, arguments: Mapping[str, str]) -> str:
+    """A message that names options as Python arguments, `pages=`; `arguments` has those that are not named alike."""
+    return _FLAG.sub(
+        lambda flag: arguments.get(flag[1], f"{flag[1].replace('-', '_')}=") if flag[1] else flag[0], message
+    )
 
 
 class ScenthoundError(Exception):
@@ -54,10 +62,7 @@ class ScenthoundError(Exception):
         return super().__str__()
 
     def __str__(self) -> str:
-        if self.arguments is None:
-            return self.message
-        arguments = self.arguments
-        return _FLAG.sub(lambda flag: arguments.get(flag[1], f"{flag[1].replace('-', '_')}="), self.message)
+        return self.message if self.arguments is None else with_arguments(self.message, self.arguments)
 
 
 class UsageError(ScenthoundError):

@@ -1,15 +1,17 @@
-"""Arguments of the public functions, converted to what the library takes; and errors that name them."""
+"""The conventions of the public functions: arguments as people write them, and errors that name arguments."""
 
 from __future__ import annotations
 
 import inspect
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 from scenthound.errors import InvalidInput, InvalidTopic, ScenthoundError, UsageError, printable
 from scenthound.model import Topic
@@ -27,74 +29,107 @@ TopicLike = Topic | PathLike | Iterable[str]
 TopicsLike = PathLike | Topic | Iterable[Topic]
 
 TOPIC_FILE_ENDINGS = (".toml", ".jsonl", ".ndjson", ".gz", ".zst")
+#: Ten years; more is a typing error.
+MAX_SECONDS = 3650 * 86_400
 
 
 def public(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """A function of the API: its errors name its arguments, where the library's messages name flags."""
+    """Make a function part of the API. Its signature lists all options, an unknown argument raises a TypeError that
+    names the nearest one, and errors of the library, which name flags, name arguments."""
+    signature = _full_signature(function)
 
-    if inspect.iscoroutinefunction(function):
+    if inspect.iscoroutinefunction(inspect.unwrap(function)):
 
         @wraps(function)
         async def awaited(*args: Any, **named: Any) -> Any:
-            with _in_python(function):
-                return await function(*args, **named)
+            with _checked_call(function, signature, named):
+                return await function(*args, **named)  # type: ignore[misc]
 
-        return awaited  # type: ignore[return-value]
+        called: Any = awaited
+    else:
 
-    @wraps(function)
-    def called(*args: Parameters.args, **named: Parameters.kwargs) -> Returned:
-        with _in_python(function):
-            return function(*args, **named)
+        @wraps(function)
+        def called(*args: Any, **named: Any) -> Any:
+            with _checked_call(function, signature, named):
+                return function(*args, **named)
 
-    return called
+    called.__signature__ = signature
+    return called  # type: ignore[no-any-return]
 
 
 @contextmanager
-def _in_python(function: Callable[..., Any]) -> Iterator[None]:
+def _checked_call(function: Any, signature: inspect.Signature, named: Mapping[str, Any]) -> Iterator[None]:
+    parameters = signature.parameters
+    open_ended = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
+    for name in named:
+        if name not in parameters and not open_ended:
+            nearest = get_close_matches(name, parameters, n=1)
+            guess = f". Did you mean {nearest[0]!r}?" if nearest else ""
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{guess}")
+    with errors_name_arguments(_arguments_by_flag(parameters.values())):
+        yield
+
+
+@contextmanager
+def errors_name_arguments(arguments: Mapping[str, str]) -> Iterator[None]:
+    """Let errors that leave the block name arguments instead of flags; `arguments` are those by flag."""
     try:
         yield
     except ScenthoundError as error:
-        error.arguments = _arguments_of_flags(function)
+        error.arguments = arguments
         raise
 
 
-def _arguments_of_flags(function: Callable[..., Any]) -> dict[str, str]:
-    """How the function writes each flag of the command line: `train-from` as `train_from=`, `seed` as `seeds=`."""
+def _arguments_by_flag(parameters: Iterable[inspect.Parameter]) -> dict[str, str]:
+    """How Python writes each flag of the command line: `train-from` as `train_from=`, `seed` as `seeds=`."""
     written: dict[str, str] = {}
-    for name, annotation in _annotations(function).items():
-        argument = f"{name}=True" if annotation == "bool" else f"{name}="
-        plural = name.removesuffix("ies") + "y" if name.endswith("ies") else name.removesuffix("s")
-        written.setdefault(plural.replace("_", "-"), argument)
+    for name, is_flag in ((each.name, isinstance(each.default, bool)) for each in parameters):
+        argument = f"{name}=True" if is_flag else f"{name}="
+        singular = name.removesuffix("ies") + "y" if name.endswith("ies") else name.removesuffix("s")
+        written.setdefault(singular.replace("_", "-"), argument)
         written[name.replace("_", "-")] = argument
     return written
 
 
-def _annotations(function: Callable[..., Any]) -> dict[str, str]:
-    """Of all keyword arguments, those of a TypedDict in `**options` included."""
-    annotations: dict[str, str] = {}
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            options = inspect.unwrap(function).__globals__[parameter.annotation[len("Unpack[") : -1]]
-            annotations |= {key: _text(kind) for key, kind in options.__annotations__.items()}
+def _full_signature(function: Callable[..., Any]) -> inspect.Signature:
+    """With a keyword argument for each option of a TypedDict in `**options: Unpack[...]`."""
+    signature = inspect.signature(function)
+    parameters = []
+    for each in signature.parameters.values():
+        if each.kind is inspect.Parameter.VAR_KEYWORD and str(each.annotation).startswith("Unpack["):
+            options = inspect.unwrap(function).__globals__[each.annotation[len("Unpack[") : -1]]
+            defaults = defaults_of(options)
+            for name, hint in get_type_hints(options).items():
+                parameters.append(inspect.Parameter(name, each.KEYWORD_ONLY, default=defaults[name], annotation=hint))
         else:
-            annotations[name] = _text(parameter.annotation)
-    return annotations
+            parameters.append(each)
+    return signature.replace(parameters=parameters)
 
 
-def _text(annotation: Any) -> str:
-    return str(getattr(annotation, "__forward_arg__", getattr(annotation, "__name__", annotation)))
+def defaults_of(options: type[Any]) -> dict[str, Any]:
+    """The defaults of a TypedDict of options, written `start: Annotated[int, 10]`; None where there is none."""
+    hints = get_type_hints(options, include_extras=True)
+    return {name: get_args(hint)[1] if get_origin(hint) is Annotated else None for name, hint in hints.items()}
 
 
-def check_options(function: str, options: Mapping[str, Any], known: Iterable[str]) -> None:
-    """TypeError, as Python itself says it, for an argument that does not exist; with the nearest that does."""
-    from difflib import get_close_matches
+Prepared = TypeVar("Prepared")
 
-    names = list(known)
-    for name in options:
-        if name not in names:
-            nearest = get_close_matches(name, names, n=1)
-            guess = f". Did you mean {nearest[0]!r}?" if nearest else ""
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{guess}")
+
+def with_arguments_of(
+    prepare: Callable[Parameters, Prepared],
+) -> Callable[[Callable[[Prepared], Returned]], Callable[Parameters, Returned]]:
+    """Let a function that takes what `prepare` returns be called with the arguments of `prepare`."""
+
+    def decorate(function: Callable[[Prepared], Returned]) -> Callable[Parameters, Returned]:
+        @wraps(function)
+        def called(*args: Parameters.args, **named: Parameters.kwargs) -> Returned:
+            return function(prepare(*args, **named))
+
+        returned = inspect.signature(function).return_annotation
+        called.__signature__ = inspect.signature(prepare).replace(return_annotation=returned)  # type: ignore[attr-defined]
+        return called
+
+    return decorate
 
 
 def listed(values: Any) -> list[Any]:
@@ -125,47 +160,41 @@ def path_or_none(value: PathLike | None) -> Path | None:
 
 def one_topic(topic: TopicLike, topic_id: str | None = None) -> Topic:
     """A topic from a topic file, of which it may need an id, from keywords, or as it is."""
+    from scenthound.crawler.plan import ChosenTopic
+
     if isinstance(topic, Topic):
         return topic
     if isinstance(topic, str | os.PathLike):
         file = path(topic)
         if isinstance(topic, str) and not file.name.endswith(TOPIC_FILE_ENDINGS) and not file.exists():
             return Topic(keywords=topic)
-        return _topic_of_file(file, topic_id)
+        return ChosenTopic.of(file, topic_id, [], ["http://seed.invalid/"]).topic
     keywords = list(topic) if isinstance(topic, Iterable) else [topic]
     if not all(isinstance(word, str) for word in keywords):
-        raise InvalidTopic(f"{printable(topic, 80)!r} is not a topic: give a Topic, keywords or a topic file.")
+        raise InvalidTopic(f"{printable(topic, 80)!r} is not a topic: pass a Topic, keywords or a topic file.")
     return Topic(keywords=keywords)
-
-
-def _topic_of_file(file: Path, topic_id: str | None) -> Topic:
-    from scenthound.crawler.plan import ChosenTopic
-
-    return ChosenTopic.of(file, topic_id, [], ["http://seed.invalid/"]).topic
 
 
 @contextmanager
 def topics_file(topics: TopicsLike) -> Iterator[Path]:
-    """A topic file, which is a temporary one for topics that were given as objects."""
+    """A topic file; for topics that are objects, a temporary one."""
     if isinstance(topics, str | os.PathLike):
         yield path(topics)
         return
-    given = [topics] if isinstance(topics, Topic) else listed(topics)
-    for each in given:
+    objects = [topics] if isinstance(topics, Topic) else listed(topics)
+    for each in objects:
         if not isinstance(each, Topic):
-            raise InvalidTopic(f"{printable(each, 80)!r} is not a topic: give a topic file or Topic objects.")
+            raise InvalidTopic(f"{printable(each, 80)!r} is not a topic: pass a topic file or Topic objects.")
     from scenthound.topics.files import write_topics
 
     with TemporaryDirectory(prefix="scenthound-") as folder:
         file = Path(folder) / "topics.jsonl"
-        write_topics(file, given)
+        write_topics(file, objects)
         yield file
 
 
 def seconds(span: str | float | None) -> float | None:
     """A span of time: seconds, or a text such as 90s, 10m, 2h or 1d."""
-    import math
-
     if span is None:
         return None
     units = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -175,20 +204,16 @@ def seconds(span: str | float | None) -> float | None:
         value = float(number) * units[unit]
     except ValueError:
         value = math.nan
-    if not 0 < value <= MOST_SECONDS:
+    if not 0 < value <= MAX_SECONDS:
         raise UsageError(f"--time {printable(text, 40)!r} is not a time span: write 90, 90s, 10m, 2h or 1d.")
     return value
-
-
-#: Ten years; more is a typing error.
-MOST_SECONDS = 3650 * 86_400
 
 
 def folder_of(item: Any, *kinds: FolderKind) -> Path:
     """The folder of a result, or the folder itself; InvalidInput if it is of none of these kinds."""
     folder = getattr(item, "folder", item)
     if not isinstance(folder, str | os.PathLike):
-        raise InvalidInput(f"A {type(item).__name__} has no folder: give a folder, or a result that has one.")
+        raise InvalidInput(f"A {type(item).__name__} has no folder: pass a folder, or a result that has one.")
     found = path(folder)
     if kinds:
         from scenthound.store.folder import ResultFolder, is_kind

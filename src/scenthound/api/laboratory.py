@@ -1,4 +1,4 @@
-"""The laboratory from Python: record a web, simulate, evaluate, compare, reproduce studies, evolve."""
+"""The laboratory from Python: record or synthesize a web, simulate, evaluate, compare, reproduce studies."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from scenthound.api.arguments import (
     PathLike,
     TopicsLike,
-    check_options,
     chosen,
     chosen_or_none,
+    defaults_of,
     folder_of,
     listed,
     path,
@@ -26,14 +26,13 @@ from scenthound.api.arguments import (
     topics_file,
     web_folder,
 )
+from scenthound.api.progress import ProgressLike, show_progress
 from scenthound.api.results import Panel, Result, Table
 from scenthound.errors import InvalidParameter
-from scenthound.model import Progress, silent
 
 if TYPE_CHECKING:
     from scenthound.experiments.compare.comparison import StrategyComparison
     from scenthound.experiments.evaluate import Evaluation as EvaluatedRun
-    from scenthound.experiments.evolve.evolution import Evolution as FinishedSearch
     from scenthound.experiments.runs import CrawlRow, RunFolder, Simulation
     from scenthound.experiments.setup import ExperimentSetup
     from scenthound.experiments.statistics import MeanCurve
@@ -52,8 +51,8 @@ class WebPage:
     page: int
     url: str
     title: str
-    links: int
-    words: int
+    n_links: int
+    n_words: int
 
 
 class Web(Result):
@@ -77,9 +76,9 @@ class Web(Result):
     def _pages(self) -> Iterable[WebPage]:
         web = self.recorded
         for page in range(web.n_pages):
-            links = int(web.link_offset[page + 1] - web.link_offset[page])
-            words = int(web.word_offset[page + 1] - web.word_offset[page])
-            yield WebPage(page, web.url(page), web.title(page), links, words)
+            n_links = int(web.link_offset[page + 1] - web.link_offset[page])
+            n_words = int(web.word_offset[page + 1] - web.word_offset[page])
+            yield WebPage(page, web.url(page), web.title(page), n_links, n_words)
 
     def _headline(self) -> str:
         return f"Recorded web in {self.folder}: {self.recorded.n_pages:,} pages."
@@ -97,7 +96,7 @@ def record(
     where: Mapping[str, str] | None = None,
     workers: int | None = None,
     force: bool = False,
-    progress: Progress = silent,
+    progress: ProgressLike = None,
 ) -> Web:
     """Make a recorded web in the folder `out` from files of pages (JSON Lines, WARC, Parquet) and crawls.
 
@@ -106,84 +105,106 @@ def record(
     from scenthound.store.record import record as record_web
     from scenthound.store.recorded_web import RecordedWeb
 
-    summary = record_web(
-        [folder_of(each) for each in listed(sources)],
-        path(out),
-        without_leaks=without_leaks,
-        where=where or {},
-        workers=workers,
-        force=force,
-        progress=progress,
-    )
+    with show_progress("recording", progress) as report:
+        summary = record_web(
+            [folder_of(each) for each in listed(sources)],
+            path(out),
+            without_leaks=without_leaks,
+            where=where or {},
+            workers=workers,
+            force=force,
+            progress=report,
+        )
     return Web(path(out), RecordedWeb.open(path(out)), summary)
 
 
 @public
-def open_web(folder: Any, *, progress: Progress = silent) -> Web:
+def open_web(folder: Any, *, progress: ProgressLike = None) -> Web:
     """Open a recorded web, or the pages of a crawl as one."""
     from scenthound.store.crawl_web import open_web as open_recorded
 
     found = web_folder(folder)
-    return Web(found, open_recorded(found, progress))
+    with show_progress("recording", progress) as report:
+        return Web(found, open_recorded(found, report))
+
+
+@public
+def synthesize(
+    out: PathLike,
+    *,
+    pages: int = 100_000,
+    links: float = 20.0,
+    words: int = 30,
+    topics: int = 50,
+    random_seed: int = 1,
+    force: bool = False,
+    progress: ProgressLike = None,
+    **settings: float,
+) -> Web:
+    """Make a synthetic web in the folder `out`, with hosts, topics, hubs and words; `topics.jsonl` in the folder has
+    topics to crawl it for. The same random seed makes the same bytes.
+
+    `links` and `words` are means for each page. `settings` are those of `scenthound.testing.TopicalWeb`, for example
+    `on_host=0.9` or `pages_per_host=50`.
+    """
+    from scenthound.store.recorded_web import RecordedWeb
+    from scenthound.testing.topical_web import topical_web
+
+    named = {"pages": pages, "links_per_page": links, "words_per_page": words, "topics": topics, "seed": random_seed}
+    with show_progress("generating pages", progress) as report:
+        summary = topical_web(path(out), force=force, progress=report, **{**named, **settings})
+    return Web(path(out), RecordedWeb.open(path(out)), summary)
 
 
 # Simulated crawls
 
 
 class ExperimentOptions(TypedDict, total=False):
-    """The conditions of simulated crawls; `scenthound simulate --help` describes them under the same names."""
+    """The conditions of simulated crawls, with their defaults; `scenthound simulate --help` describes them."""
 
     topic: str | Sequence[str] | None
     topics_max: int | None
-    skip_missing: bool
-    task: str
-    start: int
-    closed_world: bool
-    follow_nofollow: bool
-    relevance: Any  #: name, class or instance of a `RelevanceModel`, for all strategies
-    train: int
-    judge: int
+    skip_missing: Annotated[bool, False]
+    task: Annotated[str, "examples"]
+    start: Annotated[int, 10]
+    closed_world: Annotated[bool, False]
+    follow_nofollow: Annotated[bool, False]
+    relevance: Any
+    train: Annotated[int, 0]
+    judge: Annotated[int, 0]
     train_from: PathLike | None
-    as_published: bool
-    mode: str
-    plain: bool
+    as_published: Annotated[bool, False]
+    plain: Annotated[bool, False]
     workers: int | None
 
 
 @contextmanager
 def experiment_setup(
-    web: Any, topics: TopicsLike, strategies: Any, *, pages: int, repeats: int | None, options: Mapping[str, Any]
+    web: Any, topics: TopicsLike, strategies: Any, options: ExperimentOptions, **conditions: Any
 ) -> Iterator[ExperimentSetup]:
     """What to crawl, from arguments as people write them. Topics that are objects are in a file within the block."""
-    from scenthound.experiments.setup import CrawlConditions, ExperimentSetup
+    from scenthound.experiments.setup import ExperimentSetup
     from scenthound.experiments.starts import TopicChoice, parse_task
     from scenthound.relevance.base import RELEVANCE
     from scenthound.strategies.base import STRATEGIES
 
-    usual = CrawlConditions()
+    values = {**defaults_of(ExperimentOptions), **options}
     with topics_file(topics) as file:
         yield ExperimentSetup(
             web=web_folder(web),
-            topics=TopicChoice(
-                file,
-                tuple(listed(options.get("topic"))),
-                options.get("topics_max"),
-                options.get("skip_missing", False),
-            ),
+            topics=TopicChoice(file, tuple(listed(values["topic"])), values["topics_max"], values["skip_missing"]),
             strategies=tuple(chosen(STRATEGIES, each) for each in listed(strategies)),
-            page_budget=pages,
-            repeats=repeats,
-            task=parse_task(options.get("task", usual.task)),
-            n_start=options.get("start", usual.n_start),
-            closed_world=options.get("closed_world", False),
-            respect_nofollow=not options.get("follow_nofollow", False),
-            relevance=chosen_or_none(RELEVANCE, options.get("relevance")),
-            n_train=options.get("train", 0),
-            n_judge=options.get("judge", 0),
-            train_from=path_or_none(options.get("train_from")),
-            as_published=options.get("as_published", False),
-            mode=options.get("mode", usual.mode),
-            plain=options.get("plain", False),
+            task=parse_task(values["task"]),
+            n_start=values["start"],
+            closed_world=values["closed_world"],
+            respect_nofollow=not values["follow_nofollow"],
+            relevance=chosen_or_none(RELEVANCE, values["relevance"]),
+            n_train=values["train"],
+            n_judge=values["judge"],
+            train_from=path_or_none(values["train_from"]),
+            as_published=values["as_published"],
+            plain=values["plain"],
+            **conditions,
         )
 
 
@@ -195,25 +216,27 @@ def simulate(
     *,
     pages: int = 2000,
     repeats: int = 1,
+    mode: str = "sequential",
     out: PathLike | None = None,
     force: bool = False,
-    progress: Progress = silent,
+    progress: ProgressLike = None,
     **options: Unpack[ExperimentOptions],
 ) -> Run:
     """Let strategies crawl a recorded web, or the pages of a crawl, for each topic, and return the crawls.
 
-    `topics` is a topic file or `Topic` objects. Each crawl visits at most `pages` pages; each topic has `repeats`
-    independent starts. `out` keeps the run in a folder; without it the run is temporary. `ExperimentOptions` lists all
-    other options.
+    `topics` is a topic file or `Topic` objects; `strategies` are names, classes or instances. Each crawl visits at most
+    `pages` pages; each topic has `repeats` independent starts. `mode` is the order in which requested pages return:
+    "sequential", "roulette" or "polite". `out` keeps the run in a folder; without it the run is temporary.
     """
     from scenthound.experiments.runs import simulate_topics
 
-    check_options("simulate", options, ExperimentOptions.__annotations__)
+    conditions = {"page_budget": pages, "repeats": repeats, "mode": mode}
     with (
-        experiment_setup(web, topics, strategies, pages=pages, repeats=repeats, options=options) as setup,
+        experiment_setup(web, topics, strategies, options, **conditions) as setup,
         _temporary_unless(out) as (folder, keep),
+        show_progress("simulating", progress) as report,
     ):
-        done = simulate_topics(setup, folder, workers=options.get("workers"), force=force, progress=progress)
+        done = simulate_topics(setup, folder, workers=options.get("workers"), force=force, progress=report)
         return keep(Run(folder, simulation=done))
 
 
@@ -276,9 +299,10 @@ class Run(Result):
     @property
     def pages(self) -> Table[TracePage]:
         """Every page of every crawl, in order."""
-        return Table.of(
-            TracePage, self._pages, "pages of all crawls", length=lambda: sum(note.pages for note in self._run.crawls())
-        )
+        return Table.of(TracePage, self._pages, "pages of all crawls", length=self._n_pages)
+
+    def _n_pages(self) -> int:
+        return sum(each.pages for each in self._run.crawls())
 
     def _pages(self) -> Iterable[TracePage]:
         from scenthound.experiments.runs import require_parquet
@@ -292,17 +316,10 @@ class Run(Result):
         none, by all that are cheap to compute."""
         return evaluate(self, metrics, at=at)
 
-    def report(self, out: PathLike | None = None, **options: Any) -> Path:
-        """Write a report; see `scenthound.report`."""
-        from scenthound.api.crawls import report
-
-        return report(self, out=out, **options)
-
     def _headline(self) -> str:
         crawls = self._run.crawls()
         n_topics = len({each.topic for each in crawls})
-        n_pages = sum(each.pages for each in crawls)
-        return f"{len(crawls):,} simulated crawls for {n_topics:,} topics: {n_pages:,} pages."
+        return f"{len(crawls):,} simulated crawls for {n_topics:,} topics: {self._n_pages():,} pages."
 
     def _tables(self) -> Sequence[Table[Any]]:
         return [self.crawls]
@@ -330,7 +347,7 @@ class Score:
 
 
 class Evaluation(Result):
-    """Metrics of simulated crawls. `scores` has them at the checkpoints, `curves` after many numbers of pages."""
+    """Metrics of simulated crawls: `scores` at the checkpoints, `curves` after many numbers of pages."""
 
     def __init__(self, folder: Path, evaluated: EvaluatedRun) -> None:
         self.folder = folder
@@ -368,7 +385,7 @@ class Evaluation(Result):
         return self.scores
 
     def _tables(self) -> Sequence[Table[Any]]:
-        """For people, a table for each metric with a column for each number of pages."""
+        """A table for each metric, with a column for each number of pages."""
         undefined = set(self.evaluated.undefined)
         return [self._by_pages(metric) for metric in self.evaluated.metrics if metric not in undefined]
 
@@ -413,17 +430,18 @@ def evaluate(
     *,
     at: int | Sequence[int] = (),
     web: Any = None,
-    progress: Progress = silent,
+    progress: ProgressLike = None,
 ) -> Evaluation:
     """Evaluate the crawls of a run by metrics: names such as "target_recall" or "precision@500", classes or instances;
-    all that are cheap to compute if none are given. `at` are numbers of pages that tables show."""
+    all that are cheap to compute if there are none. `at` are numbers of pages that the tables have columns for."""
     from scenthound.experiments.evaluate import chosen_metrics
     from scenthound.experiments.evaluate import evaluate as evaluate_run
 
     opened = run if isinstance(run, Run) else Run(run, web)
     names = [_metric_name(each) for each in listed(metrics)]
     found, steps = chosen_metrics(names or None)
-    return Evaluation(opened.folder, evaluate_run(opened._run, found, [*listed(at), *steps], progress))
+    with show_progress("evaluating", progress) as report:
+        return Evaluation(opened.folder, evaluate_run(opened._run, found, [*listed(at), *steps], report))
 
 
 def _metric_name(metric: Any) -> str:
@@ -512,8 +530,9 @@ def compare(
     pages: int = 2000,
     repeats: int | None = None,
     sweep: Mapping[str, Any] | str | Sequence[str] = (),
+    mode: str = "sequential",
     out: PathLike | None = None,
-    progress: Progress = silent,
+    progress: ProgressLike = None,
     **options: Unpack[ExperimentOptions],
 ) -> Comparison:
     """Rank strategies for a topic: all crawl from the same starts, and tests say which differences are certain.
@@ -527,14 +546,16 @@ def compare(
     from scenthound.registry import format_value
     from scenthound.ui.reports.comparison import RENDERER
 
-    check_options("compare", options, ExperimentOptions.__annotations__)
     if isinstance(sweep, Mapping):
         sweep = [f"{name}={','.join(map(format_value, listed(values)))}" for name, values in sweep.items()]
     settings = ComparisonSettings(_metric_name(by), tuple(map(parse_sweep, listed(sweep))))
-    folder = path_or_none(out)
-    with experiment_setup(web, topics, strategies, pages=pages, repeats=repeats, options=options) as setup:
-        workers = options.get("workers")
-        done = compare_into(folder, setup, settings, render=RENDERER, workers=workers, progress=progress)
+    folder, workers = path_or_none(out), options.get("workers")
+    conditions = {"page_budget": pages, "repeats": repeats, "mode": mode}
+    with (
+        experiment_setup(web, topics, strategies, options, **conditions) as setup,
+        show_progress("comparing", progress) as report,
+    ):
+        done = compare_into(folder, setup, settings, render=RENDERER, workers=workers, progress=report)
     return Comparison(folder, done)
 
 
@@ -572,6 +593,17 @@ class Study(Result):
         return [self.findings]
 
 
+def study_settings(
+    name: str, pages: int | None, topics_max: int | None, repeats: int | None, settings: PathLike | None
+) -> str:
+    """The settings file of a study; the one that is shipped, which has comments, if nothing differs from it."""
+    from scenthound.experiments.study.results import settings_toml
+    from scenthound.experiments.study.settings import preset_text, read_settings
+
+    scaled = read_settings(name, path_or_none(settings)).scaled(pages, topics_max, repeats)
+    return preset_text(name) if scaled == read_settings(name) else settings_toml(scaled)
+
+
 #: The study that consists of searches.
 SEARCH_STUDY = "johnson2003"
 
@@ -589,7 +621,7 @@ def study(
     settings: PathLike | None = None,
     cache: PathLike | None = None,
     workers: int | None = None,
-    progress: Progress = silent,
+    progress: ProgressLike = None,
 ) -> Study:
     """Reproduce a study of the literature, "menczer2001", "pant2002", "wang2009" or "johnson2003", and check which of
     its findings hold on this web. Results and the report are written to the folder `out`; an interrupted study goes on
@@ -598,123 +630,21 @@ def study(
 
     scaled = read_settings(name, path_or_none(settings)).scaled(pages, topics_max, repeats)
     folder, cached = path(out), path_or_none(cache)
-    with topics_file(topics) as file:
-        if scaled.study != SEARCH_STUDY:
+    if scaled.study == SEARCH_STUDY and cached is not None:
+        raise InvalidParameter(f"{SEARCH_STUDY} keeps its crawls in --out: leave --cache out.")
+    with topics_file(topics) as file, show_progress(name, progress) as report:
+        if scaled.study == SEARCH_STUDY:
+            from scenthound.experiments.johnson2003.results import johnson2003_into
+            from scenthound.ui.reports.johnson2003 import RENDERER as SEARCH_RENDERER
+
+            done: FinishedStudy = johnson2003_into(
+                folder, scaled, web_folder(web), file, render=SEARCH_RENDERER, workers=workers, progress=report
+            )
+        else:
             from scenthound.experiments.study.results import study_into
             from scenthound.ui.reports.study import RENDERER
 
-            done: FinishedStudy = study_into(
-                folder, scaled, web_folder(web), file, cache=cached, render=RENDERER, workers=workers, progress=progress
-            )
-        elif cached is not None:
-            raise InvalidParameter(f"{SEARCH_STUDY} keeps its crawls in --out: leave --cache out.")
-        else:
-            from scenthound.experiments.johnson2003.results import johnson2003_into
-            from scenthound.ui.reports import johnson2003
-
-            done = johnson2003_into(
-                folder, scaled, web_folder(web), file, render=johnson2003.RENDERER, workers=workers, progress=progress
+            done = study_into(
+                folder, scaled, web_folder(web), file, cache=cached, render=RENDERER, workers=workers, progress=report
             )
     return Study(folder, done)
-
-
-# Evolutionary searches
-
-
-class SearchOptions(ExperimentOptions, total=False):
-    """The options of an evolutionary search; `scenthound evolve --help` describes them under the same names."""
-
-    search: str
-    fitness: str
-    random_seed: int
-    scores: str
-    split: str
-    seed_with: PathLike | Sequence[PathLike]
-    reevaluate: bool
-    crawls: int
-    same_start: bool
-    threshold: float
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """Rank rules and their fitness: the best of the search, and rules to compare it with."""
-
-    name: str
-    fitness: float
-    rules: str
-
-
-class Evolution(Result):
-    """A finished search. `strategy` is the name under which its best rules crawl."""
-
-    def __init__(self, finished: FinishedSearch) -> None:
-        self.folder = finished.folder
-        self.finished = finished
-
-    @property
-    def strategy(self) -> str:
-        return f"evolved:file={self.finished.result}"
-
-    @property
-    def fitness(self) -> float:
-        return self.finished.best.fitness
-
-    @property
-    def candidates(self) -> Table[Candidate]:
-        rows = [
-            Candidate(each.name, each.fitness, str(each.rules)) for each in (self.finished.best, *self.finished.others)
-        ]
-        return Table.of(Candidate, rows, "fitness of the best rules, and of others on the same crawls")
-
-    def _headline(self) -> str:
-        return f"Search in {self.folder}: {self.finished.n_evaluated:,} candidates evaluated. Best: {self.strategy}"
-
-    def _tables(self) -> Sequence[Table[Any]]:
-        return [self.candidates]
-
-
-@public
-def evolve(
-    web: Any,
-    topics: TopicsLike,
-    out: PathLike,
-    *,
-    pages: int = 10_000,
-    force: bool = False,
-    progress: Progress = silent,
-    **options: Unpack[SearchOptions],
-) -> Evolution:
-    """Search for the weights of a rank function that crawl best for the topics, by a genetic algorithm.
-
-    The search is written to the folder `out`, with the best rules in evolved.toml. `SearchOptions` lists all other
-    options.
-    """
-    from scenthound.experiments.evolve.evolution import evolve as search_rules
-    from scenthound.experiments.evolve.settings import SearchSettings, parse_scores
-
-    check_options("evolve", options, {**ExperimentOptions.__annotations__, **SearchOptions.__annotations__})
-    usual = SearchSettings()
-    search = SearchSettings(
-        search=options.get("search", usual.search),
-        fitness=options.get("fitness", usual.fitness),
-        n_crawls=options.get("crawls", usual.n_crawls),
-        same_start=options.get("same_start", usual.same_start),
-        seed=options.get("random_seed", usual.seed),
-        scores=parse_scores(options["scores"]) if "scores" in options else usual.scores,
-        split=options.get("split", usual.split),
-        threshold=options.get("threshold", usual.threshold),
-        reevaluate=options.get("reevaluate", usual.reevaluate),
-    )
-    conditions = {"mode": "roulette", **options}
-    with experiment_setup(web, topics, (), pages=pages, repeats=None, options=conditions) as setup:
-        done = search_rules(
-            setup,
-            search,
-            path(out),
-            seed_with=[path(each) for each in listed(options.get("seed_with"))],
-            workers=options.get("workers"),
-            force=force,
-            progress=progress,
-        )
-    return Evolution(done)

@@ -1,4 +1,4 @@
-"""Results: tables of typed rows, and objects with such tables that print in a terminal and show in a notebook."""
+"""Results: tables of typed rows, and objects with such tables, which terminals and notebooks display."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from enum import Enum
 from html import escape
 from io import StringIO
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin, overload
 
-from scenthound.errors import MissingExtra, printable
+from scenthound.api.arguments import PathLike, errors_name_arguments, folder_of, path_or_none, public
+from scenthound.api.progress import ProgressLike, show_progress
+from scenthound.errors import MissingExtra, UsageError, printable, with_arguments
 from scenthound.records import columns_of
 
 if TYPE_CHECKING:
@@ -22,18 +25,18 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
-#: Of a long table, so many rows are printed.
-SHOWN_ROWS = 20
+#: The number of rows that are printed of a long table.
+PRINTED_ROWS = 20
 #: Where the output is no terminal.
 DEFAULT_WIDTH = 120
-#: Longer texts are cut in print; data frames have them whole.
-LONGEST_TEXT = 80
+#: Longer texts are cut in print, not in data frames.
+MAX_TEXT = 80
 
 
 class Table(Generic[Row]):
     """Rows of one type. Iterate for the rows; `to_pandas`, `to_polars` and `to_arrow` convert them.
 
-    Rows are read when they are needed: a table of a crawl that is running shows what the crawl has stored by then.
+    Rows are read when they are needed: a table of a running crawl has the rows that are stored by then.
     """
 
     def __init__(
@@ -45,7 +48,7 @@ class Table(Generic[Row]):
         length: Callable[[], int] | None = None,
         printed: Sequence[str] | None = None,
     ) -> None:
-        """`printed` are the columns that are shown to people, if not all."""
+        """`printed` are the columns to print, if not all."""
         self._rows = rows if callable(rows) else lambda: rows
         self._printed = tuple(printed or columns)
         self._columns = columns
@@ -71,7 +74,8 @@ class Table(Generic[Row]):
         return list(self._columns)
 
     def __iter__(self) -> Iterator[Row]:
-        return iter(self._rows())
+        with errors_name_arguments({}):
+            yield from self._rows()
 
     def __len__(self) -> int:
         return self._length() if self._length else sum(1 for _ in self)
@@ -118,17 +122,16 @@ class Table(Generic[Row]):
     def _cells(self) -> tuple[list[list[str]], list[str]]:
         """The texts of the first rows, and notes on what is left out."""
         n_rows = len(self)
-        rows = islice(self, SHOWN_ROWS if n_rows > SHOWN_ROWS + 5 else n_rows)
+        rows = islice(self, PRINTED_ROWS if n_rows > PRINTED_ROWS + 5 else n_rows)
         cells = [[_text(self._columns[name](row)) for name in self._printed] for row in rows]
         others = [name for name in self._columns if name not in self._printed]
         notes = [f"... and {n_rows - len(cells):,} more rows"] if n_rows > len(cells) else []
         return cells, notes + ([f"More columns: {', '.join(others)}"] if others else [])
 
     def _sides(self, cells: list[list[str]]) -> list[Literal["left", "right"]]:
-        """Columns of numbers stand on the right."""
-        return [
-            "right" if all(_is_number(row[place]) for row in cells) else "left" for place in range(len(self._printed))
-        ]
+        """Columns of numbers are right-aligned."""
+        numeric = [all(_is_number(row[at]) for row in cells) for at in range(len(self._printed))]
+        return ["right" if each else "left" for each in numeric]
 
     def __repr__(self) -> str:
         from rich.console import Console
@@ -193,7 +196,7 @@ def _text(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.3f}"
-    return printable(value, LONGEST_TEXT)
+    return printable(value, MAX_TEXT)
 
 
 def _is_number(text: str) -> bool:
@@ -220,7 +223,7 @@ class Result:
     """What a function of the API returns. `table` is the one that data frames are made of."""
 
     def _tables(self) -> Sequence[Table[Any]]:
-        """The tables that are shown, the most important one first."""
+        """The tables to display, the most important one first."""
         raise NotImplementedError
 
     def _headline(self) -> str:
@@ -228,7 +231,7 @@ class Result:
         return ""
 
     def _panels(self) -> Sequence[Panel]:
-        """The curves that a notebook shows."""
+        """The curves that a notebook displays."""
         return ()
 
     @property
@@ -247,13 +250,31 @@ class Result:
         """The table as an Arrow table."""
         return self.table.to_arrow()
 
+    def report(self, out: PathLike | None = None, **options: Any) -> Path:
+        """Write a report; see `scenthound.report`."""
+        return report(self, out=out, **options)
+
     def __repr__(self) -> str:
-        return "\n".join(filter(None, [self._headline(), *map(repr, self._tables())]))
+        headline = with_arguments(self._headline(), {})
+        return "\n".join(filter(None, [headline, *map(repr, self._tables())]))
 
     def _repr_html_(self) -> str:
-        headline = escape(self._headline()).replace("\n", "<br>")
+        headline = escape(with_arguments(self._headline(), {})).replace("\n", "<br>")
         tables = "".join(each._repr_html_() for each in self._tables())
         return f"<div><p>{headline}</p>{tables}{chart_svg(self._panels())}</div>"
+
+
+@public
+def report(*results: Any, out: PathLike | None = None, force: bool = False, progress: ProgressLike = None) -> Path:
+    """Write a report of a result or its folder, or of several crawls side by side: one HTML file, whose path is
+    returned."""
+    from scenthound.ui.reports import write_report
+
+    if not results:
+        raise UsageError("Nothing to report: pass a result, or its folder.")
+    folders = [folder_of(each) for each in results]
+    with show_progress("reporting", progress) as update:
+        return write_report(folders, path_or_none(out), force=force, progress=update).file
 
 
 def chart_svg(panels: Sequence[Panel]) -> str:
@@ -269,8 +290,8 @@ def chart_svg(panels: Sequence[Panel]) -> str:
         return ""
     names = list(dict.fromkeys(name for panel in panels for name in panel.lines))
     look_of = line_styles(names)
-    for place, panel in enumerate(panels, 1):
-        axes = figure.add_subplot(1, len(panels), place)
+    for index, panel in enumerate(panels, 1):
+        axes = figure.add_subplot(1, len(panels), index)
         for name, (x, y) in panel.lines.items():
             axes.plot(x, y, look_of[name].line, color=look_of[name].colour, label=name, linewidth=1.8)
         axes.set_title(panel.title)

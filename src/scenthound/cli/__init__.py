@@ -1,11 +1,11 @@
-"""The command line: each command parses, calls one function of the library, and prints.
+"""The command line: each command parses its options, calls one function of the API, and prints the result.
 
 Rules
-- What a person asked for goes to standard output; progress and errors go to standard error.
-- Exit codes: 0 done, 2 wrong use, 1 failed, 130 stopped by the user, 128 and its number for another signal; an error
-  is one line. A live crawl ends in good order whatever signal asks for it, and then answers 130.
-- Whoever ends the program, by Ctrl-C or by a signal, nothing half-written stays behind.
-- Heavy imports stay inside the commands, so that `--help` answers at once.
+- Results go to standard output; progress and errors go to standard error.
+- Exit codes: 0 done, 2 usage error, 1 failed, 130 stopped by the user, 128 plus its number for another signal; an error
+  is one line. A live crawl shuts down properly on any of these signals, and then exits with 130.
+- Ctrl-C and signals leave no half-written files.
+- Heavy imports stay inside the commands, so that `--help` is fast.
 """
 
 import signal
@@ -18,7 +18,7 @@ from scenthound import jit
 from scenthound.errors import ScenthoundError, printable
 from scenthound.signals import restored_signals
 
-#: What Typer answers with when the user presses Ctrl-C.
+#: The exit code that Typer returns after Ctrl-C.
 INTERRUPTED = 130
 
 
@@ -26,7 +26,7 @@ def main() -> None:
     """The entry point of `scenthound`."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            # A terminal that cannot show a character shows a question mark; it is no reason to fail.
+            # Characters that the terminal cannot display become question marks instead of an error.
             stream.reconfigure(errors="replace")
     with restored_signals(signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         for ending in (signal.SIGTERM, signal.SIGHUP):
@@ -56,7 +56,7 @@ def _run() -> None:
             _stop(f"{message} See `--help`.", error.exit_code)
         if message:
             _stop(f"{message}. See `--help`.", error.exit_code)
-        # Without a command the help was printed, which says it all.
+        # Without a command, the help has been printed.
         exit_code = error.exit_code
     if exit_code == INTERRUPTED:
         raise KeyboardInterrupt
@@ -70,7 +70,7 @@ def _report_compiling(progress: jit.Compiling) -> None:
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:
-    """End by way of all the `finally` that clean up."""
+    """Exit through all `finally` blocks, which clean up."""
     sys.exit(128 + number)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.main import get_command
@@ -20,152 +20,87 @@ LISTS = "List and inspect"
 RENAMED = {"--seeds": "--repeats", "--seed": "--random-seed"}
 
 
-class LazyCommand(NamedTuple):
-    """Where a command is defined. `summary` is the first line of its docstring, so that help needs no import."""
-
-    module: str
-    function: str
-    panel: str
-    summary: str
-
-
+#: Commands by help panel: the module that defines each, and the first line of its docstring, so that help needs no
+#: import. The function has the name of the command.
 COMMANDS = {
-    "crawl": LazyCommand(
-        "crawl",
-        "crawl",
-        CRAWLING,
-        "Crawl the web for a topic, politely, into a folder that can be resumed after any interruption.",
-    ),
-    "dashboard": LazyCommand(
-        "inspect",
-        "dashboard",
-        CRAWLING,
-        "Show crawls and experiments, running or finished, on a local web page.",
-    ),
-    "explain": LazyCommand(
-        "inspect",
-        "explain",
-        CRAWLING,
-        "Explain why a crawl visited a page, or why it skipped it.",
-    ),
-    "export": LazyCommand(
-        "inspect",
-        "export",
-        CRAWLING,
-        "Write the pages of a crawl to a file for other programs.",
-    ),
-    "report": LazyCommand(
-        "inspect",
-        "report",
-        CRAWLING,
-        "Write a report: one HTML file that needs no network.",
-    ),
-    "demo": LazyCommand(
-        "demo",
-        "demo",
-        CRAWLING,
-        "Crawl a small web on this machine, live, and compare the crawls with simulated ones.",
-    ),
-    "record": LazyCommand(
-        "laboratory",
-        "record",
-        LABORATORY,
-        "Make a recorded web from files of pages.",
-    ),
-    "synthesize": LazyCommand(
-        "laboratory",
-        "synthesize",
-        LABORATORY,
-        "Make a synthetic web with hosts, topics, hubs and words, and topics to crawl it for.",
-    ),
-    "simulate": LazyCommand(
-        "laboratory",
-        "simulate",
-        LABORATORY,
-        "Let strategies crawl a recorded web, topic by topic, and write their traces.",
-    ),
-    "evaluate": LazyCommand(
-        "laboratory",
-        "evaluate",
-        LABORATORY,
-        "Evaluate the crawls of a run: tables here, curves in evaluation.json and evaluation.csv beside the traces.",
-    ),
-    "evolve": LazyCommand(
-        "evolve",
-        "evolve",
-        LABORATORY,
-        "Search for the weights of a rank function that crawl best for a topic, by a genetic algorithm.",
-    ),
-    "validate": LazyCommand(
-        "validate",
-        "validate",
-        LABORATORY,
-        "Compare evolved strategies with Best-First as in johnson2003, and check which of its findings hold.",
-    ),
-    "compare": LazyCommand(
-        "compare",
-        "compare",
-        LABORATORY,
-        "Rank strategies for a topic: all crawl from the same starts, with intervals and corrected tests.",
-    ),
-    "study": LazyCommand(
-        "study",
-        "study",
-        LABORATORY,
-        "Reproduce a study of the literature, and check which of its findings hold on this web.",
-    ),
-    "threshold": LazyCommand(
-        "threshold",
-        "threshold",
-        LABORATORY,
-        "Suggest a relevance threshold from 20 to 50 labelled pages: by default the one with the best F1.",
-    ),
-    "strategies": LazyCommand(
-        "inspect",
-        "strategies",
-        LISTS,
-        "List the installed strategies with their parameters and defaults.",
-    ),
-    "metrics": LazyCommand(
-        "inspect",
-        "metrics",
-        LISTS,
-        "List the installed metrics.",
-    ),
-    "relevance": LazyCommand(
-        "inspect",
-        "relevance_models",
-        LISTS,
-        "List the installed relevance models, which score pages during a crawl.",
-    ),
-    "topics": LazyCommand(
-        "topics",
-        "topics_app",
-        LISTS,
-        "List topics, select them by the rules of the studies, import them from Open Directory RDF.",
-    ),
+    CRAWLING: {
+        "crawl": (
+            "crawl",
+            "Crawl the web for a topic, politely, into a folder that can be resumed after any interruption.",
+        ),
+        "dashboard": ("inspect", "Show crawls and experiments, running or finished, on a local web page."),
+        "explain": ("inspect", "Explain why a crawl visited a page, or why it skipped it."),
+        "export": ("inspect", "Write the pages of a crawl to a file for other programs."),
+        "report": ("inspect", "Write a report: one HTML file that needs no network."),
+        "demo": ("demo", "Crawl a small web on this machine, live, and compare the crawls with simulated ones."),
+    },
+    LABORATORY: {
+        "record": ("laboratory", "Make a recorded web from files of pages."),
+        "synthesize": (
+            "laboratory",
+            "Make a synthetic web with hosts, topics, hubs and words, and topics to crawl it for.",
+        ),
+        "simulate": ("laboratory", "Let strategies crawl a recorded web, topic by topic, and write their traces."),
+        "evaluate": (
+            "laboratory",
+            "Evaluate the crawls of a run: tables here, curves in evaluation.json and evaluation.csv beside the "
+            "traces.",
+        ),
+        "evolve": (
+            "evolve",
+            "Search for the weights of a rank function that crawl best for a topic, by a genetic algorithm.",
+        ),
+        "validate": (
+            "laboratory",
+            "Compare evolved strategies with Best-First as in johnson2003, and check which of its findings hold.",
+        ),
+        "compare": (
+            "laboratory",
+            "Rank strategies for a topic: all crawl from the same starts, with intervals and corrected tests.",
+        ),
+        "study": (
+            "laboratory",
+            "Reproduce a study of the literature, and check which of its findings hold on this web.",
+        ),
+        "threshold": (
+            "threshold",
+            "Suggest a relevance threshold from 20 to 50 labelled pages: by default the one with the best F1.",
+        ),
+    },
+    LISTS: {
+        "strategies": ("inspect", "List the installed strategies with their parameters and defaults."),
+        "metrics": ("inspect", "List the installed metrics."),
+        "relevance": ("inspect", "List the installed relevance models, which score pages during a crawl."),
+        "topics": (
+            "topics",
+            "List topics, select them by the rules of the studies, import them from Open Directory RDF.",
+        ),
+    },
 }
+MODULE_OF = {name: module for commands in COMMANDS.values() for name, (module, _) in commands.items()}
 
 
 class LazyGroup(Group):
     """Lists the commands from `COMMANDS`; imports one when it is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
+        return list(MODULE_OF)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        lazy = COMMANDS.get(cmd_name)
-        return lazy and Command(cmd_name, help=lazy.summary, rich_help_panel=lazy.panel)
+        for panel, commands in COMMANDS.items():
+            if cmd_name in commands:
+                return Command(cmd_name, help=commands[cmd_name][1], rich_help_panel=panel)
+        return None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        self.commands = {name: self.get_command(ctx, name) for name in COMMANDS}
+        self.commands = {name: self.get_command(ctx, name) for name in MODULE_OF}
         name, command, rest = super().resolve_command(ctx, args)
-        return name, (command and load(COMMANDS[name or ""])), rest
+        return name, (command and load(name or "")), rest
 
 
-def load(lazy: LazyCommand) -> Any:
+def load(name: str) -> Any:
     """The real command."""
-    loaded: Callable[..., None] | typer.Typer = getattr(import_module(f"scenthound.cli.{lazy.module}"), lazy.function)
+    loaded: Callable[..., None] | typer.Typer = getattr(import_module(f"scenthound.cli.{MODULE_OF[name]}"), name)
     if isinstance(loaded, typer.Typer):
         return get_command(loaded)
     only = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

@@ -1,64 +1,166 @@
-"""`scenthound crawl`: from options to settings; the run is watched, and summed up at its end."""
+"""`scenthound crawl`: starts or resumes a crawl, displays its progress, and prints a summary."""
 
 from __future__ import annotations
 
+import inspect
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scenthound.cli import INTERRUPTED
-from scenthound.cli import crawl_options as options
+from scenthound.cli.options import (
+    FollowNofollow,
+    RandomSeed,
+    TopicId,
+    TrainFrom,
+    api_arguments,
+    panels,
+    refuse_settings,
+)
 from scenthound.errors import UsageError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from scenthound.api.crawls import CrawlRun
     from scenthound.crawler.plan import CrawlSettings
-    from scenthound.crawler.start import CrawlSummary, RunOptions
+    from scenthound.crawler.start import CrawlSummary
+
+#: Options that may differ when a crawl is resumed; all others are settings of the crawl.
+RUN_OPTIONS = ("pages", "time", "min_harvest", "log_json", "as_json")
 
 
+@panels(
+    {
+        "What to crawl for": "file topics topic keywords seed contact",
+        "When to stop": "pages time min_harvest",
+        "Output": "out resume force log_json as_json",
+        "Strategy": "strategy relevance train_from strict_order random_seed",
+        "Politeness": "user_agent delay pages_per_host pages_per_domain follow_nofollow",
+        "Fetching": "connections timeout page_bytes as_studies redirects sitemaps hosts",
+        "Safeguards, on by default": "allow_private no_traps keep_duplicates keep_soft_404s",
+        "Replay a recording": "web offline",
+    }
+)
 def crawl(
     context: typer.Context,
-    file: options.TopicFile = None,
-    topics: options.TopicsOption = None,
-    topic: options.TopicId = None,
-    keywords: options.Keywords = None,
-    seed: options.Seeds = None,
-    contact: options.Contact = "",
-    pages: options.Pages = None,
-    time: options.Time = None,
-    min_harvest: options.MinHarvest = None,
-    out: options.Out = None,
-    resume: options.Resume = None,
-    force: options.ReplaceOld = False,
-    log_json: options.LogJson = False,
-    as_json: options.SummaryAsJson = False,
-    strategy: options.StrategyName = None,
-    relevance: options.RelevanceModel = None,
-    train_from: options.TrainFrom = None,
-    strict_order: options.StrictOrder = False,
-    random_seed: options.RandomSeed = 0,
-    user_agent: options.UserAgent = None,
-    delay: options.Delay = 1.0,
-    pages_per_host: options.PagesPerHost = None,
-    pages_per_domain: options.PagesPerDomain = None,
-    follow_nofollow: options.FollowNofollow = False,
-    connections: options.Connections = 16,
-    timeout: options.Timeout = None,
-    page_bytes: options.PageBytes = None,
-    as_studies: options.AsStudies = False,
-    redirects: options.Redirects = 5,
-    sitemaps: options.Sitemaps = False,
-    hosts: options.HostsFile = None,
-    allow_private: options.AllowPrivate = False,
-    no_traps: options.NoTraps = False,
-    keep_duplicates: options.KeepDuplicates = False,
-    keep_soft_404s: options.KeepSoft404s = False,
-    web: options.Web = None,
-    offline: options.Offline = False,
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A topic file, like --topics.")] = None,
+    topics: Annotated[Path | None, typer.Option(metavar="FILE", help="A topic file: TOML or JSON Lines.")] = None,
+    topic: TopicId = None,
+    keywords: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORDS", help="Keywords of the topic, instead of a topic file; repeatable."),
+    ] = None,
+    seed: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="URL", help="A page to start from; repeatable. Replaces the seeds or examples of the topic file."
+        ),
+    ] = None,
+    contact: Annotated[
+        str, typer.Option(metavar="MAIL|URL", help="Who runs the crawl; sent to every host in the user agent.")
+    ] = "",
+    pages: Annotated[
+        int | None, typer.Option(min=1, show_default="1000", help="Stop after so many pages; kept for later runs.")
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="SPAN", help="Stop this run after 90, 90s, 10m, 2h or 1d.")
+    ] = None,
+    min_harvest: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="Stop when the mean relevance of the last 200 pages is lower; kept for later runs, 0 removes it.",
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", show_default="crawl-TOPIC", help="Crawl folder.")] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Continue the crawl in this folder, however it ended; the folder has its settings."
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier crawl in the folder.")] = False,
+    log_json: Annotated[
+        bool, typer.Option("--log-json", help="Print progress and summary as JSON lines on standard output.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            show_default="otie",
+            help="name or name:parameter=value,...; `scenthound strategies` lists them.",
+        ),
+    ] = None,
+    relevance: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            show_default="the strategy's own, or cosine if that needs training",
+            help="Scores pages and links; `scenthound relevance` lists the models.",
+        ),
+    ] = None,
+    train_from: TrainFrom = None,
+    strict_order: Annotated[
+        bool,
+        typer.Option(
+            "--strict-order",
+            help="Always wait for the best page, even if its host has to wait: slow, but in the order of a simulated "
+            "crawl.",
+        ),
+    ] = False,
+    random_seed: RandomSeed = 0,
+    user_agent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            show_default="Scenthound",
+            help="Product token, in the user agent and for robots.txt rules: letters, _ and -.",
+        ),
+    ] = None,
+    delay: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.0,
+            help="Minimum delay between two requests to a host; Crawl-delay and slow hosts lengthen it.",
+        ),
+    ] = 1.0,
+    pages_per_host: Annotated[int | None, typer.Option(min=1, help="Maximum number of pages of one host.")] = None,
+    pages_per_domain: Annotated[
+        int | None, typer.Option(min=1, help="Maximum number of pages of one registrable domain.")
+    ] = None,
+    follow_nofollow: FollowNofollow = False,
+    connections: Annotated[int, typer.Option(min=1, help="Maximum number of requests in flight.")] = 16,
+    timeout: Annotated[
+        float | None, typer.Option(metavar="SECONDS", min=0.1, show_default="30", help="Time limit of one request.")
+    ] = None,
+    page_bytes: Annotated[
+        int | None, typer.Option(min=1, show_default="2000000", help="Bytes read of a page, decompressed.")
+    ] = None,
+    as_studies: Annotated[
+        bool, typer.Option("--as-studies", help="Use the limits of the studies: 10 s and 100 KB per page.")
+    ] = False,
+    redirects: Annotated[int, typer.Option(min=0, help="Redirects followed for one page.")] = 5,
+    sitemaps: Annotated[bool, typer.Option("--sitemaps", help="Read sitemaps for links.")] = False,
+    hosts: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Addresses of hosts, in the format of /etc/hosts.")
+    ] = None,
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private", help="Allow connections to private addresses.")
+    ] = False,
+    no_traps: Annotated[bool, typer.Option("--no-traps", help="Do not detect crawler traps.")] = False,
+    keep_duplicates: Annotated[bool, typer.Option("--keep-duplicates", help="Keep near-duplicates.")] = False,
+    keep_soft_404s: Annotated[bool, typer.Option("--keep-soft-404s", help="Keep soft 404s.")] = False,
+    web: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Read pages from this recorded web or crawl, and fetch only pages that it lacks."
+        ),
+    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing.")] = False,
 ) -> None:
     """Crawl the web for a topic, politely, into a folder that can be resumed after any interruption.
 
@@ -68,104 +170,58 @@ def crawl(
 
     scenthound crawl --resume balloons
     """
-    from scenthound.api.arguments import seconds
-    from scenthound.crawler.start import RunOptions
+    from scenthound.api.crawls import resumed_run
     from scenthound.reasons import EndReason
 
-    run = RunOptions(pages, seconds(time), min_harvest, obey_signals=True)
     if resume is not None:
-        _check_resumable(context, resume)
-        summary = _resume(resume, run, log_json=log_json)
+        refuse_settings(context, "crawl", resume, RUN_OPTIONS)
+        run = resumed_run(resume, pages=pages, time=time, min_harvest=min_harvest)
     else:
-        settings = _settings(context)
-        summary = _start(settings, out, run, force=force, log_json=log_json)
+        run = _new_run(context)
+    summary = _carry_out(run, log_json=log_json)
     _print(summary, log_json=log_json, as_json=as_json)
     if summary.ended is EndReason.STOPPED:
         sys.exit(INTERRUPTED)
 
 
-def _settings(context: typer.Context) -> CrawlSettings:
-    """The settings of a new crawl, with notes on what they lack."""
-    from scenthound.api.crawls import CrawlOptions, crawl_settings
+def _new_run(context: typer.Context) -> CrawlRun:
+    """A new crawl, with notes on what its settings lack."""
+    from scenthound.api.crawls import new_run
     from scenthound.crawler.plan import ChosenTopic
 
-    given = context.params
-    if given["file"] is not None and given["topics"] is not None:
+    options = context.params
+    if options["file"] is not None and options["topics"] is not None:
         raise UsageError("The topic file is given twice: as FILE and with --topics.")
-    if given["web"] is not None:
-        _record(given["web"])
-    chosen = ChosenTopic.of(
-        given["topics"] or given["file"], given["topic"], given["keywords"] or [], given["seed"] or []
-    )
-    named: Any = {name: given[name] for name in CrawlOptions.__annotations__ if given[name] is not None}
-    settings = crawl_settings(chosen.topic, chosen.seeds, pages=given["pages"], **named)
-    _note_contact(settings)
-    if given["strategy"] is not None:
-        _note_relevance_model(settings)
-    return settings
+    file = options["topics"] or options["file"]
+    chosen = ChosenTopic.of(file and Path(file), options["topic"], options["keywords"] or [], options["seed"] or [])
+    known = inspect.signature(new_run).parameters
+    arguments = {name: value for name, value in api_arguments(context).items() if name in known}
+    run = new_run(**{**arguments, "topic": chosen.topic, "seeds": chosen.seeds}, progress=True)
+    _note_contact(run.settings)
+    if options["strategy"] is not None:
+        _note_relevance_model(run.settings)
+    return run
 
 
-def _start(settings: CrawlSettings, out: Path | None, run: RunOptions, *, force: bool, log_json: bool) -> CrawlSummary:
-    from scenthound.api.crawls import folder_for
-    from scenthound.crawler import start
+def _carry_out(run: CrawlRun, *, log_json: bool) -> CrawlSummary:
+    from scenthound.cli.crawl_progress import watcher
 
-    folder = out or folder_for(settings.topic.id)
-    return _watched(
-        settings, run, lambda watched: start.crawl(settings, folder, watched, force=force), log_json=log_json
-    )
-
-
-def _resume(folder: Path, run: RunOptions, *, log_json: bool) -> CrawlSummary:
-    from scenthound.crawler import start
-    from scenthound.crawler.plan import CrawlSettings
-    from scenthound.store.crawl_folder import CrawlAbout
-
-    settings = CrawlSettings.from_settings(CrawlAbout.read(folder).settings)
-    return _watched(settings, run, lambda watched: start.resume(folder, watched), log_json=log_json)
-
-
-def _watched(
-    settings: CrawlSettings, run: RunOptions, call: Callable[[RunOptions], CrawlSummary], *, log_json: bool
-) -> CrawlSummary:
-    from scenthound.cli.crawl_output import watcher
-
-    with watcher(f"{settings.topic.id} by {settings.strategy}", run.time_s, log_json=log_json) as watching:
-        return call(replace(run, watch=watching.watch, progress=watching.progress))
+    title = f"{run.settings.topic.id} by {run.settings.strategy}"
+    with watcher(title, run.options.time_s, log_json=log_json) as watching:
+        return run.start(replace(run.options, watch=watching.watch, progress=watching.progress, obey_signals=True))
 
 
 def _print(summary: CrawlSummary, *, log_json: bool, as_json: bool) -> None:
-    from scenthound.cli.crawl_output import print_event, summary_values
+    from scenthound.cli.crawl_progress import print_event, summary_values
     from scenthound.cli.crawl_results import print_summary
-    from scenthound.ui.formats import json_text
+    from scenthound.cli.results import print_json
 
     if log_json:
         print_event("ended", summary_values(summary))
     elif as_json:
-        typer.echo(json_text(summary_values(summary), indent=1))
+        print_json(summary_values(summary))
     else:
         print_summary(summary)
-
-
-def _check_resumable(context: typer.Context, folder: Path) -> None:
-    """A resumed crawl keeps its settings: refuse options that would change them."""
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        source = context.get_parameter_source(name)
-        if name not in options.OF_A_RUN and source is not None and source.name == "COMMANDLINE":
-            given = "FILE" if name == "file" else parameter.opts[0]
-            raise UsageError(
-                f"{given} cannot be changed when a crawl is resumed; {printable(folder)} has its settings. Use only "
-                "--pages, --time, --min-harvest, --log-json and --json with --resume."
-            )
-
-
-def _record(web: Path) -> None:
-    """Record the pages of a crawl that is to be replayed, if that was not done before."""
-    from scenthound.cli.terminal import show_progress
-    from scenthound.store.crawl_web import open_web
-
-    with show_progress("recording") as progress:
-        open_web(web, progress)
 
 
 def _note_contact(settings: CrawlSettings) -> None:
@@ -177,7 +233,7 @@ def _note_contact(settings: CrawlSettings) -> None:
 
 
 def _note_relevance_model(settings: CrawlSettings) -> None:
-    """Say so if the chosen strategy runs with another relevance model than its own."""
+    """Print a note if the strategy runs with another relevance model than its own."""
     from scenthound.crawler.assembly import relevance_model_of
     from scenthound.strategies.base import STRATEGIES
     from scenthound.strategies.rank_function import RankFunction

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from scenthound.cli import crawl_output as words
+from scenthound.cli import crawl_progress as progress
 from scenthound.crawler.explain import Fate
 from scenthound.errors import printable
 from scenthound.reasons import EndReason, SkipReason
@@ -39,16 +39,16 @@ def print_summary(summary: CrawlSummary) -> None:
     print_facts(
         {
             "pages": f"{status.n_pages:,} of {summary.page_budget:,}, in {printable(summary.folder)}",
-            "speed": f"{words.speed(status)} for {words.clock_time(status.seconds)}",
+            "speed": f"{progress.speed(status)} for {progress.clock_time(status.seconds)}",
             "harvest": f"{status.harvest or 0:.3f} mean relevance, {status.recent_harvest or 0:.3f} recently",
-            "regret": f"{words.regret(status)}, the mean score lost because hosts of better pages had to wait",
-            "hosts": words.all_hosts(status),
+            "regret": f"{progress.regret(status)}, the mean score lost because hosts of better pages had to wait",
+            "hosts": progress.all_hosts(status),
             "frontier": counted(status.frontier, "page"),
             "compiled code": "yes" if summary.is_compiled else "no",
         }
     )
     if summary.reasons:
-        reasons = words.most_frequent(summary.reasons)
+        reasons = progress.most_frequent(summary.reasons)
         print_rows(
             f"{counted(sum(summary.reasons.values()), 'requested page was', 'requested pages were')} skipped",
             ["reason", "meaning", "pages"],
@@ -61,7 +61,7 @@ def print_summary(summary: CrawlSummary) -> None:
 def _no_page_reason(summary: CrawlSummary) -> str:
     if not summary.reasons:
         return "No page was visited: the crawl ended before the first response."
-    reason, count = words.most_frequent(summary.reasons)[0]
+    reason, count = progress.most_frequent(summary.reasons)[0]
     hint = " To crawl an intranet, use --allow-private." if reason is SkipReason.ADDRESS_FORBIDDEN else ""
     return f"No page was visited. The most frequent reason ({counted(count, 'page')}): {reason.text} ({reason}).{hint}"
 
@@ -128,7 +128,7 @@ def _print_visit(page: Explanation, visit: VisitRecord) -> None:
     if page.asked_url not in (None, visit.url):
         facts["redirect"] = f"requested as {printable(page.asked_url)}, redirected to {printable(visit.url)}"
     if visit.noindex:
-        facts["noindex"] = "it asks not to be indexed; exports omit it unless --include-noindex is given"
+        facts["noindex"] = "the page must not be indexed; exports omit it without --include-noindex"
     print_facts(facts)
 
 
@@ -148,9 +148,9 @@ def _print_parents(page: Explanation) -> None:
     if not page.parents:
         typer.echo("No visited page has a link to it that may be followed.")
         return
-    shown = "" if page.n_parents == len(page.parents) else f"; the first {len(page.parents)}"
+    listed = "" if page.n_parents == len(page.parents) else f"; the first {len(page.parents)}"
     print_rows(
-        f"Visited pages that link to it, in order of discovery: {page.n_parents:,}{shown}",
+        f"Visited pages that link to it, in order of discovery: {page.n_parents:,}{listed}",
         ["page", "anchor", "visit", "relevance", "link's context", "link's anchor"],
         [_parent_row(parent) for parent in page.parents],
         n_text_columns=2,
@@ -205,13 +205,17 @@ def explanation_values(page: Explanation) -> dict[str, Any]:
 
 def _visit_values(visit: VisitRecord) -> dict[str, Any]:
     names = ("visit", "url", "status", "time_s", "title", "relevance", "score", "regret", "rank", "queue_size")
-    place = visit.location
+    location = visit.location
     return {
         **{name: getattr(visit, name) for name in (*names, "content_bytes", "noindex", "truncated")},
         "n_links": len(visit.links),
         "archive": None
-        if place is None
-        else {"file": f"{ARCHIVE_FOLDER}/{file_name(place.file)}", "offset": place.offset, "length": place.length},
+        if location is None
+        else {
+            "file": f"{ARCHIVE_FOLDER}/{file_name(location.file)}",
+            "offset": location.offset,
+            "length": location.length,
+        },
     }
 
 

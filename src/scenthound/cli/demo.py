@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenthound.cli.terminal import show_progress
+from scenthound.api.progress import show_progress
 from scenthound.ui.terminal import print_commands, print_facts, say
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from scenthound.experiments.evaluate import Evaluation
 
 #: The demo web has fewer.
-MOST_PAGES = 10_000
+MAX_PAGES = 10_000
 
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("scenthound-demo"),
-    pages: Annotated[int, typer.Option(min=1, max=MOST_PAGES, help="Page budget of each crawl.")] = 150,
+    pages: Annotated[int, typer.Option(min=1, max=MAX_PAGES, help="Page budget of each crawl.")] = 150,
 ) -> None:
     """Crawl a small web on this machine, live, and compare the crawls with simulated ones.
 
@@ -44,7 +44,7 @@ def demo(
 @contextmanager
 def _show_crawl(title: str) -> Iterator[Watch]:
     """The display of a live crawl on a terminal. The demo's crawls are too short for lines in a log."""
-    from scenthound.cli.crawl_output import LiveDisplay
+    from scenthound.cli.crawl_progress import LiveDisplay
     from scenthound.crawler.start import unwatched
 
     if not sys.stderr.isatty():
@@ -70,35 +70,32 @@ def _report(result: DemoResult, evaluation: Evaluation, out: Path) -> None:
     print_metrics(evaluation)
     say("Target recall: share of the topic's pages, those it starts from aside, that a crawl found.")
     say("Precision: share of a crawl's pages that belong to the topic.")
-    say("What was shown: the strategy that was simulated is the strategy that crawls.")
+    n_topics = len({crawl.topic.id for crawl in result.crawls})
+    say("The strategy that was simulated is the strategy that crawls:")
     say(
-        f"  Live in strict order and without guards, {DEFAULT_STRATEGY} made the very visits that it makes simulated, "
-        f"for {result.n_like_simulated} of {_n_topics(result)} topics."
+        f"  Live in strict order and without safeguards, {DEFAULT_STRATEGY} made the same visits as simulated, for "
+        f"{result.n_like_simulated} of {n_topics} topics."
     )
     say(
-        "  A usual live crawl does not wait for hosts that rest: it is faster, and regret says what that costs. Which "
-        "hosts rest when depends on the moment, so the row of live differs from run to run."
+        "  By default a live crawl does not wait for a host's crawl delay but takes the best page of another host: it "
+        "is faster, and regret is the price. Which hosts have to wait depends on timing, so the row `live` differs "
+        "from run to run."
     )
     typer.echo(f"Curves: {out / 'curves.png'}")
     reports = _reports(result.crawls[0], out)
-    typer.echo("Reports, to be opened in a web browser:")
+    typer.echo("Reports, for a web browser:")
     print_facts(reports)
     typer.echo("Look closer:")
     print_commands(_next_steps(result, out))
 
 
 def _reports(crawl: DemoCrawl, out: Path) -> dict[str, str]:
-    """Written for the simulated crawls, and for one of the live ones; told by their places."""
-    from scenthound.ui.reports import write_report
+    """Write reports of the simulated crawls and of one of the live ones; return their paths with descriptions."""
+    from scenthound.api.results import report
 
-    with show_progress("reporting") as progress:
-        run = write_report([out / "run"], force=True, progress=progress)
-    live = write_report([crawl.summary.folder], force=True)
-    return {str(run.file): "the simulated crawls", str(live.file): f"the live crawl for {crawl.topic.id}"}
-
-
-def _n_topics(result: DemoResult) -> int:
-    return len({crawl.topic.id for crawl in result.crawls})
+    run = report(out / "run", force=True, progress=True)
+    live = report(crawl.summary.folder, force=True, progress=False)
+    return {str(run): "the simulated crawls", str(live): f"the live crawl for {crawl.topic.id}"}
 
 
 def _next_steps(result: DemoResult, out: Path) -> dict[str, str]:
@@ -110,9 +107,9 @@ def _next_steps(result: DemoResult, out: Path) -> dict[str, str]:
     replay = f"{scenthound} crawl {topics} --topic {crawl.topic.id} --web {web} --offline --out again"
     return {
         f"{scenthound} dashboard {out}": "all of it in the browser, with search",
-        f"{scenthound} explain {folder} {crawl.a_target or 'URL'}": "why it was taken",
+        f"{scenthound} explain {folder} {crawl.a_target or 'URL'}": "why it was visited",
         f"{scenthound} export {folder} --to jsonl --out pages.jsonl": "its pages, for other programs",
         replay: "a live crawl that reads a recording",
-        f"{scenthound} evaluate {out / 'run'}": "the simulated crawls, judged",
+        f"{scenthound} evaluate {out / 'run'}": "evaluate the simulated crawls",
         f"{scenthound} report {folder} {twin.summary.folder}": "two crawls side by side",
     }

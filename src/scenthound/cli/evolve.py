@@ -1,54 +1,151 @@
-"""`scenthound evolve`: from options to a search, watched while it runs, and how to go on with one that was stopped."""
+"""`scenthound evolve`: starts or resumes a search, and prints its result."""
 
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict
 from pathlib import Path
-from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenthound.cli import evolve_options as options
-from scenthound.cli.options import AsJson, Force, Workers
+from scenthound.cli.options import (
+    AsJson,
+    AsPublished,
+    ClosedWorld,
+    FollowNofollow,
+    Force,
+    Mode,
+    OptionalTopics,
+    OptionalWeb,
+    PageBudget,
+    Plain,
+    RandomSeed,
+    SkipMissing,
+    StartPages,
+    Task,
+    Train,
+    TrainFrom,
+    Workers,
+    api_arguments,
+    note_missing_pages,
+    panels,
+    refuse_settings,
+)
+from scenthound.cli.results import print_compiled_code, print_json
 from scenthound.errors import Failure, UsageError, printable
+from scenthound.ui.formats import counted
+from scenthound.ui.terminal import print_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from scenthound.api.searches import Evolution
+    from scenthound.experiments.evolve.evolution import Compared
+    from scenthound.experiments.evolve.evolution import Evolution as FinishedSearch
 
-    from scenthound.experiments.evolve.evolution import Evolution, Watch
-    from scenthound.experiments.starts import TopicChoice
+#: Options that may differ when a search is resumed; all others are settings of the search.
+RUN_OPTIONS = ("web", "workers", "as_json")
+#: With more topics, the proposed commands use all topics of the file.
+MAX_TOPICS_NAMED = 3
+#: The number of unseen topics that the proposed validation uses.
+UNSEEN_PROPOSED = 4
 
 
+@panels(
+    {
+        "What to search on": "web topics topic skip_missing out resume",
+        "The search": "search fitness random_seed scores split seed_with reevaluate",
+        "The crawls of an evaluation": "crawls pages start same_start mode task closed_world follow_nofollow plain",
+        "Relevance": "relevance threshold train train_from as_published",
+    }
+)
 def evolve(
     context: typer.Context,
-    web: options.Web = None,
-    topics: options.Topics = None,
-    topic: options.TopicIds = None,
-    skip_missing: options.SkipMissing = False,
-    out: options.Out = None,
-    resume: options.Resume = None,
-    search: options.Method = "johnson2003",
-    fitness: options.FitnessSum = "harvest",
-    random_seed: options.RandomSeed = 0,
-    scores: options.Scores = "nine",
-    split: options.Split = "nothing",
-    seed_with: options.SeedWith = None,
-    reevaluate: options.Reevaluate = False,
-    crawls: options.Crawls = 3,
-    pages: options.Pages = 10_000,
-    start: options.StartPages = 10,
-    same_start: options.SameStart = True,
-    mode: options.CrawlMode = "roulette",
-    task: options.StartTask = "examples",
-    closed_world: options.ClosedWorld = False,
-    follow_nofollow: options.FollowNofollow = False,
-    plain: options.Plain = False,
-    relevance: options.ModelInfo = None,
-    threshold: options.Threshold = 0.5,
-    train: options.Train = 0,
-    train_from: options.TrainFrom = None,
-    as_published: options.AsPublished = False,
+    web: OptionalWeb = None,
+    topics: OptionalTopics = None,
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID",
+            help="Crawl for this topic; repeatable, fitness is then the mean over topics.",
+            show_default="all of the file",
+        ),
+    ] = None,
+    skip_missing: SkipMissing = False,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the search.")] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Continue the search in this folder, however it ended; the folder has its settings."
+        ),
+    ] = None,
+    search: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="johnson2003, chc or cma, with parameters as in cma:population=20,generations=50."
+        ),
+    ] = "johnson2003",
+    fitness: Annotated[
+        str,
+        typer.Option(
+            metavar="SUM",
+            help="harvest, new_hosts, distance, target_recall, or a sum as in '0.7*harvest + 0.3*target_recall'.",
+        ),
+    ] = "harvest",
+    random_seed: RandomSeed = 0,
+    scores: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="Scores with weights: nine (as in johnson2003), all thirteen, or names such as "
+            "comm_out,parent_1,anchor.",
+        ),
+    ] = "nine",
+    split: Annotated[
+        str,
+        typer.Option(
+            metavar="BY",
+            help="Several rules: distance:2,4 (links from the seeds) or phase:1000 (pages into the crawl).",
+        ),
+    ] = "nothing",
+    seed_with: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="Add the rules of an earlier evolved.toml to the first population; repeatable."
+        ),
+    ] = None,
+    reevaluate: Annotated[
+        bool,
+        typer.Option(
+            "--reevaluate",
+            help="Crawl again for individuals whose fitness is known, as in johnson2003: the same result at full cost.",
+        ),
+    ] = False,
+    crawls: Annotated[int, typer.Option(min=1, help="Crawls for each topic.")] = 3,
+    pages: PageBudget = 10_000,
+    start: StartPages = 10,
+    same_start: Annotated[
+        bool,
+        typer.Option(
+            "--same-start/--own-starts", help="Start all crawls of a topic from the same pages, or each from its own."
+        ),
+    ] = True,
+    mode: Mode = "roulette",
+    task: Task = "examples",
+    closed_world: ClosedWorld = False,
+    follow_nofollow: FollowNofollow = False,
+    plain: Plain = False,
+    relevance: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL", help="Scores pages; `scenthound relevance` lists the models.", show_default="svm"
+        ),
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option(help="Pages with at least this relevance are relevant: between 0 and 1.")
+    ] = 0.5,
+    train: Train = 0,
+    train_from: TrainFrom = None,
+    as_published: AsPublished = False,
     workers: Workers = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -59,123 +156,173 @@ def evolve(
 
     scenthound evolve --resume search
     """
-    from scenthound.experiments.evolve.evolution import evolve as search_rules
-    from scenthound.experiments.evolve.evolution import resume_search
+    from scenthound.api import searches
     from scenthound.experiments.evolve.folder import check_new
-    from scenthound.experiments.evolve.settings import SearchSettings, parse_scores
-    from scenthound.experiments.setup import ExperimentSetup
-    from scenthound.experiments.starts import TopicChoice, parse_task
+    from scenthound.store.folder import is_kind
 
     if resume is not None:
-        folder = resume
-        _refuse_what_is_kept(context, folder)
-        _run(folder, as_json, lambda watch: resume_search(folder, web=web, workers=workers, watch=watch))
-        return
-    if web is None or topics is None or out is None:
-        raise UsageError("A search needs --web, --topics and --out; --resume DIR goes on with one.")
-    check_new(out, force)
-    _record_crawl(web)
-    choice, folder = TopicChoice(topics, tuple(topic or ()), skip_missing=skip_missing), out
-    _note_topics(choice)
-    setup = ExperimentSetup(
-        web=web,
-        topics=choice,
-        page_budget=pages,
-        n_start=start,
-        mode=mode,
-        task=parse_task(task),
-        closed_world=closed_world,
-        respect_nofollow=not follow_nofollow,
-        relevance=relevance,
-        n_train=train,
-        train_from=train_from,
-        as_published=as_published,
-        plain=plain,
-    )
-    settings = SearchSettings(
-        search=search,
-        fitness=fitness,
-        n_crawls=crawls,
-        same_start=same_start,
-        seed=random_seed,
-        scores=parse_scores(scores),
-        split=split,
-        threshold=threshold,
-        reevaluate=reevaluate,
-    )
-    _run(
-        folder,
-        as_json,
-        lambda watch: search_rules(
-            setup, settings, folder, seed_with=seed_with or (), workers=workers, force=force, watch=watch
-        ),
-    )
+        refuse_settings(context, "search", resume, RUN_OPTIONS)
+    elif web is None or topics is None or out is None:
+        raise UsageError("A search needs --web, --topics and --out; continue one with --resume DIR.")
+    else:
+        check_new(out, force)
+        note_missing_pages(web)
+        if not topic:
+            _note_topics(topics, skip_missing=skip_missing)
+    folder = resume or out or Path()
+    go_on = f"scenthound evolve --resume {printable(folder)}"
+    try:
+        if resume is not None:
+            done = searches.resume_search(resume, web=web, workers=workers, progress=True)
+        else:
+            done = searches.evolve(**api_arguments(context, "resume"), progress=True)
+    except KeyboardInterrupt:
+        if is_kind(folder, "search"):
+            typer.echo(f"Finished evaluations are stored. Continue with: {go_on}", err=True)
+        raise
+    except Failure as error:
+        if not is_kind(folder, "search"):
+            raise
+        raise Failure(
+            f"{error.message.rstrip('.')}. Finished evaluations are stored; continue with `{go_on}`."
+        ) from error
+    if as_json:
+        print_json(_values(done))
+    else:
+        _print(done)
 
 
-def _refuse_what_is_kept(context: typer.Context, folder: Path) -> None:
-    """A search goes on as it was begun: what decides about it is in its folder."""
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        source = context.get_parameter_source(name)
-        if name not in options.OF_A_RUN and source is not None and source.name == "COMMANDLINE":
-            raise UsageError(
-                f"{parameter.opts[0]} cannot be changed when a search is resumed; {printable(folder)} has its "
-                "settings. With --resume go only --web, --workers and --json."
-            )
-
-
-def _record_crawl(web: Path) -> None:
-    """Record the pages of a crawl, if it is one, and say what it lacks."""
-    from scenthound.cli.terminal import show_progress
-    from scenthound.store.crawl_web import open_web, pages_elsewhere
-
-    elsewhere = pages_elsewhere(web)
-    if elsewhere is not None and elsewhere.n_recorded < elsewhere.n_pages:
-        typer.echo(f"Note: {elsewhere.told()}", err=True)
-    with show_progress("recording") as progress:
-        open_web(web, progress)
-
-
-def _note_topics(choice: TopicChoice) -> None:
-    """Whoever names no topic may not know how many there are, and every one is crawled for in each evaluation."""
+def _note_topics(topics: Path, *, skip_missing: bool) -> None:
+    """Print how many topics there are, because each evaluation crawls for every one of them."""
     from scenthound.topics.files import read_topics
 
-    if choice.ids:
-        return
-    listed = read_topics(choice.file)
+    listed = read_topics(topics)
     if len(listed) > 1:
-        but = " that have a start page" if choice.skip_missing else ""
+        but = " that have a start page" if skip_missing else ""
         typer.echo(
-            f"Note: the search is for all {len(listed):,} topics of {printable(choice.file)}{but} at once; choose one "
+            f"Note: the search is for all {len(listed):,} topics of {printable(topics)}{but} at once; choose one "
             f"with --topic, for example --topic {shlex.quote(printable(listed[0].id))}.",
             err=True,
         )
 
 
-def _run(folder: Path, as_json: bool, run: Callable[[Watch], Evolution]) -> None:
-    from scenthound.cli.evolve_output import print_evolution, watched
+def _print(evolution: Evolution) -> None:
+    done = evolution.finished
+    if not done.n_visits_now:
+        typer.echo(f"The search in {printable(done.folder)} had finished before; this is its result.")
+    settings, pages = done.settings, done.settings.experiment.page_budget
+    n_topics = len(settings.experiment.topics)
+    print_rows(
+        f"{settings.fitness}: mean of {settings.n_crawls} x {pages:,} pages on {counted(n_topics, 'topic')}",
+        ["rank function", "fitness", "formula"],
+        [[each.name, f"{each.fitness:.4f}", _formula(each)] for each in (done.best, *done.others)],
+        n_text_columns=3,
+    )
+    print_rows(f"The search {settings.search}", ["number of", "details", "count"], _work(done), n_text_columns=2)
+    if done.pages_wanted > pages:
+        typer.echo(f"--pages {done.pages_wanted:,}: the web has {pages:,}, which is the maximum.")
+    for reason in done.skipped_topics:
+        typer.echo(f"Left out: {reason}")
+    for note in done.notes:
+        typer.echo(f"Note: {note}")
+    if done.n_visits_now:
+        per_s = evolution.visits_per_s
+        speed = "" if per_s is None else f", {per_s:,.0f} visits/s from the first crawl on"
+        typer.echo(f"This run: {done.n_visits_now:,} visits in {evolution.seconds:,.1f} s{speed}.")
+    print_compiled_code()
+    for line in _next_steps(done):
+        typer.echo(line)
 
-    began_s = monotonic()
-    try:
-        with watched() as watch:
-            done = run(watch)
-    except KeyboardInterrupt:
-        if _can_go_on(folder):
-            typer.echo(f"What was evaluated is kept. Go on with: {_how_to_go_on(folder)}", err=True)
-        raise
-    except Failure as error:
-        if not _can_go_on(folder):
-            raise
-        said = str(error).rstrip(".")
-        raise Failure(f"{said}. What was evaluated is kept; go on with `{_how_to_go_on(folder)}`.") from error
-    print_evolution(done, monotonic() - began_s, as_json, watch.visits_per_s)
+
+def _work(done: FinishedSearch) -> list[list[str]]:
+    """What the search requested and what was evaluated: less, because most searches request some genes again."""
+    evaluated = (
+        "every one requested, known or not (--reevaluate)"
+        if done.settings.reevaluate
+        else "the same genes are evaluated once, unless with --reevaluate"
+    )
+    return [
+        ["evaluations requested", f"in {done.summary.generation:,} generations", f"{done.summary.n_evaluated:,}"],
+        ["distinct individuals", "of different genes", f"{done.n_distinct:,}"],
+        ["individuals evaluated", evaluated, f"{done.n_evaluated:,}"],
+        ["visits made", "by all their crawls", f"{done.n_visits:,}"],
+    ]
 
 
-def _how_to_go_on(folder: Path) -> str:
-    return f"scenthound evolve --resume {printable(folder)}"
+def _next_steps(done: FinishedSearch) -> list[str]:
+    from scenthound.experiments.evolve.settings import STRATEGY
+    from scenthound.strategies.evolved import choice_of
+
+    experiment = done.settings.experiment
+    strategy, web, topics, run, validation, model = (
+        shlex.quote(str(each))
+        for each in (
+            choice_of(done.result),
+            experiment.web,
+            done.topics,
+            f"{done.folder}-run",
+            f"{done.folder}-validation",
+            experiment.relevance_models()[STRATEGY],
+        )
+    )
+    ids = [shlex.quote(topic.id) for topic in experiment.topics]
+    named = ids if experiment.other_topics and len(ids) <= MAX_TOPICS_NAMED else []
+    only = "".join(f" --topic {topic_id}" for topic_id in named)
+    unseen = f" --unseen-max {UNSEEN_PROPOSED}" if experiment.other_topics else ""
+    mode = f"--mode {experiment.mode}"
+    return [
+        f"The formula, its weights and how they were found: {done.result}",
+        f"Next: scenthound simulate --web {web} --topics {topics}{only} --strategy {strategy} {mode} --out {run}",
+        f"Compare with Best-First: scenthound validate --web {web} --topics {topics} --strategy {strategy}{unseen} "
+        f"--relevance {model} {mode} --out {validation}",
+        f"Or on the live web: scenthound crawl {topics} --topic {ids[0]} --strategy {strategy}{_training(done)}",
+    ]
 
 
-def _can_go_on(folder: Path) -> bool:
-    from scenthound.store.folder import is_kind
+def _training(done: FinishedSearch) -> str:
+    """Options of a live crawl for the relevance model that the formula was found with."""
+    from scenthound.experiments.evolve.settings import STRATEGY
+    from scenthound.relevance.base import RELEVANCE, trains
 
-    return is_kind(folder, "search")
+    experiment = done.settings.experiment
+    relevance_model = experiment.relevance_models()[STRATEGY]
+    if not trains(RELEVANCE.make(relevance_model)):
+        return ""
+    if experiment.train_from is not None:
+        return f" --train-from {shlex.quote(str(experiment.train_from))}"
+    return f" --train-from DIR  ({relevance_model} is trained on the pages in DIR/positive and DIR/negative)"
+
+
+def _formula(rank_function: Compared) -> str:
+    """One line for each rule, with its condition."""
+    from scenthound.strategies.rank_rules import formula_of
+
+    rules = rank_function.rules
+    lines = [formula_of(row) for row in rules.weights]
+    if len(lines) == 1:
+        return lines[0]
+    ends = [f"up to {rules.split_by} {bound}" for bound in rules.bounds] + ["beyond"]
+    return "\n".join(f"{end}: {line}" for end, line in zip(ends, lines, strict=True))
+
+
+def _values(evolution: Evolution) -> dict[str, Any]:
+    done = evolution.finished
+    return {
+        "folder": str(done.folder),
+        "file": str(done.result),
+        "settings": done.settings.as_json(),
+        "notes": list(done.notes),
+        "pages_wanted": done.pages_wanted,
+        "evaluations": done.summary.n_evaluated,
+        "distinct": done.n_distinct,
+        "crawled_for": done.n_evaluated,
+        "generations": done.summary.generation,
+        "visits": done.n_visits,
+        "visits_of_this_run": done.n_visits_now,
+        "seconds_of_this_run": round(evolution.seconds, 3),
+        "visits_per_s": evolution.visits_per_s and round(evolution.visits_per_s),
+        "results": [
+            {"name": each.name, "fitness": each.fitness, "formula": _formula(each), "rules": asdict(each.rules)}
+            for each in (done.best, *done.others)
+        ],
+    }

@@ -1,13 +1,12 @@
 """`scenthound explain`, `export`, `report`, `dashboard`, and the lists of what is installed."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from scenthound.cli.options import AsJson
+from scenthound.cli.options import AsJson, ReplaceFile
 from scenthound.errors import printable
-from scenthound.ui.formats import json_text
 
 CrawlFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A crawl folder, finished or running.")]
 
@@ -21,12 +20,13 @@ def explain(
 
     scenthound explain balloons https://example.org/balloons/history.html
     """
+    from scenthound.api.crawls import open_crawl
     from scenthound.cli.crawl_results import explanation_values, print_explanation
-    from scenthound.crawler.explain import explain as explain_url
+    from scenthound.cli.results import print_json
 
-    explanation = explain_url(folder, url)
+    explanation = open_crawl(folder).explain(url)
     if as_json:
-        typer.echo(json_text(explanation_values(explanation), indent=1))
+        print_json(explanation_values(explanation))
     else:
         print_explanation(explanation)
 
@@ -44,7 +44,7 @@ def export(
         Path, typer.Option(metavar="FILE", help="File to write; for jsonl .gz and .zst compress, for warc .gz.")
     ],
     include_noindex: Annotated[bool, typer.Option("--include-noindex", help="Include pages marked noindex.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    force: ReplaceFile = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the pages of a crawl to a file for other programs.
@@ -52,11 +52,9 @@ def export(
     scenthound export balloons --to jsonl --out balloons.jsonl.zst
     """
     from scenthound.api.crawls import export as write_export
-    from scenthound.cli.summaries import print_export
-    from scenthound.cli.terminal import show_progress
+    from scenthound.cli.results import print_export
 
-    with show_progress("exporting") as progress:
-        summary = write_export(folder, to, out, include_noindex=include_noindex, force=force, progress=progress)
+    summary = write_export(folder, to, out, include_noindex=include_noindex, force=force, progress=True)
     print_export(summary, to, out, as_json)
 
 
@@ -81,11 +79,9 @@ def report(
 
     scenthound report balloons balloons-best-first --out both.html
     """
-    from scenthound.api.crawls import report as write_report
-    from scenthound.cli.terminal import show_progress
+    from scenthound.api.results import report as write_report
 
-    with show_progress("reporting") as progress:
-        file = write_report(*folders, out=out, force=force, progress=progress)
+    file = write_report(*folders, out=out, force=force, progress=True)
     typer.echo(f"Report: {printable(file)} ({file.stat().st_size / 1000:,.0f} KB)")
     if open_it:
         import webbrowser
@@ -111,12 +107,12 @@ def dashboard(
 
     scenthound dashboard --open
     """
-    from scenthound.ui.dashboard.server import serve
+    from scenthound.api.crawls import dashboard as serve
 
-    serve(folders or [], port, _say, open_browser=open_browser)
+    serve(*(folders or []), port=port, open_browser=open_browser, on_start=_print_address)
 
 
-def _say(address: str) -> None:
+def _print_address(address: str) -> None:
     typer.echo(f"The dashboard is at {address}")
     typer.echo("Only this machine can reach it. Anyone with the full address can control crawls. Stop it with Ctrl-C.")
 
@@ -128,23 +124,38 @@ Names = Annotated[
 
 def strategies(names: Names = None, as_json: AsJson = False) -> None:
     """List the installed strategies with their parameters and defaults."""
-    from scenthound.cli.summaries import print_plugins, strategy_facts
+    from scenthound.cli.results import print_plugins
     from scenthound.strategies.base import STRATEGIES
 
-    print_plugins(STRATEGIES, names or [], as_json, strategy_facts)
+    print_plugins(STRATEGIES, names or [], as_json, _memory)
+
+
+def _memory(name: str) -> dict[str, Any]:
+    """The relevance model and the memory bound of a strategy with default parameters."""
+    from scenthound.strategies.base import STRATEGIES
+
+    strategy = STRATEGIES.make(name)
+    bound = strategy.memory_bound()
+    return {
+        "relevance_model": strategy.relevance_model,
+        "most_pages_waiting": bound.queued,
+        "bytes_per_page_waiting": bound.bytes_per_queued,
+        "bytes_per_url_seen": bound.bytes_per_url,
+        "bytes_per_link_seen": bound.bytes_per_link,
+    }
 
 
 def metrics(names: Names = None, as_json: AsJson = False) -> None:
     """List the installed metrics."""
-    from scenthound.cli.summaries import print_plugins
+    from scenthound.cli.results import print_plugins
     from scenthound.metrics.base import METRICS
 
     print_plugins(METRICS, names or [], as_json)
 
 
-def relevance_models(names: Names = None, as_json: AsJson = False) -> None:
+def relevance(names: Names = None, as_json: AsJson = False) -> None:
     """List the installed relevance models, which score pages during a crawl."""
-    from scenthound.cli.summaries import print_plugins
+    from scenthound.cli.results import print_plugins
     from scenthound.relevance.base import RELEVANCE
 
     print_plugins(RELEVANCE, names or [], as_json)

@@ -1,35 +1,42 @@
-"""`scenthound record`, `simulate`, `evaluate` and `synthesize`."""
-
-from __future__ import annotations
+"""`scenthound record`, `synthesize`, `simulate`, `evaluate`, `compare`, `study` and `validate`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from scenthound.cli.options import (
     AsJson,
+    AsPublished,
     ClosedWorld,
     FollowNofollow,
     Force,
-    RecordedWebFolder,
+    Judge,
+    Mode,
+    OptionalTopics,
+    OptionalWeb,
+    PageBudget,
+    Plain,
+    Relevance,
     Repeats,
+    SkipMissing,
     StartPages,
-    TaskName,
-    TopicsFile,
+    Strategies,
+    Task,
+    Topics,
+    TopicsMax,
+    Train,
+    TrainFrom,
+    Web,
     Workers,
-    experiment_options,
+    api_arguments,
     note_missing_pages,
 )
-from scenthound.cli.terminal import show_progress
-from scenthound.errors import UsageError
-from scenthound.ui.formats import json_text
-
-if TYPE_CHECKING:
-    from scenthound.store.record import RecordSummary
+from scenthound.errors import InvalidParameter, UsageError
 
 
 def record(
+    context: typer.Context,
     out: Annotated[Path, typer.Option(help="Folder for the recorded web.")],
     source: Annotated[
         list[Path],
@@ -54,157 +61,21 @@ def record(
     scenthound record --from pages.jsonl.zst --out web
     """
     from scenthound.api.laboratory import record as record_web
-    from scenthound.cli.summaries import print_record
+    from scenthound.cli.results import print_record
 
-    with show_progress("recording") as progress:
-        web = record_web(
-            [*source, *(more or [])],
-            out,
-            without_leaks=without_leaks,
-            where=_pairs(where or []),
-            workers=workers,
-            force=force,
-            progress=progress,
-        )
-    if web.summary is not None:
-        print_record(web.summary, out, as_json)
-
-
-def _pairs(conditions: list[str]) -> dict[str, str]:
-    pairs = {}
-    for condition in conditions:
+    conditions = {}
+    for condition in where or []:
         field, equals, value = condition.partition("=")
         if not equals or not field:
             raise UsageError(f"--where {condition!r} should be written FIELD=VALUE, for example kind=article.")
-        pairs[field] = value
-    return pairs
-
-
-def simulate(
-    context: typer.Context,
-    web: RecordedWebFolder,
-    topics: TopicsFile,
-    out: Annotated[Path, typer.Option(help="Folder for the traces.")],
-    strategy: Annotated[list[str], typer.Option(help="name or name:parameter=value,...; repeatable.")],
-    pages: Annotated[int, typer.Option(min=1, help="Page budget of each crawl.")] = 2000,
-    repeats: Repeats = 1,
-    task: TaskName = "examples",
-    start: StartPages = 10,
-    topic: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only this topic; repeatable.")] = None,
-    topics_max: Annotated[int | None, typer.Option(min=1, help="Only the first N topics.")] = None,
-    skip_missing: Annotated[
-        bool, typer.Option("--skip-missing", help="Leave out topics that have no start page in the web.")
-    ] = False,
-    closed_world: ClosedWorld = False,
-    follow_nofollow: FollowNofollow = False,
-    relevance: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Scores pages and links for all strategies: cosine, cosine:description=true, svm; "
-            "`scenthound relevance` lists the models.",
-            show_default="each strategy's own",
-        ),
-    ] = None,
-    train: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Set up to N examples of each topic aside to train relevance models, in addition to the start pages; "
-            "they are not targets. At most half of the targets, and 75 pages in all, as in wang2009.",
-        ),
-    ] = 0,
-    judge: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Set up to N examples of each topic aside to train the classifiers of `evaluate --metric harvest`; 75 "
-            "in wang2009.",
-        ),
-    ] = 0,
-    train_from: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Train relevance models on the .html, .htm and .txt pages in DIR/positive and DIR/negative.",
-        ),
-    ] = None,
-    as_published: Annotated[
-        bool,
-        typer.Option("--as-published", help="Train relevance models on any example, targets too, as in wang2009."),
-    ] = False,
-    mode: Annotated[
-        str,
-        typer.Option(
-            metavar="MODE",
-            # On a narrow terminal a word of more than 26 letters is cut off.
-            help="The order in which requested pages return. sequential: one after the other. roulette (size=100, "
-            "refill_at=50): drawn from a current list, as in johnson2003. polite (workers=30, delay_s=1, "
-            "fetch_s=0.5, fetch_list=none): workers and crawl delays in simulated time, which `evaluate` reports; "
-            "polite:preset=wang2009 has the fetch list of wang2009. Parameters are written like those of "
-            "strategies: polite:delay_s=2.",
-        ),
-    ] = "sequential",
-    plain: Annotated[
-        bool,
-        typer.Option("--plain", help="Use no compiled code: slower, with the same traces, and CPU time is measured."),
-    ] = False,
-    workers: Workers = None,
-    force: Force = False,
-) -> None:
-    """Let strategies crawl a recorded web, topic by topic, and write their traces.
-
-    scenthound simulate --web web --topics topics.jsonl --strategy breadth_first --strategy best_n_first:n=256 --out run
-    """
-    from scenthound.api.laboratory import simulate as simulate_crawls
-    from scenthound.cli.summaries import print_run
-
-    note_missing_pages(web)
-    with show_progress("simulating") as progress:
-        run = simulate_crawls(
-            web,
-            topics,
-            strategy,
-            pages=pages,
-            repeats=repeats,
-            out=out,
-            force=force,
-            progress=progress,
-            **experiment_options(context),
-        )
-    if run.simulation is not None:
-        print_run(run.simulation)
-
-
-def evaluate(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder made by `scenthound simulate`.")],
-    metric: Annotated[list[str] | None, typer.Option(help="A metric, or name@pages; repeatable.")] = None,
-    at: Annotated[list[int] | None, typer.Option(min=1, help="Show values after N pages; repeatable.")] = None,
-    web: Annotated[Path | None, typer.Option(help="The recorded web, if it was moved.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Evaluate the crawls of a run: tables here, curves in evaluation.json and evaluation.csv beside the traces.
-
-    scenthound evaluate run --metric target_recall --at 100 --at 1000
-    """
-    from scenthound.api.laboratory import evaluate as evaluate_run
-    from scenthound.api.laboratory import open_run
-    from scenthound.cli.results import print_evaluation
-    from scenthound.experiments.evaluate import as_json as plain_values
-
-    with show_progress("evaluating") as progress:
-        evaluation = evaluate_run(open_run(folder, web=web), metric, at=at or (), progress=progress)
-    written = evaluation.save()
-    if as_json:
-        typer.echo(json_text(plain_values(evaluation.evaluated), indent=1))
-        return
-    print_evaluation(evaluation.evaluated)
-    typer.echo(f"Curves: {', '.join(map(str, written))}")
+        conditions[field] = value
+    arguments = api_arguments(context, "source", "more", "where")
+    web = record_web([*source, *(more or [])], where=conditions, **arguments, progress=True)
+    print_record(web, as_json)
 
 
 def synthesize(
+    context: typer.Context,
     out: Annotated[Path, typer.Option(help="Folder for the web.")],
     pages: Annotated[int, typer.Option(help="Number of pages, up to 10 million.")] = 100_000,
     links: Annotated[float, typer.Option(help="Mean number of links of a page.")] = 20.0,
@@ -228,38 +99,269 @@ def synthesize(
 
     scenthound synthesize --pages 100000 --out web
     """
-    from scenthound.testing.topical_web import topical_web
+    from scenthound.api.laboratory import synthesize as synthesize_web
+    from scenthound.cli.results import print_synthesized
 
-    settings = {"pages": pages, "links_per_page": links, "words_per_page": words, "topics": topics, "seed": random_seed}
-    with show_progress("generating pages") as progress:
-        summary = topical_web(out, force=force, progress=progress, **(settings | _numbers(more or [])))
-    _print(summary, out, as_json)
-
-
-def _numbers(settings: list[str]) -> dict[str, int | float]:
-    numbers: dict[str, int | float] = {}
-    for setting in settings:
+    settings: dict[str, float] = {}
+    for setting in more or []:
         name, _, value = setting.partition("=")
         try:
-            numbers[name] = int(value) if value.isdecimal() else float(value)
+            settings[name] = int(value) if value.isdecimal() else float(value)
         except ValueError:
             raise UsageError(f"--set {setting!r} should be written NAME=NUMBER, for example on_host=0.9.") from None
-    return numbers
+    print_synthesized(synthesize_web(**{**api_arguments(context, "more"), **settings}, progress=True), as_json)
 
 
-def _print(summary: RecordSummary, out: Path, as_json: bool) -> None:
-    from scenthound.testing.topical_web import TOPICS_FILE
-    from scenthound.ui.formats import counted
+def simulate(
+    context: typer.Context,
+    web: Web,
+    topics: Topics,
+    out: Annotated[Path, typer.Option(help="Folder for the traces.")],
+    strategy: Strategies,
+    pages: PageBudget = 2000,
+    repeats: Repeats = 1,
+    task: Task = "examples",
+    start: StartPages = 10,
+    topic: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only this topic; repeatable.")] = None,
+    topics_max: TopicsMax = None,
+    skip_missing: SkipMissing = False,
+    closed_world: ClosedWorld = False,
+    follow_nofollow: FollowNofollow = False,
+    relevance: Relevance = None,
+    train: Train = 0,
+    judge: Judge = 0,
+    train_from: TrainFrom = None,
+    as_published: AsPublished = False,
+    mode: Mode = "sequential",
+    plain: Plain = False,
+    workers: Workers = None,
+    force: Force = False,
+) -> None:
+    """Let strategies crawl a recorded web, topic by topic, and write their traces.
 
-    topics = out / TOPICS_FILE
+    scenthound simulate --web web --topics topics.jsonl --strategy breadth_first --strategy best_n_first:n=256 --out run
+    """
+    from scenthound.api.laboratory import simulate as simulate_crawls
+    from scenthound.cli.results import print_run
+
+    note_missing_pages(web)
+    print_run(simulate_crawls(**api_arguments(context, strategy="strategies"), progress=True))
+
+
+def evaluate(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder made by `scenthound simulate`.")],
+    metric: Annotated[list[str] | None, typer.Option(help="A metric, or name@pages; repeatable.")] = None,
+    at: Annotated[list[int] | None, typer.Option(min=1, help="Show values after N pages; repeatable.")] = None,
+    web: Annotated[Path | None, typer.Option(help="The recorded web, if it was moved.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Evaluate the crawls of a run: tables here, curves in evaluation.json and evaluation.csv beside the traces.
+
+    scenthound evaluate run --metric target_recall --at 100 --at 1000
+    """
+    from scenthound.api.laboratory import evaluate as evaluate_run
+    from scenthound.cli.results import print_evaluation, print_json
+    from scenthound.experiments.evaluate import as_json as plain_values
+
+    evaluation = evaluate_run(folder, metric, at=at or (), web=web, progress=True)
+    written = evaluation.save()
     if as_json:
-        # Nothing was read, so nothing was left out.
-        counts = {name: count for name, count in summary.counts().items() if name not in ("bytes_read", "skipped")}
-        typer.echo(json_text({"folder": str(out), "topics": str(topics), **counts}, indent=1))
+        print_json(plain_values(evaluation.evaluated))
         return
-    typer.echo(
-        f"Generated {counted(summary.pages, 'page')} on {counted(summary.hosts, 'host')} in {out}: "
-        f"{counted(summary.links, 'link')}, {summary.links_recorded:,} of them inside, "
-        f"{counted(summary.words, 'word')}, {counted(summary.aliases, 'redirect')}; the topics are in {topics}."
-    )
-    typer.echo(f"Next: scenthound simulate --web {out} --topics {topics} --strategy best_first --out run")
+    print_evaluation(evaluation.evaluated)
+    typer.echo(f"Curves: {', '.join(map(str, written))}")
+
+
+def compare(
+    context: typer.Context,
+    web: Web,
+    topics: Topics,
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="The topic; repeatable. Required if the file has several."),
+    ] = None,
+    topics_max: TopicsMax = None,
+    skip_missing: SkipMissing = False,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="name or name:parameter=value,...; repeatable.", show_default="all installed, with their defaults"
+        ),
+    ] = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PARAMETER=VALUE,...",
+            help="Run the strategies with each of these values, e.g. buffer=64,256,1024; repeatable for a grid.",
+        ),
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            metavar="METRIC",
+            help="The metric that decides, at the end or after some pages: target_recall, precision@500.",
+        ),
+    ] = "target_recall",
+    pages: Annotated[int, typer.Option(min=1, help="Page budget of each crawl; at most half of the web.")] = 2000,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Independent starts of each topic.",
+            show_default="10, divided among the topics if there are five or more",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder for the report, ranking, figures and crawls; a second run makes only new crawls.",
+        ),
+    ] = None,
+    task: Task = "examples",
+    start: StartPages = 10,
+    relevance: Relevance = None,
+    train: Train = 0,
+    train_from: TrainFrom = None,
+    judge: Judge = 0,
+    mode: Mode = "sequential",
+    closed_world: ClosedWorld = False,
+    follow_nofollow: FollowNofollow = False,
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> None:
+    """Rank strategies for a topic: all crawl from the same starts, with intervals and corrected tests.
+
+    scenthound compare --web web --topics topics.jsonl --topic balloons
+
+    scenthound compare --web web --topics topics.jsonl --topic balloons --strategy best_n_first --sweep n=1,16,256
+    """
+    from scenthound.api.laboratory import compare as compare_strategies
+    from scenthound.cli.results import print_comparison
+
+    print_comparison(compare_strategies(**api_arguments(context, strategy="strategies"), progress=True), as_json)
+
+
+def study(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="menczer2001, pant2002, wang2009 or johnson2003.", metavar="STUDY")],
+    web: OptionalWeb = None,
+    topics: OptionalTopics = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for findings, figures, tables and the report; an interrupted study continues there."),
+    ] = None,
+    pages: Annotated[
+        int | None, typer.Option(min=1, help="Page budget; at most half of the web.", show_default="the study's")
+    ] = None,
+    topics_max: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Maximum number of topics, drawn at random; for johnson2003, of topics that no search saw.",
+            show_default="the study's",
+        ),
+    ] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Independent starts: crawls for each topic.", show_default="the study's")
+    ] = None,
+    settings: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A settings file instead of the study's own.")
+    ] = None,
+    show_settings: Annotated[bool, typer.Option("--show-settings", help="Print the settings file and exit.")] = False,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder for cached crawls, which studies can share.", show_default="crawls within --out"
+        ),
+    ] = None,
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> None:
+    """Reproduce a study of the literature, and check which of its findings hold on this web.
+
+    scenthound study pant2002 --web web --topics topics.jsonl --out pant2002
+    """
+    from scenthound.api.laboratory import study as run_study
+    from scenthound.api.laboratory import study_settings
+    from scenthound.cli.results import print_study
+
+    if show_settings:
+        typer.echo(study_settings(name, pages, topics_max, repeats, settings), nl=False)
+        return
+    missing = [f"--{option}" for option in ("web", "topics", "out") if context.params[option] is None]
+    if missing:
+        raise InvalidParameter(f"A study needs {' and '.join(missing)}; see `scenthound study --help`.")
+    print_study(run_study(**api_arguments(context, "show_settings"), progress=True), as_json)
+
+
+def validate(
+    context: typer.Context,
+    web: Web,
+    topics: Topics,
+    strategy: Annotated[
+        list[str], typer.Option(help="A strategy to validate, e.g. evolved:file=evolved.toml; repeatable.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for findings, measurements and figures.")],
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID",
+            help="A topic that the strategies were evolved on; repeatable.",
+            show_default="those that their files name",
+        ),
+    ] = None,
+    unseen: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="A topic that no search saw; repeatable.")
+    ] = None,
+    unseen_max: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="N more topics that no search saw, drawn at random with a fixed seed; none shares an example with the "
+            "topics of the search.",
+        ),
+    ] = None,
+    against: Annotated[
+        str, typer.Option(metavar="STRATEGY", help="The strategy to compare with.")
+    ] = "rank_function:preset=best_first",
+    pages: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=1,
+            help="Page budget; repeatable. All are scaled down if the largest is more than half of the web.",
+            show_default="10000 20000 30000",
+        ),
+    ] = None,
+    large: Annotated[
+        int, typer.Option(min=2, help="Pages in the large seed set; at most half of the examples are used.")
+    ] = 250,
+    small: Annotated[
+        int, typer.Option(min=1, help="Pages in the small one, a random part of the large one for each repeat.")
+    ] = 50,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Independent starts: crawls of each strategy from each seed set.")
+    ] = 15,
+    mode: Mode = "roulette",
+    relevance: Annotated[
+        str,
+        typer.Option(metavar="MODEL", help="Relevance model of all strategies; also decides which pages are relevant."),
+    ] = "svm",
+    threshold: Annotated[float, typer.Option(help="Pages with at least this relevance are relevant.")] = 0.5,
+    closed_world: ClosedWorld = False,
+    follow_nofollow: FollowNofollow = False,
+    plain: Plain = False,
+    workers: Workers = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare evolved strategies with Best-First as in johnson2003, and check which of its findings hold.
+
+    scenthound validate --web web --topics topics.jsonl --strategy evolved:file=evolved.toml --unseen-max 9 --out out
+    """
+    from scenthound.api.searches import validate as validate_strategies
+    from scenthound.cli.results import print_validation
+
+    print_validation(validate_strategies(**api_arguments(context, strategy="strategies"), progress=True), as_json)

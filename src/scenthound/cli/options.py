@@ -1,17 +1,34 @@
-"""What commands share: options, and how their help shows values."""
+"""Options that several commands share, how help lays them out, and how they become arguments of the API."""
 
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-#: How a value of a type is shown in help; flags show none.
+from scenthound.errors import UsageError, printable
+
+Function = TypeVar("Function", bound=Callable[..., None])
+
+#: How help writes a value of a type; flags have none.
 METAVARS: dict[Any, str] = {bool: "", int: "N", float: "NUMBER", str: "TEXT", Path: "PATH"}
 
 
-def _with_metavars(parameters: list[Any]) -> list[Any]:
+def panels(groups: Mapping[str, str]) -> Callable[[Function], Function]:
+    """Group the options of a command in its help: by title, the names of its parameters."""
+
+    def decorate(command: Function) -> Function:
+        command.panels = {name: title for title, names in groups.items() for name in names.split()}  # type: ignore[attr-defined]
+        return command
+
+    return decorate
+
+
+def _laid_out(command: Any, parameters: list[Any]) -> list[Any]:
+    panel_of = getattr(command.callback, "panels", {})
     for parameter in parameters:
+        parameter.rich_help_panel = panel_of.get(parameter.name)
         if parameter.param_type_name == "argument":
             parameter.display_type_rich = lambda ctx: ""  # Its name says what to write.
         elif parameter.metavar is None:
@@ -22,42 +39,114 @@ def _with_metavars(parameters: list[Any]) -> list[Any]:
 
 class Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
-        return _with_metavars(super().get_params(ctx))
+        return _laid_out(self, super().get_params(ctx))
 
 
 class Group(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
-        return _with_metavars(super().get_params(ctx))
+        return _laid_out(self, super().get_params(ctx))
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the result of an earlier run.")]
+ReplaceFile = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Worker processes.", show_default="all cores")]
+RandomSeed = Annotated[int, typer.Option(help="Seed of the random generator.")]
+WEB_HELP = "A recorded web or a crawl folder, as `scenthound record` and `crawl` make them."
+TOPICS_HELP = "A topic file: TOML or JSON Lines."
+Web = Annotated[Path, typer.Option(help=WEB_HELP)]
+Topics = Annotated[Path, typer.Option(help=TOPICS_HELP)]
+#: For commands that can do without, for example to resume.
+OptionalWeb = Annotated[Path | None, typer.Option(help=WEB_HELP)]
+OptionalTopics = Annotated[Path | None, typer.Option(help=TOPICS_HELP)]
+TopicId = Annotated[str | None, typer.Option(metavar="ID", help="Which topic, if the file has several.")]
+TopicsMax = Annotated[int | None, typer.Option(min=1, help="Only the first N topics.")]
+SkipMissing = Annotated[
+    bool, typer.Option("--skip-missing", help="Leave out topics that have no start page in the web.")
+]
+Strategies = Annotated[list[str], typer.Option(help="name or name:parameter=value,...; repeatable.")]
+PageBudget = Annotated[int, typer.Option(min=1, help="Page budget of each crawl.")]
+Task = Annotated[str, typer.Option(help="Start from `examples`, or from their `neighbours` two links away.")]
+StartPages = Annotated[int, typer.Option(min=1, help="Pages each crawl starts from; the other examples are targets.")]
+Repeats = Annotated[int, typer.Option(min=1, help="Independent starts of each topic, each with its own start pages.")]
 ClosedWorld = Annotated[bool, typer.Option("--closed-world", help="Hide links to pages that were not recorded.")]
 FollowNofollow = Annotated[bool, typer.Option("--follow-nofollow", help="Follow links marked rel=nofollow.")]
-RecordedWebFolder = Annotated[
-    Path, typer.Option("--web", help="A recorded web or a crawl folder, as `scenthound record` and `crawl` make them.")
+Relevance = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODEL",
+        help="Scores pages and links for all strategies: cosine, cosine:description=true, svm; `scenthound relevance` "
+        "lists the models.",
+        show_default="each strategy's own",
+    ),
 ]
-TopicsFile = Annotated[Path, typer.Option("--topics", help="A topic file: TOML or JSON Lines.")]
-TaskName = Annotated[
-    str, typer.Option("--task", help="Start from `examples`, or from their `neighbours` two links away.")
+Train = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="Set up to N examples of each topic aside to train relevance models, in addition to the start pages; they "
+        "are not targets. At most half of the targets, and 75 pages in all, as in wang2009.",
+    ),
 ]
-StartPages = Annotated[
-    int, typer.Option("--start", min=1, help="Pages each crawl starts from; the other examples are targets.")
+TrainFrom = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Train relevance models on the .html, .htm and .txt pages in DIR/positive and DIR/negative.",
+    ),
 ]
-Repeats = Annotated[int, typer.Option(min=1, help="Independent starts of each topic, each with its own start pages.")]
+Judge = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="Set up to N examples of each topic aside to train the classifiers of the metric harvest; 75 in wang2009.",
+    ),
+]
+AsPublished = Annotated[
+    bool, typer.Option("--as-published", help="Train relevance models on any example, targets too, as in wang2009.")
+]
+Mode = Annotated[
+    str,
+    typer.Option(
+        metavar="MODE",
+        # On a narrow terminal a word of more than 26 letters is cut off.
+        help="The order in which requested pages return. sequential: one after the other. roulette (size=100, "
+        "refill_at=50): drawn from a current list, as in johnson2003. polite (workers=30, delay_s=1, fetch_s=0.5, "
+        "fetch_list=none): workers and crawl delays in simulated time; polite:preset=wang2009 has the fetch list of "
+        "wang2009. Parameters are written like those of strategies: polite:delay_s=2.",
+    ),
+]
+Plain = Annotated[
+    bool, typer.Option("--plain", help="Use no compiled code: slower, with the same results; CPU time is measured.")
+]
 
 
-def experiment_options(context: typer.Context) -> Any:
-    """The conditions of simulated crawls among the options of a command, as the API takes them."""
-    from scenthound.api.laboratory import ExperimentOptions
+def api_arguments(context: typer.Context, *left_out: str, **renamed: str) -> dict[str, Any]:
+    """The options of a command that have a value, as arguments of the API; `renamed` are those with another name."""
+    return {
+        renamed.get(name, name): value
+        for name, value in context.params.items()
+        if value is not None and value not in ((), []) and name not in ("as_json", *left_out)
+    }
 
-    given = context.params
-    return {name: given[name] for name in ExperimentOptions.__annotations__ if given.get(name) is not None}
+
+def refuse_settings(context: typer.Context, what: str, folder: Path, allowed: Iterable[str]) -> None:
+    """UsageError for an option that would change the settings of a crawl or a search that is resumed."""
+    options = {each.name or "": "FILE" if each.name == "file" else each.opts[0] for each in context.command.params}
+    for name, option in options.items():
+        source = context.get_parameter_source(name)
+        if name not in ("resume", *allowed) and source is not None and source.name == "COMMANDLINE":
+            *first, last = [options[each] for each in allowed]
+            raise UsageError(
+                f"{option} cannot be changed when a {what} is resumed; {printable(folder)} has its settings. Use only "
+                f"{', '.join(first)} and {last} with --resume."
+            )
 
 
 def note_missing_pages(web: Path) -> None:
-    """Say so if a crawl is used as a web that lacks pages, because it read them from a recording."""
+    """Print a note if a crawl lacks pages as a web, because it read them from a recording."""
     from scenthound.store.crawl_web import pages_elsewhere
 
     elsewhere = pages_elsewhere(web)

@@ -1,27 +1,124 @@
-"""What `evaluate`, `compare`, `study` and `validate` print; the tables are those of the reports."""
+"""What the commands of the laboratory print; the tables are those of the reports."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from scenthound import jit
-from scenthound.errors import printable
-from scenthound.ui.terminal import filled_command, print_table, say
+from scenthound.errors import PluginError, printable
+from scenthound.registry import format_value
+from scenthound.ui.formats import counted, json_text
+from scenthound.ui.terminal import filled_command, print_rows, print_table, say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from scenthound.experiments.compare.comparison import StrategyComparison
+    from scenthound.api.laboratory import Comparison, Run, Study, Web
+    from scenthound.api.searches import Validation
     from scenthound.experiments.evaluate import Evaluation
-    from scenthound.experiments.study.study import FinishedStudy
-    from scenthound.experiments.validate.validation import Validation
+    from scenthound.experiments.runs import Simulation
+    from scenthound.registry import Parameter, Registry
+    from scenthound.store.export_pages import ExportSummary
+    from scenthound.store.record import RecordSummary
+
+
+def print_json(values: Any) -> None:
+    typer.echo(json_text(values, indent=1))
 
 
 def print_compiled_code() -> None:
     """Whether compiled code made crawls of this run."""
     typer.echo(f"Compiled code: {'yes' if jit.was_used() else 'no'}.")
+
+
+def print_record(web: Web, as_json: bool) -> None:
+    summary = web.summary
+    assert summary is not None
+    if as_json:
+        print_json(summary.counts())
+        return
+    typer.echo(
+        f"Recorded {_contents(summary, web.folder)}, {counted(summary.vocabulary, 'stem')}, "
+        f"{counted(summary.aliases, 'redirect')}. Compiled code: {'yes' if summary.is_compiled else 'no'}."
+    )
+    for reason, skipped in summary.skipped.items():
+        typer.echo(f"Left out {skipped.count:,}: {reason} (first: {', '.join(skipped.examples)})")
+
+
+def print_synthesized(web: Web, as_json: bool) -> None:
+    from scenthound.testing.topical_web import TOPICS_FILE
+
+    summary, out, topics = web.summary, web.folder, web.folder / TOPICS_FILE
+    assert summary is not None
+    if as_json:
+        # Nothing was read, so nothing was left out.
+        counts = {name: count for name, count in summary.counts().items() if name not in ("bytes_read", "skipped")}
+        print_json({"folder": str(out), "topics": str(topics), **counts})
+        return
+    typer.echo(
+        f"Generated {_contents(summary, out)}, {counted(summary.aliases, 'redirect')}; the topics are in {topics}."
+    )
+    typer.echo(f"Next: scenthound simulate --web {out} --topics {topics} --strategy best_first --out run")
+
+
+def _contents(summary: RecordSummary, folder: Path) -> str:
+    return (
+        f"{counted(summary.pages, 'page')} on {counted(summary.hosts, 'host')} in {folder}: "
+        f"{counted(summary.links, 'link')}, {summary.links_recorded:,} of them inside, {counted(summary.words, 'word')}"
+    )
+
+
+def print_export(summary: ExportSummary, kind: str, out: Path, as_json: bool) -> None:
+    if as_json:
+        print_json({"file": str(out), **asdict(summary)})
+        return
+    noun = "page" if kind in ("jsonl", "parquet") else "record"
+    typer.echo(f"Wrote {counted(summary.written, noun)} to {out}.")
+    if summary.left_out:
+        them = "it" if summary.left_out == 1 else "them"
+        typer.echo(f"Left out {counted(summary.left_out, noun)} marked noindex; --include-noindex writes {them} too.")
+    if summary.without_html:
+        have, them = ("has", "it") if summary.without_html == 1 else ("have", "them")
+        typer.echo(
+            f"{summary.without_html:,} of these {have} no HTML: the crawl read {them} from a recording and did not "
+            f"fetch {them}."
+        )
+
+
+def print_run(run: Run) -> None:
+    done = run.simulation
+    assert done is not None
+    experiment = done.experiment
+    typer.echo(
+        f"{counted(done.n_crawls, 'crawl')} ({counted(len(experiment.topics), 'topic')} x "
+        f"{counted(len(experiment.strategies), 'strategy')} x {counted(experiment.repeats, 'start')}) visited "
+        f"{counted(done.n_pages, 'page')}; the traces are in {done.out / 'traces.parquet'}."
+    )
+    typer.echo(f"Mode: {experiment.mode}. Compiled code: {_compiled(done)}.")
+    if done.pages_wanted > experiment.page_budget:
+        typer.echo(f"--pages {done.pages_wanted:,}: the web has {experiment.page_budget:,}, which is the maximum.")
+    if done.n_not_recorded:
+        typer.echo(f"{counted(done.n_not_recorded, 'page')} requested were not in the recording.")
+    if done.n_ended_early:
+        typer.echo(f"{counted(done.n_ended_early, 'crawl')} ended before {experiment.page_budget:,} pages.")
+    if done.missing:
+        typer.echo(
+            f"Ignored because they are not in the web: {counted(len(done.missing), 'page')} among examples and targets "
+            f"(first: {done.missing[0]})."
+        )
+    for reason in done.skipped_topics.values():
+        typer.echo(f"Left out: {reason}")
+    typer.echo(f"Next: scenthound evaluate {done.out}")
+
+
+def _compiled(done: Simulation) -> str:
+    if 0 < done.n_compiled < done.n_crawls:
+        return f"{done.n_compiled:,} of {done.n_crawls:,} crawls"
+    return "yes" if done.n_compiled else "no"
 
 
 def print_evaluation(evaluation: Evaluation) -> None:
@@ -47,30 +144,46 @@ def print_metrics(evaluation: Evaluation) -> None:
         say(note[:1].upper() + note[1:])
 
 
-def print_comparison(done: StrategyComparison) -> None:
-    """Notes, the two tables, and the answer."""
-    from scenthound.experiments.compare.results import as_json, parse_comparison
+def print_comparison(comparison: Comparison, as_json: bool) -> None:
+    """Notes, the two tables, and which strategy is best."""
+    from scenthound.experiments.compare.results import as_json as plain_values
+    from scenthound.experiments.compare.results import parse_comparison
     from scenthound.ui.reports.comparison import answer_lines, measurements_table, ranking_table
 
-    compared = parse_comparison(as_json(done))
+    done = comparison.compared
+    values = plain_values(done)
+    if as_json:
+        print_json(values)
+        return
+    parsed = parse_comparison(values)
     for note in done.notes:
         say(f"Note: {note}")
-    print_table(ranking_table(compared))
-    print_table(measurements_table(compared))
+    print_table(ranking_table(parsed))
+    print_table(measurements_table(parsed))
     say(done.says)
     typer.echo()
-    for line in answer_lines(compared):
+    for line in answer_lines(parsed):
         say(line)
     print_compiled_code()
     if done.command:
         typer.echo(f"\nStart it live:\n{filled_command(done.command, '  ', '    ')}")
     if done.command_note:
         say(done.command_note)
+    if comparison.folder is not None:
+        typer.echo(
+            f"\nReport: {printable(comparison.folder / 'report.html')}; ranking, all crawls and figures are beside it "
+            f"({done.n_made:,} crawls were new)"
+        )
 
 
-def print_study(study: FinishedStudy, out: Path) -> None:
+def print_study(result: Study, as_json: bool) -> None:
+    from scenthound.experiments.study.results import FINDINGS_FILE
     from scenthound.ui.reports.findings import findings_table, verdict_lines
 
+    study = result.finished
+    if as_json:
+        typer.echo((result.folder / FINDINGS_FILE).read_text(encoding="utf-8"), nl=False)
+        return
     for note in study.notes:
         say(f"Note: {printable(note)}")
     print_table(findings_table(study.findings, f"Findings of {study.settings.study}"))
@@ -82,15 +195,19 @@ def print_study(study: FinishedStudy, out: Path) -> None:
     crawls = f"{study.n_made:,} crawls made" + (f", {n_reused:,} reused" if n_reused else "")
     say(f"{crawls}. {total_s:,.1f} s in total: {parts}.")
     print_compiled_code()
-    typer.echo(f"Report: {printable(out / 'report.html')}")
+    typer.echo(f"Report: {printable(result.folder / 'report.html')}")
 
 
-def print_validation(validation: Validation) -> None:
+def print_validation(result: Validation, as_json: bool) -> None:
     """The strategies, the measurements on each group of topics, the verdicts, and how to read them."""
-    from scenthound.experiments.validate.results import READING
+    from scenthound.experiments.validate.results import FINDINGS_FILE, READING
     from scenthound.ui.reports.findings import claims_table
     from scenthound.ui.reports.validation import measures_tables, named_finding
 
+    if as_json:
+        typer.echo((result.folder / FINDINGS_FILE).read_text(encoding="utf-8"), nl=False)
+        return
+    validation = result.finished
     settings = validation.settings
     label_of = dict(zip(settings.all_strategies, settings.labels, strict=True))
     for note in validation.notes:
@@ -110,3 +227,65 @@ def print_validation(validation: Validation) -> None:
     print_table(claims_table(findings))
     say(f"Effects are differences to {settings.against}. {READING}")
     print_compiled_code()
+    typer.echo(f"Findings, all crawls and figures: {result.folder}")
+
+
+def print_plugins(
+    registry: Registry[Any], names: list[str], as_json: bool, facts: Callable[[str], dict[str, Any]] | None = None
+) -> None:
+    """A table of all plug-ins, or details of those named; `facts` are properties besides the parameters."""
+    from scenthound.api.catalog import plugins
+
+    for name in names:
+        registry.factory(name)
+    if as_json:
+        print_json([_plugin_values(registry, name, facts) for name in names or registry.names()])
+    elif names:
+        for name in names:
+            _print_plugin(registry, name, facts(name) if facts else {})
+    else:
+        table = plugins(registry)
+        rows = [[each.name, each.summary, each.parameters] for each in table]
+        print_rows(table.title, [registry.kind, "description", "parameters and defaults"], rows, n_text_columns=3)
+
+
+def _print_plugin(registry: Registry[Any], name: str, facts: dict[str, Any]) -> None:
+    title, parameters = f"{name}: {registry.summary(name)}", registry.parameters(name).values()
+    if parameters:
+        rows = [[each.name, each.kind.__name__, format_value(each.default), each.range] for each in parameters]
+        print_rows(title, ["parameter", "type", "default", "allowed"], rows, n_text_columns=4)
+    else:
+        typer.echo(f"{title}; it has no parameters")
+    for preset, values in registry.presets(name).items():
+        chosen = ", ".join(f"{key}={format_value(value)}" for key, value in values.items())
+        typer.echo(f"{name}:preset={preset} is {chosen or 'the defaults'}")
+    if facts:
+        bounds = {what.replace("_", " "): "no bound" if fact is None else fact for what, fact in facts.items()}
+        typer.echo(", ".join(f"{what}: {fact}" for what, fact in bounds.items()))
+
+
+def _plugin_values(registry: Registry[Any], name: str, facts: Callable[[str], dict[str, Any]] | None) -> dict[str, Any]:
+    try:
+        return {
+            "name": name,
+            "summary": registry.summary(name),
+            "parameters": [_parameter_values(each) for each in registry.parameters(name).values()],
+            "presets": {preset: dict(values) for preset, values in registry.presets(name).items()},
+            **(facts(name) if facts else {}),
+        }
+    except PluginError as broken:
+        return {"name": name, "broken": str(broken)}
+
+
+def _parameter_values(parameter: Parameter) -> dict[str, Any]:
+    return {
+        "name": parameter.name,
+        "type": parameter.kind.__name__,
+        "may_be_none": parameter.optional,
+        "default": parameter.default,
+        "minimum": parameter.bounds.low,
+        "maximum": parameter.bounds.high,
+        "minimum_excluded": parameter.bounds.above,
+        "maximum_excluded": parameter.bounds.below,
+        "choices": list(parameter.choices),
+    }

@@ -1,38 +1,53 @@
-"""`scenthound threshold`: a relevance threshold from labelled pages."""
+"""`scenthound threshold`: a relevance threshold from labelled pages, its uncertainty, and how to use it."""
 
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenthound.cli.options import AsJson
-from scenthound.cli.terminal import show_progress
-from scenthound.errors import InvalidInput, UsageError, printable
+from scenthound.cli.options import (
+    AsJson,
+    OptionalTopics,
+    OptionalWeb,
+    RandomSeed,
+    TopicId,
+    api_arguments,
+    panels,
+)
+from scenthound.cli.results import print_json
+from scenthound.errors import UsageError
+from scenthound.ui.formats import counted
+from scenthound.ui.terminal import print_commands, print_rows, say
 
-PAGES = "How the labelled pages are scored"
+if TYPE_CHECKING:
+    from scenthound.experiments.threshold.curve import Choice, Measured, ThresholdRow
+    from scenthound.experiments.threshold.suggestion import Suggestion
+
+MAX_ROWS = 24
+#: If an interval is wider, there are too few labels.
+WIDE_INTERVAL = 0.4
 
 
+@panels({"How the labelled pages are scored": "web topics topic relevance train_from cross_validate"})
 def threshold(
+    context: typer.Context,
     labels: Annotated[
         Path,
         typer.Argument(metavar="LABELS", help="CSV or JSON Lines: url,label or score,label; labels are yes or no."),
     ],
-    web: Annotated[
-        Path | None, typer.Option(help="A recorded web, or a crawl, with the pages.", rich_help_panel=PAGES)
-    ] = None,
-    topics: Annotated[
-        Path | None, typer.Option(help="A topic file: TOML or JSON Lines.", rich_help_panel=PAGES)
-    ] = None,
-    topic: Annotated[
-        str | None, typer.Option(metavar="ID", help="Which topic, if the file has several.", rich_help_panel=PAGES)
-    ] = None,
+    web: OptionalWeb = None,
+    topics: OptionalTopics = None,
+    topic: TopicId = None,
     relevance: Annotated[
         str | None,
         typer.Option(
             metavar="MODEL",
             help="The model to find a threshold for; `scenthound relevance` lists them.",
             show_default="cosine",
-            rich_help_panel=PAGES,
         ),
     ] = None,
     train_from: Annotated[
@@ -41,7 +56,6 @@ def threshold(
             metavar="DIR",
             help="Train the model on DIR/positive and DIR/negative. Without it, on the examples of the topic file that "
             "are not labelled.",
-            rich_help_panel=PAGES,
         ),
     ] = None,
     cross_validate: Annotated[
@@ -49,7 +63,6 @@ def threshold(
         typer.Option(
             "--cross-validate",
             help="Train the model on the labelled pages; each page is scored by a model that did not see it.",
-            rich_help_panel=PAGES,
         ),
     ] = False,
     precision: Annotated[
@@ -62,7 +75,7 @@ def threshold(
         int | None,
         typer.Option(metavar="N", min=10, help="Write N pages to label to LABELS, spread over the scores, and exit."),
     ] = None,
-    random_seed: Annotated[int, typer.Option(help="Seed of the random generator of --suggest.")] = 0,
+    random_seed: RandomSeed = 0,
     force: Annotated[bool, typer.Option("--force", help="Let --suggest replace the file.")] = False,
     out: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Draw the curves: .svg, .png or .pdf; repeatable.")
@@ -73,33 +86,165 @@ def threshold(
 
     scenthound threshold labels.csv --web web --topics topics.jsonl --topic chess --relevance svm --out curve.svg
     """
-    from scenthound.cli.threshold_tables import print_drawn, print_suggestion
-    from scenthound.experiments.threshold.curve import Goal
-    from scenthound.experiments.threshold.suggestion import ScoredBy, draw_pages_to_label, suggest_threshold
-    from scenthound.ui.figures import check_figure_file, draw_threshold
+    from scenthound.api import searches
+    from scenthound.ui.figures import check_figure_file
 
-    if topics is None and (topic or relevance or train_from or cross_validate):
-        raise UsageError("--topic, --relevance, --train-from and --cross-validate need --topics.")
-    scored_by = ScoredBy(topics, topic, relevance or "cosine", train_from, cross_validate) if topics else None
     if suggest is not None:
-        if web is None or scored_by is None:
-            raise UsageError("--suggest draws pages of a web by their scores: name --web and --topics.")
-        with show_progress("scoring") as progress:
-            n_drawn = draw_pages_to_label(
-                labels, suggest, web=web, scored_by=scored_by, seed=random_seed, force=force, progress=progress
-            )
-        print_drawn(labels, n_drawn, as_json)
+        if web is None or topics is None:
+            raise UsageError("--suggest draws pages of a web by their scores: give --web and --topics.")
+        if cross_validate:
+            raise UsageError("There are no labels to cross-validate with yet: use --suggest without --cross-validate.")
+        arguments = api_arguments(context, "cross_validate", "precision", "recall", "out", suggest="n")
+        _print_pages_to_label(labels, searches.pages_to_label(**arguments, progress=True), as_json)
         return
-    pictures = out or []
-    for picture in pictures:
-        check_figure_file(picture)
-    with show_progress("scoring") as progress:
-        found = suggest_threshold(labels, goal=Goal(precision, recall), web=web, scored_by=scored_by, progress=progress)
-    for picture in pictures:
-        try:
-            draw_threshold(found, picture)
-        except OSError as reason:
-            raise InvalidInput(
-                f"{printable(picture)} cannot be written: {reason.strerror}; check the folder, or choose another --out."
-            ) from None
-    print_suggestion(found, pictures, as_json)
+    figures = out or []
+    for figure in figures:
+        check_figure_file(figure)
+    found = searches.threshold(**api_arguments(context, "out", "random_seed", "force"), progress=True)
+    for figure in figures:
+        found.draw(figure)
+    if as_json:
+        print_json(_values(found.suggestion))
+    else:
+        _print(found.suggestion, figures)
+
+
+def _print_pages_to_label(file: Path, n_pages: int, as_json: bool) -> None:
+    if as_json:
+        print_json({"file": str(file), "n_pages": n_pages})
+        return
+    say(
+        f"{counted(n_pages, 'page')} to label in {file}. Write yes or no into the column `label`, leave the others "
+        "unchanged; then run the command again without --suggest."
+    )
+
+
+def _print(found: Suggestion, figures: list[Path]) -> None:
+    choice = found.choice
+    print_rows(_title(found), ["threshold", "accepted", "precision", "recall", "F1"], _table(choice))
+    row = choice.row
+    say(f"Threshold: {row.threshold}, {choice.goal}.")
+    say(
+        f"On these pages its precision is {row.precision.value:.2f}, its recall {row.recall.value:.2f} and its F1 "
+        f"{row.f1.value:.2f}. {_expectation(choice)}"
+    )
+    for rate in choice.perfect_rates:
+        say(_unknown_decrease(rate, found))
+    say(_certainty(choice))
+    if found.trained_on:
+        say(f"{found.relevance} was trained on {found.trained_on}.")
+    n_labels = found.n_relevant + found.n_irrelevant
+    if round(found.n_represented) != n_labels:
+        say(f"By their weights the {n_labels} pages represent {found.n_represented:,.0f} pages; values refer to those.")
+    if found.n_unlabelled:
+        say(f"{counted(found.n_unlabelled, 'line')} without a label: ignored.")
+    if found.n_repeated:
+        say(f"{counted(found.n_repeated, 'line')} repeated a page: ignored.")
+    for figure in figures:
+        typer.echo(f"Curves: {figure}")
+    _print_next(found)
+
+
+def _values(found: Suggestion) -> dict[str, Any]:
+    """Values for `--json`: the suggestion first, then all thresholds."""
+    choice = found.choice
+    about = asdict(found)
+    del about["choice"]
+    return {
+        "threshold": choice.row.threshold,
+        "goal": str(choice.goal),
+        "low": choice.low,
+        "high": choice.high,
+        "at_threshold": asdict(choice.row),
+        "expected_elsewhere": asdict(choice.expected),
+        "perfect_rates": list(choice.perfect_rates),
+        **about,
+        "thresholds": [asdict(row) for row in choice.rows],
+    }
+
+
+def _title(found: Suggestion) -> str:
+    n_labels = found.n_relevant + found.n_irrelevant
+    of_model = f" by {found.relevance} for {found.topic}" if found.relevance else ""
+    return (
+        f"{n_labels} labelled pages{of_model}, {found.n_relevant} of them relevant: values with 95 % intervals; "
+        "* suggested"
+    )
+
+
+def _table(choice: Choice) -> list[list[str]]:
+    step = max(1, math.ceil(len(choice.rows) / MAX_ROWS))
+    return [
+        _cells(row, is_chosen=at == choice.index)
+        for at, row in enumerate(choice.rows)
+        if at % step == 0 or at == choice.index
+    ]
+
+
+def _cells(row: ThresholdRow, *, is_chosen: bool) -> list[str]:
+    measured = (row.precision, row.recall, row.f1)
+    return [f"{row.threshold}{' *' if is_chosen else ''}", f"{row.n_accepted:,}", *map(_with_interval, measured)]
+
+
+def _with_interval(measured: Measured) -> str:
+    return f"{measured.value:.2f} ({measured.low:.2f} to {measured.high:.2f})"
+
+
+def _expectation(choice: Choice) -> str:
+    """What to expect on other pages."""
+    expected = {"precision": choice.expected.precision, "recall": choice.expected.recall}
+    rates = {rate: value for rate, value in expected.items() if rate not in choice.perfect_rates}
+    if len(rates) == len(expected):
+        rates["F1"] = choice.expected.f1
+    if not rates:
+        return "It was selected on them, so expect lower values on others; how much lower is unknown."
+    values = ", ".join(f"{rate} {value:.2f}" for rate, value in rates.items())
+    return f"It was selected on them, so expect slightly lower values on others: {values}."
+
+
+def _unknown_decrease(rate: str, found: Suggestion) -> str:
+    """Why the expected decrease of a rate is unknown, and which value is safe to assume."""
+    row = found.choice.row
+    is_precision = rate == "precision"
+    n_pages, kind = (row.n_accepted, "accepted") if is_precision else (found.n_relevant, "relevant")
+    every = f"The one {kind} page is" if n_pages == 1 else f"All {n_pages} {kind} pages are"
+    low = row.precision.low if is_precision else row.recall.low
+    return (
+        f"{every} {'relevant' if is_precision else 'accepted'}, so these labels do not show by how much {rate} "
+        f"will decrease: assume no more than {low:.2f}, the lower end of its interval."
+    )
+
+
+def _certainty(choice: Choice) -> str:
+    row = choice.row
+    widest = max(row.precision.high - row.precision.low, row.recall.high - row.recall.low)
+    moved = f"With as many other labels it would have been between {choice.low} and {choice.high} in 95 of 100 cases"
+    if choice.low == choice.high:
+        moved = "With as many other labels it would hardly have changed"
+    if widest > WIDE_INTERVAL:
+        return (
+            f"{moved}; its true precision is likely between {row.precision.low:.2f} and {row.precision.high:.2f}, its "
+            f"recall between {row.recall.low:.2f} and {row.recall.high:.2f}. That is wide: label more pages, "
+            f"especially with scores near {row.threshold}."
+        )
+    return f"{moved}. All this applies to pages like those that you labelled."
+
+
+def _print_next(found: Suggestion) -> None:
+    """Commands that take such a threshold."""
+    value = found.choice.row.threshold
+    if not 0 < value < 1:
+        say("Strategies take thresholds between 0 and 1 only; use this one in your own programs.")
+        return
+    model = f"--relevance {found.relevance or 'MODEL'}"
+    pages = " --train-from DIR" if found.trained_on else ""
+    typer.echo("Next:")
+    print_commands(
+        {
+            f"scenthound crawl ... {model}{pages} --strategy fish_search:threshold={value}": (
+                "follow links of relevant pages; also for shark_search and rank_function"
+            ),
+            f"scenthound evolve ... {model} --threshold {value}": "evolve rank functions that find such pages",
+            f"scenthound validate ... {model} --threshold {value}": "evaluate strategies by such pages",
+        }
+    )

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import math
 import sys
-from contextlib import AbstractContextManager
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Self
 
 from scenthound.errors import printable
 from scenthound.ui.formats import counted, json_text
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LINES = 5.0
 SECONDS_BETWEEN_JSON = 1.0
 #: Skip reasons listed while a crawl runs; the summary lists all.
-REASONS_SHOWN = 3
+REASONS_LISTED = 3
 
 
 def clock_time(seconds: float) -> str:
@@ -83,10 +82,11 @@ def most_frequent(reasons: Mapping[SkipReason, int]) -> list[tuple[SkipReason, i
 
 def skipped(status: CrawlStatus) -> str:
     counted = most_frequent(status.reasons)
-    named = [f"{reason} {count:,}" for reason, count in counted[:REASONS_SHOWN]]
-    n_others = sum(count for _, count in counted[REASONS_SHOWN:])
-    others = [f"others {n_others:,}"] if n_others else []
-    return f"{status.n_skipped:,}" + (f": {', '.join((*named, *others))}" if named else "")
+    parts = [f"{reason} {count:,}" for reason, count in counted[:REASONS_LISTED]]
+    n_others = sum(count for _, count in counted[REASONS_LISTED:])
+    if n_others:
+        parts.append(f"others {n_others:,}")
+    return f"{status.n_skipped:,}" + (f": {', '.join(parts)}" if parts else "")
 
 
 def ending_text(status: CrawlStatus) -> str:
@@ -132,10 +132,19 @@ def summary_values(summary: CrawlSummary) -> dict[str, Any]:
     }
 
 
-class CrawlWatcher(AbstractContextManager["CrawlWatcher"], Protocol):
-    """Receives the status of a crawl."""
+class CrawlWatcher:
+    """Receives the status of a crawl. `time_s` is the time limit of the run."""
 
-    def progress(self, share: float, said: str) -> None:
+    def __init__(self, time_s: float | None) -> None:
+        self._time_s = time_s
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return
+
+    def progress(self, share: float, text: str) -> None:
         """The share of an earlier run that has been replayed."""
 
     def watch(self, status: CrawlStatus) -> None:
@@ -143,38 +152,34 @@ class CrawlWatcher(AbstractContextManager["CrawlWatcher"], Protocol):
 
 
 def watcher(title: str, time_s: float | None, *, log_json: bool) -> CrawlWatcher:
-    """`time_s` is the time limit of the run."""
     if log_json:
         return JsonLines(time_s)
     return LiveDisplay(title, time_s) if sys.stderr.isatty() else PlainLines(time_s)
 
 
-class LiveDisplay:
+class LiveDisplay(CrawlWatcher):
     """A few lines at the bottom of the terminal, updated in place."""
 
     def __init__(self, title: str, time_s: float | None) -> None:
         from rich.console import Console
         from rich.live import Live
 
+        super().__init__(time_s)
         self._title = printable(title)
-        self._time_s = time_s
         self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
 
-    def __enter__(self) -> LiveDisplay:
+    def __enter__(self) -> Self:
         self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._live.stop()
 
-    def progress(self, share: float, said: str) -> None:
-        self._show(_bar_line(f"resuming {self._title}", share, [("", printable(said))]))
+    def progress(self, share: float, text: str) -> None:
+        self._live.update(_bar_line(f"resuming {self._title}", share, [("", printable(text))]), refresh=True)
 
     def watch(self, status: CrawlStatus) -> None:
-        self._show(_display(self._title, status, self._time_s))
-
-    def _show(self, what: RenderableType) -> None:
-        self._live.update(what, refresh=True)
+        self._live.update(_display(self._title, status, self._time_s), refresh=True)
 
 
 def _display(title: str, status: CrawlStatus, time_s: float | None) -> RenderableType:
@@ -182,9 +187,8 @@ def _display(title: str, status: CrawlStatus, time_s: float | None) -> Renderabl
     from rich.table import Table
     from rich.text import Text
 
-    pages = f"{pages_of_budget(status)}"
-    said = [("bold", pages), ("green", speed(status)), ("cyan", time_left(status, time_s))]
-    head = _bar_line(title, status.n_pages / status.page_budget, said)
+    texts = [("bold", pages_of_budget(status)), ("green", speed(status)), ("cyan", time_left(status, time_s))]
+    head = _bar_line(title, status.n_pages / status.page_budget, texts)
     facts = Table.grid(padding=(0, 2))
     rows = {
         "harvest": harvest(status),
@@ -199,88 +203,72 @@ def _display(title: str, status: CrawlStatus, time_s: float | None) -> Renderabl
     return Group(head, facts, *([Text(ending, "bold yellow")] if ending else []))
 
 
-def _bar_line(title: str, share: float, said: list[tuple[str, str]]) -> RenderableType:
+def _bar_line(title: str, share: float, texts: list[tuple[str, str]]) -> RenderableType:
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
 
     line = Table.grid(padding=(0, 2))
     bar = ProgressBar(total=1.0, completed=min(1.0, share), width=24)
-    line.add_row(Text(title, "bold", no_wrap=True), bar, *(Text(text, style, no_wrap=True) for style, text in said))
+    line.add_row(Text(title, "bold", no_wrap=True), bar, *(Text(text, style, no_wrap=True) for style, text in texts))
     return line
 
 
-class PlainLines:
+class PlainLines(CrawlWatcher):
     """For log files: a line every few seconds, and one as soon as the crawl is ending."""
 
     def __init__(self, time_s: float | None) -> None:
-        self._time_s = time_s
+        super().__init__(time_s)
         self._last_s = monotonic()
-        self._said = ""
+        self._ending = ""
 
-    def __enter__(self) -> PlainLines:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return
-
-    def progress(self, share: float, said: str) -> None:
+    def progress(self, share: float, text: str) -> None:
         if self._is_due():
-            self._say(f"resuming: {share:4.0%}  {printable(said)}")
+            self._print(f"resuming: {share:4.0%}  {printable(text)}")
 
     def watch(self, status: CrawlStatus) -> None:
-        said = ending_text(status)
-        if said and not self._said:
-            self._say(said)
+        ending = ending_text(status)
+        if ending and not self._ending:
+            self._print(ending)
         elif self._is_due():
-            self._say(self._line(status))
-        self._said = said
-
-    def _line(self, status: CrawlStatus) -> str:
-        left = time_left(status, self._time_s)
-        return (
-            f"{pages_of_budget(status)}, {speed(status)}{left and f', {left}'}; "
-            f"harvest {harvest(status)}; "
-            f"frontier {status.frontier:,}; hosts {hosts(status)}; regret {regret(status)}; "
-            f"skipped {skipped(status)}"
-        )
+            left = time_left(status, self._time_s)
+            self._print(
+                f"{pages_of_budget(status)}, {speed(status)}{left and f', {left}'}; harvest {harvest(status)}; "
+                f"frontier {status.frontier:,}; hosts {hosts(status)}; regret {regret(status)}; "
+                f"skipped {skipped(status)}"
+            )
+        self._ending = ending
 
     def _is_due(self) -> bool:
         return monotonic() - self._last_s >= SECONDS_BETWEEN_LINES
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         self._last_s = monotonic()
         print(line, file=sys.stderr, flush=True)
 
 
-class JsonLines:
+class JsonLines(CrawlWatcher):
     """One object a line, `event` first."""
 
     def __init__(self, time_s: float | None) -> None:
-        self._time_s = time_s
+        super().__init__(time_s)
         self._last_s = -SECONDS_BETWEEN_JSON
         self._was_ending = False
 
-    def __enter__(self) -> JsonLines:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return
-
-    def progress(self, share: float, said: str) -> None:
+    def progress(self, share: float, text: str) -> None:
         if self._is_due():
-            self._say("resuming", {"share": round(share, 4)})
+            self._print("resuming", {"share": round(share, 4)})
 
     def watch(self, status: CrawlStatus) -> None:
         is_ending = status.ending is not None
         if self._is_due() or is_ending != self._was_ending:
-            self._say("status", status_values(status, self._time_s))
+            self._print("status", status_values(status, self._time_s))
         self._was_ending = is_ending
 
     def _is_due(self) -> bool:
         return monotonic() - self._last_s >= SECONDS_BETWEEN_JSON
 
-    def _say(self, event: str, values: dict[str, Any]) -> None:
+    def _print(self, event: str, values: dict[str, Any]) -> None:
         self._last_s = monotonic()
         print_event(event, values)
 

@@ -1,0 +1,159 @@
+"""Topic files and installed plug-ins from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scenthound.api.arguments import PathLike, path, path_or_none, public
+from scenthound.api.results import Result, Table
+from scenthound.errors import InvalidInput, PluginError, printable
+from scenthound.model import Topic
+
+if TYPE_CHECKING:
+    from scenthound.registry import Registry
+    from scenthound.topics.select import SelectedTopics, SelectionSettings
+
+
+class Topics(Result):
+    """Topics of a file or a selection, which other functions take as `topics`. Iterate for `Topic` objects."""
+
+    def __init__(self, topics: Sequence[Topic], title: str, notes: Sequence[str] = ()) -> None:
+        self._topics = list(topics)
+        self._title = title
+        #: For a selection, why it has fewer topics than requested, and which files are truncated.
+        self.notes = list(notes)
+
+    def __iter__(self) -> Iterator[Topic]:
+        return iter(self._topics)
+
+    def __len__(self) -> int:
+        return len(self._topics)
+
+    @public
+    def save(self, file: PathLike, *, force: bool = False) -> Path:
+        """Write a topic file: .toml or .jsonl, also .gz and .zst."""
+        from scenthound.topics.files import write_topics
+
+        check_new_file(path(file), force=force)
+        write_topics(path(file), self._topics)
+        return path(file)
+
+    def _headline(self) -> str:
+        return "\n".join(self.notes)
+
+    def _tables(self) -> list[Table[Topic]]:
+        columns = {
+            "id": lambda topic: topic.id,
+            "keywords": lambda topic: ", ".join(topic.keywords),
+            "examples": lambda topic: len(topic.examples),
+            "seeds": lambda topic: len(topic.seeds),
+            "targets": lambda topic: len(topic.targets),
+        }
+        return [Table(self._topics, columns, self._title)]
+
+
+def check_new_file(file: Path, *, force: bool) -> None:
+    """InvalidInput for a file that exists, unless `force` replaces it."""
+    if file.exists() and not force:
+        raise InvalidInput(f"{printable(file)} already exists: choose another name, or replace it with --force.")
+
+
+@public
+def open_topics(file: PathLike) -> Topics:
+    """Read a topic file: TOML or JSON Lines."""
+    from scenthound.topics.files import read_topics
+
+    topics = read_topics(path(file))
+    return Topics(topics, f"{len(topics):,} topics in {path(file)}")
+
+
+@public
+def select_topics(
+    file: PathLike, *, rule: str = "leaves", count: int = 100, random_seed: int = 0, min_links: int | None = None
+) -> Topics:
+    """Select topics of a file by their paths: "leaves" in breadth-first order (menczer2001), leaves by random "walks"
+    (pant2002), or random categories of one "level", kept apart (wang2009)."""
+    from scenthound.topics.select import select_from_file
+
+    return _selection(select_from_file(path(file), _selection_settings(rule, count, random_seed, min_links)))
+
+
+@public
+def import_topics(
+    content: PathLike,
+    structure: PathLike | None = None,
+    *,
+    rule: str = "leaves",
+    count: int = 100,
+    random_seed: int = 0,
+    min_links: int | None = None,
+) -> Topics:
+    """Select topics of a dump of the Open Directory by the rules of `select_topics`. `content` is content.rdf.u8,
+    `structure` is structure.rdf.u8, both also .gz or .zst."""
+    from scenthound.topics.select import select_from_odp
+
+    truncated: list[str] = []
+    settings = _selection_settings(rule, count, random_seed, min_links)
+    selected = select_from_odp(
+        path_or_none(structure), path(content), settings, lambda each: truncated.append(str(each))
+    )
+    return _selection(selected, *truncated)
+
+
+def _selection_settings(rule: str, count: int, random_seed: int, min_links: int | None) -> SelectionSettings:
+    from scenthound.topics.select import Rule, SelectionSettings
+
+    return SelectionSettings(Rule.named(rule), count, random_seed, min_links)
+
+
+def _selection(selected: SelectedTopics, *notes: str) -> Topics:
+    return Topics(selected.topics, "selected topics", [*notes, *filter(None, [selected.shortfall])])
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """An installed strategy, metric or relevance model, with its parameters and their defaults."""
+
+    name: str
+    summary: str
+    parameters: str
+
+
+@public
+def list_strategies() -> Table[Plugin]:
+    """The installed strategies."""
+    from scenthound.strategies.base import STRATEGIES
+
+    return plugins(STRATEGIES)
+
+
+@public
+def list_metrics() -> Table[Plugin]:
+    """The installed metrics."""
+    from scenthound.metrics.base import METRICS
+
+    return plugins(METRICS)
+
+
+@public
+def list_relevance_models() -> Table[Plugin]:
+    """The installed relevance models, which score pages during a crawl."""
+    from scenthound.relevance.base import RELEVANCE
+
+    return plugins(RELEVANCE)
+
+
+def plugins(registry: Registry[Any]) -> Table[Plugin]:
+    rows = [_plugin(registry, name) for name in registry.names()]
+    return Table.of(Plugin, rows, f"{len(rows)} installed")
+
+
+def _plugin(registry: Registry[Any], name: str) -> Plugin:
+    try:
+        parameters = ", ".join(map(str, registry.parameters(name).values()))
+        return Plugin(name, registry.summary(name), parameters or "-")
+    except PluginError as broken:
+        return Plugin(name, f"not usable: {broken}", "-")
