@@ -1,6 +1,7 @@
 """The public Python API: what a script or a notebook imports from `scenthound`."""
 
 import asyncio
+import inspect
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ import pytest
 import scenthound as sh
 from live_site import live_site
 from ring_web import topic
+from scenthound.cli.app import load
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, MissingExtra, UnknownName, UsageError
 from scenthound.metrics.base import padded
 from scenthound.reasons import EndReason
@@ -136,7 +138,7 @@ def test_tables_become_data_frames(run):
 
 
 @pytest.mark.parametrize("name", ["pandas", "polars", "pyarrow"])
-def test_a_missing_library_is_answered_with_the_command_that_installs_it(name, run, monkeypatch):
+def test_a_missing_library_is_reported_with_the_command_that_installs_it(name, run, monkeypatch):
     monkeypatch.setitem(sys.modules, name, None)
     convert = {"pandas": run.table.to_pandas, "polars": run.table.to_polars, "pyarrow": run.table.to_arrow}[name]
     with pytest.raises(MissingExtra, match="pip install 'scenthound\\["):
@@ -163,7 +165,7 @@ def test_a_run_can_be_kept_and_opened_again(web, tmp_path):
     assert [file.name for file in made.evaluate("precision").save()] == ["evaluation.json", "evaluation.csv"]
 
 
-def test_a_temporary_run_goes_away_with_its_object(web):
+def test_a_temporary_run_is_deleted_with_its_object(web):
     made = sh.simulate(web, BALLOON, "best_first", pages=4, workers=1)
     folder = made.folder
     assert folder.is_dir()
@@ -278,7 +280,7 @@ def test_strategies_are_ranked(web_path, topics_file, tmp_path):
     assert compared.to_pandas()["rank"].tolist() == [1, 2]
 
 
-def test_topics_are_given_as_objects_or_as_a_file(web_path, topics_file):
+def test_topics_may_be_objects_or_a_file(web_path, topics_file):
     options = {"pages": 5, "start": 2, "workers": 1}
     by_file = sh.simulate(web_path, str(topics_file), "best_first", **options)
     by_objects = sh.simulate(web_path, [topic("balloon"), topic("train")], "best_first", **options)
@@ -311,6 +313,14 @@ WRONG = {
         "train=.*as_published=True",
     ),
     "a bad time": (lambda web: sh.crawl(BALLOON, time="soon"), UsageError, "time="),
+    "a number as text": (lambda web: sh.crawl(BALLOON, pages="3"), InvalidParameter, "pages='3'"),
+    "no topics": (lambda web: sh.threshold("labels.csv", topic="a"), UsageError, "need topics="),
+    "seed sets": (
+        lambda web: sh.validate(web, BALLOON, "otie", "out", small=3, large=2),
+        InvalidParameter,
+        "small=3 and large=2",
+    ),
+    "unknown rule": (lambda web: sh.select_topics("topics.toml", rule="leafs"), UnknownName, "'leaves'"),
     "no pages": (lambda web: sh.simulate(web, BALLOON, "otie", pages=0), InvalidParameter, "pages is 0"),
     "nothing to report": (lambda web: sh.report(), UsageError, "report"),
     "unknown export": (lambda web: sh.export("x", "html", "y"), InvalidInput, "'?x'?"),
@@ -318,7 +328,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_wrong_use_is_one_line_that_names_arguments(case, web, tmp_path, monkeypatch):
+def test_usage_errors_are_one_line_that_names_arguments(case, web, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     call, error, says = WRONG[case]
     with pytest.raises(error, match=says) as raised:
@@ -326,6 +336,56 @@ def test_wrong_use_is_one_line_that_names_arguments(case, web, tmp_path, monkeyp
     assert "\n" not in str(raised.value)
     assert not any(word.startswith("--") for word in str(raised.value).split())
     assert list(Path().iterdir()) == []
+
+
+def test_a_synthetic_web_has_topics_to_crawl_for(tmp_path):
+    web = sh.synthesize(tmp_path / "web", pages=300, topics=3, pages_per_host=30)
+    topics = sh.open_topics(web.folder / "topics.jsonl")
+    assert (len(web), len(topics)) == (300, 3)
+    assert topics.table.to_dict()["id"] == [topic.id for topic in topics]
+    assert sh.simulate(web, topics, "best_first", pages=20, topics_max=2, workers=1).crawls[0].pages == 20
+    assert sh.open_topics(topics.save(tmp_path / "copy.toml")).table.to_dict() == topics.table.to_dict()
+    with pytest.raises(InvalidInput, match="force=True"):
+        topics.save(tmp_path / "copy.toml")
+
+
+def test_a_threshold_is_suggested_from_scores(tmp_path):
+    labels = tmp_path / "labels.csv"
+    labels.write_text("score,label\n" + "".join(f"0.{i:02},{'yes' if i >= 20 else 'no'}\n" for i in range(1, 41)))
+    found = sh.threshold(labels)
+    assert 0.19 < found.value <= 0.2
+    [suggested] = [row for row in found.thresholds if row.is_suggested]
+    assert (suggested.threshold, suggested.f1) == (found.value, 1.0)
+    found.draw(tmp_path / "curves.svg")
+    assert (tmp_path / "curves.svg").stat().st_size
+
+
+def test_plug_ins_are_listed_with_their_parameters():
+    listed = {each.name: each for each in sh.list_strategies()}
+    assert "n=1" in listed["best_n_first"].parameters
+    assert {each.name for each in sh.list_relevance_models()} == {"cosine", "svm"}
+    assert "target_recall" in {each.name for each in sh.list_metrics()}
+
+
+COMMANDS = ["crawl", "record", "synthesize", "simulate", "compare", "evolve", "validate", "threshold"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_and_functions_have_the_same_options_and_defaults(name):
+    arguments = inspect.signature(getattr(sh, name)).parameters
+    shared = 0
+    for option in load(name).params:
+        argument = arguments.get(option.name)
+        if argument is not None and option.default is not None:
+            assert option.default == argument.default, option.name
+            shared += 1
+    assert shared
+
+
+def test_signatures_list_every_option_with_its_default():
+    assert inspect.signature(sh.simulate).parameters["start"].default == 10
+    assert inspect.signature(sh.acrawl).parameters["connections"].default == 16
+    assert inspect.iscoroutinefunction(sh.acrawl)
 
 
 def test_an_unknown_argument_is_a_type_error_with_the_nearest_one(web):

@@ -42,7 +42,7 @@ def simulate(scenthound, folder, *more, topics="topics.jsonl", strategy="best_fi
     )
 
 
-def test_from_files_to_a_judged_crawl(folder, web, scenthound):
+def test_from_files_to_an_evaluated_crawl(folder, web, scenthound):
     code, out, _ = simulate(scenthound, folder, "--strategy", "breadth_first", "--repeats", 2)
     assert code == 0
     assert "4 crawls (1 topic x 2 strategies x 2 starts)" in out
@@ -54,7 +54,7 @@ def test_from_files_to_a_judged_crawl(folder, web, scenthound):
     assert json.loads(out)["strategies"]["best_first"]["curves"]["precision"]["mean"][-1] == 1.0
 
 
-def test_a_mode_is_told_when_crawls_are_done_and_when_they_are_judged(folder, web, scenthound):
+def test_the_mode_is_printed_by_simulate_and_evaluate(folder, web, scenthound):
     code, out, _ = simulate(scenthound, folder, "--mode", "polite:workers=3,delay_s=11.5", "--plain", "--closed-world")
     assert code == 0
     assert "Mode: polite:workers=3,delay_s=11.5. Compiled code: no." in out
@@ -83,7 +83,7 @@ def test_record_names_what_it_left_out(folder, scenthound):
     assert "pages.jsonl, line 9" in out
 
 
-def test_record_tells_json_to_programs(folder, scenthound):
+def test_record_prints_json_for_programs(folder, scenthound):
     code, out, _ = scenthound(
         "record", "--from", folder / "pages.jsonl", "--out", folder / "web", "--workers", 1, "--json"
     )
@@ -115,7 +115,7 @@ def test_plug_ins_are_listed_with_their_parameters(command, scenthound):
         assert (names["otie"]["relevance_model"], names["otie"]["bytes_per_link_seen"]) == ("svm", 0)
 
 
-def test_all_about_one_strategy_is_told_with_ranges_and_presets(scenthound):
+def test_one_strategy_is_described_with_ranges_and_presets(scenthound):
     code, out, _ = scenthound("strategies", "otie", "pagerank")
     assert code == 0
     assert "more than 0" in out
@@ -213,7 +213,7 @@ def test_a_file_without_pages_is_named_and_nothing_is_written(folder, scenthound
     assert sorted(folder.iterdir()) == before
 
 
-def test_a_where_without_a_value_is_refused(folder, scenthound):
+def test_a_where_without_a_value_is_rejected(folder, scenthound):
     code, _, err = scenthound(
         "record", "--from", folder / "pages.jsonl", "--out", folder / "web", "--where", "kind:article"
     )
@@ -221,7 +221,7 @@ def test_a_where_without_a_value_is_refused(folder, scenthound):
     assert "FIELD=VALUE" in err
 
 
-def test_evaluate_of_something_else_is_refused(folder, scenthound):
+def test_evaluate_rejects_a_folder_that_is_no_run(folder, scenthound):
     code, _, err = scenthound("evaluate", folder)
     assert code == 2
     assert "is not a simulation run" in err
@@ -238,7 +238,7 @@ def test_a_failure_of_the_machine_is_one_line_and_exit_code_1(folder, web, scent
     assert sorted(folder.iterdir()) == before
 
 
-def test_help_answers_at_once():
+def test_help_is_fast():
     """Below 0.3 s of CPU, because the machine may be busy; and without the heavy libraries."""
 
     def ask_for_help():
@@ -252,7 +252,7 @@ def test_help_answers_at_once():
     assert done.stdout.strip() == "[]"
 
 
-def test_the_program_tells_its_version(scenthound):
+def test_the_program_prints_its_version(scenthound):
     code, out, _ = scenthound("--version")
     assert (code, out) == (0, f"scenthound {metadata.version('scenthound')}\n")
 
@@ -265,7 +265,7 @@ def test_a_mistyped_command_line_is_one_line_too(arguments, scenthound):
     assert len(err.strip().splitlines()) == 1
 
 
-def test_examples_that_are_not_in_the_web_are_told(folder, web, scenthound):
+def test_examples_that_are_not_in_the_web_are_reported(folder, web, scenthound):
     some = {**TOPIC, "examples": [*TOPIC["examples"], "http://gone.test/"]}
     (folder / "some.jsonl").write_text(json.dumps(some) + "\n")
     code, out, _ = simulate(scenthound, folder, topics="some.jsonl")
@@ -273,7 +273,7 @@ def test_examples_that_are_not_in_the_web_are_told(folder, web, scenthound):
     assert "1 page among examples and targets (first: http://gone.test/)" in out
 
 
-def test_a_topic_file_is_replaced_only_when_told(folder, scenthound):
+def test_a_topic_file_is_replaced_only_with_force(folder, scenthound):
     filed = {**TOPIC, "path": "Top/Sports/Air/Balloons"}
     (folder / "filed.jsonl").write_text(json.dumps(filed) + "\n")
     call = ("topics", "select", folder / "filed.jsonl", "--count", 1, "--out", folder / "one.jsonl")
@@ -396,7 +396,7 @@ def test_the_extras_that_the_core_does_not_need_are_declared():
     assert {"lab", "cluster", "dashboard", "dev"} <= set(metadata.metadata("scenthound").get_all("Provides-Extra"))
 
 
-def test_a_budget_larger_than_the_web_is_the_whole_web(folder, web, scenthound):
+def test_a_budget_larger_than_the_web_is_reduced_to_its_size(folder, web, scenthound):
     code, *_ = simulate(scenthound, folder, "--pages", 99_999_999_999)
     assert code == 0
     assert json.loads((folder / "run" / "run.json").read_text())["settings"]["page_budget"] == len(PAGES)
@@ -433,7 +433,7 @@ def test_help_shows_no_python_types(command, scenthound):
         (["topics", "select", "file", "--seed", 3], "--random-seed"),
     ],
 )
-def test_an_option_that_was_renamed_is_answered_with_its_new_name(arguments, new, scenthound):
+def test_the_error_for_a_renamed_option_has_its_new_name(arguments, new, scenthound):
     code, _, err = scenthound(*arguments)
     assert code == 2
     assert err.count("\n") == 1

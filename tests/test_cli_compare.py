@@ -36,7 +36,7 @@ def comparing(scenthound, place):
 BALLOON = ("--topic", "balloon", "--repeats", "6")
 
 
-def test_the_ranking_is_shown_with_what_it_is_about_and_a_command_that_works(comparing, scenthound, place, tmp_path):
+def test_the_ranking_is_printed_with_its_conditions_and_a_command_that_works(comparing, scenthound, place, tmp_path):
     code, out, err = comparing(*BALLOON)
     assert code == 0, err
     assert "Target recall after 40 pages (more is better)" in out
@@ -52,7 +52,7 @@ def test_the_ranking_is_shown_with_what_it_is_about_and_a_command_that_works(com
     assert code == 0, err
 
 
-def test_a_winner_that_learns_is_started_with_the_pages_that_it_learnt_from(comparing, scenthound, place, tmp_path):
+def test_the_command_for_a_trained_winner_names_its_training_pages(comparing, scenthound, place, tmp_path):
     learning = ("--topic", "balloon", "--repeats", "1", "--relevance", "svm", "--json")
     code, out, err = comparing(*learning, "--out", tmp_path / "out")
     assert code == 0, err
@@ -67,7 +67,7 @@ def test_a_winner_that_learns_is_started_with_the_pages_that_it_learnt_from(comp
     assert "compare again with --out" in told["command_note"]
 
 
-def test_the_result_can_be_had_as_json_and_nothing_else(comparing):
+def test_json_output_has_nothing_but_the_result(comparing):
     code, out, _ = comparing(*BALLOON, "--by", "precision@20", "--json")
     told = json.loads(out)
     assert code == 0
@@ -92,7 +92,7 @@ def test_what_decides_about_crawls_is_passed_on(comparing):
     assert told["mode"].startswith("polite")
 
 
-def test_a_sweep_leaves_pictures_and_is_taken_up_again(comparing, tmp_path):
+def test_a_sweep_writes_figures_and_reuses_crawls(comparing, tmp_path):
     sweep = ("--sweep", "buffer=4,none", "--out", tmp_path / "out")
     code, out, err = comparing(*BALLOON, *sweep, strategies=["best_first"])
     assert code == 0, err
@@ -107,7 +107,7 @@ def test_a_sweep_leaves_pictures_and_is_taken_up_again(comparing, tmp_path):
     assert again[1] == first[1]
 
 
-def test_one_start_is_shown_without_what_cannot_be_said(comparing):
+def test_a_single_start_has_no_tests_or_intervals(comparing):
     code, out, _ = comparing("--topic", "balloon", "--repeats", "1")
     assert code == 0
     assert "One start shows no spread" in out
@@ -115,7 +115,7 @@ def test_one_start_is_shown_without_what_cannot_be_said(comparing):
     assert "±" not in out
 
 
-def test_wrong_use_costs_one_line(comparing, scenthound, place):
+def test_usage_errors_are_one_line(comparing, scenthound, place):
     for options, told in (
         ((), "has 3 topics: choose one with --topic"),
         (("--topic", "balloon", "--by", "presicion"), "Did you mean 'precision'?"),

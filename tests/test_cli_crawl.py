@@ -85,7 +85,7 @@ def test_programs_can_watch_by_json_lines_of_which_the_last_is_the_summary(
     assert events[-2]["ending"] == events[-1]["ended"] == "budget"
 
 
-def test_a_resumed_crawl_goes_on_and_fetches_nothing_again(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
+def test_a_resumed_crawl_continues_and_fetches_nothing_again(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
     folder = tmp_path / "out"
     assert scenthound(*site.crawl("--pages", 9, "--out", folder))[0] == 0
     before = visited(folder)
@@ -153,7 +153,7 @@ def test_commands_are_named_as_they_can_be_called(tmp_path: Path, monkeypatch: p
     assert program() == "scenthound"
 
 
-def test_an_earlier_crawl_is_replaced_only_when_told(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
+def test_an_earlier_crawl_is_replaced_only_with_force(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
     command = site.crawl("--pages", 3, "--out", tmp_path / "out")
     assert scenthound(*command)[0] == 0
     code, _, err = scenthound(*command)
@@ -258,6 +258,6 @@ def test_spans_of_time_are_read_as_people_write_them(span: str, seconds: float) 
 
 
 @pytest.mark.parametrize("span", ["", "m", "0", "-1", "nan", "inf", "1w", "1h30m"])
-def test_what_is_no_span_of_time_is_refused(span: str) -> None:
+def test_invalid_time_spans_are_rejected(span: str) -> None:
     with pytest.raises(UsageError, match="--time"):
         seconds_of(span)

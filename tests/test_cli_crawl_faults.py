@@ -76,9 +76,7 @@ def test_ctrl_c_twice_stops_now(site: LiveSite, tmp_path: Path) -> None:
     assert n_stored(folder) == N_PAGES
 
 
-def test_a_crawl_that_was_killed_goes_on_and_fetches_nothing_that_it_had_stored(
-    tmp_path: Path, scenthound: Call
-) -> None:
+def test_a_killed_crawl_continues_and_fetches_no_stored_page_again(tmp_path: Path, scenthound: Call) -> None:
     folder = tmp_path / "out"
     with live_site(tmp_path) as site:
         # Four hosts with a crawl delay of a second each: the forty pages take at least nine.

@@ -80,7 +80,7 @@ def test_each_option_changes_its_part_of_the_plan_and_nothing_else(option: str, 
     assert planned(option, *values).plan == CrawlSettings(Topic("hot air", ("hot air",)), (SEED,), **changes)
 
 
-def test_what_is_told_by_itself_counts_more_than_the_rules_of_the_studies(planned: Callable[..., Caught]) -> None:
+def test_explicit_limits_override_those_of_the_studies(planned: Callable[..., Caught]) -> None:
     limits = planned("--as-studies", "--timeout", 20).plan.limits
     assert (limits.total_s, limits.headers_s, limits.body_bytes) == (20, 10, 100_000)
 
@@ -112,7 +112,7 @@ def rank_file(folder: Path, relevance_model: str) -> str:
     return f"evolved:file={folder / 'evolved.toml'}"
 
 
-def test_a_strategy_whose_guide_has_nothing_to_learn_from_is_told_of(
+def test_a_note_says_that_the_relevance_model_has_no_training_pages(
     planned: Callable[..., Caught], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     strategy = rank_file(tmp_path, "svm")
@@ -124,7 +124,7 @@ def test_a_strategy_whose_guide_has_nothing_to_learn_from_is_told_of(
     assert "threshold of 0.25" in note
 
 
-def test_nothing_is_told_of_a_guide_that_is_as_it_should_be(
+def test_there_is_no_note_on_the_strategy_s_own_relevance_model(
     planned: Callable[..., Caught], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     learning = ("--strategy", "rank_function")

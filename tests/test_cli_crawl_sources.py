@@ -35,7 +35,7 @@ def one_line(err: str) -> str:
     return line
 
 
-def test_the_place_and_the_content_of_a_recording_are_kept(
+def test_the_path_and_the_fingerprint_of_a_recording_are_stored(
     site: LiveSite, first: Path, tmp_path: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -106,9 +106,7 @@ def training_folder(place: Path) -> Path:
     return place
 
 
-def test_pages_to_learn_from_that_nobody_would_learn_from_are_refused(
-    site: LiveSite, tmp_path: Path, scenthound: Call
-) -> None:
+def test_unusable_training_pages_are_rejected(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
     folder = training_folder(tmp_path / "pages")
     command = site.crawl("--out", tmp_path / "out", "--train-from", folder)
     for more in (("--strategy", "best_first"), ("--strategy", "otie", "--relevance", "cosine")):
@@ -121,9 +119,7 @@ def test_pages_to_learn_from_that_nobody_would_learn_from_are_refused(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_crawl_goes_on_only_with_the_pages_that_it_learnt_from(
-    site: LiveSite, tmp_path: Path, scenthound: Call
-) -> None:
+def test_a_crawl_resumes_only_with_unchanged_training_pages(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
     pytest.importorskip("sklearn")
     folder = training_folder(tmp_path / "pages")
     out = tmp_path / "out"

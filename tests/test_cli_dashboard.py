@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 
-def test_the_help_tells_what_it_shows_and_where_unless_told_otherwise(
+def test_the_help_describes_folders_and_port(
     scenthound: Callable[..., tuple[int, str, str]],
 ) -> None:
     code, out, _ = scenthound("dashboard", "--help")

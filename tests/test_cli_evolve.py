@@ -47,7 +47,7 @@ def evolving(scenthound, place, tmp_path):
     return call
 
 
-def test_a_search_shows_the_best_formula_beside_known_ones_and_how_to_use_it(evolving, scenthound, place, tmp_path):
+def test_a_search_prints_the_best_formula_with_known_ones_and_next_steps(evolving, scenthound, place, tmp_path):
     code, out, err = evolving()
     assert code == 0, err
     for told in ("evolved", "rank_function:preset=best_first", "rank_function:preset=johnson2003", "*COMM_OUT"):
@@ -67,7 +67,7 @@ def test_a_search_shows_the_best_formula_beside_known_ones_and_how_to_use_it(evo
     assert code == 0, err
 
 
-def test_the_result_can_be_had_as_json(evolving, tmp_path):
+def test_the_result_can_be_printed_as_json(evolving, tmp_path):
     code, out, _ = evolving("--json")
     told = json.loads(out)
     assert code == 0
@@ -81,7 +81,7 @@ def test_the_result_can_be_had_as_json(evolving, tmp_path):
     assert told["results"][0]["fitness"] == written.training["best_fitness"]
 
 
-def test_rules_that_are_split_are_shown_one_by_one(evolving):
+def test_split_rules_are_printed_one_by_one(evolving):
     code, out, err = evolving("--split", "distance:1", "--scores", "comm_out,parent_1")
     assert code == 0, err
     assert "up to distance 1: " in out
@@ -110,7 +110,7 @@ def test_a_budget_beyond_the_web_is_noted(evolving):
         (("--web", "nowhere"), "nowhere"),
     ],
 )
-def test_wrong_use_is_answered_with_one_line_and_code_2(evolving, tmp_path, more, said):
+def test_usage_errors_are_one_line_and_exit_code_2(evolving, tmp_path, more, said):
     code, out, err = evolving(*more)
     assert code == 2
     assert said in err
@@ -119,7 +119,7 @@ def test_wrong_use_is_answered_with_one_line_and_code_2(evolving, tmp_path, more
     assert not (tmp_path / "search").exists()
 
 
-def test_a_web_without_pages_of_the_topic_is_refused(evolving, tmp_path):
+def test_a_web_without_pages_of_the_topic_is_rejected(evolving, tmp_path):
     code, _, err = evolving("--web", record_ring(tmp_path))
     assert code == 2
     assert "Topic 'balloon' has no example in the recorded web" in err
@@ -131,7 +131,7 @@ def test_a_search_needs_a_web_topics_and_a_folder(scenthound):
     assert "needs --web, --topics and --out" in err
 
 
-def test_a_folder_that_exists_is_kept_unless_told_otherwise(evolving):
+def test_an_existing_folder_is_replaced_only_with_force(evolving):
     assert evolving()[0] == 0
     code, _, err = evolving()
     assert (code, "has a search already" in err) == (2, True)
@@ -166,7 +166,7 @@ def test_a_search_of_another_web_is_not_resumed(evolving, scenthound, tmp_path):
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_tells_how_to_go_on(place, tmp_path):
+def test_ctrl_c_prints_how_to_continue(place, tmp_path):
     out = tmp_path / "search"
     files = ["--web", place / "web", "--topics", place / "topics.jsonl", "--out", out]
     more = ["--search", "johnson2003:population=50", "--pages", "240"]
@@ -261,7 +261,7 @@ def test_requested_and_evaluated_individuals_are_counted(evolving, tmp_path):
     assert result.read_bytes() == before
 
 
-def test_a_search_that_is_finished_tells_its_result_at_once(evolving, scenthound, tmp_path, monkeypatch):
+def test_resuming_a_finished_search_prints_its_result(evolving, scenthound, tmp_path, monkeypatch):
     assert evolving()[0] == 0
     monkeypatch.setattr(
         "scenthound.experiments.evolve.evolution.WorkerPool", lambda *_: pytest.fail("nothing is to be crawled")
@@ -309,7 +309,7 @@ def test_a_search_for_a_named_topic_has_nothing_to_note(evolving):
     assert "Note:" not in evolving()[2]
 
 
-def test_the_live_crawl_that_is_proposed_has_pages_for_a_guide_that_learns(evolving, tmp_path):
+def test_the_proposed_live_crawl_has_training_pages_for_a_trained_model(evolving, tmp_path):
     for kind, word in (("positive", "balloon"), ("negative", "train")):
         (tmp_path / "pages" / kind).mkdir(parents=True)
         for i in range(3):
@@ -328,7 +328,7 @@ def test_the_live_crawl_that_is_proposed_has_pages_for_a_guide_that_learns(evolv
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "evolving.md"
 
 
-def test_the_guide_names_options_searches_measures_and_files_that_exist(scenthound, evolving, tmp_path):
+def test_the_documentation_names_options_searches_measures_and_files_that_exist(scenthound, evolving, tmp_path):
     text = DOCUMENT.read_text(encoding="utf-8")
     helps = "".join(scenthound(command, "--help")[1] for command in ("evolve", "simulate", "validate", "crawl"))
     for option in set(re.findall(r"--[a-z][a-z-]+", text)):

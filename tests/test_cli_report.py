@@ -36,7 +36,7 @@ def test_a_report_is_written_into_the_folder_and_named_with_its_size(crawl: Path
     assert scenthound("report", crawl)[0] == 0
 
 
-def test_a_file_that_is_no_report_is_left_alone_unless_told(crawl: Path, tmp_path: Path, scenthound: Call) -> None:
+def test_a_file_that_is_no_report_is_replaced_only_with_force(crawl: Path, tmp_path: Path, scenthound: Call) -> None:
     mine = tmp_path / "mine.html"
     mine.write_text("<!DOCTYPE html><p>mine")
     code, _, err = scenthound("report", crawl, "--out", mine)
@@ -47,7 +47,7 @@ def test_a_file_that_is_no_report_is_left_alone_unless_told(crawl: Path, tmp_pat
     assert reports.is_report(mine)
 
 
-def test_several_crawls_are_shown_side_by_side(crawl: Path, tmp_path: Path, scenthound: Call) -> None:
+def test_several_crawls_are_reported_side_by_side(crawl: Path, tmp_path: Path, scenthound: Call) -> None:
     other = made(tmp_path / "others", [0.25, 0.25, 0.25, 1.0])
     code, _, err = scenthound("report", crawl, other, "--out", tmp_path / "both.html")
     assert code == 0, err
@@ -68,14 +68,14 @@ def test_crawls_for_different_topics_are_not_ranked(crawl: Path, tmp_path: Path,
     assert "the order is" not in html
 
 
-def test_crawls_of_one_name_are_told_apart(crawl: Path, tmp_path: Path, scenthound: Call) -> None:
+def test_crawls_of_the_same_name_are_distinguished(crawl: Path, tmp_path: Path, scenthound: Call) -> None:
     (tmp_path / "older").mkdir()
     twin = made(tmp_path / "older" / "balloons", [0.25] * 4)
     assert scenthound("report", crawl, twin, "--out", tmp_path / "both.html")[0] == 0
     assert "older/balloons" in (tmp_path / "both.html").read_text("utf-8")
 
 
-def test_only_crawls_are_shown_side_by_side(crawl: Path, web_path: Path, tmp_path: Path, scenthound: Call) -> None:
+def test_only_crawls_are_reported_side_by_side(crawl: Path, web_path: Path, tmp_path: Path, scenthound: Call) -> None:
     code, _, err = scenthound("report", crawl, web_path, "--out", tmp_path / "both.html")
     assert (code, len(err.splitlines())) == (2, 1)
     assert "is a web; only crawls can be shown side by side" in err
@@ -89,7 +89,7 @@ def test_a_run_has_a_report(web_path: Path, topics_file: Path, tmp_path: Path, s
     assert "run report" in (tmp_path / "run" / "report.html").read_text("utf-8")
 
 
-def test_wrong_folders_are_told_of_in_one_line(web_path: Path, tmp_path: Path, scenthound: Call) -> None:
+def test_wrong_folders_are_reported_in_one_line(web_path: Path, tmp_path: Path, scenthound: Call) -> None:
     (tmp_path / "file").write_text("mine")
     (tmp_path / "empty").mkdir()
     newer = made(tmp_path / "newer", [0.5])
@@ -112,7 +112,7 @@ def test_wrong_folders_are_told_of_in_one_line(web_path: Path, tmp_path: Path, s
         assert not (folder / "report.html").exists()
 
 
-def test_a_place_that_cannot_be_written_is_told(crawl: Path, tmp_path: Path, scenthound: Call) -> None:
+def test_a_file_that_cannot_be_written_is_reported(crawl: Path, tmp_path: Path, scenthound: Call) -> None:
     code, _, err = scenthound("report", crawl, "--out", tmp_path / "nowhere" / "report.html")
     assert (code, len(err.splitlines())) == (2, 1)
     assert "cannot be written" in err
@@ -120,9 +120,7 @@ def test_a_place_that_cannot_be_written_is_told(crawl: Path, tmp_path: Path, sce
     assert "is a folder: name a file with --out" in err
 
 
-def test_the_browser_is_started_only_when_asked_for(
-    crawl: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_browser_is_started_only_with_open(crawl: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or len(opened) < 2)
     assert scenthound("report", crawl)[0] == 0
@@ -132,7 +130,7 @@ def test_the_browser_is_started_only_when_asked_for(
     assert "open the file" in scenthound("report", crawl, "--open")[2]
 
 
-def test_a_study_gives_its_own_report_and_only_when_it_is_whole(tmp_path: Path, scenthound: Call) -> None:
+def test_a_study_has_its_own_report_once_it_is_complete(tmp_path: Path, scenthound: Call) -> None:
     study = tmp_path / "study"
     study.mkdir()
     (study / "study.json").write_text('{"format": "scenthound study", "version": 1}')

@@ -38,7 +38,7 @@ def test_the_page_budget_of_a_run_is_that_of_later_ones(site: LiveSite, tmp_path
     assert summary(scenthound, "crawl", "--resume", folder) == ("budget", 9, 9)
 
 
-def test_the_floor_of_a_run_is_that_of_later_ones_until_it_is_told_none(tmp_path: Path, scenthound: Call) -> None:
+def test_min_harvest_is_kept_for_later_runs_until_it_is_removed(tmp_path: Path, scenthound: Call) -> None:
     folder = tmp_path / "out"
     with live_site(tmp_path) as site:
         command = site.crawl("--pages", 3, "--out", folder, "--min-harvest", 0.5)
@@ -51,7 +51,7 @@ def test_the_floor_of_a_run_is_that_of_later_ones_until_it_is_told_none(tmp_path
 
 
 @pytest.mark.parametrize("damage", ["", "[]", '{"pages": 3}', '{"page_budget": -1}', '{"harvest_floor": "x"}'])
-def test_what_a_run_was_told_may_be_damaged(damage: str, tmp_path: Path, scenthound: Call, site: LiveSite) -> None:
+def test_a_corrupt_run_file_is_reported(damage: str, tmp_path: Path, scenthound: Call, site: LiveSite) -> None:
     folder = tmp_path / "out"
     assert scenthound(*site.crawl("--pages", 1, "--out", folder))[0] == 0
     (folder / "run.json").write_text(damage)

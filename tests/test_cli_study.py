@@ -40,7 +40,7 @@ def study(scenthound, web_path, topics_file, tmp_path):
     return call
 
 
-def test_a_study_ends_with_a_line_for_each_finding_its_cost_and_where_the_report_is(study, asked, tmp_path):
+def test_a_study_prints_its_findings_its_cost_and_the_path_of_the_report(study, asked, tmp_path):
     code, out, err = study()
     assert code == 0, err
     first, second = [line for line in out.splitlines() if "Greedy > Blind" in line]
@@ -56,7 +56,7 @@ def test_a_study_ends_with_a_line_for_each_finding_its_cost_and_where_the_report
     assert (tmp_path / "out" / "report.html").exists()
 
 
-def test_protocols_are_shown_where_there_are_several(study, asked):
+def test_protocols_are_printed_if_there_are_several(study, asked):
     _, without, _ = study()
     asked["findings"] = (
         made_finding(Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, protocol="as_published"),
@@ -70,7 +70,7 @@ def test_protocols_are_shown_where_there_are_several(study, asked):
     assert "corrected" in lines[1]
 
 
-def test_a_finding_without_a_claim_is_shown_with_dashes(study, asked):
+def test_a_finding_without_a_claim_is_printed_with_dashes(study, asked):
     asked["findings"] = (made_finding(),)
     code, out, err = study()
     assert code == 0, err
@@ -78,7 +78,7 @@ def test_a_finding_without_a_claim_is_shown_with_dashes(study, asked):
     assert [cell.strip() for cell in line.strip("│").split("│")][2:] == ["undecided", "-", "-", "-"]
 
 
-def test_sizes_scale_the_study_and_other_places_may_hold_the_crawls(study, asked, tmp_path):
+def test_sizes_scale_the_study_and_crawls_may_be_cached_elsewhere(study, asked, tmp_path):
     code, _, err = study(
         *("--pages", 20, "--topics-max", 7, "--repeats", 3, "--cache", tmp_path / "cache", "--workers", 1)
     )
@@ -88,12 +88,12 @@ def test_sizes_scale_the_study_and_other_places_may_hold_the_crawls(study, asked
     assert (asked["cache"], asked["workers"]) == (tmp_path / "cache", 1)
 
 
-def test_crawls_are_kept_in_the_folder_of_the_study_unless_told(study, asked, tmp_path):
+def test_crawls_are_cached_in_the_folder_of_the_study_by_default(study, asked, tmp_path):
     study()
     assert asked["cache"] == tmp_path / "out" / "crawls"
 
 
-def test_json_is_what_the_file_of_findings_has(study, asked, tmp_path):
+def test_json_output_is_the_file_of_findings(study, asked, tmp_path):
     code, out, err = study("--json")
     assert code == 0, err
     assert json.loads(out) == json.loads((tmp_path / "out" / "findings.json").read_text())
@@ -101,19 +101,19 @@ def test_json_is_what_the_file_of_findings_has(study, asked, tmp_path):
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_settings_are_shown_without_any_other_option(scenthound, name):
+def test_settings_are_printed_without_any_other_option(scenthound, name):
     code, out, err = scenthound("study", name, "--show-settings")
     assert code == 0, err
     assert tomllib.loads(out)["study"] == name
     assert out.startswith("#")
 
 
-def test_settings_are_shown_with_the_sizes_asked_for(scenthound):
+def test_settings_are_printed_with_the_requested_sizes(scenthound):
     _, out, _ = scenthound("study", "pant2002", "--show-settings", "--pages", 77)
     assert tomllib.loads(out)["pages"] == 77
 
 
-def test_shown_settings_can_be_changed_and_given_back(study, asked, scenthound, tmp_path):
+def test_printed_settings_can_be_changed_and_used(study, asked, scenthound, tmp_path):
     _, text, _ = scenthound("study", "pant2002", "--show-settings")
     file = tmp_path / "mine.toml"
     file.write_text(text.replace("pages = 2000", "pages = 33"))
@@ -130,7 +130,7 @@ def refusal(answer) -> str:
     return line
 
 
-def test_an_unknown_study_is_refused_with_the_nearest_name(scenthound):
+def test_an_unknown_study_is_rejected_with_the_nearest_name(scenthound):
     assert "Did you mean 'pant2002'?" in refusal(scenthound("study", "pant2020", "--show-settings"))
 
 
@@ -140,24 +140,24 @@ def test_options_that_are_missing_are_named(scenthound, web_path):
     assert "--web" not in line
 
 
-def test_settings_of_another_study_are_refused(study, scenthound, tmp_path):
+def test_settings_of_another_study_are_rejected(study, scenthound, tmp_path):
     (tmp_path / "wang.toml").write_text(scenthound("study", "wang2009", "--show-settings")[1])
     assert "has settings of wang2009, not of pant2002" in refusal(study("--settings", tmp_path / "wang.toml"))
 
 
-def test_too_few_topics_are_told_and_nothing_is_left_behind(study, tmp_path):
+def test_too_few_topics_are_reported_and_no_files_remain(study, tmp_path):
     # The ring has two topics.
     assert "pant2002 needs at least 5 topics" in refusal(study("--workers", 1))
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_of_something_else_is_refused(study, tmp_path):
+def test_a_folder_of_another_kind_is_rejected(study, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").touch()
     assert "is not a study: choose another folder with --out." in refusal(study())
 
 
-def test_the_study_of_a_search_goes_its_own_way(study, web_path, monkeypatch, tmp_path):
+def test_johnson2003_runs_its_own_pipeline(study, web_path, monkeypatch, tmp_path):
     asked = {}
 
     def search(out, settings, web, topics, *, render, workers, progress):
@@ -175,7 +175,7 @@ def test_the_study_of_a_search_takes_no_cache(study, tmp_path):
     assert "leave --cache out" in refusal(study("--cache", tmp_path / "cache", name="johnson2003"))
 
 
-def test_a_web_that_is_not_there_is_refused(scenthound, topics_file, tmp_path):
+def test_a_missing_web_is_rejected(scenthound, topics_file, tmp_path):
     answer = scenthound(
         *("study", "pant2002", "--web", tmp_path / "none", "--topics", topics_file, "--out", tmp_path / "out")
     )

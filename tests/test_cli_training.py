@@ -30,7 +30,7 @@ def starts(tmp_path):
     return [json.loads(line) for line in (tmp_path / "run" / "starts.jsonl").read_text().splitlines()]
 
 
-def test_a_crawl_is_guided_by_a_classifier(simulate, tmp_path):
+def test_a_classifier_can_be_the_relevance_model(simulate, tmp_path):
     code, out, err = simulate("--relevance", "svm", "--train", 3, "--start", 4)
     assert code == 0, err
     assert "2 crawls" in out
@@ -106,7 +106,7 @@ def test_without_the_library_there_is_one_line_on_how_to_get_it(simulate, monkey
     assert len(err.strip().splitlines()) == 1
 
 
-def test_the_help_tells_what_guides_and_trains_a_crawl(simulate, monkeypatch):
+def test_the_help_describes_relevance_models_and_training(simulate, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     code, out, _ = simulate("--help")
     assert code == 0

@@ -16,7 +16,7 @@ def test_options_are_left_out_stand_alone_or_are_repeated():
     assert command_line(("scenthound",), [("--train", 0)]) == "scenthound --train 0"
 
 
-def test_what_is_so_anyway_is_not_said():
+def test_default_values_are_left_out():
     assert unless("examples", "examples") is None
     assert unless(7, 10) == 7
 
@@ -41,6 +41,6 @@ def test_in_lines_nothing_is_changed_but_the_ends_of_lines(values):
         assert shlex.split(command)[3::2] == values
 
 
-def test_names_with_control_characters_stay_whole():
+def test_names_with_control_characters_are_not_broken():
     command = command_line(("scenthound",), [("--topic", "it's\n --x"), ("--pages", 1)])
     assert in_lines(command).splitlines()[1:] == ["    --topic $'it\\'s\\012 --x' \\", "    --pages 1"]

@@ -57,7 +57,7 @@ def shown(status: CrawlStatus, width: int = 100) -> list[str]:
     return [line.rstrip() for line in console.file.getvalue().splitlines()]
 
 
-def test_the_display_tells_all_that_matters() -> None:
+def test_the_display_has_progress_harvest_hosts_and_skip_reasons() -> None:
     head, *facts = shown(STATUS)
     assert head.startswith("balloons by shark_search  ━")
     # 750 pages at 5 a second take 150 s.
@@ -102,7 +102,7 @@ def test_the_time_left_is_that_until_budget_or_time_is_reached(
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(0.4, "0:00"), (65, "1:05"), (3599.6, "1:00:00"), (7265, "2:01:05")])
-def test_spans_are_told_as_a_clock_does(seconds: float, told: str) -> None:
+def test_durations_are_formatted_like_a_clock(seconds: float, told: str) -> None:
     assert clock_time(seconds) == told
 
 
@@ -110,7 +110,7 @@ def test_without_reasons_nothing_is_named() -> None:
     assert skipped(replace(STATUS, reasons={}, n_skipped=0)) == "0"
 
 
-def test_plain_lines_are_seldom_but_an_end_is_told_at_once(
+def test_plain_lines_are_rare_but_the_end_is_reported_at_once(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now_s = 100.0

@@ -39,7 +39,7 @@ def test_the_readme_lists_every_installed_strategy():
     assert sorted(rows) == STRATEGIES.names()
 
 
-def test_the_guide_to_strategies_lists_every_parameter_default_and_preset():
+def test_the_documentation_of_strategies_lists_every_parameter_default_and_preset():
     guide = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
     parts = re.split(r"^### `(\w+)`$", guide, flags=re.MULTILINE)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
@@ -88,17 +88,17 @@ def crawling_table(heading: str) -> list[tuple[str, str]]:
     return re.findall(r"^\| `([^`]+)` \| (.*?) \|$", part, re.MULTILINE)
 
 
-def test_the_guide_to_crawling_lists_every_skip_reason():
+def test_the_documentation_of_crawling_lists_every_skip_reason():
     assert crawling_table("Skip reasons") == [(reason.value, reason.text) for reason in SkipReason]
 
 
-def test_the_guide_to_crawling_lists_every_field_of_the_json_lines():
+def test_the_documentation_of_crawling_lists_every_field_of_the_json_lines():
     status = CrawlStatus(**{each.name: 0 for each in fields(CrawlStatus)} | {"reasons": {}, "ending": None})  # type: ignore[arg-type]
     values = {**status_values(status, None), **summary_values(CrawlSummary(ROOT, EndReason.BUDGET, status, 1, {}))}
     assert sorted(name for name, _ in crawling_table("Progress")) == sorted(values)
 
 
-def test_the_guide_to_simulating_lists_every_mode_parameter_and_default():
+def test_the_documentation_of_simulating_lists_every_mode_parameter_and_default():
     parts = re.split(r"^## (.*)$", SIMULATING, flags=re.MULTILINE)
     section = dict(zip(parts[1::2], parts[2::2], strict=True))["Modes"]
     assert sorted(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == MODES.names()
@@ -154,7 +154,7 @@ COMMANDS_OF_GUIDES = {
 
 
 @pytest.mark.parametrize("guide", COMMANDS_OF_GUIDES)
-def test_guides_name_options_that_exist(guide, scenthound):
+def test_documentation_names_options_that_exist(guide, scenthound):
     helps = "".join(scenthound(command, "--help")[1] for command in COMMANDS_OF_GUIDES[guide])
     text = (ROOT / "docs" / f"{guide}.md").read_text(encoding="utf-8")
     for option in set(re.findall(r"--[a-z][a-z0-9-]+", text)):
@@ -265,7 +265,7 @@ def test_the_python_examples_run(document, tmp_path, monkeypatch):
         assert (tmp_path / name).exists(), name
 
 
-def test_every_python_example_of_the_guides_is_run_by_a_test():
+def test_every_python_example_of_the_documentation_is_run_by_a_test():
     others = {"judging", "statistics", "validating"}  # They run in the tests of what they show.
     with_examples = {file.stem for file in (ROOT / "docs").glob("*.md") if "```python" in file.read_text("utf-8")}
     assert with_examples == set(MADE) - {"README"} | others

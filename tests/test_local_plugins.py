@@ -121,13 +121,13 @@ def test_models_and_metrics_without_recorded_parameters_are_used_themselves():
         (type("otie", (BreadthFirst,), {}), "another strategy named 'otie'"),
     ],
 )
-def test_what_cannot_be_used_is_refused_in_one_line(item, says):
+def test_unusable_objects_are_rejected_in_one_line(item, says):
     with pytest.raises(InvalidParameter, match=says) as caught:
         STRATEGIES.resolve(item)
     assert "\n" not in str(caught.value)
 
 
-def test_a_class_defined_again_replaces_the_one_before():
+def test_a_class_defined_again_replaces_the_previous_one():
     old, new = (type("Cell", (BreadthFirst,), {"__module__": "__main__", "n": n}) for n in (1, 2))
     STRATEGIES.resolve(old)
     STRATEGIES.resolve(new)

@@ -20,14 +20,14 @@ def test_parameters_come_in_the_order_of_the_factory_so_that_equal_choices_are_e
     assert STRATEGIES.parse("best_n_first:buffer=64, n=16") == STRATEGIES.parse("best_n_first:n=16,buffer=64")
 
 
-def test_none_lifts_a_bound_that_may_be_lifted():
+def test_none_removes_an_optional_bound():
     assert STRATEGIES.parse("best_n_first:buffer=none").parameters == (("buffer", None),)
     assert str(STRATEGIES.parse("best_n_first:buffer=none")) == "best_n_first:buffer=none"
     with pytest.raises(InvalidParameter, match="n=none should be a value of type int"):
         STRATEGIES.parse("best_n_first:n=none")
 
 
-def test_make_hands_the_parameters_over():
+def test_make_passes_the_parameters():
     strategy = STRATEGIES.make("best_n_first:n=3,buffer=7")
     assert isinstance(strategy, BestNFirst)
     assert strategy.memory_bound().queued == 7 + 7
@@ -42,17 +42,17 @@ def test_make_hands_the_parameters_over():
         ("best_n_first:n=two", InvalidParameter, "should be a value of type int"),
         ("best_n_first:n", InvalidParameter, "should be written parameter=value"),
         ("best_n_first:n=", InvalidParameter, "should be written parameter=value"),
-        ("best_n_first:n=1,n=2", InvalidParameter, "given twice"),
-        ("", UnknownName, "Known: adaptive_n_first"),
+        ("best_n_first:n=1,n=2", InvalidParameter, "n appears twice"),
+        ("", UnknownName, "Known: .*adaptive_n_first"),
     ],
 )
-def test_a_bad_choice_is_refused_with_the_culprit_and_the_next_step(text, error, says):
+def test_an_invalid_choice_is_rejected_with_its_cause_and_the_next_step(text, error, says):
     with pytest.raises(error, match=says) as caught:
         STRATEGIES.parse(text)
     assert "\n" not in str(caught.value)
 
 
-def test_of_choices_that_come_to_the_same_the_first_is_kept():
+def test_the_first_of_equal_choices_is_kept():
     texts = ["best_n_first", "best_n_first:n=1", "best_n_first:preset=wang2009", "best_n_first:buffer=none,n=50"]
     assert STRATEGIES.distinct(texts) == ["best_n_first", "best_n_first:preset=wang2009"]
     assert STRATEGIES.distinct(["best_n_first: n=2", "breadth_first"]) == ["best_n_first:n=2", "breadth_first"]
@@ -85,7 +85,7 @@ def test_a_preset_prints_as_it_parses(tempered):
     assert str(tempered.parse("t: rate=0.25, preset=study")) == "t:preset=study,rate=0.25"
 
 
-def test_an_unknown_preset_or_word_answers_with_the_nearest(tempered):
+def test_an_unknown_preset_or_value_suggests_the_nearest(tempered):
     with pytest.raises(UnknownName, match=r"No value of t: preset 'studie'. Did you mean 'study'\?"):
         tempered.parse("t:preset=studie")
     with pytest.raises(UnknownName, match=r"No value of t: way 'link'. Did you mean 'links'\?"):
@@ -129,7 +129,7 @@ def test_bounds_say_what_they_hold(bounds, says, inside, outside):
         ),
     ],
 )
-def test_who_makes_a_strategy_in_python_is_told_of_its_bounds_too(make, says):
+def test_bounds_are_checked_for_strategies_constructed_in_python(make, says):
     with pytest.raises(UsageError, match=says):
         make()
 
@@ -180,7 +180,7 @@ def test_plug_ins_need_neither_a_constructor_nor_annotations():
     assert Unannotated(limit=None).limit is None
 
 
-def test_annotations_that_cannot_be_read_are_told_in_one_line():
+def test_unreadable_annotations_are_reported_in_one_line():
     with pytest.raises(PluginError, match="Puzzling: cannot read its annotations: NameError"):
         Puzzling()
 
@@ -261,7 +261,7 @@ def test_what_nothing_can_be_made_of_is_no_plug_in(monkeypatch, value, says):
         Registry("strategy", "group").make("odd")
 
 
-def test_a_plug_in_that_fails_when_it_is_made_is_named_with_the_place(monkeypatch):
+def test_a_plug_in_whose_constructor_fails_is_reported_with_file_and_line(monkeypatch):
     registry = Registry("strategy", "group")
     monkeypatch.setattr(registry, "factory", lambda name: lambda: 1 // 0)
     with pytest.raises(PluginError, match=r"The strategy odd cannot be constructed: ZeroDivisionError at .*\.py:\d+"):

@@ -33,7 +33,7 @@ def test_paragraphs_are_broken_between_words_and_keep_their_indent(capsys: pytes
     assert " ".join(" ".join(lines).split()) == text.strip()
 
 
-def test_what_goes_to_a_file_is_not_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_to_a_file_is_not_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wrapped, "columns", lambda: None)
     assert wrapped.filled("word " * 50 + "end", "", "  ").count("\n") == 0
 
@@ -61,7 +61,7 @@ def test_long_commands_stand_above_what_they_are_good_for(capsys: pytest.Capture
     assert lines[-1].strip() == "why it was taken"
 
 
-def test_words_in_tables_stay_whole(capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_in_tables_are_not_broken(capsys: pytest.CaptureFixture[str]) -> None:
     row = ["http://a.test/" + "x" * 60, f"near-duplicate of {'y' * 30}", "123,456", "0.1234", "0.1234", "0.1234"]
     print_rows(
         "t", ["page", "anchor", "visit", "relevance", "link's context", "link's anchor"], [row], n_text_columns=2

@@ -73,7 +73,7 @@ class UnknownName(UsageError):
     @classmethod
     def among(cls, kind: str, name: str, known: Iterable[str], where: str = "") -> "UnknownName":
         """An error with the unknown name, the nearest known one and all known names."""
-        names = sorted(known)
+        names = sorted(map(str, known))
         spelled = {known.lower(): known for known in names}
         nearest = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
         guess = f" Did you mean {spelled[nearest[0]]!r}?" if nearest else ""

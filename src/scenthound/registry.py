@@ -151,16 +151,12 @@ def all_arguments(factory: Callable[..., Any], args: tuple[Any, ...], named: Map
 def _known_parameters(factory: Callable[..., Any]) -> dict[str, Parameter]:
     """The parameters of a factory that have a default."""
     arguments = _signature(factory).parameters.values()
+    called = factory.__init__ if inspect.isclass(factory) else factory
     try:
-        hints = typing.get_type_hints(_called(factory), include_extras=True)
+        hints = typing.get_type_hints(called, include_extras=True)
     except Exception as error:
         raise PluginError.by(error, f"{factory.__name__}: cannot read its annotations") from error
     return {each.name: _parameter(each, hints) for each in arguments if each.default is not inspect.Parameter.empty}
-
-
-def _called(factory: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that receives the arguments of a factory."""
-    return factory.__init__ if inspect.isclass(factory) else factory
 
 
 def _signature(factory: Callable[..., Any]) -> inspect.Signature:
@@ -182,27 +178,21 @@ def parameters_of(factory: Callable[..., Any]) -> Iterable[Parameter]:
 
 
 def _parameter(argument: inspect.Parameter, hints: Mapping[str, Any]) -> Parameter:
-    of_default = str if argument.default is None else type(argument.default)
-    hint, bounds = _without_bounds(hints.get(argument.name, of_default))
-    kind, optional = _without_none(hint)
-    optional = optional or argument.default is None
-    if typing.get_origin(kind) is typing.Literal:
-        return Parameter(argument.name, str, argument.default, optional, bounds, typing.get_args(kind))
-    return Parameter(argument.name, kind, argument.default, optional, bounds)
-
-
-def _without_bounds(hint: Any) -> tuple[Any, Bounds]:
-    if typing.get_origin(hint) is not typing.Annotated:
-        return hint, Bounds()
-    found = [extra for extra in hint.__metadata__ if isinstance(extra, Bounds)]
-    return hint.__origin__, found[0] if found else Bounds()
-
-
-def _without_none(hint: Any) -> tuple[type, bool]:
-    if typing.get_origin(hint) not in (Union, types.UnionType):
-        return hint, False
-    kinds = [kind for kind in typing.get_args(hint) if kind is not types.NoneType]
-    return kinds[0], len(kinds) < len(typing.get_args(hint))
+    default = argument.default
+    hint, bounds, optional = (
+        hints.get(argument.name, str if default is None else type(default)),
+        Bounds(),
+        default is None,
+    )
+    if typing.get_origin(hint) is typing.Annotated:
+        bounds = next((extra for extra in hint.__metadata__ if isinstance(extra, Bounds)), bounds)
+        hint = hint.__origin__
+    if typing.get_origin(hint) in (Union, types.UnionType):
+        optional = optional or types.NoneType in typing.get_args(hint)
+        hint = next(kind for kind in typing.get_args(hint) if kind is not types.NoneType)
+    if typing.get_origin(hint) is typing.Literal:
+        return Parameter(argument.name, str, default, optional, bounds, typing.get_args(hint))
+    return Parameter(argument.name, hint, default, optional, bounds)
 
 
 Plugin = TypeVar("Plugin")
@@ -274,7 +264,7 @@ class Registry(Generic[Plugin]):
         return loaded
 
     def summary(self, name: str) -> str:
-        """One line about a plug-in, in its own words."""
+        """One line about a plug-in, which it defines itself."""
         return str(getattr(self.factory(name), "summary", ""))
 
     def parameters(self, name: str) -> dict[str, Parameter]:
@@ -292,7 +282,9 @@ class Registry(Generic[Plugin]):
         if text in self._local.templates:
             return self._local.templates[text][0]
         name, _, rest = text.strip().partition(":")
-        known = {**self._preset_parameter(name), **self.parameters(name)}
+        known = self.parameters(name)
+        if presets := tuple(self.presets(name)):
+            known = {PRESET: Parameter(PRESET, str, None, False, Bounds(), presets), **known}
         self._check_defaults(name)
         chosen: dict[str, Value] = {}
         for part in filter(None, (piece.strip() for piece in rest.split(","))):
@@ -304,24 +296,20 @@ class Registry(Generic[Plugin]):
             if key not in known:
                 raise UnknownName.among(f"parameter of {name}", key, known)
             if key in chosen:
-                raise InvalidParameter(f"{name}: {key} is given twice.")
+                raise InvalidParameter(f"{name}: {key} appears twice.")
             chosen[key] = known[key].parse(value, name)
         return Choice(name, tuple((key, chosen[key]) for key in known if key in chosen))
 
     def _check_defaults(self, name: str) -> None:
-        """Refuse a class whose constructor needs values that a text cannot give."""
+        """InvalidParameter for a class whose constructor needs values that a text cannot have."""
         if name in self._local.classes and (needed := _needed(self._local.classes[name])):
             example = f"{name}({', '.join(f'{each}=...' for each in needed)})"
             raise InvalidParameter(
                 f"The {self.kind} {name} has no default for {', '.join(needed)}: pass an instance such as {example}."
             )
 
-    def _preset_parameter(self, name: str) -> dict[str, Parameter]:
-        named = tuple(self.presets(name))
-        return {PRESET: Parameter(PRESET, str, None, False, Bounds(), named)} if named else {}
-
     def resolve(self, item: "str | Choice | type[Plugin] | Plugin") -> Choice:
-        """The choice that a text, a class or an instance stands for. Its text is valid as a name from now on.
+        """The choice of a text, a class or an instance. Its text is valid as a name from now on.
 
         An instance that records its `parameters`, as every strategy does, is a template: `make` constructs a new object
         with the same parameters each time. Any other instance is used itself.
@@ -340,7 +328,7 @@ class Registry(Generic[Plugin]):
         if isinstance(getattr(item, "parameters", None), Mapping):
             make = partial(_construct, type(item), arguments)
         else:
-            make = partial(_same, item)
+            make = partial(_unchanged, item)
             if not self._is_reproduced(choice) or by_value.digest(self.make(choice)) != by_value.digest(item):
                 choice = Choice(name, (*choice.parameters, ("state", by_value.digest(item)[:8])))
         if not self._is_reproduced(choice):
@@ -348,7 +336,7 @@ class Registry(Generic[Plugin]):
         return choice
 
     def _is_reproduced(self, choice: Choice) -> bool:
-        """Whether the text of a choice says everything about it."""
+        """Whether the text of a choice is enough to make it again."""
         if str(choice) in self._local.templates:
             return False
         try:
@@ -357,7 +345,7 @@ class Registry(Generic[Plugin]):
             return False
 
     def _name_of(self, cls: type) -> str:
-        """The name of an installed class, or the one under which a class is registered here and now."""
+        """The name of an installed class; any other class is registered under its own name."""
         self._check_kind(cls)
         value = f"{cls.__module__}:{cls.__qualname__}"
         for installed, points in self._found.items():
@@ -388,9 +376,9 @@ class Registry(Generic[Plugin]):
 
     def values(self, choice: Choice) -> dict[str, Value]:
         """The keyword arguments of a choice: those of its preset, overridden by its own."""
-        given = dict(choice.parameters)
-        preset = given.pop(PRESET, None)
-        return {**self.presets(choice.name)[preset], **given} if isinstance(preset, str) else given
+        values = dict(choice.parameters)
+        preset = values.pop(PRESET, None)
+        return {**self.presets(choice.name)[preset], **values} if isinstance(preset, str) else values
 
     def distinct(self, items: "Iterable[str | Choice | type[Plugin] | Plugin]") -> list[str]:
         """The texts of all choices; of those with the same parameter values, the first."""
@@ -466,7 +454,7 @@ def _construct(cls: type[Plugin], arguments: Mapping[str, Any]) -> Plugin:
     return cls(*bound.args, **bound.kwargs)
 
 
-def _same(item: Plugin) -> Plugin:
+def _unchanged(item: Plugin) -> Plugin:
     return item
 
 

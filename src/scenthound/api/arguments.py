@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import wraps
+from numbers import Integral, Real
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
-from scenthound.errors import InvalidInput, InvalidTopic, ScenthoundError, UsageError, printable
+from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, ScenthoundError, UsageError, printable
 from scenthound.model import Topic
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ TopicLike = Topic | PathLike | Iterable[str]
 TopicsLike = PathLike | Topic | Iterable[Topic]
 
 TOPIC_FILE_ENDINGS = (".toml", ".jsonl", ".ndjson", ".gz", ".zst")
+_NUMBERS: dict[str, type] = {"int": Integral, "float": Real}
 #: Ten years; more is a typing error.
 MAX_SECONDS = 3650 * 86_400
 
@@ -66,8 +68,18 @@ def _checked_call(function: Any, signature: inspect.Signature, named: Mapping[st
             nearest = get_close_matches(name, parameters, n=1)
             guess = f". Did you mean {nearest[0]!r}?" if nearest else ""
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{guess}")
+        if name in parameters:
+            _check_number(parameters[name], named[name])
     with errors_name_arguments(_arguments_by_flag(parameters.values())):
         yield
+
+
+def _check_number(parameter: inspect.Parameter, value: Any) -> None:
+    """InvalidParameter if an argument for a number is something else, such as a text."""
+    annotation = getattr(parameter.annotation, "__name__", str(parameter.annotation))
+    number = _NUMBERS.get(annotation.removesuffix(" | None"))
+    if number is not None and value is not None and not isinstance(value, number):
+        raise InvalidParameter(f"{parameter.name}={printable(repr(value), 80)} should be a number.")
 
 
 @contextmanager
@@ -213,7 +225,9 @@ def folder_of(item: Any, *kinds: FolderKind) -> Path:
     """The folder of a result, or the folder itself; InvalidInput if it is of none of these kinds."""
     folder = getattr(item, "folder", item)
     if not isinstance(folder, str | os.PathLike):
-        raise InvalidInput(f"A {type(item).__name__} has no folder: pass a folder, or a result that has one.")
+        raise InvalidInput(
+            f"{printable(repr(item), 80)} ({type(item).__name__}) has no folder: pass a folder, or a result with one."
+        )
     found = path(folder)
     if kinds:
         from scenthound.store.folder import ResultFolder, is_kind

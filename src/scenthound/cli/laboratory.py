@@ -287,12 +287,13 @@ def study(
     from scenthound.api.laboratory import study_settings
     from scenthound.cli.results import print_study
 
+    text = study_settings(name, pages, topics_max, repeats, settings)
     if show_settings:
-        typer.echo(study_settings(name, pages, topics_max, repeats, settings), nl=False)
+        typer.echo(text, nl=False)
         return
     missing = [f"--{option}" for option in ("web", "topics", "out") if context.params[option] is None]
     if missing:
-        raise InvalidParameter(f"A study needs {' and '.join(missing)}; see `scenthound study --help`.")
+        raise InvalidParameter(f"A study needs {', '.join(missing)}; see `scenthound study --help`.")
     print_study(run_study(**api_arguments(context, "show_settings"), progress=True), as_json)
 
 
