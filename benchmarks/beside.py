@@ -1,4 +1,4 @@
-"""Speed of this checkout and of another one, such as the last release, in one run (30 minutes).
+"""Speed of this checkout and of another one, such as the last release, in one run (estimated 30 minutes).
 
 Each round runs the same three benchmarks in both checkouts, one after the other, because the speed of a shared machine
 changes within minutes: a live crawl (`benchmarks.live --alone`), compiled simulations (`benchmarks.compiled`) and

@@ -7,14 +7,13 @@ import os
 import re
 import subprocess
 import tempfile
-import threading
 import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from benchmarks import command_parser
+from scenthound.web.static_server import StaticPage, StaticServer
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "scenthound"
@@ -122,21 +121,12 @@ def files_that_mention(root: Path, names: tuple[str, ...]) -> int:
     return sum(bool(word.search(path.read_text(encoding="utf-8"))) for path in files)
 
 
-class _Site(BaseHTTPRequestHandler):
-    """A site of linked pages on loopback."""
-
-    def do_GET(self) -> None:
-        links = "".join(f'<p>A balloon in the air, <a href="/{n}.html">page {n}</a></p>' for n in range(2 * N_PAGES))
-        body = f"<title>{self.path}</title><h1>Balloons</h1>{self.path * 7}{links}".encode()
-        found = self.path == "/" or self.path.endswith(".html")
-        self.send_response(200 if found else 404)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
+def _linked_page(_host: str, path: str) -> StaticPage | None:
+    """A page of a site whose pages link to each other."""
+    if path != "/" and not path.endswith(".html"):
+        return None
+    links = "".join(f'<p>A balloon in the air, <a href="/{n}.html">page {n}</a></p>' for n in range(2 * N_PAGES))
+    return StaticPage(f"<title>{path}</title><h1>Balloons</h1>{path * 7}{links}".encode())
 
 
 def profiled(root: Path, *arguments: str | Path) -> dict[str, int]:
@@ -153,12 +143,10 @@ def profiled(root: Path, *arguments: str | Path) -> dict[str, int]:
 
 def files_per_page(root: Path) -> int:
     """Files with a function that is called at least once per page of a live crawl."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Site) as server, tempfile.TemporaryDirectory() as folder:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        crawl = ("crawl", "--keywords", "balloon", "--seed", f"http://127.0.0.1:{server.server_port}/")
+    with StaticServer(_linked_page) as server, tempfile.TemporaryDirectory() as folder:
+        crawl = ("crawl", "--keywords", "balloon", "--seed", f"http://127.0.0.1:{server.port}/")
         limits = ("--pages", str(N_PAGES), "--delay", "0", "--allow-private", "--keep-duplicates", "--no-traps")
         calls = profiled(root, *crawl, *limits, "--out", Path(folder) / "crawl", "--json")
-        server.shutdown()
     return sum(count >= N_PAGES for count in calls.values())
 
 

@@ -1,4 +1,4 @@
-"""The dashboard: time to open a large crawl, size of its files, and what it costs a crawl to be watched (70 minutes).
+"""The dashboard: time to open a large crawl, file sizes, and CPU time of being watched (estimated 20 minutes).
 
 Opening a crawl of a million pages is timed from the start of `scenthound dashboard` to the last response its first
 page needs, and in a browser until the curve is drawn. For a cold start the files of the crawl, but no programs, are

@@ -1,4 +1,4 @@
-"""CPU time and memory of a live crawl, compared with Scrapy tuned for the same work (15 minutes; 2 with --alone).
+"""CPU time and memory of a live crawl and of Scrapy, tuned for the same work (estimated 15 minutes; 2 with --alone).
 
 Both crawl the same pages from the same server, in alternating rounds because the speed of a shared machine changes; the
 median of the rounds counts. There is no crawl delay, and both have one connection per host and the same total number of

@@ -1,4 +1,4 @@
-"""Every strategy on two real collections: target recall and precision with standard errors, and CPU time (30 minutes).
+"""Target recall, precision and CPU time of every strategy on two real collections (estimated 30 minutes).
 
 Each collection is one site, so PageRank may use links within a domain. The relevance model of strategies that train one
 learns from the start pages only.

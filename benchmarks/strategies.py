@@ -1,4 +1,4 @@
-"""CPU time that each strategy takes per page, and how it grows with the length of the crawl (20 minutes).
+"""CPU time that each strategy takes per page, and how it grows with the length of the crawl (estimated 20 minutes).
 
 On a generated web with 20 links and 200 words per page, for the largest of 20 topics. Fetching and scoring are not
 included. Printed is the mean over the last tenth of a crawl of each length, so that growing costs are visible.

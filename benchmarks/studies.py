@@ -1,4 +1,4 @@
-"""The four studies on real collections: the verdict on every finding, and the time of each study (2 hours).
+"""The four studies on real collections: the verdict on every finding, and the time of each study (estimated 2 hours).
 
 wpschools is the collection on which settings of classifiers were chosen; the others were not used for that. A page
 budget other than the study's own is appended to the name of the study.
