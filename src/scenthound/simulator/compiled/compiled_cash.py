@@ -6,8 +6,9 @@
 from math import copysign, inf
 
 from scenthound.jit import inline_jitable, jitable
+from scenthound.model import IntArray
 from scenthound.simulator.compiled.compiled_discovery import discover, link_score
-from scenthound.simulator.compiled.compiled_queue import NO_ROOM, NOTHING, peek, pop, put, remove
+from scenthound.simulator.compiled.compiled_queue import NO_ROOM, NOTHING, peek, pop, prefetch, put, remove
 from scenthound.simulator.compiled.records import (
     COUNTED,
     HELD,
@@ -35,6 +36,13 @@ def discover_account(crawl: CrawlArrays, queue: Queue, max_cash: Queue, cash: Re
         account = cash[url]
         account.held, account.relevance, account.location, account.mark = 0.0, -1.0, IN_QUEUE, UNMARKED
         max_cash.pages[url].bucket, max_cash.pages[url].number = UNKNOWN, queue.pages[url].number
+
+
+@inline_jitable
+def prefetch_accounts(queue: Queue, cash: Records, urls: IntArray, first: int, end: int) -> None:
+    for link in range(first, end):
+        prefetch(queue.pages, urls[link], 0)
+        prefetch(cash, urls[link], 0)
 
 
 @inline_jitable
@@ -109,6 +117,7 @@ def drop_cash(max_cash: Queue, cash: Records, url: int) -> None:
 def tell_opic(web: Web, crawl: CrawlArrays, queue: Queue, max_cash: Queue, cash: Records, url: int, page: int) -> None:
     amount = withdraw(max_cash, cash, url)
     first, end = web.distinct_offset[page], web.distinct_offset[page + 1]
+    prefetch_accounts(queue, cash, web.distinct_url, first, end)
     for link in range(first, end):
         other = web.distinct_url[link]
         discover_account(crawl, queue, max_cash, cash, other)
@@ -171,6 +180,7 @@ def share_by_promise(
 ) -> None:
     """Share cash among the distinct links of a visited page, in proportion to their promises (Eq. 6)."""
     page = web.url_page[url]
+    prefetch_accounts(queue, cash, web.link_url, web.link_offset[page], web.link_offset[page + 1])
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
         discover_account(crawl, queue, max_cash, cash, web.link_url[link])
     total, n_distinct = sum_promises(web, scores, crawl, cash, page)
