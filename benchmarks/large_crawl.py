@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from scenthound.crawler.plan import CrawlSettings
-from scenthound.crawler.status import SampleRecorder
+from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.state import SampleRecorder
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_folder import ArchiveSettings
@@ -47,11 +47,11 @@ def write_large_crawl(folder: Path, n_pages: int) -> None:
     """Write a crawl of this many pages, which reached its page budget, to a new folder."""
     settings = CrawlSettings(Topic("ballooning", ("hot air balloon", "ballooning")), (_url(0),), page_budget=n_pages)
     with CrawlStore.create(folder, settings.as_settings(), ArchiveSettings("Scenthound/1.0")) as store:
-        store.note_run(RunRecord(1, STARTED_S, 0, os.getpid(), version("scenthound")))
+        store.add(RunRecord(1, STARTED_S, 0, os.getpid(), version("scenthound")))
         locations = [store.archive_response(_response(number), STARTED_S) for number in range(N_ARCHIVED)]
         _Writer(store, locations, n_pages).write()
         ended_s = _time_s(n_pages)
-        store.note_run(RunRecord(1, STARTED_S, 0, os.getpid(), version("scenthound"), ended_s, EndReason.BUDGET.value))
+        store.add(RunRecord(1, STARTED_S, 0, os.getpid(), version("scenthound"), ended_s, EndReason.BUDGET.value))
         store.commit()
 
 
@@ -82,13 +82,13 @@ class _Writer:
         self._store.add_urls([_url(page) for page in known])
         links = self._rng.integers(0, known.stop, (len(visits), N_LINKS), dtype=np.int32)
         for visit, linked, score in zip(visits, links, relevance.tolist(), strict=True):
-            self._store.add_visit(_visit(visit, linked, score, self._locations[visit % len(self._locations)]))
+            self._store.add(_visit(visit, linked, score, self._locations[visit % len(self._locations)]))
 
     def _add_skipped(self, visits: range) -> None:
         """Skip URLs found on the first pages of this second."""
         for visit in visits[: int(SKIPPED_PER_PAGE * len(visits))]:
             page, reason = URLS_PER_PAGE * visit + 1, _REASONS[visit % len(_REASONS)]
-            self._store.add_skipped(SkippedRecord(page, _url(page), reason, "", _time_s(visit)))
+            self._store.add(SkippedRecord(page, _url(page), reason, "", _time_s(visit)))
             self._reasons[reason] += 1
 
     def _record_sample(self, n_pages: int, recent: float) -> None:

@@ -14,13 +14,13 @@ from typing import Any
 
 from benchmarks.processes import MeasuredCrawl, measure_crawl
 from scenthound.crawler.control import ControlReader
-from scenthound.crawler.plan import CrawlSettings
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.start import RunOptions, crawl, resume
-from scenthound.crawler.status import SampleRecorder
+from scenthound.crawler.state import SampleRecorder
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
-from scenthound.store.crawl_folder import is_crawl
 from scenthound.store.crawl_records import CrawlStatus
+from scenthound.store.folder import is_kind
 
 #: Like the queue of the Scrapy spider: all links are queued, those of better pages first.
 STRATEGY = "best_first:buffer=none"
@@ -102,10 +102,10 @@ def main() -> None:
         print(json.dumps(values | more), flush=True)
 
     options = RunOptions(
-        time_s=task.time_s, commit_s=task.commit_s, watch=report, watch_s=task.watch_s, obey_signals=True
+        time_s=task.time_s, commit_s=task.commit_s, watch=report, watch_s=task.watch_s, handle_signals=True
     )
     folder = Path(task.folder)
-    if is_crawl(folder):
+    if is_kind(folder, "crawl"):
         summary = resume(folder, replace(options, page_budget=task.n_pages))
     else:
         summary = crawl(task.settings(), folder, options)

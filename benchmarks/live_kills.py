@@ -23,7 +23,8 @@ from pathlib import Path
 from benchmarks import command_parser
 from benchmarks.live_crawl import LiveCrawl
 from benchmarks.live_site import PORT, STANDARD, Site, write_site
-from scenthound.store.crawl_folder import ARCHIVE_FOLDER, is_crawl
+from scenthound.store.crawl_folder import ARCHIVE_FOLDER
+from scenthound.store.folder import is_kind
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.static_server import LoggedRequest, StaticServer, folder_pages, read_request_log
 from scenthound.web.urls import host_of
@@ -118,7 +119,7 @@ def _run_and_stop(crawl: LiveCrawl) -> int:
 
 def _stored(folder: Path) -> frozenset[str]:
     """The URLs of all stored pages and robots.txt files."""
-    if not is_crawl(folder):
+    if not is_kind(folder, "crawl"):
         return frozenset()
     with StoredCrawl.open(folder) as stored:
         robots = (row.origin.removesuffix("/robots.txt") + "/robots.txt" for row in stored.robots())

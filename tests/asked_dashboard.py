@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from scenthound.crawler.plan import CrawlSettings
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.model import Topic
 from scenthound.reasons import SkipReason
 from scenthound.store.crawl_records import RunRecord, Sample, SkippedRecord
@@ -95,16 +95,16 @@ def begin_crawl(folder: Path, **changes: Any) -> CrawlStore:
     store.add_urls(
         ["http://a.test/", "http://a.test/balloons", "http://b.test/<b>", "http://b.test:81/3", "http://c.test/"]
     )
-    store.note_run(run_row())
+    store.add(run_row())
     links = ([1, 2], [3], [4], [])
     for number, url in enumerate(
         ("http://a.test/", "http://a.test/balloons", "http://b.test/<b>", "http://b.test:81/3")
     ):
         html = f"<title>Page {number}</title><p>balloon number {number} <a href=/balloons>flights</a>"
         store_page(store, number, url, html, links=np.array(links[number], np.int32), relevance=RELEVANCE[number])
-    store.add_skipped(SkippedRecord(4, "http://c.test/", SkipReason.ROBOTS, "Disallow: /", NOON_S + 4))
+    store.add(SkippedRecord(4, "http://c.test/", SkipReason.ROBOTS, "Disallow: /", NOON_S + 4))
     for pages in range(1, 5):
-        store.add_sample(sample(pages, float(pages)))
+        store.add(sample(pages, float(pages)))
     store.set_status(orjson.dumps(status_values(4)))
     store.commit()
     return store
@@ -117,7 +117,7 @@ def store_page(store: CrawlStore, number: int, url: str, html: str, **changes: A
 
 def ended_crawl(folder: Path, **changes: Any) -> Path:
     with begin_crawl(folder, **changes) as store:
-        store.note_run(run_row(ended_s=NOON_S + 5, ended="page budget reached"))
+        store.add(run_row(ended_s=NOON_S + 5, ended="page budget reached"))
         store.commit()
     return folder
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from scenthound.crawler.plan import CrawlSettings
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.experiments.labels import Labels
 from scenthound.model import Topic
 from scenthound.store.stored_crawl import StoredCrawl

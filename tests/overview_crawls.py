@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.crawler.plan import CrawlSettings
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.model import Topic
 from scenthound.store.crawl_records import RunRecord, Sample
 from scenthound.store.crawl_store import CrawlStore
@@ -33,7 +33,7 @@ def add_visits(
     urls = [f"http://{'ab'[page % 2]}.test/{page}" for page in range(len(relevances))]
     store.add_urls(urls)
     for page, relevance in enumerate(relevances):
-        store.add_visit(
+        store.add(
             visit(
                 page,
                 url=urls[page],

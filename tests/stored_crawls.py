@@ -1,4 +1,4 @@
-"""What the tests of stored crawls share: answers of hosts, rows, and a small crawl in a folder."""
+"""Responses, rows, and a small crawl in a folder, for tests of stored crawls."""
 
 from pathlib import Path
 from typing import Any
@@ -57,16 +57,16 @@ def new_crawl(folder: Path, most_file_bytes: int = 1 << 30, **settings: Any) -> 
     return CrawlStore.create(folder, settings, archive, crawl_id=CRAWL_ID)
 
 
-def add_page(store: CrawlStore, number: int, answer: Response, **changes: Any) -> ArchiveLocation:
-    """Archive an answer and visit it."""
-    place = store.archive_response(answer, NOON_S + number)
-    store.add_visit(visit(number, url=answer.url, location=place, content_bytes=len(answer.content), **changes))
-    return place
+def add_page(store: CrawlStore, number: int, response: Response, **changes: Any) -> ArchiveLocation:
+    """Archive a response and visit it."""
+    location = store.archive_response(response, NOON_S + number)
+    store.add(visit(number, url=response.url, location=location, content_bytes=len(response.content), **changes))
+    return location
 
 
 def small_crawl(folder: Path) -> Path:
     """Three pages, of which the second was redirected to and the third asks not to be indexed; a robots.txt, an error
-    and a page that was not taken. URL 1 is the address that was asked for instead of http://a.test/dogs."""
+    and a skipped page. URL 1 was requested instead of http://a.test/dogs."""
     with new_crawl(folder) as store:
         store.add_urls(["http://a.test/", "http://a.test/old", "http://b.test/secret", "http://a.test/copy"])
         store.archive_response(response("http://a.test/robots.txt", b"", headers=("Content-Type: text/plain",)), NOON_S)

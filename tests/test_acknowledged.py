@@ -49,11 +49,11 @@ def n_visits_when_resumed(folder: Path) -> int:
         return store.counts().visits
 
 
-def test_a_killed_crawl_with_its_log_goes_on_with_all_that_was_acknowledged(tmp_path: Path) -> None:
+def test_a_killed_crawl_with_its_log_resumes_with_all_acknowledged_pages(tmp_path: Path) -> None:
     assert n_visits_when_resumed(killed_crawl(tmp_path)) == N_COMMITS
 
 
-def test_without_its_log_a_killed_crawl_does_not_go_on_and_nothing_is_cut(tmp_path: Path) -> None:
+def test_a_killed_crawl_without_its_log_is_not_resumed_or_truncated(tmp_path: Path) -> None:
     folder = killed_crawl(tmp_path)
     log = log_of(folder).read_bytes()
     log_of(folder).unlink()
@@ -73,7 +73,7 @@ def test_without_its_log_a_killed_crawl_does_not_go_on_and_nothing_is_cut(tmp_pa
 
 
 @pytest.mark.parametrize("damage", ["cut off", "a bit turned", "emptied"])
-def test_with_a_damaged_log_a_crawl_does_not_go_on_and_the_log_stays(tmp_path: Path, damage: str) -> None:
+def test_a_crawl_with_a_damaged_log_is_not_resumed_and_keeps_the_log(tmp_path: Path, damage: str) -> None:
     folder = killed_crawl(tmp_path)
     log = bytearray(log_of(folder).read_bytes())
     half = LOG_HEAD_BYTES + (len(log) - LOG_HEAD_BYTES) // FRAME_BYTES // 2 * FRAME_BYTES
@@ -104,7 +104,7 @@ def test_an_older_database_beside_a_newer_archive_is_noticed(tmp_path: Path) -> 
         CrawlStore.open(folder)
 
 
-def test_who_deletes_the_note_goes_on_without_what_was_lost(tmp_path: Path) -> None:
+def test_deleting_the_acknowledged_file_allows_resuming_without_the_lost_commits(tmp_path: Path) -> None:
     folder = killed_crawl(tmp_path)
     log_of(folder).unlink()
     with pytest.raises(InvalidInput, match=r"or delete .*acknowledged"):
@@ -133,7 +133,7 @@ def test_a_crawl_that_ended_by_itself_needs_no_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("note", [None, b"", b"no number\n"])
-def test_a_crawl_with_no_note_that_can_be_read_is_taken_as_it_is(tmp_path: Path, note: bytes | None) -> None:
+def test_a_crawl_without_a_readable_acknowledged_file_is_opened(tmp_path: Path, note: bytes | None) -> None:
     folder = killed_crawl(tmp_path)
     (folder / "acknowledged").unlink()
     if note is not None:
@@ -142,13 +142,15 @@ def test_a_crawl_with_no_note_that_can_be_read_is_taken_as_it_is(tmp_path: Path,
     assert int((folder / "acknowledged").read_bytes()) == N_COMMITS
 
 
-def test_a_kill_before_the_note_was_written_is_no_loss(tmp_path: Path) -> None:
+def test_a_kill_before_the_acknowledged_file_is_written_loses_nothing(tmp_path: Path) -> None:
     folder = killed_crawl(tmp_path)
     (folder / "acknowledged").write_bytes(b"%19d\n" % (N_COMMITS - 1))
     assert n_visits_when_resumed(folder) == N_COMMITS
 
 
-def test_a_commit_stands_when_its_note_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_is_valid_if_the_acknowledged_file_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "crawl"
     whole_write = os.pwrite
 

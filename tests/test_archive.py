@@ -1,4 +1,4 @@
-"""The archive: WARC files that other programs agree with, that go on after any cut, and can be read back."""
+"""The archive: WARC files that other programs accept, and that can be truncated and continued."""
 
 import re
 from io import BytesIO
@@ -11,7 +11,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from scenthound.errors import InvalidInput
-from scenthound.store.archive import ArchiveEnd, ArchiveReader, ArchiveWriter, check_whole, cut_back, file_name
+from scenthound.store.archive import ArchiveEnd, ArchiveReader, ArchiveWriter, check_complete, file_name, truncate
 from scenthound.store.crawl_records import ArchiveLocation
 from scenthound.store.warc_format import record_of, response_record, unpacked
 from scenthound.web.fetch import Response
@@ -21,41 +21,41 @@ FIELDS = b"software: Scenthound\r\n"
 
 
 def written(
-    folder: Path, *answers: Response, most_file_bytes: int = 1 << 30
+    folder: Path, *responses: Response, most_file_bytes: int = 1 << 30
 ) -> tuple[list[ArchiveLocation], ArchiveEnd]:
     folder.mkdir(exist_ok=True)
     writer = ArchiveWriter(folder, CRAWL_ID, FIELDS, ArchiveEnd(), most_file_bytes)
-    places = [writer.add(answer, NOON_S) for answer in answers]
+    locations = [writer.add(each, NOON_S) for each in responses]
     batch = writer.take()
     writer.write(batch)
     writer.close()
-    return places, batch.end
+    return locations, batch.end
 
 
-def stored_head(answer: Response) -> bytes:
+def stored_head(each: Response) -> bytes:
     """The head as it is stored."""
-    return record_of(unpacked(response_record("x", NOON_S, answer), "here"), "here").head
+    return record_of(unpacked(response_record("x", NOON_S, each), "here"), "here").head
 
 
-def test_an_answer_comes_back_as_it_was_stored(tmp_path: Path) -> None:
-    answers = [
+def test_a_response_is_read_back_as_it_was_stored(tmp_path: Path) -> None:
+    responses = [
         response("http://a.test/", b"dogs\r\n\r\ncats"),
         response("http://a.test/2", b"\x00\xff", truncated=True),
     ]
-    places, end = written(tmp_path, *answers)
+    locations, end = written(tmp_path, *responses)
     with ArchiveReader(tmp_path) as archive:
-        first, second = (archive.record(place) for place in places)
+        first, second = (archive.record(location) for location in locations)
         everything = list(archive.records(end))
     assert (first.kind, first.url, first.body) == ("response", "http://a.test/", b"dogs\r\n\r\ncats")
     assert first.head == b"HTTP/1.1 200 Said\r\nContent-Type: text/html\r\nContent-Length: 12\r\n"
     assert (first.date, first.status, first.truncated) == ("2026-01-31T12:00:00.250000Z", 200, False)
     assert (second.body, second.truncated) == (b"\x00\xff", True)
     assert [record.kind for _, record in everything] == ["warcinfo", "response", "response"]
-    assert [place for place, _ in everything[1:]] == places
+    assert [location for location, _ in everything[1:]] == locations
     assert everything[0][1].body == FIELDS
 
 
-def test_a_date_is_told_to_the_microsecond_and_carries_over() -> None:
+def test_dates_have_microseconds_and_are_rounded() -> None:
     def date(time_s: float) -> str:
         return record_of(unpacked(response_record("x", time_s, response()), "here"), "here").date
 
@@ -85,18 +85,18 @@ def test_warcio_reads_what_is_written_and_finds_the_digests_right(tmp_path: Path
                         headers["WARC-Record-ID"])  # fmt: skip
 
 
-def test_warcio_and_fastwarc_find_no_fault_in_an_archive(tmp_path: Path) -> None:
+def test_warcio_and_fastwarc_accept_an_archive(tmp_path: Path) -> None:
     fastwarc = pytest.importorskip("fastwarc")
-    answers = [response(f"http://a.test/{i}", b"dogs " * i, truncated=i % 2 == 0) for i in range(20)]
-    _, end = written(tmp_path, *answers, most_file_bytes=4_000)
+    responses = [response(f"http://a.test/{i}", b"dogs " * i, truncated=i % 2 == 0) for i in range(20)]
+    _, end = written(tmp_path, *responses, most_file_bytes=4_000)
     files = sorted(str(file) for file in tmp_path.iterdir())
     assert len(files) == end.file + 1 > 1
 
-    class Asked:
+    class Options:
         inputs = files
         verbose = False
 
-    checker = Checker(Asked())
+    checker = Checker(Options())
     checker.process_all()
     assert checker.exit_value == 0
     for path in files:
@@ -108,7 +108,7 @@ def test_warcio_and_fastwarc_find_no_fault_in_an_archive(tmp_path: Path) -> None
                 assert record.record_type == fastwarc.WarcRecordType.warcinfo or record.verify_payload_digest()
 
 
-def test_no_two_records_of_a_crawl_share_an_id(tmp_path: Path) -> None:
+def test_record_ids_are_unique(tmp_path: Path) -> None:
     written(tmp_path, *(response(f"http://a.test/{i}") for i in range(30)), most_file_bytes=3_000)
     ids = []
     for path in tmp_path.iterdir():
@@ -119,8 +119,8 @@ def test_no_two_records_of_a_crawl_share_an_id(tmp_path: Path) -> None:
 
 
 def test_a_head_is_stored_as_received_when_it_is_true() -> None:
-    answer = response(body=b"dogs", headers=("content-length: 4", "X-Odd: \xe9"))
-    assert stored_head(answer) == b"HTTP/1.1 200 Said\r\ncontent-length: 4\r\nX-Odd: \xe9\r\n"
+    each = response(body=b"dogs", headers=("content-length: 4", "X-Odd: \xe9"))
+    assert stored_head(each) == b"HTTP/1.1 200 Said\r\ncontent-length: 4\r\nX-Odd: \xe9\r\n"
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_stored_head_is_true_to_the_stored_body(said: tuple[str, ...], stored:
     assert head.split("\r\n") == ["HTTP/1.1 200 Said", *stored, ""]
 
 
-def test_an_answer_over_http_2_is_stored_in_the_form_that_readers_know() -> None:
+def test_a_response_over_http_2_is_stored_in_the_form_of_http_1() -> None:
     record = unpacked(response_record("x", NOON_S, response(body=b"dogs", protocol="HTTP/2", headers=())), "here")
     assert b"\r\nWARC-Protocol: h2\r\n" in record
     read = next(iter(ArchiveIterator(BytesIO(record))))
@@ -153,72 +153,75 @@ def test_an_answer_over_http_2_is_stored_in_the_form_that_readers_know() -> None
 
 
 @given(st.binary(max_size=300), st.sampled_from([b"", b"\r\n\r\n", b"WARC/1.1\r\n"]))
-def test_any_body_comes_back(body: bytes, end: bytes) -> None:
+def test_any_body_is_read_back(body: bytes, end: bytes) -> None:
     record = unpacked(response_record("x", NOON_S, response(body=body + end)), "here")
     assert record_of(record, "here").body == body + end
 
 
-def test_a_new_file_is_begun_when_one_is_full_and_each_says_what_made_it(tmp_path: Path) -> None:
-    places, end = written(tmp_path, *(response(f"http://a.test/{i}") for i in range(3)), most_file_bytes=1)
-    assert [place.file for place in places] == [0, 1, 2] == list(range(end.file + 1))
+def test_a_new_file_with_a_warcinfo_record_is_started_when_one_is_full(tmp_path: Path) -> None:
+    locations, end = written(tmp_path, *(response(f"http://a.test/{i}") for i in range(3)), most_file_bytes=1)
+    assert [location.file for location in locations] == [0, 1, 2] == list(range(end.file + 1))
     with ArchiveReader(tmp_path) as archive:
-        kinds = [(place.file, record.kind) for place, record in archive.records(end)]
+        kinds = [(location.file, record.kind) for location, record in archive.records(end)]
         size = archive.size_bytes(end)
     assert kinds == [(file, kind) for file in range(3) for kind in ("warcinfo", "response")]
     assert size == sum(path.stat().st_size for path in tmp_path.iterdir())
 
 
-def test_an_archive_goes_on_behind_its_end(tmp_path: Path) -> None:
+def test_an_archive_continues_at_its_end(tmp_path: Path) -> None:
     _, end = written(tmp_path, response("http://a.test/1"))
     writer = ArchiveWriter(tmp_path, CRAWL_ID, FIELDS, end)
-    place = writer.add(response("http://a.test/2"), NOON_S)
+    location = writer.add(response("http://a.test/2"), NOON_S)
     batch = writer.take()
     writer.write(batch)
     writer.close()
-    assert place.offset == end.offset
+    assert location.offset == end.offset
     with ArchiveReader(tmp_path) as archive:
         assert [record.url for _, record in archive.records(batch.end)] == ["", "http://a.test/1", "http://a.test/2"]
 
 
-def test_what_is_behind_the_end_is_cut_off_with_the_files_that_follow(tmp_path: Path) -> None:
+def test_what_follows_the_end_is_truncated_and_later_files_removed(tmp_path: Path) -> None:
     _, end = written(tmp_path, response())
-    whole = (tmp_path / file_name(0)).read_bytes()
+    content = (tmp_path / file_name(0)).read_bytes()
     with (tmp_path / file_name(0)).open("ab") as file:
-        file.write(whole[:100])
-    (tmp_path / file_name(1)).write_bytes(whole)
+        file.write(content[:100])
+    (tmp_path / file_name(1)).write_bytes(content)
     (tmp_path / "notes.txt").write_text("mine")
-    cut_back(tmp_path, end)
-    assert {path.name: path.stat().st_size for path in tmp_path.iterdir()} == {file_name(0): len(whole), "notes.txt": 4}
-    check_whole(tmp_path, end)
+    truncate(tmp_path, end)
+    assert {path.name: path.stat().st_size for path in tmp_path.iterdir()} == {
+        file_name(0): len(content),
+        "notes.txt": 4,
+    }
+    check_complete(tmp_path, end)
 
 
-def test_an_archive_of_which_nothing_was_acknowledged_is_emptied(tmp_path: Path) -> None:
+def test_an_archive_without_acknowledged_records_is_emptied(tmp_path: Path) -> None:
     written(tmp_path, response())
-    cut_back(tmp_path, ArchiveEnd())
+    truncate(tmp_path, ArchiveEnd())
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_damaged_archive_is_told_with_the_place_of_the_damage(tmp_path: Path) -> None:
-    places, end = written(tmp_path, response(), response("http://a.test/2"))
+def test_a_damaged_archive_is_reported_with_the_offset(tmp_path: Path) -> None:
+    locations, end = written(tmp_path, response(), response("http://a.test/2"))
     path = tmp_path / file_name(0)
     content = bytearray(path.read_bytes())
-    content[places[1].offset + 40] ^= 0xFF
+    content[locations[1].offset + 40] ^= 0xFF
     path.write_bytes(content)
-    where = re.escape(f"{path}, byte {places[1].offset:,}")
+    where = re.escape(f"{path}, byte {locations[1].offset:,}")
     with pytest.raises(InvalidInput, match=where):
-        check_whole(tmp_path, end)
+        check_complete(tmp_path, end)
     with ArchiveReader(tmp_path) as archive, pytest.raises(InvalidInput, match=where):
         list(archive.records(end))
 
 
-def test_a_file_that_is_missing_or_too_short_is_told(tmp_path: Path) -> None:
-    places, end = written(tmp_path, response(), response(), most_file_bytes=1)
+def test_a_missing_or_truncated_file_is_reported(tmp_path: Path) -> None:
+    locations, end = written(tmp_path, response(), response(), most_file_bytes=1)
     last = tmp_path / file_name(1)
     last.write_bytes(last.read_bytes()[:-1])
-    with pytest.raises(InvalidInput, match=r"scenthound-00001\.warc\.gz is missing or cut off"):
-        check_whole(tmp_path, end)
+    with pytest.raises(InvalidInput, match=r"scenthound-00001\.warc\.gz is missing or truncated"):
+        check_complete(tmp_path, end)
     with ArchiveReader(tmp_path) as archive, pytest.raises(InvalidInput, match="ends before byte"):
-        archive.record(places[1])
+        archive.record(locations[1])
     (tmp_path / file_name(0)).unlink()
-    with pytest.raises(InvalidInput, match=r"scenthound-00000\.warc\.gz is missing or cut off"):
-        check_whole(tmp_path, end)
+    with pytest.raises(InvalidInput, match=r"scenthound-00000\.warc\.gz is missing or truncated"):
+        check_complete(tmp_path, end)

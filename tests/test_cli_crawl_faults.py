@@ -110,7 +110,7 @@ def test_a_full_disk_ends_the_crawl_with_one_line_and_it_can_be_resumed(tmp_path
         done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False, timeout=WAIT_S)
         assert (done.returncode, done.stdout) == (1, "")
         (line,) = done.stderr.splitlines()
-        assert re.fullmatch(r"scenthound: .*out cannot be written: .*: make room, then resume the crawl\.", line)
+        assert re.fullmatch(r"scenthound: Cannot write to .*out: .*: free disk space, then resume the crawl\.", line)
         code, out, _ = scenthound("crawl", "--resume", folder)
     assert code == 0
     assert f"{N_PAGES} of 1,000" in out

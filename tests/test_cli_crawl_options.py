@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scenthound.crawler import start
-from scenthound.crawler.plan import CrawlSettings
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.start import RunOptions
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
@@ -46,7 +46,7 @@ def test_without_options_the_plan_is_the_default_one(planned: Callable[..., Caug
     caught = planned()
     assert caught.plan == CrawlSettings(Topic("hot air", ("hot air",)), (SEED,))
     assert (caught.folder, caught.force) == (Path("crawl-hot-air"), False)
-    assert caught.options.obey_signals
+    assert caught.options.handle_signals
 
 
 CHOICES = {

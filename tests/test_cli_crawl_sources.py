@@ -55,12 +55,12 @@ def test_a_crawl_whose_recording_was_changed_or_moved_does_not_go_on(
     first.rename(tmp_path / "elsewhere")
     code, _, err = scenthound("crawl", "--resume", again, "--pages", 7)
     assert code == 2
-    assert f"reads is no longer at {first}: bring it back there." in one_line(err)
+    assert f"The recorded web of this crawl, {first}, is missing" in one_line(err)
     (tmp_path / "elsewhere").rename(first)
     assert scenthound("crawl", "--resume", first, "--pages", 20)[0] == 0
     code, _, err = scenthound("crawl", "--resume", again, "--pages", 7)
     assert code == 2
-    assert f"The recorded web at {first} was changed since the crawl began" in one_line(err)
+    assert f"The recorded web of this crawl, {first}, changed after it started" in one_line(err)
 
 
 def test_a_crawl_that_only_read_a_recording_offers_that_recording_and_is_no_web_itself(
@@ -74,8 +74,8 @@ def test_a_crawl_that_only_read_a_recording_offers_that_recording_and_is_no_web_
     simulate = ("simulate", "--topics", tmp_path / "topics.jsonl", "--strategy", "best_first", "--workers", 1)
     code, _, err = scenthound(*simulate, "--web", tmp_path / "again", "--out", tmp_path / "run")
     assert code == 2
-    assert f"12 of 12 pages of {tmp_path / 'again'} came from the recording at {first}" in one_line(err)
-    assert "name that recording instead" in err
+    assert f"12 of 12 pages of {tmp_path / 'again'} came from the recorded web {first}" in one_line(err)
+    assert "use that web instead" in err
 
 
 def test_a_crawl_that_read_a_part_of_its_pages_says_so_where_its_web_is_used(
@@ -94,9 +94,9 @@ def test_a_crawl_that_read_a_part_of_its_pages_says_so_where_its_web_is_used(
     simulate = ("simulate", "--topics", tmp_path / "topics.jsonl", "--strategy", "best_first", "--workers", 1)
     code, _, err = scenthound(*simulate, "--web", both, "--out", tmp_path / "run")
     assert code == 0, err
-    assert f"Note: 12 of {N_PAGES} pages of {both} came from the recording at {first}" in err
+    assert f"Note: 12 of {N_PAGES} pages of {both} came from the recorded web {first}" in err
     code, out, _ = scenthound("record", "--from", both, "--out", tmp_path / "web", "--workers", 1)
-    assert "Left out 12: page that the crawl read from a recording" in out
+    assert "Left out 12: page that the crawl read from a recorded web" in out
 
 
 def training_folder(place: Path) -> Path:
@@ -112,10 +112,10 @@ def test_unusable_training_pages_are_rejected(site: LiveSite, tmp_path: Path, sc
     for more in (("--strategy", "best_first"), ("--strategy", "otie", "--relevance", "cosine")):
         code, _, err = scenthound(*command, *more)
         assert code == 2
-        assert "--train-from is of no use" in one_line(err)
+        assert "--train-from has no effect" in one_line(err)
     code, _, err = scenthound(*site.crawl("--out", tmp_path / "out", "--train-from", tmp_path / "nowhere"))
     assert code == 2
-    assert f"There is no folder {tmp_path / 'nowhere'} to train from" in one_line(err)
+    assert f"There is no folder {tmp_path / 'nowhere'}" in one_line(err)
     assert not (tmp_path / "out").exists()
 
 
@@ -131,4 +131,4 @@ def test_a_crawl_resumes_only_with_unchanged_training_pages(site: LiveSite, tmp_
     (folder / "negative" / "more.txt").write_text("ships")
     code, _, err = scenthound("crawl", "--resume", out, "--pages", 6)
     assert code == 2
-    assert f"The training pages in {folder} were changed since the crawl began" in one_line(err)
+    assert f"The training pages of this crawl, {folder}, changed after it started" in one_line(err)

@@ -192,7 +192,7 @@ def test_workers_that_die_again_and_again_end_the_search_with_one_line(evolving,
     )
     code, _, err = evolving("--workers", 2)
     assert code == 1
-    assert "A worker process died, and so did 3 more" in err
+    assert "A worker process died, and so did 3 replacements" in err
     assert f"`scenthound evolve --resume {tmp_path / 'search'}`" in err
     assert "Traceback" not in err
 

@@ -115,7 +115,7 @@ def test_wrong_folders_are_reported_in_one_line(web_path: Path, tmp_path: Path, 
 def test_a_file_that_cannot_be_written_is_reported(crawl: Path, tmp_path: Path, scenthound: Call) -> None:
     code, _, err = scenthound("report", crawl, "--out", tmp_path / "nowhere" / "report.html")
     assert (code, len(err.splitlines())) == (2, 1)
-    assert "cannot be written" in err
+    assert "Cannot write" in err
     code, _, err = scenthound("report", crawl, "--out", tmp_path)
     assert "is a folder: name a file with --out" in err
 

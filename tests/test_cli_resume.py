@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from live_site import LiveSite, live_site
-from scenthound.crawler.plan import CrawlSettings
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
 from stored_crawls import add_page, new_crawl, response

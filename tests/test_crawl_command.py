@@ -11,7 +11,7 @@ from overview_crawls import SEEDS, plan
 from scenthound.api.crawls import CrawlRun
 from scenthound.command_line import in_lines
 from scenthound.crawler.command import reproduce_command
-from scenthound.crawler.plan import STUDY_LIMITS, CrawlSettings, StopConditions
+from scenthound.crawler.settings import STUDY_LIMITS, CrawlSettings, StopConditions
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
 
@@ -78,7 +78,7 @@ def test_options_that_are_as_usual_are_left_out() -> None:
     )
 
 
-def test_what_no_option_says_is_named() -> None:
+def test_settings_without_an_option_are_listed() -> None:
     odd = plan(tries=9, random_seed="0:ballooning", politeness=PolitenessSettings(delay_factor=2.0))
     assert reproduce_command(odd, StopConditions(), "again").unsaid == (
         "tries=9",

@@ -4,6 +4,7 @@ import os
 import random
 import sqlite3
 import stat
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ from stored_crawls import NOON_S, new_crawl, visit
 
 def same(left: VisitRecord, right: VisitRecord) -> bool:
     """Equal in every field; arrays by value."""
-    for name in VisitRecord.__slots__:
+    for name in (each.name for each in fields(VisitRecord)):
         one, other = getattr(left, name), getattr(right, name)
         if not (np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other):
             return False
@@ -40,7 +41,7 @@ def numbers(*values: int) -> np.ndarray:
     return np.array(values, np.int32)
 
 
-def test_a_visit_comes_back_in_every_field(tmp_path: Path) -> None:
+def test_all_fields_of_a_visit_are_read_back(tmp_path: Path) -> None:
     full = visit(
         0,
         page=7,
@@ -58,8 +59,8 @@ def test_a_visit_comes_back_in_every_field(tmp_path: Path) -> None:
     )
     bare = visit(1)
     with new_crawl(tmp_path / "crawl") as store:
-        store.add_visit(full)
-        store.add_visit(bare)
+        store.add(full)
+        store.add(bare)
         store.commit()
         found = list(store.visits())
     assert len(found) == 2
@@ -70,8 +71,8 @@ def test_a_visit_comes_back_in_every_field(tmp_path: Path) -> None:
 
 def test_numbers_out_of_arrays_are_stored_as_numbers(tmp_path: Path) -> None:
     with new_crawl(tmp_path / "crawl") as store:
-        store.add_visit(visit(0, page=np.int32(5), simhash=np.int64(-3), relevance=np.float64(0.25)))
-        store.add_skipped(SkippedRecord(np.int32(6), "http://a.test/", SkipReason.ROBOTS, "", NOON_S))
+        store.add(visit(0, page=np.int32(5), simhash=np.int64(-3), relevance=np.float64(0.25)))
+        store.add(SkippedRecord(np.int32(6), "http://a.test/", SkipReason.ROBOTS, "", NOON_S))
         store.commit()
         found = store.visit_of_page(5)
         assert found is not None
@@ -82,7 +83,7 @@ def test_numbers_out_of_arrays_are_stored_as_numbers(tmp_path: Path) -> None:
 def test_visits_of_many_commits_are_one_list_and_can_be_read_from_any_on(tmp_path: Path) -> None:
     with new_crawl(tmp_path / "crawl") as store:
         for number in range(10):
-            store.add_visit(visit(number, page=100 - number, links=numbers(*range(number))))
+            store.add(visit(number, page=100 - number, links=numbers(*range(number))))
             if number in (0, 3, 4, 9):
                 store.commit()
         for first in range(12):
@@ -102,7 +103,7 @@ def test_parents_are_the_visits_whose_links_hold_the_page(tmp_path: Path) -> Non
     links = [numbers(1, 2), numbers(), numbers(2, 3, 2), numbers(0, 256), numbers(65_536), numbers(2)]
     with new_crawl(tmp_path / "crawl") as store:
         for number, row_links in enumerate(links):
-            store.add_visit(visit(number, links=row_links))
+            store.add(visit(number, links=row_links))
             if number in (1, 3):
                 store.commit()
         store.commit()
@@ -111,7 +112,7 @@ def test_parents_are_the_visits_whose_links_hold_the_page(tmp_path: Path) -> Non
         assert store.parents_of(9).tolist() == []
 
 
-def test_of_a_page_not_taken_the_last_reason_stays_and_reasons_are_counted(tmp_path: Path) -> None:
+def test_the_last_skip_reason_of_a_page_counts(tmp_path: Path) -> None:
     rows = [
         SkippedRecord(3, "http://a.test/3", SkipReason.SERVER_ERROR, "503", NOON_S, 503),
         SkippedRecord(1, "http://a.test/1", SkipReason.ROBOTS, "", NOON_S),
@@ -120,7 +121,7 @@ def test_of_a_page_not_taken_the_last_reason_stays_and_reasons_are_counted(tmp_p
     ]
     with new_crawl(tmp_path / "crawl") as store:
         for row in rows:
-            store.add_skipped(row)
+            store.add(row)
         store.commit()
         found = list(store.skipped())
         assert [row.page for row in found] == [1, 2, 3]
@@ -145,7 +146,7 @@ def test_strings_robots_and_events_come_back_in_order_whatever_the_commits(tmp_p
         store.add_stems(stems[:1])
         store.add_stems(stems[1:])
         for row in robots:
-            store.add_robots(row)
+            store.add(row)
         for events in (b"one", b"two"):
             store.add_event_bytes(events)
         store.commit()
@@ -160,15 +161,15 @@ def test_strings_robots_and_events_come_back_in_order_whatever_the_commits(tmp_p
         assert (store.counts().urls, store.counts().stems, store.counts().events) == (250, 4, 2)
 
 
-def test_an_iterator_that_is_not_read_to_its_end_holds_nothing_up(tmp_path: Path) -> None:
+def test_an_unfinished_iterator_blocks_nothing(tmp_path: Path) -> None:
     with new_crawl(tmp_path / "crawl") as store:
-        store.add_visit(visit(0))
-        store.add_visit(visit(1))
+        store.add(visit(0))
+        store.add(visit(1))
         store.add_event_bytes(b"a")
         store.commit()
         visits, events = store.visits(), store.events()
         next(visits), next(events)
-        store.add_visit(visit(2))
+        store.add(visit(2))
         store.commit()
         # An open question would see the state of the first commit only, and keep the log from being emptied.
         assert store.counts().visits == 3
@@ -180,19 +181,19 @@ def test_an_iterator_that_is_not_read_to_its_end_holds_nothing_up(tmp_path: Path
         assert [row.visit for row in visits] == [1, 2]
 
 
-def test_a_reader_sees_each_commit_while_the_crawl_goes_on(tmp_path: Path) -> None:
+def test_a_reader_sees_each_commit_of_a_running_crawl(tmp_path: Path) -> None:
     with new_crawl(tmp_path / "crawl") as store, StoredCrawl.open(tmp_path / "crawl") as reader:
         assert reader.counts().visits == 0
-        store.add_visit(visit(0))
+        store.add(visit(0))
         assert reader.counts().visits == 0
         store.commit()
         assert [row.title for row in reader.visits()] == ["Page 0"]
 
 
-def test_a_crawl_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None:
+def test_a_crawl_can_be_read_from_a_read_only_folder(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with new_crawl(folder) as store:
-        store.add_visit(visit(0))
+        store.add(visit(0))
         store.commit()
     os.chmod(folder, stat.S_IRUSR | stat.S_IXUSR)
     os.chmod(folder / "crawl.sqlite", stat.S_IRUSR)
@@ -203,7 +204,7 @@ def test_a_crawl_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> Non
         os.chmod(folder, stat.S_IRWXU)
 
 
-def test_what_is_no_database_of_a_crawl_is_told_in_one_line(tmp_path: Path) -> None:
+def test_an_invalid_database_is_reported_in_one_line(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     new_crawl(folder).close()
     (folder / "crawl.sqlite").write_bytes(b"no database at all, but long enough to be looked at")
@@ -217,16 +218,18 @@ def test_what_is_no_database_of_a_crawl_is_told_in_one_line(tmp_path: Path) -> N
     assert not (folder / "crawl.sqlite").exists()
 
 
-def test_a_batch_is_written_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_batch_is_written_completely_or_not_at_all(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with new_crawl(folder) as store:
-        store.add_visit(visit(0))
+        store.add(visit(0))
         store.commit()
         database = CrawlDatabase(folder / "crawl.sqlite")
-        twice = CrawlBatch(0, 0, visits=[visit(1), visit(0)], urls=["http://a.test/"])
+        twice = CrawlBatch(0, 0, urls=["http://a.test/"])
+        twice.rows[VisitRecord] = [visit(1), visit(0)]
         with pytest.raises(sqlite3.IntegrityError):
             database.write(twice, store.archive_end())
-        good = CrawlBatch(0, 0, visits=[visit(1)])
+        good = CrawlBatch(0, 0)
+        good.rows[VisitRecord] = [visit(1)]
         database.write(good, store.archive_end())
         database.close()
         assert (store.counts().visits, store.counts().urls) == (2, 0)
@@ -234,7 +237,7 @@ def test_a_batch_is_written_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
 
 @given(st.binary(max_size=500), st.integers(1, 50))
 @example(random.Random(1).randbytes(1_000), 1)
-def test_what_is_packed_comes_back_and_never_gets_longer(content: bytes, times: int) -> None:
+def test_packed_content_is_restored_and_never_longer(content: bytes, times: int) -> None:
     is_packed, stored = packed(content * times)
     assert unpacked(is_packed, stored) == content * times
     assert len(stored) <= len(content * times)

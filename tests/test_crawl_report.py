@@ -27,10 +27,10 @@ def ended(tmp_path: Path) -> Path:
     with planned_crawl(folder, page_budget=100) as store:
         add_visits(store, [0.8] * 10 + [0.5] * 80 + [0.2] * 10, {0: [2, 4], 1: [3]}, regret=0.125)
         for page, reason in ((100, SkipReason.ROBOTS), (101, SkipReason.NOT_HTML), (102, SkipReason.ROBOTS)):
-            store.add_skipped(SkippedRecord(page, f"http://a.test/{page}", reason, "", NOON_S))
-        store.note_run(a_run(1, 0.0, ended_s=50.0, ended="page budget reached"))
+            store.add(SkippedRecord(page, f"http://a.test/{page}", reason, "", NOON_S))
+        store.add(a_run(1, 0.0, ended_s=50.0, ended="page budget reached"))
         for second in range(51):
-            store.add_sample(a_moment(second, 2 * second, regret=0.125))
+            store.add(a_moment(second, 2 * second, regret=0.125))
         store.commit()
     return folder
 
@@ -105,7 +105,7 @@ def test_the_most_relevant_pages_come_first_and_of_equals_the_earlier(tmp_path: 
 def test_the_report_of_a_running_crawl_has_no_resume_command(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.5] * 3)
-        store.note_run(a_run())
+        store.add(a_run())
         store.commit()
         page = crawl_report(tmp_path / "crawl")
     assert "It was running when this report was made." in " ".join(page.summary)
@@ -116,7 +116,7 @@ def test_the_report_of_a_dead_crawl_has_a_resume_command(tmp_path: Path) -> None
     folder = tmp_path / "my crawl"
     with planned_crawl(folder) as store:
         add_visits(store, [0.5] * 3)
-        store.note_run(a_run())
+        store.add(a_run())
         store.commit()
     page = crawl_report(folder)
     assert "Its process died unexpectedly." in page.summary[-1]
@@ -143,7 +143,7 @@ def test_a_crawl_of_an_older_version_is_shown_by_its_visits(tmp_path: Path) -> N
 
 def test_a_crawl_without_pages_has_a_report_that_says_so(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
-        store.add_skipped(SkippedRecord(0, SEEDS[0], SkipReason.DNS_NOT_FOUND, "", NOON_S))
+        store.add(SkippedRecord(0, SEEDS[0], SkipReason.DNS_NOT_FOUND, "", NOON_S))
         store.commit()
     page = crawl_report(tmp_path / "crawl")
     assert "It has not visited any page." in page.summary[0]
@@ -156,7 +156,7 @@ def test_texts_of_pages_and_topics_cannot_become_markup(tmp_path: Path) -> None:
     topic = Topic(hostile, (hostile,), description=hostile)
     with planned_crawl(tmp_path / "crawl", topic=topic) as store:
         add_visits(store, [0.5])
-        store.add_visit(visit(1, title=hostile, url="http://b.test/1?<script>", relevance=0.9))
+        store.add(visit(1, title=hostile, url="http://b.test/1?<script>", relevance=0.9))
         store.commit()
     html = document_html(crawl_report(tmp_path / "crawl"))
     assert "<script>alert" not in html

@@ -9,7 +9,7 @@ import pytest
 
 from asked_dashboard import status_values
 from overview_crawls import a_moment, a_run, add_visits, blocks_of, chart, planned_crawl, table
-from scenthound.crawler.plan import StopConditions
+from scenthound.crawler.settings import StopConditions
 from scenthound.store.crawl_records import RelevanceRecord
 from scenthound.ui.document import Document, LinkGraph
 from scenthound.ui.reports.crawl import crawl_report
@@ -24,7 +24,7 @@ def said(page: Document) -> str:
 def with_regrets(folder: Path, *regrets: float | None, **changes: Any) -> Document:
     with planned_crawl(folder, **changes) as store:
         for number, regret in enumerate(regrets):
-            store.add_visit(visit(number, regret=regret))
+            store.add(visit(number, regret=regret))
         store.commit()
     return crawl_report(folder)
 
@@ -33,11 +33,11 @@ def test_the_time_between_runs_of_a_short_crawl_is_left_out(tmp_path: Path) -> N
     """Half an hour between runs is shorter than a host may rest, so visits alone do not tell it."""
     with planned_crawl(tmp_path / "crawl") as store:
         for number, seconds in enumerate((1, 4, 1801, 1804)):
-            store.add_visit(visit(number, time_s=NOON_S + seconds))
-        store.note_run(a_run(1, 0.0, ended_s=5.0, ended="stopped"))
-        store.note_run(a_run(2, 1800.0, n_pages_before=2, ended_s=1806.0, ended="stopped"))
+            store.add(visit(number, time_s=NOON_S + seconds))
+        store.add(a_run(1, 0.0, ended_s=5.0, ended="stopped"))
+        store.add(a_run(2, 1800.0, n_pages_before=2, ended_s=1806.0, ended="stopped"))
         for sample in (a_moment(0, 0), a_moment(5, 2), a_moment(1800, 2, run=2), a_moment(1806, 4, run=2)):
-            store.add_sample(sample)
+            store.add(sample)
         store.commit()
     page = crawl_report(tmp_path / "crawl")
     assert chart(page, "pages").series[0].x.tolist() == [1, 4, 6, 9]
@@ -48,10 +48,10 @@ def test_the_time_between_runs_of_a_short_crawl_is_left_out(tmp_path: Path) -> N
 def test_pauses_are_left_out_and_marked(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.5] * 60)
-        store.note_run(a_run(1, 0.0, ended_s=90.0, ended="stopped"))
+        store.add(a_run(1, 0.0, ended_s=90.0, ended="stopped"))
         for second in range(91):
             is_paused = 30 <= second <= 60
-            store.add_sample(a_moment(second, min(second, max(30, second - 30)), paused=is_paused))
+            store.add(a_moment(second, min(second, max(30, second - 30)), paused=is_paused))
         store.commit()
     page = crawl_report(tmp_path / "crawl")
     assert "in 1 min (without 30 s of pauses), 1.0 pages/s." in said(page)
@@ -63,10 +63,10 @@ def test_pauses_are_left_out_and_marked(tmp_path: Path) -> None:
 def test_what_an_older_version_crawled_comes_before_the_runs_and_their_pauses(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         for number, seconds in enumerate((0, 7, 101, 122)):
-            store.add_visit(visit(number, time_s=NOON_S + seconds))
-        store.note_run(a_run(1, 100.0, n_pages_before=2, ended_s=125.0, ended="stopped"))
+            store.add(visit(number, time_s=NOON_S + seconds))
+        store.add(a_run(1, 100.0, n_pages_before=2, ended_s=125.0, ended="stopped"))
         for second, is_paused in ((102, True), (120, True), (121, False), (125, False)):
-            store.add_sample(a_moment(second, 3, paused=is_paused))
+            store.add(a_moment(second, 3, paused=is_paused))
         store.commit()
     pages = chart(crawl_report(tmp_path / "crawl"), "pages")
     # 7 s by the older version; then 2 s until the pause, and 5 s after it.
@@ -77,7 +77,7 @@ def test_what_an_older_version_crawled_comes_before_the_runs_and_their_pauses(tm
 def test_what_still_waits_is_what_the_crawl_said_last(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.5] * 3)
-        store.note_run(a_run(1, 0.0, ended_s=5.0, ended="stopped"))
+        store.add(a_run(1, 0.0, ended_s=5.0, ended="stopped"))
         store.set_status(orjson.dumps(status_values(3, frontier=1_234)))
         store.commit()
     assert ("in the frontier", "1,234") in crawl_report(tmp_path / "crawl").key_facts
@@ -123,7 +123,7 @@ def retrained(tmp_path: Path) -> Path:
     """Sixty pages of 0.25 by the cosine, then forty of 0.75 by a retrained model."""
     with planned_crawl(tmp_path / "retrained") as store:
         add_visits(store, [0.25] * 60 + [0.75] * 40)
-        store.add_relevance_model(RelevanceRecord(60, NOON_S, "svm", "relevance_models/1", 5, 7))
+        store.add(RelevanceRecord(60, NOON_S, "svm", "relevance_models/1", 5, 7))
         store.commit()
     return tmp_path / "retrained"
 
@@ -150,7 +150,7 @@ def test_scores_of_two_models_are_never_shown_together_without_a_note(retrained:
 def test_a_retrained_model_without_scores_changes_nothing(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.25] * 10)
-        store.add_relevance_model(RelevanceRecord(10, NOON_S, "svm", "relevance_models/1", 5, 7))
+        store.add(RelevanceRecord(10, NOON_S, "svm", "relevance_models/1", 5, 7))
         store.commit()
     page = crawl_report(tmp_path / "crawl")
     assert "relevance is scored by cosine." in said(page)

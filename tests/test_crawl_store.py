@@ -73,14 +73,14 @@ def program(text: str, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def check_whole_crawl(folder: Path, acknowledged: int) -> int:
-    """Every acknowledged page is there once, and the archive holds nothing but whole records. How many visits?"""
+def check_complete_crawl(folder: Path, acknowledged: int) -> int:
+    """Every acknowledged page exists once, and all records of the archive are complete. Returns how many visits."""
     with StoredCrawl.open(folder) as crawl:
         visits = list(crawl.visits())
         assert len(visits) == crawl.counts().urls >= acknowledged
         for row in visits:
             assert row.location is not None
-            assert crawl.content_of(row.location)[1] == random.Random(row.visit).randbytes(20_000)
+            assert crawl.archive.record(row.location).body == random.Random(row.visit).randbytes(20_000)
     return len(visits)
 
 
@@ -96,7 +96,7 @@ def urls_in_archive(folder: Path) -> list[str]:
     return urls
 
 
-def test_after_kills_at_any_moment_all_that_was_acknowledged_is_there_and_the_crawl_goes_on(tmp_path: Path) -> None:
+def test_after_kills_at_any_time_all_acknowledged_pages_exist_and_the_crawl_resumes(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     new_crawl(folder, most_file_bytes=300_000).close()
     samples = random.Random(4)
@@ -109,7 +109,7 @@ def test_after_kills_at_any_moment_all_that_was_acknowledged_is_there_and_the_cr
             said = crawler.stdout.read().split("\n")
         # The last line may have been cut off by the kill.
         acknowledged = max(acknowledged, *(int(line) for line in said[:-1] if line), 0)
-        assert check_whole_crawl(folder, acknowledged) > 0
+        assert check_complete_crawl(folder, acknowledged) > 0
         with CrawlStore.open(folder) as store:
             n_visits = store.counts().visits
         assert urls_in_archive(folder) == [f"http://a.test/{number}" for number in range(n_visits)]
@@ -129,33 +129,33 @@ def test_what_was_not_committed_is_forgotten(tmp_path: Path) -> None:
     assert urls_in_archive(folder) == ["http://a.test/0", "http://a.test/other"]
 
 
-def test_opening_for_writing_cuts_off_what_was_not_acknowledged_and_reading_does_not(tmp_path: Path) -> None:
+def test_only_opening_for_writing_truncates_unacknowledged_records(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with new_crawl(folder) as store:
         add_page(store, 0, response())
         store.commit()
     first, second = (folder / "archive" / file_name(number) for number in range(2))
-    whole = first.read_bytes()
-    first.write_bytes(whole + whole[:50])
-    second.write_bytes(whole)
+    complete = first.read_bytes()
+    first.write_bytes(complete + complete[:50])
+    second.write_bytes(complete)
     StoredCrawl.open(folder).close()
     assert second.exists()
     CrawlStore.open(folder).close()
-    assert first.read_bytes() == whole
+    assert first.read_bytes() == complete
     assert not second.exists()
 
 
-def test_a_crawl_whose_archive_lost_what_was_acknowledged_does_not_go_on(tmp_path: Path) -> None:
+def test_a_crawl_whose_archive_lost_acknowledged_records_is_not_resumed(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with new_crawl(folder) as store:
         add_page(store, 0, response())
         store.commit()
     archive = folder / "archive" / file_name(0)
     archive.write_bytes(archive.read_bytes()[:-1])
-    with pytest.raises(InvalidInput, match="missing or cut off"):
+    with pytest.raises(InvalidInput, match="missing or truncated"):
         CrawlStore.open(folder)
     # Nothing stays locked after that.
-    with pytest.raises(InvalidInput, match="missing or cut off"):
+    with pytest.raises(InvalidInput, match="missing or truncated"):
         CrawlStore.open(folder)
 
 
@@ -177,7 +177,7 @@ def test_a_commit_may_be_written_in_another_thread_while_more_is_added(tmp_path:
     assert urls_in_archive(folder) == urls
 
 
-def test_one_process_at_a_time_may_write_and_the_next_one_is_told(tmp_path: Path) -> None:
+def test_a_second_writing_process_is_rejected(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with new_crawl(folder):
         with pytest.raises(InvalidInput, match=r"Another process is writing to .*crawl: wait until it has ended\."):
@@ -188,10 +188,10 @@ def test_one_process_at_a_time_may_write_and_the_next_one_is_told(tmp_path: Path
     CrawlStore.open(folder).close()
 
 
-def test_a_folder_that_is_there_is_replaced_only_when_told_and_only_if_it_is_a_crawl(tmp_path: Path) -> None:
+def test_force_replaces_crawls_only(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with new_crawl(folder, seeds=3) as store:
-        store.add_visit(visit(0))
+        store.add(visit(0))
         store.commit()
         assert store.about.settings == {"seeds": 3}
     with pytest.raises(InvalidInput, match="exists already"):
@@ -204,20 +204,20 @@ def test_a_folder_that_is_there_is_replaced_only_when_told_and_only_if_it_is_a_c
 
 
 @pytest.mark.parametrize(
-    ("about", "told"),
+    ("about", "message"),
     [
-        (None, r"There is no crawl at .*: make one with `scenthound crawl`\."),
-        (b"{", "cannot be read"),
+        (None, r"is not a crawl: make one with `scenthound crawl`\."),
+        (b"{", "not valid JSON"),
         (b"[]", "is not a crawl"),
         (b'{"format": "scenthound crawl", "version": 3}', "format version 3"),
         (b'{"format": "scenthound crawl", "version": 1, "id": "x", "archive": {}}', "is damaged"),
     ],
 )
-def test_a_folder_that_is_no_crawl_is_told_in_one_line(tmp_path: Path, about: bytes | None, told: str) -> None:
+def test_a_folder_without_a_valid_crawl_is_rejected(tmp_path: Path, about: bytes | None, message: str) -> None:
     if about is not None:
         (tmp_path / "crawl.json").write_bytes(about)
     for kind in (StoredCrawl, CrawlStore):
-        with pytest.raises(InvalidInput, match=told) as raised:
+        with pytest.raises(InvalidInput, match=message) as raised:
             kind.open(tmp_path)
         assert "\n" not in str(raised.value)
 
@@ -230,7 +230,7 @@ def test_a_full_disk_ends_in_one_line_and_the_crawl_can_be_resumed(tmp_path: Pat
         said = filler.communicate(timeout=WAIT_S)[0]
     number, _, line = said.partition(" ")
     assert line.count("\n") == 1
-    assert "What was stored before is safe: make room, then resume the crawl." in line
+    assert "free disk space, then resume the crawl" in line
     if what == "archive":
         # 14 pages of 20,000 random bytes fit into 300,000 with their heads; 15 do not.
         assert visits_of_cut_crawl(folder) == int(number) == 14
@@ -257,7 +257,7 @@ def test_short_writes_are_carried_on_with(tmp_path: Path, monkeypatch: pytest.Mo
     assert urls_in_archive(tmp_path / "crawl") == ["http://a.test/short"]
 
 
-def test_after_a_commit_that_failed_nothing_more_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_failed_commit_nothing_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
@@ -270,7 +270,7 @@ def test_after_a_commit_that_failed_nothing_more_is_taken(tmp_path: Path, monkey
             with pytest.raises(Failure, match="No space left on device"):
                 store.commit()
         # There is room again, but page 1 is gone, and so is what was numbered with it.
-        with pytest.raises(Failure, match="takes nothing more since a commit failed: resume the crawl"):
+        with pytest.raises(Failure, match="since a commit failed: resume the crawl"):
             store.commit()
         assert store.counts().visits == 1
     assert urls_in_archive(tmp_path / "crawl") == ["http://a.test/0"]

@@ -12,10 +12,8 @@ from scenthound.experiments.runs import RunFolder, simulate_topics
 from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.starts import TopicChoice
 from scenthound.model import Topic
-from scenthound.store import crawl_web
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.store.crawl_web import open_web, web_of_crawl
-from scenthound.store.record import RecordSummary, record
+from scenthound.store.record import RecordSummary, open_web, record, web_of_crawl
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import write_topics
 from stored_crawls import add_page, new_crawl, response, small_crawl, visit
@@ -33,7 +31,7 @@ def noted_makings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         made.append(files)
         return record(files, out, **more)
 
-    monkeypatch.setattr(crawl_web, "record", noted)
+    monkeypatch.setattr("scenthound.store.record.record", noted)
     return made
 
 
@@ -55,7 +53,7 @@ def test_a_web_that_was_recorded_and_one_of_a_crawl_are_opened_alike(tmp_path: P
     record([folder], tmp_path / "web")
     assert urls_of(open_web(tmp_path / "web")) == urls_of(open_web(folder)) == PAGES
     assert open_web(tmp_path / "web").fingerprint == open_web(folder).fingerprint
-    with pytest.raises(InvalidInput, match="There is no recorded web"):
+    with pytest.raises(InvalidInput, match="There is no folder"):
         open_web(tmp_path / "nothing")
 
 
@@ -73,7 +71,7 @@ def test_a_web_is_made_once_and_again_when_the_crawl_has_gone_on(
         assert (urls_of(web_of_crawl(folder)), len(made)) == ([*PAGES, "http://a.test/late"], 2)
 
 
-def test_a_web_that_is_damaged_is_made_anew(tmp_path: Path) -> None:
+def test_a_damaged_web_is_made_again(tmp_path: Path) -> None:
     folder = small_crawl(tmp_path / "crawl")
     web_of_crawl(folder)
     (folder / "web" / "web.json").write_bytes(b'{"format": "scenthound recorded web", "version": 1, "sources": 3}')
@@ -93,12 +91,12 @@ def test_of_several_that_want_the_web_at_once_one_makes_it(tmp_path: Path, monke
     assert len(made) == 1
 
 
-def test_packed_pages_are_unpacked_and_pages_of_a_recording_are_not_there(tmp_path: Path) -> None:
+def test_compressed_pages_are_decoded_and_pages_of_a_recording_are_missing(tmp_path: Path) -> None:
     packed = ("Content-Encoding: gzip", "Content-Type: text/html; charset=iso-8859-1")
     with new_crawl(tmp_path / "crawl") as store:
         store.add_urls([f"http://a.test/{number}" for number in range(3)])
         add_page(store, 0, response("http://a.test/0", gzip.compress(b"caf\xe9"), headers=packed))
-        store.add_visit(visit(1))
+        store.add(visit(1))
         # No Content-Type: a page if the crawl took it for one.
         add_page(store, 2, response("http://a.test/2", b"<p>dogs", headers=()))
         store.commit()
@@ -107,7 +105,7 @@ def test_packed_pages_are_unpacked_and_pages_of_a_recording_are_not_there(tmp_pa
     assert [web.vocabulary[int(web.words(page)[0])] for page in range(2)] == ["café", "dog"]
 
 
-def test_the_address_that_was_asked_for_is_an_alias_even_if_no_redirect_was_archived(tmp_path: Path) -> None:
+def test_the_requested_url_is_an_alias_even_without_an_archived_redirect(tmp_path: Path) -> None:
     with new_crawl(tmp_path / "crawl") as store:
         store.add_urls(["http://a.test/asked"])
         add_page(store, 0, response("http://a.test/"))
@@ -115,9 +113,9 @@ def test_the_address_that_was_asked_for_is_an_alias_even_if_no_redirect_was_arch
     assert web_of_crawl(tmp_path / "crawl").page_of("http://a.test/asked") == 0
 
 
-def test_a_crawl_without_a_page_is_no_web_and_says_so(tmp_path: Path) -> None:
+def test_a_crawl_without_pages_is_rejected(tmp_path: Path) -> None:
     new_crawl(tmp_path / "crawl").close()
-    with pytest.raises(InvalidInput, match="holds no page"):
+    with pytest.raises(InvalidInput, match="has no page"):
         web_of_crawl(tmp_path / "crawl")
 
 
@@ -127,7 +125,7 @@ def test_crawls_and_files_can_be_recorded_together(tmp_path: Path) -> None:
     summary = record([folder, tmp_path / "more.jsonl"], tmp_path / "web")
     assert (summary.pages, summary.aliases) == (4, 2)
     assert {reason: skipped.count for reason, skipped in summary.skipped.items()} == {
-        "answer that the crawl did not take": 3,
+        "response that the crawl skipped": 3,
         "warcinfo record": 1,
     }
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from asked_dashboard import RELEVANCE, Asker, begin_crawl, ended_crawl, store_page
-from scenthound.crawler.plan import StopConditions
+from scenthound.crawler.settings import StopConditions
 from scenthound.store.crawl_records import RelevanceRecord
-from scenthound.store.stored_crawl import PageLists
+from scenthound.store.stored_crawl import StoredCrawl
 from stored_crawls import NOON_S, new_crawl, small_crawl
 
 CRAWL = "/api/crawls/crawl"
@@ -128,7 +128,7 @@ def test_words_are_found_once_the_pages_are_indexed(asker: Asker) -> None:
 
 def test_why_a_page_was_taken_is_told_in_sentences(asker: Asker) -> None:
     told = asker.get(f"{CRAWL}/pages/3").json
-    assert told["fate"] == "taken"
+    assert told["outcome"] == "visited"
     assert (
         told["says"][1] == "The strategy asked for it after 3 other pages, when no page waited, with a score of 0.25."
     )
@@ -159,7 +159,7 @@ def test_crawls_that_were_scored_alike_say_so_and_others_do_not(tmp_path: Path) 
     }.items():
         ended_crawl(tmp_path / name, **changes)
     with begin_crawl(tmp_path / "retrained") as store:
-        store.add_relevance_model(RelevanceRecord(2, NOON_S, "svm", "relevance_models/1", 3, 3))
+        store.add(RelevanceRecord(2, NOON_S, "svm", "relevance_models/1", 3, 3))
         store.commit()
     asker = Asker(tmp_path)
     ids = {folder["name"]: folder["id"] for folder in asker.get("/api/folders").json["folders"]}
@@ -170,10 +170,10 @@ def test_crawls_that_were_scored_alike_say_so_and_others_do_not(tmp_path: Path) 
 
 def test_why_a_page_was_not_taken_is_told(asker: Asker) -> None:
     told = asker.get(f"{CRAWL}/explain?url=c.test").json
-    assert (told["fate"], told["skipped"]["reason"], told["page"]) == ("not-taken", "robots", None)
+    assert (told["outcome"], told["skipped"]["reason"], told["page"]) == ("skipped", "robots", None)
     assert "disallowed by robots.txt" in told["says"][0]
     unknown = asker.get(f"{CRAWL}/explain?url=a.test/balloon").json
-    assert (unknown["fate"], unknown["nearest"]) == ("unknown", "http://a.test/balloons")
+    assert (unknown["outcome"], unknown["nearest"]) == ("unknown", "http://a.test/balloons")
 
 
 def test_pages_not_taken_are_listed_by_reason(asker: Asker) -> None:
@@ -234,7 +234,7 @@ def test_halves_of_characters_do_not_break_an_answer(tmp_path: Path) -> None:
 
 
 def test_visits_are_read_by_their_numbers_in_the_order_asked_for(tmp_path: Path) -> None:
-    with PageLists.open(ended_crawl(tmp_path / "crawl")) as crawl:
+    with StoredCrawl.open(ended_crawl(tmp_path / "crawl")) as crawl:
         rows = crawl.visits_numbered([3, 0, 9, 1])
         assert [(row.visit, row.links.tolist()) for row in rows] == [(3, []), (0, [1, 2]), (1, [3])]
         assert (rows[1].url, rows[1].location) == ("http://a.test/", next(crawl.visits(0)).location)

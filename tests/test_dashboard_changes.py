@@ -9,7 +9,7 @@ import pytest
 
 from asked_dashboard import Answer, Asker, begin_crawl, ended_crawl
 from scenthound.crawler.control import Control
-from scenthound.crawler.plan import StopConditions
+from scenthound.crawler.settings import StopConditions
 from scenthound.errors import UsageError
 from scenthound.experiments.labels import LABELS_FILE
 from scenthound.store.locks import locked
@@ -143,7 +143,7 @@ def test_a_budget_is_not_written_through_a_link(tmp_path: Path, asker: Asker) ->
     folder = ended_crawl(tmp_path / "crawl")
     (folder / "run.json").symlink_to(tmp_path / "elsewhere")
     answer = asker.post(f"{CRAWL}/budget", {"pages": 55})
-    assert (answer.status, "is a link" in answer.json["says"]) == (409, True)
+    assert (answer.status, "symbolic link" in answer.json["says"]) == (409, True)
     assert not (tmp_path / "elsewhere").exists()
 
 

@@ -24,7 +24,7 @@ from dashboard_site import (
     hostile_site,
     running,
 )
-from scenthound.store.crawl_folder import ABOUT_FILE, FORMAT
+from scenthound.store.crawl_folder import ABOUT_FILE
 from scenthound.web.static_server import StaticPage, StaticServer
 from timing import WAIT_S, wait_until
 
@@ -59,7 +59,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EndReason]:
     place = tmp_path_factory.mktemp("dashboard")
     folder, notes = place / "crawls", place / "notes"
     (folder / "newer").mkdir(parents=True)
-    (folder / "newer" / ABOUT_FILE).write_text(json.dumps({"format": FORMAT, "version": 99}))
+    (folder / "newer" / ABOUT_FILE).write_text(json.dumps({"format": "scenthound crawl", "version": 99}))
     notes.mkdir()
     (notes / "notes.txt").write_text("no crawl")
     crawl = ("--pages", N_TAKEN, "--strategy", "breadth_first")

@@ -15,7 +15,7 @@ from asked_dashboard import Asker, ended_crawl
 from scenthound.store.crawl_folder import DATABASE_FILE
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.search_index import PageSearch
-from scenthound.store.stored_crawl import PageLists
+from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.dashboard import services as indexing
 from scenthound.ui.dashboard.problems import Workers
 from scenthound.ui.dashboard.queries import PagesOf
@@ -47,7 +47,7 @@ def closed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     close = PageSearch.close
 
     def noted(search: PageSearch) -> None:
-        names.append(search._index.file.parent.name)
+        names.append(search.file.parent.name)
         close(search)
 
     monkeypatch.setattr(PageSearch, "close", noted)
@@ -55,8 +55,8 @@ def closed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @contextmanager
-def used(indexes: SearchIndexes, folder: Path) -> Iterator[tuple[Any, PageLists]]:
-    with PageLists.open(folder) as crawl, indexes.of(crawl) as index:
+def used(indexes: SearchIndexes, folder: Path) -> Iterator[tuple[Any, StoredCrawl]]:
+    with StoredCrawl.open(folder) as crawl, indexes.of(crawl) as index:
         yield index, crawl
 
 

@@ -239,7 +239,4 @@ def test_an_odd_experiment_is_called_one_in_the_sentence(tmp_path: Path, monkeyp
     (tmp_path / "search" / "search.json").write_text('{"format": "scenthound search", "version": 1}')
     monkeypatch.setattr("scenthound.ui.dashboard.handlers.experiment_answer", lambda _found: {}["best"])
     answer = Asker(tmp_path).get("/api/experiments/search")
-    assert (
-        answer.status,
-        "search is not a valid experiment (KeyError: 'best')" in answer.text,
-    ) == (422, True)
+    assert (answer.status, "search is not a valid experiment (KeyError: 'best')" in answer.text) == (422, True)

@@ -74,7 +74,7 @@ def test_questions_are_answered_as_described(asker: Asker, endpoint: Any) -> Non
 
 @pytest.mark.parametrize("endpoint", [each for each in ENDPOINTS if each.method == "POST"], ids=lambda each: each.name)
 def test_changes_are_answered_as_described(asker: Asker, endpoint: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scenthound.crawler.control._command", lambda *_: None)
+    monkeypatch.setattr("scenthound.crawler.control._command", lambda *_, **__: None)
     quality = ModelQuality(area_before=0.5, area_after=None, n_positive=3, n_negative=4)
     done = Retraining(quality, "relevance_models/1", taken_up=True, command="scenthound crawl", says="It was trained.")
     monkeypatch.setattr("scenthound.experiments.retraining.retrain", lambda _folder: done)

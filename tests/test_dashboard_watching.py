@@ -46,7 +46,7 @@ def go_on(store: CrawlStore, pages: int, seconds: float, run: int = 1) -> None:
     """The crawl takes a page and commits."""
     store.add_urls([f"http://a.test/new{pages}"])
     store_page(store, pages - 1, f"http://a.test/new{pages}", "new", links=np.zeros(0, np.int32))
-    store.add_sample(sample(pages, seconds, run))
+    store.add(sample(pages, seconds, run))
     store.set_status(orjson.dumps(status_values(pages)))
     store.commit()
 
@@ -141,7 +141,7 @@ def test_a_crawl_that_goes_away_ends_the_stream_with_its_problem(tmp_path: Path)
         shutil.rmtree(tmp_path / "crawl")
         await until(lambda: watcher.is_ended)
         assert watcher.problem is not None
-        assert "no crawl at" in watcher.problem.says
+        assert "not a crawl" in watcher.problem.says
         watch.leave(watcher)
         # Who comes again is told of what is there then.
         again = watch.enter(found(ended_crawl(tmp_path / "crawl")))
@@ -171,7 +171,7 @@ def test_the_time_between_two_runs_is_left_out(tmp_path: Path) -> None:
     reader = LiveReader(found(tmp_path / "crawl"))
     with begin_crawl(tmp_path / "crawl") as store:
         assert reader.read(whole=True, look=False).whole is not None
-        store.note_run(run_row(2, NOON_S + 1000))
+        store.add(run_row(2, NOON_S + 1000))
         go_on(store, 5, 1002.0, run=2)
         go_on(store, 6, 1003.0, run=2)
         news = reader.read(whole=False, look=False).news
@@ -186,7 +186,7 @@ def test_pauses_are_left_out_as_in_the_whole_curve(tmp_path: Path) -> None:
     with begin_crawl(tmp_path / "crawl") as store:
         assert reader.read(whole=True, look=False).whole is not None
         for seconds, is_paused in ((5.0, True), (6.0, True), (95.0, True), (96.0, False)):
-            store.add_sample(sample(4, seconds, paused=is_paused))
+            store.add(sample(4, seconds, paused=is_paused))
         store.commit()
         read = reader.read(whole=False, look=False).news
         assert read is not None

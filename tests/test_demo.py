@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scenthound.crawler.plan import DEFAULT_STRATEGY
+from scenthound.crawler.settings import DEFAULT_STRATEGY
 from scenthound.experiments.demo import run as demo_module
 from scenthound.experiments.demo.run import MARK, Demo, LiveMode
 from scenthound.experiments.demo.web import load_demo_topics, write_demo_pages

@@ -142,7 +142,7 @@ def test_progress_is_reported_for_each_module(tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="cannot be written"):
+    with pytest.raises(InvalidInput, match="Cannot write"):
         write_demo_pages(tmp_path / "nowhere" / "pages.jsonl", modules=["keyword"])
 
 

@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from live_site import LiveSite, live_site
-from scenthound.crawler.assembly import pinned
-from scenthound.crawler.plan import CrawlSettings
+from scenthound.crawler.assembly import with_digests
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.errors import InvalidParameter, UsageError
 from scenthound.model import Topic
 from scenthound.store.crawl_folder import CrawlAbout
@@ -126,11 +126,11 @@ def test_a_live_crawl_goes_on_only_with_the_file_it_began_with(
     file.write_text(text.replace("0.5", "0.6"))
     code, _, err = scenthound("crawl", "--resume", tmp_path / "out", "--pages", 6)
     assert code == 2
-    assert f"The file {file}, which the strategy reads, was changed since the crawl began" in err
+    assert f"The file of the strategy of this crawl, {file}, changed after it started" in err
     file.unlink()
     code, _, err = scenthound("crawl", "--resume", tmp_path / "out", "--pages", 6)
     assert code == 2
-    assert f"The file that this crawl's strategy reads is no longer at {file}: bring it back there." in err
+    assert f"The file of the strategy of this crawl, {file}, is missing" in err
     file.write_text(text)
     assert scenthound("crawl", "--resume", tmp_path / "out", "--pages", 6)[0] == 0
 
@@ -143,11 +143,11 @@ def test_a_file_whose_full_path_cannot_be_kept_is_refused(tmp_path: Path, monkey
     (tmp_path / "a,b").mkdir()
     (tmp_path / "a,b" / "best.toml").write_text('formula = "HUB"')
     monkeypatch.chdir(tmp_path / "a,b")
-    with pytest.raises(UsageError, match="which evolved reads, cannot be kept as a parameter"):
-        pinned(plan("evolved:file=best.toml"))
+    with pytest.raises(UsageError, match="must not contain commas"):
+        with_digests(plan("evolved:file=best.toml"))
 
 
 def test_a_strategy_without_a_file_keeps_its_name() -> None:
     for strategy in ("evolved", "otie:n=3", "evolved:file=none"):
-        assert pinned(plan(strategy)) == plan(strategy)
+        assert with_digests(plan(strategy)) == plan(strategy)
     assert CrawlSettings.from_settings(plan("otie").as_settings()) == plan("otie")

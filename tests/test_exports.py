@@ -39,7 +39,7 @@ def records_of(path: Path) -> list[tuple[str, str | None]]:
 
 
 @pytest.mark.parametrize("name", ["pages.jsonl", "pages.jsonl.gz", "pages.jsonl.zst"])
-def test_json_lines_hold_the_visited_pages_in_order_compressed_as_the_name_says(
+def test_json_lines_contain_the_visited_pages_in_order_compressed_by_suffix(
     crawl: Path, tmp_path: Path, name: str
 ) -> None:
     summary = export(crawl, "jsonl", tmp_path / name)
@@ -62,7 +62,7 @@ def test_json_lines_hold_the_visited_pages_in_order_compressed_as_the_name_says(
     }
 
 
-def test_pages_that_ask_not_to_be_indexed_are_exported_only_when_told(crawl: Path, tmp_path: Path) -> None:
+def test_noindex_pages_are_exported_only_on_request(crawl: Path, tmp_path: Path) -> None:
     summary = export(crawl, "jsonl", tmp_path / "all.jsonl", include_noindex=True)
     assert (summary.written, summary.left_out) == (3, 0)
     assert [line["url"] for line in lines_of(tmp_path / "all.jsonl")][2] == "http://b.test/secret"
@@ -90,12 +90,12 @@ def test_parquet_has_the_columns_that_json_lines_have(
     assert parquet.ParquetFile(tmp_path / "pages.parquet").num_row_groups >= 3
 
 
-def test_packed_pages_are_unpacked_and_those_of_a_recording_have_no_html(tmp_path: Path) -> None:
+def test_compressed_pages_are_decoded_and_pages_of_a_recording_have_no_html(tmp_path: Path) -> None:
     packed = ("Content-Type: text/html", "Content-Encoding: gzip")
     with new_crawl(tmp_path / "crawl") as store:
         store.add_urls(["http://a.test/", "http://a.test/1"])
         add_page(store, 0, response("http://a.test/", gzip.compress(b"dogs"), headers=packed))
-        store.add_visit(visit(1))
+        store.add(visit(1))
         store.commit()
     summary = export(tmp_path / "crawl", "jsonl", tmp_path / "pages.jsonl")
     assert [line["html"] for line in lines_of(tmp_path / "pages.jsonl")] == ["dogs", None]
@@ -106,8 +106,8 @@ def test_packed_pages_are_unpacked_and_those_of_a_recording_have_no_html(tmp_pat
     ("kind", "name"),
     [("warc", "a.warc.zst"), ("parquet", "a.parquet.gz"), ("cdxj", "a.cdxj.gz"), ("jsonl", "a.jsonl.BZ2")],
 )
-def test_a_name_that_promises_what_is_not_kept_is_refused(crawl: Path, tmp_path: Path, kind: str, name: str) -> None:
-    with pytest.raises(UsageError, match=f"a {kind} export is compressed"):
+def test_an_unsupported_suffix_is_rejected(crawl: Path, tmp_path: Path, kind: str, name: str) -> None:
+    with pytest.raises(UsageError, match=f"a {kind} export is not written as"):
         export(crawl, kind, tmp_path / name)
     assert not list(tmp_path.iterdir())
 
@@ -149,9 +149,7 @@ TAKEN_FOR_ALL = {
 
 @pytest.mark.parametrize("case", [*NOT_TAKEN, *TAKEN_FOR_ALL])
 @pytest.mark.parametrize("kind", ["warc", "cdxj"])
-def test_an_answer_that_was_not_taken_is_left_out_only_if_it_asks_for_that_itself(
-    case: str, kind: str, tmp_path: Path
-) -> None:
+def test_a_skipped_response_is_left_out_only_if_it_is_noindex_itself(case: str, kind: str, tmp_path: Path) -> None:
     with new_crawl(tmp_path / "crawl", agent="Hound") as store:
         store.add_urls(["http://a.test/"])
         add_page(store, 0, response("http://a.test/"))
@@ -173,7 +171,7 @@ def test_the_archive_is_exported_as_one_file_without_pages_that_may_not_be_index
     assert (tmp_path / name).read_bytes().startswith(b"\x1f\x8b" if name.endswith(".gz") else b"WARC/1.1")
 
 
-def test_the_whole_archive_is_exported_byte_for_byte_when_told(crawl: Path, tmp_path: Path) -> None:
+def test_the_complete_archive_can_be_exported_byte_for_byte(crawl: Path, tmp_path: Path) -> None:
     export(crawl, "warc", tmp_path / "all.warc.gz", include_noindex=True)
     assert (tmp_path / "all.warc.gz").read_bytes() == (crawl / "archive" / "scenthound-00000.warc.gz").read_bytes()
 
@@ -251,7 +249,7 @@ def test_any_address_has_a_key_of_one_word(path: str) -> None:
     assert " " not in key
 
 
-def test_what_exists_is_replaced_only_when_told(crawl: Path, tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced_only_with_force(crawl: Path, tmp_path: Path) -> None:
     out = tmp_path / "pages.jsonl"
     out.write_text("mine")
     with pytest.raises(InvalidInput, match="exists already"):
@@ -262,7 +260,7 @@ def test_what_exists_is_replaced_only_when_told(crawl: Path, tmp_path: Path) -> 
     (tmp_path / "folder").mkdir()
     with pytest.raises(InvalidInput, match="not replaced"):
         export(crawl, "jsonl", tmp_path / "folder", force=True)
-    with pytest.raises(InvalidInput, match="cannot be made"):
+    with pytest.raises(InvalidInput, match="Cannot create"):
         export(crawl, "jsonl", tmp_path / "missing" / "pages.jsonl")
 
 
@@ -272,17 +270,17 @@ def test_an_export_that_fails_leaves_nothing(crawl: Path, tmp_path: Path, monkey
 
     (tmp_path / "pages.jsonl").write_text("old")
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(Failure, match=r"No space left on device\. Nothing of it was kept\."):
+    with pytest.raises(Failure, match=r"No space left on device\. Nothing was written\."):
         export(crawl, "jsonl", tmp_path / "pages.jsonl", force=True)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"pages.jsonl": "old"}
 
 
-def test_an_unknown_kind_is_answered_with_the_nearest_one(crawl: Path, tmp_path: Path) -> None:
+def test_an_unknown_kind_suggests_the_nearest_one(crawl: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match=r"No kind of export 'json'\. Did you mean 'jsonl'\?"):
         export(crawl, "json", tmp_path / "x")
 
 
-def test_a_crawl_can_be_exported_while_it_goes_on(tmp_path: Path) -> None:
+def test_a_running_crawl_can_be_exported(tmp_path: Path) -> None:
     folder = small_crawl(tmp_path / "crawl")
     with CrawlStore.open(folder) as store:
         store.archive_response(response("http://a.test/later"), NOON_S)

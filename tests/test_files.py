@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.errors import Failure, InvalidInput, printable
-from scenthound.files import DAMAGE, beginning_of, compressed_as, opened, regular_bytes, write_atomic
+from scenthound.files import DAMAGE, compressed_as, first_bytes, opened, regular_bytes, write_atomic
 
 
 @pytest.mark.parametrize("name", ["words", "words.gz", "words.zst"])
@@ -29,7 +29,7 @@ def test_what_is_written_compressed_reads_back_whatever_the_name(name: str, tmp_
     with opened(tmp_path / "misnamed.txt") as source:
         assert source.content.read() == content
         assert source.file.tell() == len(packed)
-    assert beginning_of(tmp_path / "misnamed.txt") == content[:64]
+    assert first_bytes(tmp_path / "misnamed.txt") == content[:64]
 
 
 def test_several_members_are_one_content(tmp_path: Path) -> None:
@@ -40,22 +40,22 @@ def test_several_members_are_one_content(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
-def test_a_file_cut_short_raises_damage_and_its_beginning_may_be_empty(ending: str, tmp_path: Path) -> None:
+def test_a_truncated_file_raises_damage(ending: str, tmp_path: Path) -> None:
     path = tmp_path / "words"
     whole = compressed_as(Path(ending), os.urandom(1_000))
     path.write_bytes(whole[:500])
     with opened(path) as source, pytest.raises(DAMAGE):
         source.content.read()
     path.write_bytes(whole[:8])
-    assert beginning_of(path) == b""
+    assert first_bytes(path) == b""
 
 
 def test_an_empty_file_is_empty(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
-    assert beginning_of(tmp_path / "empty") == b""
+    assert first_bytes(tmp_path / "empty") == b""
 
 
-def test_only_regular_files_are_opened_and_others_refused_by_name(tmp_path: Path) -> None:
+def test_only_regular_files_are_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     wrong = {"missing": "No such file", "pipe": "a pipe or a device", "": "is a folder", "\x1b[2J": r"\\x1b\[2J"}
     for name, words in wrong.items():
@@ -65,7 +65,7 @@ def test_only_regular_files_are_opened_and_others_refused_by_name(tmp_path: Path
         assert str(tmp_path) in str(refused.value)
 
 
-def test_a_written_file_has_the_usual_rights_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+def test_a_written_file_has_default_permissions_and_leaves_no_other_file(tmp_path: Path) -> None:
     (tmp_path / "usual").touch()
     write_atomic(tmp_path / "words", b"dogs")
     assert (tmp_path / "words").read_bytes() == b"dogs"
@@ -73,7 +73,7 @@ def test_a_written_file_has_the_usual_rights_and_leaves_nothing_beside_it(tmp_pa
     assert {path.name for path in tmp_path.iterdir()} == {"usual", "words"}
 
 
-def test_a_replaced_file_keeps_its_rights_and_links_to_it(tmp_path: Path) -> None:
+def test_a_replaced_file_keeps_its_permissions_and_links(tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(b"old")
     (tmp_path / "secret").chmod(0o600)
     (tmp_path / "link").symlink_to("secret")
@@ -89,18 +89,18 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_part(tmp_path: Path, monk
 
     (tmp_path / "words").write_bytes(b"old")
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(Failure, match="words cannot be written: No space left on device"):
+    with pytest.raises(Failure, match="words: No space left on device"):
         write_atomic(tmp_path / "words", b"new")
     assert (tmp_path / "words").read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["words"]
 
 
-def test_a_link_is_refused_where_somebody_else_may_have_laid_it(tmp_path: Path) -> None:
+def test_a_symbolic_link_is_rejected_in_folders_of_others(tmp_path: Path) -> None:
     (tmp_path / "theirs").write_bytes(b"precious")
     for target in ("theirs", "nowhere"):
         (tmp_path / "link").unlink(missing_ok=True)
         (tmp_path / "link").symlink_to(target)
-        with pytest.raises(InvalidInput, match="is a link"):
+        with pytest.raises(InvalidInput, match="symbolic link"):
             write_atomic(tmp_path / "link", b"new", follow_link=False)
     assert (tmp_path / "theirs").read_bytes() == b"precious"
     assert {path.name for path in tmp_path.iterdir()} == {"theirs", "link"}
@@ -108,7 +108,7 @@ def test_a_link_is_refused_where_somebody_else_may_have_laid_it(tmp_path: Path) 
     assert (tmp_path / "theirs").read_bytes() == b"new"
 
 
-def test_a_file_is_read_as_it_stands_up_to_a_bound_and_nothing_else_is_waited_for(tmp_path: Path) -> None:
+def test_a_file_is_read_up_to_a_limit_without_blocking(tmp_path: Path) -> None:
     packed = gzip.compress(bytes(100))
     (tmp_path / "words").write_bytes(packed)
     os.mkfifo(tmp_path / "pipe")

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from asked_dashboard import Asker
-from scenthound.crawler.plan import CrawlSettings
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.start import resume
 from scenthound.errors import InvalidInput
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import HostState
 from scenthound.store.exports import export
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.store.stored_crawl import PageLists, StoredCrawl
+from scenthound.store.stored_crawl import StoredCrawl
 
 Call = Callable[..., tuple[int, str, str]]
 DATA = Path(__file__).parent / "data" / "crawl-0.6.tar.xz"
@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_records_have_the_present_names_and_codes(folder: Path) -> None:
-    with PageLists.open(folder) as crawl:
+    with StoredCrawl.open(folder) as crawl:
         visits = list(crawl.visits())
         assert [row.visit for row in visits] == list(range(8))
         assert visits[0].queue_size == 0
@@ -86,7 +86,7 @@ def test_the_dashboard_shows_it(folder: Path) -> None:
     assert "scenthound_pages_total" in asker.get("/metrics").text
 
 
-def test_it_cannot_be_resumed_and_says_what_to_do(folder: Path) -> None:
+def test_it_cannot_be_resumed(folder: Path) -> None:
     before = sorted((file, file.stat().st_mtime_ns) for file in folder.rglob("*") if file.is_file())
     with pytest.raises(InvalidInput, match=f"--web {folder}"):
         resume(folder)

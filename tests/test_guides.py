@@ -103,7 +103,7 @@ def test_a_topic_alone_can_be_learnt_from_a_folder(web_path, tmp_path):
 def test_a_folder_without_positives_is_refused_before_the_crawl(web_path, tmp_path):
     (folder_of(tmp_path) / "positive" / "page.txt").unlink()
     settings = experiment(web_path, relevance="svm", train_from=tmp_path)
-    with pytest.raises(InvalidInput, match="a classifier without positives"):
+    with pytest.raises(InvalidInput, match="needs positive pages"):
         plan(settings, RecordedWeb.open(web_path))
 
 

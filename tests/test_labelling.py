@@ -11,7 +11,7 @@ import pytest
 
 from labelled_crawl import N_PAGES, SEED, TOPIC, label, labelled_crawl
 from ring_web import url
-from scenthound.crawler.plan import CrawlSettings
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.errors import InvalidInput
 from scenthound.experiments.labels import LABELS_FILE, MOST_BYTES, Labels, PageLabel
 from scenthound.experiments.retraining import missing_for_training, training_pages, write_training
@@ -160,7 +160,7 @@ def test_nothing_is_written_through_links(folder: Path, tmp_path: Path) -> None:
         write_training(folder, training_pages(crawl, labels))
     (folder / LABELS_FILE).unlink()
     (folder / LABELS_FILE).symlink_to(tmp_path / "elsewhere" / "labels")
-    with pytest.raises(InvalidInput, match="is a link"):
+    with pytest.raises(InvalidInput, match="symbolic link"):
         label(folder, v2=True)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
@@ -253,7 +253,7 @@ def test_pages_of_a_recording_are_learnt_from_by_their_stems(tmp_path: Path, web
     with new_crawl(tmp_path / "crawl", **plan.as_settings()) as store:
         store.add_urls([url(number) for number in range(6)])
         for number in range(6):
-            store.add_visit(visit(number, url=url(number)))
+            store.add(visit(number, url=url(number)))
         store.commit()
     labels = label(tmp_path / "crawl", v2=True, v4=True, v1=False, v3=False, v5=False)
     with StoredCrawl.open(tmp_path / "crawl") as crawl:
@@ -266,7 +266,7 @@ def test_pages_without_text_teach_nothing_and_that_is_said(tmp_path: Path) -> No
     with new_crawl(tmp_path / "crawl", **CrawlSettings(TOPIC, (SEED,)).as_settings()) as store:
         store.add_urls([f"http://a.test/{number}" for number in range(N_PAGES)])
         for number in range(6):
-            store.add_visit(visit(number))
+            store.add(visit(number))
         store.commit()
     labels = label(tmp_path / "crawl", v2=True, v4=True, v1=False, v3=False, v5=False)
     with StoredCrawl.open(tmp_path / "crawl") as crawl, pytest.raises(InvalidInput, match="6 of 6 pages to learn from"):

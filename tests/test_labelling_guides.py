@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from labelled_crawl import TOPIC, label, labelled_crawl
-from scenthound.crawler.plan import CrawlSettings, StopConditions
+from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.errors import MissingExtra, UsageError
 from scenthound.experiments.retraining import (
     ModelQuality,
@@ -207,8 +207,8 @@ def test_the_guide_in_use_is_the_last_that_was_taken_up(tmp_path: Path) -> None:
     folder = labelled_crawl(tmp_path / "crawl")
     with CrawlStore.open(folder) as store:
         assert first_scored(store, StopConditions()) == 0
-        store.add_relevance_model(a_guide(4, "relevance_models/1"))
-        store.add_relevance_model(a_guide(7, "relevance_models/2"))
+        store.add(a_guide(4, "relevance_models/1"))
+        store.add(a_guide(7, "relevance_models/2"))
         store.commit()
         assert first_scored(store, StopConditions(relevance_model="relevance_models/2")) == 7
         # Handed over, and to be used by the next run: it has scored none of the 12 pages.

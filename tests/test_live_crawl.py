@@ -31,7 +31,7 @@ def skipped(folder: Path) -> dict[str, SkipReason]:
         return {urls[row.page]: row.reason for row in store.skipped()}
 
 
-def test_robots_txt_is_asked_once_per_origin_and_obeyed(tmp_path: Path) -> None:
+def test_robots_txt_is_requested_once_per_origin_and_respected(tmp_path: Path) -> None:
     site = VirtualSite({A: page(B, C), B: page(), C: page()}, others={"http://a.test/robots.txt": (200, "", b"")})
     site.others["http://a.test/robots.txt"] = (200, "", b"User-agent: *\nDisallow: /b\n")
     assert crawled(tmp_path, site) == [A, C]
@@ -39,7 +39,7 @@ def test_robots_txt_is_asked_once_per_origin_and_obeyed(tmp_path: Path) -> None:
     assert site.requests == {"http://a.test/robots.txt": 1, A: 1, C: 1}
 
 
-def test_a_robots_txt_that_fails_keeps_the_crawl_away(tmp_path: Path) -> None:
+def test_an_unreachable_robots_txt_disallows_all(tmp_path: Path) -> None:
     site = VirtualSite({A: page(OTHER), OTHER: page()}, others={"http://b.test/robots.txt": (500, "", b"")})
     assert crawled(tmp_path, site) == [A]
     assert skipped(tmp_path) == {OTHER: SkipReason.ROBOTS_UNREACHABLE}
@@ -61,26 +61,26 @@ def test_robots_txt_is_found_behind_redirects(tmp_path: Path) -> None:
     assert skipped(tmp_path) == {B: SkipReason.ROBOTS}
 
 
-def test_a_redirect_is_followed_and_the_page_stands_at_its_end(tmp_path: Path) -> None:
+def test_a_redirect_is_followed_to_the_final_url(tmp_path: Path) -> None:
     site = VirtualSite({A: page(B), C: page(D), D: page()}, {B: OTHER, OTHER: C})
     assert crawled(tmp_path, site) == [A, C, D]
 
 
-def test_a_page_that_redirects_to_one_had_before_is_repeated(tmp_path: Path) -> None:
+def test_a_redirect_to_a_visited_page_is_skipped(tmp_path: Path) -> None:
     site = VirtualSite({A: page(B, C), C: page()}, {B: A})
     assert crawled(tmp_path, site) == [A, C]
     assert skipped(tmp_path) == {B: SkipReason.REPEATED}
     assert site.requests[A] == 1
 
 
-def test_a_page_had_by_a_redirect_is_not_fetched_at_its_own_address(tmp_path: Path) -> None:
+def test_a_page_visited_by_a_redirect_is_not_fetched_again(tmp_path: Path) -> None:
     site = VirtualSite({A: page(B, C), C: page()}, {B: C})
     assert crawled(tmp_path, site) == [A, C]
     assert skipped(tmp_path) == {C: SkipReason.REPEATED}
     assert site.requests[C] == 1
 
 
-def test_redirects_that_go_round_or_on_and_on_are_given_up(tmp_path: Path) -> None:
+def test_redirect_loops_and_long_chains_are_dropped(tmp_path: Path) -> None:
     chain = {f"http://a.test/{i}": f"http://a.test/{i + 1}" for i in range(20)}
     site = VirtualSite({A: page(B, "http://a.test/0")}, {B: C, C: B} | chain)
     assert crawled(tmp_path, site) == [A]
@@ -89,7 +89,7 @@ def test_redirects_that_go_round_or_on_and_on_are_given_up(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("location", ["file:///etc/passwd", "javascript:alert(1)", "ftp://a.test/", "http://"])
-def test_a_redirect_to_what_is_no_web_page_is_refused(location: str, tmp_path: Path) -> None:
+def test_a_redirect_to_another_scheme_is_rejected(location: str, tmp_path: Path) -> None:
     site = VirtualSite({A: page(B)}, {B: location})
     crawled(tmp_path, site)
     assert skipped(tmp_path) == {B: SkipReason.REDIRECT_FORBIDDEN}
@@ -114,7 +114,7 @@ def test_a_redirect_obeys_the_robots_txt_of_where_it_leads(tmp_path: Path) -> No
         (204, SkipReason.UNEXPECTED_STATUS, 1),
     ],
 )
-def test_what_is_no_page_has_its_reason_and_its_tries(
+def test_failures_have_a_reason_and_a_number_of_tries(
     status: int, reason: SkipReason, n_requests: int, tmp_path: Path
 ) -> None:
     site = VirtualSite({A: page(B, C), C: page()}, others={B: (status, "Content-Type: text/html", b"<p>no")})
@@ -123,28 +123,28 @@ def test_what_is_no_page_has_its_reason_and_its_tries(
     assert site.requests[B] == n_requests
 
 
-def test_a_host_that_asks_for_time_gets_it(tmp_path: Path) -> None:
-    asked_at: list[float] = []
+def test_retry_after_is_respected(tmp_path: Path) -> None:
+    requested_at: list[float] = []
     site = VirtualSite({A: page(B)}, others={B: (429, "Retry-After: 120", b"")})
 
-    def takes_s(order: Task) -> float:
-        if order.url == B and order.kind is Kind.PAGE:
-            asked_at.append(order.issued_s)
+    def takes_s(task: Task) -> float:
+        if task.url == B and task.kind is Kind.PAGE:
+            requested_at.append(task.issued_s)
         return 0.5
 
     site.takes_s = takes_s
     crawled(tmp_path, site)
-    assert [later - earlier for earlier, later in pairwise(asked_at)] == pytest.approx([120.5, 120.5], rel=1e-9)
+    assert [later - earlier for earlier, later in pairwise(requested_at)] == pytest.approx([120.5, 120.5], rel=1e-9)
 
 
-def test_a_crawl_rests_between_two_requests_to_a_host_as_its_robots_txt_wishes(tmp_path: Path) -> None:
+def test_the_crawl_delay_of_robots_txt_is_respected(tmp_path: Path) -> None:
     issued: list[float] = []
     site = VirtualSite({A: page(B, C), B: page(), C: page()})
     site.others["http://a.test/robots.txt"] = (200, "", b"User-agent: *\nCrawl-delay: 7")
 
-    def takes_s(order: Task) -> float:
-        if order.kind is not Kind.ADDRESS:
-            issued.append(order.issued_s)
+    def takes_s(task: Task) -> float:
+        if task.kind is not Kind.ADDRESS:
+            issued.append(task.issued_s)
         return 0.0
 
     site.takes_s = takes_s
@@ -172,7 +172,7 @@ def test_the_page_budget_is_exact_whatever_is_in_flight(tmp_path: Path) -> None:
     assert sum(site.requests[url] for url in urls if url in site.pages) == 19
 
 
-def test_an_address_that_several_redirects_lead_to_is_asked_for_once(tmp_path: Path) -> None:
+def test_the_target_of_several_redirects_is_requested_once(tmp_path: Path) -> None:
     # All four are in flight together; one of the targets is there, the other is gone.
     redirects = {f"http://r{i}.test/": OTHER if i < 3 else "http://gone.test/" for i in range(6)}
     site = VirtualSite({A: page(OTHER, *redirects), OTHER: page()}, redirects, own_addresses=True)
@@ -197,16 +197,16 @@ def test_robots_txt_is_followed_through_redirects_even_if_pages_are_not(tmp_path
     assert crawled(tmp_path, site, redirects=0) == [A]
 
 
-def test_the_longest_delay_that_any_origin_of_a_host_wishes_for_counts(tmp_path: Path) -> None:
+def test_the_longest_crawl_delay_of_all_origins_of_a_host_counts(tmp_path: Path) -> None:
     other_port = "http://a.test:8080/x"
     site = VirtualSite({A: page(other_port, B, C), other_port: page(), B: page(), C: page()})
     site.others["http://a.test/robots.txt"] = (200, "", b"User-agent: *\nCrawl-delay: 7")
     site.takes_s = lambda _order: 0.0
     crawled(tmp_path, site, politeness=PolitenessSettings(delay_s=1))
-    assert {later - earlier for (earlier, _), (later, _) in pairwise(site.asked)} == {7.0}
+    assert {later - earlier for (earlier, _), (later, _) in pairwise(site.requested)} == {7.0}
 
 
-def test_hosts_that_ask_for_much_time_do_not_hold_up_the_others(tmp_path: Path) -> None:
+def test_hosts_with_long_delays_do_not_hold_up_others(tmp_path: Path) -> None:
     slow = [f"http://slow{i}.test/" for i in range(40)]
     quick = [f"http://quick{i % 3}.test/{i}" for i in range(12)]
     site = VirtualSite({A: page(*slow, *quick)} | {url: page() for url in quick}, own_addresses=True)
@@ -218,8 +218,8 @@ def test_hosts_that_ask_for_much_time_do_not_hold_up_the_others(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("what", ["robots", "target", "domain"])
-def test_nothing_that_waits_for_a_slow_host_holds_up_the_others(what: str, tmp_path: Path) -> None:
-    """Pages wait for a robots.txt, for another job that is after the same address, or for a place in a budget."""
+def test_jobs_waiting_for_a_slow_host_do_not_hold_up_others(what: str, tmp_path: Path) -> None:
+    """Pages wait for a robots.txt, for another job with the same URL, or for a slot in a page limit."""
     slow = [f"http://h{i}.slow.test/" for i in range(30)]
     quick = [f"http://quick{i}.test/" for i in range(12)]
     site = VirtualSite({A: page(*slow, *quick)} | {url: page() for url in quick}, own_addresses=True)
@@ -242,7 +242,7 @@ def test_a_chain_too_long_for_one_job_is_not_too_long_for_another(tmp_path: Path
     assert skipped(tmp_path) == {A: SkipReason.REDIRECT_LOOP}
 
 
-def test_an_address_that_redirects_is_asked_for_once_too(tmp_path: Path) -> None:
+def test_a_redirecting_url_is_requested_once(tmp_path: Path) -> None:
     redirects = {f"http://r{i}.test/": B for i in range(6)} | {B: C}
     site = VirtualSite({A: page(*redirects), C: page()}, redirects, own_addresses=True)
     assert crawled(tmp_path, site, connections=8, strict_order=False) == [A, C]
@@ -263,7 +263,7 @@ def test_recorded_pages_of_a_retired_host_are_still_read(tmp_path: Path) -> None
 
 def test_a_name_that_cannot_be_looked_up_is_tried_again_unless_it_does_not_exist(tmp_path: Path) -> None:
     site = VirtualSite({A: page("http://gone.test/", "http://ill.test/")})
-    site.lost = {"gone.test": SkipReason.DNS_NOT_FOUND, "ill.test": SkipReason.DNS_FAILED}
+    site.unresolved = {"gone.test": SkipReason.DNS_NOT_FOUND, "ill.test": SkipReason.DNS_FAILED}
     crawled(tmp_path, site, politeness=PolitenessSettings(delay_s=1))
     assert skipped(tmp_path) == {
         "http://gone.test/": SkipReason.DNS_NOT_FOUND,
@@ -271,14 +271,14 @@ def test_a_name_that_cannot_be_looked_up_is_tried_again_unless_it_does_not_exist
     }
 
 
-def test_hosts_of_one_address_are_asked_with_a_pause_between(tmp_path: Path) -> None:
+def test_requests_to_one_ip_address_are_delayed(tmp_path: Path) -> None:
     urls = [f"http://h{i}.test/" for i in range(12)]
     site = VirtualSite({A: page(*urls)} | {url: page() for url in urls})
     crawled(tmp_path, site, connections=8, strict_order=False, politeness=PolitenessSettings(delay_s=1))
-    assert min(later - earlier for (earlier, _), (later, _) in pairwise(site.asked)) >= 0.25
+    assert min(later - earlier for (earlier, _), (later, _) in pairwise(site.requested)) >= 0.25
 
 
-def test_sitemaps_ask_robots_txt_and_stay_on_their_host(tmp_path: Path) -> None:
+def test_sitemaps_respect_robots_txt_and_stay_on_their_host(tmp_path: Path) -> None:
     site = VirtualSite({A: page(B), B: page()})
     robots = b"User-agent: *\nDisallow: /hidden\nSitemap: /hidden/map.xml\nSitemap: /moved.xml"
     site.others["http://a.test/robots.txt"] = (200, "", robots)
@@ -288,7 +288,7 @@ def test_sitemaps_ask_robots_txt_and_stay_on_their_host(tmp_path: Path) -> None:
     assert site.requests["http://a.test/hidden/map.xml"] == site.requests["http://b.test/map.xml"] == 0
 
 
-def test_a_seed_without_links_tells_of_its_sitemap(tmp_path: Path) -> None:
+def test_a_seed_without_links_has_the_links_of_its_sitemap(tmp_path: Path) -> None:
     site = VirtualSite({A: "<p>sea", B: page()})
     site.others["http://a.test/robots.txt"] = (200, "", b"Sitemap: /map.txt")
     site.others["http://a.test/map.txt"] = (200, "Content-Type: text/plain", B.encode())
@@ -305,7 +305,7 @@ def test_budgets_of_hosts_hold_for_recorded_pages_too(tmp_path: Path) -> None:
     assert set(skipped(tmp_path / "again").values()) == {SkipReason.HOST_BUDGET}
 
 
-def test_a_crawl_that_goes_on_after_a_stop_lets_every_host_rest_first() -> None:
+def test_a_resumed_crawl_waits_for_the_crawl_delay_of_every_host() -> None:
     politeness = Politeness(PolitenessSettings(delay_s=2))
     politeness.started(0, 10.0)
     politeness.finished(0, 10.5, RequestOutcome(0.1))
@@ -326,7 +326,7 @@ def test_sitemaps_bring_links_with_the_next_page_of_their_host(tmp_path: Path) -
     assert sorted(crawled(tmp_path / "with", site, sitemaps=True)) == [A, B, C]
 
 
-def test_links_that_ask_not_to_be_followed_are_not(tmp_path: Path) -> None:
+def test_nofollow_links_are_not_followed(tmp_path: Path) -> None:
     html = f"<a rel=nofollow href='{B}'>b</a><a href='{C}'>c</a>"
     site = VirtualSite({A: html, B: page(), C: page(D), D: page()})
     site.others[C] = (200, "Content-Type: text/html\r\nX-Robots-Tag: nofollow", page(D).encode())
@@ -334,7 +334,7 @@ def test_links_that_ask_not_to_be_followed_are_not(tmp_path: Path) -> None:
     assert crawled(tmp_path / "follows", site, respect_nofollow=False) == [A, B, C, D]
 
 
-def test_near_duplicates_and_pages_that_say_they_are_none_are_not_taken(tmp_path: Path) -> None:
+def test_near_duplicates_and_soft_404s_are_skipped(tmp_path: Path) -> None:
     words = " ".join(f"word{i} harbour{i % 7}" for i in range(200))
     gone = "<title>404 Not Found</title><p>The page was not found."
     site = VirtualSite({A: page(B, C, D), B: f"<p>{words}", C: f"<p>{words} today", D: gone})

@@ -12,10 +12,10 @@ from fetching import fetcher_for, limits_for, patiences, resolver_for
 from hostile_cases import PAGE_FETCHED, HostileCase
 from hostile_server import CASES, HostileSite, hostile_site
 from scenthound.crawler.assembly import CrawlParts
-from scenthound.crawler.plan import CrawlSettings
 from scenthound.crawler.runner import LiveRun, RunLimits
-from scenthound.crawler.start import take_up
-from scenthound.crawler.status import CrawlStatus
+from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.start import start_or_replay
+from scenthound.crawler.state import CrawlStatus
 from scenthound.reasons import EndReason
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
@@ -41,7 +41,7 @@ def crawl_site(site: HostileSite, folder: Path, settings: CrawlSettings, limits:
         closing(CrawlStore.create(folder, settings.as_settings(), ArchiveSettings("test"))) as store,
         closing(CrawlParts(settings, store)) as parts,
     ):
-        take_up(parts, settings, store)
+        start_or_replay(parts, settings, store)
 
         async def run() -> EndReason:
             with closing(resolver_for(site, host_of(settings.seeds[0]))) as resolver:
@@ -67,7 +67,7 @@ def skip_cooldowns(status: CrawlStatus) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_crawl_survives_a_hostile_page_and_tells_the_reason(
+def test_a_crawl_survives_a_hostile_page_and_records_the_reason(
     site: HostileSite, case: HostileCase, tmp_path: Path
 ) -> None:
     if not site.offers(case):

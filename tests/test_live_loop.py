@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from scenthound.crawler.live_crawl import LiveCrawl
-from scenthound.crawler.plan import CrawlSettings
-from scenthound.crawler.runner_timing import NEW_OBJECTS
+from scenthound.crawler.runner import GC_THRESHOLD
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.start import RunOptions, crawl, resume
 from scenthound.crawler.tasks import Task
 from scenthound.errors import Failure
@@ -77,7 +77,7 @@ def test_a_crawl_ends_with_its_budget_or_with_the_last_page(server: StaticServer
     assert (everything.ended, len(set(visited(tmp_path / "all")))) == (EndReason.FRONTIER, N_PAGES)
 
 
-def test_a_crawl_that_reached_its_budget_goes_on_with_a_larger_one(server: StaticServer, tmp_path: Path) -> None:
+def test_a_crawl_that_reached_its_budget_resumes_with_a_larger_one(server: StaticServer, tmp_path: Path) -> None:
     crawl(plan(server, page_budget=10), tmp_path / "crawl")
     done = resume(tmp_path / "crawl", RunOptions(page_budget=25))
     assert (done.ended, len(set(visited(tmp_path / "crawl")))) == (EndReason.BUDGET, 25)
@@ -86,7 +86,7 @@ def test_a_crawl_that_reached_its_budget_goes_on_with_a_larger_one(server: Stati
     assert len(pages) == 25
 
 
-def test_robots_txt_is_not_asked_for_again_by_a_later_run(server: StaticServer, tmp_path: Path) -> None:
+def test_robots_txt_is_not_requested_again_by_a_later_run(server: StaticServer, tmp_path: Path) -> None:
     crawl(plan(server, page_budget=30), tmp_path / "crawl")
     resume(tmp_path / "crawl", RunOptions(page_budget=50))
     robots = {request: count for request, count in server.requests.items() if "robots" in request}
@@ -125,7 +125,7 @@ def test_a_crawl_ends_when_the_harvest_falls_below_the_floor(server: StaticServe
     assert 200 <= done.status.n_pages < 250
 
 
-def test_an_error_in_a_strategy_ends_the_crawl_and_what_was_kept_stays(
+def test_an_error_in_a_strategy_ends_the_crawl_and_stored_pages_stay(
     server: StaticServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = itertools.count()
@@ -144,7 +144,7 @@ def test_an_error_in_a_strategy_ends_the_crawl_and_what_was_kept_stays(
     assert len(set(visited(tmp_path / "crawl"))) == N_PAGES
 
 
-def test_a_disk_that_takes_nothing_more_ends_the_crawl_in_one_line(
+def test_a_full_disk_ends_the_crawl_in_one_line(
     server: StaticServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_arguments: object) -> None:
@@ -158,53 +158,53 @@ def test_a_disk_that_takes_nothing_more_ends_the_crawl_in_one_line(
     assert len(set(visited(tmp_path / "crawl"))) == N_PAGES
 
 
-def test_watchers_are_told_of_pages_on_the_disk_only(server: StaticServer, tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
+def test_watchers_see_pages_on_disk_only(server: StaticServer, tmp_path: Path) -> None:
+    reported: list[tuple[int, int]] = []
 
     def watch(status: CrawlStatus) -> None:
         with StoredCrawl.open(tmp_path / "crawl") as store:
-            told.append((status.n_pages, store.counts().visits))
+            reported.append((status.n_pages, store.counts().visits))
 
     crawl(plan(server, politeness=PolitenessSettings(delay_s=0.02)), tmp_path / "crawl", _often(watch))
-    assert all(said <= stored for said, stored in told)
-    assert told[-1] == (N_PAGES, N_PAGES)
+    assert all(n_reported <= n_stored for n_reported, n_stored in reported)
+    assert reported[-1] == (N_PAGES, N_PAGES)
 
 
-def test_garbage_is_searched_for_less_often_while_a_crawl_runs_only(server: StaticServer, tmp_path: Path) -> None:
+def test_garbage_is_collected_less_often_only_while_a_crawl_runs(server: StaticServer, tmp_path: Path) -> None:
     before, meanwhile = gc.get_threshold(), set()
 
     def watch(_: CrawlStatus) -> None:
         meanwhile.add(gc.get_threshold()[0])
 
     crawl(plan(server, politeness=PolitenessSettings(delay_s=0.02)), tmp_path / "crawl", _often(watch))
-    assert NEW_OBJECTS in meanwhile
+    assert GC_THRESHOLD in meanwhile
     assert gc.get_threshold() == before
 
 
-def test_turns_in_vain_take_a_tenth_of_the_time_at_most(
+def test_turns_without_enough_ready_hosts_take_a_tenth_of_the_time_at_most(
     server: StaticServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Hosts rest all the time, so that turns fill their room seldom, while answers make room at any moment."""
+    """Hosts wait most of the time, so that turns rarely fill their room, while responses make room at any time."""
     turns: list[tuple[float, float, bool]] = []
     turn = LiveCrawl.turn
 
     def slow_turn(crawl: LiveCrawl, now_s: float, room: int, page_budget: int) -> list[Task]:
         began_s = time.monotonic()
         time.sleep(0.004)
-        orders = turn(crawl, now_s, room, page_budget)
-        turns.append((began_s, time.monotonic(), len(orders) < room and not crawl.engine.wants_turn))
-        return orders
+        tasks = turn(crawl, now_s, room, page_budget)
+        turns.append((began_s, time.monotonic(), len(tasks) < room and not crawl.engine.wants_turn))
+        return tasks
 
     monkeypatch.setattr(LiveCrawl, "turn", slow_turn)
     crawl(plan(server, page_budget=25, politeness=PolitenessSettings(delay_s=0.01)), tmp_path / "crawl")
-    in_vain = [
+    unfilled = [
         (ended_s - began_s, next_s - ended_s)
-        for (began_s, ended_s, is_in_vain), (next_s, _, _) in itertools.pairwise(turns)
-        if is_in_vain
+        for (began_s, ended_s, is_unfilled), (next_s, _, _) in itertools.pairwise(turns)
+        if is_unfilled
     ]
-    assert len(in_vain) >= 5
+    assert len(unfilled) >= 5
     # A pause is nine times as long as its turn; the loop's clock may go by milliseconds.
-    assert all(pause_s > 9 * (turn_s - 0.001) - 0.002 for turn_s, pause_s in in_vain)
+    assert all(pause_s > 9 * (turn_s - 0.001) - 0.002 for turn_s, pause_s in unfilled)
 
 
 def _often(watch: Callable[[CrawlStatus], None]) -> RunOptions:

@@ -1,4 +1,4 @@
-"""Live and simulated crawls visit the same pages in the same order, and a crawl that was killed goes on as if not."""
+"""Live and simulated crawls visit the same pages in the same order, also after a kill."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -67,7 +67,7 @@ def test_a_crawl_killed_again_and_again_equals_one_that_was_not(
         "politeness": PolitenessSettings(),
         "page_budget": PAGES,
     }
-    crawl_virtually(tmp_path / "whole", plan(seeds, **settings), site)
+    crawl_virtually(tmp_path / "complete", plan(seeds, **settings), site)
     rng = Random(1)
     for part in range(200):
         monkeypatch.setattr(crawl_parts, "MANY_PAGES", (PLAIN, COMPILED)[part % 2])
@@ -80,7 +80,7 @@ def test_a_crawl_killed_again_and_again_equals_one_that_was_not(
                 kill=lambda: rng.random() < 0.1,
             )
             break
-    assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "whole")
+    assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "complete")
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -103,7 +103,7 @@ def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(
     }
     site = busy_site(seed)
     seeds = tuple(list(site.pages)[:1] + list(site.redirects)[:2])
-    crawl_virtually(tmp_path / "whole", plan(seeds, **settings), site)
+    crawl_virtually(tmp_path / "complete", plan(seeds, **settings), site)
     rng = Random(seed)
     for part in range(300):
         monkeypatch.setattr(crawl_parts, "MANY_PAGES", (PLAIN, COMPILED)[part % 2])
@@ -116,7 +116,7 @@ def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(
                 kill=lambda: rng.random() < 0.08,
             )
             break
-    assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "whole")
+    assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "complete")
 
 
 def rows_of(folder: Path) -> list[tuple[object, ...]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from overview_crawls import a_moment, a_run, add_visits, planned_crawl
-from scenthound.crawler.host_statistics import Harvest
+from scenthound.crawler.live_crawl import Harvest
 from scenthound.errors import InvalidInput
 from scenthound.store import folder as kinds
 from scenthound.store.crawl_folder import ArchiveSettings
@@ -24,11 +24,11 @@ from stored_crawls import NOON_S, new_crawl, visit
 
 def test_curves_are_those_of_the_moments_and_leave_out_the_time_between_runs(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
-        store.note_run(a_run(1, 0.0, ended_s=5.0, ended="time limit reached"))
-        store.note_run(a_run(2, 1000.0, n_pages_before=8))
+        store.add(a_run(1, 0.0, ended_s=5.0, ended="time limit reached"))
+        store.add(a_run(2, 1000.0, n_pages_before=8))
         late = (a_moment(1002, 12, run=2), a_moment(1014, 30, run=2))
         for sample in (a_moment(1, 2), a_moment(4, 8, regret=0.5), *late):
-            store.add_sample(sample)
+            store.add(sample)
         store.commit()
         curves = crawl_curves(store)
     # The first run lasted 5 s, so what was 2 s after the beginning of the second is at 7 s.
@@ -43,10 +43,10 @@ def test_curves_are_those_of_the_moments_and_leave_out_the_time_between_runs(tmp
 
 def test_a_run_that_died_lasted_until_its_last_moment(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
-        store.note_run(a_run(1, 0.0))
-        store.note_run(a_run(2, 500.0, n_pages_before=8))
+        store.add(a_run(1, 0.0))
+        store.add(a_run(2, 500.0, n_pages_before=8))
         for sample in (a_moment(3, 8), a_moment(501, 9, run=2)):
-            store.add_sample(sample)
+            store.add(sample)
         store.commit()
         assert crawl_curves(store).seconds.tolist() == [3, 4]
 
@@ -79,8 +79,8 @@ def test_the_harvest_of_late_is_that_of_a_running_crawl(tmp_path: Path) -> None:
 def test_what_older_versions_crawled_comes_before_the_first_moment(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [1.0, 0.0])
-        store.note_run(a_run(1, 50.0, n_pages_before=2))
-        store.add_sample(a_moment(51, 3, harvest=0.25))
+        store.add(a_run(1, 50.0, n_pages_before=2))
+        store.add(a_moment(51, 3, harvest=0.25))
         store.commit()
         curves = crawl_curves(store)
     assert curves.pages.tolist() == [1, 2, 3]
@@ -94,11 +94,11 @@ def test_what_older_versions_crawled_comes_before_the_first_moment(tmp_path: Pat
 def test_a_run_that_died_lasted_until_its_last_page_if_that_is_later_than_its_last_moment(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         for number, seconds in enumerate((1, 3.5, 101)):
-            store.add_visit(visit(number, time_s=NOON_S + seconds))
-        store.note_run(a_run(1, 0.0))
-        store.note_run(a_run(2, 100.0, n_pages_before=2))
+            store.add(visit(number, time_s=NOON_S + seconds))
+        store.add(a_run(1, 0.0))
+        store.add(a_run(2, 100.0, n_pages_before=2))
         for sample in (a_moment(3, 1), a_moment(101, 3, run=2)):
-            store.add_sample(sample)
+            store.add(sample)
         store.commit()
         assert crawl_curves(store).seconds.tolist() == [3, 4.5]
         assert visit_curves(store).seconds.tolist() == [1, 3.5, 4.5]
@@ -106,9 +106,9 @@ def test_a_run_that_died_lasted_until_its_last_page_if_that_is_later_than_its_la
 
 def test_what_lies_between_two_paused_moments_is_no_work(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
-        store.add_visit(visit(0, time_s=NOON_S + 1))
-        store.add_visit(visit(1, time_s=NOON_S + 34))
-        store.note_run(a_run(1, 0.0, ended_s=35.0, ended="stopped"))
+        store.add(visit(0, time_s=NOON_S + 1))
+        store.add(visit(1, time_s=NOON_S + 34))
+        store.add(a_run(1, 0.0, ended_s=35.0, ended="stopped"))
         for sample in (
             a_moment(2, 1),
             a_moment(3, 1, paused=True),
@@ -117,7 +117,7 @@ def test_what_lies_between_two_paused_moments_is_no_work(tmp_path: Path) -> None
             a_moment(32, 1),
             a_moment(35, 2),
         ):
-            store.add_sample(sample)
+            store.add(sample)
         store.commit()
         assert crawl_curves(store).seconds.tolist() == [2, 3, 3, 3, 5, 8]
         assert visit_curves(store).seconds.tolist() == [1, 7]
@@ -138,7 +138,7 @@ def test_moments_of_a_run_that_is_not_noted_still_count() -> None:
 def test_a_rest_of_hours_between_visits_is_time_between_runs(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         for number, seconds in enumerate((0, 10, 90_000, 90_005)):
-            store.add_visit(visit(number, time_s=NOON_S + seconds))
+            store.add(visit(number, time_s=NOON_S + seconds))
         store.commit()
         assert crawl_curves(store).seconds.tolist() == [0, 10, 10, 15]
 
@@ -146,7 +146,7 @@ def test_a_rest_of_hours_between_visits_is_time_between_runs(tmp_path: Path) -> 
 def test_endless_regret_does_not_count(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         for number, regret in enumerate((math.inf, 0.5, None, 0.1)):
-            store.add_visit(visit(number, regret=regret))
+            store.add(visit(number, regret=regret))
         store.commit()
         regrets = crawl_curves(store).regret
     assert math.isnan(regrets[0])
@@ -175,8 +175,8 @@ def test_hosts_are_counted_on_where_counting_stopped(tmp_path: Path) -> None:
         assert tally.share_read == pytest.approx(2 / 3)
         assert tally.read_on(store, most_visits=2)
         assert tally.top(5) == [HostPages("a.test", 2, 0.75), HostPages("b.test", 1, 0.25)]
-        store.add_visit(visit(3, url="http://b.test:81/", relevance=0.75))
-        store.add_visit(visit(4, url="http://b.test/x", relevance=0.5))
+        store.add(visit(3, url="http://b.test:81/", relevance=0.75))
+        store.add(visit(4, url="http://b.test/x", relevance=0.5))
         store.commit()
         assert tally.read_on(store)
     assert tally.top(1) == [HostPages("b.test", 3, 0.5)]
@@ -187,7 +187,7 @@ def test_hosts_are_those_that_the_crawler_knows(tmp_path: Path) -> None:
     urls = ["http://u:p@a.test/x", "http://[::1]:8/", "https://a.test/?q=/", "https://a.test:444/@b.test/"]
     with new_crawl(tmp_path / "crawl") as store:
         for number, url in enumerate(urls):
-            store.add_visit(visit(number, url=url))
+            store.add(visit(number, url=url))
         store.commit()
         tally = HostTally()
         tally.read_on(store)
@@ -200,7 +200,7 @@ def test_a_tally_forgets_the_crawl_before(tmp_path: Path) -> None:
         add_visits(store, [1.0] * 4)
         tally.read_on(store)
     with CrawlStore.create(tmp_path / "second", {}, ArchiveSettings("Scenthound")) as store:
-        store.add_visit(visit(0, url="http://c.test/", relevance=0.5))
+        store.add(visit(0, url="http://c.test/", relevance=0.5))
         store.commit()
         assert tally.read_on(store)
     assert tally.top(9) == [HostPages("c.test", 1, 0.5)]
@@ -210,7 +210,7 @@ def test_two_crawls_have_the_pages_in_common_that_both_took(tmp_path: Path) -> N
     for name, numbers in (("one", (0, 1, 2)), ("other", (1, 2, 3, 4)), ("none", ())):
         with new_crawl(tmp_path / name) as store:
             for place, number in enumerate(numbers):
-                store.add_visit(visit(place, url=f"http://a.test/{number}"))
+                store.add(visit(place, url=f"http://a.test/{number}"))
             store.commit()
     with StoredCrawl.open(tmp_path / "one") as one, StoredCrawl.open(tmp_path / "other") as other:
         common = in_common(page_numbers(one), page_numbers(other))
@@ -232,17 +232,6 @@ def test_a_folder_is_what_its_file_says(known: kinds.KnownFolder, tmp_path: Path
     assert folder_kind(a_folder(tmp_path / "one", known)) == known.kind
     with pytest.raises(InvalidInput, match="version 99"):
         folder_kind(a_folder(tmp_path / "newer", known, version=99))
-
-
-def test_the_formats_are_those_that_are_written() -> None:
-    from scenthound.store import crawl_folder, layout
-
-    written = {
-        "crawl": (crawl_folder.ABOUT_FILE, crawl_folder.FORMAT, crawl_folder.VERSION),
-        "web": (layout.ABOUT_FILE, layout.FORMAT, layout.VERSION),
-    }
-    known = {each.kind: (each.file, each.format, each.version) for each in kinds.KNOWN}
-    assert {kind: known[kind] for kind in written} == written
 
 
 def test_what_is_no_folder_of_ours_is_told_in_one_line(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_parents_are_found_across_commits(tmp_path: Path) -> None:
         add_visits(store, [0.5, 0.5], {0: [3, 2]})
         store.add_urls(["http://a.test/2", "http://a.test/3"])
         for number, links in ((2, [1, 3]), (3, [2])):
-            store.add_visit(visit(number, links=np.array(links, np.int32)))
+            store.add(visit(number, links=np.array(links, np.int32)))
             store.commit()
         graph = crawl_graph(store)
     assert [(node.visit, node.parent) for node in graph.nodes] == [(0, None), (1, None), (2, 0), (3, 0)]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from scenthound.errors import Failure
-from scenthound.processes import MOST_REPEATS, PIECES_AHEAD, WorkerPool, in_order, processors
+from scenthound.processes import ITEMS_AHEAD, MAX_REPEATS, WorkerPool, in_order, processors
 from timing import WAIT_S
 
 
@@ -27,7 +27,7 @@ class Multiplier:
 
 @dataclass
 class DiesAtThree:
-    """Notes each time that it is given a 3, and dies of it so many times."""
+    """Counts the items that are 3, and dies of the first few."""
 
     notes: Path
     n_deaths: int
@@ -61,22 +61,22 @@ def test_only_so_much_is_sent_out_ahead():
 
     results = in_order(partial(Multiplier, 1), pieces(), 2)
     next(results)
-    assert len(taken) <= 2 * PIECES_AHEAD + 1
+    assert len(taken) <= 2 * ITEMS_AHEAD + 1
     results.close()
 
 
-def test_a_worker_that_dies_is_replaced_and_its_piece_of_work_repeated(tmp_path):
-    make_worker = partial(DiesAtThree, tmp_path / "notes", MOST_REPEATS)
+def test_a_dead_worker_is_replaced_and_its_item_repeated(tmp_path):
+    make_worker = partial(DiesAtThree, tmp_path / "notes", MAX_REPEATS)
     assert list(in_order(make_worker, range(10), 2)) == list(range(10))
-    assert len((tmp_path / "notes").read_text()) == 1 + MOST_REPEATS
+    assert len((tmp_path / "notes").read_text()) == 1 + MAX_REPEATS
     assert multiprocessing.active_children() == []
 
 
-def test_work_that_every_worker_dies_of_ends_with_one_line(tmp_path):
-    with pytest.raises(Failure, match="A worker process died, and so did 3 more") as failed:
+def test_an_item_that_kills_every_worker_ends_with_one_line(tmp_path):
+    with pytest.raises(Failure, match="A worker process died, and so did 3 replacements") as failed:
         list(in_order(partial(DiesAtThree, tmp_path / "notes", 100), range(10), 2))
     assert "\n" not in str(failed.value)
-    assert len((tmp_path / "notes").read_text()) == 1 + MOST_REPEATS
+    assert len((tmp_path / "notes").read_text()) == 1 + MAX_REPEATS
     assert multiprocessing.active_children() == []
 
 
@@ -88,7 +88,7 @@ def test_an_error_in_a_worker_reaches_the_caller(workers):
 
 class Unsendable(Exception):
     def __init__(self) -> None:
-        super().__init__("odd")
+        super().__init__("unusual")
         self.hold = lambda: None
 
 
@@ -97,13 +97,13 @@ class OddRefuser:
         raise Unsendable
 
 
-def test_an_error_that_cannot_be_sent_is_told_all_the_same():
-    with pytest.raises(Failure, match=r"cannot be sent.*odd"):
+def test_an_error_that_cannot_be_pickled_is_reported():
+    with pytest.raises(Failure, match=r"Cannot send.*unusual"):
         list(in_order(OddRefuser, range(3), 2))
 
 
 class DiesWhileAnswering:
-    """Sends large answers, and is killed after some bytes of one."""
+    """Sends large results, and is killed while sending one."""
 
     def __init__(self, n_bytes: int) -> None:
         self._n_bytes = n_bytes
@@ -126,14 +126,14 @@ class DiesWhileAnswering:
 
 
 @pytest.mark.parametrize("n_bytes", [0, 2, 2_000_000])
-def test_a_worker_that_dies_in_the_middle_of_an_answer_is_noticed(n_bytes):
+def test_a_worker_that_dies_while_sending_is_noticed(n_bytes):
     with pytest.raises(Failure, match="A worker process died"):
         for _ in in_order(partial(DiesWhileAnswering, n_bytes), range(40), 2):
             pass
 
 
 class Refuses:
-    """Notes each time that it is asked."""
+    """Counts its calls."""
 
     def __init__(self, notes: Path) -> None:
         self._notes = notes
@@ -151,7 +151,7 @@ def test_work_that_raises_an_error_is_not_repeated(tmp_path):
 
 
 class Counter:
-    """Answers with its process and how often it was asked."""
+    """Returns its process and the number of its calls."""
 
     def __init__(self) -> None:
         self._n_asked = 0
@@ -163,24 +163,24 @@ class Counter:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_workers_of_a_crew_stay_from_one_round_to_the_next(workers):
-    with WorkerPool(Counter, workers) as crew:
-        answers = [answer for _ in range(4) for answer in crew.in_order(range(5))]
-    processes = {process for process, _ in answers}
+    with WorkerPool(Counter, workers) as pool:
+        results = [result for _ in range(4) for result in pool.in_order(range(5))]
+    processes = {process for process, _ in results}
     assert len(processes) <= workers
-    assert sum(max(count for process, count in answers if process == each) for each in processes) == 20
+    assert sum(max(count for process, count in results if process == each) for each in processes) == 20
     assert multiprocessing.active_children() == []
 
 
 def test_one_worker_works_here():
-    with WorkerPool(Counter, 1) as crew:
-        assert list(crew.in_order(range(2))) == [(os.getpid(), 1), (os.getpid(), 2)]
+    with WorkerPool(Counter, 1) as pool:
+        assert list(pool.in_order(range(2))) == [(os.getpid(), 1), (os.getpid(), 2)]
 
 
-def test_a_worker_killed_between_two_rounds_is_replaced():
-    with WorkerPool(Counter, 2) as crew:
-        for process in {process for process, _ in crew.in_order(range(8))}:
+def test_a_worker_killed_between_two_calls_is_replaced():
+    with WorkerPool(Counter, 2) as pool:
+        for process in {process for process, _ in pool.in_order(range(8))}:
             os.kill(process, signal.SIGKILL)
-        assert len(list(crew.in_order(range(8)))) == 8
+        assert len(list(pool.in_order(range(8)))) == 8
 
 
 def test_there_is_at_least_one_processor():
@@ -188,7 +188,7 @@ def test_there_is_at_least_one_processor():
 
 
 class Sleeper:
-    """Takes its time, or makes a large answer at once."""
+    """Takes its time, or makes a large result at once."""
 
     def __call__(self, number: int) -> bytes:
         if number % 2:

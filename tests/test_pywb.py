@@ -19,7 +19,7 @@ from pathlib import Path
 import brotli
 import pytest
 
-from scenthound.crawler.plan import CrawlSettings
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.start import crawl
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.store.exports import export
@@ -148,7 +148,7 @@ def archived_bodies(folder: Path) -> dict[str, bytes]:
         return {record.url: record.body for record in records}
 
 
-def test_every_answer_of_the_archive_is_replayed_byte_for_byte(crawled: Crawled, replay: Replay) -> None:
+def test_every_archived_response_is_replayed_byte_for_byte(crawled: Crawled, replay: Replay) -> None:
     bodies = archived_bodies(crawled.folder)
     assert {crawled.url(path) for path in ("/", "/target", *PATHS)} < set(bodies)
     # `id_` asks for what the host sent, with no link rewritten; no time means the latest.

@@ -226,7 +226,7 @@ def test_a_bad_file_is_refused_in_one_line_that_names_it(tmp_path, text, says):
 
 
 def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
-    with pytest.raises(UsageError, match=r"nowhere.toml cannot be read: No such file or directory; check the path"):
+    with pytest.raises(UsageError, match=r"Cannot read .*nowhere.toml: No such file or directory\. Check the path"):
         read_rank_file(tmp_path / "nowhere.toml")
     with pytest.raises(UsageError, match="is a folder"):
         read_rank_file(tmp_path)

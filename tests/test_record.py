@@ -36,7 +36,7 @@ def test_two_workers_write_the_same_bytes_as_one(tmp_path: Path) -> None:
     assert summaries[0].aliases == 90
 
 
-def test_leaks_are_cut_and_only_wanted_records_kept_when_asked(tmp_path: Path) -> None:
+def test_leaks_are_removed_and_records_selected_on_request(tmp_path: Path) -> None:
     pages = write_pages(
         tmp_path / "pages.jsonl",
         {"url": "http://a.org/", "html": "dog<i>Pets</i>cat", "leak": [[3, 14]], "kind": "article"},
@@ -78,7 +78,7 @@ def test_a_page_that_cannot_be_parsed_does_not_stop_the_recording(
     assert summary.skipped == {"cannot be parsed (RecursionError)": SkippedCount(1, ("p.jsonl, line 2",))}
 
 
-def test_progress_goes_up_to_the_whole_and_tells_the_pages(tmp_path: Path) -> None:
+def test_progress_ends_at_one_and_reports_pages(tmp_path: Path) -> None:
     told: list[tuple[float, str]] = []
     record([many_pages(tmp_path / "p.jsonl", 130)], tmp_path / "web", progress=lambda *news: told.append(news))
     shares = [share for share, _ in told]
@@ -88,50 +88,50 @@ def test_progress_goes_up_to_the_whole_and_tells_the_pages(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "no json\n", '{"url": "ftp://a.org/", "text": "x"}\n'])
-def test_a_file_without_a_page_is_refused_by_name_and_nothing_is_written(text: str, tmp_path: Path) -> None:
+def test_a_file_without_pages_is_rejected_and_nothing_is_written(text: str, tmp_path: Path) -> None:
     good = write_pages(tmp_path / "good.jsonl", {"url": "http://a.org/", "text": "x"})
     (tmp_path / "bad.jsonl").write_text(text)
-    with pytest.raises(InvalidInput, match=r"bad\.jsonl holds no page") as refused:
+    with pytest.raises(InvalidInput, match=r"bad\.jsonl has no page") as refused:
         record([good, tmp_path / "bad.jsonl"], tmp_path / "web")
     assert "\n" not in str(refused.value)
     assert nothing_but(tmp_path, "good.jsonl", "bad.jsonl")
 
 
-def test_a_file_without_even_a_row_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_file_without_rows_is_rejected(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     good = write_pages(tmp_path / "good.jsonl", {"url": "http://a.org/", "text": "x"})
     nothing = pyarrow.Table.from_pylist([], pyarrow.schema([("url", pyarrow.string())]))
     parquet.write_table(nothing, tmp_path / "empty.parquet")
     for files in ([good, tmp_path / "empty.parquet"], [tmp_path / "empty.parquet", good]):
-        with pytest.raises(InvalidInput, match=r"empty\.parquet holds no page \(it is empty\)"):
+        with pytest.raises(InvalidInput, match=r"empty\.parquet has no page \(it is empty\)"):
             record(files, tmp_path / "web")
 
 
-def test_a_file_of_pages_that_came_before_is_no_mistake(tmp_path: Path) -> None:
+def test_a_file_of_duplicates_is_accepted(tmp_path: Path) -> None:
     pages = write_pages(tmp_path / "p.jsonl", {"url": "http://a.org/", "text": "x"})
     assert record([pages, pages], tmp_path / "web").skipped["duplicate url"].count == 1
 
 
-def test_when_no_page_is_wanted_nothing_is_written(tmp_path: Path) -> None:
+def test_nothing_is_written_if_no_page_is_selected(tmp_path: Path) -> None:
     pages = write_pages(tmp_path / "p.jsonl", {"url": "http://a.org/", "text": "x"})
     with pytest.raises(InvalidInput, match="kind is not article"):
         record([pages], tmp_path / "web", where={"kind": "article"})
     assert nothing_but(tmp_path, "p.jsonl")
 
 
-def test_wrong_use_is_refused_before_anything_starts(tmp_path: Path) -> None:
+def test_invalid_arguments_are_rejected_first(tmp_path: Path) -> None:
     pages = write_pages(tmp_path / "p.jsonl", {"url": "http://a.org/", "text": "x"})
-    with pytest.raises(InvalidInput, match="no file to record"):
+    with pytest.raises(InvalidInput, match="No file to record"):
         record([], tmp_path / "web")
     with pytest.raises(InvalidInput, match="missing"):
         record([pages, tmp_path / "missing"], tmp_path / "web")
-    with pytest.raises(InvalidParameter, match="workers is 0"):
+    with pytest.raises(InvalidParameter, match="workers must be 1 or more"):
         record([pages], tmp_path / "web", workers=0)
     assert nothing_but(tmp_path, "p.jsonl")
 
 
-def test_what_exists_is_replaced_only_by_force_and_only_if_it_is_a_recorded_web(tmp_path: Path) -> None:
+def test_force_replaces_recorded_webs_only(tmp_path: Path) -> None:
     pages = write_pages(tmp_path / "p.jsonl", {"url": "http://a.org/", "text": "x"})
     out = tmp_path / "web"
     record([pages], out)
@@ -148,12 +148,12 @@ def test_what_exists_is_replaced_only_by_force_and_only_if_it_is_a_recorded_web(
     assert (tmp_path / "precious" / "thesis.txt").exists()
 
 
-def test_messages_are_safe_to_print_whatever_a_file_is_called_or_says(tmp_path: Path) -> None:
+def test_messages_are_printable_whatever_a_file_contains(tmp_path: Path) -> None:
     path = tmp_path / "\x1b[2J.warc"
     path.write_bytes(
         b"WARC/1.0\r\nWARC-Type: \x1b]0;owned\x07" + b"y" * 5_000 + b"\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
     )
-    with pytest.raises(InvalidInput, match=r"x1b\[2J\.warc holds no page \(1 x record of unknown type") as refused:
+    with pytest.raises(InvalidInput, match=r"x1b\[2J\.warc has no page \(1 x record of unknown type") as refused:
         record([path], tmp_path / "web")
     assert str(refused.value).isprintable()
     assert len(str(refused.value)) < 1_000
@@ -165,7 +165,7 @@ def test_real_pages_are_recorded_as_their_files_describe_them(shared: Path, tmp_
     web = RecordedWeb.open(tmp_path / "web")
     assert summary.pages + summary.skipped.get("duplicate url", SkippedCount(0, ())).count == 11_635
     assert summary.hosts == 1
-    offset, _ = web.inlinks()
+    offset, _ = web.inlinks
     assert 80_000 < offset[-1] < 96_000  # described as 88 k links inside
     anatomy = web.page_of("https://developer.mozilla.org/en-US/docs/Games/Anatomy_of_a_vIdeo_game")
     assert anatomy is not None

@@ -16,7 +16,7 @@ from recording_input import contents, many_pages, nothing_but, write_pages
 from scenthound.errors import Failure, InvalidInput
 from scenthound.store import record as record_module
 from scenthound.store.batches import RawRecord
-from scenthound.store.columns import FileColumns
+from scenthound.store.layout import FileColumns
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.sources.records import ReadOptions
@@ -34,7 +34,7 @@ def test_a_failed_recording_leaves_the_old_web_as_it_was(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_interrupt_leaves_nothing_behind(workers: int, tmp_path: Path) -> None:
+def test_an_interrupt_leaves_no_files(workers: int, tmp_path: Path) -> None:
     def interrupt(_share: float, _words: str) -> NoReturn:
         raise KeyboardInterrupt
 
@@ -43,7 +43,9 @@ def test_an_interrupt_leaves_nothing_behind(workers: int, tmp_path: Path) -> Non
     assert nothing_but(tmp_path, "p.jsonl")
 
 
-def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_in_one_line_and_leaves_no_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: Any) -> NoReturn:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -54,7 +56,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path: Path, monk
     assert nothing_but(tmp_path, "p.jsonl")
 
 
-def test_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
+def test_an_impossible_path_is_rejected(tmp_path: Path) -> None:
     pages = many_pages(tmp_path / "p.jsonl", 5)
     with pytest.raises(InvalidInput, match="not a directory"):
         record([pages], pages / "web")
@@ -78,7 +80,7 @@ class DeadlySource:
         yield DeadlyChunk()
 
 
-def test_a_worker_that_dies_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dead_worker_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = many_pages(tmp_path / "p.jsonl", 10)
     monkeypatch.setattr(record_module, "source_of", DeadlySource)
     with pytest.raises(Failure, match="A worker process died") as failed:
@@ -112,7 +114,7 @@ def processes_with(mark: str) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc to see processes")
-def test_a_killed_recording_leaves_no_web_no_process_and_its_litter_goes_with_the_next(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_recording_are_removed_by_the_next(tmp_path: Path) -> None:
     pages = many_pages(tmp_path / "p.jsonl")
     mark = f"RECORDING_OF={tmp_path}"
     name, value = mark.split("=")
@@ -129,11 +131,11 @@ def test_a_killed_recording_leaves_no_web_no_process_and_its_litter_goes_with_th
     assert nothing_but(tmp_path, "p.jsonl", "web")
 
 
-def test_folders_made_on_the_way_go_again_when_the_recording_fails(tmp_path: Path) -> None:
+def test_new_parent_folders_are_removed_if_the_recording_fails(tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "there").mkdir()
     for out in (tmp_path / "n1" / "n2" / "web", tmp_path / "there" / "n1" / "web"):
-        with pytest.raises(InvalidInput, match="holds no page"):
+        with pytest.raises(InvalidInput, match="has no page"):
             record([tmp_path / "empty.jsonl"], out)
     assert nothing_but(tmp_path, "empty.jsonl", "there")
     assert nothing_but(tmp_path / "there")

@@ -13,8 +13,8 @@ from recording_input import terms_of, three_pages
 from scenthound.errors import InvalidInput
 from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
-from scenthound.store.columns import TextTable
-from scenthound.store.layout import CUT_BY, LAYOUT, content_fingerprint, write_about, write_arrays
+from scenthound.store.folder import ResultFolder
+from scenthound.store.layout import DIVIDED_BY, LAYOUT, TextTable, content_fingerprint
 from scenthound.store.recorded_web import RecordedWeb
 from timing import cpu_cost_s
 
@@ -30,9 +30,14 @@ def links_of(web: RecordedWeb, page: int) -> slice:
 
 def save(web: RecordedWeb, folder: Path) -> Path:
     folder.mkdir()
-    write_arrays(folder, web.arrays)
+    for name, array in web.arrays.items():
+        np.save(folder / f"{name}.npy", array)
     write_about(folder, {"fingerprint": web.fingerprint})
     return folder
+
+
+def write_about(folder: Path, about: dict[str, str]) -> None:
+    ResultFolder(folder, "web").write_json("web.json", about)
 
 
 def test_urls_are_numbered_pages_first_then_aliases_then_the_rest(web: RecordedWeb) -> None:
@@ -91,12 +96,12 @@ def test_a_url_is_found_in_any_spelling_and_aliases_are_followed(web: RecordedWe
 
 
 def test_inlinks_are_distinct_other_pages_with_aliases_followed(web: RecordedWeb) -> None:
-    offset, page = web.inlinks()
+    offset, page = web.inlinks
     assert offset.tolist() == [0, 1, 2, 2]
     assert page.tolist() == [1, 0]
 
 
-def test_labels_titles_and_words_can_be_asked_for(web: RecordedWeb) -> None:
+def test_labels_titles_and_words_are_available(web: RecordedWeb) -> None:
     assert web.labelled("pets").tolist() == [0, 1]
     assert web.labelled("loud").tolist() == [0]
     assert web.labelled("unheard of").tolist() == []
@@ -129,20 +134,20 @@ def test_another_content_has_another_fingerprint(web: RecordedWeb) -> None:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (shutil.rmtree, "no recorded web at"),
+        (shutil.rmtree, "There is no folder"),
         (lambda web: (web / "web.json").unlink(), "not a recorded web"),
-        (lambda web: (web / "web.json").write_text("{"), "cannot be read"),
+        (lambda web: (web / "web.json").write_text("{"), "not valid JSON"),
         (lambda web: (web / "web.json").write_text('{"format": "zip"}'), "not a recorded web"),
         (lambda web: (web / "word.npy").unlink(), "word.npy is missing"),
         (lambda web: (web / "word.npy").write_bytes(b"nonsense"), "word.npy is damaged"),
         (lambda web: (web / "term.npy").write_bytes((web / "term.npy").read_bytes()[:-4]), "term.npy is damaged"),
         (lambda web: np.save(web / "word.npy", np.zeros(3, np.int32)), "word_offset does not fit"),
-        (lambda web: np.save(web / "word.npy", np.zeros(15)), "word should be a row of int32"),
-        (lambda web: np.save(web / "page_norm.npy", np.zeros(2)), "of the wrong length"),
-        (lambda web: write_about(web, {"version": "\x1b[2J\n" * 99}), "has version"),
+        (lambda web: np.save(web / "word.npy", np.zeros(15)), "not a one-dimensional array of int32"),
+        (lambda web: np.save(web / "page_norm.npy", np.zeros(2)), "has the wrong length"),
+        (lambda web: write_about(web, {"version": "\x1b[2J\n" * 99}), "has format version"),
     ],
 )
-def test_what_is_no_recorded_web_is_refused_in_one_line(
+def test_an_invalid_recorded_web_is_rejected_in_one_line(
     damage: Callable[[Path], object], words: str, web: RecordedWeb, tmp_path: Path
 ) -> None:
     folder = save(web, tmp_path / "web")
@@ -153,11 +158,11 @@ def test_what_is_no_recorded_web_is_refused_in_one_line(
     assert len(str(refused.value)) < 1_000
 
 
-def test_a_newer_format_is_refused_with_what_to_do(web: RecordedWeb, tmp_path: Path) -> None:
+def test_a_newer_format_is_rejected(web: RecordedWeb, tmp_path: Path) -> None:
     folder = save(web, tmp_path / "web")
     about = json.loads((folder / "web.json").read_text()) | {"version": 99}
     (folder / "web.json").write_text(json.dumps(about))
-    with pytest.raises(InvalidInput, match=r"version 99 .* install a newer"):
+    with pytest.raises(InvalidInput, match=r"version 99.* install"):
         RecordedWeb.open(folder)
 
 
@@ -181,8 +186,8 @@ def test_a_web_of_a_million_pages_and_twenty_million_links_opens_in_under_a_seco
         size = sizes.get(unit.removesuffix("+1"), 1) + unit.endswith("+1")
         # Files with holes: they take no room, but reading them through would take long.
         file = np.lib.format.open_memmap(tmp_path / f"{name}.npy", "w+", np.dtype(dtype), (size,))
-        if name in CUT_BY:
-            cut = LAYOUT[CUT_BY[name]][1]
+        if name in DIVIDED_BY:
+            cut = LAYOUT[DIVIDED_BY[name]][1]
             file[-1] = sizes.get(cut, 1)
     write_about(tmp_path, {})
     # Reading takes CPU time as well, to fill so much memory.
@@ -191,7 +196,7 @@ def test_a_web_of_a_million_pages_and_twenty_million_links_opens_in_under_a_seco
     assert (web.n_pages, web.n_links, len(web.word)) == (million, 20 * million, 500 * million)
 
 
-def test_links_that_may_not_be_followed_are_no_inlinks() -> None:
+def test_nofollow_links_are_not_inlinks() -> None:
     pages = {"a": "<a href=b rel=nofollow>b</a>", "b": "", "c": "<a href=b>b</a>"}
-    offset, page = web_of(RawPage(f"http://a.org/{name}", html=html) for name, html in pages.items()).inlinks()
+    offset, page = web_of(RawPage(f"http://a.org/{name}", html=html) for name, html in pages.items()).inlinks
     assert page[offset[1] : offset[2]].tolist() == [2]

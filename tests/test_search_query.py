@@ -1,4 +1,4 @@
-"""What people type to search for pages, and the place in a page that shows it."""
+"""Search queries and excerpts."""
 
 import sqlite3
 
@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.store.search_query import MOST_TERMS, SearchQuery, Term, excerpt
+from scenthound.store.search_query import MAX_TERMS, SearchQuery, Term, excerpt
 
 
-def test_words_phrases_beginnings_and_what_must_not_be_there_are_told_apart() -> None:
+def test_words_phrases_prefixes_and_exclusions_are_parsed() -> None:
     query = SearchQuery.typed('hot "air balloon" -"gas burner" -rent ballo* e-mail')
     phrase = Term("air balloon", is_quoted=True)
-    assert query.wanted == (Term("hot"), phrase, Term("ballo", is_beginning=True), Term("e-mail"))
+    assert query.wanted == (Term("hot"), phrase, Term("ballo", is_prefix=True), Term("e-mail"))
     assert query.unwanted == (Term("gas burner", is_quoted=True), Term("rent"))
 
 
 @pytest.mark.parametrize("typed", ["", "  ", "*", "-", '"', '""', "-balloon", "!? ...", "\0", "-*"])
-def test_what_asks_for_nothing_is_nothing(typed: str) -> None:
+def test_a_query_without_words_is_empty(typed: str) -> None:
     assert not SearchQuery.typed(typed)
 
 
@@ -35,7 +35,7 @@ def test_one_letter_begins_too_many_words() -> None:
 
 
 def test_more_terms_than_a_person_types_are_left_out() -> None:
-    assert len(SearchQuery.typed("dog " * 100).wanted) == MOST_TERMS
+    assert len(SearchQuery.typed("dog " * 100).wanted) == MAX_TERMS
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_a_word_has_other_forms_of_the_same_stem(word: str, forms: set[str]) -> 
 
 
 @pytest.mark.parametrize("typed", ['"balloon"', "balloon*", "an", "the", "b2", "été"])
-def test_phrases_beginnings_and_odd_words_have_no_other_forms(typed: str) -> None:
+def test_phrases_prefixes_and_short_words_have_no_other_forms(typed: str) -> None:
     assert not SearchQuery.typed(typed).has_forms
 
 
 @given(st.text(max_size=60) | st.text(alphabet="ab\"*-+^():{}'AND OR NOT NEAR\0\n", max_size=60))
-def test_nothing_that_is_typed_is_an_error(typed: str) -> None:
+def test_no_query_is_an_error(typed: str) -> None:
     query = SearchQuery.typed(typed)
     if query:
         for match in (query.exact(), query.widened(), query.only_other_forms()):
@@ -72,31 +72,31 @@ INDEX.execute("CREATE VIRTUAL TABLE page USING fts5(title, url, text, content=''
 
 def test_an_excerpt_shows_where_the_words_stand_together() -> None:
     text = "hot soup. " + "x " * 300 + "the hot air rises and a balloon follows " + "y " * 300
-    shown = excerpt(text, "balloon hot air", 120)
-    assert "hot air rises and a balloon follows" in shown
-    assert shown.startswith("… x")
-    assert shown.endswith("y …")
-    assert len(shown) <= 120 + len("…  …")
+    text_part = excerpt(text, "balloon hot air", 120)
+    assert "hot air rises and a balloon follows" in text_part
+    assert text_part.startswith("… x")
+    assert text_part.endswith("y …")
+    assert len(text_part) <= 120 + len("…  …")
 
 
-def test_words_that_were_passed_do_not_count_for_a_later_place() -> None:
+def test_earlier_matches_do_not_count_for_a_later_position() -> None:
     text = "the air balloon " + "x " * 300 + "hot soup " + "y " * 300
     assert excerpt(text, "balloon hot air", 80).startswith("the air balloon")
 
 
-def test_an_excerpt_goes_by_other_forms_and_by_letters_without_accents() -> None:
+def test_excerpts_match_other_forms_and_ignore_accents() -> None:
     text = "a " * 300 + "les montgolfi\u00e8res: BALLOONS " + "b " * 300
     assert "BALLOONS" in excerpt(text, "ballooning", 60)
     assert "montgolfi\u00e8res" in excerpt(text, "montgolfieres", 60)
 
 
-def test_a_word_is_not_shown_within_another_unless_as_its_beginning() -> None:
+def test_a_word_does_not_match_inside_another_unless_as_a_prefix() -> None:
     text = "overheated and heated " + "c " * 300 + "heat"
     assert excerpt(text, '"heat"', 80).endswith("heat")
     assert excerpt(text, "heat*", 80).startswith("overheated and heated")
 
 
-def test_a_text_without_the_words_is_shown_from_its_beginning() -> None:
+def test_an_excerpt_without_matches_is_the_start() -> None:
     assert excerpt("one two three", "balloon") == "one two three"
     assert excerpt("one two three", "") == "one two three"
     assert excerpt("one " * 100, "balloon", 40) == "one one one one one one one one one one …"

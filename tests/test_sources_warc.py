@@ -1,4 +1,4 @@
-"""Reading pages from WARC files: answers, redirects, packed bodies, and files made to hurt."""
+"""Reading pages from WARC files: responses, redirects, compressed bodies, and hostile files."""
 
 import gzip
 import random
@@ -19,22 +19,22 @@ from scenthound.web.parse import MAX_PAGE_BYTES
 from timing import cpu_cost_s
 
 
-def warc(tmp_path: Path, *answers: tuple[str, str, list[str], bytes]) -> Path:
-    """A file of HTTP answers: URL, status line, header lines, body."""
+def warc(tmp_path: Path, *responses: tuple[str, str, list[str], bytes]) -> Path:
+    """A file of HTTP responses: URL, status line, header lines, body."""
     path = tmp_path / "crawl.warc.gz"
     with path.open("wb") as file:
-        for url, status, headers, body in answers:
-            answer = "\r\n".join([f"HTTP/1.1 {status}", *headers, "", ""]).encode() + body
+        for url, status, headers, body in responses:
+            response = "\r\n".join([f"HTTP/1.1 {status}", *headers, "", ""]).encode() + body
             record = ["WARC/1.0", "WARC-Type: response", f"WARC-Target-URI: {url}", "Content-Type: application/http"]
-            head = "\r\n".join([*record, f"Content-Length: {len(answer)}", "", ""]).encode()
-            file.write(gzip.compress(head + answer + b"\r\n\r\n"))
+            head = "\r\n".join([*record, f"Content-Length: {len(response)}", "", ""]).encode()
+            file.write(gzip.compress(head + response + b"\r\n\r\n"))
     return path
 
 
 HTML = "Content-Type: text/html; charset=ISO-8859-1"
 
 
-def test_of_a_warc_file_html_answers_are_pages_and_redirects_aliases(tmp_path: Path) -> None:
+def test_html_responses_are_pages_and_redirects_are_aliases(tmp_path: Path) -> None:
     chunked = b"6\r\n<p>dog\r\n4\r\n cat\r\n0\r\n\r\n"
     path = warc(
         tmp_path,
@@ -65,39 +65,39 @@ def test_of_a_warc_file_html_answers_are_pages_and_redirects_aliases(tmp_path: P
     assert found[-1] == Skipped("content encoding that cannot be read", "crawl.warc.gz, record 9: compress")
 
 
-def test_what_a_warc_file_says_of_itself_makes_no_new_reasons_and_is_safe_to_print(tmp_path: Path) -> None:
-    odd = "\x1b[31mred\u202e" + "x" * 5_000
+def test_values_of_a_warc_file_are_printable_and_not_in_reasons(tmp_path: Path) -> None:
+    unusual = "\x1b[31mred\u202e" + "x" * 5_000
     path = warc(
         tmp_path,
-        ("http://a.org/1", f"{odd} OK", [HTML], b"x"),
+        ("http://a.org/1", f"{unusual} OK", [HTML], b"x"),
         ("http://a.org/2", "٤٠٤ OK", [HTML], b"x"),
-        ("http://a.org/3", "200 OK", [HTML, f"Content-Encoding: {odd}"], b"x"),
+        ("http://a.org/3", "200 OK", [HTML, f"Content-Encoding: {unusual}"], b"x"),
     )
     with path.open("ab") as file:
-        head = f"WARC/1.0\r\nWARC-Type: {odd}\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+        head = f"WARC/1.0\r\nWARC-Type: {unusual}\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
         file.write(gzip.compress(head.encode()) + b"\x1b[31mred, and no gzip")
     *odd_records, damage = records_of(path)
-    shown = r"\x1b[31mred\u202e" + "x" * 51 + "..."
+    printed = r"\x1b[31mred\u202e" + "x" * 51 + "..."
     assert odd_records == [
-        Skipped("no status", f"crawl.warc.gz, record 1: {shown}"),
+        Skipped("no status", f"crawl.warc.gz, record 1: {printed}"),
         Skipped("no status", "crawl.warc.gz, record 2: ٤٠٤"),
-        Skipped("content encoding that cannot be read", f"crawl.warc.gz, record 3: {shown}"),
-        Skipped("record of unknown type", f"crawl.warc.gz, record 4: {shown}"),
+        Skipped("content encoding that cannot be read", f"crawl.warc.gz, record 3: {printed}"),
+        Skipped("record of unknown type", f"crawl.warc.gz, record 4: {printed}"),
     ]
     assert isinstance(damage, Skipped)
     assert damage.reason == "damaged file"
     for record in (*odd_records, damage):
         assert isinstance(record, Skipped)
-        assert record.place.isprintable()
-        assert len(record.place) < 400
+        assert record.location.isprintable()
+        assert len(record.location) < 400
 
 
 @pytest.mark.parametrize("head", [b"WARC/1.0\r\nX: ", b"WARC/1.0\r\n", b"http://a.org/ "])
 @pytest.mark.parametrize("tail", [b"x", b"a: b\r\n", b"\r\n", b" y\r\n"])
-def test_headers_without_end_cost_no_more_than_a_megabyte(head: bytes, tail: bytes, tmp_path: Path) -> None:
-    whole = warc(tmp_path, ("http://a.org/", "200 OK", [HTML], b"x" * 3_000_000)).read_bytes()
+def test_endless_headers_are_read_up_to_a_megabyte(head: bytes, tail: bytes, tmp_path: Path) -> None:
+    complete = warc(tmp_path, ("http://a.org/", "200 OK", [HTML], b"x" * 3_000_000)).read_bytes()
     path = tmp_path / "endless.warc.gz"
-    path.write_bytes(whole + gzip.compress(head + tail * ((16 << 20) // len(tail))))
+    path.write_bytes(complete + gzip.compress(head + tail * ((16 << 20) // len(tail))))
     tries: list[list[RawRecord]] = []
     assert cpu_cost_s(lambda: tries.append(records_of(path)), 4) < 4
     found = tries[0]
@@ -110,7 +110,7 @@ def deflated(body: bytes) -> bytes:
     return raw.compress(body) + raw.flush()
 
 
-def test_bodies_are_unpacked_as_far_as_they_can_be(tmp_path: Path) -> None:
+def test_bodies_are_decoded_as_far_as_possible(tmp_path: Path) -> None:
     noise = random.Random(3).randbytes(40_000)
     bodies = [
         ("gzip", gzip.compress(b"dogs"), b"dogs"),
@@ -125,23 +125,23 @@ def test_bodies_are_unpacked_as_far_as_they_can_be(tmp_path: Path) -> None:
         ("gzip", gzip.compress(b"dogs") + b"and more", b"dogs"),
     ]
     cut = gzip.compress(noise)[:30_000]
-    answers = [
+    responses = [
         (f"http://a.org/{i}", "200 OK", [HTML, f"Content-Encoding: {encoding}"], body)
         for i, (encoding, body, _) in enumerate([*bodies, ("gzip", cut, b"")])
     ]
-    *whole, partly = pages(records_of(warc(tmp_path, *answers)))
-    assert [page.html for page in whole] == [expected for *_, expected in bodies]
+    *complete, partly = pages(records_of(warc(tmp_path, *responses)))
+    assert [page.html for page in complete] == [expected for *_, expected in bodies]
     assert isinstance(partly.html, bytes)
     assert len(partly.html) > 10_000
     assert noise.startswith(partly.html)
 
 
-def test_a_page_packed_to_nothing_has_an_empty_body(tmp_path: Path) -> None:
+def test_a_compressed_empty_page_has_an_empty_body(tmp_path: Path) -> None:
     path = warc(tmp_path, ("http://a.org/", "200 OK", [HTML, "Content-Encoding: gzip"], gzip.compress(b"")))
     assert reasons(records_of(path)) == {"empty body": 1}
 
 
-def test_a_small_body_that_unpacks_to_much_costs_no_more_than_a_page(tmp_path: Path) -> None:
+def test_a_compression_bomb_is_read_up_to_the_page_limit(tmp_path: Path) -> None:
     bomb = gzip.compress(b"x" * (64 << 20))
     chunk = f"{len(bomb):x}\r\n".encode() + bomb + b"\r\n0\r\n\r\n"
     packed = [HTML, "Content-Encoding: gzip"]
@@ -171,14 +171,14 @@ def test_http_headers_without_end_are_damage_too(tmp_path: Path) -> None:
     assert found[-1] == Skipped("damaged file", "crawl.warc.gz, after record 1: headers of more than 1,048,576 bytes")
 
 
-def test_a_warc_has_no_fields_that_could_be_wanted(tmp_path: Path) -> None:
+def test_records_of_a_warc_file_have_no_fields_to_select(tmp_path: Path) -> None:
     path = warc(tmp_path, ("http://a.org/", "200 OK", [HTML], b"x"))
     assert reasons(records_of(path, ReadOptions(where=(("kind", "article"),)))) == {
         "not wanted: kind is not article": 1
     }
 
 
-def test_a_warc_cut_short_keeps_what_came_before(tmp_path: Path) -> None:
+def test_the_start_of_a_truncated_warc_file_is_kept(tmp_path: Path) -> None:
     rng = random.Random(5)
     path = warc(tmp_path, *((f"http://a.org/{i}", "200 OK", [HTML], rng.randbytes(900)) for i in range(9)))
     path.write_bytes(path.read_bytes()[:-1_500])
@@ -224,6 +224,6 @@ def test_of_the_shared_warc_files_all_is_read_that_can_be(
     assert capfd.readouterr().err == "", "warnings belong into the summary"
 
 
-def test_the_shared_suite_has_no_file_that_this_test_does_not_know(shared: Path) -> None:
+def test_all_files_of_the_shared_suite_are_tested(shared: Path) -> None:
     names = {path.name for path in (shared / "suites" / "warc").iterdir() if not path.name.startswith("LICENSE")}
     assert names == set(SUITE)

@@ -135,7 +135,7 @@ def test_a_truncated_compressed_file_is_invalid_input(tmp_path: Path, suffix: st
     file = tmp_path / f"t.jsonl{suffix}"
     write_topics(file, [CHEMISTRY])
     file.write_bytes(file.read_bytes()[:-9])
-    assert "check that it is whole" in complaint(file)
+    assert "restore it from a backup" in complaint(file)
 
 
 def test_compression_is_detected_by_content(tmp_path: Path) -> None:

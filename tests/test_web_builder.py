@@ -12,14 +12,13 @@ from scenthound.errors import InvalidInput
 from scenthound.store import batches as batch_maker
 from scenthound.store.batches import BatchMaker, RawPage, RawRedirect
 from scenthound.store.builder import WebBuilder, web_of
-from scenthound.store.columns import FileColumns, MemoryColumns
-from scenthound.store.layout import LAYOUT
+from scenthound.store.layout import LAYOUT, FileColumns, MemoryColumns
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import MAX_LINKS, MAX_PAGE_BYTES
 
 
-def test_a_page_that_says_nofollow_marks_all_its_links() -> None:
+def test_all_links_of_a_nofollow_page_are_marked() -> None:
     head = "<meta name=robots content='noindex, nofollow'>"
     web = web_of([RawPage("http://a.org/", html=f"{head}<a href=b>b</a>"), RawPage("http://a.org/c", text="c")])
     assert web.link_nofollow.tolist() == [True]
@@ -29,13 +28,13 @@ def test_a_page_that_says_nofollow_marks_all_its_links() -> None:
 def test_of_two_pages_with_one_url_the_first_is_kept() -> None:
     builder = WebBuilder(MemoryColumns())
     pages = [
-        RawPage("http://a.org/", text="dog", place="line 1"),
-        RawPage("http://a.org/#again", text="unicorn", links=("/b",), place="line 2"),
-        RawPage("http://a.org/c", text="fish dog", links=("/d",), topics=("t",), place="line 3"),
+        RawPage("http://a.org/", text="dog", location="line 1"),
+        RawPage("http://a.org/#again", text="unicorn", links=("/b",), location="line 2"),
+        RawPage("http://a.org/c", text="fish dog", links=("/d",), topics=("t",), location="line 3"),
     ]
     skipped = builder.add(BatchMaker().batch(pages))
     web = RecordedWeb(builder.finish())
-    assert [(record.reason, record.place) for record in skipped] == [("duplicate url", "line 2")]
+    assert [(record.reason, record.location) for record in skipped] == [("duplicate url", "line 2")]
     assert list(web.urls) == ["http://a.org/", "http://a.org/c", "http://a.org/d"]
     assert list(web.vocabulary) == ["", "dog", "fish"]
     assert terms_of(web, 1) == {"dog": 1, "fish": 1}
@@ -70,7 +69,7 @@ def test_redirects_are_followed_in_chains_and_lead_nowhere_in_circles() -> None:
     assert web.find("http://a.org/never-recorded") is None
 
 
-def test_a_web_without_pages_is_refused() -> None:
+def test_a_web_without_pages_is_rejected() -> None:
     with pytest.raises(InvalidInput, match="no pages"):
         web_of([])
 
@@ -92,9 +91,7 @@ pages_made_up = st.lists(
 
 
 @given(pages_made_up, st.lists(st.tuples(st.integers(1, 3), st.booleans()), min_size=9, max_size=9))
-def test_the_web_does_not_depend_on_who_parses_which_pages_in_what_batches(
-    pages: list[RawPage], cuts: list[tuple[int, bool]]
-) -> None:
+def test_the_web_does_not_depend_on_processes_or_batches(pages: list[RawPage], cuts: list[tuple[int, bool]]) -> None:
     builder = WebBuilder(MemoryColumns())
     makers = BatchMaker(), BatchMaker()
     left = pages
@@ -106,7 +103,7 @@ def test_the_web_does_not_depend_on_who_parses_which_pages_in_what_batches(
 
 
 @given(pages_made_up)
-def test_what_the_arrays_say_is_what_the_pages_said(pages: list[RawPage]) -> None:
+def test_the_arrays_contain_the_values_of_the_pages(pages: list[RawPage]) -> None:
     web = web_of(pages)
     first = {page.url: page for page in reversed(pages)}
     assert {web.url(page) for page in range(web.n_pages)} == set(first)
@@ -118,7 +115,7 @@ def test_what_the_arrays_say_is_what_the_pages_said(pages: list[RawPage]) -> Non
     assert all(web.find(web.url(i)) == i for i in range(web.n_urls))
 
 
-def test_the_salt_of_the_scanner_changes_nothing_and_nobody_can_guess_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_salt_is_random_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     salts: list[int] = []
 
     class Listening(WordScanner):

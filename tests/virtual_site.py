@@ -1,19 +1,19 @@
-"""What the tests of live crawls share: made-up sites that answer orders at made-up times, and crawls of them."""
+"""Virtual sites with virtual response times, and crawls of them."""
 
 import zlib
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from scenthound.crawler.assembly import CrawlParts
-from scenthound.crawler.live_crawl import RawResult
-from scenthound.crawler.plan import CrawlSettings
-from scenthound.crawler.replay import VirtualRun
-from scenthound.crawler.start import take_up
+from scenthound.crawler.live_crawl import LiveCrawl, RawResult
+from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.start import Replayed, start_or_replay
 from scenthound.crawler.tasks import Kind, Task
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
@@ -34,29 +34,31 @@ ADDRESS = "192.0.2.1"
 
 @dataclass
 class VirtualSite:
-    """Pages by URL, redirects, and other answers by URL as (status, headers, body). What is none of them is a 404."""
+    """Pages by URL, redirects, and other responses by URL as (status, headers, body). Other URLs are 404."""
 
     pages: dict[str, str]
     redirects: dict[str, str] = field(default_factory=dict)
     others: dict[str, tuple[int, str, bytes]] = field(default_factory=dict)
     requests: Counter[str] = field(default_factory=Counter)
-    #: Every request, and when it was ordered.
-    asked: list[tuple[float, str]] = field(default_factory=list)
+    #: Every request with its time.
+    requested: list[tuple[float, str]] = field(default_factory=list)
     own_addresses: bool = False
-    #: Hosts whose names cannot be looked up, and why.
-    lost: dict[str, SkipReason] = field(default_factory=dict)
-    takes_s: Callable[[Task], float] = lambda order: zlib.crc32(order.url.encode()) % 1000 / 1000
+    #: Hosts that cannot be resolved, with the reason.
+    unresolved: dict[str, SkipReason] = field(default_factory=dict)
+    takes_s: Callable[[Task], float] = lambda task: zlib.crc32(task.url.encode()) % 1000 / 1000
 
-    def answer(self, order: Task) -> tuple[float, RawResult | None]:
-        takes_s = self.takes_s(order)
-        if order.kind is Kind.RECORDED:
+    def result_of(self, task: Task) -> tuple[float, RawResult | None]:
+        takes_s = self.takes_s(task)
+        if task.kind is Kind.RECORDED:
             return 0.0, None
-        if order.kind is Kind.ADDRESS:
-            host = host_of(order.url)
-            return takes_s, NotFetched(self.lost[host], host, takes_s) if host in self.lost else self._resolved(host)
-        self.requests[order.url] += 1
-        self.asked.append((order.issued_s, order.url))
-        return takes_s, self.response(order.url)
+        if task.kind is Kind.ADDRESS:
+            host = host_of(task.url)
+            return takes_s, NotFetched(
+                self.unresolved[host], host, takes_s
+            ) if host in self.unresolved else self._resolved(host)
+        self.requests[task.url] += 1
+        self.requested.append((task.issued_s, task.url))
+        return takes_s, self.response(task.url)
 
     def _resolved(self, host: str) -> Resolved:
         """All hosts share one address, or each has its own."""
@@ -93,22 +95,22 @@ def random_site(seed: int, n_pages: int = 60, n_hosts: int = 6) -> VirtualSite:
     """Pages of random words and links on a few hosts, with dead links and redirects."""
     rng = Random(seed)
     urls = [f"http://h{rng.randrange(n_hosts)}.test/{i}" for i in range(n_pages)]
-    odd = set(rng.sample(urls[1:], n_pages // 5))
-    dead, moved = sorted(odd)[::2], sorted(odd)[1::2]
-    sound = [url for url in urls if url not in odd]
+    unusual = set(rng.sample(urls[1:], n_pages // 5))
+    dead, moved = sorted(unusual)[::2], sorted(unusual)[1::2]
+    available = [url for url in urls if url not in unusual]
     pages = {}
-    for url in sound:
+    for url in available:
         parts = [f"<title>{rng.choice(WORDS)}</title>"]
         for target in rng.choices(urls, k=rng.randint(3, 9)):
             words = " ".join(rng.choices(WORDS, k=rng.randint(0, 12)))
             parts.append(f"<p>{words} <a href='{target}'>{rng.choice(WORDS)}</a>")
         pages[url] = "".join(parts)
     assert dead
-    return VirtualSite(pages, {url: rng.choice(sound) for url in moved})
+    return VirtualSite(pages, {url: rng.choice(available) for url in moved})
 
 
 def busy_site(seed: int) -> VirtualSite:
-    """The same with robots.txt files, sitemaps, redirects to redirects, failures and hosts that ask for time."""
+    """The same with robots.txt files, sitemaps, redirect chains, failures and Retry-After headers."""
     rng = Random(seed)
     site = random_site(seed, n_pages=80, n_hosts=8)
     urls = [*site.pages, *site.redirects]
@@ -139,7 +141,7 @@ def page_of_words(title: str, links: list[str], seed: int) -> str:
 
 
 def plan(seeds: tuple[str, ...], **settings: Any) -> CrawlSettings:
-    """A plan without delays and guards, one page after the other, in the strategy's order."""
+    """Settings without delays and filters, one page after the other, in the order of the strategy."""
     chosen: dict[str, Any] = {
         "strategy": "breadth_first",
         "politeness": PolitenessSettings(delay_s=0.0, delay_factor=0.0),
@@ -151,6 +153,62 @@ def plan(seeds: tuple[str, ...], **settings: Any) -> CrawlSettings:
         "page_budget": 1000,
     }
     return CrawlSettings(TOPIC, seeds, **chosen | settings)
+
+
+#: How long a task takes, and its result.
+ResultOf = Callable[[Task], tuple[float, RawResult | None]]
+
+
+class VirtualRun:
+    """Runs a crawl on a virtual clock, from where its journal ends.
+
+    The clock jumps from one event to the next, so that the same crawl has the same turns at the same times, also if it
+    is stopped and resumed in between: results of tasks in flight then come when they would have come.
+    """
+
+    def __init__(self, crawl: LiveCrawl, result_of: ResultOf, page_budget: int, replayed: Replayed) -> None:
+        self._crawl = crawl
+        self._result_of = result_of
+        self._page_budget = page_budget
+        #: A turn is not repeated: a strategy may draw random numbers even if it requests nothing.
+        self._turn_is_due = not replayed.after_turn or crawl.engine.wants_turn
+        self._due: list[tuple[float, int, Task, RawResult | None]] = []
+        self.now_s = replayed.now_s
+
+    def run(self, after_event: Callable[[], None]) -> EndReason:
+        engine = self._crawl.engine
+        for task in engine.outstanding():
+            self._start(task)
+        while engine.n_visits < self._page_budget:
+            if self._turn_is_due:
+                room = engine.settings.connections - engine.n_in_flight
+                for task in self._crawl.turn(self.now_s, room, self._page_budget):
+                    self._start(task)
+            self._turn_is_due = True
+            if engine.wants_turn:
+                continue
+            if not self._advance():
+                return EndReason.FRONTIER
+            after_event()
+        return EndReason.BUDGET
+
+    def _start(self, task: Task) -> None:
+        takes_s, result = self._result_of(task)
+        heappush(self._due, (task.issued_s + takes_s, task.number, task, result))
+
+    def _advance(self) -> bool:
+        """Advance the clock to the next result, or until a host is ready; False if nothing will happen any more."""
+        engine = self._crawl.engine
+        ready_s = engine.politeness.next_ready_s(self.now_s)
+        if self._due and (ready_s is None or self._due[0][0] <= ready_s):
+            due_s, _, task, result = heappop(self._due)
+            self.now_s = max(self.now_s, due_s)
+            self._crawl.complete(lambda: self.now_s, task, result, lambda: None)
+            return True
+        if ready_s is None:
+            return False
+        self.now_s = ready_s
+        return not (engine.is_idle() and len(engine.strategy) == 0)
 
 
 class Killed(Exception):
@@ -166,7 +224,7 @@ def crawl_virtually(
     kill: Callable[[], bool] = lambda: False,
     stems: list[str] | None = None,
 ) -> EndReason:
-    """Crawl into a folder, or go on there. `commit` and `kill` are asked after each event."""
+    """Start or resume a crawl. `commit` and `kill` are called after each event."""
     is_new = not folder.exists()
     store = (
         CrawlStore.create(folder, plan.as_settings(), ArchiveSettings("test")) if is_new else CrawlStore.open(folder)
@@ -176,7 +234,7 @@ def crawl_virtually(
             store.add_stems(stems)
             store.commit()
         with closing(CrawlParts(plan, store)) as parts:
-            stands = take_up(parts, plan, store)
+            replayed = start_or_replay(parts, plan, store)
 
             def after_event() -> None:
                 if commit():
@@ -184,7 +242,7 @@ def crawl_virtually(
                 if kill():
                     raise Killed
 
-            run = VirtualRun(parts.crawl, site.answer, plan.page_budget, stands)
+            run = VirtualRun(parts.crawl, site.result_of, plan.page_budget, replayed)
             ended = run.run(after_event)
             parts.crawl.commit()
             return ended

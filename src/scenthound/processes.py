@@ -1,13 +1,13 @@
-"""Work shared out to processes, its results in the order of the work.
+"""A pool of worker processes that returns results in the order of the items.
 
 Rules
-- Workers are started afresh rather than forked from a process that may have threads. They never import the main module
-  of the caller, so a script needs no `if __name__ == "__main__":`; what it defines is sent by value.
-- Each worker has a pipe of its own, so that one that dies, even in the middle of an answer, is noticed at once. It is
-  replaced and its piece of work repeated; a piece that takes several workers with it ends the work with one clear line.
-- A worker that compiles code reports it to this process, which reports it in turn (`jit.on_compile`).
-- Signals mean something to this process only; workers go when it goes, however it goes.
-- Only so much work is sent out ahead of the results taken, which bounds what is in memory.
+- Workers are started by a fork server or spawned, because the caller may have threads. They never import the caller's
+  main module, so a script needs no `if __name__ == "__main__":`; what it defines is sent by value.
+- Each worker has its own pipe, so that its death is noticed at once. It is replaced, and its item repeated; an item
+  that kills several workers ends the work with an error.
+- A worker that has to compile code reports that to this process (`jit.on_compile`).
+- Workers ignore signals, and end when this process ends, however it ends.
+- The number of items sent ahead of the results is limited, which bounds memory.
 """
 
 import os
@@ -29,49 +29,49 @@ from scenthound.registry import dump_local_plugins, load_local_plugins
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-#: Pieces of work sent out for each worker before the oldest is waited for.
-PIECES_AHEAD = 4
-#: How often a piece of work is given to a new worker when the one that had it died.
-MOST_REPEATS = 3
+#: Items sent ahead of the oldest result, per worker.
+ITEMS_AHEAD = 4
+#: How often an item is repeated after the death of its worker.
+MAX_REPEATS = 3
 
 #: What a terminal or a supervisor sends to all processes of a group.
 _GROUP_SIGNALS = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 
-Piece = TypeVar("Piece")
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 def processors() -> int:
-    """How many processors this process may use; a container may grant fewer than the machine has."""
+    """How many processors this process may use; in a container, fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_order(
-    make_worker: Callable[[], Callable[[Piece], Result]], pieces: Iterable[Piece], workers: int
+    make_worker: Callable[[], Callable[[Item], Result]], items: Iterable[Item], workers: int
 ) -> Generator[Result, None, None]:
-    """The result of each piece of work, by one worker here or by several in processes of their own.
+    """The result of each item, by one worker in this process or by several in their own.
 
-    Everything sent must be picklable. Close what this returns when it is not read to its end: that ends the workers.
+    Everything sent must be picklable. Close the generator if it is not exhausted: that ends the workers.
     """
-    with WorkerPool(make_worker, workers) as crew:
-        yield from crew.in_order(pieces)
+    with WorkerPool(make_worker, workers) as pool:
+        yield from pool.in_order(items)
 
 
-class WorkerPool(Generic[Piece, Result]):
-    """Workers that stay from one round of work to the next, with all that they have made for themselves.
+class WorkerPool(Generic[Item, Result]):
+    """Workers that keep their state between calls of `in_order`.
 
-    One worker is made and works here; several are processes of their own, which end with the block.
+    One worker runs in this process; several run in their own processes, which end with the block.
     """
 
-    def __init__(self, make_worker: Callable[[], Callable[[Piece], Result]], workers: int) -> None:
+    def __init__(self, make_worker: Callable[[], Callable[[Item], Result]], workers: int) -> None:
         self._make_worker = make_worker
         self._n_workers = workers
-        self._worker: Callable[[Piece], Result] | None = None
+        self._worker: Callable[[Item], Result] | None = None
         self._remotes: list[_Remote] = []
         self._idle: SimpleQueue[_Remote] = SimpleQueue()
         self._threads = ThreadPoolExecutor(workers)
 
-    def __enter__(self) -> "WorkerPool[Piece, Result]":
+    def __enter__(self) -> "WorkerPool[Item, Result]":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -79,41 +79,41 @@ class WorkerPool(Generic[Piece, Result]):
             remote.end()
         self._threads.shutdown(cancel_futures=True)
 
-    def in_order(self, pieces: Iterable[Piece]) -> Iterator[Result]:
-        """The result of each piece of work. The next round begins when all results of the last one were taken."""
+    def in_order(self, items: Iterable[Item]) -> Iterator[Result]:
+        """The result of each item. All results must be read before the next call."""
         if self._n_workers == 1:
             self._worker = self._worker or self._make_worker()
-            yield from map(self._worker, pieces)
+            yield from map(self._worker, items)
         else:
             self._start_processes()
-            yield from self._by_processes(pieces)
+            yield from self._by_processes(items)
 
     def _start_processes(self) -> None:
-        with _signals_held_back():
+        with _signals_blocked():
             while len(self._remotes) < self._n_workers:
                 self._remotes.append(_Remote(self._make_worker))
                 self._idle.put(self._remotes[-1])
 
-    def _by_processes(self, pieces: Iterable[Piece]) -> Iterator[Result]:
-        """A thread for each worker sends it a piece and waits for the answer."""
+    def _by_processes(self, items: Iterable[Item]) -> Iterator[Result]:
+        """A thread per worker sends items and waits for results."""
         waiting: deque[Future[Result]] = deque()
-        for piece in pieces:
-            waiting.append(self._threads.submit(self._answer, piece))
-            if len(waiting) > PIECES_AHEAD * self._n_workers:
+        for item in items:
+            waiting.append(self._threads.submit(self._result, item))
+            if len(waiting) > ITEMS_AHEAD * self._n_workers:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
 
-    def _answer(self, piece: Piece) -> Any:
+    def _result(self, item: Item) -> Any:
         remote = self._idle.get()
         try:
-            return remote.answer(piece)
+            return remote.result(item)
         finally:
             self._idle.put(remote)
 
 
 class _Remote:
-    """A worker process, seen from here, or the one that took its place. One thread asks it; another may end it."""
+    """A worker process, or its replacement. One thread sends items; another may end it."""
 
     def __init__(self, make_worker: Callable[[], Callable[[Any], Any]]) -> None:
         self._make_worker = by_value.dumps(make_worker)
@@ -131,15 +131,15 @@ class _Remote:
         with _without_main_module():
             process.start()
         self._process = process
-        # With this end closed here, the pipe ends when the worker does.
+        # Closed here, so that the pipe ends when the worker does.
         theirs.close()
 
-    def answer(self, piece: Any) -> Any:
-        for n_deaths in range(1 + MOST_REPEATS):
+    def result(self, item: Any) -> Any:
+        for n_deaths in range(1 + MAX_REPEATS):
             if n_deaths:
                 self._replace()
             try:
-                self._connection.send(piece)
+                self._connection.send(item)
                 result, error = self._receive()
             except (EOFError, OSError):
                 continue
@@ -147,8 +147,8 @@ class _Remote:
                 raise error
             return result
         raise Failure(
-            f"A worker process died, and so did {MOST_REPEATS} more at the same work, maybe for want of memory: "
-            "try again with --workers 1."
+            f"A worker process died, and so did {MAX_REPEATS} replacements, possibly out of memory: try again with "
+            "--workers 1."
         )
 
     def _receive(self) -> tuple[Any, Exception | None]:
@@ -162,7 +162,7 @@ class _Remote:
     def _replace(self) -> None:
         with self._lock:
             if self._is_ended:
-                raise Failure("The work was broken off, so its workers were ended.")
+                raise Failure("The work was cancelled.")
             self._stop()
             self._start()
 
@@ -182,8 +182,8 @@ _MAIN_LOCK = threading.Lock()
 
 @contextmanager
 def _without_main_module() -> Iterator[None]:
-    """Processes started in the block do not know which script is running. `multiprocessing` would have each of them,
-    and the fork server, import it: a script without a guard would start its own work again in every worker."""
+    """Hide the running script from processes started in the block. `multiprocessing` would import it in each of them:
+    a script without a guard would start its work again in every worker."""
     with _MAIN_LOCK:
         main = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
@@ -194,40 +194,40 @@ def _without_main_module() -> Iterator[None]:
 
 
 def _serve(connection: "Connection", plugins: bytes, pickled: bytes) -> None:
-    """The life of a worker process: answer with a result or an error, until nobody asks any more. `plugins` are the
-    classes and instances that the user passed as strategies, metrics and relevance models."""
+    """The main loop of a worker process: send a result or an error for each item, until the pipe ends. `plugins` are
+    the classes and instances that the user passed as strategies, metrics and relevance models."""
     for number in _GROUP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
     jit.on_compile = connection.send
     worker: Callable[[Any], Any] | None = None
     while True:
         try:
-            piece = connection.recv()
+            item = connection.recv()
         except (EOFError, OSError):
             return
-        answer: tuple[Any, Exception | None]
+        result: tuple[Any, Exception | None]
         try:
             if worker is None:
                 load_local_plugins(plugins)
                 worker = by_value.loads(pickled)()
-            answer = (worker(piece), None)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is raised where the work was ordered
-            answer = (None, error)
-        _send(connection, answer)
+            result = (worker(item), None)
+        except Exception as error:  # noqa: BLE001 - raised again in the main process
+            result = (None, error)
+        _send(connection, result)
 
 
-def _send(connection: "Connection", answer: tuple[Any, Exception | None]) -> None:
+def _send(connection: "Connection", result: tuple[Any, Exception | None]) -> None:
     try:
-        connection.send((*answer, jit.was_used()))
+        connection.send((*result, jit.was_used()))
     except (EOFError, BrokenPipeError):
         os._exit(1)
-    except Exception as error:  # noqa: BLE001 - an error may hold what cannot be sent
-        told = f"A worker's answer cannot be sent ({error}); it was {answer[1] or 'a result'}."
-        connection.send((None, Failure(told), jit.was_used()))
+    except Exception as error:  # noqa: BLE001 - an error may contain what cannot be pickled
+        message = f"Cannot send the result of a worker ({error}); it was {result[1] or 'a value'}."
+        connection.send((None, Failure(message), jit.was_used()))
 
 
-def _leave_with_parent() -> None:
+def _exit_with_parent() -> None:
     import multiprocessing
 
     parent = multiprocessing.parent_process()
@@ -237,8 +237,8 @@ def _leave_with_parent() -> None:
 
 
 @contextmanager
-def _signals_held_back() -> Iterator[None]:
-    """Signals wait until the block ends: half a process should not be started."""
+def _signals_blocked() -> Iterator[None]:
+    """Delay signals until the block ends, so that no process is left half started."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

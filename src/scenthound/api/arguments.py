@@ -172,7 +172,7 @@ def path_or_none(value: PathLike | None) -> Path | None:
 
 def one_topic(topic: TopicLike, topic_id: str | None = None) -> Topic:
     """A topic from a topic file, of which it may need an id, from keywords, or as it is."""
-    from scenthound.crawler.plan import ChosenTopic
+    from scenthound.crawler.settings import choose_topic
 
     if isinstance(topic, Topic):
         return topic
@@ -180,7 +180,7 @@ def one_topic(topic: TopicLike, topic_id: str | None = None) -> Topic:
         file = path(topic)
         if isinstance(topic, str) and not file.name.endswith(TOPIC_FILE_ENDINGS) and not file.exists():
             return Topic(keywords=topic)
-        return ChosenTopic.of(file, topic_id, [], ["http://seed.invalid/"]).topic
+        return choose_topic(file, topic_id, [], ["http://seed.invalid/"])[0]
     keywords = list(topic) if isinstance(topic, Iterable) else [topic]
     if not all(isinstance(word, str) for word in keywords):
         raise InvalidTopic(f"{printable(topic, 80)!r} is not a topic: pass a Topic, keywords or a topic file.")

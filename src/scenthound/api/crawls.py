@@ -32,11 +32,11 @@ from scenthound.model import Progress
 
 if TYPE_CHECKING:
     from scenthound.crawler.explain import Explanation
-    from scenthound.crawler.plan import CrawlSettings
+    from scenthound.crawler.settings import CrawlSettings
     from scenthound.crawler.start import CrawlSummary, RunOptions
     from scenthound.reasons import EndReason
     from scenthound.store.crawl_records import CrawlStatus, RunRecord, Sample, SkippedRecord, VisitRecord
-    from scenthound.store.export_pages import ExportSummary
+    from scenthound.store.exports import ExportSummary
     from scenthound.store.stored_crawl import StoredCrawl
     from scenthound.web.fetch import FetchLimits
 
@@ -91,7 +91,7 @@ def new_run(
     progress: ProgressLike = None,
 ) -> CrawlRun:
     """Check the arguments of a new crawl."""
-    from scenthound.crawler.plan import AGENT, DEFAULT_STRATEGY, CrawlSettings, canonical_seeds
+    from scenthound.crawler.settings import AGENT, DEFAULT_STRATEGY, CrawlSettings, canonical_seeds
     from scenthound.crawler.start import RunOptions
     from scenthound.crawler.start import crawl as crawl_live
     from scenthound.frontier.politeness import PolitenessSettings
@@ -132,7 +132,7 @@ def new_run(
 
 def _fetch_limits(timeout_s: float | None, page_bytes: int | None, *, as_studies: bool) -> FetchLimits:
     """The default limits or those of the studies, with the ones that were passed."""
-    from scenthound.crawler.plan import STUDY_LIMITS
+    from scenthound.crawler.settings import STUDY_LIMITS
     from scenthound.web.fetch import FetchLimits
 
     limits = STUDY_LIMITS if as_studies else FetchLimits()
@@ -144,7 +144,7 @@ def _fetch_limits(timeout_s: float | None, page_bytes: int | None, *, as_studies
 
 def _recorded(web: Any, progress: ProgressLike) -> str:
     """The path of a recorded web; the pages of a crawl are recorded first, unless they have been before."""
-    from scenthound.store.crawl_web import open_web
+    from scenthound.store.record import open_web
 
     folder = web_folder(web)
     with show_progress("recording", progress) as report:
@@ -168,7 +168,7 @@ def resumed_run(
     progress: ProgressLike = None,
 ) -> CrawlRun:
     """Check the arguments of a crawl that is resumed."""
-    from scenthound.crawler.plan import CrawlSettings
+    from scenthound.crawler.settings import CrawlSettings
     from scenthound.crawler.start import RunOptions
     from scenthound.crawler.start import resume as resume_crawl
     from scenthound.relevance.base import RELEVANCE
@@ -302,7 +302,7 @@ class Crawl(Result):
     @property
     def settings(self) -> CrawlSettings:
         """All that decides about the crawl."""
-        from scenthound.crawler.plan import CrawlSettings
+        from scenthound.crawler.settings import CrawlSettings
 
         return CrawlSettings.from_settings(self._settings)
 

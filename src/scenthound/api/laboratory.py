@@ -121,7 +121,7 @@ def record(
 @public
 def open_web(folder: Any, *, progress: ProgressLike = None) -> Web:
     """Open a recorded web, or the pages of a crawl as one."""
-    from scenthound.store.crawl_web import open_web as open_recorded
+    from scenthound.store.record import open_web as open_recorded
 
     found = web_folder(folder)
     with show_progress("recording", progress) as report:

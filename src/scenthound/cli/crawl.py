@@ -24,7 +24,7 @@ from scenthound.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from scenthound.api.crawls import CrawlRun
-    from scenthound.crawler.plan import CrawlSettings
+    from scenthound.crawler.settings import CrawlSettings
     from scenthound.crawler.start import CrawlSummary
 
 #: Options that may differ when a crawl is resumed; all others are settings of the crawl.
@@ -187,16 +187,17 @@ def crawl(
 def _new_run(context: typer.Context) -> CrawlRun:
     """A new crawl, with notes on what its settings lack."""
     from scenthound.api.crawls import new_run
-    from scenthound.crawler.plan import ChosenTopic
+    from scenthound.crawler.settings import choose_topic
 
     options = context.params
     if options["file"] is not None and options["topics"] is not None:
         raise UsageError("The topic file is given twice: as FILE and with --topics.")
     file = options["topics"] or options["file"]
-    chosen = ChosenTopic.of(file and Path(file), options["topic"], options["keywords"] or [], options["seed"] or [])
+    seeds = options["seed"] or []
+    topic, seeds = choose_topic(file and Path(file), options["topic"], options["keywords"] or [], seeds)
     known = inspect.signature(new_run).parameters
     arguments = {name: value for name, value in api_arguments(context).items() if name in known}
-    run = new_run(**{**arguments, "topic": chosen.topic, "seeds": chosen.seeds}, progress=True)
+    run = new_run(**{**arguments, "topic": topic, "seeds": seeds}, progress=True)
     _note_contact(run.settings)
     if options["strategy"] is not None:
         _note_relevance_model(run.settings)
@@ -208,7 +209,7 @@ def _carry_out(run: CrawlRun, *, log_json: bool) -> CrawlSummary:
 
     title = f"{run.settings.topic.id} by {run.settings.strategy}"
     with watcher(title, run.options.time_s, log_json=log_json) as watching:
-        return run.start(replace(run.options, watch=watching.watch, progress=watching.progress, obey_signals=True))
+        return run.start(replace(run.options, watch=watching.watch, progress=watching.progress, handle_signals=True))
 
 
 def _print(summary: CrawlSummary, *, log_json: bool, as_json: bool) -> None:

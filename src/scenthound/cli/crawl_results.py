@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from scenthound.cli import crawl_progress as progress
-from scenthound.crawler.explain import Fate
+from scenthound.crawler.explain import Outcome
 from scenthound.errors import printable
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.archive import file_name
@@ -104,7 +104,7 @@ def print_explanation(page: Explanation) -> None:
         _print_visit(page, page.visit)
     elif page.skipped is not None:
         _print_skipped(page.skipped)
-    elif page.fate is Fate.WAITING:
+    elif page.outcome is Outcome.QUEUED:
         typer.echo("Neither visited nor skipped: it is in the frontier, or was in flight when the crawl stopped.")
     else:
         typer.echo("Unknown: it is not a seed, and no visited page has a link to it that may be followed.")
@@ -125,8 +125,8 @@ def _print_visit(page: Explanation, visit: VisitRecord) -> None:
         "links": f"{len(visit.links):,}",
         "stored in": _location(visit.location),
     }
-    if page.asked_url not in (None, visit.url):
-        facts["redirect"] = f"requested as {printable(page.asked_url)}, redirected to {printable(visit.url)}"
+    if page.requested_url not in (None, visit.url):
+        facts["redirect"] = f"requested as {printable(page.requested_url)}, redirected to {printable(visit.url)}"
     if visit.noindex:
         facts["noindex"] = "the page must not be indexed; exports omit it without --include-noindex"
     print_facts(facts)
@@ -192,8 +192,8 @@ def explanation_values(page: Explanation) -> dict[str, Any]:
     """Values for `--json`."""
     return {
         "url": page.url,
-        "fate": page.fate.value,
-        "asked_url": page.asked_url,
+        "outcome": page.outcome.value,
+        "requested_url": page.requested_url,
         "is_seed": page.is_seed,
         "visit": None if page.visit is None else _visit_values(page.visit),
         "skipped": None if page.skipped is None else _skipped_values(page.skipped),

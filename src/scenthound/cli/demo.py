@@ -45,10 +45,10 @@ def demo(
 def _show_crawl(title: str) -> Iterator[Watch]:
     """The display of a live crawl on a terminal. The demo's crawls are too short for lines in a log."""
     from scenthound.cli.crawl_progress import LiveDisplay
-    from scenthound.crawler.start import unwatched
+    from scenthound.crawler.start import ignore
 
     if not sys.stderr.isatty():
-        yield unwatched
+        yield ignore
         return
     with LiveDisplay(title, None) as display:
         yield display.watch
@@ -56,7 +56,7 @@ def _show_crawl(title: str) -> Iterator[Watch]:
 
 def _report(result: DemoResult, evaluation: Evaluation, out: Path) -> None:
     from scenthound.cli.results import print_metrics
-    from scenthound.crawler.plan import DEFAULT_STRATEGY
+    from scenthound.crawler.settings import DEFAULT_STRATEGY
     from scenthound.experiments.evaluate import write_evaluation
     from scenthound.files import write_atomic
     from scenthound.ui.figures import figure_files

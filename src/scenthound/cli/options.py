@@ -147,8 +147,8 @@ def refuse_settings(context: typer.Context, what: str, folder: Path, allowed: It
 
 def note_missing_pages(web: Path) -> None:
     """Print a note if a crawl lacks pages as a web, because it read them from a recording."""
-    from scenthound.store.crawl_web import pages_elsewhere
+    from scenthound.store.record import pages_elsewhere
 
     elsewhere = pages_elsewhere(web)
     if elsewhere is not None and elsewhere.n_recorded < elsewhere.n_pages:
-        typer.echo(f"Note: {elsewhere.told()}", err=True)
+        typer.echo(f"Note: {elsewhere.message()}", err=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scenthound.experiments.evaluate import Evaluation
     from scenthound.experiments.runs import Simulation
     from scenthound.registry import Parameter, Registry
-    from scenthound.store.export_pages import ExportSummary
+    from scenthound.store.exports import ExportSummary
     from scenthound.store.record import RecordSummary
 
 

@@ -1,6 +1,5 @@
-"""The live driver: the same strategies crawl the real web.
+"""The live crawler: the same strategies crawl the real web.
 
-`engine` decides what to fetch and is free of clocks and sockets; `crawl` carries it out, page by page; `loop` runs it
-on the real clock and `virtual` on a made-up one. What the engine is told is journaled, and `replay` takes a crawl up
-again from its journal.
+`engine` decides what to fetch, without clock or sockets; `runner` executes its tasks on the real clock. The inputs of
+the engine are written to a journal, from which `start` resumes a crawl.
 """

@@ -1,6 +1,12 @@
-"""The parts of a live crawl, made from its plan and put together."""
+"""The parts of a live crawl, made from its settings.
+
+Besides the web a crawl may read a recorded web, training pages of its relevance model, and a file of its strategy (the
+parameter `file`). When a crawl starts, their absolute paths and digests are written to its settings. It is resumed only
+if they are unchanged, because its journal is replayed with them.
+"""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -10,12 +16,10 @@ import numpy as np
 from scenthound.crawler.engine import Engine
 from scenthound.crawler.live_crawl import LiveCrawl
 from scenthound.crawler.live_web import LiveWeb
-from scenthound.crawler.page_sources import RecordedPages, StoredPages
-from scenthound.crawler.plan import CrawlSettings
-from scenthound.crawler.reader import PageGuards, PageScorer, Reader
-from scenthound.crawler.tasks import CrawlRules
+from scenthound.crawler.reader import PageFilter, PageScorer, Reader, StoredPages
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.errors import Failure, InvalidInput, InvalidTopic, UsageError, printable
-from scenthound.files import DAMAGE, open_regular, opened
+from scenthound.files import DAMAGE, opened
 from scenthound.frontier.base import ReadyHosts
 from scenthound.frontier.priority import UnboundedFrontier
 from scenthound.frontier.url_table import UrlTable
@@ -23,238 +27,132 @@ from scenthound.reasons import SkipReason
 from scenthound.relevance.base import RELEVANCE, Relevance, trains
 from scenthound.simulator.scores import TopicWords
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.store.crawl_web import open_web
+from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.store.training_folder import read_training, training_files
+from scenthound.store.training_folder import DIGEST_CHARACTERS, read_training, training_digest
 from scenthound.strategies.base import STRATEGIES, Strategy
 from scenthound.text.tokenizer import WordScanner
 from scenthound.text.vectors import total_weight, word_norm
 from scenthound.web.near_duplicates import fingerprint_of
 from scenthound.web.parser_process import GuardedParser
 
-# The compiled code of a live crawl, loaded before its first page comes.
-#
-# The first time in an installation it is compiled, which takes some twenty seconds: hosts that wait for an answer
-# should not have to. Without numba (the extra `fast`) there is nothing to load, and nothing is.
-
-#: An ordinary page, and one that is not: both are read by compiled code, each in its own way. Their word is a stop
-#: word, so the vocabulary stays as it is.
-_PAGES = b"<p>x</p>", b"<p>x<svg></svg>"
-
-
-def load_compiled(parser: GuardedParser) -> None:
-    """Failure if it cannot be used."""
-    for html in _PAGES:
-        page = parser.parse_now(html, "http://page.invalid/", None)
-        if isinstance(page, SkipReason):
-            raise Failure(
-                "The compiled code that reads pages does not work here: install another version of numba, or none; "
-                "a crawl takes longer without it."
-            )
-        word_norm(page.words)
-        total_weight(page.words, np.zeros(1))
-        fingerprint_of(page.words)
-    _use(UnboundedFrontier(Random(0)))
+#: The relevance model of strategies whose own model needs training pages, if there are none.
+FALLBACK_MODEL = "cosine"
+#: Compiled code pays off from this many pages on.
+MANY_PAGES = 2_000
+#: A page that was parsed once can be parsed again, however busy the machine is.
+READ_BACK_TIMEOUT_S = 60.0
+#: An ordinary page and one with foreign elements: compiled code has a path for each. `x` is a stop word, so the
+#: vocabulary stays as it is.
+_SAMPLE_PAGES = b"<p>x</p>", b"<p>x<svg></svg>"
 
 
-def _use(frontier: UnboundedFrontier) -> None:
-    """Do with a frontier once what a crawl does all the time."""
-    pages = np.arange(3, dtype=np.int32)
-    frontier.push_max(pages, pages, np.ones(3))
-    for _ in range(2):
-        # Host 0 rests, so it is set aside and found there again.
-        frontier.pop_one_per_host(1, ReadyHosts(lambda host: host > 0))
-    frontier.pop(1)
-
-
-# What a crawl reads beside the web: a recording, pages that a classifier learns from, and the file of a strategy.
-#
-# Rules
-# - When a crawl begins, the place and the content of each are noted in its plan, as a path that holds wherever the
-#   crawl is resumed from and as a digest.
-# - A crawl goes on only if they still hold what they held then: its journal is told again with their help, and other
-#   words, scores or ranks would make another crawl of it.
-# - A strategy that reads a file has its path in its parameter `file`.
-
-_DIGEST_LETTERS = 32
-#: The parameter in which a strategy has the path of a file that it reads.
-_FILE = "file"
-
-
-def pinned(plan: CrawlSettings) -> CrawlSettings:
-    """The plan with what it reads noted; one that names pages nobody would learn from is refused."""
-    if plan.web is not None:
-        plan = replace(plan, web=str(Path(plan.web).resolve()), web_fingerprint=open_web(plan.web).fingerprint)
-    if plan.train_from is not None:
-        _check_is_needed(plan)
-        folder = Path(plan.train_from).resolve()
-        plan = replace(plan, train_from=str(folder), train_digest=training_digest(folder))
-    if (file := strategy_file(plan.strategy)) is not None:
-        plan = replace(plan, strategy=_with_file(plan.strategy, file.resolve()), strategy_digest=file_digest(file))
-    return plan
+def with_digests(settings: CrawlSettings) -> CrawlSettings:
+    """The settings with absolute paths and digests of what the crawl reads. UsageError for unused training pages."""
+    if settings.web is not None:
+        web = open_web(settings.web)
+        settings = replace(settings, web=str(Path(settings.web).resolve()), web_fingerprint=web.fingerprint)
+    if settings.train_from is not None:
+        _check_trains(settings)
+        folder = Path(settings.train_from).resolve()
+        settings = replace(settings, train_from=str(folder), train_digest=training_digest(folder))
+    if (file := strategy_file(settings.strategy)) is not None:
+        strategy = _with_file(settings.strategy, file.resolve())
+        settings = replace(settings, strategy=strategy, strategy_digest=file_digest(file))
+    return settings
 
 
 def strategy_file(strategy: str) -> Path | None:
-    """The file that a strategy reads; None if it reads none."""
-    file = dict(STRATEGIES.parse(strategy).parameters).get(_FILE)
+    """The file that a strategy reads, if any."""
+    file = dict(STRATEGIES.parse(strategy).parameters).get("file")
     return Path(file) if isinstance(file, str) else None
 
 
 def _with_file(strategy: str, file: Path) -> str:
-    choice, place = STRATEGIES.parse(strategy), str(file)
-    if "," in place or place != place.strip():
+    choice, path = STRATEGIES.parse(strategy), str(file)
+    if "," in path or path != path.strip():
         raise UsageError(
-            f"{printable(file)!r}, which {choice.name} reads, cannot be kept as a parameter: a comma would end it, and "
-            "blanks around it would be lost. Rename or move the file."
+            f"{choice.name} cannot read {printable(file)!r}: a path in a parameter must not contain commas, or start "
+            "or end with blanks. Rename or move the file."
         )
-    return str(
-        replace(
-            choice, parameters=tuple((name, place if name == _FILE else value) for name, value in choice.parameters)
-        )
-    )
+    parameters = tuple((name, path if name == "file" else value) for name, value in choice.parameters)
+    return str(replace(choice, parameters=parameters))
 
 
 def file_digest(file: Path) -> str:
-    """A short name for what a file holds."""
+    """A digest of the content of a file."""
     with opened(file) as source:
         try:
-            return hashlib.sha256(source.content.read()).hexdigest()[:_DIGEST_LETTERS]
+            return hashlib.sha256(source.content.read()).hexdigest()[:DIGEST_CHARACTERS]
         except DAMAGE as reason:
             raise InvalidInput(
-                f"{printable(file)} cannot be read: {printable(reason)}; check that it is whole."
+                f"Cannot read {printable(file)}: {printable(reason)}. Restore it from a backup."
             ) from None
 
 
-def recording_of(plan: CrawlSettings) -> RecordedWeb | None:
-    """The recorded web that the crawl reads; BadInput if it is no longer what it was when the crawl began."""
-    if plan.web is None:
-        return None
-    place = printable(plan.web)
-    if plan.web_fingerprint is not None and not Path(plan.web).exists():
-        raise InvalidInput(f"The recorded web that this crawl reads is no longer at {place}: bring it back there.")
-    web = open_web(plan.web)
-    if plan.web_fingerprint not in (None, web.fingerprint):
-        raise InvalidInput(
-            f"The recorded web at {place} was changed since the crawl began: bring back what it was, or begin a new "
-            "crawl."
-        )
-    return web
-
-
-def check_training(plan: CrawlSettings) -> None:
-    """BadInput if what was trained, or is learned from now, is not what the crawl began with: the file of its strategy
-    and the pages of its classifier."""
-    _check_strategy_file(plan)
-    if plan.train_from is None or plan.train_digest is None:
-        return
-    if training_digest(Path(plan.train_from)) != plan.train_digest:
-        raise InvalidInput(
-            f"The training pages in {printable(plan.train_from)} were changed since the crawl began: bring back what "
-            "they were, or begin a new crawl."
-        )
-
-
-def _check_strategy_file(plan: CrawlSettings) -> None:
-    file = strategy_file(plan.strategy)
-    if file is None or plan.strategy_digest is None:
-        return
-    place = printable(file)
-    if not file.exists():
-        raise InvalidInput(f"The file that this crawl's strategy reads is no longer at {place}: bring it back there.")
-    if file_digest(file) != plan.strategy_digest:
-        raise InvalidInput(
-            f"The file {place}, which the strategy reads, was changed since the crawl began: bring back what it was, "
-            "or begin a new crawl."
-        )
-
-
-def training_digest(folder: Path) -> str:
-    """A short name for the pages in a folder and their names; its place does not matter."""
-    if not folder.is_dir():
-        raise InvalidInput(f"There is no folder {printable(folder)} to train from: name another with --train-from.")
-    digest = hashlib.sha256()
-    for file in sorted(file for kind in ("positive", "negative") for file in training_files(folder, kind)):
-        try:
-            with open_regular(file) as page:
-                content = page.read()
-        except DAMAGE as reason:
-            raise InvalidInput(f"{printable(file)} cannot be read: {printable(reason)}; check its rights.") from None
-        digest.update(f"{file.relative_to(folder).as_posix()!r}:{len(content)};".encode())
-        digest.update(content)
-    return digest.hexdigest()[:_DIGEST_LETTERS]
-
-
-def _check_is_needed(plan: CrawlSettings) -> None:
-    model = plan.relevance or STRATEGIES.make(plan.strategy).relevance_model
+def _check_trains(settings: CrawlSettings) -> None:
+    model = settings.relevance or STRATEGIES.make(settings.strategy).relevance_model
     if not trains(RELEVANCE.make(model)):
         raise UsageError(
-            f"--train-from is of no use: {model}, which scores for {printable(plan.strategy)}, learns from no pages. "
-            "Take it away, or choose a model that does, as in --relevance svm."
+            f"--train-from has no effect: {model}, the relevance model of {printable(settings.strategy)}, is not "
+            "trained. Remove the option, or choose a model that is, for example --relevance svm."
         )
 
 
-FALLBACK_GUIDE = "cosine"
-#: For so many pages it pays to load compiled code.
-MANY_PAGES = 2_000
-#: A page that could be parsed once can be parsed again, be the machine as busy as it may.
-READ_BACK_S = 60.0
+def check_inputs(settings: CrawlSettings) -> None:
+    """InvalidInput if something that the crawl reads has changed since it started."""
+    if settings.web is not None:
+        web_digest = settings.web_fingerprint
+        _check_unchanged("The recorded web", Path(settings.web), web_digest, lambda path: open_web(path).fingerprint)
+    if settings.train_from is not None:
+        _check_unchanged("The training pages", Path(settings.train_from), settings.train_digest, training_digest)
+    if (file := strategy_file(settings.strategy)) is not None:
+        _check_unchanged("The file of the strategy", file, settings.strategy_digest, file_digest)
+
+
+def _check_unchanged(what: str, path: Path, digest: str | None, digest_of: Callable[[Path], str]) -> None:
+    if digest is None:
+        return
+    if not path.exists():
+        raise InvalidInput(f"{what} of this crawl, {printable(path)}, is missing: restore it.")
+    if digest_of(path) != digest:
+        raise InvalidInput(
+            f"{what} of this crawl, {printable(path)}, changed after it started: restore the original, or start a new "
+            "crawl."
+        )
 
 
 class CrawlParts:
-    """What a crawl is made of. The numbers of URLs and words are those that the folder has already."""
+    """A crawl in a folder. URLs and words have the numbers that they have there."""
 
-    def __init__(self, plan: CrawlSettings, store: CrawlStore) -> None:
-        recording = recording_of(plan)
-        check_training(plan)
-        scanner = _scanner(store, recording)
-        strategy = STRATEGIES.make(plan.strategy)
-        relevance = relevance_of(plan, strategy, scanner)
-        is_large = plan.page_budget >= MANY_PAGES
+    def __init__(self, settings: CrawlSettings, store: CrawlStore) -> None:
+        check_inputs(settings)
+        recorded = None if settings.web is None else open_web(settings.web)
+        self._scanner = scanner = _scanner(store, recorded)
+        self._strategy = strategy = STRATEGIES.make(settings.strategy)
+        relevance = relevance_of(settings, strategy, scanner)
+        is_large = settings.page_budget >= MANY_PAGES
         if is_large:
             scanner.use_compiled()
         table = UrlTable(compiled=scanner.is_compiled)
         table.add_all(store.urls())
-        self._parser = GuardedParser(scanner, agent=plan.agent, table=table)
+        self._parser = GuardedParser(scanner, agent=settings.agent, table=table)
         if is_large:
             load_compiled(self._parser)
-        guards = PageGuards(near_duplicates=plan.near_duplicates, soft_404s=plan.soft_404s)
-        scorer = PageScorer(relevance, strategy)
-        self._strategy, self._words, self._scanner = strategy, scanner, scanner
-        self._reader = reader = Reader(
-            self._parser, scorer, guards, agent=plan.agent, respect_nofollow=plan.respect_nofollow
-        )
-        recorded = None if recording is None else RecordedPages(recording, reader, offline=plan.offline)
-        web = self._web(plan, store, scanner, recording, table)
-        is_recorded = None if recorded is None else recorded.is_recorded
-        engine = Engine(strategy, web, _rules(plan), is_recorded)
-        self.crawl = LiveCrawl(engine, reader, guards=guards, store=store, scanner=scanner, recorded=recorded)
-
-    def _web(
-        self,
-        plan: CrawlSettings,
-        store: CrawlStore,
-        scanner: WordScanner,
-        recording: RecordedWeb | None,
-        table: UrlTable,
-    ) -> LiveWeb:
+        # Its own parser: pages are read back at once, whatever waits to be parsed on the event loop.
+        self._stored_parser = GuardedParser(scanner, agent=settings.agent, timeout_s=READ_BACK_TIMEOUT_S)
         visits: dict[int, int] = {}
-        # Of its own: what is read back is parsed at once, whatever waits to be parsed on the loop.
-        self._parser_of_stored = GuardedParser(scanner, agent=plan.agent, timeout_s=READ_BACK_S)
-        pages = StoredPages(
-            store,
-            self._parser_of_stored,
-            visits,
-            agent=plan.agent,
-            respect_nofollow=plan.respect_nofollow,
-            body_bytes=plan.limits.body_bytes,
-            recorded=recording,
-        )
-        words = TopicWords.of(plan.topic, scanner)
-        return LiveWeb(words, table, visits, load_links=pages.links, load_text=pages.text)
+        stored = StoredPages(store, self._stored_parser, visits, settings, recorded)
+        words = TopicWords.of(settings.topic, scanner)
+        web = LiveWeb(words, table, visits, load_links=stored.links, load_text=stored.text)
+        page_filter = PageFilter(near_duplicates=settings.near_duplicates, soft_404s=settings.soft_404s)
+        self._reader = Reader(self._parser, PageScorer(relevance, strategy), page_filter, settings, recorded)
+        engine = Engine(strategy, web, settings, self._reader.is_recorded)
+        self.crawl = LiveCrawl(engine, self._reader, page_filter, store, scanner)
 
-    def score_by(self, plan: CrawlSettings) -> None:
-        """Score the pages that come from now on by another guide: the one of this plan."""
-        self._reader.scorer = PageScorer(relevance_of(plan, self._strategy, self._words), self._strategy)
+    def set_relevance_model(self, settings: CrawlSettings) -> None:
+        """Score further pages with the relevance model of these settings."""
+        self._reader.scorer = PageScorer(relevance_of(settings, self._strategy, self._scanner), self._strategy)
 
     @property
     def is_compiled(self) -> bool:
@@ -263,51 +161,60 @@ class CrawlParts:
 
     def close(self) -> None:
         self._parser.close()
-        self._parser_of_stored.close()
+        self._stored_parser.close()
 
 
-def relevance_model_of(plan: CrawlSettings, strategy: Strategy) -> str:
-    """The relevance model that scores: the one named, else the strategy's own; but a model that learns needs pages to
-    learn from, and without them the cosine stands in."""
-    name = plan.relevance or strategy.relevance_model
-    if not trains(RELEVANCE.make(name)) or plan.train_from is not None:
-        return name
-    if plan.relevance is not None:
-        raise InvalidTopic(f"Relevance model {name} learns from pages: name a folder with --train-from.")
-    return FALLBACK_GUIDE
-
-
-def relevance_of(plan: CrawlSettings, strategy: Strategy, words: WordScanner) -> Relevance:
-    model = RELEVANCE.make(relevance_model_of(plan, strategy))
-    if not trains(model) or plan.train_from is None:
-        return model.for_topic(plan.topic, words)
-    return model.for_topic(plan.topic, words, read_training(Path(plan.train_from), words))
-
-
-def _scanner(store: CrawlStore, recording: RecordedWeb | None) -> WordScanner:
+def _scanner(store: CrawlStore, recorded: RecordedWeb | None) -> WordScanner:
+    """With the vocabulary of the crawl, which starts with that of the recorded web."""
     scanner = WordScanner()
     stems = store.stems()
-    if not stems and recording is not None:
-        stems = list(recording.vocabulary)
+    if not stems and recorded is not None:
+        stems = list(recorded.vocabulary)
     scanner.find_words(stems)
     return scanner
 
 
-def _rules(plan: CrawlSettings) -> CrawlRules:
-    return CrawlRules(
-        plan.agent,
-        plan.politeness,
-        connections=plan.connections,
-        redirects=plan.redirects,
-        tries=plan.tries,
-        strict_order=plan.strict_order,
-        traps=plan.traps,
-        sitemaps=plan.sitemaps,
-    )
+def load_compiled(parser: GuardedParser) -> None:
+    """Load the compiled code of a crawl, so that no host waits for it. Without numba (the extra `fast`) there is none.
+
+    It is compiled at its first use in an installation, which takes some twenty seconds. Failure if it does not work.
+    """
+    for html in _SAMPLE_PAGES:
+        page = parser.parse_now(html, "http://page.invalid/", None)
+        if isinstance(page, SkipReason):
+            raise Failure(
+                "The compiled page parser does not work with this version of numba: install another version, or "
+                "uninstall numba to crawl without it, more slowly."
+            )
+        word_norm(page.words)
+        total_weight(page.words, np.zeros(1))
+        fingerprint_of(page.words)
+    frontier, pages = UnboundedFrontier(Random(0)), np.arange(3, dtype=np.int32)
+    frontier.push_max(pages, pages, np.ones(3))
+    for _ in range(2):
+        # Host 0 is not ready, so that it is set aside and found again.
+        frontier.pop_one_per_host(1, ReadyHosts(lambda host: host > 0))
+    frontier.pop(1)
 
 
-def check(plan: CrawlSettings) -> None:
-    """Refuse a plan that no crawl can be made of, before a folder is made for it."""
-    strategy = STRATEGIES.make(plan.strategy)
-    words = WordScanner()
-    relevance_of(plan, strategy, words)
+def relevance_model_of(settings: CrawlSettings, strategy: Strategy) -> str:
+    """The relevance model in the settings, or else that of the strategy. A model that needs training pages is replaced
+    by `FALLBACK_MODEL` if there are none."""
+    name = settings.relevance or strategy.relevance_model
+    if not trains(RELEVANCE.make(name)) or settings.train_from is not None:
+        return name
+    if settings.relevance is not None:
+        raise InvalidTopic(f"Relevance model {name} needs training pages: name their folder with --train-from.")
+    return FALLBACK_MODEL
+
+
+def relevance_of(settings: CrawlSettings, strategy: Strategy, words: WordScanner) -> Relevance:
+    model = RELEVANCE.make(relevance_model_of(settings, strategy))
+    if not trains(model) or settings.train_from is None:
+        return model.for_topic(settings.topic, words)
+    return model.for_topic(settings.topic, words, read_training(Path(settings.train_from), words))
+
+
+def check(settings: CrawlSettings) -> None:
+    """Raise the error of settings that cannot work, before a folder is made for them."""
+    relevance_of(settings, STRATEGIES.make(settings.strategy), WordScanner())

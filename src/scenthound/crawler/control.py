@@ -11,27 +11,27 @@ Rules
 """
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 
-from scenthound.crawler.assembly import CrawlParts, training_digest
-from scenthound.crawler.plan import CrawlSettings, StopConditions, check_count
+from scenthound.crawler.assembly import CrawlParts
 from scenthound.crawler.runner import LiveRun
-from scenthound.crawler.state import CrawlState, State, crawl_state
-from scenthound.crawler.status import SampleRecorder
-from scenthound.errors import InvalidInput, ScenthoundError, UsageError, printable
+from scenthound.crawler.settings import CrawlSettings, StopConditions, check_count
+from scenthound.crawler.state import CrawlState, SampleRecorder, State, crawl_state
+from scenthound.errors import CorruptData, InvalidInput, ScenthoundError, UsageError, printable
 from scenthound.files import regular_bytes, write_atomic
+from scenthound.records import from_json
 from scenthound.relevance.base import RELEVANCE, trains
 from scenthound.store.crawl_records import RelevanceRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.folder import cannot_write
 from scenthound.store.locks import try_lock
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.store.training_folder import training_files
+from scenthound.store.training_folder import training_digest, training_files
 from scenthound.strategies.base import STRATEGIES
 
 CONTROL_FILE = "control.json"
@@ -54,11 +54,7 @@ class Control:
     relevance_model: str | None = None
 
     def __post_init__(self) -> None:
-        """TypeError or ValueError for unknown values: the file may contain anything."""
-        types = {"run": int, "paused": bool, "stop": bool, "page_budget": int | None, "relevance_model": str | None}
-        for name, type_ in types.items():
-            if not isinstance(getattr(self, name), type_):
-                raise TypeError(f"{name} is not a {type_}")
+        """ValueError for other paths: the file may contain anything."""
         if self.relevance_model is not None and not _FOLDER.fullmatch(self.relevance_model):
             raise ValueError(f"{self.relevance_model!r} is not a folder in the crawl folder")
 
@@ -66,8 +62,9 @@ class Control:
     def read(cls, folder: Path) -> "Control | None":
         """None if there is no file, or an unreadable one."""
         try:
-            return cls(**orjson.loads(regular_bytes(folder / CONTROL_FILE, MAX_CONTROL_BYTES)))
-        except (OSError, TypeError, ValueError):
+            values = orjson.loads(regular_bytes(folder / CONTROL_FILE, MAX_CONTROL_BYTES))
+            return from_json(cls, values) if {each.name for each in fields(cls)}.issuperset(values) else None
+        except (OSError, TypeError, ValueError, CorruptData):
             return None
 
     def write(self, folder: Path) -> None:
@@ -99,28 +96,33 @@ class ControlReader:
 TRAINABLE_MODEL = "svm"
 
 
-def with_relevance_model(plan: CrawlSettings, folder: Path, goals: StopConditions) -> CrawlSettings:
+def with_relevance_model(settings: CrawlSettings, folder: Path, conditions: StopConditions) -> CrawlSettings:
     """The settings with the retrained relevance model, if there is one."""
-    if goals.relevance_model is None:
-        return plan
-    named = plan.relevance or STRATEGIES.make(plan.strategy).relevance_model
+    if conditions.relevance_model is None:
+        return settings
+    named = settings.relevance or STRATEGIES.make(settings.strategy).relevance_model
     model = named if trains(RELEVANCE.make(named)) else TRAINABLE_MODEL
     return replace(
-        plan, relevance=model, train_from=str(folder / goals.relevance_model), train_digest=goals.relevance_digest
+        settings,
+        relevance=model,
+        train_from=str(folder / conditions.relevance_model),
+        train_digest=conditions.relevance_digest,
     )
 
 
 def record_relevance_model(
-    store: CrawlStore, plan: CrawlSettings, goals: StopConditions, first_visit: int, now_s: float
+    store: CrawlStore, settings: CrawlSettings, conditions: StopConditions, first_visit: int, now_s: float
 ) -> None:
     """Record from which visit on the retrained relevance model scores pages, unless that is recorded already."""
     relevance_models = store.relevance_models()
-    if goals.relevance_model is None or (relevance_models and relevance_models[-1].folder == goals.relevance_model):
+    if conditions.relevance_model is None or (
+        relevance_models and relevance_models[-1].folder == conditions.relevance_model
+    ):
         return
-    training = store.folder / goals.relevance_model
+    training = store.folder / conditions.relevance_model
     n_positive, n_negative = (len(training_files(training, kind)) for kind in ("positive", "negative"))
-    name = plan.relevance or TRAINABLE_MODEL
-    store.add_relevance_model(RelevanceRecord(first_visit, now_s, name, goals.relevance_model, n_positive, n_negative))
+    name = settings.relevance or TRAINABLE_MODEL
+    store.add(RelevanceRecord(first_visit, now_s, name, conditions.relevance_model, n_positive, n_negative))
 
 
 class Controller:
@@ -130,7 +132,7 @@ class Controller:
         self,
         run: LiveRun,
         parts: CrawlParts,
-        plan: CrawlSettings,
+        settings: CrawlSettings,
         store: CrawlStore,
         *,
         reader: ControlReader,
@@ -139,7 +141,7 @@ class Controller:
     ) -> None:
         self._run = run
         self._parts = parts
-        self._plan = plan
+        self._settings = settings
         self._store = store
         self._reader = reader
         self._samples = samples
@@ -166,7 +168,7 @@ class Controller:
         if control.paused != before.paused:
             (self._run.pause if control.paused else self._run.resume)()
         if control.page_budget is not None and control.page_budget != before.page_budget:
-            check_count("pages", control.page_budget, least=1)
+            check_count("pages", control.page_budget)
             StopConditions.read(self._store.folder).updated(page_budget=control.page_budget).write(self._store.folder)
             self._run.set_page_budget(control.page_budget)
         if control.relevance_model is not None and control.relevance_model != before.relevance_model:
@@ -176,34 +178,34 @@ class Controller:
         folder = self._store.folder
         _check_inside(folder, relevance_model)
         digest = training_digest(folder / relevance_model)
-        goals = StopConditions.read(folder).updated(relevance_model=relevance_model, relevance_digest=digest)
-        plan = with_relevance_model(self._plan, folder, goals)
-        self._parts.score_by(plan)
-        record_relevance_model(self._store, plan, goals, self._parts.crawl.engine.n_visits, self._clock())
-        goals.write(folder)
+        conditions = StopConditions.read(folder).updated(relevance_model=relevance_model, relevance_digest=digest)
+        settings = with_relevance_model(self._settings, folder, conditions)
+        self._parts.set_relevance_model(settings)
+        record_relevance_model(self._store, settings, conditions, self._parts.crawl.engine.n_visits, self._clock())
+        conditions.write(folder)
 
 
 def pause(folder: Path) -> str:
     """Each of these commands returns a sentence that says what will happen."""
-    _command(folder, lambda control: replace(control, paused=True))
+    _command(folder, paused=True)
     return f"The crawl starts no new request, {SOON}. Requests in flight are finished."
 
 
 def resume(folder: Path) -> str:
-    _command(folder, lambda control: replace(control, paused=False))
+    _command(folder, paused=False)
     return f"The crawl resumes, {SOON}."
 
 
 def stop(folder: Path) -> str:
-    _command(folder, lambda control: replace(control, stop=True))
+    _command(folder, stop=True)
     return "The crawl finishes requests in flight, saves and ends. It can be resumed."
 
 
 def set_page_budget(folder: Path, pages: int) -> str:
-    check_count("pages", pages, least=1)
+    check_count("pages", pages)
     state = _state(folder)
     if _takes_commands(state):
-        _command(folder, lambda control: replace(control, page_budget=pages))
+        _command(folder, page_budget=pages)
         if state.status is not None and state.status.n_pages >= pages:
             return f"The crawl has {state.status.n_pages:,} pages already: it finishes requests in flight and ends."
         return f"The crawl has a budget of {pages:,} pages, {SOON}."
@@ -216,7 +218,7 @@ def use_relevance_model(folder: Path, relevance_model: str) -> str:
     _check_inside(folder, relevance_model)
     digest = training_digest(folder / relevance_model)
     if _takes_commands(_state(folder)):
-        _command(folder, lambda control: replace(control, relevance_model=relevance_model))
+        _command(folder, relevance_model=relevance_model)
         return f"The crawl scores pages with the retrained relevance model, {SOON}."
     StopConditions.read(folder).updated(relevance_model=relevance_model, relevance_digest=digest).write(folder)
     return "The next run scores pages with the retrained relevance model: resume the crawl."
@@ -237,27 +239,20 @@ def _state(folder: Path) -> CrawlState:
         return crawl_state(crawl)
 
 
-def _command(folder: Path, change: Callable[[Control], Control]) -> None:
+def _command(folder: Path, **changes: Any) -> None:
     """Change the wanted state of the run; UsageError if no run takes commands."""
     state = _state(folder)
     if not state.is_alive or state.run is None:
         raise UsageError(f"The crawl in {printable(folder)} is not running ({state.state}): resume it first.")
     if state.state is State.ENDING:
         raise UsageError(f"The crawl in {printable(folder)} is about to end: resume it afterwards.")
-    with _locked(folder):
+    with try_lock(folder, LOCK_TIMEOUT_S) as is_free:
+        if not is_free:
+            raise InvalidInput(f"Another program has locked {printable(folder)}: try again.")
         before = Control.read(folder)
         if before is None or before.run != state.run.run:
             before = Control(state.run.run)
         try:
-            change(before).write(folder)
+            replace(before, **changes).write(folder)
         except OSError as reason:
             raise InvalidInput(cannot_write(folder, reason)) from None
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """One process at a time changes the file."""
-    with try_lock(folder, LOCK_TIMEOUT_S) as is_free:
-        if not is_free:
-            raise InvalidInput(f"Another program has locked {printable(folder)}: try again.")
-        yield

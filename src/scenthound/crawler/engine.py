@@ -1,8 +1,8 @@
 """The engine of a live crawl: it decides what to fetch next. It has no clock, no sockets and no randomness of its own.
 
-A page that the strategy asks for is skipped at once, or becomes a job, which the scheduler turns into tasks. Their
-results come back here: a redirect changes the job's URL, a temporary failure is retried, and in the end the strategy is
-told of the visit, or that the page is dropped.
+A page that the strategy returns is skipped at once, or becomes a job, which the scheduler turns into tasks. Their
+results come back here: a redirect changes the job's URL, and a temporary failure is retried. In the end the strategy
+receives the visit, or drops the page.
 
 Rules
 - The same calls with the same arguments give the same tasks, so a journal of them is the complete state of a crawl.
@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from random import Random
 
-from scenthound.crawler.journal import Journal, NoJournal
+from scenthound.crawler.journal import Journal
 from scenthound.crawler.live_web import LiveWeb, with_sitemap_links
 from scenthound.crawler.scheduler import Scheduler
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import (
     AddressesResolved,
-    CrawlRules,
     Failed,
     Fetched,
     Hosts,
@@ -38,6 +38,7 @@ from scenthound.errors import PluginError
 from scenthound.frontier.politeness import Politeness
 from scenthound.model import IntArray, Visit
 from scenthound.reasons import SkipReason
+from scenthound.store.crawl_records import SkippedRecord
 from scenthound.strategies.base import Strategy
 
 #: Failed targets of redirects that are remembered.
@@ -86,9 +87,9 @@ class RequestedUrls:
 
 
 #: Jobs per connection that may wait for their hosts: enough to keep connections busy during robots.txt requests.
-HELD_PER_CONNECTION = 8
-#: Pages asked for in one turn. Pages of a disabled host are skipped one by one, and there may be a million of them.
-MAX_ASKED = 1_000
+WAITING_PER_CONNECTION = 8
+#: Pages requested in one turn. Pages of a disabled host are skipped one by one, and there may be a million of them.
+MAX_REQUESTED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,41 +102,30 @@ class Visited:
     links: IntArray
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedTask:
-    """A page that was asked for and is skipped."""
-
-    page: int
-    url: str
-    reason: SkipReason
-    detail: str
-    status: int | None
-
-
 class Engine:
-    """`is_recorded` says whether a page can be read from a recorded web."""
+    """`is_recorded` returns whether a URL is read from a recorded web; `journal` receives all inputs, if it is set."""
 
     def __init__(
         self,
         strategy: Strategy,
         web: LiveWeb,
-        rules: CrawlRules,
-        is_recorded: Callable[[str], bool] | None = None,
+        settings: CrawlSettings,
+        is_recorded: Callable[[str], bool],
     ) -> None:
         self.strategy = strategy
         self.web = web
-        self.rules = rules
-        self.journal: Journal = NoJournal()
+        self.settings = settings
+        self.journal: Journal | None = None
         self._is_recorded = is_recorded
-        self._scheduler = Scheduler(rules, Hosts(web.table), self._fail)
-        #: Whether the last turn ended at `MAX_ASKED`, not because nothing was left.
+        self._scheduler = Scheduler(settings, Hosts(web.table), self._fail)
+        #: Whether the last turn ended at `MAX_REQUESTED`, not because nothing was left.
         self._has_more_to_ask = False
-        self._skipped: list[SkippedTask] = []
-        self._n_asked = 0
+        self._skipped: list[SkippedRecord] = []
+        self._n_requested = 0
         #: Jobs for the next turn: they were redirected, or waited for another job.
         self._to_send: list[Job] = []
         self._requested = RequestedUrls()
-        #: Pages asked for and neither visited nor skipped yet.
+        #: Pages requested, and neither visited nor skipped yet.
         self._n_open = 0
 
     @property
@@ -163,25 +153,25 @@ class Engine:
         return [task for task, _ in self._scheduler.outstanding.values()]
 
     def is_idle(self) -> bool:
-        """Whether nothing is in progress."""
-        return not (self._scheduler.outstanding or len(self._scheduler.held) or self._to_send)
+        return not (self._scheduler.outstanding or len(self._scheduler.waiting) or self._to_send)
 
     @property
     def wants_turn(self) -> bool:
         """Whether another turn would give tasks at once."""
         return self._has_more_to_ask or bool(self._to_send)
 
-    def take_skipped(self) -> list[SkippedTask]:
+    def take_skipped(self) -> list[SkippedRecord]:
         """The pages skipped since the last call."""
-        dropped, self._skipped = self._skipped, []
-        return dropped
+        skipped, self._skipped = self._skipped, []
+        return skipped
 
     def start(self, seeds: Sequence[str], rng: Random) -> None:
         self.strategy.start(self.web.seeds(seeds), rng, self.web.seen)
 
     def resume(self, now_s: float) -> None:
         """Continue after a stop; it is unknown which requests were sent last."""
-        self.journal.resumed(now_s)
+        if self.journal is not None:
+            self.journal.resumed(now_s)
         self.politeness.resume(now_s)
 
     def outstanding_after_stop(self) -> list[tuple[Task, float]]:
@@ -192,7 +182,7 @@ class Engine:
         for task, job in self._scheduler.outstanding.values():
             wait_s = 0.0
             if task.kind not in (Kind.ADDRESS, Kind.RECORDED):
-                apart_s = n_of_address[task.addresses] * self.rules.politeness.effective_address_delay_s
+                apart_s = n_of_address[task.addresses] * self.settings.politeness.effective_address_delay_s
                 wait_s = self.politeness.current_delay_s(job.host) + apart_s
                 n_of_address[task.addresses] += 1
             waits.append((task, wait_s))
@@ -200,19 +190,19 @@ class Engine:
 
     def turn(self, now_s: float, room: int, page_budget: int) -> list[Task]:
         """The next tasks, at most `room`."""
-        tasks, asked = self.turn_again(now_s, room, page_budget)
-        self.journal.turn(now_s, room, page_budget, asked)
-        return tasks
+        return self.turn_and_pages(now_s, room, page_budget)[0]
 
-    def turn_again(self, now_s: float, room: int, page_budget: int) -> tuple[list[Task], list[int] | None]:
-        """A turn that is not journalled: its tasks, and the pages that the strategy asked for; None if it was not
-        called."""
-        tasks = self._scheduler.begin_turn(now_s, page_budget - self.n_visits - self._scheduler.n_pages_ordered)
-        self._scheduler.issue_held(room)
+    def turn_and_pages(self, now_s: float, room: int, page_budget: int) -> tuple[list[Task], list[int] | None]:
+        """The next tasks, and the pages that the strategy returned; None if it was not called."""
+        tasks = self._scheduler.begin_turn(now_s, page_budget - self.n_visits - self._scheduler.n_pages_issued)
+        self._scheduler.issue_waiting(room)
         to_send, self._to_send = self._to_send, []
         for job in to_send:
             self._send(job, self.web.is_visited(job.url))
-        return tasks, self._ask_strategy(room, page_budget)
+        requested = self._ask_strategy(room, page_budget)
+        if self.journal is not None:
+            self.journal.turn(now_s, room, page_budget, requested)
+        return tasks, requested
 
     def complete(self, now_s: float, number: int, result: TaskResult) -> Visited | None:
         """Process the result of a task; returns the visit, if it is one."""
@@ -221,7 +211,8 @@ class Engine:
             result = self._checked(job, result)
         visited = self._apply(task, job, result)
         # Last: the strategy may cause a commit before, which must not contain this event.
-        self.journal.result(now_s, task, result)
+        if self.journal is not None:
+            self.journal.result(now_s, task, result)
         return visited
 
     def _apply(self, task: Task, job: Job, result: TaskResult) -> Visited | None:
@@ -253,37 +244,37 @@ class Engine:
                 self._to_send.append(each)
 
     def _ask_strategy(self, room: int, page_budget: int) -> list[int] | None:
-        asked: list[int] | None = None
+        requested: list[int] | None = None
         self._has_more_to_ask = False
         while (n := self._n_wanted(room, page_budget)) > 0:
-            asked = asked or []
-            if len(asked) >= MAX_ASKED:
+            requested = requested or []
+            if len(requested) >= MAX_REQUESTED:
                 self._has_more_to_ask = True
                 break
-            pages = self.strategy.ask(n, None if self.rules.strict_order else self._scheduler.is_ready)
+            pages = self.strategy.ask(n, None if self.settings.strict_order else self._scheduler.is_ready)
             if not pages:
                 break
-            asked += pages
+            requested += pages
             for page, regret, score in zip_longest(pages, self.strategy.regrets(), self.strategy.scores()):
                 self._admit(page, regret, score)
-        return asked
+        return requested
 
     def _n_wanted(self, room: int, page_budget: int) -> int:
         # Pages that wait for their hosts count, except those that will wait for long.
-        n_ordered = self._scheduler.n_pages_ordered
-        queue_size = max(0, self._n_open - n_ordered - self._scheduler.n_waiting_long)
-        most_waiting = HELD_PER_CONNECTION * self.rules.connections - queue_size
-        in_budget = page_budget - self.n_visits - n_ordered - queue_size
-        wanted = min(room - self._scheduler.n_issued, in_budget, most_waiting)
-        if self.rules.strict_order:
+        n_issued_pages = self._scheduler.n_pages_issued
+        queue_size = max(0, self._n_open - n_issued_pages - self._scheduler.n_waiting_long)
+        max_waiting = WAITING_PER_CONNECTION * self.settings.connections - queue_size
+        in_budget = page_budget - self.n_visits - n_issued_pages - queue_size
+        wanted = min(room - self._scheduler.n_issued, in_budget, max_waiting)
+        if self.settings.strict_order:
             return 0 if self._n_open else min(wanted, 1)
         return wanted
 
     def _admit(self, page: int, regret: float | None, score: float | None) -> None:
         url = self.web.table.url(page)
         job = Job(Kind.PAGE, url, self._scheduler.hosts.of_url(url), page, regret=regret, score=score)
-        job.rank, job.queue_size = self._n_asked, len(self.strategy)
-        self._n_asked += 1
+        job.rank, job.queue_size = self._n_requested, len(self.strategy)
+        self._n_requested += 1
         self._n_open += 1
         self._send(job, self.web.is_visited_elsewhere(page))
 
@@ -294,24 +285,24 @@ class Engine:
         elif (failure := self._requested.earlier_failure(job.url)) is not None:
             self._drop(job, failure)
         elif self._requested.claim(job):
-            if self._is_recorded is not None and self._is_recorded(job.url):
+            if self._is_recorded(job.url):
                 job.kind = Kind.RECORDED
             self._scheduler.send(job)
 
     def _checked(self, job: Job, fetched: Fetched) -> Fetched | Failed:
         """The page with links of sitemaps, or a failure if it was visited under another URL meanwhile."""
-        if self.web.is_visited(fetched.url, job.page if _is_as_asked(job, fetched) else None):
+        if self.web.is_visited(fetched.url, job.page if _is_as_requested(job, fetched) else None):
             return Failed(SkipReason.REPEATED, elapsed_s=fetched.elapsed_s)
         return with_sitemap_links(fetched, self._scheduler.sitemaps.next_links(job.host))
 
     def _visit(self, job: Job, fetched: Fetched) -> Visited:
         if fetched.text is not None:
-            self.web.texts.keep(job.page, fetched.text)
-        moved_to = None if _is_as_asked(job, fetched) else fetched.url
-        links = self.web.visit(job.page, moved_to, fetched.links, (fetched.predicted, fetched.anchors))
+            self.web.texts.add(job.page, fetched.text)
+        redirected_to = None if _is_as_requested(job, fetched) else fetched.url
+        links = self.web.visit(job.page, redirected_to, fetched.links, (fetched.predicted, fetched.anchors))
         self._n_open -= 1
         self._to_send += self._requested.release(job.url)
-        self._scheduler.settle(job, taken=True)
+        self._scheduler.settle(job, visited=True)
         self.strategy.tell(Visit(job.page, fetched.relevance, links))
         return Visited(self.n_visits - 1, job, fetched, links.pages)
 
@@ -324,10 +315,11 @@ class Engine:
     def _drop(self, job: Job, failure: Failed) -> None:
         self._n_open -= 1
         detail = failure.detail if failure.like is None else f"like {self.web.table.url(failure.like)}"
-        self._skipped.append(SkippedTask(job.page, job.url, failure.reason, detail, failure.status))
+        now_s = self._scheduler.now_s
+        self._skipped.append(SkippedRecord(job.page, job.url, failure.reason, detail, now_s, failure.status))
         self.strategy.drop(job.page)
 
 
-def _is_as_asked(job: Job, fetched: Fetched) -> bool:
-    """Whether a page came from the URL that the strategy asked for."""
+def _is_as_requested(job: Job, fetched: Fetched) -> bool:
+    """Whether a page came from the URL that the strategy requested."""
     return not job.passed and fetched.url == job.url

@@ -1,4 +1,4 @@
-"""Why a crawl took a page, or did not: what its folder knows of one URL."""
+"""Why a crawl visited or skipped a page: what its folder knows of one URL."""
 
 from bisect import bisect_left
 from collections.abc import Callable
@@ -13,33 +13,32 @@ import numpy as np
 
 from scenthound.errors import UsageError, printable
 from scenthound.store.crawl_records import SkippedRecord, VisitRecord
-from scenthound.store.export_pages import html_of
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.parse import anchors_of
 from scenthound.web.urls import canonical
 
-#: Parents that are told of; all are counted.
-MOST_PARENTS = 10
-#: URLs with the same beginning that are compared to find the nearest.
-MOST_COMPARED = 200
+#: Parents that are described; all are counted.
+MAX_PARENTS = 10
+#: URLs with the same prefix that are compared to find the most similar one.
+MAX_COMPARED = 200
 
 
-class Fate(StrEnum):
-    """What became of a page."""
+class Outcome(StrEnum):
+    """What happened to a page."""
 
-    TAKEN = "taken"
-    NOT_TAKEN = "not-taken"
-    WAITING = "waiting"
+    VISITED = "visited"
+    SKIPPED = "skipped"
+    QUEUED = "queued"
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """A visited page that links to the one in question, by the first of its links that does.
+    """A visited page that links to the page in question, with the first of these links.
 
-    `anchor` is the link's text, and None where the page itself has no such link: a sitemap of its host names it, or the
-    page came from a recording. `context_relevance` and `anchor_relevance` are what the words around the link, and its
-    own, promised to the strategy, if it goes by them.
+    `anchor` is the link's text; None if the page itself has no such link, because a sitemap of its host lists it, or
+    because the page came from a recorded web. `context_relevance` and `anchor_relevance` are the scores of the link's
+    context and anchor, if the strategy uses them.
     """
 
     url: str
@@ -52,36 +51,34 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """All about one URL. `parents` are the first in order of discovery, `n_parents` counts all."""
+    """What is known of one URL. `parents` are the first in order of discovery, `n_parents` counts all."""
 
     url: str
-    fate: Fate
-    asked_url: str | None = None  #: the address that the strategy asked for
+    outcome: Outcome
+    requested_url: str | None = None  #: before redirects
     is_seed: bool = False
     visit: VisitRecord | None = None
     skipped: SkippedRecord | None = None
     parents: tuple[Parent, ...] = ()
     n_parents: int = 0
-    nearest: str | None = None  #: of an unknown URL
+    nearest: str | None = None  #: the most similar known URL, if this one is unknown
 
 
 def explain(folder: str | Path, url: str) -> Explanation:
-    """What the crawl in a folder knows of a URL, also while it is running."""
+    """Explain a URL from a crawl folder, also while the crawl is running."""
     with StoredCrawl.open(folder) as crawl:
-        return _Witness(crawl).explain(url)
+        return _Explainer(crawl).explain(url)
 
 
 def explain_visit(crawl: StoredCrawl, visit: int) -> Explanation:
-    """Why a page was taken, by the number of its visit: that is found without looking through all addresses."""
+    """Explain a visit by its number, without a scan of all URLs."""
     row = next(crawl.visits(visit), None)
     if row is None:
         raise UsageError(f"There is no visit {visit:,}: the crawl has {crawl.counts().visits:,}, counted from 0.")
-    return _Witness(crawl).with_parents(Explanation(row.url, Fate.TAKEN, visit=row), row.page)
+    return _Explainer(crawl).with_parents(Explanation(row.url, Outcome.VISITED, visit=row), row.page)
 
 
-class _Witness:
-    """Answers for one crawl."""
-
+class _Explainer:
     def __init__(self, crawl: StoredCrawl) -> None:
         self._crawl = crawl
         self._seeds = set(crawl.about.settings.get("seeds", ()))
@@ -90,72 +87,69 @@ class _Witness:
     def _urls(self) -> list[str]:
         return self._crawl.urls()
 
-    @cached_property
-    def _number(self) -> dict[str, int]:
-        return {url: number for number, url in enumerate(self._urls)}
-
-    def explain(self, written: str) -> Explanation:
-        ways = _ways_to_write(written)
-        for url in ways:
-            found = self._found(url)
+    def explain(self, typed: str) -> Explanation:
+        candidates = _candidates(typed)
+        for url in candidates:
+            found = self._find(url)
             if found is not None:
                 return found
-        return Explanation(ways[0], Fate.UNKNOWN, nearest=self._nearest(ways[-1]))
+        return Explanation(candidates[0], Outcome.UNKNOWN, nearest=self._nearest(candidates[-1]))
 
-    def _found(self, url: str) -> Explanation | None:
-        page = self._number.get(url)
+    def _find(self, url: str) -> Explanation | None:
+        page = self._urls.index(url) if url in self._urls else None
         visit = None if page is None else self._crawl.visit_of_page(page)
         visit = visit or self._crawl.visit_of_url(url)
         if visit is not None:
-            return self.with_parents(Explanation(url, Fate.TAKEN, visit=visit), visit.page)
+            return self.with_parents(Explanation(url, Outcome.VISITED, visit=visit), visit.page)
         if page is None:
             return None
         row = self._crawl.skipped_page(page)
-        fate = Fate.WAITING if row is None else Fate.NOT_TAKEN
-        return self.with_parents(Explanation(url, fate, skipped=row), page)
+        outcome = Outcome.QUEUED if row is None else Outcome.SKIPPED
+        return self.with_parents(Explanation(url, outcome, skipped=row), page)
 
     def with_parents(self, found: Explanation, page: int) -> Explanation:
         visits = self._crawl.parents_of(page).tolist()
-        asked = self._crawl.url_of(page)
-        parents = tuple(self._parent(visit, page, asked) for visit in visits[:MOST_PARENTS])
-        return replace(found, asked_url=asked, is_seed=asked in self._seeds, parents=parents, n_parents=len(visits))
+        url = self._crawl.url_of(page)
+        parents = tuple(self._parent(visit, page, url) for visit in visits[:MAX_PARENTS])
+        return replace(found, requested_url=url, is_seed=url in self._seeds, parents=parents, n_parents=len(visits))
 
     def _parent(self, visit: int, page: int, url: str) -> Parent:
         row = next(self._crawl.visits(visit))
-        place = int(np.flatnonzero(row.links == page)[0])
+        position = int(np.flatnonzero(row.links == page)[0])
         return Parent(
             url=row.url,
             visit=visit,
             relevance=row.relevance,
             anchor=self._anchor(row, url),
-            context_relevance=None if row.predicted is None else float(row.predicted[place]),
-            anchor_relevance=None if row.anchors is None else float(row.anchors[place]),
+            context_relevance=None if row.predicted is None else float(row.predicted[position]),
+            anchor_relevance=None if row.anchors is None else float(row.anchors[position]),
         )
 
     def _anchor(self, parent: VisitRecord, url: str) -> str | None:
         if parent.location is None:
             return None
-        obeys = self._crawl.about.settings.get("respect_nofollow", True)
-        anchors = anchors_of(html_of(self._crawl.archive.record(parent.location)), parent.url)
-        return next((each.text for each in anchors if each.url == url and not (obeys and each.nofollow)), None)
+        respects_nofollow = self._crawl.about.settings.get("respect_nofollow", True)
+        anchors = anchors_of(self._crawl.archive.record(parent.location).html, parent.url)
+        followed = (each for each in anchors if not (respects_nofollow and each.nofollow))
+        return next((each.text for each in followed if each.url == url), None)
 
     def _nearest(self, url: str) -> str | None:
-        """Of those that agree with it for longest: to compare all would take a minute where there are millions."""
+        """The most similar of the URLs with the longest common prefix: comparing millions would take a minute."""
         urls = self._urls
-        # A beginning that some URL has is one whose own beginnings some URL has, so the longest is found by halving.
-        n_alike = bisect_left(range(1, len(url) + 1), True, key=lambda n: not any(map(_begins(url[:n]), urls)))
-        alike = islice(filter(_begins(url[:n_alike]), urls), MOST_COMPARED)
-        return max(alike, key=lambda known: SequenceMatcher(None, known, url).ratio(), default=None)
+        # If some URL has a prefix, some URL has all shorter ones, so the longest is found by bisection.
+        n_common = bisect_left(range(1, len(url) + 1), True, key=lambda n: not any(map(_has_prefix(url[:n]), urls)))
+        candidates = islice(filter(_has_prefix(url[:n_common]), urls), MAX_COMPARED)
+        return max(candidates, key=lambda known: SequenceMatcher(None, known, url).ratio(), default=None)
 
 
-def _ways_to_write(written: str) -> list[str]:
+def _candidates(typed: str) -> list[str]:
     """The URLs that may be meant; the scheme may be left out."""
-    full = [written] if "://" in written else [f"https://{written}", f"http://{written}"]
-    ways = [url for url in map(canonical, full) if url is not None]
-    if not ways:
-        raise UsageError(f"{printable(written, 200)!r} is no URL: write http:// or https:// before it.")
-    return ways
+    full = [typed] if "://" in typed else [f"https://{typed}", f"http://{typed}"]
+    candidates = [url for url in map(canonical, full) if url is not None]
+    if not candidates:
+        raise UsageError(f"{printable(typed, 200)!r} is not a URL: start it with http:// or https://.")
+    return candidates
 
 
-def _begins(beginning: str) -> Callable[[str], bool]:
-    return lambda known: known.startswith(beginning)
+def _has_prefix(prefix: str) -> Callable[[str], bool]:
+    return lambda known: known.startswith(prefix)

@@ -5,8 +5,8 @@ too, both in the order of the journal.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, fields
+from typing import Any
 from zlib import crc32
 
 import orjson
@@ -25,39 +25,30 @@ from scenthound.reasons import SkipReason
 
 TURN = "t"
 RESUMED = "u"
-
-
-class Journal(Protocol):
-    """Receives the inputs of the engine."""
-
-    def turn(self, now_s: float, room: int, page_budget: int, asked: list[int] | None) -> None: ...
-
-    def result(self, now_s: float, task: Task, result: TaskResult) -> None: ...
-
-    def resumed(self, now_s: float) -> None: ...
-
-
-class NoJournal:
-    """Used while a journal is replayed."""
-
-    def turn(self, now_s: float, room: int, page_budget: int, asked: list[int] | None) -> None:
-        """Does nothing."""
-
-    def result(self, now_s: float, task: Task, result: TaskResult) -> None:
-        """Does nothing."""
-
-    def resumed(self, now_s: float) -> None:
-        """Does nothing."""
+_RESULTS: dict[str, type[Any]] = {
+    "a": AddressesResolved,
+    "b": RobotsFetched,
+    "s": SitemapFetched,
+    "m": Redirected,
+    "n": Failed,
+    "g": Fetched,
+}
+_LETTERS = {kind: letter for letter, kind in _RESULTS.items()}
+#: The fields written for each kind of result, besides `elapsed_s`, its last field. Others are in records.
+_FIELDS = {
+    kind: () if kind in (RobotsFetched, Fetched) else tuple(each.name for each in fields(kind)[:-1])
+    for kind in _LETTERS
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The engine gave tasks; `asked` are the pages that the strategy asked for, None if it was not called."""
+    """The engine issued tasks; `requested` are the pages that the strategy returned, None if it was not called."""
 
     now_s: float
     room: int
     page_budget: int
-    asked: list[int] | None
+    requested: list[int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,41 +60,40 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True)
 class TaskCompleted:
-    """A task was completed. `result` is None if it is in records; `mark` is a checksum that identifies the task."""
+    """A task was completed. `result` is None if it is in records; `checksum` identifies the task."""
 
     now_s: float
     task: int
-    mark: int
+    checksum: int
     result: TaskResult | None
     elapsed_s: float
 
 
-class WrittenJournal:
+Event = Turn | TaskCompleted | Resumed
+
+
+class Journal:
     """Collects lines until the next commit."""
 
     def __init__(self) -> None:
         self._lines: list[bytes] = []
 
-    def turn(self, now_s: float, room: int, page_budget: int, asked: list[int] | None) -> None:
-        self._lines.append(orjson.dumps([TURN, now_s, room, page_budget, asked]))
+    def turn(self, now_s: float, room: int, page_budget: int, requested: list[int] | None) -> None:
+        self._lines.append(orjson.dumps([TURN, now_s, room, page_budget, requested]))
 
     def result(self, now_s: float, task: Task, result: TaskResult) -> None:
-        facts = _facts(result)
-        self._lines.append(
-            orjson.dumps([_LETTER[type(result)], now_s, task.number, checksum_of(task), result.elapsed_s, *facts])
-        )
+        kind = type(result)
+        values = [getattr(result, name) for name in _FIELDS[kind]]
+        line = [_LETTERS[kind], now_s, task.number, checksum_of(task), result.elapsed_s, *values]
+        self._lines.append(orjson.dumps(line))
 
     def resumed(self, now_s: float) -> None:
         self._lines.append(orjson.dumps([RESUMED, now_s]))
 
     def take(self) -> bytes:
         """The lines since the last call."""
-        written = b"\n".join(self._lines)
-        self._lines = []
-        return written
-
-
-Event = Turn | TaskCompleted | Resumed
+        lines, self._lines = self._lines, []
+        return b"\n".join(lines)
 
 
 def read_journal(written: bytes) -> Iterator[Event]:
@@ -114,8 +104,8 @@ def read_journal(written: bytes) -> Iterator[Event]:
         elif letter == RESUMED:
             yield Resumed(now_s)
         else:
-            number, mark, elapsed_s, *facts = rest
-            yield TaskCompleted(now_s, number, mark, _answer(letter, elapsed_s, facts), elapsed_s)
+            number, checksum, elapsed_s, *values = rest
+            yield TaskCompleted(now_s, number, checksum, _result(_RESULTS[letter], values, elapsed_s), elapsed_s)
 
 
 def checksum_of(task: Task) -> int:
@@ -123,41 +113,11 @@ def checksum_of(task: Task) -> int:
     return crc32(task.url.encode("utf-8", "surrogatepass"), len(task.kind))
 
 
-_LETTER: dict[type, str] = {
-    AddressesResolved: "a",
-    RobotsFetched: "b",
-    SitemapFetched: "s",
-    Redirected: "m",
-    Failed: "n",
-    Fetched: "g",
-}
-
-
-def _facts(result: TaskResult) -> tuple[Any, ...]:
-    match result:
-        case AddressesResolved():
-            return (result.addresses,)
-        case SitemapFetched():
-            return result.urls, result.sitemaps
-        case Redirected():
-            return result.url, result.status
-        case Failed():
-            return result.reason, result.detail, result.status, result.retry_after_s, result.fingerprint, result.like
-        case RobotsFetched() | Fetched():
-            return ()
-
-
-def _answer(letter: str, elapsed_s: float, facts: list[Any]) -> TaskResult | None:
+def _result(kind: type[Any], values: list[Any], elapsed_s: float) -> TaskResult | None:
     """None if the result is in records."""
-    match letter:
-        case "a":
-            return AddressesResolved(tuple(facts[0]), elapsed_s)
-        case "s":
-            return SitemapFetched(tuple(facts[0]), tuple(facts[1]), elapsed_s)
-        case "m":
-            return Redirected(facts[0], facts[1], elapsed_s)
-        case "n":
-            reason, detail, status, retry_after_s, fingerprint, like = facts
-            return Failed(SkipReason(reason), detail, status, retry_after_s, fingerprint, like, elapsed_s)
-        case _:
-            return None
+    if not _FIELDS[kind]:
+        return None
+    if kind is Failed:
+        values[0] = SkipReason(values[0])
+    result: TaskResult = kind(*(tuple(value) if isinstance(value, list) else value for value in values), elapsed_s)
+    return result

@@ -1,56 +1,151 @@
-"""A live crawl between its engine, its reader and its folder: every answer is read, decided, and kept.
+"""A live crawl between its engine, its reader and its folder: each response is read, decided and stored.
 
 Rules
-- A visit counts as done when it is committed: its record in the archive and its row, with the journal, on the disk.
-- Whatever was answered is archived once, in the order in which the engine took it up.
-- Nothing here waits: who runs the crawl carries out its orders and brings the answers, on whatever clock.
+- A visit is complete when it is committed: its archive record, its row and the journal are on disk.
+- Each response is archived once, in the order in which the engine processed them.
+- Nothing here waits: the runner executes the tasks and passes the responses, on its own clock.
 """
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import fields
+from math import inf, isfinite
 from threading import Lock
 from typing import NamedTuple
 
 from scenthound.crawler.engine import Engine, Visited
-from scenthound.crawler.host_statistics import Harvest, HostStatisticsTable
-from scenthound.crawler.journal import WrittenJournal
-from scenthound.crawler.page_sources import RecordedPages
-from scenthound.crawler.reader import PageFacts, PageGuards, Read, Reader
-from scenthound.crawler.tasks import AddressesResolved, Failed, Kind, RobotsFetched, Task
+from scenthound.crawler.journal import Journal
+from scenthound.crawler.reader import PageFilter, Reader
+from scenthound.crawler.tasks import AddressesResolved, Failed, Hosts, Kind, RobotsFetched, Task, TaskResult
+from scenthound.frontier.politeness import Politeness
 from scenthound.reasons import SkipReason
-from scenthound.store.crawl_records import ArchiveLocation, RobotsRecord, SkippedRecord, VisitRecord
+from scenthound.store.crawl_records import (
+    ArchiveLocation,
+    HostState,
+    HostStatistics,
+    PageFacts,
+    RobotsRecord,
+    VisitRecord,
+)
 from scenthound.store.crawl_store import Commit, CrawlStore
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.dns import Resolved
 from scenthound.web.fetch import NotFetched, Response
+from scenthound.web.urls import host_of
 
-# Answers that were taken up, on their way into the archive and the rows of a crawl.
-#
-# They wait for each other: to archive many in a row costs less than to archive each when it comes, because what the
-# compressor works with is then still in the processor's cache: 40 us of 670 for a page, where this was tried. Whoever
-# commits lets them be kept first.
+#: How many recent hosts are listed.
+MAX_RECENT_HOSTS = 30
+#: Completed tasks that wait to be stored, at most, and bytes of their responses, encoded and decoded.
+MAX_WAITING = 64
+MAX_WAITING_BYTES = 8_000_000
+_FACTS = [each.name for each in fields(PageFacts)]
 
-#: In rows, of pages with few words.
-NO_SIMHASH = 0
-#: Rows have signed numbers.
-SIMHASHES = 1 << 64
-#: So many answers, or so many bytes of them, encoded and decoded, wait at most.
-MOST_WAITING = 64
-MOST_BYTES = 8_000_000
+#: What the runner passes for a task.
+RawResult = Response | NotFetched | Resolved
+
+
+class HostStatisticsTable:
+    """Pages of each host, and the hosts that responded last.
+
+    Hosts are looked up by name and never numbered here: the engine numbers them in an order that a replay repeats.
+    """
+
+    def __init__(self, hosts: Hosts, politeness: Politeness) -> None:
+        self._hosts = hosts
+        self._politeness = politeness
+        self._n_pages: dict[str, int] = {}
+        self._recent: dict[str, None] = {}  #: in the order of their last responses
+
+    def note_response(self, url: str) -> None:
+        host = host_of(url)
+        self._recent.pop(host, None)
+        self._recent[host] = None
+        if len(self._recent) > MAX_RECENT_HOSTS:
+            del self._recent[next(iter(self._recent))]
+
+    def note_page(self, url: str) -> None:
+        host = host_of(url)
+        self._n_pages[host] = self._n_pages.get(host, 0) + 1
+
+    def recent(self, now_s: float) -> tuple[HostStatistics, ...]:
+        """The latest first."""
+        return tuple(
+            HostStatistics(name, *self._state(self._hosts.find(name), now_s), self._n_pages.get(name, 0))
+            for name in reversed(self._recent)
+        )
+
+    def _state(self, host: int | None, now_s: float) -> tuple[HostState, float | None]:
+        if host is None:
+            return HostState.READY, None
+        if self._politeness.is_disabled(host):
+            return HostState.DISABLED, None
+        if self._politeness.is_busy(host):
+            return HostState.ACTIVE, None
+        if self._politeness.ready(host, now_s):
+            return HostState.READY, None
+        until_s = self._politeness.waits_until_s(host)
+        return HostState.WAITING, round(until_s - now_s, 1) if now_s < until_s < inf else None
+
+
+class Harvest:
+    """Harvest, the mean relevance of the visited pages, and regret, the mean cost of politeness."""
+
+    def __init__(self, window: int = 200) -> None:
+        self._n = 0
+        self._sum = 0.0
+        self._recent: deque[float] = deque(maxlen=window)
+        self._recent_sum = 0.0
+        self._n_regrets = 0
+        self._regret_sum = 0.0
+
+    def add(self, relevance: float, regret: float | None) -> None:
+        self._n += 1
+        self._sum += relevance
+        if len(self._recent) == self._recent.maxlen:
+            self._recent_sum -= self._recent[0]
+        self._recent.append(relevance)
+        self._recent_sum += relevance
+        # While the host of a seed waits, every other page is infinitely worse: that says nothing about the cost.
+        if regret is not None and isfinite(regret):
+            self._n_regrets += 1
+            self._regret_sum += regret
+
+    @property
+    def mean(self) -> float:
+        return self._sum / self._n if self._n else 0.0
+
+    @property
+    def recent(self) -> float:
+        """Of the last pages, as many as the window holds."""
+        return max(0.0, self._recent_sum / len(self._recent)) if self._recent else 0.0
+
+    @property
+    def window_is_full(self) -> bool:
+        return len(self._recent) == self._recent.maxlen
+
+    @property
+    def mean_regret(self) -> float | None:
+        """None for strategies without scores."""
+        return self._regret_sum / self._n_regrets if self._n_regrets else None
 
 
 class CompletedTask(NamedTuple):
-    """An answer, what was read in it, and the visit that the engine made of it."""
+    """A task with its result, the facts of its page, its response, and the visit that the engine made of it."""
 
     time_s: float
     task: Task
-    read: Read
+    result: TaskResult
+    facts: PageFacts | None
     response: Response | None
     visited: Visited | None
 
 
 class CrawlWriter:
-    """Keeps answers in the order in which they were taken up."""
+    """Stores completed tasks in the order of completion.
+
+    They are collected first: archiving many in a row is faster, because the compressor's data is still in the
+    processor's cache (40 us of 670 for a page). A commit stores them all.
+    """
 
     def __init__(self, store: CrawlStore, n_rows: int) -> None:
         self._store = store
@@ -58,173 +153,147 @@ class CrawlWriter:
         self._n_bytes = 0
         self.n_rows = n_rows  #: visits that have a row
 
-    def add(self, taken: CompletedTask) -> None:
-        self._waiting.append(taken)
-        if taken.response is not None:
-            self._n_bytes += len(taken.response.body) + len(taken.response.content)
-        if len(self._waiting) >= MOST_WAITING or self._n_bytes >= MOST_BYTES:
-            self.keep()
+    def add(self, completed: CompletedTask) -> None:
+        self._waiting.append(completed)
+        if completed.response is not None:
+            self._n_bytes += len(completed.response.body) + len(completed.response.content)
+        if len(self._waiting) >= MAX_WAITING or self._n_bytes >= MAX_WAITING_BYTES:
+            self.flush()
 
-    def keep(self) -> None:
-        """Archive all that wait, and make their rows."""
+    def flush(self) -> None:
+        """Archive all that wait, then add their rows."""
         waiting, self._waiting, self._n_bytes = self._waiting, [], 0
-        places = [self._archived(taken) for taken in waiting]
-        for taken, place in zip(waiting, places, strict=True):
-            self._make_row(taken, place)
-
-    def _archived(self, taken: CompletedTask) -> ArchiveLocation | None:
-        return None if taken.response is None else self._store.archive_response(taken.response, taken.time_s)
-
-    def _make_row(self, taken: CompletedTask, place: ArchiveLocation | None) -> None:
-        facts, result = taken.read.facts, taken.read.result
-        if taken.visited is not None and facts is not None:
-            self._store.add_visit(_visit_row(taken.visited, facts, taken.time_s, place))
-            self.n_rows += 1
-        elif isinstance(result, RobotsFetched):
-            self._store.add_robots(RobotsRecord(taken.task.url, taken.time_s, result.status, result.body))
+        archive = self._store.archive_response
+        locations = [None if each.response is None else archive(each.response, each.time_s) for each in waiting]
+        for each, location in zip(waiting, locations, strict=True):
+            if each.visited is not None and each.facts is not None:
+                self._store.add(_visit_record(each.visited, each.facts, each.time_s, location))
+                self.n_rows += 1
+            elif isinstance(each.result, RobotsFetched):
+                self._store.add(RobotsRecord(each.task.url, each.time_s, each.result.status, each.result.body))
 
 
-def simhash_of(row: VisitRecord) -> int | None:
-    return None if row.simhash == NO_SIMHASH else row.simhash % SIMHASHES
-
-
-def _signed(simhash: int) -> int:
-    return simhash - SIMHASHES if simhash >= SIMHASHES // 2 else simhash
-
-
-def _visit_row(visited: Visited, facts: PageFacts, now_s: float, place: ArchiveLocation | None) -> VisitRecord:
+def _visit_record(visited: Visited, facts: PageFacts, time_s: float, location: ArchiveLocation | None) -> VisitRecord:
     job, fetched = visited.job, visited.fetched
     return VisitRecord(
         visit=visited.n_visit,
         page=job.page,
         url=fetched.url,
-        status=facts.status,
-        time_s=now_s,
+        time_s=time_s,
         relevance=fetched.relevance,
-        title=facts.title,
-        content_bytes=facts.content_bytes,
-        simhash=_signed(facts.simhash or NO_SIMHASH),
         links=visited.links,
-        location=place,
+        location=location,
         score=job.score,
         regret=job.regret,
         rank=job.rank,
         queue_size=job.queue_size,
         predicted=fetched.predicted,
         anchors=fetched.anchors,
-        noindex=facts.noindex,
-        truncated=facts.truncated,
+        **{name: getattr(facts, name) for name in _FACTS},
     )
 
 
-#: What an order may be answered with, before it is read.
-RawResult = Response | NotFetched | Resolved
-
-
 class LiveCrawl:
-    """One crawl, from its first turn or from where it was taken up."""
+    """One crawl, new or resumed."""
 
     def __init__(
-        self,
-        engine: Engine,
-        reader: Reader,
-        *,
-        guards: PageGuards,
-        store: CrawlStore,
-        scanner: WordScanner,
-        recorded: RecordedPages | None = None,
+        self, engine: Engine, reader: Reader, page_filter: PageFilter, store: CrawlStore, scanner: WordScanner
     ) -> None:
         self.engine = engine
         self.harvest = Harvest()
         self.host_statistics = HostStatisticsTable(engine.hosts, engine.politeness)
         self.reasons: dict[SkipReason, int] = {}
         self._reader = reader
-        self._guards = guards
+        self._filter = page_filter
         self._store = store
         self._scanner = scanner
-        self._recorded = recorded
-        self._journal = WrittenJournal()
+        self._journal = Journal()
         self._commits: deque[tuple[int, Commit]] = deque()
         self._writing = Lock()
         engine.web.store_visit = self.store_visit
         counts = store.counts()
         self._writer = CrawlWriter(store, counts.visits)
-        self.n_acknowledged = counts.visits  #: visits that are on the disk
-        self._n_urls_kept, self._n_stems_kept = counts.urls, counts.stems
+        self.n_acknowledged = counts.visits  #: visits on disk
+        self._n_urls_stored, self._n_stems_stored = counts.urls, counts.stems
 
     def begin_journal(self) -> None:
-        """From here on the engine's inputs are news."""
+        """Record the engine's inputs from here on."""
         self.engine.journal = self._journal
 
     def turn(self, now_s: float, room: int, page_budget: int) -> list[Task]:
-        """What to do now."""
+        """The next tasks."""
         tasks = self.engine.turn(now_s, room, page_budget)
-        self._note_skipped(now_s)
+        self._store_skipped()
         return tasks
 
     def complete(
-        self, clock: Callable[[], float], task: Task, raw: RawResult | None, on_taken: Callable[[], None]
+        self, clock: Callable[[], float], task: Task, raw: RawResult | None, on_completed: Callable[[], None]
     ) -> None:
-        """Read an answer, and let the engine take it up, now or when its page is parsed. None answers orders for
-        recorded pages."""
+        """Read a response and pass its result to the engine, now or when its page is parsed. `raw` is None for recorded
+        pages."""
         if isinstance(raw, Resolved):
-            self._take(clock(), task, Read(AddressesResolved(raw.addresses)), None)
-        elif task.kind is Kind.RECORDED and self._recorded is not None:
-            self._take(clock(), task, self._recorded.read(task), None)
+            self._complete(clock(), task, AddressesResolved(raw.addresses), None, None)
+        elif task.kind is Kind.RECORDED:
+            self._complete(clock(), task, *self._reader.read_recorded(task), None)
         elif raw is not None:
             response = raw if isinstance(raw, Response) else None
 
-            def read(made: Read) -> None:
-                self._take(clock(), task, made, response)
-                on_taken()
+            def on_read(result: TaskResult, facts: PageFacts | None) -> None:
+                self._complete(clock(), task, result, facts, response)
+                on_completed()
 
-            self._reader.read(task, raw, clock(), read)
+            self._reader.read(task, raw, clock(), on_read)
             return
-        on_taken()
+        on_completed()
 
-    def _take(self, now_s: float, task: Task, read: Read, response: Response | None) -> None:
-        visited = self.engine.complete(now_s, task.number, read.result)
+    def _complete(
+        self, now_s: float, task: Task, result: TaskResult, facts: PageFacts | None, response: Response | None
+    ) -> None:
+        visited = self.engine.complete(now_s, task.number, result)
         self.host_statistics.note_response(task.url)
-        self._writer.add(CompletedTask(now_s, task, read, response, visited))
-        if visited is not None and read.facts is not None:
-            self.host_statistics.note_page(visited.fetched.url)
-            self._note_page(visited.job.page, visited.fetched.relevance, visited.job.regret, read.facts.simhash or None)
-        elif isinstance(read.result, Failed):
-            self.note_failure(task, read.result)
-        self._note_skipped(now_s)
+        self._writer.add(CompletedTask(now_s, task, result, facts, response, visited))
+        if visited is not None and facts is not None:
+            self._note_page(
+                visited.job.page,
+                visited.fetched.url,
+                visited.fetched.relevance,
+                visited.job.regret,
+                facts.fingerprint,
+            )
+        elif isinstance(result, Failed):
+            self.note_failure(task, result)
+        self._store_skipped()
 
     def note_visit(self, row: VisitRecord) -> None:
-        """What a visit changes beside the engine, when a crawl is taken up."""
-        self.host_statistics.note_page(row.url)
-        self._note_page(row.page, row.relevance, row.regret, simhash_of(row))
+        """Apply a stored visit to everything but the engine, when a crawl is resumed."""
+        self._note_page(row.page, row.url, row.relevance, row.regret, row.fingerprint)
 
-    def _note_page(self, page: int, relevance: float, regret: float | None, simhash: int | None) -> None:
+    def _note_page(self, page: int, url: str, relevance: float, regret: float | None, fingerprint: int | None) -> None:
+        self.host_statistics.note_page(url)
         self.harvest.add(relevance, regret)
-        self._guards.note_page(page, simhash)
+        self._filter.note_page(page, fingerprint)
 
     def note_failure(self, task: Task, failure: Failed) -> None:
         if failure.fingerprint is not None:
-            self._guards.note_error_page(task, failure.fingerprint)
+            self._filter.note_error_page(task, failure.fingerprint)
 
-    def _note_skipped(self, now_s: float) -> None:
-        for dropped in self.engine.take_skipped():
-            self.reasons[dropped.reason] = self.reasons.get(dropped.reason, 0) + 1
-            self._store.add_skipped(
-                SkippedRecord(dropped.page, dropped.url, dropped.reason, dropped.detail, now_s, dropped.status)
-            )
+    def _store_skipped(self) -> None:
+        for skipped in self.engine.take_skipped():
+            self.reasons[skipped.reason] = self.reasons.get(skipped.reason, 0) + 1
+            self._store.add(skipped)
 
     def begin_commit(self) -> None:
-        """Let all that came up to now be acknowledged next, the journal with it."""
-        self._writer.keep()
+        """Collect everything up to now, including the journal, for the next write."""
+        self._writer.flush()
         table, stems = self.engine.web.table, self._scanner.stems
-        self._store.add_urls([table.url(number) for number in range(self._n_urls_kept, len(table))])
-        self._store.add_stems(stems[self._n_stems_kept :])
-        self._n_urls_kept, self._n_stems_kept = len(table), len(stems)
+        self._store.add_urls([table.url(number) for number in range(self._n_urls_stored, len(table))])
+        self._store.add_stems(stems[self._n_stems_stored :])
+        self._n_urls_stored, self._n_stems_stored = len(table), len(stems)
         self._store.add_event_bytes(self._journal.take())
         self._commits.append((self._writer.n_rows, self._store.take()))
 
     def write_commits(self) -> None:
-        """Put the commits that were begun on the disk, in their order; in whatever thread."""
+        """Write the collected commits to disk, in their order; from any thread."""
         with self._writing:
             while self._commits:
                 n_visits, commit = self._commits.popleft()
@@ -236,6 +305,6 @@ class LiveCrawl:
         self.write_commits()
 
     def store_visit(self, visit: int) -> None:
-        """See to it that a visit can be read back."""
+        """Ensure that a visit can be read back."""
         if visit >= self.n_acknowledged:
             self.commit()

@@ -1,11 +1,12 @@
-"""What one live crawl has seen of the web: URLs by number, pages visited, and what strategies may ask of them.
+"""What a live crawl has seen of the web: URLs by number, visited pages, and what strategies may read of them.
 
-Pages and hosts are numbered in order of discovery, as in simulated crawls, so that a strategy asks for the same numbers
-in both. What is kept in memory of visited pages is bounded: the rest is read back from the crawl's folder.
+Pages and hosts are numbered in order of discovery, as in simulated crawls, so that a strategy requests the same numbers
+in both. Memory for visited pages is bounded; other pages are read back from the crawl folder.
 """
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -18,49 +19,57 @@ from scenthound.model import FloatArray, IntArray, Links, Seed
 from scenthound.simulator.scores import TopicWords
 from scenthound.web.urls import registrable_domain
 
-#: Of the visited pages that were used last, so many bytes of links and of words are kept at hand.
-LINK_BYTES_AT_HAND = 32_000_000
-TEXT_BYTES_AT_HAND = 32_000_000
-#: What a value takes beside its arrays.
+#: Memory for the links and the words of recently used pages.
+LINK_CACHE_BYTES = 32_000_000
+TEXT_CACHE_BYTES = 32_000_000
+#: What a value takes besides its arrays.
 OBJECT_BYTES = 500
+#: Sitemaps requested per host, including those that an index lists.
+MAX_SITEMAPS = 5
+#: Links of sitemaps that are added to one page; the next page brings the next ones.
+LINKS_PER_PAGE = 200
+#: Links of sitemaps that are stored per host.
+MAX_SITEMAP_LINKS = 10_000
 
 #: The numbers of a visited page's links, their predicted relevance and that of their anchors.
 StoredLinks = tuple[IntArray, FloatArray | None, FloatArray | None]
+#: Predicted relevance of links and that of their anchors, for strategies that use them.
+LinkScores = tuple[FloatArray | None, FloatArray | None]
 
-Kept = TypeVar("Kept")
+Cached = TypeVar("Cached")
 
 
-class Recent(Generic[Kept]):
-    """The values of the pages used last, up to so many bytes; others are loaded anew."""
+class PageCache(Generic[Cached]):
+    """The values of recently used pages, up to a number of bytes; others are loaded again."""
 
-    def __init__(self, most_bytes: int, size_of: Callable[[Kept], int], load: Callable[[int], Kept]) -> None:
-        self._most_bytes = most_bytes
+    def __init__(self, max_bytes: int, size_of: Callable[[Cached], int], load: Callable[[int], Cached]) -> None:
+        self._max_bytes = max_bytes
         self._size_of = size_of
         self._load = load
-        self._values: OrderedDict[int, Kept] = OrderedDict()
+        self._values: OrderedDict[int, Cached] = OrderedDict()
         self._n_bytes = 0
 
-    def of(self, page: int) -> Kept:
+    def get(self, page: int) -> Cached:
         value = self._values.get(page)
         if value is None:
             value = self._load(page)
-            self.keep(page, value)
+            self.add(page, value)
         else:
             self._values.move_to_end(page)
         return value
 
-    def keep(self, page: int, value: Kept) -> None:
-        """Keep the value of a page that has none."""
+    def add(self, page: int, value: Cached) -> None:
+        """Add the value of a page that is not in the cache."""
         self._values[page] = value
         self._n_bytes += self._size_of(value)
-        while self._n_bytes > self._most_bytes:
+        while self._n_bytes > self._max_bytes:
             _, oldest = self._values.popitem(last=False)
             self._n_bytes -= self._size_of(oldest)
 
 
 class LiveWeb:
-    """The driver's side. `visits` tells which visit a page was; `load_links` and `load_text` read a visited page's back
-    from the crawl's folder."""
+    """The engine's view. `visits` maps pages to the numbers of their visits; `load_links` and `load_text` read a
+    visited page from the crawl folder. `store_visit` is called before a visit is read, so that it is there."""
 
     def __init__(
         self,
@@ -72,9 +81,8 @@ class LiveWeb:
         load_text: Callable[[int], PageText],
     ) -> None:
         self.table = table
-        self.links = Recent(LINK_BYTES_AT_HAND, _link_bytes, lambda page: load_links(self._stored(page)))
-        self.texts = Recent(TEXT_BYTES_AT_HAND, _text_bytes, lambda page: load_text(self._stored(page)))
-        #: Told which visit is about to be read back.
+        self.links = PageCache(LINK_CACHE_BYTES, _link_bytes, lambda page: load_links(self._stored(page)))
+        self.texts = PageCache(TEXT_CACHE_BYTES, _text_bytes, lambda page: load_text(self._stored(page)))
         self.store_visit: Callable[[int], None] = lambda _visit: None
         self.visits = visits
         self._final_urls: set[str] = set()
@@ -90,33 +98,30 @@ class LiveWeb:
         return [Seed(page, host) for page, host in zip(numbers.tolist(), hosts.tolist(), strict=True)]
 
     def is_visited(self, url: str, page: int | None = None) -> bool:
-        """Whether the page at this address was visited, under whatever address it was asked for. `page` is the number
-        of the address, if it is known."""
+        """Whether the page at a URL was visited, whatever URL was requested. `page` is the number of the URL, if it is
+        known."""
         if url in self._final_urls:
             return True
         number = self.table.find(url) if page is None else page
         return number is not None and number in self.visits
 
     def is_visited_elsewhere(self, page: int) -> bool:
-        """Whether a page that was not asked for before was visited under another address."""
+        """Whether a page that was not requested before was visited through a redirect."""
         return bool(self._final_urls) and self.table.url(page) in self._final_urls
 
     def visit(
-        self, page: int, moved_to: str | None, links: list[str] | FoundUrls | IntArray, scores: "LinkScores"
+        self, page: int, redirected_to: str | None, links: list[str] | FoundUrls | IntArray, scores: LinkScores
     ) -> Links:
-        """Note a visit; its links as the strategy is told them. `moved_to` is the page's address in the end, if it is
-        not the one that was asked for."""
-        numbers = self._numbered(links)
-        self.visits[page] = len(self.visits)
-        if moved_to is not None:
-            self._final_urls.add(moved_to)
-        self.links.keep(page, (numbers, *scores))
-        return Links(numbers, self.table.hosts(numbers), *scores)
-
-    def _numbered(self, links: list[str] | FoundUrls | IntArray) -> IntArray:
+        """Register a visit; returns its links as the strategy receives them."""
         if isinstance(links, FoundUrls):
-            return self.table.add_found(links)
-        return self.table.add_all(links) if isinstance(links, list) else links
+            numbers = self.table.add_found(links)
+        else:
+            numbers = self.table.add_all(links) if isinstance(links, list) else links
+        self.visits[page] = len(self.visits)
+        if redirected_to is not None:
+            self._final_urls.add(redirected_to)
+        self.links.add(page, (numbers, *scores))
+        return Links(numbers, self.table.hosts(numbers), *scores)
 
 
 def _link_bytes(links: StoredLinks) -> int:
@@ -127,12 +132,8 @@ def _text_bytes(text: PageText) -> int:
     return OBJECT_BYTES + text.words.nbytes + text.link_start.nbytes + text.link_end.nbytes
 
 
-#: Predicted relevance of links and that of their anchors, where the strategy wants them.
-LinkScores = tuple[FloatArray | None, FloatArray | None]
-
-
 class LiveSeen:
-    """What a strategy may ask of the crawl so far: a `SeenWeb`."""
+    """What a strategy may read of the crawl so far: a `SeenWeb`."""
 
     def __init__(self, web: LiveWeb, topic: TopicWords) -> None:
         self._web = web
@@ -156,7 +157,7 @@ class LiveSeen:
 
     def links(self, page: int) -> Links:
         self._check_visited(page)
-        numbers, predicted, anchors = self._web.links.of(page)
+        numbers, predicted, anchors = self._web.links.get(page)
         return Links(numbers, self._web.table.hosts(numbers), predicted, anchors)
 
     def domain(self, host: int) -> int:
@@ -168,50 +169,41 @@ class LiveSeen:
 
     def _text(self, page: int) -> PageText:
         self._check_visited(page)
-        return self._web.texts.of(page)
+        return self._web.texts.get(page)
 
     def _check_known(self, page: int) -> None:
         if not 0 <= page < len(self._web.table):
-            raise LeakageError(f"Page {page} is unknown: no visited page links to it and it is no seed.")
+            raise LeakageError(f"Page {page} is unknown: it is not a seed, and no visited page links to it.")
 
     def _check_visited(self, page: int) -> None:
         if page not in self._web.visits:
-            raise LeakageError(f"Page {page} has not been visited: only what its visited parents say of it is known.")
-
-
-# Links that sitemaps list, to be told with a page of their host.
-#
-# A strategy learns of links from visits alone. So what a host's sitemaps list counts as further links of the next
-# page that is taken from that host, behind the page's own. Their context is the page, and they have no anchor.
-
-#: Sitemaps asked for per host, those that an index names included.
-MOST_SITEMAPS = 5
-#: Links that are told of with one page; the next page tells the next ones.
-LINKS_PER_PAGE = 200
-#: Links that are kept per host.
-MOST_LINKS = 10_000
+            raise LeakageError(f"Page {page} has not been visited: only its URL and the links to it are known.")
 
 
 class SitemapLinks:
-    """By host: how many sitemaps were asked for, and the links that were not told yet."""
+    """Links that sitemaps list, by host.
+
+    A strategy learns of links from visits only. So the links of a host's sitemaps are appended to the links of the next
+    page that is visited on that host. Their context is the page, and they have no anchor.
+    """
 
     def __init__(self) -> None:
-        self._n_asked: dict[int, int] = {}
+        self._n_requested: dict[int, int] = {}
         self._links: dict[int, list[str]] = {}
 
     def take_new(self, host: int, urls: Sequence[str]) -> list[str]:
-        """The sitemaps, of those named, that the host is asked for; they count."""
-        n_asked = self._n_asked.get(host, 0)
-        taken = list(urls[: MOST_SITEMAPS - n_asked])
-        self._n_asked[host] = n_asked + len(taken)
-        return taken
+        """The sitemaps that may be requested; they count."""
+        n_requested = self._n_requested.get(host, 0)
+        new = list(urls[: MAX_SITEMAPS - n_requested])
+        self._n_requested[host] = n_requested + len(new)
+        return new
 
     def add(self, host: int, urls: tuple[str, ...]) -> None:
         waiting = self._links.setdefault(host, [])
-        waiting += urls[: MOST_LINKS - len(waiting)]
+        waiting += urls[: MAX_SITEMAP_LINKS - len(waiting)]
 
     def next_links(self, host: int) -> list[str]:
-        """Links to tell now. They are then told, whether by a page that is got or by one that was got before."""
+        """The links for the next page; they are not returned again."""
         waiting = self._links.get(host)
         if not waiting:
             return []
@@ -220,27 +212,25 @@ class SitemapLinks:
 
 
 def with_sitemap_links(fetched: Fetched, links: list[str]) -> Fetched:
-    """A page with links behind its own."""
+    """A page with links appended to its own."""
     if not links or isinstance(fetched.links, np.ndarray):
         return fetched
     all_links = fetched.links + links if isinstance(fetched.links, list) else fetched.links.followed_by(links)
-    return Fetched(
-        fetched.url,
-        fetched.relevance,
-        all_links,
-        _filled(fetched.predicted, len(links), fetched.relevance),
-        _filled(fetched.anchors, len(links), 0.0),
-        fetched.text and with_positions_at_end(fetched.text, len(all_links)),
-        fetched.elapsed_s,
+    return replace(
+        fetched,
+        links=all_links,
+        predicted=_filled(fetched.predicted, len(links), fetched.relevance),
+        anchors=_filled(fetched.anchors, len(links), 0.0),
+        text=fetched.text and with_positions_at_end(fetched.text, len(all_links)),
     )
 
 
 def with_positions_at_end(text: PageText, n_links: int) -> PageText:
-    """The text of a page whose further links stand behind its last word."""
+    """The text of a page whose further links are positioned after its last word."""
     if len(text.link_start) >= n_links:
         return text
-    behind = np.full(n_links - len(text.link_start), len(text.words), np.int32)
-    return PageText(text.words, np.concatenate((text.link_start, behind)), np.concatenate((text.link_end, behind)))
+    end = np.full(n_links - len(text.link_start), len(text.words), np.int32)
+    return PageText(text.words, np.concatenate((text.link_start, end)), np.concatenate((text.link_end, end)))
 
 
 def _filled(scores: FloatArray | None, n_more: int, score: float) -> FloatArray | None:

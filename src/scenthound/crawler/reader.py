@@ -1,21 +1,25 @@
-"""An answer of a host made into an answer to the engine: its status judged, its page parsed, scored and guarded.
+"""From responses to task results: the status is classified, pages are parsed, scored and filtered.
 
 Rules
-- 429 and 503 ask to come later; other 4xx and 5xx are errors of the page or of the host; of the 2xx, 200 and 203 bring
-  a page.
-- A redirect leads where its Location says, resolved against the address that gave it; to http and https only.
-- What a page asks not to follow is left out of its links, unless the crawl was told to follow all.
+- 429 and 503 mean "retry later"; other 4xx and 5xx are errors of the page or the host; of the 2xx, 200 and 203 have a
+  page.
+- A redirect leads to its Location, resolved against its own URL; only to http and https.
+- Links that a page asks not to follow are left out, unless the crawl follows all.
+- Pages of a recorded web, and visited pages that are read back, are parsed with the vocabulary of the crawl: words have
+  the same numbers again.
 """
 
+import math
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import NamedTuple
 
 import numpy as np
 
+from scenthound.crawler.live_web import StoredLinks, with_positions_at_end
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import (
     Failed,
     Fetched,
@@ -27,15 +31,20 @@ from scenthound.crawler.tasks import (
     Task,
     TaskResult,
 )
+from scenthound.errors import Failure, printable
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.model import FloatArray, IntArray
 from scenthound.reasons import SkipReason
 from scenthound.relevance.base import Relevance
 from scenthound.simulator.scores import checked_link_scores, checked_score
+from scenthound.store.crawl_records import ArchiveLocation, PageFacts, VisitRecord, signed_simhash
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.warc_format import charset_of
 from scenthound.strategies.base import Strategy
 from scenthound.text.vectors import word_norm
-from scenthound.web.fetch import NotFetched, Response
+from scenthound.web.content_coding import codings_of, decode_all
+from scenthound.web.fetch import NotFetched, Response, header_values
 from scenthound.web.near_duplicates import NearDuplicates, fingerprint_of
 from scenthound.web.parse import ParsedPage, context_bounds
 from scenthound.web.parser_process import GuardedParser
@@ -44,220 +53,158 @@ from scenthound.web.sitemaps import read_sitemap
 from scenthound.web.soft_404 import Soft404s, error_fingerprint, is_soft_404
 from scenthound.web.urls import host_of, resolve
 
-# What the row of a visit tells of a page beside what the engine is told.
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+PAGES = frozenset({200, 203})
+LATER = frozenset({429, 503})
+GONE = frozenset({404, 410})
+#: The longest wait that a Retry-After header can ask for: ten years.
+MAX_RETRY_AFTER_S = 10 * 365.25 * 86_400.0
+_SECONDS = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?")
+#: Longer than any date: parsing very long ones takes time.
+_MAX_DATE_CHARACTERS = 100
+
+#: Receives the result of a task, and the facts of its page, if it has one.
+OnRead = Callable[[TaskResult, PageFacts | None], None]
 
 
-@dataclass(frozen=True, slots=True)
-class PageFacts:
-    """`content_bytes` are decoded ones; `simhash` is None of pages with few words."""
+class PageFilter:
+    """Rejects near-duplicates of visited pages, and error pages without an error status.
 
-    status: int
-    title: str
-    content_bytes: int
-    simhash: int | None
-    noindex: bool
-    truncated: bool
-
-
-# Pages that are had and still not taken: near-duplicates of others, and those that only say that there is no page.
-
-
-class PageGuards:
-    """Judges pages by those before them. It learns only from what is noted, so that a crawl that is taken up judges as
-    before."""
+    It learns only from what is noted, so that a resumed crawl decides as before.
+    """
 
     def __init__(self, *, near_duplicates: bool = True, soft_404s: bool = True) -> None:
         self._near_duplicates = NearDuplicates() if near_duplicates else None
         self._soft_404s = Soft404s() if soft_404s else None
 
-    def refusal(self, task: Task, facts: PageFacts, page: ParsedPage) -> Failed | None:
-        """Why the page is not taken; None if it is."""
+    def rejection(self, task: Task, facts: PageFacts, page: ParsedPage) -> Failed | None:
+        """Why the page is skipped; None if it is accepted."""
         if self._soft_404s is not None and (
-            is_soft_404(page.title, len(page.words), task.asked)
-            or self._soft_404s.is_error_page(host_of(task.url), page.words, task.asked)
+            is_soft_404(page.title, len(page.words), task.requested_url)
+            or self._soft_404s.is_error_page(host_of(task.url), page.words, task.requested_url)
         ):
             return Failed(SkipReason.SOFT_404, status=facts.status)
-        if self._near_duplicates is not None and facts.simhash is not None:
-            like = self._near_duplicates.find(facts.simhash)
+        if self._near_duplicates is not None and facts.fingerprint is not None:
+            like = self._near_duplicates.find(facts.fingerprint)
             return None if like is None else Failed(SkipReason.NEAR_DUPLICATE, status=facts.status, like=like)
         return None
 
-    def note_page(self, page: int, simhash: int | None) -> None:
-        """A page was taken."""
-        if self._near_duplicates is not None and simhash is not None:
-            self._near_duplicates.add(simhash, page)
+    def note_page(self, page: int, fingerprint: int | None) -> None:
+        """A page was visited."""
+        if self._near_duplicates is not None and fingerprint is not None:
+            self._near_duplicates.add(fingerprint, page)
 
     def needs_error_page(self, task: Task) -> bool:
-        """Whether a page that came with a 404 is worth parsing."""
+        """Whether the body of a 404 response should be parsed."""
         return self._soft_404s is not None and self._soft_404s.needs_example(host_of(task.url))
 
     def note_error_page(self, task: Task, fingerprint: int) -> None:
-        """A page came with a 404; `fingerprint` is its `error_fingerprint`."""
+        """A 404 response had a body with this `error_fingerprint`."""
         if self._soft_404s is not None:
             self._soft_404s.learn(host_of(task.url), fingerprint)
 
 
-# The relevance of a page that was just read, and of its links, as far as the strategy wants to know it.
-
-
-class PageScores(NamedTuple):
-    """What a strategy is told beside links."""
-
-    relevance: float
-    predicted: FloatArray | None
-    anchors: FloatArray | None
-
-
 class PageScorer:
-    """Scores by a relevance model what a strategy asks for."""
+    """The relevance of a page and, as far as the strategy uses them, of the contexts and anchors of its links."""
 
     def __init__(self, relevance: Relevance, strategy: Strategy) -> None:
         self._relevance = relevance
         self._context_words = strategy.context_words
-        self._wants_anchors = strategy.needs_anchors
+        self._needs_anchors = strategy.needs_anchors
 
-    def score(self, words: IntArray, link_start: IntArray, link_end: IntArray) -> PageScores:
+    def score(self, text: PageText) -> tuple[float, FloatArray | None, FloatArray | None]:
+        words, start, end = text.words, text.link_start, text.link_end
         relevance = checked_score(self._relevance.page(words, word_norm(words)))
         predicted = anchors = None
         if self._context_words is not None:
-            windows = context_bounds(link_start, link_end, len(words), self._context_words)
-            predicted = self._of_links(words, *windows)
-        if self._wants_anchors:
-            anchors = self._of_links(words, link_start, link_end)
-        return PageScores(relevance, predicted, anchors)
+            predicted = self._of_links(words, *context_bounds(start, end, len(words), self._context_words))
+        if self._needs_anchors:
+            anchors = self._of_links(words, start, end)
+        return relevance, predicted, anchors
 
     def _of_links(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
         return checked_link_scores(self._relevance.contexts(words, first, last), len(first))
 
 
-# The Retry-After header: how long a server asks to be left alone (RFC 9110 section 10.2.3).
-#
-# It is a number of seconds or a date in any of the three forms of RFC 9110 section 5.6.7. Fractions of a second are
-# not in the standard, but servers send them. A moment that has passed asks for no wait, and nothing asks for more
-# than ten years, so that the answer is always a number that can be written down. What is neither number nor date says
-# nothing.
-
-LONGEST_S = 10 * 365.25 * 86_400.0
-
-_SECONDS = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?")
-#: No date is longer, and what parses dates takes its time over endless ones.
-_LONGEST_DATE = 100
-
-
-def retry_after_seconds(value: str, now_s: float) -> float | None:
-    """How many seconds to wait from now on; None if the value cannot be read."""
-    value = value.strip()
-    if _SECONDS.fullmatch(value):
-        return _bounded(float(value))
-    date_s = _seconds_of_date(value) if len(value) <= _LONGEST_DATE else None
-    return None if date_s is None else _bounded(date_s - now_s)
-
-
-def _bounded(seconds: float) -> float:
-    return min(max(seconds, 0.0), LONGEST_S)
-
-
-def _seconds_of_date(value: str) -> float | None:
-    try:
-        sample = parsedate_to_datetime(value)
-        # HTTP dates are in GMT (RFC 9110 section 5.6.7), also in the form that does not say so.
-        return (sample if sample.tzinfo else sample.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
-
-
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
-PAGES = frozenset({200, 203})
-LATER = frozenset({429, 503})
-GONE = frozenset({404, 410})
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """What an order came to, with the facts of its page, if it brought one."""
-
-    result: TaskResult
-    facts: PageFacts | None = None
-
-
-OnRead = Callable[[Read], None]
-
-
 class Reader:
-    """Reads the answers of one crawl."""
+    """Reads the responses of one crawl, and pages of a recorded web."""
 
     def __init__(
         self,
         parser: GuardedParser,
         scorer: PageScorer,
-        guards: PageGuards,
-        *,
-        agent: str,
-        respect_nofollow: bool = True,
+        page_filter: PageFilter,
+        settings: CrawlSettings,
+        recorded: RecordedWeb | None = None,
     ) -> None:
         self._parser = parser
         self.scorer = scorer
-        self._guards = guards
-        self._agent = agent
-        self._respect_nofollow = respect_nofollow
+        self._filter = page_filter
+        self._settings = settings
+        self._recorded = recorded
 
-    def read(self, task: Task, result: Response | NotFetched, now_s: float, on_read: OnRead) -> None:
-        """Tells `on_read`, now or, if a page takes long to parse, later."""
-        if isinstance(result, NotFetched):
-            on_read(Read(Failed(result.reason, result.detail, elapsed_s=result.elapsed_s)))
-        elif result.status in REDIRECTS:
-            on_read(Read(_moved(result)))
-        elif result.status in LATER or 500 <= result.status < 600:
-            on_read(Read(_failed(result, now_s)))
-        elif task.kind is Kind.ROBOTS:
-            on_read(Read(RobotsFetched(result.status, result.content, result.elapsed_s)))
-        elif task.kind is Kind.SITEMAP:
-            on_read(Read(_sitemap(result)))
-        elif result.status in PAGES or (result.status in GONE and self._guards.needs_error_page(task)):
-            self._parse(task, result, on_read)
+    def read(self, task: Task, response: Response | NotFetched, now_s: float, on_read: OnRead) -> None:
+        """Calls `on_read`, now or, if a page takes long to parse, later."""
+        if isinstance(response, NotFetched):
+            on_read(Failed(response.reason, response.detail, elapsed_s=response.elapsed_s), None)
+        elif task.kind is Kind.PAGE and (
+            response.status in PAGES or (response.status in GONE and self._filter.needs_error_page(task))
+        ):
+            self._parse(task, response, on_read)
         else:
-            reason = SkipReason.CLIENT_ERROR if 400 <= result.status < 500 else SkipReason.UNEXPECTED_STATUS
-            on_read(Read(Failed(reason, status=result.status, elapsed_s=result.elapsed_s)))
+            on_read(_result_without_page(task, response, now_s), None)
 
     def _parse(self, task: Task, response: Response, on_read: OnRead) -> None:
-        charset = charset_of(response.header("content-type"))
-
         def parsed(page: ParsedPage | SkipReason) -> None:
             if isinstance(page, SkipReason):
-                on_read(Read(Failed(page, status=response.status, elapsed_s=response.elapsed_s)))
+                on_read(_failed(page, response), None)
             elif response.status in PAGES:
-                on_read(self._judged(task, response, page))
+                on_read(*self._page(task, response, page))
             else:
-                on_read(Read(_gone(response, page)))
+                on_read(_failed(SkipReason.CLIENT_ERROR, response, fingerprint=error_fingerprint(page.words)), None)
 
+        charset = charset_of(response.header("content-type"))
         self._parser.start(response.content, response.url, charset, parsed)
 
-    def _judged(self, task: Task, response: Response, page: ParsedPage) -> Read:
-        noindex, nofollow = header_directives(response.headers("x-robots-tag"), self._agent)
+    def _page(self, task: Task, response: Response, page: ParsedPage) -> tuple[TaskResult, PageFacts | None]:
+        noindex, nofollow = header_directives(response.headers("x-robots-tag"), self._settings.agent)
         facts = PageFacts(
-            response.status,
-            page.title,
-            len(response.content),
-            fingerprint_of(page.words),
-            page.noindex or noindex,
-            response.truncated,
+            status=response.status,
+            title=page.title,
+            content_bytes=len(response.content),
+            simhash=signed_simhash(fingerprint_of(page.words)),
+            noindex=page.noindex or noindex,
+            truncated=response.truncated,
         )
-        failure = self._guards.refusal(task, facts, page)
-        if failure is not None:
-            return Read(replace(failure, elapsed_s=response.elapsed_s))
-        return Read(self.fetched(page, response.url, nofollow=nofollow, elapsed_s=response.elapsed_s), facts)
+        rejection = self._filter.rejection(task, facts, page)
+        if rejection is not None:
+            return replace(rejection, elapsed_s=response.elapsed_s), None
+        return self._fetched(page, response.url, nofollow=nofollow, elapsed_s=response.elapsed_s), facts
 
-    def fetched(self, page: ParsedPage, url: str, *, nofollow: bool = False, elapsed_s: float = 0.0) -> Fetched:
-        """A page as the engine is told of it."""
-        text, links = visible_links(page, nofollow=nofollow, respect_nofollow=self._respect_nofollow)
-        scores = self.scorer.score(text.words, text.link_start, text.link_end)
-        return Fetched(url, scores.relevance, links, scores.predicted, scores.anchors, text, elapsed_s)
+    def _fetched(self, page: ParsedPage, url: str, *, nofollow: bool = False, elapsed_s: float = 0.0) -> Fetched:
+        respect_nofollow = self._settings.respect_nofollow
+        text, links = visible_links(page, nofollow=nofollow, respect_nofollow=respect_nofollow)
+        relevance, predicted, anchors = self.scorer.score(text)
+        return Fetched(url, relevance, links, predicted, anchors, text, elapsed_s)
+
+    def is_recorded(self, url: str) -> bool:
+        """Whether no request is made for the page: it is in the recorded web, or the crawl is offline."""
+        return self._recorded is not None and (self._settings.offline or self._recorded.page_of(url) is not None)
+
+    def read_recorded(self, task: Task) -> tuple[TaskResult, PageFacts | None]:
+        """A page of the recorded web."""
+        page = None if self._recorded is None else self._recorded.page_of(task.url)
+        if self._recorded is None or page is None:
+            return Failed(SkipReason.NOT_RECORDED), None
+        parsed = recorded_page(self._recorded, page)
+        facts = PageFacts(status=200, title=parsed.title, noindex=parsed.noindex)
+        return self._fetched(parsed, self._recorded.url(page)), facts
 
 
 def visible_links(
     page: ParsedPage, *, nofollow: bool = False, respect_nofollow: bool = True
 ) -> tuple[PageText, list[str] | FoundUrls]:
-    """The words of a page, and the links that a crawl may follow with their places."""
+    """The text of a page with the positions of the links that may be followed, and these links."""
     links = page.links
     if not respect_nofollow or not (nofollow or page.nofollow or np.count_nonzero(page.link_nofollow)):
         return PageText(page.words, page.link_start, page.link_end), links
@@ -269,7 +216,32 @@ def visible_links(
     return PageText(page.words, page.link_start[kept], page.link_end[kept]), links
 
 
-def _moved(response: Response) -> TaskResult:
+def _result_without_page(task: Task, response: Response, now_s: float) -> TaskResult:
+    status = response.status
+    if status in REDIRECTS:
+        return _redirected(response)
+    if status in LATER:
+        header = response.header("retry-after")
+        retry_after_s = None if header is None else retry_after_seconds(header, now_s)
+        return _failed(SkipReason.RATE_LIMITED, response, retry_after_s=retry_after_s)
+    if 500 <= status < 600:
+        return _failed(SkipReason.SERVER_ERROR, response)
+    if task.kind is Kind.ROBOTS:
+        return RobotsFetched(status, response.content, response.elapsed_s)
+    if task.kind is Kind.SITEMAP and status in PAGES:
+        sitemap = read_sitemap(response.content, response.url)
+        return SitemapFetched(sitemap.urls, sitemap.sitemaps, response.elapsed_s)
+    is_client_error = task.kind is Kind.SITEMAP or 400 <= status < 500
+    return _failed(SkipReason.CLIENT_ERROR if is_client_error else SkipReason.UNEXPECTED_STATUS, response)
+
+
+def _failed(
+    reason: SkipReason, response: Response, *, retry_after_s: float | None = None, fingerprint: int | None = None
+) -> Failed:
+    return Failed(reason, "", response.status, retry_after_s, fingerprint, elapsed_s=response.elapsed_s)
+
+
+def _redirected(response: Response) -> TaskResult:
     location = response.header("location") or ""
     url = resolve(response.url, location) if location else None
     if url is None:
@@ -277,26 +249,83 @@ def _moved(response: Response) -> TaskResult:
     return Redirected(url, response.status, response.elapsed_s)
 
 
-def _gone(response: Response, page: ParsedPage) -> Failed:
-    fingerprint = error_fingerprint(page.words)
-    return Failed(
-        SkipReason.CLIENT_ERROR, status=response.status, fingerprint=fingerprint, elapsed_s=response.elapsed_s
+def retry_after_seconds(value: str, now_s: float) -> float | None:
+    """The wait that a Retry-After header asks for; None if it cannot be read.
+
+    RFC 9110 (10.2.3) allows a number of seconds or a date, in any of three forms (5.6.7); servers also send fractions.
+    """
+    value = value.strip()
+    seconds = None
+    if _SECONDS.fullmatch(value):
+        seconds = float(value)
+    elif len(value) <= _MAX_DATE_CHARACTERS:
+        try:
+            date = parsedate_to_datetime(value)
+            # HTTP dates are in GMT (RFC 9110 section 5.6.7), also in the form that does not name it.
+            seconds = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now_s
+        except (ValueError, TypeError, IndexError, OverflowError):
+            return None
+    return None if seconds is None else min(max(seconds, 0.0), MAX_RETRY_AFTER_S)
+
+
+def recorded_page(web: RecordedWeb, page: int) -> ParsedPage:
+    """A page of a recorded web, as if it was parsed now."""
+    links = slice(*web.link_offset[page : page + 2].tolist())
+    return ParsedPage(
+        title=web.title(page),
+        base_url=web.url(page),
+        words=web.words_copy(page),
+        link_urls=[web.url(url) for url in web.link_url[links].tolist()],
+        link_start=web.link_start[links].copy(),
+        link_end=web.link_end[links].copy(),
+        link_nofollow=web.link_nofollow[links].copy(),
+        noindex=bool(web.page_noindex[page]),
+        nofollow=False,
     )
 
 
-def _failed(response: Response, now_s: float) -> Failed:
-    later = response.status in LATER
-    asked = response.header("retry-after") if later else None
-    return Failed(
-        SkipReason.RATE_LIMITED if later else SkipReason.SERVER_ERROR,
-        status=response.status,
-        retry_after_s=None if asked is None else retry_after_seconds(asked, now_s),
-        elapsed_s=response.elapsed_s,
-    )
+class StoredPages:
+    """Visited pages, read back from the crawl folder or from the recorded web. `visits` maps pages to the numbers of
+    their visits."""
 
+    def __init__(
+        self,
+        store: StoredCrawl,
+        parser: GuardedParser,
+        visits: Mapping[int, int],
+        settings: CrawlSettings,
+        recorded: RecordedWeb | None,
+    ) -> None:
+        self._store = store
+        self._parser = parser
+        self._visits = visits
+        self._settings = settings
+        self._recorded = recorded
 
-def _sitemap(response: Response) -> TaskResult:
-    if response.status not in PAGES:
-        return Failed(SkipReason.CLIENT_ERROR, status=response.status, elapsed_s=response.elapsed_s)
-    sitemap = read_sitemap(response.content, response.url)
-    return SitemapFetched(sitemap.urls, sitemap.sitemaps, response.elapsed_s)
+    def links(self, page: int) -> StoredLinks:
+        row = self._row(page)
+        return row.links, row.predicted, row.anchors
+
+    def text(self, page: int) -> PageText:
+        row = self._row(page)
+        parsed, nofollow = self._recorded_page(row) if row.location is None else self._archived_page(row, row.location)
+        text, _ = visible_links(parsed, nofollow=nofollow, respect_nofollow=self._settings.respect_nofollow)
+        return with_positions_at_end(text, len(row.links))
+
+    def _row(self, page: int) -> VisitRecord:
+        return next(self._store.visits(self._visits[page]))
+
+    def _recorded_page(self, row: VisitRecord) -> tuple[ParsedPage, bool]:
+        page = None if self._recorded is None else self._recorded.page_of(row.url)
+        if self._recorded is None or page is None:
+            raise Failure(f"{printable(row.url)} is no longer in the recorded web that the crawl read it from.")
+        return recorded_page(self._recorded, page), False
+
+    def _archived_page(self, row: VisitRecord, location: ArchiveLocation) -> tuple[ParsedPage, bool]:
+        record = self._store.archive.record(location)
+        codings = codings_of(header_values(record.head, "content-encoding"))
+        content = decode_all(record.body, codings, self._settings.limits.body_bytes, math.inf).content
+        parsed = self._parser.parse_now(content, row.url, record.charset)
+        if isinstance(parsed, SkipReason):
+            raise Failure(f"Cannot read {printable(row.url)} from the crawl's archive again: {parsed.text}.")
+        return parsed, header_directives(header_values(record.head, "x-robots-tag"), self._settings.agent)[1]

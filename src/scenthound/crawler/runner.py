@@ -1,47 +1,54 @@
-"""A live crawl on the real clock: orders are carried out on an asyncio loop, answers brought back, commits written.
+"""A live crawl on the real clock: tasks are executed on an asyncio loop, and commits are written.
 
 Rules
-- A turn comes as soon as answers made room for one. A turn that could not fill its room, because hosts rest, looked at
-  all of them in vain; such turns get a tenth of the time at most.
-- Commits are written by one thread, one after the other, while the crawl goes on.
-- A crawl that ends finishes what is in flight, unless it is told to stop at once, and commits.
-- A crawl that is paused finishes what is in flight too, takes up nothing new, and goes on when it is told. The time
-  that it was given goes by meanwhile.
+- The next turn comes as soon as a completed task made room. A turn that could not fill its room, because hosts wait,
+  looked at all of them for nothing; such turns take a tenth of the time at most.
+- Commits are written by one thread, one after the other, while the crawl continues.
+- A crawl that ends finishes requests in flight, unless it is stopped twice, and commits.
+- A paused crawl finishes requests in flight and starts no new ones. The time limit includes pauses.
 """
 
 import asyncio
+import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import Lock
 from typing import Any
 
 from scenthound.crawler.live_crawl import LiveCrawl, RawResult
-from scenthound.crawler.runner_timing import TurnTimer, rare_collections
-from scenthound.crawler.scheduler import FOR_PAGES
-from scenthound.crawler.status import SampleRecorder, crawl_status
+from scenthound.crawler.scheduler import PAGE_KINDS
+from scenthound.crawler.state import SampleRecorder
 from scenthound.crawler.tasks import Kind, Task
 from scenthound.reasons import EndReason
-from scenthound.store.crawl_records import CrawlStatus
+from scenthound.store.crawl_records import CrawlStatus, HostState
 from scenthound.web.dns import Resolver
 from scenthound.web.fetch import Fetcher, Request
 from scenthound.web.robots import READ_BYTES
 from scenthound.web.urls import host_of
 
-# Orders carried out: a name is looked up, a page, robots.txt or sitemap fetched, a recorded page answered at once.
+MAX_SITEMAP_BYTES = 10_000_000
+#: How long to wait if nothing says when a host is ready.
+MAX_PAUSE_S = 1.0
+#: A turn that did not fill its room is followed by a pause this many times as long.
+PAUSE_PER_TURN = 9.0
+#: Visits that may wait for the disk.
+MAX_UNACKNOWLEDGED = 1_000
+#: Garbage is collected when this many more objects were made than freed, during a run; Python's default is 700. Pages
+#: leave no reference cycles: a crawl of 5,000 pages had no collection at all.
+GC_THRESHOLD = 20_000
 
-SITEMAP_BYTES = 10_000_000
 OnDone = Callable[[RawResult | None], None]
 
 
-def carry_out(
-    task: Task, fetcher: Fetcher, resolver: Resolver, loop: asyncio.AbstractEventLoop, on_done: OnDone
-) -> None:
-    """Tells `on_done` on the loop; None answers orders for recorded pages."""
+def execute(task: Task, fetcher: Fetcher, resolver: Resolver, loop: asyncio.AbstractEventLoop, on_done: OnDone) -> None:
+    """Start a task; `on_done` is called on the loop, with None for recorded pages."""
     match task.kind:
         case Kind.ADDRESS:
-            # The engine asks for what it does not know, or for what no longer holds.
+            # The engine needs an address that it does not know, or that failed.
             resolver.forget(host_of(task.url))
             resolver.start(host_of(task.url), on_done)
         case Kind.RECORDED:
@@ -49,16 +56,13 @@ def carry_out(
         case Kind.ROBOTS:
             fetcher.start(Request(task.url, task.addresses, False, READ_BYTES), on_done)
         case Kind.SITEMAP:
-            fetcher.start(Request(task.url, task.addresses, False, SITEMAP_BYTES), on_done)
+            fetcher.start(Request(task.url, task.addresses, False, MAX_SITEMAP_BYTES), on_done)
         case Kind.PAGE:
             fetcher.start(Request(task.url, task.addresses), on_done)
 
 
-# Commits of a live crawl, written by one thread while the crawl goes on.
-
-
 class CommitWriter:
-    """One commit at a time; `on_done` is told on the loop when it is on the disk, or how it failed."""
+    """Writes one commit at a time in its thread; `on_done` receives the error, if any, on the loop."""
 
     def __init__(self, crawl: LiveCrawl, on_done: Callable[[BaseException | None], None]) -> None:
         self._crawl = crawl
@@ -73,7 +77,7 @@ class CommitWriter:
             self._writing.add_done_callback(self._written)
 
     async def write_all(self) -> None:
-        """Commit all there is, and wait until it is on the disk."""
+        """Commit everything, and wait until it is on disk."""
         if self._writing is not None:
             await self._writing
         await self._write()
@@ -91,15 +95,82 @@ class CommitWriter:
             self._on_done(writing.exception())
 
 
-#: When nothing tells how long to wait.
-LONGEST_PAUSE_S = 1.0
-#: Visits that may wait for the disk.
-MOST_UNACKNOWLEDGED = 1_000
+class TurnTimer:
+    """Calls `do` when the next turn is due."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, do: Callable[[], None]) -> None:
+        self._loop = loop
+        self._do = do
+        self._handle: asyncio.Handle | None = None
+        self._due_s = 0.0
+        self._not_before_s = 0.0
+
+    def within(self, delay_s: float) -> None:
+        """Have a turn no later than this, unless one is due earlier."""
+        due_s = max(self._loop.time() + delay_s, self._not_before_s)
+        if self._handle is not None:
+            if self._due_s <= due_s:
+                return
+            self._handle.cancel()
+        self._due_s = due_s
+        self._handle = self._loop.call_at(due_s, self._run)
+
+    def pause_after(self, began_s: float) -> None:
+        """Pause after a turn that began then and did not fill its room."""
+        ended_s = self._loop.time()
+        self._not_before_s = ended_s + PAUSE_PER_TURN * (ended_s - began_s)
+
+    def cancel(self) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def _run(self) -> None:
+        self._handle = None
+        self._do()
+
+
+class _CollectionSettings:
+    """Shared by the runs of a process, in any threads: the first to start changes the garbage collector, and the last
+    to end restores it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._n_runs = 0
+        self._restore = ExitStack()
+
+    @contextmanager
+    def changed(self) -> Iterator[None]:
+        with self._lock:
+            self._n_runs += 1
+            if self._n_runs == 1:
+                self._change()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_runs -= 1
+                if self._n_runs == 0:
+                    self._restore.close()
+
+    def _change(self) -> None:
+        if gc.get_freeze_count() == 0:
+            self._restore.callback(gc.unfreeze)
+            gc.freeze()
+        thresholds = gc.get_threshold()
+        if 0 < thresholds[0] < GC_THRESHOLD:
+            self._restore.callback(gc.set_threshold, *thresholds)
+            gc.set_threshold(GC_THRESHOLD, *thresholds[1:])
+
+
+#: In this context garbage is collected less often, and only among objects made in it. A program that has frozen objects
+#: itself keeps its own settings.
+rare_collections = _CollectionSettings().changed
 
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """When a run ends, beside an empty frontier. `harvest_floor` is the least mean relevance of the last pages."""
+    """When a run ends, besides an empty frontier. `harvest_floor` is the minimum mean relevance of the last pages."""
 
     page_budget: int
     time_s: float | None = None
@@ -132,9 +203,9 @@ class LiveRun:
         self._samples = samples
         self._is_paused = False
         self._ending: EndReason | None = None
-        #: Orders that are being carried out. Those that wait after a stop are not among them.
+        #: Tasks that are being executed; those that wait after a stop are not.
         self._n_in_flight = 0
-        # Kept, because to ask which one is running is a call of the system (Python 3.11), and it is asked at each page.
+        # Stored, because looking up the running loop is a system call (Python 3.11), and it is needed for each page.
         self._loop: asyncio.AbstractEventLoop
         self._over: asyncio.Future[EndReason]
         self._turns: TurnTimer
@@ -149,18 +220,18 @@ class LiveRun:
         self._over = loop.create_future()
         self._turns = TurnTimer(loop, self._turn)
         self._every(self._limits.commit_s, self._commit)
-        self._every(self._limits.watch_s, self._tell_watch)
+        self._every(self._limits.watch_s, self._report)
         if self._limits.time_s is not None:
             loop.call_later(self._limits.time_s, self.end, EndReason.TIME)
         for task, wait_s in self._engine.outstanding_after_stop():
-            loop.call_later(wait_s, self._carry_out_again, task)
+            loop.call_later(wait_s, self._execute_again, task)
         self._turn_in(0.0)
         try:
             with rare_collections():
                 ended = await self._over
                 self._record_sample(is_last=True)
                 await self._commits.write_all()
-            self._tell_watch()
+            self._report()
             return ended
         finally:
             loop.set_exception_handler(None)
@@ -168,16 +239,16 @@ class LiveRun:
             self._fetcher.close()
             self._commits.close()
 
-    def end(self, why: EndReason) -> None:
-        """Take up nothing new; the crawl is over when nothing is in flight any more."""
+    def end(self, reason: EndReason) -> None:
+        """Start nothing new; the crawl ends when nothing is in flight."""
         if self._ending is None:
-            self._ending = why
+            self._ending = reason
         self._turns.cancel()
         if not self._n_in_flight:
             self._finish(self._ending)
 
     def stop(self) -> None:
-        """The user wants an end: the first time when what is in flight is there, the second time now."""
+        """End on behalf of the user: at the first call after requests in flight, at the second now."""
         if self._ending is EndReason.STOPPED:
             self._finish(EndReason.STOPPED)
         else:
@@ -185,7 +256,7 @@ class LiveRun:
             self.end(EndReason.STOPPED)
 
     def pause(self) -> None:
-        """Take up nothing new until told to go on."""
+        """Start nothing new until `resume`."""
         self._is_paused = True
         self._turns.cancel()
 
@@ -194,21 +265,21 @@ class LiveRun:
         self._turn_in(0.0)
 
     def set_page_budget(self, page_budget: int) -> None:
-        """From the next turn on. What was ordered under a larger budget still comes in."""
+        """From the next turn on. Requests in flight are finished under a smaller budget too."""
         self._limits = replace(self._limits, page_budget=page_budget)
         self._turn_in(0.0)
 
     def _failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """An error in anything that the loop calls, a strategy's say, ends the crawl: nobody else would hear of it."""
+        """An error in a callback of the loop, such as that of a strategy, ends the crawl."""
         error = context.get("exception")
         if isinstance(error, Exception) and not self._over.done():
             self._over.set_exception(error)
         else:
             loop.default_exception_handler(context)
 
-    def _finish(self, why: EndReason) -> None:
+    def _finish(self, reason: EndReason) -> None:
         if not self._over.done():
-            self._over.set_result(why)
+            self._over.set_result(reason)
 
     # Turns
 
@@ -221,10 +292,10 @@ class LiveRun:
         if self._over.done() or self._waits_for_disk():
             return
         began_s, now_s = self._loop.time(), self._clock()
-        room = self._engine.rules.connections - self._engine.n_in_flight
+        room = self._engine.settings.connections - self._engine.n_in_flight
         tasks = self._crawl.turn(now_s, room, self._limits.page_budget)
         for task in tasks:
-            self._carry_out(task)
+            self._execute(task)
         if self._engine.n_visits >= self._limits.page_budget:
             self.end(EndReason.BUDGET)
         elif self._is_over(now_s):
@@ -232,13 +303,13 @@ class LiveRun:
         elif self._engine.wants_turn:
             self._turn_in(0.0)
         elif len(tasks) < room:
-            self._turns.was_in_vain(began_s)
+            self._turns.pause_after(began_s)
             ready_s = self._engine.politeness.next_ready_s(now_s)
-            self._turn_in(LONGEST_PAUSE_S if ready_s is None else ready_s - now_s)
+            self._turn_in(MAX_PAUSE_S if ready_s is None else ready_s - now_s)
 
     def _waits_for_disk(self) -> bool:
-        """Whether so much waits to be written that nothing more is taken up; the end of the commit makes a new turn."""
-        if self._engine.n_visits - self._crawl.n_acknowledged < MOST_UNACKNOWLEDGED:
+        """Whether too many visits wait to be written; the end of the commit triggers a new turn."""
+        if self._engine.n_visits - self._crawl.n_acknowledged < MAX_UNACKNOWLEDGED:
             return False
         self._commits.begin()
         return True
@@ -248,28 +319,28 @@ class LiveRun:
             return False
         return len(self._engine.strategy) == 0 or self._engine.politeness.next_ready_s(now_s) is None
 
-    # Orders and answers
+    # Tasks and results
 
-    def _carry_out_again(self, task: Task) -> None:
-        """An order that a stop left without an answer. Where the budget is smaller now it may have to wait on."""
+    def _execute_again(self, task: Task) -> None:
+        """Execute a task that a stop left without a result. With a smaller budget it may have to wait longer."""
         if self._ending is not None or self._over.done():
             return
         n_pages = self._engine.n_visits + self._n_in_flight
-        if not self._is_paused and (task.kind not in FOR_PAGES or n_pages < self._limits.page_budget):
-            self._carry_out(task)
+        if not self._is_paused and (task.kind not in PAGE_KINDS or n_pages < self._limits.page_budget):
+            self._execute(task)
         else:
-            self._loop.call_later(LONGEST_PAUSE_S, self._carry_out_again, task)
+            self._loop.call_later(MAX_PAUSE_S, self._execute_again, task)
 
-    def _carry_out(self, task: Task) -> None:
+    def _execute(self, task: Task) -> None:
         self._n_in_flight += 1
-        carry_out(task, self._fetcher, self._resolver, self._loop, partial(self._answered, task))
+        execute(task, self._fetcher, self._resolver, self._loop, partial(self._done, task))
 
-    def _answered(self, task: Task, raw: RawResult | None) -> None:
+    def _done(self, task: Task, raw: RawResult | None) -> None:
         if not self._over.done():
-            self._crawl.complete(self._clock, task, raw, self._taken)
+            self._crawl.complete(self._clock, task, raw, self._completed)
 
-    def _taken(self) -> None:
-        """An answer was taken up: there may be room for more, or reason to end."""
+    def _completed(self) -> None:
+        """A task was completed: there may be room for more, or a reason to end."""
         self._n_in_flight -= 1
         if self._over.done():
             return
@@ -281,11 +352,9 @@ class LiveRun:
         else:
             self._turn_in(0.0)
 
-    # What goes on beside
+    # Periodic work
 
     def _every(self, period_s: float, do: Callable[[], None]) -> None:
-        """Do something again and again until the crawl is over."""
-
         def again() -> None:
             if not self._over.done():
                 do()
@@ -294,7 +363,7 @@ class LiveRun:
         self._loop.call_later(period_s, again)
 
     def _committed(self, error: BaseException | None) -> None:
-        """A commit is on the disk, which may have been waited for; one that failed ends the crawl."""
+        """A commit is on disk, and a turn may have waited for it; a commit that failed ends the crawl."""
         if error is not None and not self._over.done():
             self._over.set_exception(error)
         self._turn_in(0.0)
@@ -304,36 +373,46 @@ class LiveRun:
         self._commits.begin()
 
     def _record_sample(self, *, is_last: bool = False) -> None:
-        """What the next commit tells those who watch: of the pages that will be on the disk then."""
+        """The status for the next commit counts the pages that are in it."""
         if self._samples is not None:
             now_s = self._clock()
             status = self._status(now_s, self._engine.n_visits)
             hosts = self._crawl.host_statistics.recent(now_s)
             self._samples.record(replace(status, host_statistics=hosts), is_last=is_last)
 
-    def _tell_watch(self) -> None:
+    def _report(self) -> None:
         self._watch(self._status(self._clock(), self._crawl.n_acknowledged))
 
     def _status(self, now_s: float, n_pages: int) -> CrawlStatus:
-        return crawl_status(
-            self._crawl,
+        engine, harvest = self._engine, self._crawl.harvest
+        hosts = engine.politeness.counts(now_s)
+        seconds = now_s - self._began_s
+        speed = (n_pages - self._n_visits_at_start) / seconds if seconds > 0 else 0.0
+        n_left = max(0, self._limits.page_budget - n_pages)
+        return CrawlStatus(
+            time_s=now_s,
             run=1 if self._samples is None else self._samples.run,
             n_pages=n_pages,
-            n_pages_before=self._n_visits_at_start,
             page_budget=self._limits.page_budget,
-            seconds=now_s - self._began_s,
-            now_s=now_s,
-            ending=self._ending,
+            harvest=harvest.mean if n_pages else None,
+            recent_harvest=harvest.recent if n_pages else None,
+            regret=harvest.mean_regret,
+            frontier=len(engine.strategy),
+            in_flight=engine.n_in_flight,
+            **{f"hosts_{state}": getattr(hosts, state) for state in HostState},
+            n_skipped=sum(self._crawl.reasons.values()),
             paused=self._is_paused,
+            seconds=seconds,
+            seconds_left=n_left / speed if speed > 0 and seconds >= 1 and not self._is_paused else None,
+            pages_per_s=speed,
+            reasons=dict(self._crawl.reasons),
+            ending=self._ending,
         )
 
 
-# The clock of live crawls.
-
-
 class EpochClock:
-    """Seconds since 1970 that never go back: the system's clock when it was made, and a steady one from then on. It is
-    never before `not_before_s`, the time at which a crawl that is taken up stood."""
+    """Seconds since 1970 that never go back: the system clock at the start, then a monotonic one. `not_before_s` is the
+    time of the last event of a resumed crawl."""
 
     def __init__(self, not_before_s: float = 0.0) -> None:
         self._offset_s = max(time.time(), not_before_s) - time.monotonic()

@@ -1,9 +1,15 @@
-"""From jobs to orders: a job is ordered when its host is ready, its name looked up, and its robots.txt agrees.
+"""From jobs to tasks: a job is issued when its host is ready and resolved, and when robots.txt allows it.
 
 Rules
-- A host with jobs that wait is asked for nothing else: first come, first served.
-- A place in the budgets is taken when a page is ordered, and given back if the page is not taken in the end.
-- What is dropped here is told through `give_up`, with the reason.
+- Jobs of a host are served first come, first served.
+- A page reserves a slot in the page limits when it is issued, and releases it if it is not visited in the end.
+- Page jobs that are dropped are reported to `on_failed`, with the reason.
+
+robots.txt (RFC 9309)
+- An origin is scheme, host and port; each has its own robots.txt.
+- A response is valid for a day (2.4).
+- An origin whose robots.txt is unreachable is not crawled at all (2.3.1.4).
+- A redirect that leads nowhere means that there is no robots.txt (2.3.1.2).
 """
 
 from collections import Counter
@@ -12,10 +18,10 @@ from dataclasses import dataclass
 from math import inf
 
 from scenthound.crawler.live_web import SitemapLinks
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import (
     NO_PAGE,
     AddressesResolved,
-    CrawlRules,
     Failed,
     Hosts,
     Job,
@@ -33,17 +39,10 @@ from scenthound.web.robots import ALLOW_ALL, DISALLOW_ALL, RobotsRules, rules_fr
 from scenthound.web.traps import TrapCosts
 from scenthound.web.urls import resolve
 
-# What the robots.txt of each origin says, as far as it was asked.
-#
-# Rules (RFC 9309)
-# - An origin is scheme, host and port: each has a robots.txt of its own.
-# - What was had is good for `LIFETIME_S`, a day (2.4), and is then asked for again.
-# - An origin whose robots.txt cannot be had is not crawled at all (2.3.1.4).
-# - Redirects that lead nowhere mean that there is no robots.txt (2.3.1.2).
-
-LIFETIME_S = 86_400.0
-#: Failures that keep a host from answering at all: its pages are dropped for the same reason. For any other failure the
-#: reason is that robots.txt could not be had.
+ROBOTS_LIFETIME_S = 86_400.0
+#: Redirects that are followed for robots.txt, at least (RFC 9309, 2.3.1.2).
+ROBOTS_REDIRECTS = 5
+#: Failures of a host as such: if they prevent robots.txt, its pages are skipped for the same reason.
 UNREACHABLE = frozenset(
     {
         SkipReason.DNS_NOT_FOUND,
@@ -55,42 +54,62 @@ UNREACHABLE = frozenset(
         SkipReason.HOST_DISABLED,
     }
 )
-LEADS_NOWHERE = frozenset({SkipReason.REDIRECT_LOOP, SkipReason.REDIRECT_FORBIDDEN})
+BAD_REDIRECTS = frozenset({SkipReason.REDIRECT_LOOP, SkipReason.REDIRECT_FORBIDDEN})
+#: Temporary failures, which are retried.
+TEMPORARY = frozenset(
+    {
+        SkipReason.DNS_FAILED,
+        SkipReason.CONNECT_FAILED,
+        SkipReason.CONNECT_TIMEOUT,
+        SkipReason.HEADERS_TIMEOUT,
+        SkipReason.PROTOCOL_ERROR,
+        SkipReason.SERVER_ERROR,
+        SkipReason.RATE_LIMITED,
+    }
+)
+#: Failures of a host, as opposed to failures of a page.
+HOST_FAILURES = TEMPORARY | {
+    SkipReason.DNS_NOT_FOUND,
+    SkipReason.TLS_FAILED,
+    SkipReason.ADDRESS_FORBIDDEN,
+    SkipReason.BODY_TIMEOUT,
+}
+NOT_CONNECTED = frozenset({SkipReason.CONNECT_FAILED, SkipReason.CONNECT_TIMEOUT})
+PAGE_KINDS = frozenset({Kind.PAGE, Kind.RECORDED})
+#: A page whose host waits longer than this does not count as queued, so that it does not hold up other pages.
+LONG_WAIT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """The rules of an origin, and why a page that they bar is barred."""
+class OriginRules:
+    """The rules of an origin, and the skip reason of pages that they disallow."""
 
     rules: RobotsRules
-    because: SkipReason
-    good_until_s: float
+    skip_reason: SkipReason
+    valid_until_s: float
 
 
-class RobotsBook:
-    """Verdicts by origin."""
+class RobotsCache:
+    """The rules of each origin."""
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
-        self._verdicts: dict[str, Verdict] = {}
+        self._origins: dict[str, OriginRules] = {}
 
-    def verdict(self, origin: str, now_s: float) -> Verdict | None:
-        """None if robots.txt has to be asked for first."""
-        verdict = self._verdicts.get(origin)
-        return verdict if verdict is not None and verdict.good_until_s > now_s else None
+    def get(self, origin: str, now_s: float) -> OriginRules | None:
+        """None if robots.txt has to be requested first."""
+        found = self._origins.get(origin)
+        return found if found is not None and found.valid_until_s > now_s else None
 
     def set_rules(self, origin: str, now_s: float, status: int, body: bytes) -> RobotsRules:
-        return self._note(origin, now_s, rules_from_response(status, body, self._agent), SkipReason.ROBOTS)
-
-    def failed(self, origin: str, now_s: float, reason: SkipReason) -> None:
-        if reason in LEADS_NOWHERE:
-            self._note(origin, now_s, ALLOW_ALL, reason)
-        else:
-            self._note(origin, now_s, DISALLOW_ALL, reason if reason in UNREACHABLE else SkipReason.ROBOTS_UNREACHABLE)
-
-    def _note(self, origin: str, now_s: float, rules: RobotsRules, because: SkipReason) -> RobotsRules:
-        self._verdicts[origin] = Verdict(rules, because, now_s + LIFETIME_S)
+        rules = rules_from_response(status, body, self._agent)
+        self._origins[origin] = OriginRules(rules, SkipReason.ROBOTS, now_s + ROBOTS_LIFETIME_S)
         return rules
+
+    def set_failed(self, origin: str, now_s: float, reason: SkipReason) -> None:
+        rules = ALLOW_ALL if reason in BAD_REDIRECTS else DISALLOW_ALL
+        skip_reason = reason if reason in UNREACHABLE else SkipReason.ROBOTS_UNREACHABLE
+        self._origins[origin] = OriginRules(rules, skip_reason, now_s + ROBOTS_LIFETIME_S)
 
 
 def origin_of(url: str) -> str:
@@ -102,215 +121,186 @@ def robots_url(origin: str) -> str:
     return f"{origin}/robots.txt"
 
 
-#: Failures that may pass.
-PASSING = frozenset(
-    {
-        SkipReason.DNS_FAILED,
-        SkipReason.CONNECT_FAILED,
-        SkipReason.CONNECT_TIMEOUT,
-        SkipReason.HEADERS_TIMEOUT,
-        SkipReason.PROTOCOL_ERROR,
-        SkipReason.SERVER_ERROR,
-        SkipReason.RATE_LIMITED,
-    }
-)
-#: Failures of a host, as against failures of a page.
-HOST_FAILURES = PASSING | {
-    SkipReason.DNS_NOT_FOUND,
-    SkipReason.TLS_FAILED,
-    SkipReason.ADDRESS_FORBIDDEN,
-    SkipReason.BODY_TIMEOUT,
-}
-NOT_CONNECTED = frozenset({SkipReason.CONNECT_FAILED, SkipReason.CONNECT_TIMEOUT})
-
-FOR_PAGES = frozenset({Kind.PAGE, Kind.RECORDED})
-#: Redirects that are followed for robots.txt, at least (RFC 9309, 2.3.1.2).
-ROBOTS_REDIRECTS = 5
-#: A page whose host rests longer than this does not hold up the others: it waits beside the budget.
-LONG_REST_S = 10.0
-
-
 class Scheduler:
-    """Jobs on their way. `give_up` is told of page jobs that came to nothing."""
+    """`on_failed` receives page jobs that failed for good."""
 
-    def __init__(self, rules: CrawlRules, hosts: Hosts, give_up: Callable[[Job, Failed], None]) -> None:
-        self._rules = rules
-        self._tell_given_up = give_up
+    def __init__(self, settings: CrawlSettings, hosts: Hosts, on_failed: Callable[[Job, Failed], None]) -> None:
+        self._settings = settings
+        self._on_failed = on_failed
         self.hosts = hosts
-        self.politeness = Politeness(rules.politeness)
+        self.politeness = Politeness(settings.politeness)
         self.sitemaps = SitemapLinks()
-        self.held = WaitingJobs()
+        self.waiting = WaitingJobs()
         self.outstanding: dict[int, tuple[Task, Job]] = {}
-        self._budgets = PageLimits(rules.politeness)
-        self._robots = RobotsBook(rules.agent)
+        self.now_s = 0.0
+        self._limits = PageLimits(settings.politeness)
+        self._robots = RobotsCache(settings.agent)
         self._traps = TrapCosts()
-        #: Jobs that wait for an origin's robots.txt, and their hosts.
-        self._awaiting: dict[str, list[Job]] = {}
-        self._awaiting_hosts: Counter[int] = Counter()
+        #: Jobs that wait for an origin's robots.txt, and how many of each host.
+        self._awaiting_robots: dict[str, list[Job]] = {}
+        self._n_awaiting_robots: Counter[int] = Counter()
         self._crawl_delays: dict[int, dict[str, float]] = {}
         self._resolving: set[int] = set()
-        self._n_orders = 0
-        self._now_s = 0.0
+        self._n_tasks = 0
         self._issued: list[Task] = []
-        #: Orders for pages that have no answer yet, and how many more the page budget allows in this turn.
-        self.n_pages_ordered = 0
+        #: Page tasks without a result, and how many more the page budget allows in this turn.
+        self.n_pages_issued = 0
         self._pages_left = 0
-        #: Pages whose hosts will rest for long, as of this turn.
+        #: Pages whose hosts will wait for long, as of this turn.
         self.n_waiting_long = 0
 
     @property
     def n_issued(self) -> int:
-        """Orders of this turn so far."""
+        """Tasks of this turn so far."""
         return len(self._issued)
 
     def begin_turn(self, now_s: float, pages_left: int) -> list[Task]:
-        """From here on it is so late, and so many pages may be ordered. The list grows with the orders."""
-        self._now_s = now_s
+        """Start a turn in which at most `pages_left` pages may be issued. The list grows with the tasks."""
+        self.now_s = now_s
         self._pages_left = pages_left
         self._issued = []
         return self._issued
 
     def take_completed(self, now_s: float, number: int) -> tuple[Task, Job]:
-        """An order that was answered, at this time. Until the next turn no order is made."""
-        self._now_s = now_s
+        """A task that has a result now. Until the next turn no task is issued."""
+        self.now_s = now_s
         task, job = self.outstanding.pop(number)
-        self.n_pages_ordered -= task.kind in FOR_PAGES
+        self.n_pages_issued -= task.kind in PAGE_KINDS
         return task, job
 
     def is_ready(self, strategy_host: int) -> bool:
-        """Whether the strategy may ask for pages of a host, which it knows by a number of its own. A retired host is
-        ready too: what is asked of it is dropped at once, so that nothing waits for ever."""
+        """Whether the strategy may request pages of a host, by the strategy's number. A disabled host counts as ready:
+        its pages are skipped at once, so that nothing waits forever."""
         host = self.hosts.of_strategy(strategy_host)
-        if host in self.held or host in self._resolving or self._awaiting_hosts[host]:
+        if host in self.waiting or host in self._resolving or self._n_awaiting_robots[host]:
             return False
-        return self.politeness.ready(host, self._now_s) or self.politeness.is_disabled(host)
+        return self.politeness.ready(host, self.now_s) or self.politeness.is_disabled(host)
 
-    def issue_held(self, room: int) -> None:
-        """Order what waited for its host, as far as there is room."""
+    def issue_waiting(self, room: int) -> None:
+        """Issue jobs that waited for their hosts, as far as there is room."""
         self.n_waiting_long = 0
-        for host in self.held.hosts():
+        for host in self.waiting.hosts():
             if self.politeness.is_disabled(host):
-                self._retire_jobs(host)
-            while self.n_issued < room and host in self.held and self._may_ask(host):
-                if not self._go(self.held.next(host)):
+                self._drop_waiting(host)
+            while self.n_issued < room and host in self.waiting and self._may_request(host):
+                if not self._advance(self.waiting.next(host)):
                     break
-            if host in self.held and LONG_REST_S < self.politeness.waits_until_s(host) - self._now_s < inf:
-                self.n_waiting_long += sum(map(self._n_pages_held_up, self.held.of(host)))
+            if host in self.waiting and LONG_WAIT_S < self.politeness.waits_until_s(host) - self.now_s < inf:
+                self.n_waiting_long += sum(map(self._n_pages_held_up, self.waiting.of(host)))
 
     def _n_pages_held_up(self, job: Job) -> int:
-        """The pages that wait for what becomes of a job: its own, those that follow it, those that its robots.txt is
-        for."""
+        """The pages that wait for a job: its own, those that follow it, and those that need its robots.txt."""
         if job.kind is Kind.ROBOTS:
-            return sum(map(self._n_pages_held_up, self._awaiting.get(job.origin, ())))
+            return sum(map(self._n_pages_held_up, self._awaiting_robots.get(job.origin, ())))
         return 0 if job.page == NO_PAGE else 1 + job.n_followers
 
-    def _retire_jobs(self, host: int) -> None:
-        """Give up what would need a request to a host that is asked no more."""
-        for job in list(self.held.take_all(host)):
+    def _drop_waiting(self, host: int) -> None:
+        """Drop all jobs that need a request to a disabled host."""
+        for job in list(self.waiting.take_all(host)):
             if job.kind is Kind.RECORDED:
-                self._order_page(job)
+                self._issue_page(job)
             else:
-                self.give_up(job, Failed(SkipReason.HOST_DISABLED))
+                self.drop(job, Failed(SkipReason.HOST_DISABLED))
 
     def send(self, job: Job) -> None:
-        """Let a page job with a new address go its way, unless something speaks against it."""
-        reason = self._reason_against(job)
+        """Schedule a page job with a new URL, unless it has to be skipped."""
+        reason = self._skip_reason(job)
         if reason is not None:
-            self.give_up(job, Failed(reason))
+            self.drop(job, Failed(reason))
         elif job.kind is Kind.RECORDED:
-            self._order_page(job)
-        elif job.host in self.held or not self._may_ask(job.host):
-            self.held.add(job)
+            self._issue_page(job)
+        elif job.host in self.waiting or not self._may_request(job.host):
+            self.waiting.add(job)
         else:
-            self._go(job)
+            self._advance(job)
 
     def issue(self, kind: Kind, job: Job) -> None:
-        asked = job.passed[0] if job.passed else job.url
-        task = Task(self._n_orders, kind, job.url, self._now_s, self.hosts.addresses(job.host), job.page, asked)
-        self._n_orders += 1
+        requested = job.passed[0] if job.passed else job.url
+        task = Task(self._n_tasks, kind, job.url, self.now_s, self.hosts.addresses(job.host), job.page, requested)
+        self._n_tasks += 1
         self.outstanding[task.number] = task, job
         self._issued.append(task)
-        if kind in FOR_PAGES:
-            self.n_pages_ordered += 1
+        if kind in PAGE_KINDS:
+            self.n_pages_issued += 1
             self._pages_left -= 1
 
-    def settle(self, job: Job, *, taken: bool) -> None:
-        """Give the job's place in the budgets up, to the page if it was taken."""
+    def settle(self, job: Job, *, visited: bool) -> None:
+        """Release the job's slot in the page limits, or use it up if the page was visited."""
         if job.has_slot:
-            self._budgets.settle(job.host, self.hosts.domain(job.host), counted=taken)
+            self._limits.settle(job.host, self.hosts.domain(job.host), counted=visited)
             job.has_slot = False
 
-    def _may_ask(self, host: int) -> bool:
-        return host not in self._resolving and self.politeness.ready(host, self._now_s)
+    def _may_request(self, host: int) -> bool:
+        return host not in self._resolving and self.politeness.ready(host, self.now_s)
 
-    def _reason_against(self, job: Job) -> SkipReason | None:
+    def _skip_reason(self, job: Job) -> SkipReason | None:
         if job.kind is Kind.PAGE and self.politeness.is_disabled(job.host):
             return SkipReason.HOST_DISABLED
-        spent = self._budgets.reached(job.host, self.hosts.domain(job.host))
-        is_charged = self._rules.traps and job.kind is Kind.PAGE
-        return spent or (self._traps.charge(job.url, job.host) if is_charged else None)
+        reached = self._limits.reached(job.host, self.hosts.domain(job.host))
+        is_charged = self._settings.traps and job.kind is Kind.PAGE
+        return reached or (self._traps.charge(job.url, job.host) if is_charged else None)
 
-    def _go(self, job: Job) -> bool:
-        """Take a job on a ready host a step further; False if it has to wait for others."""
+    def _advance(self, job: Job) -> bool:
+        """Issue the next task of a job on a ready host; False if the job has to wait for others."""
         if job.kind is Kind.RECORDED:
-            return self._order_page(job)
+            return self._issue_page(job)
         if not self.hosts.addresses(job.host):
             self._resolving.add(job.host)
-            self.held.add(job, first=True)
+            self.waiting.add(job, first=True)
             self.issue(Kind.ADDRESS, job)
             return True
         if job.kind is not Kind.ROBOTS:
-            verdict = self._robots.verdict(origin_of(job.url), self._now_s)
-            if verdict is None:
-                self._ask_for_robots(job)
+            origin = self._robots.get(origin_of(job.url), self.now_s)
+            if origin is None:
+                self._request_robots(job)
                 return True
-            if not verdict.rules.allows(job.url):
-                self.give_up(job, Failed(verdict.because))
+            if not origin.rules.allows(job.url):
+                self.drop(job, Failed(origin.skip_reason))
                 return True
         if job.kind is Kind.PAGE:
-            return self._order_page(job)
-        self.politeness.started(job.host, self._now_s)
+            return self._issue_page(job)
+        self.politeness.started(job.host, self.now_s)
         self.issue(job.kind, job)
         return True
 
-    def _order_page(self, job: Job) -> bool:
+    def _issue_page(self, job: Job) -> bool:
         if self._pages_left <= 0:
-            self.held.add(job, first=True)
+            self.waiting.add(job, first=True)
             return False
-        if not self._has_place(job):
-            return self._wait_for_place(job)
+        if not self._has_slot(job):
+            return self._wait_for_slot(job)
         if job.kind is Kind.PAGE:
-            self.politeness.started(job.host, self._now_s)
+            self.politeness.started(job.host, self.now_s)
         self.issue(job.kind, job)
         return True
 
-    def _has_place(self, job: Job) -> bool:
-        """Whether the budgets have, or now give, the job a place."""
+    def _has_slot(self, job: Job) -> bool:
+        """Whether the job has a slot in the page limits, or can reserve one now."""
         domain = self.hosts.domain(job.host)
-        if not job.has_slot and self._budgets.has_room(job.host, domain):
-            self._budgets.reserve(job.host, domain)
+        if not job.has_slot and self._limits.has_room(job.host, domain):
+            self._limits.reserve(job.host, domain)
             job.has_slot = True
         return job.has_slot
 
-    def _wait_for_place(self, job: Job) -> bool:
-        spent = self._budgets.reached(job.host, self.hosts.domain(job.host))
-        if spent is not None:
-            self.give_up(job, Failed(spent))
+    def _wait_for_slot(self, job: Job) -> bool:
+        reached = self._limits.reached(job.host, self.hosts.domain(job.host))
+        if reached is not None:
+            self.drop(job, Failed(reached))
             return True
-        self.held.add(job, first=True)
+        self.waiting.add(job, first=True)
         return False
 
-    # Answers
+    # Results
 
     def finished(self, job: Job, result: TaskResult) -> None:
-        """A request to the job's host came to its end."""
+        """A request to the job's host is finished."""
         if not isinstance(result, Failed):
-            self.politeness.finished(job.host, self._now_s, RequestOutcome(result.elapsed_s))
+            self.politeness.finished(job.host, self.now_s, RequestOutcome(result.elapsed_s))
             return
         failed = result.reason in HOST_FAILURES
-        self.politeness.finished(job.host, self._now_s, RequestOutcome(result.elapsed_s, failed, result.retry_after_s))
+        self.politeness.finished(job.host, self.now_s, RequestOutcome(result.elapsed_s, failed, result.retry_after_s))
         if result.reason in NOT_CONNECTED:
-            # The host may have moved: its name is looked up again before the next request.
+            # The host may have moved: resolve its name again before the next request.
             self.hosts.set_addresses(job.host, ())
 
     def resolved(self, job: Job, result: TaskResult) -> None:
@@ -319,88 +309,86 @@ class Scheduler:
             self.hosts.set_addresses(job.host, result.addresses)
             self.politeness.set_address(job.host, result.addresses[0])
         elif isinstance(result, Failed):
-            self.politeness.failed(job.host, self._now_s)
-            if result.reason in PASSING:
-                if job.host in self.held:
-                    self.fail(self.held.next(job.host), result)
+            self.politeness.failed(job.host, self.now_s)
+            if result.reason in TEMPORARY:
+                if job.host in self.waiting:
+                    self.fail(self.waiting.next(job.host), result)
                 return
             self.politeness.disable(job.host)
-            for waiting in list(self.held.take_all(job.host)):
-                self.give_up(waiting, result)
+            for waiting in list(self.waiting.take_all(job.host)):
+                self.drop(waiting, result)
 
     def redirect(self, job: Job, redirect: Redirected) -> bool:
-        """Send a job to where it was redirected; False if that leads nowhere."""
+        """Change the URL of a redirected job; False if the redirect is not followed."""
         job.passed.append(job.url)
-        most = max(self._rules.redirects, ROBOTS_REDIRECTS) if job.kind is Kind.ROBOTS else self._rules.redirects
+        limit = self._settings.redirects
+        if job.kind is Kind.ROBOTS:
+            limit = max(limit, ROBOTS_REDIRECTS)
         host = self.hosts.of_url(redirect.url)
-        if len(job.passed) > most or redirect.url in job.passed:
-            self.give_up(job, Failed(SkipReason.REDIRECT_LOOP, f"to {redirect.url}", redirect.status))
+        if len(job.passed) > limit or redirect.url in job.passed:
+            self.drop(job, Failed(SkipReason.REDIRECT_LOOP, f"to {redirect.url}", redirect.status))
             return False
         if job.kind is Kind.SITEMAP and host != job.host:
-            self.give_up(job, Failed(SkipReason.REDIRECT_FORBIDDEN))
+            self.drop(job, Failed(SkipReason.REDIRECT_FORBIDDEN))
             return False
-        self.settle(job, taken=False)
+        self.settle(job, visited=False)
         job.url, job.host = redirect.url, host
         if job.kind is not Kind.PAGE:
-            self.held.add(job, first=True)
+            self.waiting.add(job, first=True)
         return True
 
     def fail(self, job: Job, failure: Failed) -> None:
-        """Try again later, if that may help."""
+        """Retry later if the failure is temporary, else drop the job."""
         job.n_tries += 1
-        if failure.reason in PASSING and job.n_tries < self._rules.tries:
-            # It may rest for long, and others could have its place.
-            self.settle(job, taken=False)
-            self.held.add(job, first=True)
+        if failure.reason in TEMPORARY and job.n_tries < self._settings.tries:
+            # It may wait for long, and others could use its slot.
+            self.settle(job, visited=False)
+            self.waiting.add(job, first=True)
         else:
-            self.give_up(job, failure)
+            self.drop(job, failure)
 
-    def give_up(self, job: Job, failure: Failed) -> None:
-        self.settle(job, taken=False)
+    def drop(self, job: Job, failure: Failed) -> None:
+        self.settle(job, visited=False)
         if job.kind is Kind.ROBOTS:
-            self._robots.failed(job.origin, self._now_s, failure.reason)
+            self._robots.set_failed(job.origin, self.now_s, failure.reason)
             self._release(job.origin)
         elif job.kind is not Kind.SITEMAP:
-            self._tell_given_up(job, failure)
+            self._on_failed(job, failure)
 
-    def apply_robots(self, job: Job, found: RobotsFetched) -> None:
-        rules = self._robots.set_rules(job.origin, self._now_s, found.status, found.body)
+    def apply_robots(self, job: Job, fetched: RobotsFetched) -> None:
+        rules = self._robots.set_rules(job.origin, self.now_s, fetched.status, fetched.body)
         host = self.hosts.of_url(job.origin + "/")
-        self._slow_down(host, job.origin, rules.crawl_delay_s)
+        # Origins of one host may demand different delays; the longest counts for all of them.
+        delays = self._crawl_delays.get(host, {})
+        delays.pop(job.origin, None)
+        if rules.crawl_delay_s is not None:
+            delays[job.origin] = rules.crawl_delay_s
+            self._crawl_delays[host] = delays
+        self.politeness.set_crawl_delay(host, max(delays.values(), default=None))
         self._release(job.origin)
-        if self._rules.sitemaps:
-            named = [resolve(robots_url(job.origin), reference) for reference in rules.sitemaps]
-            self._ask_for_sitemaps(host, named)
+        if self._settings.sitemaps:
+            urls = [resolve(robots_url(job.origin), reference) for reference in rules.sitemaps]
+            self._request_sitemaps(host, urls)
 
-    def _slow_down(self, host: int, origin: str, crawl_delay_s: float | None) -> None:
-        """Origins of one host may wish for different delays; the longest counts for all of them."""
-        wishes = self._crawl_delays.get(host, {})
-        if crawl_delay_s is not None:
-            wishes = self._crawl_delays.setdefault(host, wishes)
-            wishes[origin] = crawl_delay_s
-        else:
-            wishes.pop(origin, None)
-        self.politeness.set_crawl_delay(host, max(wishes.values(), default=None))
+    def note_sitemap(self, job: Job, fetched: SitemapFetched) -> None:
+        self.sitemaps.add(job.host, fetched.urls)
+        self._request_sitemaps(job.host, [resolve(job.url, reference) for reference in fetched.sitemaps])
 
-    def note_sitemap(self, job: Job, found: SitemapFetched) -> None:
-        self.sitemaps.add(job.host, found.urls)
-        self._ask_for_sitemaps(job.host, [resolve(job.url, reference) for reference in found.sitemaps])
-
-    def _ask_for_robots(self, job: Job) -> None:
+    def _request_robots(self, job: Job) -> None:
         origin = origin_of(job.url)
-        waiting = self._awaiting.setdefault(origin, [])
+        waiting = self._awaiting_robots.setdefault(origin, [])
         waiting.append(job)
-        self._awaiting_hosts[job.host] += 1
+        self._n_awaiting_robots[job.host] += 1
         if len(waiting) == 1:
-            self._go(Job(Kind.ROBOTS, robots_url(origin), job.host, origin=origin))
+            self._advance(Job(Kind.ROBOTS, robots_url(origin), job.host, origin=origin))
 
     def _release(self, origin: str) -> None:
-        for job in self._awaiting.pop(origin, ()):
-            self._awaiting_hosts[job.host] -= 1
-            self.held.add(job)
+        for job in self._awaiting_robots.pop(origin, ()):
+            self._n_awaiting_robots[job.host] -= 1
+            self.waiting.add(job)
 
-    def _ask_for_sitemaps(self, host: int, urls: Sequence[str | None]) -> None:
-        """Those on the host itself, before the pages that wait for it: the next page tells of their links."""
+    def _request_sitemaps(self, host: int, urls: Sequence[str | None]) -> None:
+        """Those on the host itself, before the pages that wait for it: the next page brings their links."""
         own = [url for url in urls if url is not None and self.hosts.of_url(url) == host]
         for url in reversed(self.sitemaps.take_new(host, own)):
-            self.held.add(Job(Kind.SITEMAP, url, host), first=True)
+            self.waiting.add(Job(Kind.SITEMAP, url, host), first=True)

@@ -1,23 +1,32 @@
-"""A live crawl from a plan to its end: made in a folder, or taken up where its folder says it stood."""
+"""Start a live crawl in a new folder, or resume one.
+
+To resume, the engine processes its journal again:
+- It ends in the state of the last commit. Tasks without a result are executed again.
+- URLs and stems keep their numbers, because all of them are known before the first event.
+- Requested pages and tasks are compared with the journal. If they differ, the strategy, the settings or the program
+  have changed, and the crawl cannot be resumed.
+"""
 
 import asyncio
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from random import Random
 
-from scenthound.crawler.assembly import CrawlParts, check, pinned
+from scenthound.crawler.assembly import CrawlParts, check, with_digests
 from scenthound.crawler.control import Controller, ControlReader, record_relevance_model, with_relevance_model
-from scenthound.crawler.plan import CrawlSettings, StopConditions
-from scenthound.crawler.replay import Replay, TakenUp
+from scenthound.crawler.journal import Event, Resumed, Turn, checksum_of, read_journal
+from scenthound.crawler.live_crawl import LiveCrawl
 from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
-from scenthound.crawler.status import SampleRecorder
-from scenthound.errors import InvalidInput, printable
+from scenthound.crawler.settings import CrawlSettings, StopConditions
+from scenthound.crawler.state import SampleRecorder
+from scenthound.crawler.tasks import Failed, Fetched, Kind, RobotsFetched, Task, TaskResult
+from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.signals import restored_signals
@@ -27,106 +36,169 @@ from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.dns import SystemResolver, system_lookup
 
-# One run of a live crawl on this machine: its clock, its connections, its signals, and what it notes of itself.
-
 Watch = Callable[[CrawlStatus], None]
-#: Receives a function that stops the run, which may be called from any thread.
+#: Receives a function that stops the run, from any thread.
 OnStart = Callable[[Callable[[], None]], None]
 
 
+def ignore(_: object) -> None:
+    """Does nothing."""
+
+
 @dataclass(frozen=True, slots=True)
-class Running:
-    """What a run is made of."""
+class RunOptions:
+    """How a run ends and is watched. Page budget and harvest floor are stored for later runs."""
 
-    parts: CrawlParts
-    plan: CrawlSettings
-    guided: CrawlSettings  #: the plan with the guide that was trained anew, if one was
-    goals: StopConditions
-    store: CrawlStore
-    stands: TakenUp
-    limits: RunLimits
-    watch: Watch
-    obey_signals: bool
-    on_start: OnStart
-
-
-def run_to_end(running: Running) -> tuple[EndReason, CrawlStatus]:
-    """Why it ended, and how it was doing then."""
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        return runner.run(_run(running))
+    page_budget: int | None = None  #: instead of that in the settings
+    time_s: float | None = None
+    harvest_floor: float | None = None
+    commit_s: float = 1.0
+    watch: Watch = ignore
+    watch_s: float = 0.5
+    progress: Progress = silent  #: of the replay
+    handle_signals: bool = False  #: let Ctrl-C, SIGTERM and SIGHUP stop the crawl
+    on_start: OnStart = ignore
 
 
-async def _run(running: Running) -> tuple[EndReason, CrawlStatus]:
-    parts, plan, store = running.parts, running.plan, running.store
-    resolver = SystemResolver(
-        asyncio.get_running_loop(), plan.hosts, lookup=_nowhere if plan.only_hosts else system_lookup
-    )
-    clock = EpochClock(running.stands.now_s)
-    if running.stands.n_events:
-        parts.crawl.engine.resume(clock())
-    row, samples = _begun(running, clock())
-    last: list[CrawlStatus] = []
+@dataclass(frozen=True, slots=True)
+class CrawlSummary:
+    """The outcome of a crawl, over all its runs; `status.seconds` and the speed are those of the last run."""
 
-    def watch(status: CrawlStatus) -> None:
-        last[:] = [status]
-        running.watch(status)
-        controller.poll()
-
-    run = LiveRun(parts.crawl, _fetcher(plan), resolver, running.limits, clock=clock, watch=watch, samples=samples)
-    reader = ControlReader(store.folder, row.run)
-    controller = Controller(run, parts, plan, store, reader=reader, samples=samples, clock=clock)
-    running.on_start(_threadsafe(asyncio.get_running_loop(), run.stop))
-    with _signals_to(run.stop) if running.obey_signals else _nothing():
-        try:
-            ended = await run.run()
-        finally:
-            resolver.close()
-    store.note_run(replace(row, ended_s=clock(), ended=ended.value))
-    store.commit()
-    return ended, last[-1]
+    folder: Path
+    ended: EndReason
+    status: CrawlStatus
+    page_budget: int
+    reasons: dict[SkipReason, int]
+    n_recorded: int = 0  #: pages that were read from a recorded web, and are not in the archive
+    recording: str | None = None  #: the path of that recorded web
+    is_compiled: bool = False  #: whether compiled code read the pages of the last run
 
 
-def _begun(running: Running, now_s: float) -> tuple[RunRecord, SampleRecorder]:
-    """The run is noted before anything is fetched: should it die, it is known to have lived."""
-    store = running.store
+def crawl(
+    settings: CrawlSettings, folder: Path, options: RunOptions | None = None, *, force: bool = False
+) -> CrawlSummary:
+    """Crawl into a new folder. `force` replaces an earlier crawl there."""
+    options = options or RunOptions()
+    conditions = StopConditions(options.page_budget, options.harvest_floor)
+    archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
+    settings = with_digests(settings)
+    check(settings)
+    with closing(CrawlStore.create(folder, settings.as_settings(), archive, force=force)) as store:
+        return _run_crawl(settings, store, options, conditions)
+
+
+def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
+    """Resume a crawl, however it was stopped. Options that are None have the values of the last run."""
+    with closing(CrawlStore.open(folder)) as store:
+        options = options or RunOptions()
+        conditions = StopConditions.read(folder).updated(
+            page_budget=options.page_budget, harvest_floor=options.harvest_floor
+        )
+        return _run_crawl(CrawlSettings.from_settings(store.about.settings), store, options, conditions)
+
+
+def _run_crawl(
+    settings: CrawlSettings, store: CrawlStore, options: RunOptions, conditions: StopConditions
+) -> CrawlSummary:
+    retrained = with_relevance_model(settings, store.folder, conditions)
+    with closing(CrawlParts(retrained, store)) as parts:
+        if conditions != StopConditions():
+            conditions.write(store.folder)
+        replayed = start_or_replay(parts, settings, store, options.progress)
+        limits = RunLimits(
+            conditions.page_budget or settings.page_budget,
+            options.time_s,
+            conditions.harvest_floor,
+            options.commit_s,
+            options.watch_s,
+        )
+        clock = EpochClock(replayed.now_s)
+        if replayed.n_events:
+            parts.crawl.engine.resume(clock())
+        row, samples = _record_start(store, retrained, conditions, clock())
+        run = _run(parts, settings, store, limits, options, clock=clock, row=row, samples=samples)
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            ended, status = runner.run(run)
+        return CrawlSummary(
+            folder=store.folder,
+            ended=ended,
+            status=status,
+            page_budget=status.page_budget,
+            reasons=store.reasons(),
+            n_recorded=store.n_recorded(),
+            recording=settings.web,
+            is_compiled=parts.is_compiled,
+        )
+
+
+def _record_start(
+    store: CrawlStore, retrained: CrawlSettings, conditions: StopConditions, now_s: float
+) -> tuple[RunRecord, SampleRecorder]:
+    """Record the run before the first request, so that it is known even if the process dies."""
     runs = store.runs()
     row = RunRecord(len(runs) + 1, now_s, store.counts().visits, os.getpid(), version("scenthound"))
     began_s = {run.run: run.began_s for run in runs}
-    lasted_s = {sample.run: sample.time_s - began_s.get(sample.run, sample.time_s) for _, sample in store.samples()}
-    store.note_run(row)
-    record_relevance_model(store, running.guided, running.goals, row.n_pages_before, now_s)
+    lasted_s = {each.run: each.time_s - began_s.get(each.run, each.time_s) for _, each in store.samples()}
+    store.add(row)
+    record_relevance_model(store, retrained, conditions, row.n_pages_before, now_s)
     store.commit()
     return row, SampleRecorder(store, row.run, sum(lasted_s.values()))
 
 
-def _fetcher(plan: CrawlSettings) -> CurlFetcher:
-    return CurlFetcher(
-        plan.limits,
-        user_agent=plan.user_agent,
-        from_address=_mail_address(plan),
-        allow_private=plan.allow_private,
-        also_allowed=plan.also_allowed,
-        ca_file=plan.ca_file,
-    )
+async def _run(
+    parts: CrawlParts,
+    settings: CrawlSettings,
+    store: CrawlStore,
+    limits: RunLimits,
+    options: RunOptions,
+    *,
+    clock: Callable[[], float],
+    row: RunRecord,
+    samples: SampleRecorder,
+) -> tuple[EndReason, CrawlStatus]:
+    """Why the run ended, and its last status."""
+    loop = asyncio.get_running_loop()
+    resolver = SystemResolver(loop, settings.hosts, lookup=_no_address if settings.only_hosts else system_lookup)
+    last: list[CrawlStatus] = []
+
+    def watch(status: CrawlStatus) -> None:
+        last[:] = [status]
+        options.watch(status)
+        controller.poll()
+
+    def stop_from_any_thread() -> None:
+        # A run that has ended needs no stop.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(run.stop)
+
+    run = LiveRun(parts.crawl, _fetcher(settings), resolver, limits, clock=clock, watch=watch, samples=samples)
+    reader = ControlReader(store.folder, row.run)
+    controller = Controller(run, parts, settings, store, reader=reader, samples=samples, clock=clock)
+    options.on_start(stop_from_any_thread)
+    with _signals_to(run.stop) if options.handle_signals else nullcontext():
+        try:
+            ended = await run.run()
+        finally:
+            resolver.close()
+    store.add(replace(row, ended_s=clock(), ended=ended.value))
+    store.commit()
+    return ended, last[-1]
 
 
-def _nowhere(_host: str) -> tuple[str, ...]:
-    """The addresses of a host that the plan does not know: nobody is asked for them."""
+def _no_address(_host: str) -> tuple[str, ...]:
     return ()
 
 
-def _mail_address(plan: CrawlSettings) -> str | None:
-    """For the header `From`, if the contact is one."""
-    return plan.contact if "@" in plan.contact and "/" not in plan.contact else None
-
-
-def _threadsafe(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> Callable[[], None]:
-    def call() -> None:
-        # A run that has ended needs no stop.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(stop)
-
-    return call
+def _fetcher(settings: CrawlSettings) -> CurlFetcher:
+    is_mail_address = "@" in settings.contact and "/" not in settings.contact
+    return CurlFetcher(
+        settings.limits,
+        user_agent=settings.user_agent,
+        from_address=settings.contact if is_mail_address else None,
+        allow_private=settings.allow_private,
+        also_allowed=settings.also_allowed,
+        ca_file=settings.ca_file,
+    )
 
 
 @contextmanager
@@ -145,13 +217,8 @@ def _signals_to(stop: Callable[[], None]) -> Iterator[None]:
                 loop.remove_signal_handler(ending)
 
 
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
-
-
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """uvloop's where it is installed."""
+    """That of uvloop, if it is installed."""
     if sys.platform == "win32":
         return None
     try:
@@ -161,94 +228,23 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-def unwatched(_status: CrawlStatus) -> None:
-    """Nobody looks."""
-
-
-def not_stopped(_stop: Callable[[], None]) -> None:
-    """Nobody stops the run."""
-
-
 @dataclass(frozen=True, slots=True)
-class RunOptions:
-    """How this run of a crawl ends and is watched. Budget and floor are kept for later runs that are told none."""
+class Replayed:
+    """The time of the last event of the journal, and whether that was a turn."""
 
-    page_budget: int | None = None  #: other than the plan's
-    time_s: float | None = None
-    harvest_floor: float | None = None
-    commit_s: float = 1.0
-    watch: Watch = unwatched
-    watch_s: float = 0.5
-    progress: Progress = silent  #: of taking up what was done before
-    obey_signals: bool = False  #: let Ctrl-C and SIGTERM end the crawl in good order
-    on_start: OnStart = not_stopped
+    now_s: float = 0.0
+    after_turn: bool = False
+    n_events: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CrawlSummary:
-    """What a crawl came to, all its runs together; `seconds` and the speed are those of the last run."""
-
-    folder: Path
-    ended: EndReason
-    status: CrawlStatus
-    page_budget: int
-    reasons: dict[SkipReason, int]
-    n_recorded: int = 0  #: pages that were read from a recording, and are not in the crawl's archive
-    recording: str | None = None  #: where that is
-    is_compiled: bool = False  #: whether compiled code read the pages of the last run
-
-
-def crawl(plan: CrawlSettings, folder: Path, options: RunOptions | None = None, *, force: bool = False) -> CrawlSummary:
-    """Crawl into a new folder. `force` replaces an earlier crawl there."""
-    options = options or RunOptions()
-    goals = StopConditions(options.page_budget, options.harvest_floor)
-    archive = ArchiveSettings(plan.user_agent, software=plan.user_agent.split(" ")[0])
-    plan = pinned(plan)
-    check(plan)
-    with closing(CrawlStore.create(folder, plan.as_settings(), archive, force=force)) as store:
-        return _crawl_run(plan, store, options, goals)
-
-
-def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
-    """Go on with a crawl, however it was stopped. What the options leave open is as the last run was told."""
-    with closing(CrawlStore.open(folder)) as store:
-        options = options or RunOptions()
-        goals = StopConditions.read(folder).updated(
-            page_budget=options.page_budget, harvest_floor=options.harvest_floor
-        )
-        return _crawl_run(CrawlSettings.from_settings(store.about.settings), store, options, goals)
-
-
-def _crawl_run(plan: CrawlSettings, store: CrawlStore, options: RunOptions, goals: StopConditions) -> CrawlSummary:
-    guided = with_relevance_model(plan, store.folder, goals)
-    with closing(CrawlParts(guided, store)) as parts:
-        if goals != StopConditions():
-            goals.write(store.folder)
-        stands = take_up(parts, plan, store, options.progress)
-        page_budget = goals.page_budget or plan.page_budget
-        limits = RunLimits(page_budget, options.time_s, goals.harvest_floor, options.commit_s, options.watch_s)
-        running = Running(
-            parts, plan, guided, goals, store, stands, limits, options.watch, options.obey_signals, options.on_start
-        )
-        ended, status = run_to_end(running)
-        return CrawlSummary(
-            folder=store.folder,
-            ended=ended,
-            status=status,
-            page_budget=status.page_budget,
-            reasons=store.reasons(),
-            n_recorded=store.n_recorded(),
-            recording=plan.web,
-            is_compiled=parts.is_compiled,
-        )
-
-
-def take_up(parts: CrawlParts, plan: CrawlSettings, store: CrawlStore, progress: Progress = silent) -> TakenUp:
-    """Start the crawl, and tell it what its folder holds."""
+def start_or_replay(
+    parts: CrawlParts, settings: CrawlSettings, store: CrawlStore, progress: Progress = silent
+) -> Replayed:
+    """Start the crawl, and replay the journal of its folder."""
     crawl = parts.crawl
-    crawl.engine.start(plan.seeds, Random(plan.random_seed))
+    crawl.engine.start(settings.seeds, Random(settings.random_seed))
     try:
-        stands = Replay(crawl.engine, store, crawl.note_visit, crawl.note_failure).run(progress)
+        replayed = _Replay(crawl, store).run(progress)
     except (TypeError, ValueError, LookupError) as reason:
         raise InvalidInput(
             f"Cannot resume {printable(store.folder)}: its journal does not match its database or this strategy "
@@ -256,4 +252,55 @@ def take_up(parts: CrawlParts, plan: CrawlSettings, store: CrawlStore, progress:
         ) from reason
     crawl.reasons.update(store.reasons())
     crawl.begin_journal()
-    return stands
+    return replayed
+
+
+class _Replay:
+    def __init__(self, crawl: LiveCrawl, store: CrawlStore) -> None:
+        self._crawl = crawl
+        self._engine = crawl.engine
+        self._store = store
+        self._visits = store.visits()
+        self._robots = store.robots()
+
+    def run(self, progress: Progress) -> Replayed:
+        n_visits = max(1, self._store.counts().visits)
+        replayed = Replayed()
+        for written in self._store.events():
+            for event in read_journal(written):
+                replayed = Replayed(event.now_s, isinstance(event, Turn), replayed.n_events + 1)
+                self._apply(event)
+            progress(self._engine.n_visits / n_visits, f"{self._engine.n_visits:,} pages restored")
+        self._engine.take_skipped()
+        return replayed
+
+    def _apply(self, event: Event) -> None:
+        if isinstance(event, Resumed):
+            self._engine.resume(event.now_s)
+            return
+        if isinstance(event, Turn):
+            _, requested = self._engine.turn_and_pages(event.now_s, event.room, event.page_budget)
+            if requested != event.requested:
+                raise self._diverged()
+            return
+        task = self._engine.task(event.task)
+        if task is None or checksum_of(task) != event.checksum:
+            raise self._diverged()
+        result = event.result or self._recorded_result(task, event.elapsed_s)
+        self._engine.complete(event.now_s, event.task, result)
+        if isinstance(result, Failed):
+            self._crawl.note_failure(task, result)
+
+    def _diverged(self) -> Failure:
+        return Failure(
+            f"Cannot resume {printable(self._store.folder)}: replaying its journal requests other pages than before. "
+            "Resume it with the version of Scenthound that made it; its pages can be exported."
+        )
+
+    def _recorded_result(self, task: Task, elapsed_s: float) -> TaskResult:
+        if task.kind is Kind.ROBOTS:
+            robots = next(self._robots)
+            return RobotsFetched(robots.status or 0, robots.body, elapsed_s)
+        row = next(self._visits)
+        self._crawl.note_visit(row)
+        return Fetched(row.url, row.relevance, row.links, row.predicted, row.anchors, None, elapsed_s)

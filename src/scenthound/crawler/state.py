@@ -1,38 +1,52 @@
-"""How a stored crawl stands: is somebody crawling, and if not, how did it end?"""
+"""The state of a stored crawl: whether a process is crawling, and if not, how the crawl ended; and the samples of a
+running crawl.
+
+A sample is taken every second at first, and later once per thousandth of the crawl's age. So a crawl of a week has some
+thousands of samples, and its first minute has as many as that of a short crawl.
+"""
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
+from typing import Protocol
 
-from scenthound.crawler.plan import StopConditions
+import orjson
+
+from scenthound.crawler.settings import StopConditions
 from scenthound.errors import InvalidInput
 from scenthound.reasons import EndReason
+from scenthound.records import to_json
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
-from scenthound.store.crawl_records import CrawlStatus, RunRecord
+from scenthound.store.crawl_records import CrawlStatus, RunRecord, Sample
 from scenthound.store.locks import is_locked
 from scenthound.store.stored_crawl import StoredCrawl
 
+MIN_SAMPLE_INTERVAL_S = 1.0
+SAMPLE_INTERVAL_SHARE_OF_AGE = 0.001
+#: The present speed is that of about so many seconds.
+SPEED_WINDOW_S = 10.0
+
 
 class State(StrEnum):
-    """Said to people as it stands."""
+    """As it is printed."""
 
     RUNNING = "running"
     PAUSED = "paused"
     ENDING = "ending"
     ENDED = "ended"
-    STOPPED = "stopped"  #: by a person; it can go on
-    DIED = "died"  #: its process is gone, and did not say why
+    STOPPED = "stopped"  #: by the user; it can be resumed
+    DIED = "died"  #: its process is gone without a recorded end
     NOT_BEGUN = "not begun"
 
 
-#: The states of a crawl that a process is at work on.
+#: The states in which a process is crawling.
 ALIVE = frozenset({State.RUNNING, State.PAUSED, State.ENDING})
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlState:
-    """`run` is the latest one, `ended` why it ended, `status` how the crawl was doing at its last commit. `page_budget`
-    is that of the run at work, or of the next one, and is what the status says, too."""
+    """`run` is the latest one, `ended` why it ended, `status` that of the last commit. `page_budget`, here and in the
+    status, is that of the running run, or of the next one."""
 
     state: State
     ended: EndReason | None = None
@@ -47,12 +61,12 @@ class CrawlState:
 
     @property
     def can_resume(self) -> bool:
-        """Whether to resume it would do something."""
+        """Whether there may be more pages to visit."""
         return not self.is_alive and self.ended is not EndReason.FRONTIER
 
 
 def crawl_state(crawl: StoredCrawl) -> CrawlState:
-    # First of all: a crawl that ends meanwhile is then told of as running, and not as one that died.
+    # First, so that a crawl that ends meanwhile is reported as running, not as died.
     is_alive = is_locked(crawl.folder / ARCHIVE_FOLDER)
     runs, status = crawl.runs(), crawl.status()
     run = runs[-1] if runs else None
@@ -61,30 +75,30 @@ def crawl_state(crawl: StoredCrawl) -> CrawlState:
         page_budget = status.page_budget
     if status is not None and page_budget is not None:
         status = replace(status, page_budget=page_budget)
-    state, ended = _alive(run, status) if is_alive else _at_rest(run, n_pages, page_budget)
+    state, ended = (_alive(run, status), None) if is_alive else _not_alive(run, n_pages, page_budget)
     return CrawlState(state, ended, run, status, n_pages, page_budget)
 
 
 def _page_budget(crawl: StoredCrawl) -> int | None:
-    """Of the next run, if it is told none."""
-    planned = crawl.about.settings.get("page_budget")
+    """The default of the next run."""
+    budget = crawl.about.settings.get("page_budget")
     with suppress(InvalidInput):
-        planned = StopConditions.read(crawl.folder).page_budget or planned
-    return planned if isinstance(planned, int) else None
+        budget = StopConditions.read(crawl.folder).page_budget or budget
+    return budget if isinstance(budget, int) else None
 
 
-def _alive(run: RunRecord | None, status: CrawlStatus | None) -> tuple[State, None]:
-    """Of an earlier run the status says nothing."""
+def _alive(run: RunRecord | None, status: CrawlStatus | None) -> State:
+    # The status of an earlier run does not count.
     if run is None or status is None or status.run != run.run:
-        return State.RUNNING, None
+        return State.RUNNING
     if status.ending:
-        return State.ENDING, None
-    return (State.PAUSED if status.paused else State.RUNNING), None
+        return State.ENDING
+    return State.PAUSED if status.paused else State.RUNNING
 
 
-def _at_rest(run: RunRecord | None, n_pages: int, page_budget: int | None) -> tuple[State, EndReason | None]:
+def _not_alive(run: RunRecord | None, n_pages: int, page_budget: int | None) -> tuple[State, EndReason | None]:
     if run is None:
-        # Older versions do not say how a crawl ended; one that has the pages it was to take reached its budget.
+        # Older versions do not record how a crawl ended; one with as many pages as its budget reached it.
         if page_budget is not None and n_pages >= page_budget:
             return State.ENDED, EndReason.BUDGET
         return (State.STOPPED if n_pages else State.NOT_BEGUN), None
@@ -95,3 +109,47 @@ def _at_rest(run: RunRecord | None, n_pages: int, page_budget: int | None) -> tu
     except ValueError:  # written by a later version
         ended = None
     return (State.STOPPED if ended is EndReason.STOPPED else State.ENDED), ended
+
+
+class SampleStore(Protocol):
+    """Stores samples and status with the next commit of the crawl."""
+
+    def add(self, row: Sample) -> None: ...
+
+    def set_status(self, as_json: bytes) -> None: ...
+
+
+class SampleRecorder:
+    """Stores the status at each commit, and samples of it. `age_before_s` is how long earlier runs took."""
+
+    def __init__(self, store: SampleStore, run: int = 1, age_before_s: float = 0.0) -> None:
+        self._store = store
+        self.run = run
+        self._age_before_s = age_before_s
+        self._due_s = 0.0  #: since the run started
+        self._recent: list[tuple[float, int]] = []  #: seconds and pages, the oldest first
+        #: Why the last command could not be carried out; empty if it could.
+        self.problem = ""
+
+    def record(self, status: CrawlStatus, *, is_last: bool = False) -> None:
+        speed = 0.0 if status.paused and not status.in_flight else self._present_speed(status)
+        left = max(0, status.page_budget - status.n_pages)
+        status = replace(
+            status,
+            pages_per_s=speed,
+            seconds_left=left / speed if speed > 0 and not status.paused else None,
+            problem=self.problem,
+        )
+        self._store.set_status(orjson.dumps(to_json(status)))
+        if status.seconds >= self._due_s or is_last:
+            age_s = self._age_before_s + status.seconds
+            self._due_s = status.seconds + max(MIN_SAMPLE_INTERVAL_S, SAMPLE_INTERVAL_SHARE_OF_AGE * age_s)
+            self._store.add(Sample(**{each.name: getattr(status, each.name) for each in fields(Sample)}))
+
+    def _present_speed(self, status: CrawlStatus) -> float:
+        self._recent.append((status.seconds, status.n_pages))
+        while len(self._recent) > 2 and self._recent[1][0] <= status.seconds - SPEED_WINDOW_S:
+            del self._recent[0]
+        then_s, then_pages = self._recent[0]
+        elapsed_s = status.seconds - then_s
+        return (status.n_pages - then_pages) / elapsed_s if elapsed_s > 0 else status.pages_per_s

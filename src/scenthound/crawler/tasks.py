@@ -1,8 +1,8 @@
-"""Tasks, which the engine hands to the runner, and their results; jobs, hosts and the rules of a crawl.
+"""Tasks, which the engine hands to the runner, and their results; jobs and hosts.
 
 Rules
 - Each task has one result, or none if the crawl is stopped before. A resumed crawl repeats the tasks without a result.
-- A result contains only what decides about the crawl: bodies go to the archive, not to the engine.
+- A result contains only what affects later decisions: bodies go to the archive, not to the engine.
 """
 
 from collections import deque
@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from scenthound.errors import InvalidParameter
-from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import FloatArray, IntArray
@@ -33,8 +31,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A unit of work. `page` is the number by which the strategy knows the page, and `asked` its URL before any
-    redirect."""
+    """A unit of work. `page` is the strategy's number of the page, and `requested_url` its URL before redirects."""
 
     number: int
     kind: Kind
@@ -42,7 +39,7 @@ class Task:
     issued_s: float
     addresses: tuple[str, ...] = ()
     page: int = NO_PAGE
-    asked: str = ""
+    requested_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +180,7 @@ class Hosts:
     """Numbers, domains and IP addresses of hosts.
 
     A strategy numbers the hosts of links. A crawl also requests pages of hosts that it was redirected to, so it has
-    numbers of its own; both are given in order of first use.
+    numbers of its own. Both are assigned in order of first use.
     """
 
     def __init__(self, table: UrlTable) -> None:
@@ -231,28 +228,3 @@ class Hosts:
             domain = registrable_domain(name)
             self._domain.append(self._domain_numbers.setdefault(domain, len(self._domain_numbers)))
         return number
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlRules:
-    """The settings of the engine. `agent` is the product token for robots.txt."""
-
-    agent: str
-    politeness: PolitenessSettings = field(default_factory=PolitenessSettings)
-    #: Concurrent requests, over all hosts.
-    connections: int = 16
-    #: Redirects followed per page; browsers follow 20, RFC 9309 requires 5 for robots.txt.
-    redirects: int = 5
-    #: Attempts per page, if the host fails or sends Retry-After.
-    tries: int = 3
-    #: Wait for the best page even if its host is not ready: the order of a simulated crawl.
-    strict_order: bool = False
-    traps: bool = True
-    sitemaps: bool = False
-
-    def __post_init__(self) -> None:
-        for name in ("connections", "tries"):
-            if getattr(self, name) < 1:
-                raise InvalidParameter(f"{name} is {getattr(self, name)}; it must be 1 or more.")
-        if self.redirects < 0:
-            raise InvalidParameter(f"redirects is {self.redirects}; it must be 0 or more.")

@@ -17,7 +17,7 @@ import numpy as np
 
 from scenthound.crawler.command import ReproduceCommand, reproduce_command
 from scenthound.crawler.control import TRAINABLE_MODEL, use_relevance_model, with_relevance_model
-from scenthound.crawler.plan import CrawlSettings, StopConditions
+from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import crawl_state
 from scenthound.errors import Failure, InvalidInput, UsageError, printable
 from scenthound.experiments.compare.live_command import page_text
@@ -25,9 +25,8 @@ from scenthound.experiments.labels import Labels
 from scenthound.model import BoolArray, FloatArray, IntArray, Topic
 from scenthound.relevance.base import RELEVANCE, RelevanceModel, Training
 from scenthound.store.crawl_records import VisitRecord
-from scenthound.store.crawl_web import open_web
-from scenthound.store.export_pages import text_of_visit
 from scenthound.store.folder import new_folder
+from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.training_folder import read_training, training_files
@@ -190,7 +189,7 @@ class _Texts:
         self._recording: RecordedWeb | None = None
 
     def of(self, row: VisitRecord) -> str:
-        return text_of_visit(self._crawl, row) if row.location is not None else self._recorded(row.url)
+        return self._crawl.text_of(row) if row.location is not None else self._recorded(row.url)
 
     def _recorded(self, url: str) -> str:
         if self._recording is None:

@@ -27,8 +27,8 @@ from scenthound.experiments.starts import Start
 from scenthound.files import open_regular
 from scenthound.model import IntArray, Progress, Topic, Trace, silent
 from scenthound.simulator.modes import SEQUENTIAL
-from scenthound.store.crawl_web import open_web
-from scenthound.store.folder import ResultFolder, check_replaceable, is_kind
+from scenthound.store.folder import ResultFolder, check_replaceable
+from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import read_topics, write_topics
 
@@ -302,7 +302,7 @@ def simulate_topics(
     If `setup.web` is a crawl, its pages are recorded first.
     """
     require_parquet()
-    check_replaceable(out, force, lambda path: is_kind(path, "run"))
+    check_replaceable(out, "run", force=force)
     recorded = open_web(setup.web, progress)
     chosen = setup.choose_topics(recorded)
     experiment = setup.experiment(recorded, chosen)

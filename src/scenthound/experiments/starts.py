@@ -98,7 +98,7 @@ def _have_words(web: RecordedWeb, pages: Collection[int]) -> bool:
 
 def training_of(web: RecordedWeb, positives: Iterable[int], negatives: Iterable[int]) -> Training:
     """The words of recorded pages."""
-    return Training(tuple(map(web.words_alone, positives)), tuple(map(web.words_alone, negatives)))
+    return Training(tuple(map(web.words_copy, positives)), tuple(map(web.words_copy, negatives)))
 
 
 #: Default number of start pages.
@@ -258,7 +258,7 @@ class Starts:
 
     @cached_property
     def _inlinks(self) -> InLinks:
-        return InLinks(*self._web.inlinks())
+        return InLinks(*self._web.inlinks)
 
 
 def known_relevant(web: RecordedWeb, topic: Topic) -> IntArray:

@@ -90,9 +90,7 @@ class PageScores:
         known = self._pages.get(recorded_page)
         if known is None:
             before = thread_time_ns()
-            score = self._relevance.page(
-                self._web.words_alone(recorded_page), float(self._web.page_norm[recorded_page])
-            )
+            score = self._relevance.page(self._web.words_copy(recorded_page), float(self._web.page_norm[recorded_page]))
             cost_ns = thread_time_ns() - before
             known = self._pages[recorded_page] = (checked_score(score), cost_ns)
         return known
@@ -102,7 +100,7 @@ class PageScores:
         if known is None:
             links = slice(*self._web.link_offset[recorded_page : recorded_page + 2].tolist())
             before = thread_time_ns()
-            words = self._web.words_alone(recorded_page)
+            words = self._web.words_copy(recorded_page)
             first, last = self._web.link_start[links].copy(), self._web.link_end[links].copy()
             if window is not None:
                 first, last = context_bounds(first, last, len(words), window)

@@ -134,7 +134,7 @@ class Seen:
         return int(self._urls.hosts(np.array([page], np.int32))[0])
 
     def words(self, page: int) -> IntArray:
-        return self._web.words_alone(self._visited(page))
+        return self._web.words_copy(self._visited(page))
 
     def link_positions(self, page: int) -> tuple[IntArray, IntArray]:
         links = self._links.index[self._links.range_of(self._visited(page))]

@@ -1,9 +1,10 @@
-"""The archive of a crawl: a folder of WARC files that grows at its end, and is cut back to what is known to be whole.
+"""The archive of a crawl: a folder of WARC files that grows at its end.
 
 Rules
-- A record has its place as soon as it is added, and is on the disk once what was taken with it was written.
-- Adding and taking belong to one thread, writing may belong to another: they share nothing but what was taken.
-- Whoever keeps the archive remembers its end. What is behind that end was never acknowledged, and is cut off.
+- A record has its location as soon as it is added, and is on disk once its batch was written.
+- `add` and `take` belong to one thread; `write` may be called in another one.
+- The end of the archive is stored elsewhere, with each commit. What follows it was never acknowledged, and is
+  truncated.
 """
 
 import os
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from typing import NamedTuple
 from uuid import UUID
 
 from scenthound.errors import InvalidInput, printable
@@ -26,19 +28,19 @@ from scenthound.store.warc_format import (
 )
 from scenthound.web.fetch import Response
 
-MOST_FILE_BYTES = 1 << 30
-#: Of an id: its lower half, and the last of its five groups.
+MAX_FILE_BYTES = 1 << 30
+#: Of a UUID: its lower half, and the last of its five groups.
 _LOW_MASK = (1 << 64) - 1
 _NODE_MASK = (1 << 48) - 1
-_BEGINNING = "scenthound-"
-_ENDING = ".warc.gz"
+_PREFIX = "scenthound-"
+_SUFFIX = ".warc.gz"
 
-#: Where the system cannot wait for the content alone, it waits for the times of the file too.
+#: Without the times of the file, where the system can.
 _sync = getattr(os, "fdatasync", os.fsync)
 
 
 def file_name(number: int) -> str:
-    return f"{_BEGINNING}{number:05}{_ENDING}"
+    return f"{_PREFIX}{number:05}{_SUFFIX}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,57 +52,56 @@ class ArchiveEnd:
     last_record: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """What is to be written into a file."""
+class ArchivePart(NamedTuple):
+    """Consecutive records of one file."""
 
     file: int
     offset: int
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ArchiveBatch:
-    """What was added since the last time, and where the archive ends with it."""
+class ArchiveBatch(NamedTuple):
+    """Records to write, and the end of the archive with them."""
 
-    pieces: tuple[Piece, ...]
+    parts: tuple[ArchivePart, ...]
     end: ArchiveEnd
 
 
 class ArchiveWriter:
-    """Adds records behind `end`. `fields` are what each file says of its making, `crawl_id` makes record ids."""
+    """Adds records after `end`. `fields` is the content of the `warcinfo` records; record IDs derive from
+    `crawl_id`."""
 
     def __init__(
-        self, folder: Path, crawl_id: UUID, fields: bytes, end: ArchiveEnd, most_file_bytes: int = MOST_FILE_BYTES
+        self, folder: Path, crawl_id: UUID, fields: bytes, end: ArchiveEnd, max_file_bytes: int = MAX_FILE_BYTES
     ) -> None:
         self._folder, self._fields = folder, fields
         self._id_high, self._id_low = str(crawl_id)[:18], crawl_id.int & _LOW_MASK
         self._file, self._offset, self._last_record = end.file, end.offset, end.last_record
-        self._most_file_bytes = most_file_bytes
-        self._pieces: list[Piece] = []
+        self._max_file_bytes = max_file_bytes
+        self._parts: list[ArchivePart] = []
         self._records: list[bytes] = []
         self._records_begin = end.offset
         self._opened: tuple[int, int] | None = None
 
     def add(self, response: Response, time_s: float) -> ArchiveLocation:
-        if self._offset >= self._most_file_bytes:
-            self._end_piece()
+        if self._offset >= self._max_file_bytes:
+            self._end_part()
             self._file, self._offset, self._records_begin = self._file + 1, 0, 0
         if not self._offset:
             self._append(warcinfo_record(self._record_id(), time_s, file_name(self._file), self._fields))
         return self._append(response_record(self._record_id(), time_s, response))
 
     def take(self) -> ArchiveBatch:
-        """All that was added since the last time, to be written."""
-        self._end_piece()
-        pieces, self._pieces = tuple(self._pieces), []
-        return ArchiveBatch(pieces, ArchiveEnd(self._file, self._offset, self._last_record))
+        """All that was added since the last call, to be written."""
+        self._end_part()
+        parts, self._parts = tuple(self._parts), []
+        return ArchiveBatch(parts, ArchiveEnd(self._file, self._offset, self._last_record))
 
     def write(self, batch: ArchiveBatch) -> None:
-        """Wait until it is on the disk. Raises OSError; the archive is then to be cut back."""
-        for piece in batch.pieces:
-            handle = self._handle_of(piece.file)
-            rest, offset = memoryview(piece.content), piece.offset
+        """Write and sync. Raises OSError; the archive must then be truncated."""
+        for part in batch.parts:
+            handle = self._handle_of(part.file)
+            rest, offset = memoryview(part.content), part.offset
             while rest:
                 written = os.pwrite(handle, rest, offset)
                 rest, offset = rest[written:], offset + written
@@ -112,21 +113,21 @@ class ArchiveWriter:
             self._opened = None
 
     def _append(self, record: bytes) -> ArchiveLocation:
-        place = ArchiveLocation(self._file, self._offset, len(record))
+        location = ArchiveLocation(self._file, self._offset, len(record))
         self._records.append(record)
         self._last_record = self._offset
         self._offset += len(record)
-        return place
+        return location
 
-    def _end_piece(self) -> None:
+    def _end_part(self) -> None:
         if self._records:
-            self._pieces.append(Piece(self._file, self._records_begin, b"".join(self._records)))
+            self._parts.append(ArchivePart(self._file, self._records_begin, b"".join(self._records)))
         self._records, self._records_begin = [], self._offset
 
     def _record_id(self) -> str:
-        """No two records of a crawl share a place, so no two share an id; nor do two crawls, whose ids are random.
+        """Unique, because records of a crawl differ in location, and crawls in their random IDs.
 
-        The low 62 bits are free in an id; the bits above them tell its variant and version.
+        The low 62 bits of a UUID are free; the bits above are its variant and version.
         """
         low = self._id_low ^ (self._file << 40 | self._offset)
         return f"{self._id_high}-{low >> 48:04x}-{low & _NODE_MASK:012x}"
@@ -144,10 +145,10 @@ class ArchiveWriter:
         return handle
 
 
-def cut_back(folder: Path, end: ArchiveEnd) -> None:
-    """Cut off what is behind the end. Raises OSError."""
-    for path in sorted(folder.glob(f"{_BEGINNING}*{_ENDING}")):
-        number = path.name.removeprefix(_BEGINNING).removesuffix(_ENDING)
+def truncate(folder: Path, end: ArchiveEnd) -> None:
+    """Remove what follows the end. Raises OSError."""
+    for path in sorted(folder.glob(f"{_PREFIX}*{_SUFFIX}")):
+        number = path.name.removeprefix(_PREFIX).removesuffix(_SUFFIX)
         if number.isdecimal() and (int(number) > end.file or not end.offset):
             path.unlink()
     last = folder / file_name(end.file)
@@ -155,22 +156,20 @@ def cut_back(folder: Path, end: ArchiveEnd) -> None:
         os.truncate(last, end.offset)
 
 
-def check_whole(folder: Path, end: ArchiveEnd) -> None:
-    """BadInput unless every file up to the end is there, and the last record is whole."""
+def check_complete(folder: Path, end: ArchiveEnd) -> None:
+    """InvalidInput unless every file up to the end exists and the last record can be read."""
     for file in range(end.file + 1 if end.offset else 0):
         path = folder / file_name(file)
-        least = end.offset if file == end.file else 1
-        if not path.is_file() or path.stat().st_size < least:
-            raise InvalidInput(
-                f"{printable(path)} is missing or cut off, so this crawl cannot go on: bring back the file from a copy."
-            )
+        min_bytes = end.offset if file == end.file else 1
+        if not path.is_file() or path.stat().st_size < min_bytes:
+            raise InvalidInput(f"{printable(path)} is missing or truncated: restore it from a backup.")
     if end.offset:
         with ArchiveReader(folder) as archive:
             archive.record(ArchiveLocation(end.file, end.last_record, end.offset - end.last_record))
 
 
 class ArchiveReader:
-    """Reads records back, from wherever they are."""
+    """Reads records by location."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -187,24 +186,21 @@ class ArchiveReader:
             os.close(self._opened[1])
             self._opened = None
 
-    def member(self, place: ArchiveLocation) -> bytes:
+    def member(self, location: ArchiveLocation) -> bytes:
         """The record as it is stored, compressed."""
-        path = self._folder / file_name(place.file)
+        path = self._folder / file_name(location.file)
         try:
-            content = os.pread(self._handle_of(place.file), place.length, place.offset)
+            content = os.pread(self._handle_of(location.file), location.length, location.offset)
         except OSError as reason:
-            raise InvalidInput(
-                f"{printable(path)} cannot be read: {reason.strerror}; bring back the file from a copy."
-            ) from None
-        if len(content) != place.length:
-            raise InvalidInput(
-                f"{printable(path)} ends before byte {place.offset + place.length:,}; bring back the file from a copy."
-            )
+            raise InvalidInput(f"Cannot read {printable(path)}: {reason.strerror}. Restore it from a backup.") from None
+        if len(content) != location.length:
+            end = location.offset + location.length
+            raise InvalidInput(f"{printable(path)} ends before byte {end:,}: restore it from a backup.")
         return content
 
-    def record(self, place: ArchiveLocation) -> WarcRecord:
-        where = f"{printable(self._folder / file_name(place.file))}, byte {place.offset:,}"
-        return record_of(unpacked(self.member(place), where), where)
+    def record(self, location: ArchiveLocation) -> WarcRecord:
+        where = f"{printable(self._folder / file_name(location.file))}, byte {location.offset:,}"
+        return record_of(unpacked(self.member(location), where), where)
 
     def size_bytes(self, end: ArchiveEnd) -> int:
         """Of all files up to the end."""
@@ -212,7 +208,7 @@ class ArchiveReader:
         return sum(file.stat().st_size for file in files if file.exists()) + end.offset
 
     def records(self, end: ArchiveEnd) -> Iterator[tuple[ArchiveLocation, WarcRecord]]:
-        """Every record up to the end, in order of place, `warcinfo` records too."""
+        """Every record up to the end, in order of location, including `warcinfo` records."""
         for file in range(end.file + 1 if end.offset else 0):
             path = self._folder / file_name(file)
             with _mapped(path) as content:
@@ -236,4 +232,4 @@ def _mapped(path: Path) -> mmap:
         with open_regular(path) as file:
             return mmap(file.fileno(), 0, access=ACCESS_READ)
     except (OSError, ValueError) as reason:
-        raise InvalidInput(f"{printable(path)} cannot be read: {reason}; bring back the file from a copy.") from None
+        raise InvalidInput(f"Cannot read {printable(path)}: {reason}. Restore it from a backup.") from None

@@ -1,7 +1,8 @@
-"""Parsed pages in batches: arrays that are cheap to send from process to process and to add to a web.
+"""Records parsed into batches: arrays that are cheap to send to another process and to add to a web.
 
-Everything in a batch is numbered within the batch, in order of first appearance, so that what a web is made of
-does not depend on who parsed which batch, nor on how large batches are. Only `words` speaks of the maker's numbers.
+Everything in a batch is numbered within the batch, in order of first appearance, so that the web does not depend on
+which process parsed which batch, or on the size of batches. Only `words` contains numbers of the process that made the
+batch.
 """
 
 import itertools
@@ -9,27 +10,26 @@ import os
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from scenthound.errors import printable
 from scenthound.model import BoolArray, FloatArray, IntArray
-from scenthound.store.columns import Numbers
+from scenthound.store.layout import Numbers
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import MAX_LINKS, MAX_PAGE_BYTES, ParsedPage, parse_html
 from scenthound.web.urls import canonical, fingerprint, host_of, resolve
 
-# A page as it was found in a file, before anything of it is parsed, and what is said of one that cannot be used.
-
-#: Longer places are cut: what a file says of itself may be of any length.
-LONGEST_PLACE = 300
+#: Of a reason or location; what a file contains may have any length.
+MAX_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class RawPage:
-    """Either `html` or `text` is there. `charset` is what the server said of `html` in bytes; `links` are the links of
-    a text page, which has no markup to find them in."""
+    """A page before it is parsed, with either `html` or `text`. `charset` is that of the Content-Type header, if `html`
+    is bytes; `links` are the links of a text page."""
 
     url: str
     html: str | bytes | None = None
@@ -39,31 +39,31 @@ class RawPage:
     aliases: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
-    place: str = ""
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RawRedirect:
-    """A URL that answered with another one."""
+    """A redirect from a URL to another one."""
 
     url: str
     target: str
-    place: str = ""
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A record that gave no page: the reason, in words that can be counted, and where it stands.
+    """A record that is not a page: the reason and the location.
 
-    Reasons are few: what a file says, which may be anything, goes into the place. Both are safe to print.
+    Reasons are counted, so there are few of them; details go into the location. Both are safe to print.
     """
 
     reason: str
-    place: str
+    location: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reason", printable(self.reason, LONGEST_PLACE))
-        object.__setattr__(self, "place", printable(self.place, LONGEST_PLACE))
+        object.__setattr__(self, "reason", printable(self.reason, MAX_CHARACTERS))
+        object.__setattr__(self, "location", printable(self.location, MAX_CHARACTERS))
 
 
 RawRecord = RawPage | RawRedirect | Skipped
@@ -82,16 +82,16 @@ class UrlBatch:
 
 @dataclass(frozen=True, slots=True)
 class PageBatch:
-    """Runs of values, page after page; the `_length` arrays tell how long each page's run is."""
+    """Values of all pages, one page after the other; the `_length` arrays have the number of values of each page."""
 
     urls: UrlBatch
     page_url: IntArray
     page_noindex: BoolArray
     page_norm: FloatArray
     titles: list[str]
-    places: list[str]
+    locations: list[str]
     maker: str
-    new_stems: str  #: of words new to the maker, parted by spaces: one string is sent faster than thousands
+    new_stems: str  #: of words new to the maker, separated by spaces: one string is sent faster than thousands
     words: IntArray  #: the maker's numbers of the words that the batch numbers 1, 2, ...
     word: IntArray
     word_length: IntArray
@@ -109,41 +109,36 @@ class PageBatch:
     skipped: list[Skipped]
 
     def only(self, keep: BoolArray) -> "PageBatch":
-        """The batch without some of its pages. URLs and aliases stay: they are true of the URL, not of the page."""
-        links = np.repeat(keep, self.link_length)
+        """The batch without some of its pages. All URLs and aliases stay."""
+        links, terms = np.repeat(keep, self.link_length), np.repeat(keep, self.term_length)
         word, new_number, distinct = renumbered(self.word[np.repeat(keep, self.word_length)], len(self.words) + 1)
-        terms = np.repeat(keep, self.term_length)
         kept = np.flatnonzero(keep).tolist()
+        values: dict[str, Any] = {name: getattr(self, name)[keep] for name in _PAGE_ARRAYS}
+        values |= {name: getattr(self, name)[links] for name in _LINK_ARRAYS}
+        values |= {name: [getattr(self, name)[i] for i in kept] for name in _PAGE_LISTS}
         return replace(
             self,
-            page_url=self.page_url[keep],
-            page_noindex=self.page_noindex[keep],
-            page_norm=self.page_norm[keep],
-            titles=[self.titles[i] for i in kept],
-            places=[self.places[i] for i in kept],
             words=self.words[distinct - 1],
             word=word,
-            word_length=self.word_length[keep],
             term=new_number[self.term[terms]],
             term_count=self.term_count[terms],
-            term_length=self.term_length[keep],
-            link_url=self.link_url[links],
-            link_start=self.link_start[links],
-            link_end=self.link_end[links],
-            link_nofollow=self.link_nofollow[links],
-            link_length=self.link_length[keep],
-            topics=[self.topics[i] for i in kept],
+            **values,
         )
 
 
+_PAGE_ARRAYS = ("page_url", "page_noindex", "page_norm", "word_length", "term_length", "link_length")
+_LINK_ARRAYS = ("link_url", "link_start", "link_end", "link_nofollow")
+_PAGE_LISTS = ("titles", "locations", "topics")
+
+
 def renumbered(values: IntArray, n_old: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Numbers given anew, 1, 2, ... in order of first appearance, 0 staying 0.
+    """Assign the numbers 1, 2, ... in order of first appearance; 0 stays 0.
 
     Returns the values in new numbers, the new number of each old one (0 if it does not appear) and the old numbers
     in their new order.
     """
     first = np.full(n_old, -1, np.int64)
-    # Of several assignments to one place the last stands, so going backwards leaves the first appearance.
+    # The last of several assignments to one index counts, so going backwards leaves the first appearance.
     first[values[::-1]] = np.arange(len(values) - 1, -1, -1)
     first[0] = -1
     seen = np.flatnonzero(first >= 0)
@@ -165,17 +160,15 @@ def terms_of(word: IntArray, word_length: IntArray, n_words: int) -> tuple[IntAr
     return terms.astype(np.int32), counts, np.bincount(pages, minlength=len(word_length)).astype(np.int32)
 
 
-# Records parsed into batches: the part of recording that takes time, and that any number of processes can share.
-
-#: Makers are told apart by the process they work in and this.
+#: Makers are identified by their process and this number.
 _serial = itertools.count()
 
 
 class BatchMaker:
-    """Parses records into batches. Its vocabulary lives on from batch to batch, so add them in the order made.
+    """Parses records into batches. Its vocabulary is kept from batch to batch, so add them in the order made.
 
-    What is made does not depend on the salt, which nobody must guess: who knew it could make up words that take the
-    scanner long.
+    The result does not depend on the salt. It must be secret, because words that slow down the scanner could be made
+    with it.
     """
 
     def __init__(self, salt: int | None = None) -> None:
@@ -185,7 +178,7 @@ class BatchMaker:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether compiled code parses the pages by now."""
+        """Whether compiled code parses the pages now."""
         return self._scanner.is_compiled
 
     def batch(self, records: Iterable[RawRecord]) -> PageBatch:
@@ -195,7 +188,7 @@ class BatchMaker:
             if isinstance(record, Skipped):
                 found.skipped.append(record)
             elif url is None:
-                found.skipped.append(Skipped("url is not http(s)", record.place))
+                found.skipped.append(Skipped("url is not http(s)", record.location))
             elif isinstance(record, RawRedirect):
                 found.add_redirect(record, url)
             else:
@@ -205,27 +198,27 @@ class BatchMaker:
     def _add_page(self, found: "_Found", page: RawPage, url: str) -> None:
         try:
             parsed = self._parsed(page, url)
-        except Exception as reason:  # noqa: BLE001 - one strange page must not end the recording
-            found.skipped.append(Skipped(f"cannot be parsed ({type(reason).__name__})", page.place))
+        except Exception as reason:  # noqa: BLE001 - one page must not end the recording
+            found.skipped.append(Skipped(f"cannot be parsed ({type(reason).__name__})", page.location))
         else:
             found.add_page(page, parsed, url)
 
     def _parsed(self, page: RawPage, url: str) -> ParsedPage:
         if page.html is not None:
             return parse_html(page.html, url, self._scanner, http_charset=page.charset)
-        # As in a page of HTML the words of the title come first.
+        # As in HTML, the words of the title come first.
         words = self._scanner.scan(f"{page.title}\n{page.text or ''}"[:MAX_PAGE_BYTES])
         references = page.links[:MAX_LINKS]
         links = [link for link in (resolve(url, reference) for reference in references) if link is not None]
-        # A link without a place stands behind the last word, with an empty anchor.
-        place = np.full(len(links), len(words), np.int32)
+        # Their position is after the last word, with an empty anchor.
+        end = np.full(len(links), len(words), np.int32)
         return ParsedPage(
             title="",
             base_url=url,
             words=words,
             link_urls=links,
-            link_start=place,
-            link_end=place,
+            link_start=end,
+            link_end=end,
             link_nofollow=np.zeros(len(links), np.bool_),
             noindex=False,
             nofollow=False,
@@ -245,7 +238,7 @@ class BatchMaker:
             page_noindex=np.array([page.noindex for page in pages], np.bool_),
             page_norm=np.sqrt(np.bincount(page_of_term, np.square(term_count, dtype=np.float64), len(pages))),
             titles=[raw.title or page.title for raw, page in zip(found.raw, pages, strict=True)],
-            places=[raw.place for raw in found.raw],
+            locations=[raw.location for raw in found.raw],
             maker=self._name,
             new_stems=self._new_stems(),
             words=words,
@@ -272,7 +265,7 @@ class BatchMaker:
 
 @dataclass(slots=True)
 class _Found:
-    """What the records of a batch gave so far."""
+    """The records of a batch so far."""
 
     urls: Numbers = field(default_factory=Numbers)
     raw: list[RawPage] = field(default_factory=list)
@@ -285,7 +278,7 @@ class _Found:
     def add_redirect(self, redirect: RawRedirect, url: str) -> None:
         target = resolve(url, redirect.target)
         if target is None:
-            self.skipped.append(Skipped("redirect to what is not http(s)", redirect.place))
+            self.skipped.append(Skipped("redirect target is not http(s)", redirect.location))
         else:
             self.aliases.append((self.urls[url], self.urls[target]))
 

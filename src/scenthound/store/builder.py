@@ -1,7 +1,14 @@
-"""Batches of parsed pages made into the arrays of a recorded web.
+"""From batches of parsed pages to the arrays of a recorded web.
 
-Adding a batch is cheap and touches each value once: it is what the one process does that all others wait for.
-Equal records in equal order give equal arrays, however they were cut into batches.
+Adding a batch is cheap and touches each value once, because one process does it for all others. Equal records in equal
+order give equal arrays, however they were divided into batches.
+
+Batches name each URL again (an *entry* each time). In the end, entries with the same fingerprint become one URL. Two
+URLs with the same 64-bit fingerprint would be merged: among 20 million URLs the odds are about 1 to 90,000. This step
+works on arrays of numbers, never on strings, and needs some 50 bytes of memory per entry.
+
+Each maker of batches numbers words on its own. It sends each stem once, with the first batch after it met the word; so
+batches of one maker must come in order. Words are numbered in the web in order of appearance, whoever parsed the page.
 """
 
 from collections.abc import Iterable
@@ -13,18 +20,11 @@ import numpy.typing as npt
 
 from scenthound.model import BoolArray, IntArray, LongArray
 from scenthound.store.batches import BatchMaker, PageBatch, RawRecord, Skipped
-from scenthound.store.columns import Columns, MemoryColumns, Numbers, offsets_of, packed
-from scenthound.store.layout import LAYOUT, AnyArray
+from scenthound.store.layout import LAYOUT, AnyArray, Columns, MemoryColumns, Numbers, offsets_of, packed
 from scenthound.store.recorded_web import RecordedWeb
 
-# The last step of building a web: from columns in order of record to the numbering of URLs.
-#
-# Batches name each URL again (an *entry* each time); here entries with the same fingerprint become one URL. Two URLs
-# that share a 64-bit fingerprint would be taken for one: at 20 million URLs the odds are about 1 to 90,000. Works on
-# whole arrays of numbers but never on the strings, so it needs some 50 bytes of memory for each entry.
-
 CHUNK = 1 << 22
-LONGEST_CHAIN = 20
+MAX_REDIRECTS = 20
 
 
 class _Distinct(NamedTuple):
@@ -36,7 +36,7 @@ class _Distinct(NamedTuple):
 
 
 class _Numbering(NamedTuple):
-    """For each distinct URL its number (-1: none, nothing links to it) and the page it answers with (-1: none)."""
+    """For each distinct URL its number (-1: none, nothing links to it) and the page that it returns (-1: none)."""
 
     number: IntArray
     page: IntArray
@@ -78,15 +78,15 @@ def _numbered(columns: Columns, distinct: _Distinct) -> _Numbering:
 
 
 def _resolved_aliases(columns: Columns, of_entry: IntArray, page: IntArray) -> AnyArray:
-    """The aliases that lead to a page, in order of record, after filling in `page` for them."""
+    """The aliases that lead to a page, in order of recording; `page` is set for them."""
     source = of_entry[columns.take("alias_entry")]
     target = of_entry[columns.take("alias_target")]
     _, first = np.unique(source, return_index=True)
     first.sort()
     first = first[page[source[first]] < 0]
     source, target = source[first], target[first]
-    # A redirect may lead to a redirect: each round follows all chains by one step.
-    for _ in range(LONGEST_CHAIN):
+    # A redirect may lead to a redirect: each round follows all by one step.
+    for _ in range(MAX_REDIRECTS):
         page[source] = page[target]
     return source[page[source] >= 0]
 
@@ -114,7 +114,7 @@ def _write_urls(columns: Columns, distinct: _Distinct, numbering: _Numbering, ho
 
 
 def _write_hosts(columns: Columns, host: IntArray, hosts: list[str]) -> None:
-    """Hosts are numbered anew in order of URLs: some were named only by URLs that got no number."""
+    """Hosts are renumbered in order of URLs: some were named only by URLs without a number."""
     used, first = np.unique(host, return_index=True)
     used = used[np.argsort(first)]
     new = np.zeros(len(hosts), np.int32)
@@ -133,7 +133,7 @@ def _write_texts(columns: Columns, entry: LongArray) -> None:
     columns.append("url_offset", offset)
     text = columns.take("entry_text")
     for first, last in _text_chunks(offset):
-        # Byte b of the chunk belongs to a URL whose bytes lie `shift` further on in the entries' text.
+        # Byte b of the chunk belongs to a URL whose bytes are `shift` further on in the text of the entries.
         shift = np.repeat(text_start[first:last] - offset[first:last], length[first:last])
         columns.append("url_text", text[np.arange(offset[first], offset[last]) + shift])
 
@@ -159,13 +159,7 @@ def _write_document_frequency(columns: Columns) -> None:
     columns.append("document_frequency", frequency)
 
 
-# One vocabulary out of several: each maker of batches numbers words on its own, the web has one numbering for all.
-#
-# A maker sends each stem once, with the first batch made after it met the word; later batches name the word by the
-# maker's number alone. So batches of one maker must come in the order they were made. Words get their number in the
-# web when a page that holds them is added, in order of appearance, whoever parsed the page.
-
-_NOT_MET = -1
+_UNKNOWN = -1
 
 
 class MergedVocabulary:
@@ -174,14 +168,14 @@ class MergedVocabulary:
         self._makers: dict[str, _MakerWords] = {}
 
     def numbers(self, maker: str, new_stems: list[str], words: IntArray) -> IntArray:
-        """The numbers in the web of words that a maker named by its own numbers."""
+        """The numbers in the web of words that a maker numbers differently."""
         known = self._makers.setdefault(maker, _MakerWords())
         known.learn(new_stems)
         numbers = known.number[words]
-        unmet = np.flatnonzero(numbers == _NOT_MET)
-        if len(unmet):
-            numbers[unmet] = self._numbers.of([known.unmet_stems.pop(word) for word in words[unmet].tolist()])
-            known.number[words[unmet]] = numbers[unmet]
+        unknown = np.flatnonzero(numbers == _UNKNOWN)
+        if len(unknown):
+            numbers[unknown] = self._numbers.of([known.unknown_stems.pop(word) for word in words[unknown].tolist()])
+            known.number[words[unknown]] = numbers[unknown]
         return numbers
 
     def stems(self) -> list[str]:
@@ -189,24 +183,37 @@ class MergedVocabulary:
 
 
 class _MakerWords:
-    """What is known of one maker's words: the number in the web, or the stem of those that stand on no page yet."""
+    """The words of one maker: their numbers in the web, or the stems of those that are on no page yet."""
 
     def __init__(self) -> None:
         self.number: IntArray = np.zeros(1, np.int32)
-        self.unmet_stems: dict[int, str] = {}
+        self.unknown_stems: dict[int, str] = {}
         self._n_words = 1
 
     def learn(self, stems: list[str]) -> None:
         first, self._n_words = self._n_words, self._n_words + len(stems)
-        self.unmet_stems.update(enumerate(stems, first))
+        self.unknown_stems.update(enumerate(stems, first))
         if self._n_words > len(self.number):
-            # Room for twice as many, so that a growing vocabulary is not copied with every batch.
-            room = np.full(2 * self._n_words - len(self.number), _NOT_MET, np.int32)
+            # Twice as many, so that a growing vocabulary is not copied with every batch.
+            room = np.full(2 * self._n_words - len(self.number), _UNKNOWN, np.int32)
             self.number = np.concatenate([self.number, room])
 
 
+#: Columns that a batch has in their final form.
+_UNCHANGED = (
+    "page_noindex",
+    "page_norm",
+    "word_length",
+    "term_length",
+    "link_start",
+    "link_end",
+    "link_nofollow",
+    "link_length",
+)
+
+
 class WebBuilder:
-    """Add batches, then finish. `skipped` grows by what the batches skipped and by pages that came twice."""
+    """Add batches, then finish."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
@@ -218,20 +225,24 @@ class WebBuilder:
         self.n_pages = 0
 
     def add(self, batch: PageBatch) -> list[Skipped]:
-        """Add the pages that are new; return what gave no page."""
+        """Add the pages that are new; returns what was skipped."""
         batch, duplicates = self._without_duplicates(batch)
         self.n_pages += len(batch.page_url)
         self._add_urls(batch)
         self._add_words(batch)
-        self._add_links(batch)
-        self._add_labels(batch)
-        self._add_titles(batch.titles)
-        self._columns.append("page_noindex", batch.page_noindex)
-        self._columns.append("page_norm", batch.page_norm)
+        titles, title_offset = packed(batch.titles)
+        columns = {name: getattr(batch, name) for name in _UNCHANGED} | {
+            "label": self._labels.of([topic for topics in batch.topics for topic in topics]),
+            "label_length": np.array([len(topics) for topics in batch.topics], np.int32),
+            "title_text": titles,
+            "title_length": np.diff(title_offset),
+        }
+        for name, values in columns.items():
+            self._columns.append(name, values)
         return batch.skipped + duplicates
 
     def finish(self) -> dict[str, AnyArray]:
-        """The arrays of the web; nothing can be added any more."""
+        """The arrays of the web; nothing can be added afterwards."""
         for name, strings in (("vocabulary", self._vocabulary.stems()), ("label_name", list(self._labels))):
             text, offset = packed(strings)
             self._columns.append(f"{name}_text", text)
@@ -246,7 +257,7 @@ class WebBuilder:
             self._page_keys.add(key)
         if keep.all():
             return batch, []
-        duplicates = [Skipped("duplicate url", batch.places[page]) for page in np.flatnonzero(~keep)]
+        duplicates = [Skipped("duplicate url", batch.locations[page]) for page in np.flatnonzero(~keep)]
         return batch.only(keep), duplicates
 
     def _add_urls(self, batch: PageBatch) -> None:
@@ -270,27 +281,10 @@ class WebBuilder:
         self._columns.append("word", ids[batch.word])
         self._columns.append("term", term[order])
         self._columns.append("term_count", batch.term_count[order])
-        self._columns.append("word_length", batch.word_length)
-        self._columns.append("term_length", batch.term_length)
-
-    def _add_links(self, batch: PageBatch) -> None:
-        self._columns.append("link_start", batch.link_start)
-        self._columns.append("link_end", batch.link_end)
-        self._columns.append("link_nofollow", batch.link_nofollow)
-        self._columns.append("link_length", batch.link_length)
-
-    def _add_labels(self, batch: PageBatch) -> None:
-        self._columns.append("label", self._labels.of([topic for topics in batch.topics for topic in topics]))
-        self._columns.append("label_length", np.array([len(topics) for topics in batch.topics], np.int32))
-
-    def _add_titles(self, titles: list[str]) -> None:
-        text, offset = packed(titles)
-        self._columns.append("title_text", text)
-        self._columns.append("title_length", np.diff(offset))
 
 
 def web_of(records: Iterable[RawRecord]) -> RecordedWeb:
-    """A recorded web in memory, for webs that are small or made up."""
+    """A small recorded web in memory."""
     builder = WebBuilder(MemoryColumns())
     builder.add(BatchMaker().batch(records))
     return RecordedWeb(builder.finish())

@@ -4,7 +4,7 @@ Rules
 - One transaction per commit, in write-ahead mode: readers see the state of a commit, also while the next is written.
 - Links and their scores are stored in one row per commit (`visit_arrays`), so scanning all links reads a few long rows.
 - Numbered strings and events are stored in one row per commit too, compressed where it helps.
-- Runs, samples, status and relevance models are for display only; nothing else depends on them.
+- Runs, samples, status and relevance models are for display only.
 - Commits are counted in `user_version`, and in the file `acknowledged` beside the database once they are on disk.
   After a kill the latest commits are only in the write-ahead log; if that is lost, SQLite opens an earlier state
   without an error. A database with fewer commits than acknowledged is therefore refused. Readers read the file first,
@@ -14,14 +14,17 @@ Rules
 import os
 import sqlite3
 import zlib
+from collections import defaultdict
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from isal import isal_zlib
 
 from scenthound.errors import InvalidInput, printable
 from scenthound.files import regular_bytes
+from scenthound.reasons import CODES_OF_0_6
 from scenthound.store.archive import ArchiveEnd
 from scenthound.store.crawl_records import (
     RelevanceRecord,
@@ -32,8 +35,7 @@ from scenthound.store.crawl_records import (
     VisitRecord,
     joined_arrays,
 )
-from scenthound.store.format_1 import add_views
-from scenthound.store.tables import Row, Table
+from scenthound.store.tables import Table
 
 VISITS: Table[VisitRecord] = Table("visit", VisitRecord, "visit")
 SKIPPED: Table[SkippedRecord] = Table("skipped", SkippedRecord, "page", replaces=True)
@@ -72,6 +74,23 @@ _LEVEL = 1
 _LOG_PAGES = 4_000
 
 
+# Format 1, written up to 0.6, has other names of tables, columns and skip reasons.
+
+_REASON_CASES = " ".join(f"WHEN '{old}' THEN '{new}'" for old, new in CODES_OF_0_6.items())
+_REASON = f"CASE reason {_REASON_CASES} ELSE reason END"
+
+#: By the table of format 1 that a view reads.
+_VIEWS = {
+    "not_taken": f"skipped AS SELECT page, url, {_REASON} AS reason, detail, time_s, status FROM main.not_taken",
+    "visit": "visit AS SELECT *, waiting AS queue_size, flags & 1 AS noindex, (flags & 2) / 2 AS truncated "
+    "FROM main.visit",
+    "moment": "sample AS SELECT number, time_s, run, pages AS n_pages, page_budget, harvest, "
+    "harvest_of_late AS recent_harvest, regret, frontier, in_flight, hosts_active, hosts_resting AS hosts_waiting, "
+    "hosts_ready, hosts_retired AS hosts_disabled, not_taken AS n_skipped, paused FROM main.moment",
+    "guide": "relevance_model AS SELECT * FROM main.guide",
+}
+
+
 class Acknowledged:
     """The number of commits on disk, in a file that is made if it is missing."""
 
@@ -101,32 +120,16 @@ def last_acknowledged(database: Path) -> int:
         return 0
 
 
-def check_none_lost(database: Path, acknowledged: int, last: int) -> None:
-    """InvalidInput if a later commit was acknowledged than the last one in the database."""
-    if acknowledged > last:
-        raise InvalidInput(
-            f"{printable(database)} has lost {acknowledged - last:,} of {acknowledged:,} commits: {database.name}-wal "
-            "was deleted or damaged, or the database is an older copy. Restore the crawl folder from a backup, or "
-            "delete "
-            f"{printable(database.with_name(ACKNOWLEDGED_FILE))} to continue without them."
-        )
-
-
 @dataclass(slots=True)
 class CrawlBatch:
     """The content of one transaction. Of several rows with one key, and of several statuses, the last one counts."""
 
     first_url: int
     first_stem: int
-    visits: list[VisitRecord] = field(default_factory=list)
-    skipped: list[SkippedRecord] = field(default_factory=list)
-    robots: list[RobotsRecord] = field(default_factory=list)
+    rows: defaultdict[type[Any], list[Any]] = field(default_factory=lambda: defaultdict(list))  #: by kind of record
     urls: list[str] = field(default_factory=list)
     stems: list[str] = field(default_factory=list)
     events: list[bytes] = field(default_factory=list)
-    runs: list[RunRecord] = field(default_factory=list)
-    samples: list[Sample] = field(default_factory=list)
-    relevance_models: list[RelevanceRecord] = field(default_factory=list)
     status: bytes | None = None  #: as JSON
 
 
@@ -180,28 +183,23 @@ class CrawlDatabase:
 
     def _insert(self, batch: CrawlBatch) -> None:
         run = self._connection.execute
-        self._insert_records(VISITS, batch.visits)
-        self._insert_records(SKIPPED, batch.skipped)
-        self._insert_records(RUNS, batch.runs)
-        self._insert_records(SAMPLES, batch.samples)
-        self._insert_records(RELEVANCE_MODELS, batch.relevance_models)
-        if batch.visits:
-            run("INSERT INTO visit_arrays VALUES (?, ?, ?, ?, ?)", joined_arrays(batch.visits))
-        for row in batch.robots:
+        tables: tuple[Table[Any], ...] = (VISITS, SKIPPED, RUNS, SAMPLES, RELEVANCE_MODELS)
+        for table in tables:
+            if rows := batch.rows[table.record]:
+                self._connection.executemany(table.insert(), map(table.values, rows))
+        if visits := batch.rows[VisitRecord]:
+            run("INSERT INTO visit_arrays VALUES (?, ?, ?, ?, ?)", joined_arrays(visits))
+        for row in batch.rows[RobotsRecord]:
             values = (row.origin, row.time_s, row.status, *packed(row.body))
             run("INSERT INTO robots VALUES (NULL, ?, ?, ?, ?, ?)", values)
-        for table, first, strings in (("url", batch.first_url, batch.urls), ("stem", batch.first_stem, batch.stems)):
+        for name, first, strings in (("url", batch.first_url, batch.urls), ("stem", batch.first_stem, batch.stems)):
             if strings:
                 joined = "\n".join(strings).encode("utf-8", "surrogatepass")
-                run(f"INSERT INTO {table} VALUES (?, ?, ?, ?)", (first, len(strings), *packed(joined)))
+                run(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", (first, len(strings), *packed(joined)))
         if events := b"".join(batch.events):
             run("INSERT INTO event VALUES (NULL, ?, ?)", packed(events))
         if batch.status is not None:
             run("INSERT OR REPLACE INTO status VALUES (1, ?)", (batch.status,))
-
-    def _insert_records(self, table: Table[Row], rows: list[Row]) -> None:
-        if rows:
-            self._connection.executemany(table.insert(), map(table.values, rows))
 
 
 def reading_connection(path: Path) -> sqlite3.Connection:
@@ -210,8 +208,14 @@ def reading_connection(path: Path) -> sqlite3.Connection:
     acknowledged = last_acknowledged(path)
     connection = _connected(path)
     try:
-        check_none_lost(path, acknowledged, _n_commits(connection))
-        add_views(connection)
+        n_lost = acknowledged - _n_commits(connection)
+        if n_lost > 0:
+            raise InvalidInput(
+                f"{printable(path)} has lost {n_lost:,} of {acknowledged:,} commits: {path.name}-wal was deleted or "
+                "damaged, or the database is an older copy. Restore the crawl folder from a backup, or delete "
+                f"{printable(path.with_name(ACKNOWLEDGED_FILE))} to continue without them."
+            )
+        _add_views(connection)
     except InvalidInput:
         connection.close()
         raise
@@ -279,3 +283,13 @@ def packed(content: bytes) -> tuple[bool, bytes]:
 
 def unpacked(is_packed: int, stored: bytes) -> bytes:
     return zlib.decompress(stored) if is_packed else stored
+
+
+def _add_views(connection: sqlite3.Connection) -> None:
+    """Give the tables of format 1 their present names, by temporary views; other databases stay as they are."""
+    tables = {name for (name,) in connection.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'")}
+    if "not_taken" in tables:
+        connection.execute("PRAGMA temp_store = MEMORY")
+        for table, view in _VIEWS.items():
+            if table in tables:
+                connection.execute(f"CREATE TEMP VIEW {view}")

@@ -5,7 +5,7 @@ run.json           stop conditions of the last run, if it was given any
 crawl.sqlite       the database (`crawl_database`), with its write-ahead log
 acknowledged       how many commits the database must have
 archive/           responses as WARC files (`archive`); a process that writes to the crawl holds the lock of this folder
-web/               the crawl as a recorded web, made on demand (`crawl_web`)
+web/               the crawl as a recorded web, made on demand (`record`)
 control.json       commands for the running crawl (`crawler/control`)
 search.sqlite      the full-text index, made on demand (`search_index`)
 labels.jsonl       labels of pages; relevance_models/ has the training pages of retrained relevance models
@@ -20,22 +20,23 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import orjson
-
 from scenthound.errors import InvalidInput, printable
-from scenthound.files import regular_bytes, write_atomic
-from scenthound.store.archive import MOST_FILE_BYTES
-from scenthound.store.format_1 import renamed_settings
+from scenthound.store.archive import MAX_FILE_BYTES
+from scenthound.store.folder import KNOWN_KINDS, ResultFolder
 
-FORMAT = "scenthound crawl"
-VERSION = 2
-ABOUT_FILE = "crawl.json"
+VERSION = KNOWN_KINDS["crawl"].version
+ABOUT_FILE = KNOWN_KINDS["crawl"].file
 RUN_FILE = "run.json"
 DATABASE_FILE = "crawl.sqlite"
 ARCHIVE_FOLDER = "archive"
 WEB_FOLDER = "web"
-#: Of `crawl.json` and `run.json`, which may have many seeds.
-MOST_ABOUT_BYTES = 64 << 20
+#: Of settings in format 1.
+_NEW_NAMES = {
+    "longest_adaptive_s": "max_adaptive_delay_s",
+    "longest_rest_s": "max_delay_s",
+    "failures_to_retire": "max_failures",
+    "obey_nofollow": "respect_nofollow",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class ArchiveSettings:
     user_agent: str
     robots: str = "obey"
     software: str = "Scenthound"
-    most_file_bytes: int = MOST_FILE_BYTES
+    most_file_bytes: int = MAX_FILE_BYTES
 
     def fields(self) -> bytes:
         """The content of a `warcinfo` record."""
@@ -68,23 +69,17 @@ class CrawlAbout:
     settings: Mapping[str, Any]
     version: int = VERSION
 
-    def write(self, folder: Path) -> None:
-        about = {
-            "format": FORMAT,
-            "version": VERSION,
-            "id": str(self.crawl_id),
-            "archive": asdict(self.archive),
-            "settings": dict(self.settings),
-        }
-        write_atomic(folder / ABOUT_FILE, orjson.dumps(about, option=orjson.OPT_INDENT_2) + b"\n")
+    def write(self, folder: ResultFolder) -> None:
+        values = {"id": self.crawl_id, "archive": asdict(self.archive), "settings": self.settings}
+        folder.write_json(ABOUT_FILE, values)
 
     @classmethod
     def read(cls, folder: Path) -> "CrawlAbout":
         """InvalidInput if the folder is not a crawl, or of a format that cannot be read."""
-        about = _read(folder)
+        about = ResultFolder.open(folder, kind="crawl").about
         try:
             archive = ArchiveSettings(**about["archive"])
-            settings = renamed_settings(about["settings"]) if about["version"] == 1 else dict(about["settings"])
+            settings = _renamed(about["settings"]) if about["version"] == 1 else dict(about["settings"])
             return cls(UUID(about["id"]), archive, settings, about["version"])
         except (KeyError, TypeError, ValueError, AttributeError):
             raise InvalidInput(f"{printable(folder / ABOUT_FILE)} is damaged: restore it from a backup.") from None
@@ -95,29 +90,9 @@ def names_crawl(folder: Path) -> bool:
     return (folder / ABOUT_FILE).is_file()
 
 
-def is_crawl(folder: Path) -> bool:
-    """Whether a crawl can be read from the folder."""
-    try:
-        CrawlAbout.read(folder)
-    except InvalidInput:
-        return False
-    return True
-
-
-def _read(folder: Path) -> dict[str, Any]:
-    try:
-        about = orjson.loads(regular_bytes(folder / ABOUT_FILE, MOST_ABOUT_BYTES))
-    except (FileNotFoundError, NotADirectoryError):
-        raise InvalidInput(f"There is no crawl at {printable(folder)}: make one with `scenthound crawl`.") from None
-    except (OSError, orjson.JSONDecodeError) as reason:
-        raise InvalidInput(
-            f"{printable(folder / ABOUT_FILE)} cannot be read ({printable(reason)}): restore it from a backup."
-        ) from None
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise InvalidInput(f"{printable(folder)} is not a crawl: make one with `scenthound crawl`.")
-    if about.get("version") not in range(1, VERSION + 1):
-        raise InvalidInput(
-            f"{printable(folder)} has format version {printable(about.get('version'), 40)}, and this Scenthound reads "
-            f"up to version {VERSION}: install the Scenthound that made it."
-        )
-    return about
+def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a crawl of format 1 under their present names."""
+    return {
+        _NEW_NAMES.get(name, name): _renamed(value) if name == "politeness" else value
+        for name, value in settings.items()
+    }

@@ -24,26 +24,45 @@ class ArchiveLocation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageVisit:
+class PageFacts:
+    """What is known of a page from its response. Those marked `exported` are in exports."""
+
+    status: int = column("HTTP status", exported=True)
+    title: str = column()
+    content_bytes: int = column("size", unit="bytes", default=0, help="size of the decoded body")
+    simhash: int = column(default=0, help="fingerprint of the text, as a signed 64-bit number; 0 for short pages")
+    noindex: bool = column(default=False, help="the page asks not to be indexed", exported=True)
+    truncated: bool = column(default=False, help="the body was cut off at the size limit", exported=True)
+
+    @property
+    def fingerprint(self) -> int | None:
+        """The simhash as an unsigned number; None for short pages."""
+        return self.simhash % (1 << 64) if self.simhash else None
+
+
+def signed_simhash(fingerprint: int | None) -> int:
+    """A fingerprint as SQLite can store it."""
+    fingerprint = fingerprint or 0
+    return fingerprint - (1 << 64) if fingerprint >= 1 << 63 else fingerprint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageVisit(PageFacts):
     """The facts of a visited page. Those marked `listed` are shown in the dashboard's lists of pages."""
 
-    visit: int = column(help="position in the crawl, counted from 0", listed="count")
+    visit: int = column(help="position in the crawl, counted from 0", listed="count", exported=True)
     page: int = column(help="number of the URL that was requested")
     url: str = column("URL", help="final URL, after redirects")
-    status: int = column("HTTP status")
     time_s: float = column("visited", unit="s", help="when the page was visited, in seconds since 1970", listed="time")
-    relevance: float = column(help="score of the relevance model")
-    title: str = column()
-    content_bytes: int = column("size", unit="bytes", help="size of the decoded body")
-    simhash: int = column(help="fingerprint of the text, as a signed 64-bit number")
-    score: float | None = column(default=None, help="score that the strategy gave the page", listed="score")
+    relevance: float = column(help="score of the relevance model", exported=True)
+    score: float | None = column(
+        default=None, help="score that the strategy gave the page", listed="score", exported=True
+    )
     regret: float | None = column(
-        default=None, help="how much better the best page was whose host had to wait", listed="score"
+        default=None, help="how much better the best page was whose host had to wait", listed="score", exported=True
     )
     rank: int = column(default=0, help="pages requested before it")
     queue_size: int = column("queued", default=0, help="pages queued when it was requested")
-    noindex: bool = column(default=False, help="the page asks not to be indexed")
-    truncated: bool = column(default=False, help="the body was cut off at the size limit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +181,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class HostStatistics:
-    """A host that was asked recently. `waits_s` is the rest of its crawl delay, if it is known."""
+    """A host that responded recently. `waits_s` is the remaining crawl delay, if it is known."""
 
     host: str = column()
     state: HostState = column()
@@ -183,7 +202,7 @@ class CrawlStatus(Sample):
     )
     reasons: dict[SkipReason, int] = column(help="skipped pages by reason")
     host_statistics: tuple[HostStatistics, ...] = column(
-        "recent hosts", help="hosts asked recently", default=(), aliases=("asked_hosts",)
+        "recent hosts", help="hosts that responded recently", default=(), aliases=("asked_hosts",)
     )
     ending: EndReason | None = column(help="why the run is about to end", default=None)
     problem: str = column(help="why the last command could not be carried out", default="")

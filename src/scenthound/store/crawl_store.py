@@ -1,13 +1,13 @@
-"""A crawl that is being written: archive and database together, in commits.
+"""A crawl folder that is being written: archive and database together, in commits.
 
 Rules
-- What is added waits in memory until the next commit. A commit puts the archive on the disk first and then, in one
-  transaction, the state that speaks of it; when it returns, all of it is acknowledged.
-- After a kill at any moment the folder holds what was acknowledged, and `open` cuts off the rest.
-- When the disk is full the commit fails as a whole: what was acknowledged before stays good, and nothing more can be
-  written until the folder is opened again.
+- What is added stays in memory until the next commit. A commit writes the archive first, and then the rows in one
+  transaction; when it returns, all of it is acknowledged.
+- After a kill the folder contains what was acknowledged, and `open` truncates the archive to that.
+- If the disk is full the commit fails as a whole: earlier commits stay valid, and nothing more can be written until the
+  folder is opened again.
 - One process writes at a time. Others may read (`stored_crawl`).
-- Everything but `write` belongs to one thread; `write` may be called in another one, for a batch at a time.
+- Everything but `write` belongs to one thread; `write` may be called in another one, one batch at a time.
 """
 
 import sqlite3
@@ -15,14 +15,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 from uuid import UUID, uuid4
 
 from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.files import sync_folder
-from scenthound.store.archive import ArchiveBatch, ArchiveWriter, check_whole, cut_back
+from scenthound.store.archive import ArchiveBatch, ArchiveWriter, check_complete, truncate
 from scenthound.store.crawl_database import CrawlBatch, CrawlDatabase
-from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, VERSION, ArchiveSettings, CrawlAbout, is_crawl
+from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, VERSION, ArchiveSettings, CrawlAbout
 from scenthound.store.crawl_records import (
     ArchiveLocation,
     RelevanceRecord,
@@ -32,7 +32,7 @@ from scenthound.store.crawl_records import (
     SkippedRecord,
     VisitRecord,
 )
-from scenthound.store.folder import new_folder
+from scenthound.store.folder import ResultFolder
 from scenthound.store.locks import try_lock
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.fetch import Response
@@ -47,7 +47,7 @@ class Commit:
 
 
 class CrawlStore(StoredCrawl):
-    """Reads as `StoredCrawl` does what is acknowledged, and adds to it."""
+    """A stored crawl that can be added to; reading returns what is acknowledged."""
 
     def __init__(self, folder: Path, about: CrawlAbout) -> None:
         if about.version != VERSION:
@@ -55,14 +55,14 @@ class CrawlStore(StoredCrawl):
                 f"{printable(folder)} was made by Scenthound 0.6 or earlier, and can be read but not resumed: start a "
                 f"new crawl that reuses its pages with --web {printable(folder)}, or resume it with Scenthound 0.6."
             )
-        with ExitStack() as undoing:
-            undoing.enter_context(_not_written_to(folder))
+        with ExitStack() as cleanup:
+            cleanup.enter_context(_write_lock(folder))
             self._database = CrawlDatabase(folder / DATABASE_FILE)
-            undoing.callback(self._database.close)
+            cleanup.callback(self._database.close)
             super().__init__(folder, about)
-            undoing.callback(super().close)
+            cleanup.callback(super().close)
             self._end = self.archive_end()
-            self._cut_back()
+            self._truncate()
             self._archive_writer = ArchiveWriter(
                 folder / ARCHIVE_FOLDER,
                 about.crawl_id,
@@ -70,12 +70,12 @@ class CrawlStore(StoredCrawl):
                 self._end,
                 about.archive.most_file_bytes,
             )
-            undoing.callback(self._archive_writer.close)
+            cleanup.callback(self._archive_writer.close)
             counts = self.counts()
             self._waiting = CrawlBatch(counts.urls, counts.stems)
             self._next_visit = counts.visits
             self._is_broken = False
-            self._closing = undoing.pop_all()
+            self._closing = cleanup.pop_all()
 
     @classmethod
     def create(
@@ -87,36 +87,33 @@ class CrawlStore(StoredCrawl):
         force: bool = False,
         crawl_id: UUID | None = None,
     ) -> "CrawlStore":
-        """Begin a crawl in a new folder. `force` replaces an earlier crawl that nobody is writing to."""
-        place = Path(folder)
+        """Start a crawl in a new folder. `force` replaces an earlier crawl that no process writes to."""
+        path = Path(folder)
         about = CrawlAbout(crawl_id or uuid4(), archive, settings)
         try:
-            with _not_written_to(place), new_folder(place, force, is_crawl) as unfinished:
-                (unfinished / ARCHIVE_FOLDER).mkdir()
-                CrawlDatabase.create(unfinished / DATABASE_FILE)
-                about.write(unfinished)
+            with _write_lock(path), ResultFolder.create(path, kind="crawl", force=force) as new:
+                (new.path / ARCHIVE_FOLDER).mkdir()
+                CrawlDatabase.create(new.path / DATABASE_FILE)
+                about.write(new)
         except (OSError, sqlite3.Error) as reason:
-            raise Failure(f"{printable(folder)} cannot be made: {printable(reason)}. Choose another place.") from None
-        return cls(place, about)
+            raise Failure(
+                f"Cannot create {printable(folder)}: {printable(reason)}. Choose another folder with --out."
+            ) from None
+        return cls(path, about)
 
     def close(self) -> None:
-        """What was not committed is forgotten."""
+        """Discards what was not committed."""
         self._closing.close()
 
     def archive_response(self, response: Response, time_s: float) -> ArchiveLocation:
         return self._archive_writer.add(response, time_s)
 
-    def add_visit(self, row: VisitRecord) -> None:
-        assert row.visit == self._next_visit, f"visit {row.visit} follows visit {self._next_visit - 1}"
-        self._next_visit += 1
-        self._waiting.visits.append(row)
-
-    def add_skipped(self, row: SkippedRecord) -> None:
-        """Of several rows for one page the last one stays."""
-        self._waiting.skipped.append(row)
-
-    def add_robots(self, row: RobotsRecord) -> None:
-        self._waiting.robots.append(row)
+    def add(self, row: VisitRecord | SkippedRecord | RobotsRecord | RunRecord | Sample | RelevanceRecord) -> None:
+        """Of several rows for one skipped page or one run the last one counts."""
+        if isinstance(row, VisitRecord):
+            assert row.visit == self._next_visit, f"visit {row.visit} follows visit {self._next_visit - 1}"
+            self._next_visit += 1
+        self._waiting.rows[type(row)].append(row)
 
     def add_urls(self, urls: list[str]) -> None:
         """URLs that have the next numbers."""
@@ -127,69 +124,57 @@ class CrawlStore(StoredCrawl):
         self._waiting.stems += stems
 
     def add_event_bytes(self, events: bytes) -> None:
-        """What is added between two commits is joined."""
         self._waiting.events.append(events)
-
-    def note_run(self, row: RunRecord) -> None:
-        """Of several rows for one run the last one stays."""
-        self._waiting.runs.append(row)
-
-    def add_sample(self, row: Sample) -> None:
-        self._waiting.samples.append(row)
 
     def set_status(self, as_json: bytes) -> None:
         self._waiting.status = as_json
 
-    def add_relevance_model(self, row: RelevanceRecord) -> None:
-        self._waiting.relevance_models.append(row)
-
     def commit(self) -> None:
-        """Acknowledge all that was added."""
+        """Write all that was added."""
         self.write(self.take())
 
     def take(self) -> Commit:
-        """All that was added since the last time, to be written in the order taken."""
+        """All that was added since the last call; batches must be written in this order."""
         rows = self._waiting
         self._waiting = CrawlBatch(rows.first_url + len(rows.urls), rows.first_stem + len(rows.stems))
         return Commit(self._archive_writer.take(), rows)
 
     def write(self, commit: Commit) -> None:
-        """Acknowledge what was taken. Failure if the disk does not take it."""
+        """Write a batch to disk. Failure if that is not possible."""
         if self._is_broken:
-            raise Failure(f"{printable(self.folder)} takes nothing more since a commit failed: resume the crawl.")
-        # Until all of it is on the disk: whatever comes in between leaves a gap that no later commit may follow.
+            raise Failure(f"Cannot write to {printable(self.folder)} since a commit failed: resume the crawl.")
+        # Until all of it is on disk: a later commit must not follow a gap.
         self._is_broken = True
         try:
             self._archive_writer.write(commit.archive)
             self._database.write(commit.rows, commit.archive.end)
         except (OSError, sqlite3.Error) as reason:
-            self._give_up(reason)
+            # Opening the folder again truncates it too; now it frees disk space.
+            with suppress(OSError):
+                truncate(self.folder / ARCHIVE_FOLDER, self._end)
+            why = reason.strerror if isinstance(reason, OSError) else str(reason)
+            raise Failure(
+                f"Cannot write to {printable(self.folder)}: {printable(why)}. What was stored before is safe: free "
+                "disk space, then resume the crawl."
+            ) from None
         self._end = commit.archive.end
         self._is_broken = False
 
-    def _give_up(self, reason: Exception) -> NoReturn:
-        # Opening the folder again cuts it back too; doing it now gives the disk back some room.
-        with suppress(OSError):
-            cut_back(self.folder / ARCHIVE_FOLDER, self._end)
-        why = reason.strerror if isinstance(reason, OSError) else str(reason)
-        raise Failure(
-            f"{printable(self.folder)} cannot be written: {printable(why)}. What was stored before is safe: "
-            "make room, then resume the crawl."
-        ) from None
-
-    def _cut_back(self) -> None:
+    def _truncate(self) -> None:
         folder = self.folder / ARCHIVE_FOLDER
         try:
-            check_whole(folder, self._end)
-            cut_back(folder, self._end)
+            check_complete(folder, self._end)
+            truncate(folder, self._end)
             sync_folder(folder)
         except OSError as reason:
-            raise InvalidInput(f"{printable(folder)} cannot be written: {reason.strerror}; check its rights.") from None
+            raise InvalidInput(
+                f"Cannot write to {printable(folder)}: {reason.strerror}. Check its permissions."
+            ) from None
 
 
 @contextmanager
-def _not_written_to(folder: Path) -> Iterator[None]:
-    """Hold the lock of the crawl in a folder, if there is one; BadInput if another process does."""
+def _write_lock(folder: Path) -> Iterator[None]:
+    """Hold the lock of the crawl in a folder, if there is one. InvalidInput if another process does."""
     with try_lock(folder / ARCHIVE_FOLDER) as free:
         if not free:
             raise InvalidInput(f"Another process is writing to {printable(folder)}: wait until it has ended.")

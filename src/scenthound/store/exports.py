@@ -1,116 +1,315 @@
-"""A crawl written out for others: its pages as JSON Lines or Parquet, its archive as WARC, or an index of that.
+"""Exports of a crawl: its pages as JSON Lines or Parquet, its archive as WARC, or a CDXJ index of the archive.
 
-What is written is what the crawl has acknowledged, also while it is running, and it appears whole or not at all.
+An export contains what the crawl has committed, also while it is running, and appears complete or not at all. Pages
+that ask not to be indexed are left out, unless they are included explicitly.
 """
 
 import gzip
 import json
+import os
 import re
+import secrets
 import sys
-from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from io import BufferedIOBase
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
 
 import orjson
 
-from scenthound.errors import MissingExtra, UnknownName, UsageError, printable
+from scenthound.errors import Failure, InvalidInput, MissingExtra, UnknownName, UsageError, printable
+from scenthound.files import sync_folder
 from scenthound.model import Progress, silent
 from scenthound.reasons import SkipReason
+from scenthound.records import columns_of
 from scenthound.store.archive import file_name
-from scenthound.store.crawl_records import ArchiveLocation
-from scenthound.store.export_pages import (
-    ExportedPage,
-    Exporter,
-    ExportOptions,
-    ExportSummary,
-    Tally,
-    exported_pages,
-    new_file,
-)
+from scenthound.store.crawl_records import ArchiveLocation, PageVisit, VisitRecord
+from scenthound.store.folder import check_replaceable
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.store.warc_format import WarcRecord, charset_of, unpacked, unpacked_body
+from scenthound.store.tables import without_none
+from scenthound.store.warc_format import WarcRecord, unpacked
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.decode import is_html_type, looks_like_html, type_of
 from scenthound.web.fetch import header_values
 from scenthound.web.parser_process import GuardedParser
 from scenthound.web.robots import header_directives
 
-# The archived records of a crawl that others may have.
-#
-# A crawl archives every answer it got: redirects, errors and robots.txt, and pages that it did not take. A record is
-# left out if it asks itself not to be indexed, in its X-Robots-Tag headers or, being HTML, in its meta elements. Of a
-# page that was taken the crawl knows that already; other pages are read again. One that cannot be read asks for
-# nothing.
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 DEFAULT_AGENT = "Scenthound"
+#: Pages or records between two progress messages.
+PROGRESS_STEP = 100
+#: A row group is written at this many rows or characters of HTML; it is in memory until then.
+GROUP_ROWS = 1_000
+GROUP_CHARACTERS = 32 << 20
+#: Suffixes of compressed files, and those that each kind of export supports. Parquet is compressed internally.
+COMPRESSED = (".gz", ".zst", ".bz2", ".xz", ".br", ".lz4", ".zip")
+SUPPORTED_SUFFIXES: dict[str, tuple[str, ...]] = {"cdxj": (), "jsonl": (".gz", ".zst"), "parquet": (), "warc": (".gz",)}
+#: The facts of a visit in exported pages, with their types.
+_EXPORTED = {each.name: without_none(each.type) for each in columns_of(PageVisit) if each.options.get("exported")}
 
 
-def exported_records(
-    crawl: StoredCrawl, options: ExportOptions, tally: Tally
-) -> Iterator[tuple[ArchiveLocation, WarcRecord]]:
-    """The records that may be exported, in order of place; counted as they go by, `warcinfo` records not."""
+@dataclass(frozen=True, slots=True)
+class ExportSummary:
+    """How many pages or records were written; how many were left out because they ask not to be indexed; and how many
+    of the pages written have no HTML because the crawl read them from a recorded web."""
+
+    written: int
+    left_out: int
+    without_html: int = 0
+
+
+@dataclass(slots=True)
+class Export:
+    """An export that is being written. `out` is its final path, whose suffix decides about compression."""
+
+    crawl: StoredCrawl
+    file: BinaryIO
+    out: Path
+    include_noindex: bool = False
+    progress: Progress = silent
+    written: int = 0
+    left_out: int = 0
+    without_html: int = 0
+
+    def count(self, share: float, unit: str) -> None:
+        self.written += 1
+        if self.written % PROGRESS_STEP == 0:
+            self.progress(min(1.0, share), f"{self.written:,} {unit}s")
+
+    def summary(self, unit: str) -> ExportSummary:
+        self.progress(1.0, f"{self.written:,} {unit}{'' if self.written == 1 else 's'}")
+        return ExportSummary(self.written, self.left_out, self.without_html)
+
+
+def export(
+    folder: str | Path,
+    kind: str,
+    out: str | Path,
+    *,
+    include_noindex: bool = False,
+    force: bool = False,
+    progress: Progress = silent,
+) -> ExportSummary:
+    """Write the crawl in a folder to the file `out`, as one of `KINDS`."""
+    if kind not in KINDS:
+        raise UnknownName.among("kind of export", kind, KINDS)
+    path = Path(out)
+    suffix = path.suffix.lower()
+    if suffix in COMPRESSED and suffix not in SUPPORTED_SUFFIXES[kind]:
+        supported = " or ".join(SUPPORTED_SUFFIXES[kind])
+        hint = f"use {supported}" if supported else "choose a name without it"
+        raise UsageError(f"{printable(out)}: a {kind} export is not written as {suffix}; {hint}.")
+    with StoredCrawl.open(folder) as crawl, new_file(path, force=force) as file:
+        return KINDS[kind](Export(crawl, file, path, include_noindex, progress))
+
+
+@contextmanager
+def new_file(out: Path, *, force: bool) -> Iterator[BinaryIO]:
+    """A file to write to. It appears at its path when the block ends without an error; otherwise nothing is left."""
+    check_replaceable(out, None, force=force)
+    target = Path(os.path.realpath(out))
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        file = part.open("xb")
+    except OSError as reason:
+        raise InvalidInput(f"Cannot create {printable(out)}: {reason.strerror}. Choose another path.") from None
+    try:
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        check_replaceable(out, None, force=force)
+        part.replace(target)
+        sync_folder(target.parent)
+    except OSError as reason:
+        why = printable(reason.strerror or reason)
+        raise Failure(f"Cannot write {printable(out)}: {why}. Nothing was written.") from None
+    finally:
+        with suppress(OSError):
+            part.unlink()
+
+
+# Pages, as JSON Lines or Parquet. `scenthound record` reads both.
+
+
+def exported_pages(export: Export) -> Iterator[dict[str, Any]]:
+    """The visited pages, in order of visit, with their HTML as text. Pages from a recorded web have none here."""
+    crawl = export.crawl
+    total = crawl.n_visits()
+    # Read after the visits were counted, so that the URLs of all of them are there while a crawl is running.
+    urls = crawl.urls()
+    for row in islice(crawl.visits(), total):
+        if row.noindex and not export.include_noindex:
+            export.left_out += 1
+            continue
+        export.without_html += row.is_recorded
+        yield _exported_page(crawl, row, urls[row.page])
+        export.count((row.visit + 1) / total, "page")
+
+
+def _exported_page(crawl: StoredCrawl, row: VisitRecord, requested_url: str) -> dict[str, Any]:
+    return {
+        "url": row.url,
+        "title": row.title,
+        "html": None if row.location is None else crawl.archive.record(row.location).html,
+        "aliases": [requested_url] if requested_url != row.url else [],
+        "time": datetime.fromtimestamp(row.time_s, UTC).isoformat(),
+        **{name: getattr(row, name) for name in _EXPORTED},
+    }
+
+
+def write_jsonl(export: Export) -> ExportSummary:
+    compressor = _compressor(export)
+    lines = compressor or export.file
+    for page in exported_pages(export):
+        lines.write(orjson.dumps(page, option=orjson.OPT_APPEND_NEWLINE))
+    if compressor is not None:
+        compressor.close()
+    return export.summary("page")
+
+
+def _compressor(export: Export) -> BufferedIOBase | None:
+    """Compresses to the file as its suffix says. Closing it leaves the file open."""
+    if export.out.name.endswith(".gz"):
+        return gzip.GzipFile("", "wb", fileobj=export.file, mtime=0)
+    if export.out.name.endswith(".zst"):
+        return zstd.ZstdFile(export.file, "wb")
+    return None
+
+
+def write_parquet(export: Export) -> ExportSummary:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtra.named("lab", "Writing Parquet") from None
+    text = pyarrow.string()
+    types = {str: text, int: pyarrow.int64(), float: pyarrow.float64(), bool: pyarrow.bool_()}
+    columns = {"url": text, "title": text, "html": text, "aliases": pyarrow.list_(text), "time": text}
+    schema = pyarrow.schema(list((columns | {name: types[type_] for name, type_ in _EXPORTED.items()}).items()))
+    group: list[dict[str, Any]] = []
+    characters = 0
+    with pyarrow.parquet.ParquetWriter(export.file, schema, compression="zstd") as writer:
+        for page in exported_pages(export):
+            group.append(page)
+            characters += len(page["html"] or "")
+            if len(group) >= GROUP_ROWS or characters >= GROUP_CHARACTERS:
+                writer.write_table(pyarrow.Table.from_pylist(group, schema=schema))
+                group, characters = [], 0
+        writer.write_table(pyarrow.Table.from_pylist(group, schema=schema))
+    return export.summary("page")
+
+
+# The archive, as one WARC file or as a CDXJ index.
+#
+# A crawl archives every response: redirects, errors, robots.txt, and pages that it skipped. A record is left out if it
+# asks not to be indexed, by an X-Robots-Tag header or a meta element. For visited pages the crawl knows that already;
+# other pages are parsed again. A page that cannot be parsed is not left out.
+
+
+def exported_records(export: Export) -> Iterator[tuple[ArchiveLocation, WarcRecord]]:
+    """The records, in order of location; `warcinfo` records are not counted."""
+    crawl = export.crawl
     end = crawl.archive_end()
-    with closing(_Wishes(crawl)) as wishes:
-        for place, record in crawl.archive.records(end):
-            if not options.include_noindex and wishes.noindex(place, record):
-                tally.left_out += 1
+    with closing(_NoindexDetector(crawl)) as detector:
+        for location, record in crawl.archive.records(end):
+            if not export.include_noindex and detector.is_noindex(location, record):
+                export.left_out += 1
                 continue
-            yield place, record
+            yield location, record
             if record.kind == "response":
-                # Files are of one size but for the last.
-                share = (place.file + place.offset / crawl.about.archive.most_file_bytes) / (end.file + 1)
-                tally.add(share if end.file else place.offset / end.offset)
+                # All files but the last have the same size.
+                share = (location.file + location.offset / crawl.about.archive.most_file_bytes) / (end.file + 1)
+                export.count(share if end.file else location.offset / end.offset, "record")
 
 
-class _Wishes:
-    """Knows which records ask not to be indexed."""
-
+class _NoindexDetector:
     def __init__(self, crawl: StoredCrawl) -> None:
         self._agent = str(crawl.about.settings.get("agent", DEFAULT_AGENT))
-        self._noindex = {row.location: row.noindex for row in crawl.visits()}
+        self._visited = {row.location: row.noindex for row in crawl.visits()}
         self._parser = GuardedParser(WordScanner(), agent=self._agent)
 
     def close(self) -> None:
         self._parser.close()
 
-    def noindex(self, place: ArchiveLocation, record: WarcRecord) -> bool:
+    def is_noindex(self, location: ArchiveLocation, record: WarcRecord) -> bool:
         if record.kind != "response":
             return False
-        if place in self._noindex:
-            return self._noindex[place]
-        by_header, _ = header_directives(header_values(record.head, "X-Robots-Tag"), self._agent)
-        return by_header or (is_html(record) and self._asks_in_html(record))
-
-    def _asks_in_html(self, record: WarcRecord) -> bool:
-        content = unpacked_body(record.body, ", ".join(header_values(record.head, "Content-Encoding")))
-        parsed = self._parser.parse_now(content, record.url, charset_of(record.header("Content-Type")))
+        if location in self._visited:
+            return self._visited[location]
+        if header_directives(header_values(record.head, "X-Robots-Tag"), self._agent)[0]:
+            return True
+        if not _is_html(record):
+            return False
+        parsed = self._parser.parse_now(record.content, record.url, record.charset)
         return not isinstance(parsed, SkipReason) and parsed.noindex
 
 
-def is_html(record: WarcRecord) -> bool:
-    """Whether an answer is HTML, by its type or, if it has none, by its looks."""
+def _is_html(record: WarcRecord) -> bool:
+    """By its type or, without one, by its content."""
     essence = type_of(record.header("Content-Type"))
     return looks_like_html(record.body) if essence is None else is_html_type(essence)
 
 
-# Keys under which web archives look up pages: SURT, as the Wayback machine and pywb make them.
-#
-# The host stands backwards, so that the pages of a domain stand together, and what rarely tells two pages apart is
-# levelled: `http://www.Example.org/B/?y=2&x=1` has the key `org,example)/b?x=1&y=2`. Two replay programs agree on a
-# page only if they agree on its key, so the oddities are kept as they are: escapes are undone until none is left, and
-# ids of sessions of a few well-known kinds are cut out.
+def write_warc(export: Export) -> ExportSummary:
+    """Compressed record by record if the name ends in .gz, else plain."""
+    compressed = export.out.name.endswith(".gz")
+    for location, _ in exported_records(export):
+        member = export.crawl.archive.member(location)
+        export.file.write(member if compressed else unpacked(member, "the archive"))
+    return export.summary("record")
+
+
+def write_cdxj(export: Export) -> ExportSummary:
+    """A sorted line for each response: key of the URL, time to the second, and where the record is in the `archive`
+    folder. Lines are sorted in memory, about 300 bytes each."""
+    records = exported_records(export)
+    lines = sorted(_cdxj_line(location, record) for location, record in records if record.kind == "response")
+    export.file.writelines(lines)
+    return export.summary("record")
+
+
+def _cdxj_line(location: ArchiveLocation, record: WarcRecord) -> bytes:
+    fields = {
+        "url": record.url,
+        "mime": re.split(r"[;, ]", record.header("Content-Type") or "")[0] or "unk",
+        "status": str(record.status),
+        "digest": record.payload_digest.removeprefix("sha1:"),
+        "length": str(location.length),
+        "offset": str(location.offset),
+        "filename": file_name(location.file),
+    }
+    time = re.sub(r"\D", "", record.date)[: len("YYYYMMDDhhmmss")]
+    return f"{surt(record.url)} {time} {json.dumps(fields)}\n".encode()
+
+
+KINDS: dict[str, Callable[[Export], ExportSummary]] = {
+    "cdxj": write_cdxj,
+    "jsonl": write_jsonl,
+    "parquet": write_parquet,
+    "warc": write_warc,
+}
+
+
+# SURT keys of URLs, as the Wayback machine and pywb make them: `http://www.Example.org/B/?y=2&x=1` has the key
+# `org,example)/b?x=1&y=2`. Replay programs must agree on the keys, so their oddities are reproduced: escapes are
+# decoded until none is left, and session IDs of a few well-known kinds are removed.
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_WORLD_WIDE_WEB = re.compile(r"^www\d*\.")
-_PLAIN = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
-
+_WWW = re.compile(r"^www\d*\.")
+_UNESCAPED = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
 #: /(S(4hqa0555fwsecu455xqckv45))/page.aspx, with or without the letter
 _SESSION_IN_PATH = re.compile(r"^(.*/)\((?:(?:[a-z]\([0-9a-z]{24}\))+|[0-9a-z]{24})\)/([^?]+\.aspx.*)$")
-#: One of each kind goes, the last one, with the ampersand behind it.
+#: The last one of each kind is removed, with the ampersand after it.
 _SESSIONS_IN_QUERY = tuple(
     re.compile(rf"^(.*){kind}(?:&(.*))?$")
     for kind in (
@@ -126,7 +325,7 @@ _SESSIONS_IN_QUERY = tuple(
 def surt(url: str) -> str:
     """The key of a canonical URL."""
     parts = urlsplit(url)
-    host = _WORLD_WIDE_WEB.sub("", (parts.hostname or "").strip("."))
+    host = _WWW.sub("", (parts.hostname or "").strip("."))
     names = [host] if ":" in host else host.split(".")
     port = f":{parts.port}" if parts.port not in (None, _DEFAULT_PORTS.get(parts.scheme)) else ""
     query = _query_key(parts.query)
@@ -135,7 +334,7 @@ def surt(url: str) -> str:
 
 def _path_key(path: str) -> str:
     kept: list[str] = []
-    *folders, last = _levelled(path).split("/")[1:] or [""]
+    *folders, last = _normalized(path).split("/")[1:] or [""]
     for name in (*(folder for folder in folders if folder), last):
         if name == ".." and kept:
             kept.pop()
@@ -149,7 +348,7 @@ def _path_key(path: str) -> str:
 
 
 def _query_key(query: str) -> str:
-    key = _levelled(query).lower()
+    key = _normalized(query).lower()
     for kind in _SESSIONS_IN_QUERY:
         session = kind.match(key)
         if session is not None:
@@ -157,177 +356,9 @@ def _query_key(query: str) -> str:
     return "&".join(sorted(key.split("&"), key=lambda argument: argument.split("=", 1)))
 
 
-def _levelled(text: str) -> str:
-    """Escapes undone until none is left, then what must be escaped is, once."""
+def _normalized(text: str) -> str:
+    """All escapes decoded, then escaped once where needed."""
     content = text.encode()
     while (plain := unquote_to_bytes(content)) != content:
         content = plain
-    return quote_from_bytes(content, _PLAIN)
-
-
-# An index of the archive of a crawl, from which pywb and others replay it: CDXJ, a sorted line for each answer.
-#
-# A line is the key of the address, the time to the second, and where the record is: `filename` is the name of a file
-# in the `archive` folder of the crawl. All lines are held in memory to be sorted, some 300 bytes a record.
-
-_TIME_DIGITS = 14
-_NO_DIGIT = re.compile(r"\D")
-_END_OF_TYPE = re.compile(r"[;, ]")
-
-
-def write_cdxj(crawl: StoredCrawl, file: BinaryIO, _out: Path, options: ExportOptions) -> ExportSummary:
-    tally = Tally(options.progress, "record")
-    records = exported_records(crawl, options, tally)
-    lines = sorted(_line(place, record) for place, record in records if record.kind == "response")
-    file.writelines(lines)
-    return tally.summary()
-
-
-def _line(place: ArchiveLocation, record: WarcRecord) -> bytes:
-    fields = {
-        "url": record.url,
-        "mime": _END_OF_TYPE.split(record.header("Content-Type") or "")[0] or "unk",
-        "status": str(record.status),
-        "digest": record.payload_digest.removeprefix("sha1:"),
-        "length": str(place.length),
-        "offset": str(place.offset),
-        "filename": file_name(place.file),
-    }
-    time = _NO_DIGIT.sub("", record.date)[:_TIME_DIGITS]
-    return f"{surt(record.url)} {time} {json.dumps(fields)}\n".encode()
-
-
-# The pages of a crawl as JSON Lines, compressed as the name of the file says. `scenthound record` takes them.
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
-
-def write_jsonl(crawl: StoredCrawl, file: BinaryIO, out: Path, options: ExportOptions) -> ExportSummary:
-    tally = Tally(options.progress, "page")
-    compressing = _compressing(file, out)
-    lines = file if compressing is None else compressing
-    for page in exported_pages(crawl, options, tally):
-        lines.write(orjson.dumps(page, option=orjson.OPT_APPEND_NEWLINE))
-    if compressing is not None:
-        compressing.close()
-    return tally.summary()
-
-
-def _compressing(file: BinaryIO, out: Path) -> BufferedIOBase | None:
-    """What compresses into the file, as its name says; None if nothing does. Closing it leaves the file open."""
-    if out.name.endswith(".gz"):
-        return gzip.GzipFile("", "wb", fileobj=file, mtime=0)
-    if out.name.endswith(".zst"):
-        return zstd.ZstdFile(file, "wb")
-    return None
-
-
-# The pages of a crawl as a Parquet file, with the columns that JSON Lines have as fields.
-
-#: A row group is full at so many rows or characters of HTML: it is held in memory until then.
-GROUP_ROWS = 1_000
-GROUP_CHARACTERS = 32 << 20
-
-
-def write_parquet(crawl: StoredCrawl, file: BinaryIO, _out: Path, options: ExportOptions) -> ExportSummary:
-    arrow, parquet = _libraries()
-    schema = _schema(arrow)
-    tally = Tally(options.progress, "page")
-    group: list[ExportedPage] = []
-    characters = 0
-    with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-        for page in exported_pages(crawl, options, tally):
-            group.append(page)
-            characters += len(page.html or "")
-            if len(group) >= GROUP_ROWS or characters >= GROUP_CHARACTERS:
-                writer.write_table(_table(arrow, group, schema))
-                group, characters = [], 0
-        writer.write_table(_table(arrow, group, schema))
-    return tally.summary()
-
-
-def _libraries() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtra.named("lab", "Writing Parquet") from None
-    return pyarrow, pyarrow.parquet
-
-
-def _schema(arrow: Any) -> Any:
-    text, number, count, truth = arrow.string(), arrow.float64(), arrow.int64(), arrow.bool_()
-    types = {
-        "url": text,
-        "title": text,
-        "html": text,
-        "aliases": arrow.list_(text),
-        "time": text,
-        "relevance": number,
-        "visit": count,
-        "status": count,
-        "score": number,
-        "regret": number,
-        "noindex": truth,
-        "truncated": truth,
-    }
-    return arrow.schema(list(types.items()))
-
-
-def _table(arrow: Any, pages: list[ExportedPage], schema: Any) -> Any:
-    return arrow.Table.from_pylist([asdict(page) for page in pages], schema=schema)
-
-
-# The archive of a crawl as one WARC file: compressed record by record if its name ends in .gz, else plain.
-
-
-def write_warc(crawl: StoredCrawl, file: BinaryIO, out: Path, options: ExportOptions) -> ExportSummary:
-    tally = Tally(options.progress, "record")
-    compressed = out.name.endswith(".gz")
-    for place, _ in exported_records(crawl, options, tally):
-        member = crawl.archive.member(place)
-        file.write(member if compressed else unpacked(member, "the archive"))
-    return tally.summary()
-
-
-KINDS: dict[str, Exporter] = {
-    "cdxj": write_cdxj,
-    "jsonl": write_jsonl,
-    "parquet": write_parquet,
-    "warc": write_warc,
-}
-
-#: Endings that promise compression, and which of them each kind keeps. Parquet is compressed within.
-COMPRESSED = (".gz", ".zst", ".bz2", ".xz", ".br", ".lz4", ".zip")
-KEPT_ENDINGS: dict[str, tuple[str, ...]] = {"cdxj": (), "jsonl": (".gz", ".zst"), "parquet": (), "warc": (".gz",)}
-
-
-def export(
-    folder: str | Path,
-    kind: str,
-    out: str | Path,
-    *,
-    include_noindex: bool = False,
-    force: bool = False,
-    progress: Progress = silent,
-) -> ExportSummary:
-    """Write the crawl in a folder to the file `out`, as one of `KINDS`."""
-    if kind not in KINDS:
-        raise UnknownName.among("kind of export", kind, KINDS)
-    _check_ending(kind, Path(out))
-    with StoredCrawl.open(folder) as crawl, new_file(Path(out), force) as file:
-        return KINDS[kind](crawl, file, Path(out), ExportOptions(include_noindex, progress))
-
-
-def _check_ending(kind: str, out: Path) -> None:
-    """A name that says how the file is compressed must not lie."""
-    ending = out.suffix.lower()
-    if ending in COMPRESSED and ending not in KEPT_ENDINGS[kind]:
-        kept = " or ".join(KEPT_ENDINGS[kind])
-        instead = f"only as {kept}" if kept else "not at all"
-        raise UsageError(
-            f"{printable(out)}: a {kind} export is compressed {instead}; choose a name that ends otherwise."
-        )
+    return quote_from_bytes(content, _UNESCAPED)

@@ -11,7 +11,7 @@ Each kind of folder has a marker file that names its format and version (`KNOWN`
 
 Rules
 - A process that writes a folder holds its lock, which ends with the process. An unlocked `.part` folder was left by a
-  killed process, and is removed by the next one that writes to the same path.
+  process that was killed, or interrupted while it cleaned up. The next one that writes to the same path removes it.
 - Renames and removals happen only while the parent folder is locked. So an `.old` folder without a folder at its path
   was left by a process killed between the two renames, and is moved back.
 - A folder replaces only folders of its own kind, and only with `force`.
@@ -22,7 +22,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,9 +46,10 @@ WORKING_NAME = re.compile(r"[0-9a-f]{16}\.(part|old)")
 
 @dataclass(frozen=True, slots=True)
 class KnownFolder:
-    """A kind of folder: its marker file, and the format and version that file names."""
+    """A kind of folder: its name, its marker file, and the format and version that file names."""
 
     kind: FolderKind
+    name: str
     file: str
     format: str
     version: int
@@ -57,13 +58,13 @@ class KnownFolder:
 
 #: In this order: crawls have a run.json too, and studies a findings.json.
 KNOWN = (
-    KnownFolder("crawl", "crawl.json", "scenthound crawl", 2, "scenthound crawl"),
-    KnownFolder("comparison", "comparison.json", "scenthound comparison", 1, "scenthound compare"),
-    KnownFolder("study", "study.json", "scenthound study", 1, "scenthound study"),
-    KnownFolder("search", "search.json", "scenthound search", 1, "scenthound evolve"),
-    KnownFolder("run", "run.json", "scenthound run", 1, "scenthound simulate"),
-    KnownFolder("validation", "findings.json", "scenthound validation", 1, "scenthound validate"),
-    KnownFolder("web", "web.json", "scenthound recorded web", 1, "scenthound record"),
+    KnownFolder("crawl", "crawl", "crawl.json", "scenthound crawl", 2, "scenthound crawl"),
+    KnownFolder("comparison", "comparison", "comparison.json", "scenthound comparison", 1, "scenthound compare"),
+    KnownFolder("study", "study", "study.json", "scenthound study", 1, "scenthound study"),
+    KnownFolder("search", "search", "search.json", "scenthound search", 1, "scenthound evolve"),
+    KnownFolder("run", "simulation run", "run.json", "scenthound run", 1, "scenthound simulate"),
+    KnownFolder("validation", "validation", "findings.json", "scenthound validation", 1, "scenthound validate"),
+    KnownFolder("web", "recorded web", "web.json", "scenthound recorded web", 1, "scenthound record"),
 )
 KNOWN_KINDS = {known.kind: known for known in KNOWN}
 
@@ -84,7 +85,7 @@ class ResultFolder:
 
         With `force` it replaces a folder of the same kind. The marker file is written at the end if it is missing.
         """
-        with new_folder(Path(out), force, lambda path: is_kind(path, kind)) as path:
+        with new_folder(Path(out), kind, force=force) as path:
             folder = cls(path, kind)
             yield folder
             folder._ensure_marker()
@@ -119,7 +120,7 @@ class ResultFolder:
         _check_folder(folder)
         about = _marker(folder, known)
         if about is None:
-            raise InvalidInput(f"{printable(folder)} is not a {_KIND_NAMES[kind]}: {_what_it_is(folder, known)}.")
+            raise InvalidInput(f"{printable(folder)} is not a {known.name}: {_what_it_is(folder, known)}.")
         return cls(folder, kind, about)
 
     @contextmanager
@@ -173,17 +174,6 @@ def is_kind(path: Path, kind: FolderKind) -> bool:
         return False
 
 
-_KIND_NAMES: dict[FolderKind, str] = {
-    "crawl": "crawl",
-    "run": "simulation run",
-    "comparison": "comparison",
-    "study": "study",
-    "search": "search",
-    "validation": "validation",
-    "web": "recorded web",
-}
-
-
 def _kind_of(folder: Path) -> FolderKind | None:
     return next((known.kind for known in KNOWN if _marker(folder, known) is not None), None)
 
@@ -212,7 +202,8 @@ def _what_it_is(folder: Path, wanted: KnownFolder) -> str:
         kind = None
     if kind is None:
         return f"make one with `{wanted.made_by}`"
-    return f"it is a {_KIND_NAMES[kind]}, made by `{KNOWN_KINDS[kind].made_by}`"
+    known = KNOWN_KINDS[kind]
+    return f"it is a {known.name}, made by `{known.made_by}`"
 
 
 def _check_folder(folder: Path) -> None:
@@ -262,13 +253,10 @@ def _known_within(folder: Path) -> Path | None:
 # Atomic replacement of folders.
 
 
-def _is_web(folder: Path) -> bool:
-    return is_kind(folder, "web")
-
-
 @contextmanager
-def new_folder(out: Path, force: bool = False, is_ours: Callable[[Path], bool] = _is_web) -> Iterator[Path]:
-    """A folder to fill. It appears at its path when the block ends without an error; otherwise nothing is left."""
+def new_folder(out: Path, kind: FolderKind | None = None, *, force: bool = False) -> Iterator[Path]:
+    """A folder to fill. It appears at its path when the block ends without an error; otherwise nothing is left. `force`
+    replaces a folder of the same kind."""
     # The target of a symbolic link is replaced, not the link.
     path = Path(os.path.realpath(out))
     with ExitStack() as cleanup:
@@ -276,27 +264,29 @@ def new_folder(out: Path, force: bool = False, is_ours: Callable[[Path], bool] =
             _make_parents(path, cleanup)
             with locked(path.parent):
                 remove_leftovers(path)
-                check_replaceable(out, force, is_ours)
+                check_replaceable(out, kind, force=force)
                 unfinished = _make_unfinished(path, cleanup)
         except OSError as reason:
             raise InvalidInput(cannot_write(out, reason)) from None
         yield unfinished
         _sync_content(unfinished)
         with locked(path.parent):
-            check_replaceable(out, force, is_ours)
+            check_replaceable(out, kind, force=force)
             replaced = _rename_into_place(unfinished, path)
         if replaced is not None:
             shutil.rmtree(replaced, ignore_errors=True)
 
 
-def check_replaceable(out: Path, force: bool, is_ours: Callable[[Path], bool] = _is_web) -> None:
-    """InvalidInput if something exists at the path, unless `force` is given and it is of the same kind."""
+def check_replaceable(out: Path, kind: FolderKind | None, *, force: bool) -> None:
+    """InvalidInput if something exists at the path, unless `force` is set and it is a folder of this kind, or a file
+    for None."""
     if not os.path.lexists(out):
         return
     if not force:
         raise InvalidInput(f"{printable(out)} exists already: choose another name, or replace it with --force.")
-    if not is_ours(out):
-        raise InvalidInput(f"{printable(out)} is something else and is not replaced: choose another name.")
+    if not (out.is_file() if kind is None else is_kind(out, kind)):
+        name = "file" if kind is None else KNOWN_KINDS[kind].name
+        raise InvalidInput(f"{printable(out)} is not a {name} and is not replaced: choose another name.")
 
 
 def remove_leftovers(out: Path) -> None:
@@ -337,7 +327,7 @@ def _remove_if_empty(folder: Path) -> None:
 
 def _make_unfinished(path: Path, cleanup: ExitStack) -> Path:
     unfinished = _working_path(path, "part")
-    # Before it is there: a signal may come at any moment.
+    # Registered before the folder exists, because a signal may come at any time.
     cleanup.callback(shutil.rmtree, unfinished, ignore_errors=True)
     unfinished.mkdir()
     cleanup.enter_context(locked(unfinished))

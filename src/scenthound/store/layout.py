@@ -1,34 +1,35 @@
-"""The arrays of a recorded web on disk: their names, types and lengths, and how a folder of them is read and written.
+"""The arrays of a recorded web on disk: their names, types and lengths, how they are read, and how they grow.
 
 A recorded web is a folder with one `.npy` file for each array below and `web.json`, which names the format.
-An array with the same name less `_offset` or `_text` belongs together: offsets have one value more than there
-are runs, and end with the length of the array they cut.
+Arrays whose names differ only in `_offset` and `_text` belong together. Offsets have one value more than there are
+runs, and end with the length of the array that they divide (`DIVIDED_BY`).
+
+While a web is built its arrays are columns, in memory for small webs and in files for webs larger than memory. A column
+is appended to, then taken; nothing can be appended to a taken column.
+
+Strings are stored as one array of bytes and one of offsets: string i is `text[offset[i]:offset[i + 1]]` in UTF-8, so a
+table of millions opens at once.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.files import regular_bytes
+from scenthound.model import IntArray, LongArray
 
-FORMAT = "scenthound recorded web"
-VERSION = 1
 ABOUT_FILE = "web.json"
-#: It is much shorter.
-MOST_ABOUT_BYTES = 64 << 20
-#: What a damaged file says may be of any length.
-LONGEST_REASON = 200
 
 AnyArray = npt.NDArray[Any]
 Arrays = Mapping[str, AnyArray]
+ByteArray = npt.NDArray[np.uint8]
 
-#: Type of each array, and what it has one value for. `x+1` are offsets that cut the arrays named in CUT_BY.
+#: Type of each array, and what it has one value for. `x+1` are offsets (`DIVIDED_BY`).
 LAYOUT: dict[str, tuple[type[np.generic], str]] = {
     "url_text": (np.uint8, "url bytes"),
     "url_offset": (np.int64, "urls+1"),
@@ -61,41 +62,36 @@ LAYOUT: dict[str, tuple[type[np.generic], str]] = {
     "label_name_offset": (np.int64, "label names+1"),
 }
 
-CUT_BY = {
-    "url_offset": "url_text",
-    "host_offset": "host_text",
-    "link_offset": "link_url",
-    "word_offset": "word",
-    "vocabulary_offset": "vocabulary_text",
-    "term_offset": "term",
-    "title_offset": "title_text",
-    "label_offset": "label",
-    "label_name_offset": "label_name_text",
+#: The array that each array of offsets divides.
+DIVIDED_BY = {
+    name: next(each for each in (f"{name[:-7]}_text", name[:-7], f"{name[:-7]}_url") if each in LAYOUT)
+    for name in LAYOUT
+    if name.endswith("_offset")
 }
 
 
 def problem_with(arrays: Arrays) -> str | None:
-    """What keeps these arrays from being a recorded web, in words; None if nothing does. Reads no array through."""
+    """Why these arrays are not a recorded web; None if they are one. Checks sizes and types, not values."""
     sizes: dict[str, int] = {}
     for name, (dtype, unit) in LAYOUT.items():
         array = arrays.get(name)
         if array is None:
             return f"array {name} is missing"
         if array.ndim != 1 or array.dtype != dtype:
-            return f"array {name} should be a row of {np.dtype(dtype).name}"
+            return f"array {name} is not a one-dimensional array of {np.dtype(dtype).name}"
         runs = unit.endswith("+1")
         size = len(array) - runs
         if size < 0 or sizes.setdefault(unit.removesuffix("+1"), size) != size:
-            return f"array {name} is of the wrong length"
-    for offset_name, cut_name in CUT_BY.items():
+            return f"array {name} has the wrong length"
+    for offset_name, divided_name in DIVIDED_BY.items():
         offset = arrays[offset_name]
-        if offset[0] != 0 or offset[-1] != len(arrays[cut_name]):
-            return f"array {offset_name} does not fit array {cut_name}"
+        if offset[0] != 0 or offset[-1] != len(arrays[divided_name]):
+            return f"array {offset_name} does not fit array {divided_name}"
     return None if sizes["pages"] else "it has no pages"
 
 
 def content_fingerprint(arrays: Arrays) -> str:
-    """A short name for what the arrays hold: equal webs have equal names, whatever their folder or age."""
+    """A digest of the arrays: equal webs have equal digests, whatever their folder or age."""
     digest = hashlib.sha256()
     for name in LAYOUT:
         digest.update(f"{name}:{len(arrays[name])};".encode())
@@ -103,32 +99,8 @@ def content_fingerprint(arrays: Arrays) -> str:
     return digest.hexdigest()[:32]
 
 
-def read_about(folder: Path) -> dict[str, Any]:
-    """What `web.json` says, once it is known to be of this format and of a version that can be read."""
-    try:
-        about = orjson.loads(regular_bytes(folder / ABOUT_FILE, MOST_ABOUT_BYTES))
-    except FileNotFoundError:
-        raise InvalidInput(
-            f"{printable(folder)} is not a recorded web: it has no {ABOUT_FILE}. Make one with `scenthound record`."
-        ) from None
-    except (OSError, orjson.JSONDecodeError) as reason:
-        raise InvalidInput(
-            f"{printable(folder / ABOUT_FILE)} cannot be read ({printable(reason)}). Record the web again."
-        ) from None
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise InvalidInput(f"{printable(folder)} is not a recorded web. Make one with `scenthound record`.")
-    version = about.get("version")
-    if not isinstance(version, int) or version > VERSION:
-        said = printable(version, LONGEST_REASON)
-        raise InvalidInput(
-            f"{printable(folder)} has version {said} of the format and this Scenthound reads up to {VERSION}: "
-            "install a newer Scenthound, or record the web again."
-        )
-    return about
-
-
 def read_arrays(folder: Path) -> dict[str, AnyArray]:
-    """All arrays, mapped rather than read."""
+    """All arrays, memory-mapped."""
     arrays = dict(_mapped(folder))
     problem = problem_with(arrays)
     if problem:
@@ -147,15 +119,148 @@ def _mapped(folder: Path) -> Iterator[tuple[str, AnyArray]]:
                 f"{printable(folder)} is damaged: {file.name} is missing. Record the web again."
             ) from None
         except (OSError, ValueError, EOFError) as reason:
-            why = printable(reason, LONGEST_REASON)
+            why = printable(reason, 200)
             raise InvalidInput(f"{printable(file)} is damaged ({why}). Record the web again.") from None
 
 
-def write_about(folder: Path, about: Mapping[str, Any]) -> None:
-    text = orjson.dumps({"format": FORMAT, "version": VERSION, **about}, option=orjson.OPT_INDENT_2)
-    (folder / ABOUT_FILE).write_bytes(text + b"\n")
+#: Columns that are needed only while a web is built.
+SCRATCH: dict[str, type[np.generic]] = {
+    "entry_key": np.uint64,
+    "entry_text": np.uint8,
+    "entry_length": np.int32,
+    "entry_host": np.int32,
+    "page_entry": np.int64,
+    "link_entry": np.int64,
+    "alias_entry": np.int64,
+    "alias_target": np.int64,
+    "link_length": np.int32,
+    "word_length": np.int32,
+    "term_length": np.int32,
+    "title_length": np.int32,
+    "label_length": np.int32,
+}
 
 
-def write_arrays(folder: Path, arrays: Arrays) -> None:
-    for name in LAYOUT:
-        np.save(folder / f"{name}.npy", arrays[name], allow_pickle=False)
+def dtype_of(name: str) -> np.dtype[np.generic]:
+    return np.dtype(SCRATCH[name] if name in SCRATCH else LAYOUT[name][0])
+
+
+class Columns(Protocol):
+    def append(self, name: str, values: AnyArray) -> None: ...
+
+    def take(self, name: str) -> AnyArray: ...
+
+
+class MemoryColumns:
+    """Columns as lists of arrays, joined when taken."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, list[AnyArray]] = {}
+
+    def append(self, name: str, values: AnyArray) -> None:
+        self._parts.setdefault(name, []).append(values.astype(dtype_of(name)))
+
+    def take(self, name: str) -> AnyArray:
+        parts = self._parts.get(name, [])
+        if len(parts) != 1:
+            parts = self._parts[name] = [np.concatenate([np.zeros(0, dtype_of(name)), *parts])]
+        return parts[0]
+
+
+class FileColumns:
+    """Columns as `.npy` files of a folder. The header is written again when the length is known."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._growing: dict[str, BinaryIO] = {}
+        self._sizes: dict[str, int] = {}
+
+    def append(self, name: str, values: AnyArray) -> None:
+        file = self._growing.get(name)
+        if file is None:
+            # Kept open over many calls, until close() or take().
+            file = self._growing[name] = (self._folder / f"{name}.npy").open("wb", buffering=1 << 18)
+            _write_header(file, dtype_of(name), 0)
+        self._sizes[name] = self._sizes.get(name, 0) + len(values)
+        file.write(np.ascontiguousarray(values, dtype_of(name)).data)
+
+    def take(self, name: str) -> AnyArray:
+        path = self._folder / f"{name}.npy"
+        if not path.exists():
+            self.append(name, np.zeros(0, dtype_of(name)))
+        file = self._growing.pop(name, None)
+        if file is not None:
+            with file:
+                file.seek(0)
+                _write_header(file, dtype_of(name), self._sizes[name])
+        taken: AnyArray = np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray)
+        return taken
+
+    def close(self) -> None:
+        """Close open files, and remove the columns that are no longer needed."""
+        for file in self._growing.values():
+            file.close()
+        self._growing.clear()
+        for name in SCRATCH:
+            (self._folder / f"{name}.npy").unlink(missing_ok=True)
+
+
+def _write_header(file: BinaryIO, dtype: np.dtype[np.generic], size: int) -> None:
+    """NumPy pads the header, so that of a longer column fits in the same space."""
+    described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (size,)}
+    np.lib.format.write_array_header_1_0(file, described)
+
+
+class TextTable:
+    """A read-only list of strings over two arrays."""
+
+    __slots__ = ("_offset", "_text")
+
+    def __init__(self, text: ByteArray, offset: LongArray) -> None:
+        self._text = text
+        self._offset = offset
+
+    @classmethod
+    def of(cls, strings: Iterable[str]) -> "TextTable":
+        return cls(*packed(strings))
+
+    def __len__(self) -> int:
+        return len(self._offset) - 1
+
+    def __getitem__(self, i: int) -> str:
+        if not 0 <= i < len(self):
+            raise IndexError(f"no string {i} in a table of {len(self)}")
+        return self._text[self._offset[i] : self._offset[i + 1]].tobytes().decode("utf-8")
+
+    def __iter__(self) -> Iterator[str]:
+        text = self._text.tobytes()
+        for start, end in pairwise(self._offset.tolist()):
+            yield text[start:end].decode("utf-8")
+
+
+def packed(strings: Iterable[str]) -> tuple[ByteArray, LongArray]:
+    """The two arrays of a table. Lone surrogates, which UTF-8 cannot hold, become question marks."""
+    encoded = [string.encode("utf-8", "replace") for string in strings]
+    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    return np.frombuffer(b"".join(encoded), np.uint8), offsets_of(lengths)
+
+
+def offsets_of(lengths: npt.NDArray[np.integer]) -> LongArray:
+    """Where each of consecutive runs begins, and as last value where the last one ends."""
+    offset = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offset[1:])
+    return offset
+
+
+class Numbers(dict[str, int]):
+    """Numbers strings in order of first lookup: `numbers[string]`."""
+
+    def __init__(self, strings: Iterable[str] = ()) -> None:
+        super().__init__((string, number) for number, string in enumerate(strings))
+
+    def __missing__(self, string: str) -> int:
+        number = self[string] = len(self)
+        return number
+
+    def of(self, strings: Sequence[str]) -> IntArray:
+        return np.fromiter(map(self.__getitem__, strings), np.int32, len(strings))

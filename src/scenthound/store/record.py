@@ -1,8 +1,12 @@
-"""Files of pages made into a recorded web: read once, parsed on all processors, written whole or not at all."""
+"""Make a recorded web from files of pages or from crawls: read once, parsed on all processors, complete or absent.
+
+The recorded web of a crawl is in the crawl's folder. It is made on demand, and again when the archive has grown since.
+A process that makes it holds the lock of `crawl.json`; others wait for it.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,21 +18,80 @@ from scenthound.model import Progress, silent
 from scenthound.processes import in_order, processors
 from scenthound.store.batches import BatchMaker, PageBatch, Skipped
 from scenthound.store.builder import WebBuilder
-from scenthound.store.columns import FileColumns
-from scenthound.store.folder import new_folder
-from scenthound.store.layout import content_fingerprint, write_about
+from scenthound.store.crawl_folder import ABOUT_FILE as CRAWL_FILE
+from scenthound.store.crawl_folder import WEB_FOLDER, names_crawl
+from scenthound.store.folder import ResultFolder
+from scenthound.store.layout import ABOUT_FILE, FileColumns, content_fingerprint
+from scenthound.store.locks import locked
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.sources import source_of
+from scenthound.store.sources.crawl import CrawlSource
 from scenthound.store.sources.records import NOT_WANTED, Chunk, ReadOptions, Source
+from scenthound.store.stored_crawl import StoredCrawl
 
-# What a recording came to: what is in the web, and what was left out, by reason and with examples.
+#: Examples per skip reason.
+MAX_EXAMPLES = 3
+#: Less is parsed before a second process has started.
+MIN_BYTES_FOR_WORKERS = 1 << 20
 
-EXAMPLES_KEPT = 3
+
+def open_web(path: str | Path, progress: Progress = silent) -> RecordedWeb:
+    """The recorded web in a folder, or that of the crawl in it."""
+    return web_of_crawl(path, progress) if names_crawl(Path(path)) else RecordedWeb.open(path)
+
+
+def web_of_crawl(folder: str | Path, progress: Progress = silent) -> RecordedWeb:
+    """All pages that the crawl has fetched and committed by now. InvalidInput if it read all of them from a recorded
+    web."""
+    missing = pages_elsewhere(folder)
+    if missing is not None and missing.n_pages == missing.n_recorded:
+        raise InvalidInput(missing.message())
+    web = Path(folder) / WEB_FOLDER
+    if not _is_up_to_date(web, Path(folder)):
+        with locked(Path(folder) / CRAWL_FILE):
+            if not _is_up_to_date(web, Path(folder)):
+                record([folder], web, force=True, progress=progress)
+    return RecordedWeb.open(web)
+
+
+def _is_up_to_date(web: Path, folder: Path) -> bool:
+    try:
+        (source,) = ResultFolder.open(web, kind="web").about["sources"]
+        return bool(source["bytes"] == CrawlSource.of(folder).size_bytes)
+    except (InvalidInput, KeyError, TypeError, ValueError):
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class PagesElsewhere:
+    """Pages that a crawl read from a recorded web, so that they are missing in its own web."""
+
+    folder: str
+    n_recorded: int
+    n_pages: int
+    recording: str
+
+    def message(self) -> str:
+        return (
+            f"{self.n_recorded:,} of {self.n_pages:,} pages of {printable(self.folder)} came from the recorded web "
+            f"{printable(self.recording)} and are missing here: use that web instead, or make one web of both with "
+            f"`scenthound record --from {printable(self.folder)}` and the files that it was made of."
+        )
+
+
+def pages_elsewhere(folder: str | Path) -> PagesElsewhere | None:
+    """The pages missing in the web of a crawl; None if there are none, or if the folder is not a crawl."""
+    if not names_crawl(Path(folder)):
+        return None
+    with StoredCrawl.open(folder) as crawl:
+        n_recorded, n_pages = crawl.n_recorded(), crawl.n_visits()
+        recording = str(crawl.about.settings.get("web") or "(unknown path)")
+    return PagesElsewhere(str(folder), n_recorded, n_pages, recording) if n_recorded else None
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedCount:
-    """How many records were left out for one reason, and where the first few of them stand."""
+    """How many records were skipped for one reason, and the locations of the first few."""
 
     count: int
     examples: tuple[str, ...]
@@ -42,11 +105,11 @@ class RecordSummary:
     links_recorded: int  #: links whose target is a page of the web, aliases followed
     words: int
     vocabulary: int
-    hosts: int  #: hosts of the pages, not of all that is linked to
+    hosts: int  #: hosts of pages, not of links
     aliases: int
     bytes_read: int
     skipped: dict[str, SkippedCount] = field(default_factory=dict)
-    is_compiled: bool = False  #: whether compiled code parsed pages; decides nothing
+    is_compiled: bool = False  #: whether compiled code parsed pages
 
     @classmethod
     def of(
@@ -67,44 +130,36 @@ class RecordSummary:
         )
 
     def counts(self) -> dict[str, Any]:
-        """The counts as plain values, for files and for `--json`."""
-        others = ("skipped", "is_compiled")
-        values: dict[str, Any] = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in others}
-        values["skipped"] = {
-            reason: {"count": skipped.count, "examples": list(skipped.examples)}
-            for reason, skipped in self.skipped.items()
-        }
+        """Plain values for `web.json` and `--json`."""
+        values = asdict(self)
+        del values["is_compiled"]
         return values
 
 
 class SkippedTally:
-    """Counts what was left out as the recording goes on."""
+    """Counts skipped records by reason."""
 
     def __init__(self) -> None:
-        self._places: dict[str, list[str]] = {}
+        self._examples: dict[str, list[str]] = {}
         self._counts: dict[str, int] = {}
 
     def add(self, skipped: Iterable[Skipped]) -> None:
         for record in skipped:
             self._counts[record.reason] = self._counts.get(record.reason, 0) + 1
-            places = self._places.setdefault(record.reason, [])
-            if len(places) < EXAMPLES_KEPT:
-                places.append(record.place)
+            examples = self._examples.setdefault(record.reason, [])
+            if len(examples) < MAX_EXAMPLES:
+                examples.append(record.location)
 
     def by_reason(self) -> dict[str, SkippedCount]:
         """The most frequent reason first."""
         ranked = sorted(self._counts, key=lambda reason: (-self._counts[reason], reason))
-        return {reason: SkippedCount(self._counts[reason], tuple(self._places[reason])) for reason in ranked}
+        return {reason: SkippedCount(self._counts[reason], tuple(self._examples[reason])) for reason in ranked}
 
-    def in_words(self) -> str:
+    def summary(self) -> str:
         """The most frequent reasons, each with its first example."""
-        reasons = list(self.by_reason().items())[:EXAMPLES_KEPT]
-        said = [f"{skipped.count:,} x {reason}: {skipped.examples[0]}" for reason, skipped in reasons]
-        return "; ".join(said) or "it is empty"
-
-
-#: Less than this is parsed before a second process has started.
-BYTES_WORTH_WORKERS = 1 << 20
+        reasons = list(self.by_reason().items())[:MAX_EXAMPLES]
+        parts = [f"{skipped.count:,} x {reason}: {skipped.examples[0]}" for reason, skipped in reasons]
+        return "; ".join(parts) or "it is empty"
 
 
 def record(
@@ -119,27 +174,23 @@ def record(
 ) -> RecordSummary:
     """Record the pages of JSON Lines, WARC, ARC and Parquet files, and of crawls, as a web in the folder `out`.
 
-    `without_leaks` cuts the spans that a page names in `leak`; `where` keeps only records with these values.
-    The same files give the same bytes whatever the number of workers.
+    `without_leaks` removes the spans that a page lists in `leak`; `where` selects records with these values.
+    The same files give the same bytes, whatever the number of workers.
     """
     options = ReadOptions(without_leaks, tuple((where or {}).items()))
     if not files:
-        raise InvalidInput("There is no file to record: name at least one.")
+        raise InvalidInput("No file to record: name at least one.")
     if workers is not None and workers < 1:
-        raise InvalidParameter(f"workers is {workers} and must be at least 1.")
+        raise InvalidParameter(f"workers must be 1 or more, not {workers}.")
     sources = [source_of(Path(file)) for file in files]
     sizes = [source.size_bytes for source in sources]
-    recording = _Recording(sources, sizes, options, workers or _workers_for(sum(sizes)), progress)
+    workers = workers or (processors() if sum(sizes) >= MIN_BYTES_FOR_WORKERS else 1)
     try:
-        with new_folder(Path(out), force) as folder:
-            return recording.write(folder)
+        with ResultFolder.create(out, kind="web", force=force) as folder:
+            return _Recording(sources, sizes, options, workers, progress).write(folder)
     except OSError as reason:
         why = printable(reason.strerror or reason)
-        raise Failure(f"Recording into {printable(out)} failed: {why}. Nothing of it was kept.") from None
-
-
-def _workers_for(n_bytes: int) -> int:
-    return 1 if n_bytes < BYTES_WORTH_WORKERS else processors()
+        raise Failure(f"Cannot record to {printable(out)}: {why}. Nothing was written.") from None
 
 
 #: The number of a file, and a chunk of it.
@@ -156,7 +207,7 @@ class Parsed(NamedTuple):
 
 
 class ChunkParser:
-    """Makes batches of chunks, in whichever process."""
+    """Parses chunks to batches, in any process."""
 
     def __init__(self, options: ReadOptions) -> None:
         self._options = options
@@ -170,7 +221,7 @@ class ChunkParser:
 
 @dataclass(slots=True)
 class _FileTally:
-    """What one file gave: pages, pages with those that came before or are not wanted, and what is no page."""
+    """Of one file: new pages, pages including duplicates and unwanted ones, and skipped records."""
 
     pages: int = 0
     pages_seen: int = 0
@@ -178,7 +229,7 @@ class _FileTally:
 
 
 class _Recording:
-    """One run of `record`."""
+    """One call of `record`."""
 
     def __init__(
         self, sources: list[Source], sizes: list[int], options: ReadOptions, workers: int, progress: Progress
@@ -189,8 +240,8 @@ class _Recording:
         self._is_compiled = False
         self._files = [_FileTally() for _ in sources]
 
-    def write(self, folder: Path) -> RecordSummary:
-        columns = FileColumns(folder)
+    def write(self, folder: ResultFolder) -> RecordSummary:
+        columns = FileColumns(folder.path)
         try:
             builder = WebBuilder(columns)
             self._add_all(builder)
@@ -199,7 +250,7 @@ class _Recording:
         finally:
             columns.close()
         summary = RecordSummary.of(web, sum(self._sizes), self._tally.by_reason(), self._is_compiled)
-        write_about(folder, self._about(web, summary))
+        folder.write_json(ABOUT_FILE, self._about(web, summary))
         return summary
 
     def _add_all(self, builder: WebBuilder) -> None:
@@ -213,7 +264,7 @@ class _Recording:
                 self._progress(min(1.0, done / max(1, sum(self._sizes))), f"{builder.n_pages:,} pages")
         self._check(n_checked, len(self._sources))
         if not builder.n_pages:
-            raise InvalidInput(f"No page is wanted of all that was read ({self._tally.in_words()}).")
+            raise InvalidInput(f"No page was selected ({self._tally.summary()}).")
 
     def _chunks(self) -> Iterator[NumberedChunk]:
         for file, source in enumerate(self._sources):
@@ -232,12 +283,12 @@ class _Recording:
         file.pages_seen += len(part.batch.page_url) + unwanted
 
     def _check(self, first: int, end: int) -> None:
-        """A file read to its end without a page is a mistake: of another kind than its name says, or the wrong one."""
+        """A file without any page is a mistake: the wrong file, or not of the kind that its name says."""
         for source, file in zip(self._sources[first:end], self._files[first:end], strict=True):
             if not file.pages_seen:
                 raise InvalidInput(
-                    f"{printable(source.path)} holds no page ({file.skipped.in_words()}). "
-                    "What can be recorded is JSON Lines with url and html, WARC, ARC, Parquet, and crawls."
+                    f"{printable(source.path)} has no page ({file.skipped.summary()}). "
+                    "Supported are JSON Lines with url and html, WARC, ARC, Parquet, and crawls."
                 )
 
     def _about(self, web: RecordedWeb, summary: RecordSummary) -> dict[str, Any]:

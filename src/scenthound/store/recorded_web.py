@@ -1,8 +1,7 @@
-"""A web that was recorded once and can be crawled again and again: pages, links, words and labels as mapped arrays.
+"""A recorded web, which can be crawled again and again: pages, links, words and labels as memory-mapped arrays.
 
-Pages are numbered in the order of record. URLs are numbered too: the pages first (so the number of a page is the
-number of its URL), then their aliases, then every other URL that is linked to but was not recorded.
-Opening reads headers only; the operating system brings in what is looked at.
+Pages are numbered in the order of recording. URLs are numbered too: the pages first (so the number of a page is the
+number of its URL), then their aliases, then all other URLs that pages link to. Opening reads headers only.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,20 +12,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.errors import InvalidInput, printable
+from scenthound.errors import InvalidInput
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
-from scenthound.store.columns import ByteArray, TextTable, offsets_of
-from scenthound.store.layout import Arrays, content_fingerprint, problem_with, read_about, read_arrays
+from scenthound.store.folder import ResultFolder
+from scenthound.store.layout import (
+    Arrays,
+    ByteArray,
+    TextTable,
+    content_fingerprint,
+    offsets_of,
+    problem_with,
+    read_arrays,
+)
 from scenthound.web.urls import canonical, fingerprint
 
 
 class RecordedWeb:
-    """The arrays of `layout.LAYOUT` as attributes, and the questions a crawl asks of them."""
+    """The arrays of `layout.LAYOUT` as attributes, with lookups for crawls."""
 
     url_text: ByteArray
     url_offset: LongArray
     url_host: IntArray
-    url_page: IntArray  #: the page that a fetch of the URL answers with; -1 if it was not recorded
+    url_page: IntArray  #: the page that a request of the URL returns; -1 if it was not recorded
     host_text: ByteArray
     host_offset: LongArray
     fingerprint_key: npt.NDArray[np.uint64]  #: sorted
@@ -56,7 +63,7 @@ class RecordedWeb:
     def __init__(self, arrays: Arrays, about: dict[str, Any] | None = None, path: Path | None = None) -> None:
         problem = problem_with(arrays)
         if problem:
-            raise InvalidInput(f"These arrays are no recorded web: {problem}.")
+            raise InvalidInput(f"These arrays are not a recorded web: {problem}.")
         self.__dict__.update(arrays)
         self.arrays = arrays
         self.about: dict[str, Any] = about or {}
@@ -74,21 +81,18 @@ class RecordedWeb:
 
     @classmethod
     def open(cls, path: str | Path) -> "RecordedWeb":
-        folder = Path(path)
-        if not folder.is_dir():
-            raise InvalidInput(f"There is no recorded web at {printable(folder)}. Make one with `scenthound record`.")
-        about = read_about(folder)
-        return cls(read_arrays(folder), about, folder)
+        folder = ResultFolder.open(path, kind="web")
+        return cls(read_arrays(folder.path), folder.about, folder.path)
 
     def __reduce__(self) -> tuple[Callable[..., "RecordedWeb"], tuple[Any, ...]]:
-        """Other processes map the folder again rather than being sent its gigabytes."""
+        """Other processes map the folder themselves; its gigabytes are not sent."""
         if self.path is not None:
             return RecordedWeb.open, (self.path.resolve(),)
         return RecordedWeb, (self.arrays, self.about)
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short name for the content: equal webs have equal fingerprints."""
+        """A digest of the content: equal webs have equal fingerprints."""
         known = self.about.get("fingerprint")
         return known if isinstance(known, str) else content_fingerprint(self.arrays)
 
@@ -99,19 +103,19 @@ class RecordedWeb:
         return self.titles[page]
 
     def find(self, url: str) -> int | None:
-        """The number of a URL, in any spelling; None if the web neither holds it nor links to it."""
+        """The number of a URL, in any spelling; None if the web neither contains it nor links to it."""
         wanted = canonical(url)
         if wanted is None:
             return None
         key = np.uint64(fingerprint(wanted))
-        place = int(np.searchsorted(self.fingerprint_key, key))
-        if place == self.n_urls or self.fingerprint_key[place] != key:
+        position = int(np.searchsorted(self.fingerprint_key, key))
+        if position == self.n_urls or self.fingerprint_key[position] != key:
             return None
-        url_id = int(self.fingerprint_url[place])
+        url_id = int(self.fingerprint_url[position])
         return url_id if self.urls[url_id] == wanted else None
 
     def page_of(self, url: str) -> int | None:
-        """The page that a fetch of the URL answers with, aliases followed; None if it was not recorded."""
+        """The page that a request of the URL returns, aliases followed; None if it was not recorded."""
         url_id = self.find(url)
         if url_id is None or self.url_page[url_id] < 0:
             return None
@@ -124,24 +128,24 @@ class RecordedWeb:
     def words(self, page: int) -> IntArray:
         return self.word[self.word_offset[page] : self.word_offset[page + 1]]
 
-    def words_alone(self, page: int) -> IntArray:
-        """The words of a page in an array of their own, from which there is no way to those of other pages."""
+    def words_copy(self, page: int) -> IntArray:
+        """The words of a page in their own array, so that nobody can reach those of other pages through it."""
         return self.words(page).copy()
 
     def labels(self, page: int) -> list[str]:
-        """The topics that a page is known to belong to: for judges, never for crawlers."""
+        """The topics that a page is labelled with: for evaluation, never for crawlers."""
         return [self.label_names[i] for i in self.label[self.label_offset[page] : self.label_offset[page + 1]]]
 
     def labelled(self, topic_id: str) -> IntArray:
-        """The pages known to belong to a topic, ascending; none for a topic that labels no page."""
+        """The pages labelled with a topic, ascending."""
         label = self._label_ids.get(topic_id)
         if label is None:
             return np.zeros(0, np.int32)
-        places = np.flatnonzero(self.label == label)
-        return (np.searchsorted(self.label_offset, places, side="right") - 1).astype(np.int32)
+        positions = np.flatnonzero(self.label == label)
+        return (np.searchsorted(self.label_offset, positions, side="right") - 1).astype(np.int32)
 
     def find_words(self, stems: Iterable[str]) -> IntArray:
-        """The word numbers of stems, in order; stems that stand on no page are left out."""
+        """The word numbers of stems, in order; stems that are on no page are left out."""
         known = [self._word_ids[stem] for stem in stems if stem in self._word_ids]
         return np.array(known, np.int32)
 
@@ -153,13 +157,10 @@ class RecordedWeb:
     def _word_ids(self) -> dict[str, int]:
         return {stem: i for i, stem in enumerate(self.vocabulary) if i}
 
+    @cached_property
     def inlinks(self) -> tuple[LongArray, IntArray]:
         """Offsets and pages: the distinct other pages with a link to each page that may be followed, ascending; aliases
         are followed."""
-        return self._inlinks
-
-    @cached_property
-    def _inlinks(self) -> tuple[LongArray, IntArray]:
         source = np.repeat(np.arange(self.n_pages, dtype=np.int64), np.diff(self.link_offset))
         target = self.url_page[self.link_url].astype(np.int64)
         inside = (target >= 0) & (target != source) & ~self.link_nofollow

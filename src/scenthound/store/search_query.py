@@ -1,13 +1,13 @@
-"""What people type to search for pages, and what it means.
+"""Search queries, and excerpts of texts that show what was found.
 
 Rules
-- Words are typed as they are, and a page must have all of them. "Words in quotes" stand together. -word, or -"some
-  words", must not be there. word* is the beginning of a word, if it has two letters or more: one begins too many words.
-- Nothing that is typed is an error: what has neither letter nor digit is left out, and so is what is too much.
-- Pages with the words as typed come first. Then come pages with other forms of them, `balloons` for `balloon`: what has
-  the same Porter stem, as everywhere here. The index itself holds words as they are, so that a beginning or a quoted
-  phrase means what it says; and a rare form does not outweigh the word that was typed.
-- Who asks only for what must not be there has asked for nothing.
+- A page must have all words. "Words in quotes" are a phrase. -word, or -"some words", excludes pages. word* is a
+  prefix, if it has at least two letters.
+- No query is an error: terms without letters or digits are ignored, and so are terms after the first `MAX_TERMS`.
+- Pages with the words as typed come first, then pages with other forms of them, `balloons` for `balloon`: words with
+  the same Porter stem. The index itself has unstemmed words, so that prefixes and phrases match exactly, and a rare
+  form does not outweigh the word that was typed.
+- A query of exclusions only finds nothing.
 """
 
 import re
@@ -15,34 +15,34 @@ import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from scenthound.text.tokenizer import stems_of
 
-#: More is no query of a person.
-MOST_CHARACTERS = 1_000
-MOST_TERMS = 32
-#: Shorter words have forms that are other words.
-_LEAST_FORMED_CHARACTERS = 3
-_LEAST_BEGINNING_CHARACTERS = 2
+MAX_CHARACTERS = 1_000
+MAX_TERMS = 32
+#: Forms of shorter words are other words.
+_MIN_STEMMED_CHARACTERS = 3
+_MIN_PREFIX_CHARACTERS = 2
 _ENDINGS = ("", "s", "es", "ed", "ing", "ings")
 _TERM = re.compile(r'(-?)(?:"([^"]*)(?:"(\*?)|$)|([^\s"]+))')
 _QUOTES = re.compile("[\u201c-\u201f\u00ab\u00bb\uff02]")
-# Japanese and Chinese are written without spaces; each sign is taken for a word.
+# Japanese and Chinese are written without spaces; each character counts as a word.
 _SIGN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Something that a page is to have: one word, or several that stand together."""
+    """A word, prefix or phrase."""
 
     text: str
     is_quoted: bool = False
-    is_beginning: bool = False
+    is_prefix: bool = False
 
     def exact(self) -> str:
-        """In the language of FTS5, in which nothing within quotes means anything but itself."""
+        """In the syntax of FTS5, where text in quotes is literal."""
         quoted = spaced(self.text).replace('"', '""')
-        return f'"{quoted}"{"*" if self.is_beginning else ""}'
+        return f'"{quoted}"{"*" if self.is_prefix else ""}'
 
     def widened(self) -> str:
         return " OR ".join(f'"{form}"' for form in self.forms()) if self.has_forms else self.exact()
@@ -53,8 +53,8 @@ class Term:
 
     def forms(self) -> tuple[str, ...]:
         """The word, and others of the same stem."""
-        is_word = self.text.isascii() and self.text.isalpha() and len(self.text) >= _LEAST_FORMED_CHARACTERS
-        return (self.text,) if self.is_quoted or self.is_beginning or not is_word else _forms(self.text.lower())
+        is_word = self.text.isascii() and self.text.isalpha() and len(self.text) >= _MIN_STEMMED_CHARACTERS
+        return (self.text,) if self.is_quoted or self.is_prefix or not is_word else _forms(self.text.lower())
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,12 @@ class SearchQuery:
 
     @classmethod
     def typed(cls, text: str) -> "SearchQuery":
-        """Whatever it is."""
+        """Parse a query, whatever it is."""
         # A NUL would end the query for SQLite, and it takes no lone surrogate.
-        plain = text[:MOST_CHARACTERS].replace("\0", " ").encode("utf-8", "replace").decode()
+        plain = text[:MAX_CHARACTERS].replace("\0", " ").encode("utf-8", "replace").decode()
         found = [(minus, _term(*rest)) for minus, *rest in _TERM.findall(_QUOTES.sub('"', plain))]
-        sound = [(minus, term) for minus, term in found if any(map(str.isalnum, term.text))][:MOST_TERMS]
-        return cls(tuple(term for minus, term in sound if not minus), tuple(term for minus, term in sound if minus))
+        terms = [(minus, term) for minus, term in found if any(map(str.isalnum, term.text))][:MAX_TERMS]
+        return cls(tuple(term for minus, term in terms if not minus), tuple(term for minus, term in terms if minus))
 
     def __bool__(self) -> bool:
         return bool(self.wanted)
@@ -100,15 +100,15 @@ class SearchQuery:
 
 
 def spaced(text: str) -> str:
-    """The text with spaces around signs that are words by themselves."""
+    """The text with spaces around characters that count as words."""
     return text if text.isascii() else _SIGN.sub(r" \g<0> ", text)
 
 
 def _term(quoted: str, star: str, word: str) -> Term:
     if word:
-        beginning = word.rstrip("*")
-        return Term(beginning, is_beginning=beginning != word and len(beginning) >= _LEAST_BEGINNING_CHARACTERS)
-    return Term(quoted, is_quoted=True, is_beginning=bool(star) and len(quoted) >= _LEAST_BEGINNING_CHARACTERS)
+        prefix = word.rstrip("*")
+        return Term(prefix, is_prefix=prefix != word and len(prefix) >= _MIN_PREFIX_CHARACTERS)
+    return Term(quoted, is_quoted=True, is_prefix=bool(star) and len(quoted) >= _MIN_PREFIX_CHARACTERS)
 
 
 @lru_cache(1024)
@@ -117,70 +117,66 @@ def _forms(word: str) -> tuple[str, ...]:
     if len(stems) != 1:
         return (word,)
     stem = stems[0]
-    # Porter takes off endings with what they changed: race of racing, argu of argue, run of running, parti of party.
+    # Porter stems change endings: race of racing, argu of argue, run of running, parti of party.
     bases = (word, stem, stem.removesuffix("e"), stem + "e", stem + stem[-1], stem.removesuffix("i") + "y")
     candidates = dict.fromkeys(base + ending for base in bases for ending in _ENDINGS)
     return (word, *(form for form in candidates if form != word and stems_of(form) == [stem]))
 
 
-# The place in a text that shows what was searched for.
-
 EXCERPT_CHARACTERS = 240
-#: The part of it that stands before the first word found.
+#: One part in this many is before the first match.
 _PART_BEFORE = 4
-#: So near is the edge of a word to cut at.
+#: How far away a word boundary may be to end the excerpt there.
 _NEAR_CHARACTERS = 30
-#: A word may stand in a page very often; its first places are enough to choose among.
-_MOST_PLACES = 500
+#: Occurrences of each term that are considered.
+_MAX_MATCHES = 500
 _NOT_IN_WORD = r"(?<![^\W_])"
 _WORD_END = r"(?![^\W_])"
 _WORD = re.compile(r"[^\W_]+")
 
 
 def excerpt(text: str, query: str, characters: int = EXCERPT_CHARACTERS) -> str:
-    """So much of the text as fits, from where most of what was searched for stands together; its beginning, if nothing
-    of it is there. Dots stand where it is cut."""
+    """The part of the text with the most different terms; its start, if there are none. Dots mark where it is cut."""
     plain = " ".join(text.split())
-    places = _places(_folded(plain), SearchQuery.typed(query))
+    matches = _matches(_folded(plain), SearchQuery.typed(query))
     before = characters // _PART_BEFORE
-    first = _densest(places, characters - before) - before if places else 0
+    first = _densest(matches, characters - before) - before if matches else 0
     return _cut(plain, max(0, min(first, len(plain) - characters)), characters)
 
 
-def _places(text: str, query: SearchQuery) -> list[tuple[int, int]]:
-    """Where the terms stand: places and numbers of terms, in order."""
+def _matches(text: str, query: SearchQuery) -> list[tuple[int, int]]:
+    """Positions and numbers of the terms that match, in order."""
     found = []
     for number, term in enumerate(query.wanted):
-        matches = _pattern(term).finditer(text)
-        found += [(match.start(), number) for match, _ in zip(matches, range(_MOST_PLACES), strict=False)]
+        found += [(match.start(), number) for match in islice(_pattern(term).finditer(text), _MAX_MATCHES)]
     return sorted(found)
 
 
 def _pattern(term: Term) -> re.Pattern[str]:
-    end = "" if term.is_beginning else _WORD_END
-    ways = [r"[\W_]*".join(map(re.escape, _WORD.findall(spaced(_folded(form))))) for form in term.forms()]
-    either = "|".join(sorted(ways, key=len, reverse=True))
-    # In writing without spaces words have no edges.
+    end = "" if term.is_prefix else _WORD_END
+    forms = [r"[\W_]*".join(map(re.escape, _WORD.findall(spaced(_folded(form))))) for form in term.forms()]
+    either = "|".join(sorted(forms, key=len, reverse=True))
+    # Without spaces, words have no boundaries.
     return re.compile(rf"{_NOT_IN_WORD}(?:{either}){end}" if either.isascii() else either)
 
 
-def _densest(places: list[tuple[int, int]], characters: int) -> int:
-    """The first place from which most different terms follow within so many characters."""
-    best, most, last = places[0][0], 0, 0
+def _densest(matches: list[tuple[int, int]], characters: int) -> int:
+    """The first position from which the most different terms follow within this many characters."""
+    best, most, last = matches[0][0], 0, 0
     within: Counter[int] = Counter()
-    for first, (place, number) in enumerate(places):
-        while last < len(places) and places[last][0] < place + characters:
-            within[places[last][1]] += 1
+    for position, number in matches:
+        while last < len(matches) and matches[last][0] < position + characters:
+            within[matches[last][1]] += 1
             last += 1
         if len(within) > most:
-            best, most = places[first][0], len(within)
+            best, most = position, len(within)
         within[number] -= 1
         within += Counter()
     return best
 
 
 def _cut(text: str, first: int, characters: int) -> str:
-    """From the next beginning of a word to the last end of one, if they are near."""
+    """From the next start of a word to the last end of one, if they are near."""
     last = min(len(text), first + characters)
     if first > 0 and (space := text.find(" ", first - 1, first + _NEAR_CHARACTERS)) >= 0:
         first = space + 1
@@ -190,10 +186,10 @@ def _cut(text: str, first: int, characters: int) -> str:
 
 
 def _folded(text: str) -> str:
-    """In small letters without accents, each sign in its place."""
-    return text.lower() if text.isascii() else "".join(map(_folded_sign, text))
+    """In lower case without accents, character by character."""
+    return text.lower() if text.isascii() else "".join(map(_folded_character, text))
 
 
 @lru_cache(4096)
-def _folded_sign(sign: str) -> str:
-    return unicodedata.normalize("NFD", sign)[0].lower()[0]
+def _folded_character(character: str) -> str:
+    return unicodedata.normalize("NFD", character)[0].lower()[0]

@@ -1,13 +1,15 @@
 """A stored crawl to read: also while it is running, after it was killed, and if it was made by 0.6.
 
 Rules
-- Each query sees the state of one commit; a later query may see a later one.
+- Each query sees the state of one commit; a later query may see a later one. For the same visits in several queries,
+  read `n_visits` once and stop there.
 - No query stays open between two calls: that would keep the write-ahead log of a running crawl from being checkpointed.
 """
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -15,7 +17,7 @@ import numpy as np
 import orjson
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.model import IntArray
+from scenthound.model import FloatArray, IntArray
 from scenthound.reasons import SkipReason
 from scenthound.records import from_json
 from scenthound.store.archive import ArchiveEnd, ArchiveReader
@@ -32,7 +34,6 @@ from scenthound.store.crawl_database import (
 )
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout
 from scenthound.store.crawl_records import (
-    ArchiveLocation,
     CrawlCounts,
     CrawlStatus,
     JoinedArrays,
@@ -44,11 +45,26 @@ from scenthound.store.crawl_records import (
     VisitRecord,
 )
 from scenthound.store.tables import Row, Table
+from scenthound.web.parse import readable_text
 
 Reader = TypeVar("Reader", bound="StoredCrawl")
+NumberColumn = Literal["page", "time_s", "relevance", "score", "regret", "queue_size"]
+ListOrder = Literal["latest", "first", "best", "worst"]
 
-#: Rows read at a time.
+#: Rows read at a time, if they are long or short.
 _BATCH_ROWS = 100
+_COLUMN_ROWS = 50_000
+_VISIT = VISITS.columns.index("visit")
+_BY_RELEVANCE = {"best": "relevance DESC, visit", "worst": "relevance, visit"}
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedExamples:
+    """How many pages were skipped for a reason, and the first and last of them by page number."""
+
+    reason: SkipReason
+    n_pages: int
+    urls: tuple[str, ...]
 
 
 class StoredCrawl:
@@ -185,10 +201,82 @@ class StoredCrawl:
         """A number that changes with each commit."""
         return int(self._one("PRAGMA user_version")[0])
 
-    def content_of(self, location: ArchiveLocation) -> tuple[bytes, bytes]:
-        """Head and body of an archived response, the body still encoded."""
-        record = self.archive.record(location)
-        return record.head, record.body
+    def text_of(self, row: VisitRecord) -> str:
+        """Title and text of a page; empty if it came from a recorded web or cannot be read."""
+        if row.location is None:
+            return ""
+        try:
+            return readable_text(self.archive.record(row.location).html)
+        except InvalidInput:
+            return ""
+
+    def numbers(self, columns: Sequence[NumberColumn], end: int, first: int = 0) -> list[FloatArray]:
+        """An array for each column, of the visits from `first` to before `end`; missing values are NaN."""
+        rows = self._column_batches(", ".join(columns), first, end)
+        parts = [np.array(batch, np.float64).reshape(-1, len(columns)) for batch in rows]
+        return list(np.ascontiguousarray(np.concatenate([np.zeros((0, len(columns))), *parts]).T))
+
+    def url_relevance(self, end: int, first: int = 0) -> Iterator[list[tuple[str, float]]]:
+        """URL and relevance of the visits from `first` to before `end`, in batches."""
+        return self._column_batches("url, relevance", first, end)
+
+    def links(self, end: int) -> Iterator[JoinedArrays]:
+        """The links of all visits before `end`, in order; the last batch may have later ones, too."""
+        first = 0
+        while first < end and (arrays := self.links_with(first)) is not None:
+            yield arrays
+            first = arrays.end
+
+    def links_with(self, visit: int) -> JoinedArrays | None:
+        """The links of a visit and of those committed with it; None if there is no such visit."""
+        return self._arrays_with(visit, "first, lengths, links, x'', x''")
+
+    def skipped_examples(self) -> list[SkippedExamples]:
+        """The most frequent reason first."""
+        sql = "SELECT reason, count(*), min(page), max(page) FROM skipped GROUP BY reason ORDER BY 2 DESC, 1"
+        found = []
+        for reason, count, first, last in self._all(sql):
+            if reason in set(SkipReason):
+                rows = [self._one("SELECT url FROM skipped WHERE page = ?", page) for page in sorted({first, last})]
+                found.append(SkippedExamples(SkipReason(reason), count, tuple(str(url) for (url,) in rows)))
+        return found
+
+    def listed(self, order: ListOrder, limit: int, start: int = 0, host: str = "") -> list[VisitRecord]:
+        """Pages in an order. By visit, `start` is the next visit ("first"), or the visit before which to continue
+        ("latest"; 0 for the end). By relevance it is an offset, and all visits are scanned."""
+        on_host, values = _host_condition(host)
+        if order in _BY_RELEVANCE:
+            sql = f"SELECT visit FROM visit WHERE {on_host} ORDER BY {_BY_RELEVANCE[order]} LIMIT ? OFFSET ?"
+            found = self._all(sql, *values, limit, start)
+        elif order == "first":
+            sql = f"SELECT visit FROM visit WHERE visit >= ? AND {on_host} ORDER BY visit LIMIT ?"
+            found = self._all(sql, start, *values, limit)
+        else:
+            sql = f"SELECT visit FROM visit WHERE visit < ? AND {on_host} ORDER BY visit DESC LIMIT ?"
+            found = self._all(sql, start or self.n_visits(), *values, limit)
+        return self.visits_numbered(visit for (visit,) in found)
+
+    def visits_numbered(self, numbers: Iterable[int]) -> list[VisitRecord]:
+        """The visits with these numbers, in this order, without those that are missing."""
+        rows, arrays = [], None
+        for number in numbers:
+            values = self._one(f"SELECT {VISITS.selected} FROM visit WHERE visit = ?", number)
+            if arrays is None or not arrays.first <= number < arrays.end:
+                arrays = self._arrays_with(number)
+            if values is not None and arrays is not None:
+                rows.append(self._visit_row(values, arrays))
+        return rows
+
+    def skipped_pages(self, limit: int, start: int = 0, reason: SkipReason | None = None) -> list[SkippedRecord]:
+        """Skipped pages from page number `start` on; for one reason it may scan all of them."""
+        if reason is None:
+            return self._select(SKIPPED, "WHERE page >= ? ORDER BY page LIMIT ?", start, limit)
+        return self._select(SKIPPED, "WHERE page >= ? AND reason = ? ORDER BY page LIMIT ?", start, reason.value, limit)
+
+    def _column_batches(self, columns: str, first: int, end: int) -> Iterator[list[tuple[Any, ...]]]:
+        sql = f"SELECT {columns} FROM visit WHERE visit >= ? AND visit < ? ORDER BY visit"
+        for start in range(first, end, _COLUMN_ROWS):
+            yield self._all(sql, start, min(end, start + _COLUMN_ROWS))
 
     def _strings(self, table: str) -> list[str]:
         strings: list[str] = []
@@ -196,9 +284,9 @@ class StoredCrawl:
             strings += self._unpacked(is_packed, stored).decode("utf-8", "surrogatepass").split("\n")
         return strings
 
-    def _arrays_with(self, visit: int) -> JoinedArrays | None:
+    def _arrays_with(self, visit: int, columns: str = "*") -> JoinedArrays | None:
         """The row with the arrays of a visit; None if there is no such visit."""
-        row = self._one("SELECT * FROM visit_arrays WHERE first <= ? ORDER BY first DESC LIMIT 1", visit)
+        row = self._one(f"SELECT {columns} FROM visit_arrays WHERE first <= ? ORDER BY first DESC LIMIT 1", visit)
         try:
             arrays = None if row is None else JoinedArrays(*row)
         except (TypeError, ValueError) as reason:
@@ -207,7 +295,7 @@ class StoredCrawl:
 
     def _visit_row(self, values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRecord:
         try:
-            visit = values[0]
+            visit = values[_VISIT]
             return VISITS.row(
                 values,
                 links=arrays.links(visit),
@@ -269,53 +357,10 @@ class StoredCrawl:
         return found[0] if found else None
 
 
-ListOrder = Literal["latest", "first", "best", "worst"]
-
-_SCHEMES = ("http://", "https://")
-_BY_RELEVANCE = {"best": "relevance DESC, visit", "worst": "relevance, visit"}
-
-
-class PageLists(StoredCrawl):
-    """A stored crawl whose pages are listed, a bounded number at a time."""
-
-    def listed(self, order: ListOrder, limit: int, start: int = 0, host: str = "") -> list[VisitRecord]:
-        """Pages in an order. By visit, `start` is the next visit ("first"), or the visit before which to go on
-        ("latest"; 0 for the end). By relevance it is an offset, and all visits are scanned."""
-        on_host, values = _host_condition(host)
-        if order in _BY_RELEVANCE:
-            sql = f"SELECT visit FROM visit WHERE {on_host} ORDER BY {_BY_RELEVANCE[order]} LIMIT ? OFFSET ?"
-            found = self._all(sql, *values, limit, start)
-        elif order == "first":
-            sql = f"SELECT visit FROM visit WHERE visit >= ? AND {on_host} ORDER BY visit LIMIT ?"
-            found = self._all(sql, start, *values, limit)
-        else:
-            sql = f"SELECT visit FROM visit WHERE visit < ? AND {on_host} ORDER BY visit DESC LIMIT ?"
-            found = self._all(sql, start or self.n_visits(), *values, limit)
-        return self.visits_numbered(visit for (visit,) in found)
-
-    def visits_numbered(self, numbers: Iterable[int]) -> list[VisitRecord]:
-        """The visits with these numbers, in this order, without those that are missing."""
-        rows, arrays = [], None
-        for number in numbers:
-            values = self._one(f"SELECT {VISITS.selected} FROM visit WHERE visit = ?", number)
-            if arrays is None or not arrays.first <= number < arrays.end:
-                arrays = self._arrays_with(number)
-            if values is not None and arrays is not None:
-                rows.append(self._visit_row(values, arrays))
-        return rows
-
-    def skipped_pages(self, limit: int, start: int = 0, reason: SkipReason | None = None) -> list[SkippedRecord]:
-        """Skipped pages from page number `start` on; for one reason it may scan all of them."""
-        if reason is None:
-            return self._select(SKIPPED, "WHERE page >= ? ORDER BY page LIMIT ?", start, limit)
-        return self._select(SKIPPED, "WHERE page >= ? AND reason = ? ORDER BY page LIMIT ?", start, reason.value, limit)
-
-
 def _host_condition(host: str) -> tuple[str, list[str]]:
     """A condition on the URL of a visit, with its values. In a canonical URL `/` or a port follows the host."""
     if not host:
         return "true", []
-    beginnings = [f"{scheme}{host.lower()}{sign}" for scheme in _SCHEMES for sign in "/:"]
-    return f"({' OR '.join('substr(url, 1, length(?)) = ?' for _ in beginnings)})", [
-        value for beginning in beginnings for value in (beginning, beginning)
-    ]
+    prefixes = [f"{scheme}://{host.lower()}{sign}" for scheme in ("http", "https") for sign in "/:"]
+    condition = " OR ".join("substr(url, 1, length(?)) = ?" for _ in prefixes)
+    return f"({condition})", [value for prefix in prefixes for value in (prefix, prefix)]

@@ -23,7 +23,7 @@ class Table(Generic[Row]):
     def __init__(self, name: str, record: Any, key: str | None = None, *, replaces: bool = False) -> None:
         self.name = name
         self.key = key or "number"
-        self._record: Callable[..., Row] = record
+        self.record: type[Any] = record
         self._is_numbered = key is None
         self._insert = "INSERT OR REPLACE" if replaces else "INSERT"
         self._fields = [_StoredField(each) for each in columns_of(record) if not each.options.get("is_array")]
@@ -55,7 +55,8 @@ class Table(Generic[Row]):
             end = start + len(each.columns)
             arguments[each.name] = each.read(values[start:end])
             start = end
-        return self._record(**arguments, **arrays)
+        row: Row = self.record(**arguments, **arrays)
+        return row
 
 
 class _StoredField:
@@ -63,7 +64,7 @@ class _StoredField:
 
     def __init__(self, described: Column) -> None:
         self.name = described.name
-        plain = _without_none(described.type)
+        plain = without_none(described.type)
         self._is_optional = plain is not described.type
         self._nested: type[Any] | None = plain if is_dataclass(plain) and isinstance(plain, type) else None
         if self._nested is not None:
@@ -86,7 +87,7 @@ class _StoredField:
         return self._decode(values[0]) if self._nested is None else self._nested(*values)
 
 
-def _without_none(type_: Any) -> Any:
+def without_none(type_: Any) -> Any:
     if get_origin(type_) in (Union, types.UnionType):
         (type_,) = (each for each in get_args(type_) if each is not types.NoneType)
     return type_

@@ -1,14 +1,14 @@
-"""Records of WARC/1.1 as bytes: made from the answers of hosts, and read back.
+"""Records of WARC/1.1 as bytes: made from responses, and read back.
 
 Rules
-- A record is one gzip member, so that it can be read alone and an archive can be cut between any two.
-- A stored head is true to the stored body: the transfer coding is undone, so its header is renamed, and Content-Length
-  says what is stored; what a host said otherwise stays as `X-Archive-Orig-...`. The content coding is kept.
-- An answer over HTTP/2 or 3 is stored in the form of HTTP/1.1, which is all that readers know; WARC-Protocol tells.
-- Of an answer the digest of its payload is stored, by which equal ones are known, and that of its block, by which tools
-  check it.
+- A record is one gzip member, so that it can be read alone and an archive can be truncated between any two.
+- The stored headers match the stored body: the transfer coding is decoded, so its header is renamed, and Content-Length
+  is that of the stored body; the original headers are kept as `X-Archive-Orig-...`. The content coding is kept.
+- A response over HTTP/2 or 3 is stored in the form of HTTP/1.1, which is all that readers know; WARC-Protocol names the
+  original.
+- The payload digest identifies equal responses; tools check the block digest.
 
-The bytes are put together here because warcio takes 0.13 ms for a page of 22 KB before it compresses anything.
+The bytes are assembled here because warcio takes 0.13 ms for a page of 22 KB before it compresses anything.
 """
 
 import functools
@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha1
 from mmap import mmap
-from typing import Any
 
 from isal import isal_zlib
 
 from scenthound.errors import InvalidInput
 from scenthound.web.content_coding import codings_of, decode_all
+from scenthound.web.decode import decode_html
 from scenthound.web.fetch import Response, header_values
 from scenthound.web.parse import MAX_PAGE_BYTES
 
@@ -34,7 +34,7 @@ from scenthound.web.parse import MAX_PAGE_BYTES
 #: level 0 saves 12 % and takes 8 % more bytes.
 LEVEL = 1
 _GZIP_WINDOW = 31
-_SECONDS_KEPT = 16
+_SECONDS_CACHED = 16
 _READ_BYTES = 1 << 16
 _END_OF_HEAD = b"\r\n\r\n"
 _END_OF_RECORD = b"\r\n\r\n"
@@ -45,7 +45,7 @@ _NEW_PROTOCOL = re.compile(rb"HTTP/([23])(?:\.\d)? +(\d{3})")
 
 @dataclass(frozen=True, slots=True)
 class WarcRecord:
-    """A record read back. `head` and `body` are of the HTTP answer; other kinds of record have an empty head."""
+    """A record. `head` and `body` are those of the HTTP response; other kinds of record have an empty head."""
 
     kind: str
     url: str
@@ -57,18 +57,32 @@ class WarcRecord:
 
     @property
     def status(self) -> int:
-        """0 if the answer has none that can be read."""
+        """0 if it cannot be read."""
         found = _STATUS.match(self.head)
         return 0 if found is None else int(found[1])
 
     def header(self, name: str) -> str | None:
-        """Of the answer, in any case of letters; of several the last, as everywhere."""
+        """A header of the response, case-insensitive; the last of several."""
         values = header_values(self.head, name)
         return values[-1] if values else None
 
+    @property
+    def charset(self) -> str | None:
+        return charset_of(self.header("Content-Type"))
+
+    @property
+    def content(self) -> bytes:
+        """The decoded body."""
+        return decoded_body(self.body, ", ".join(header_values(self.head, "Content-Encoding")))
+
+    @property
+    def html(self) -> str:
+        """The page as text."""
+        return decode_html(self.content, self.charset)
+
 
 def warcinfo_record(record_id: str, time_s: float, file_name: str, fields: bytes) -> bytes:
-    """The record that begins a file and says what made it. `fields` are lines of `name: value`."""
+    """The first record of a file. `fields` are lines of `name: value`."""
     headers = (
         f"WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: <urn:uuid:{record_id}>\r\n"
         f"WARC-Date: {_date(time_s)}\r\nWARC-Filename: {file_name}\r\nWARC-Block-Digest: {_digest(fields)}\r\n"
@@ -78,9 +92,8 @@ def warcinfo_record(record_id: str, time_s: float, file_name: str, fields: bytes
 
 
 def response_record(record_id: str, time_s: float, response: Response) -> bytes:
-    """The record of an answer."""
     body = response.body
-    head, protocol = _true_head(response.head, len(body))
+    head, protocol = _matching_head(response.head, len(body))
     more = "WARC-Truncated: length\r\n" if response.truncated else ""
     headers = (
         f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{record_id}>\r\nWARC-Date: {_date(time_s)}\r\n"
@@ -92,7 +105,7 @@ def response_record(record_id: str, time_s: float, response: Response) -> bytes:
 
 
 def unpacked(member: bytes, where: str) -> bytes:
-    """A record out of its gzip member, whose checksum must hold."""
+    """The record in a gzip member, whose checksum must match."""
     try:
         return zlib.decompress(member, _GZIP_WINDOW)
     except zlib.error as reason:
@@ -100,7 +113,7 @@ def unpacked(member: bytes, where: str) -> bytes:
 
 
 def unpacked_records(file: mmap, end: int, where: str) -> Iterator[tuple[int, int, bytes]]:
-    """Where each record begins and ends in a file, up to `end`, and the record."""
+    """Start, end and content of each record in a file, up to `end`."""
     start = 0
     while start < end:
         unpacker = zlib.decompressobj(_GZIP_WINDOW)
@@ -112,17 +125,17 @@ def unpacked_records(file: mmap, end: int, where: str) -> Iterator[tuple[int, in
         except zlib.error as reason:
             raise _damaged(f"{where}, byte {start:,}", str(reason)) from None
         if not unpacker.eof:
-            raise _damaged(f"{where}, byte {start:,}", "it is cut off")
+            raise _damaged(f"{where}, byte {start:,}", "it is truncated")
         position -= len(unpacker.unused_data)
         yield start, position, b"".join(record)
         start = position
 
 
 def record_of(record: bytes, where: str) -> WarcRecord:
-    """The record that these bytes are; BadInput if they are none."""
+    """Parse a record. InvalidInput if it is not one."""
     end = record.find(_END_OF_HEAD)
     if end < 0 or not record.startswith(b"WARC/1.1\r\n"):
-        raise _damaged(where, "no record begins there")
+        raise _damaged(where, "no record starts there")
     headers, block = record[: end + 2], record[end + 4 : -len(_END_OF_RECORD)]
     kind = _value(headers, "WARC-Type")
     head_end = block.find(_END_OF_HEAD) if kind == "response" else -4
@@ -138,7 +151,7 @@ def record_of(record: bytes, where: str) -> WarcRecord:
 
 
 def _damaged(where: str, what: str) -> InvalidInput:
-    return InvalidInput(f"The archive is damaged at {where}: {what}. Bring back the file from a copy.")
+    return InvalidInput(f"The archive is damaged at {where}: {what}. Restore the file from a backup.")
 
 
 def _value(headers: bytes, name: str) -> str:
@@ -155,7 +168,7 @@ def _date(time_s: float) -> str:
     return f"{_date_to_the_second(second)}.{microseconds:06}Z"
 
 
-@functools.lru_cache(_SECONDS_KEPT)
+@functools.lru_cache(_SECONDS_CACHED)
 def _date_to_the_second(second: int) -> str:
     return datetime.fromtimestamp(second, UTC).isoformat()[: -len("+00:00")]
 
@@ -167,77 +180,45 @@ def _digest(*parts: bytes) -> str:
     return "sha1:" + b32encode(digest.digest()).decode()
 
 
-def _true_head(head: bytes, body_bytes: int) -> tuple[bytes, str]:
-    """The head made true to the body, with the empty line; and the line that tells another protocol than HTTP/1."""
+def _matching_head(head: bytes, body_bytes: int) -> tuple[bytes, str]:
+    """The head that matches the body, with the empty line; and the WARC header of another protocol than HTTP/1."""
     protocol = ""
     if not head.startswith(b"HTTP/1") and (newer := _NEW_PROTOCOL.match(head)):
         protocol = f"WARC-Protocol: h{newer[1].decode()}\r\n"
         head = b"HTTP/1.1 " + newer[2] + head[newer.end() :]
-    if not _is_true(head, body_bytes):
-        said = _LENGTH_OR_TRANSFER.sub(rb"X-Archive-Orig-\1: \2", head.strip())
-        return said + b"\r\nContent-Length: %d" % body_bytes + _END_OF_HEAD, protocol
+    if not _matches(head, body_bytes):
+        renamed = _LENGTH_OR_TRANSFER.sub(rb"X-Archive-Orig-\1: \2", head.strip())
+        return renamed + b"\r\nContent-Length: %d" % body_bytes + _END_OF_HEAD, protocol
     return head.strip() + _END_OF_HEAD, protocol
 
 
-def _is_true(head: bytes, body_bytes: int) -> bool:
-    """Whether a head says the length of the body, once, and nothing else of how it comes."""
+def _matches(head: bytes, body_bytes: int) -> bool:
+    """Whether a head has the length of the body, once, and no transfer coding."""
     folded = head.lower()
     if b"\ntransfer-encoding" in folded or folded.count(b"\ncontent-length") != 1:
         return False
     return b"\ncontent-length: %d\r\n" % body_bytes in folded
 
 
-# The body of a recorded HTTP answer, put together and unpacked but never longer than a page may be, and its charset.
-#
-# Of a body damaged on its way there is what can be read; one that is not packed as its headers say is taken as it is.
-# A few kilobytes may unpack to gigabytes, and a chunk may say that it is as long, so every step has a limit of its
-# own.
+# Bodies of recorded responses. What can be decoded of a damaged body is used; a body that is not encoded as its headers
+# say is used as it is. A few kilobytes may decompress to gigabytes, so every step has a limit.
 
-READABLE_ENCODINGS = {"", "identity", "gzip", "x-gzip", "deflate", "br", "zstd"}
-
-#: Chunks bring lines of their own, but hardly as many bytes as the page has.
-MOST_RAW_BYTES = 2 * MAX_PAGE_BYTES
-#: Hosts say the same few things again and again.
-_TYPES_KEPT = 256
+#: Hosts send the same few types again and again.
+_TYPES_CACHED = 256
 
 
-def encoding_of(record: Any) -> str:
-    return _header(record, "Content-Encoding")
-
-
-def is_readable(encoding: str) -> bool:
-    """Whether all that the body was packed with, one in another, can be undone."""
-    return all(name.strip() in READABLE_ENCODINGS for name in encoding.split(","))
-
-
-def body_of(record: Any) -> bytes:
-    """The body of a record whose encoding is readable."""
-    from warcio.bufferedreaders import ChunkedDataReader
-    from warcio.limitreader import LimitReader
-
-    raw = LimitReader(record.raw_stream, MOST_RAW_BYTES)
-    chunked = _header(record, "Transfer-Encoding") == "chunked"
-    body: bytes = (ChunkedDataReader(raw) if chunked else raw).read(MAX_PAGE_BYTES)
-    return unpacked_body(body, encoding_of(record))
-
-
-def unpacked_body(body: bytes, encoding: str) -> bytes:
-    """A recorded body is no attack on who records it: it may swell as it likes, up to what a page may have."""
+def decoded_body(body: bytes, encoding: str) -> bytes:
+    """The body without its content coding, up to the size of a page, whatever its compression ratio."""
     decoded = decode_all(body, codings_of([encoding]), MAX_PAGE_BYTES, math.inf)
-    nothing_read = not decoded.content and (decoded.fault is not None or decoded.truncated)
-    return body if nothing_read else decoded.content
+    nothing_decoded = not decoded.content and (decoded.fault is not None or decoded.truncated)
+    return body if nothing_decoded else decoded.content
 
 
-@functools.lru_cache(_TYPES_KEPT)
+@functools.lru_cache(_TYPES_CACHED)
 def charset_of(content_type: str | None) -> str | None:
-    """What a Content-Type header says of the charset."""
+    """The charset in a Content-Type header."""
     for parameter in (content_type or "").split(";")[1:]:
         name, _, value = parameter.partition("=")
         if name.strip().lower() == "charset":
             return value.strip(" \"'")
     return None
-
-
-def _header(record: Any, name: str) -> str:
-    headers = record.http_headers
-    return ((headers and headers.get_header(name)) or "").strip().lower()

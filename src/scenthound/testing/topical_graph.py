@@ -23,7 +23,7 @@ import numpy.typing as npt
 from scenthound.errors import InvalidParameter, UnknownName
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
 from scenthound.registry import Bounds, parameters_of
-from scenthound.store.columns import offsets_of
+from scenthound.store.layout import offsets_of
 
 Share = Annotated[float, Bounds(0, 1)]
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scenthound.model import FloatArray, IntArray, LongArray
-from scenthound.store.columns import ByteArray, offsets_of, packed
+from scenthound.store.layout import ByteArray, offsets_of, packed
 from scenthound.testing.topical_graph import NO_SECOND, PIECE, Pages, Part, PieceLinks, TopicalWeb, generator
 from scenthound.text.tokenizer import STOP, stems_of
 

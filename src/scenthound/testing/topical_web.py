@@ -18,9 +18,8 @@ import numpy as np
 from scenthound.errors import Failure, printable
 from scenthound.model import FloatArray, IntArray, LongArray, Progress, Topic, silent
 from scenthound.store.batches import terms_of
-from scenthound.store.columns import Columns, FileColumns, offsets_of, packed
-from scenthound.store.folder import new_folder
-from scenthound.store.layout import LAYOUT, content_fingerprint, write_about
+from scenthound.store.folder import ResultFolder
+from scenthound.store.layout import ABOUT_FILE, LAYOUT, Columns, FileColumns, content_fingerprint, offsets_of, packed
 from scenthound.store.record import RecordSummary
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.testing.topical_graph import (
@@ -139,7 +138,7 @@ def topical_web(out: str | Path, *, force: bool = False, progress: Progress = si
     """Write a web to the folder `out`. `settings` are those of `TopicalWeb`."""
     web = TopicalWeb.of(settings)
     try:
-        with new_folder(Path(out), force) as folder:
+        with ResultFolder.create(out, kind="web", force=force) as folder:
             return _Writer(web, folder, progress).write()
     except OSError as reason:
         why = printable(reason.strerror or reason)
@@ -149,9 +148,9 @@ def topical_web(out: str | Path, *, force: bool = False, progress: Progress = si
 class _Writer:
     """Writes one web."""
 
-    def __init__(self, web: TopicalWeb, folder: Path, progress: Progress) -> None:
+    def __init__(self, web: TopicalWeb, folder: ResultFolder, progress: Progress) -> None:
         self._web, self._folder, self._progress = web, folder, progress
-        self._columns = FileColumns(folder)
+        self._columns = FileColumns(folder.path)
         self._lengths: dict[str, list[IntArray]] = {"link": [], "word": [], "term": [], "title": []}
         self._frequency = np.zeros(0, np.int64)
 
@@ -162,11 +161,11 @@ class _Writer:
             arrays = {name: self._columns.take(name) for name in LAYOUT}
         finally:
             self._columns.close()
-        write_topics(self._folder / TOPICS_FILE, topics_of(self._web, pages, vocabulary))
+        write_topics(self._folder.path / TOPICS_FILE, topics_of(self._web, pages, vocabulary))
         web = RecordedWeb(arrays)
         summary = RecordSummary.of(web, 0, {})
         about = {"fingerprint": content_fingerprint(arrays), **summary.counts(), "made_up": asdict(self._web)}
-        write_about(self._folder, about)
+        self._folder.write_json(ABOUT_FILE, about)
         self._progress(1.0, f"{web.n_pages:,} pages")
         return summary
 

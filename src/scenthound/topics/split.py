@@ -113,7 +113,7 @@ def _draw(examples: list[str], rng: random.Random, n_drawn: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class InLinks:
-    """In-links as of `RecordedWeb.inlinks()`: the distinct other pages that link to page p are
+    """In-links as of `RecordedWeb.inlinks`: the distinct other pages that link to page p are
     `page[offset[p]:offset[p + 1]]`, ascending."""
 
     offset: LongArray

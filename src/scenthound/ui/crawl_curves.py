@@ -18,7 +18,6 @@ from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import FloatArray, LongArray
 from scenthound.store.crawl_records import HostState, RunRecord, Sample
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.store.visit_columns import VisitColumns
 
 MAX_GAP_S = PolitenessSettings().max_delay_s
 
@@ -145,7 +144,7 @@ class CrawlCurves:
 def crawl_curves(crawl: StoredCrawl, max_points: int = 600) -> CrawlCurves:
     """The curves of a stored crawl."""
     samples, runs = [sample for _, sample in crawl.samples()], crawl.runs()
-    with VisitColumns.beside(crawl) as columns:
+    with StoredCrawl(crawl.folder, crawl.about) as columns:
         late = _from_samples(samples, working_time(columns, runs, samples))
         n_unrecorded = runs[0].n_pages_before if samples and runs else columns.n_visits()
         early = _from_visits(columns, WorkingTime.of([], [], {}), n_unrecorded, n_unrecorded) if n_unrecorded else None
@@ -163,13 +162,13 @@ def display_curves(crawl: StoredCrawl, *, is_alive: bool) -> CrawlCurves:
 def visit_curves(crawl: StoredCrawl, max_points: int = 600) -> CrawlCurves:
     """Curves from visits alone: finer for a short crawl with few samples."""
     samples, runs = [sample for _, sample in crawl.samples()], crawl.runs()
-    with VisitColumns.beside(crawl) as columns:
+    with StoredCrawl(crawl.folder, crawl.about) as columns:
         n_visits = columns.n_visits()
         n_unrecorded = min(runs[0].n_pages_before, n_visits) if runs else n_visits
         return _thinned(_from_visits(columns, working_time(columns, runs, samples), n_unrecorded, n_visits), max_points)
 
 
-def working_time(columns: VisitColumns, runs: list[RunRecord], samples: list[Sample]) -> WorkingTime:
+def working_time(columns: StoredCrawl, runs: list[RunRecord], samples: list[Sample]) -> WorkingTime:
     """The active time of all recorded runs."""
     n_visits = columns.n_visits()
     ends = [*(min(run.n_pages_before, n_visits) for run in runs[1:]), n_visits]
@@ -200,7 +199,7 @@ def _from_samples(samples: list[Sample], clock: WorkingTime) -> CrawlCurves:
     )
 
 
-def _from_visits(columns: VisitColumns, clock: WorkingTime, n_unrecorded: int, end: int) -> CrawlCurves:
+def _from_visits(columns: StoredCrawl, clock: WorkingTime, n_unrecorded: int, end: int) -> CrawlCurves:
     """No run is known of the first `n_unrecorded` visits."""
     time_s, relevance, regret, waiting = columns.numbers(("time_s", "relevance", "regret", "queue_size"), end)
     pages = np.arange(1, len(time_s) + 1)

@@ -15,14 +15,13 @@ from uuid import UUID
 import numpy as np
 
 from scenthound.crawler.assembly import relevance_model_of
-from scenthound.crawler.plan import CrawlSettings, StopConditions
+from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import CrawlState, crawl_state
 from scenthound.errors import ScenthoundError
 from scenthound.model import FloatArray
-from scenthound.store.crawl_records import RelevanceRecord, RunRecord
+from scenthound.store.crawl_records import RelevanceRecord, RunRecord, VisitRecord
 from scenthound.store.layout import AnyArray
-from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.store.visit_columns import RefusedExamples, VisitColumns, VisitLine
+from scenthound.store.stored_crawl import SkippedExamples, StoredCrawl
 from scenthound.strategies.base import STRATEGIES
 from scenthound.ui.crawl_curves import CrawlCurves, Pause, crawl_curves, display_curves, working_time
 from scenthound.ui.link_graph import CrawlGraph, crawl_graph
@@ -117,10 +116,10 @@ class HostTally:
         if crawl.about.crawl_id != self._crawl_id:
             self._reset()
             self._crawl_id = crawl.about.crawl_id
-        with VisitColumns.beside(crawl) as columns:
+        with StoredCrawl(crawl.folder, crawl.about) as columns:
             self._n_visits = columns.n_visits()
             end = min(self._n_visits, self.n_read + most_visits)
-            for piece in columns.addresses(end, first=self.n_read):
+            for piece in columns.url_relevance(end, first=self.n_read):
                 self._count(piece)
         return self.n_read == self._n_visits
 
@@ -187,11 +186,11 @@ class CrawlOverview:
     regrets: FloatArray
     began_s: float | None
     last_s: float | None  #: time of the last page
-    best: tuple[VisitLine, ...]
-    latest: tuple[VisitLine, ...]
+    best: tuple[VisitRecord, ...]
+    latest: tuple[VisitRecord, ...]
     hosts: tuple[HostPages, ...]
     n_hosts: int
-    skipped: tuple[RefusedExamples, ...]
+    skipped: tuple[SkippedExamples, ...]
     graph: CrawlGraph
 
     @property
@@ -226,7 +225,7 @@ class CrawlOverview:
 def overview_of(folder: str | Path) -> CrawlOverview:
     """Of a crawl, running or not; InvalidInput if the folder is not a readable crawl."""
     path = Path(folder)
-    with VisitColumns.open(path) as crawl:
+    with StoredCrawl.open(path) as crawl:
         plan = CrawlSettings.from_settings(crawl.about.settings)
         state, runs, relevance_models = crawl_state(crawl), crawl.runs(), crawl.relevance_models()
         n_pages = crawl.n_visits()
@@ -251,11 +250,11 @@ def overview_of(folder: str | Path) -> CrawlOverview:
             regrets=regrets,
             began_s=runs[0].began_s if runs and not runs[0].n_pages_before else next(iter(time_s.tolist()), None),
             last_s=float(time_s.max()) if n_pages else None,
-            best=tuple(crawl.best(MAX_LISTED)),
-            latest=tuple(crawl.latest(MAX_LISTED)),
+            best=tuple(crawl.listed("best", MAX_LISTED)),
+            latest=tuple(crawl.listed("latest", MAX_LISTED)),
             hosts=tuple(hosts.top(MAX_LISTED)),
             n_hosts=hosts.n_hosts,
-            skipped=tuple(crawl.refused()),
+            skipped=tuple(crawl.skipped_examples()),
             graph=crawl_graph(crawl),
         )
 
@@ -266,7 +265,7 @@ def _curves(crawl: StoredCrawl, state: CrawlState) -> tuple[CrawlCurves, float]:
     return drawn, max((float(each.seconds[-1]) for each in (curves, drawn) if len(each)), default=0.0)
 
 
-def _pauses(crawl: VisitColumns, runs: list[RunRecord], curves: CrawlCurves) -> tuple[Pause, ...]:
+def _pauses(crawl: StoredCrawl, runs: list[RunRecord], curves: CrawlCurves) -> tuple[Pause, ...]:
     """Shifted by the time of an older version, which recorded no runs."""
     found = working_time(crawl, runs, [sample for _, sample in crawl.samples()]).pauses
     n_before = runs[0].n_pages_before if runs else 0

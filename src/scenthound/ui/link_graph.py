@@ -17,7 +17,6 @@ import numpy as np
 from scenthound.model import FloatArray, IntArray, LongArray
 from scenthound.store.crawl_records import JoinedArrays
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.store.visit_columns import VisitColumns
 
 NO_PARENT = -1
 MAX_VISITS = 200_000
@@ -45,7 +44,7 @@ class Discovery:
         return path
 
 
-def discovery(columns: VisitColumns, n_visits: int, n_seeds: int) -> Discovery:
+def discovery(columns: StoredCrawl, n_visits: int, n_seeds: int) -> Discovery:
     """The discovery of the first `n_visits`. Seeds have the lowest page numbers."""
     pages = columns.numbers(("page",), n_visits)[0].astype(np.int32)
     parents = _first_links(columns, n_visits, int(pages.max(initial=-1)) + 1)[pages]
@@ -53,7 +52,7 @@ def discovery(columns: VisitColumns, n_visits: int, n_seeds: int) -> Discovery:
     return Discovery(pages, parents, _distances(parents))
 
 
-def _first_links(columns: VisitColumns, n_visits: int, n_pages: int) -> IntArray:
+def _first_links(columns: StoredCrawl, n_visits: int, n_pages: int) -> IntArray:
     """The first visit that links to each page."""
     first = np.full(n_pages, NO_PARENT, np.int32)
     for arrays in columns.links(n_visits):
@@ -105,7 +104,7 @@ class CrawlGraph:
 def crawl_graph(crawl: StoredCrawl, max_nodes: int = 400) -> CrawlGraph:
     """The graph of a stored crawl."""
     n_seeds = len(set(crawl.about.settings.get("seeds", ())))
-    with VisitColumns.beside(crawl) as columns:
+    with StoredCrawl(crawl.folder, crawl.about) as columns:
         n_all = columns.n_visits()
         n_visits = min(n_all, MAX_VISITS)
         (relevance,) = columns.numbers(("relevance",), n_visits)
@@ -129,7 +128,7 @@ def _chosen(found: Discovery, relevance: FloatArray, max_nodes: int) -> list[int
     return sorted(chosen)
 
 
-def _nodes(columns: VisitColumns, found: Discovery, chosen: list[int]) -> tuple[CrawlNode, ...]:
+def _nodes(columns: StoredCrawl, found: Discovery, chosen: list[int]) -> tuple[CrawlNode, ...]:
     index_of = {visit: index for index, visit in enumerate(chosen)}
     return tuple(
         CrawlNode(
@@ -140,11 +139,11 @@ def _nodes(columns: VisitColumns, found: Discovery, chosen: list[int]) -> tuple[
             int(found.distances[line.visit]),
             index_of.get(int(found.parents[line.visit])),
         )
-        for line in columns.lines_of(chosen)
+        for line in columns.visits_numbered(chosen)
     )
 
 
-def _links(columns: VisitColumns, found: Discovery, chosen: list[int]) -> tuple[tuple[int, int], ...]:
+def _links(columns: StoredCrawl, found: Discovery, chosen: list[int]) -> tuple[tuple[int, int], ...]:
     """Links between the nodes, without those from a parent to its child; of earlier visits first."""
     index_of_page = {int(found.pages[visit]): index for index, visit in enumerate(chosen)}
     links: dict[tuple[int, int], None] = {}
@@ -193,9 +192,9 @@ class PagesInCommon:
 def page_numbers(crawl: StoredCrawl) -> LongArray:
     """Sorted 64-bit hashes of the URLs of all pages, valid within this process. Of a million URLs, two collide once in
     twenty million comparisons."""
-    with VisitColumns.beside(crawl) as columns:
+    with StoredCrawl(crawl.folder, crawl.about) as columns:
         end = columns.n_visits()
-        urls = (url for url, _ in chain.from_iterable(columns.addresses(end)))
+        urls = (url for url, _ in chain.from_iterable(columns.url_relevance(end)))
         return np.unique(np.fromiter(map(hash, urls), np.int64, end))
 
 

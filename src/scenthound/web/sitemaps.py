@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from scenthound.files import GZIP_BEGINNING
+from scenthound.files import GZIP_MAGIC
 from scenthound.web.decode import decode_html
 from scenthound.web.urls import host_of, resolve
 
@@ -85,7 +85,7 @@ def _character(entity: re.Match[str]) -> str:
 
 
 def _text(body: bytes) -> str:
-    if body.startswith(GZIP_BEGINNING):
+    if body.startswith(GZIP_MAGIC):
         body = _decompress(body)
     return decode_html(body[:READ_BYTES])
 
@@ -94,7 +94,7 @@ def _decompress(body: bytes) -> bytes:
     """Decompress the start of a gzip file, as far as it is valid."""
     content = b""
     for _ in range(_MAX_MEMBERS):
-        if not body.startswith(GZIP_BEGINNING) or len(content) >= READ_BYTES:
+        if not body.startswith(GZIP_MAGIC) or len(content) >= READ_BYTES:
             break
         unpacker = zlib.decompressobj(wbits=31)
         try:

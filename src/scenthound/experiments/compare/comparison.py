@@ -38,7 +38,7 @@ from scenthound.experiments.compare.settings import ComparisonSettings, Contesta
 from scenthound.experiments.setup import Experiment, ExperimentSetup
 from scenthound.experiments.statistics.samples import scipy_stats
 from scenthound.model import Progress, silent
-from scenthound.store.crawl_web import open_web
+from scenthound.store.record import open_web
 
 #: Pages of the crawl that is timed.
 TIMED_PAGES = 200

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scenthound.crawler.plan import DEFAULT_STRATEGY, CrawlSettings
+from scenthound.crawler.settings import DEFAULT_STRATEGY, CrawlSettings
 from scenthound.crawler.start import CrawlSummary, RunOptions, Watch, crawl
 from scenthound.errors import InvalidInput
 from scenthound.experiments.demo.web import DemoServer, at_demo_port, load_demo_topics, write_demo_pages
@@ -103,7 +103,7 @@ class LiveCrawls:
 
     def crawl(self, topic: Topic, start: Start, mode: LiveMode, folder: Path, show: ShowCrawl) -> DemoCrawl:
         with show(topic.id) as watch:
-            options = RunOptions(watch=watch, obey_signals=True)
+            options = RunOptions(watch=watch, handle_signals=True)
             summary = crawl(self._settings(topic, start, mode), folder, options, force=True)
         with StoredCrawl.open(folder) as stored:
             visits = [(self._page_of(visit.url), visit.relevance) for visit in stored.visits()]

@@ -29,7 +29,7 @@ from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.starts import check_seeds
 from scenthound.model import Progress, silent
 from scenthound.processes import WorkerPool, processors
-from scenthound.store.crawl_web import open_web
+from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.evolved import choice_of

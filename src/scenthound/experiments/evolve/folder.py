@@ -29,7 +29,6 @@ from math import isclose, isfinite
 from pathlib import Path
 from typing import Any
 
-from scenthound.crawler.assembly import training_digest
 from scenthound.errors import CorruptData, InvalidInput, printable
 from scenthound.experiments.evolve.evaluation import Evaluation
 from scenthound.experiments.evolve.settings import EvolutionSettings
@@ -38,9 +37,10 @@ from scenthound.experiments.search.base import Genes
 from scenthound.experiments.setup import with_new_names
 from scenthound.files import write_atomic
 from scenthound.records import from_json
-from scenthound.store.crawl_web import open_web
 from scenthound.store.folder import ResultFolder, check_replaceable, is_kind
+from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.store.training_folder import training_digest
 from scenthound.topics.files import read_topics, write_topics
 
 ABOUT_FILE = "search.json"
@@ -197,7 +197,7 @@ def check_new(out: Path, force: bool) -> None:
             f"{printable(out)} has a search already: continue it with --resume {printable(out)}, choose another name, "
             "or replace it with --force."
         )
-    check_replaceable(out, force, lambda path: is_kind(path, "search"))
+    check_replaceable(out, "search", force=force)
     if out.exists():
         with ResultFolder(out, "search").hold():
             return

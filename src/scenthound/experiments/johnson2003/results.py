@@ -29,7 +29,7 @@ from scenthound.experiments.validate.results import CRAWLS_FILE, crawls_csv
 from scenthound.experiments.validate.results import READING as VALIDATION_READING
 from scenthound.experiments.validate.validation import Validation
 from scenthound.model import Progress, silent
-from scenthound.store.crawl_web import open_web
+from scenthound.store.record import open_web
 from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules
 
 READING = (

@@ -31,8 +31,8 @@ from scenthound.experiments.study.tables import Table
 from scenthound.files import write_atomic
 from scenthound.model import Progress, silent
 from scenthound.records import to_json
-from scenthound.store.crawl_web import open_web
 from scenthound.store.folder import ResultFolder, is_kind
+from scenthound.store.record import open_web
 
 
 def findings_as_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:

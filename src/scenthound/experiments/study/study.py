@@ -17,7 +17,7 @@ from scenthound.experiments.study.measures import measure_arm
 from scenthound.experiments.study.settings import StudySettings
 from scenthound.experiments.study.tables import Picture, Table
 from scenthound.model import IntArray, Progress, silent
-from scenthound.store.crawl_web import open_web
+from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 
 

@@ -27,7 +27,7 @@ from scenthound.experiments.threshold.labels import (
 from scenthound.model import BoolArray, FloatArray, IntArray, Progress, silent
 from scenthound.relevance.base import RELEVANCE, Training, trains
 from scenthound.simulator.scores import PageScores, WebWords, scores_for
-from scenthound.store.crawl_web import open_web
+from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.training_folder import read_training
 from scenthound.topics.files import read_topics

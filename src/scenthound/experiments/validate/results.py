@@ -18,7 +18,7 @@ from scenthound.experiments.validate.validation import Validation, prepared, val
 from scenthound.files import write_atomic
 from scenthound.model import Progress, silent
 from scenthound.records import to_json
-from scenthound.store.folder import ResultFolder, check_replaceable, is_kind
+from scenthound.store.folder import ResultFolder, check_replaceable
 
 FINDINGS_FILE = "findings.json"
 CRAWLS_FILE = "crawls.csv"
@@ -154,7 +154,7 @@ def validate_into(
     """Validate strategies, and write the result to the folder `out`."""
     if render is not None:
         render.check()
-    check_replaceable(out, force, lambda path: is_kind(path, "validation"))
+    check_replaceable(out, "validation", force=force)
     recorded, settings, notes = prepared(setup, protocol, progress)
     validation = validate(recorded, settings, notes=notes, workers=workers, progress=progress)
     images = {} if render is None else render.figures(validation, silent)

@@ -48,7 +48,7 @@ from scenthound.experiments.validate.settings import (
     untrained_notes,
 )
 from scenthound.model import Progress, silent
-from scenthound.store.crawl_web import open_web
+from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.evolved import Evolved

@@ -1,49 +1,51 @@
-"""The folder of a crawl as a source of pages: those it visited, in order, and its redirects, which make aliases.
+"""A crawl folder as a source of pages: the visited ones, in order, and redirects, which become aliases.
 
 Rules
-- Only visited pages are pages. Answers that the crawl got but did not take, near-duplicates or errors, are none.
-- Pages that a crawl read from a recording are not in its archive, so they are not here either; they are counted.
-- What is read is what the crawl had acknowledged when it was opened, also while it goes on.
+- Other responses, such as near-duplicates and errors, are skipped.
+- Pages that a crawl read from a recorded web are not in its archive; they are counted as skipped.
+- What is read is what was committed when the folder was opened, also while the crawl is running.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from scenthound.store.archive import ArchiveEnd
 from scenthound.store.batches import RawPage, RawRecord, RawRedirect, Skipped
-from scenthound.store.sources.records import CHUNK_BYTES, CHUNK_RECORDS, ReadOptions, reason_not_wanted
+from scenthound.store.sources.records import ReadOptions, chunked, reason_not_wanted
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.store.warc_format import WarcRecord, charset_of, unpacked_body
-from scenthound.web.fetch import header_values
+from scenthound.store.warc_format import WarcRecord
 
-READ_FROM_RECORDING = "page that the crawl read from a recording"
+FROM_RECORDED_WEB = "page that the crawl read from a recorded web"
 
 
-@dataclass(frozen=True, slots=True)
-class CrawledPage:
-    """A page as it is archived; `address` is where it is, `asked` what was asked for."""
+class CrawledPage(NamedTuple):
+    """An archived page with its final URL and the URL that was requested."""
 
     record: WarcRecord
-    address: str
-    asked: str
-    place: str
+    url: str
+    requested_url: str
+    location: str
 
     def raw_page(self) -> RawPage:
         return RawPage(
-            self.address,
-            html=unpacked_body(self.record.body, ", ".join(header_values(self.record.head, "Content-Encoding"))),
-            charset=charset_of(self.record.header("Content-Type")),
-            aliases=(self.asked,) if self.asked != self.address else (),
-            place=self.place,
+            self.url,
+            html=self.record.content,
+            charset=self.record.charset,
+            aliases=(self.requested_url,) if self.requested_url != self.url else (),
+            location=self.location,
         )
+
+
+Found = CrawledPage | RawRedirect | Skipped
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlChunk:
-    """Pages are unpacked wherever the chunk is sent."""
+    """Pages are decompressed where the chunk is sent."""
 
-    found: list[CrawledPage | RawRedirect | Skipped]
+    found: list[Found]
     bytes_read: int
 
     def records(self, options: ReadOptions) -> Iterator[RawRecord]:
@@ -52,7 +54,7 @@ class CrawlChunk:
             if not isinstance(found, CrawledPage):
                 yield found
             else:
-                yield Skipped(unwanted, found.place) if unwanted else found.raw_page()
+                yield Skipped(unwanted, found.location) if unwanted else found.raw_page()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,41 +70,39 @@ class CrawlSource:
             return cls(folder, end, crawl.archive.size_bytes(end))
 
     def chunks(self, _options: ReadOptions) -> Iterator[CrawlChunk]:
-        found: list[CrawledPage | RawRedirect | Skipped] = []
-        n_bytes = bytes_read = 0
+        bytes_read = 0
         with StoredCrawl.open(self.path) as crawl:
-            for length, record in self._found(crawl):
-                found.append(record)
-                bytes_read += length
-                n_bytes += len(record.record.body) if isinstance(record, CrawledPage) else 0
-                if len(found) >= CHUNK_RECORDS or n_bytes >= CHUNK_BYTES:
-                    yield CrawlChunk(found, bytes_read)
-                    found, n_bytes = [], 0
-        yield CrawlChunk(found, self.size_bytes)
+            for found in chunked(self._found(crawl), _body_bytes):
+                bytes_read += sum(length for length, _ in found)
+                yield CrawlChunk([record for _, record in found], bytes_read)
 
-    def _found(self, crawl: StoredCrawl) -> Iterator[tuple[int, CrawledPage | RawRedirect | Skipped]]:
+    def _found(self, crawl: StoredCrawl) -> Iterator[tuple[int, Found]]:
         """Each record and its length in the archive."""
         visited = {}
         for row in crawl.visits():
             if row.location is None:
-                yield 0, Skipped(READ_FROM_RECORDING, f"{self.path.name}, visit {row.visit}")
+                yield 0, Skipped(FROM_RECORDED_WEB, f"{self.path.name}, visit {row.visit}")
             else:
                 visited[row.location] = row.url, row.page
-        # Read after the visits, so that the addresses of all of them are there while a crawl goes on.
+        # Read after the visits, so that the URLs of all of them are there while a crawl is running.
         urls = crawl.urls()
-        for number, (place, record) in enumerate(crawl.archive.records(self.end), 1):
-            where = f"{self.path.name}, record {number}"
-            if place in visited:
-                address, page = visited[place]
-                yield place.length, CrawledPage(record, address, urls[page], where)
+        for number, (location, record) in enumerate(crawl.archive.records(self.end), 1):
+            name = f"{self.path.name}, record {number}"
+            if location in visited:
+                url, page = visited[location]
+                yield location.length, CrawledPage(record, url, urls[page], name)
             else:
-                yield place.length, _no_page(record, where)
+                yield location.length, _no_page(record, name)
 
 
-def _no_page(record: WarcRecord, where: str) -> RawRedirect | Skipped:
+def _body_bytes(item: tuple[int, Found]) -> int:
+    return len(item[1].record.body) if isinstance(item[1], CrawledPage) else 0
+
+
+def _no_page(record: WarcRecord, location: str) -> RawRedirect | Skipped:
     if record.kind != "response":
-        return Skipped(f"{record.kind} record", where)
+        return Skipped(f"{record.kind} record", location)
     target = record.header("Location")
     if 300 <= record.status < 400 and target:
-        return RawRedirect(record.url, target, where)
-    return Skipped("answer that the crawl did not take", where)
+        return RawRedirect(record.url, target, location)
+    return Skipped("response that the crawl skipped", location)

@@ -1,22 +1,26 @@
-"""What a reader gives out: a piece of a file that makes its records wherever it is sent."""
+"""What readers have in common: sources, chunks, and records made of named fields.
+
+A record in JSON Lines or Parquet has the fields `url`, and `html` or `text`; optional are `title`, `aliases`, `topics`,
+`links` (of a text page) and `leak`. In Parquet, `html` may be the bytes that the server sent.
+"""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from scenthound.store.batches import RawPage, RawRecord, Skipped
 from scenthound.web.decode import decode_html
 
-#: A chunk is full at this many records or bytes: enough to share the cost of sending, few enough to share the work.
+#: A chunk is full at this many records or bytes: large enough to be sent efficiently, small enough to share the work.
 CHUNK_RECORDS = 64
 CHUNK_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What to leave out: the spans of a page that show its label, and records whose fields have other values."""
+    """`without_leaks` removes the spans that reveal a page's label; `where` selects records by the values of fields."""
 
     without_leaks: bool = False
     where: tuple[tuple[str, str], ...] = ()
@@ -25,7 +29,7 @@ class ReadOptions:
 class Chunk(Protocol):
     @property
     def bytes_read(self) -> int:
-        """How much of the file was read when the chunk was full, in bytes of the file itself."""
+        """How much of the file was read when the chunk was full, compressed as it is."""
         ...
 
     def records(self, options: ReadOptions) -> Iterable[RawRecord]: ...
@@ -43,33 +47,45 @@ class Source(Protocol):
     def chunks(self, options: ReadOptions) -> Iterator[Chunk]: ...
 
 
-# A record as named fields made into a page, or the reason why it is none: the same for JSON Lines and Parquet.
-#
-# Fields: `url`, and `html` or `text`; optional `title`, `aliases`, `topics`, `links` (of a text page) and `leak`.
-# Where the format has bytes, `html` may be the bytes that the server sent.
+Item = TypeVar("Item")
+
+
+def chunked(items: Iterable[Item], n_bytes: Callable[[Item], int]) -> Iterator[list[Item]]:
+    """Split items into lists of at most `CHUNK_RECORDS`, which end as soon as they have `CHUNK_BYTES`."""
+    chunk: list[Item] = []
+    chunk_bytes = 0
+    for item in items:
+        chunk.append(item)
+        chunk_bytes += n_bytes(item)
+        if len(chunk) >= CHUNK_RECORDS or chunk_bytes >= CHUNK_BYTES:
+            yield chunk
+            chunk, chunk_bytes = [], 0
+    if chunk:
+        yield chunk
+
 
 PAGE_FIELDS = ("url", "html", "text", "title", "aliases", "topics", "links", "leak")
 
-#: How the reason begins for a record that may be a good page but was not asked for.
+#: Prefix of the reason for records that `where` does not select.
 NOT_WANTED = "not wanted"
 
 Span = tuple[int, int]
 
 
 class _WrongType(Exception):
-    """A field that is there but cannot be used."""
+    """A field has a value of the wrong type."""
 
 
-def record_of(fields: object, place: str, options: ReadOptions) -> RawRecord:
+def record_of(fields: object, location: str, options: ReadOptions) -> RawRecord:
     if not isinstance(fields, Mapping):
-        return Skipped("not an object with fields", place)
+        return Skipped("not an object with fields", location)
     unwanted = reason_not_wanted(fields, options)
     if unwanted:
-        return Skipped(unwanted, place)
+        return Skipped(unwanted, location)
     try:
-        return _page_of(fields, place, options)
+        return _page_of(fields, location, options)
     except _WrongType as problem:
-        return Skipped(str(problem), place)
+        return Skipped(str(problem), location)
 
 
 def reason_not_wanted(fields: Mapping[str, object], options: ReadOptions) -> str | None:
@@ -80,16 +96,16 @@ def reason_not_wanted(fields: Mapping[str, object], options: ReadOptions) -> str
 
 
 def _spelled(value: object) -> str:
-    """A value as people write it: a text as it is, everything else as in JSON."""
+    """A value as it is typed: a text as it is, everything else as in JSON."""
     return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
 
 
-def _page_of(fields: Mapping[str, object], place: str, options: ReadOptions) -> RawRecord:
+def _page_of(fields: Mapping[str, object], location: str, options: ReadOptions) -> RawRecord:
     url, html, text = _text(fields, "url"), _html(fields), _text(fields, "text")
     if not url:
-        return Skipped("no url", place)
+        return Skipped("no url", location)
     if html is None and text is None:
-        return Skipped("neither html nor text", place)
+        return Skipped("neither html nor text", location)
     leak = _spans(fields, "leak") if options.without_leaks else []
     if leak and html is not None:
         html = without_spans(decode_html(html) if isinstance(html, bytes) else html, leak)
@@ -103,7 +119,7 @@ def _page_of(fields: Mapping[str, object], place: str, options: ReadOptions) -> 
         aliases=_texts(fields, "aliases"),
         topics=_texts(fields, "topics"),
         links=_texts(fields, "links"),
-        place=place,
+        location=location,
     )
 
 
@@ -147,7 +163,7 @@ def _is_span(item: object) -> bool:
 
 
 def without_spans(html: str, spans: Iterable[Span]) -> str:
-    """The text with each span replaced by one space, so that the words on either side stay two words."""
+    """The text with each span replaced by a space, so that the words around it stay apart."""
     kept: list[str] = []
     position = 0
     for start, end in sorted(spans):

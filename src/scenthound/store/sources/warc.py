@@ -1,6 +1,6 @@
-"""WARC and ARC files: pages that answered with 200 and HTML, and redirects, which make aliases.
+"""WARC and ARC files: HTML pages with status 200, and redirects, which become aliases.
 
-Records are read and their bodies decoded here, because such a file can only be read from its beginning.
+Records are read and their bodies decoded here, because such a file can only be read from its start.
 """
 
 import contextlib
@@ -15,8 +15,9 @@ from typing import Any
 from scenthound.errors import printable
 from scenthound.files import DAMAGE, OpenedFile, opened
 from scenthound.store.batches import RawPage, RawRecord, RawRedirect, Skipped
-from scenthound.store.sources.records import CHUNK_BYTES, CHUNK_RECORDS, ReadOptions, reason_not_wanted
-from scenthound.store.warc_format import body_of, charset_of, encoding_of, is_readable
+from scenthound.store.sources.records import CHUNK_BYTES, ReadOptions, chunked, reason_not_wanted
+from scenthound.store.warc_format import charset_of, decoded_body
+from scenthound.web.parse import MAX_PAGE_BYTES
 
 HTML_TYPES = {"text/html", "application/xhtml+xml"}
 REDIRECTS = {"301", "302", "303", "307", "308"}
@@ -24,10 +25,13 @@ PAGE_KINDS = {"response", "resource"}
 OTHER_KINDS = {"warcinfo", "request", "metadata", "revisit", "conversion", "continuation"}
 STATUS = re.compile(r"[1-5][0-9]{2}", re.ASCII)
 
-#: Headers that are longer are no headers; those of real records take a few thousand bytes.
-MOST_HEADER_BYTES = 1 << 20
-#: So much of an odd value is shown.
-LONGEST_ODD_VALUE = 60
+KNOWN_ENCODINGS = {"", "identity", "gzip", "x-gzip", "deflate", "br", "zstd"}
+#: The lines between chunks are shorter than the page.
+MAX_RAW_BYTES = 2 * MAX_PAGE_BYTES
+#: Headers of real records take a few thousand bytes.
+MAX_HEADER_BYTES = 1 << 20
+#: Of an unknown value in a message.
+MAX_VALUE_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,52 +55,48 @@ class WarcFile:
 
     def chunks(self, options: ReadOptions) -> Iterator[RecordsChunk]:
         with opened(self.path) as source:
-            found: list[RawRecord] = []
-            n_bytes = 0
-            for record in self._records(source, options):
-                found.append(record)
-                if isinstance(record, RawPage):
-                    n_bytes += len(record.html or "")
-                if len(found) >= CHUNK_RECORDS or n_bytes >= CHUNK_BYTES:
-                    yield RecordsChunk(found, source.file.tell())
-                    found, n_bytes = [], 0
-            yield RecordsChunk(found, self.size_bytes)
+            for found in chunked(self._records(source, options), _html_bytes):
+                yield RecordsChunk(found, source.file.tell())
 
     def _records(self, source: OpenedFile, options: ReadOptions) -> Iterator[RawRecord]:
         from warcio.archiveiterator import ArchiveIterator
 
-        # What warcio would warn of on the terminal is counted and named instead.
+        # Problems are counted and listed, instead of warcio's warnings on the terminal.
         logging.getLogger("warcio").setLevel(logging.ERROR)
-        content = _WhatIsThere(source.content)
+        content = _AvailableBytes(source.content)
         records = ArchiveIterator(content, arc2warc=True)
         records.INC_RECORD = ""
-        # The content is decompressed already; a second layer could unpack to anything.
+        # The content is decompressed already; a second layer could decompress to anything.
         records.reader.set_decomp(None)
-        number = mistakes = 0
+        number = n_errors = 0
         try:
             for record in records:
                 number += 1
-                place = f"{self.path.name}, record {number}"
+                location = f"{self.path.name}, record {number}"
                 with content.without_limit():
-                    yield _readable_record_of(record, place, options)
-                    _pass_over(record.raw_stream)
-                if records.err_count > mistakes:
-                    mistakes = records.err_count
-                    yield Skipped("record of another length than it says", f"before {place}")
+                    yield _readable_record_of(record, location, options)
+                    _skip_rest(record.raw_stream)
+                if records.err_count > n_errors:
+                    n_errors = records.err_count
+                    yield Skipped("record with a wrong length", f"before {location}")
         except Exception as reason:  # noqa: BLE001 - warcio raises many kinds; none may lose what came before
             what = str(reason).strip().splitlines() or [type(reason).__name__]
             yield Skipped("damaged file", f"{self.path.name}, after record {number}: {what[0]}")
 
 
-class _EndlessHeaders(Exception):
-    """What stands where headers should be is too long to be any."""
+def _html_bytes(record: RawRecord) -> int:
+    return len(record.html or "") if isinstance(record, RawPage) else 0
 
 
-class _WhatIsThere:
-    """Reads what there is instead of filling up what was asked for: damage further on then costs nothing before it.
+class _HeadersTooLong(Exception):
+    pass
 
-    Between the body of one record and the body of the next there are headers only, whose lines warcio reads however
-    long they are; so there the reading has a limit.
+
+class _AvailableBytes:
+    """Reads what is available instead of filling the buffer, so that damage further on loses nothing before it.
+
+    Between the bodies of two records there are only headers, and warcio reads lines of any length; so the number of
+    bytes between them is limited.
     """
 
     def __init__(self, content: BufferedIOBase) -> None:
@@ -107,8 +107,8 @@ class _WhatIsThere:
     def read(self, n_bytes: int) -> bytes:
         found = self._content.read1(n_bytes)
         self._header_bytes += 0 if self._in_body else len(found)
-        if self._header_bytes > MOST_HEADER_BYTES:
-            raise _EndlessHeaders(f"headers of more than {MOST_HEADER_BYTES:,} bytes")
+        if self._header_bytes > MAX_HEADER_BYTES:
+            raise _HeadersTooLong(f"headers of more than {MAX_HEADER_BYTES:,} bytes")
         return found
 
     def tell(self) -> int:
@@ -122,58 +122,81 @@ class _WhatIsThere:
         self._in_body, self._header_bytes = False, 0
 
 
-def _pass_over(body: Any) -> None:
+def _skip_rest(body: Any) -> None:
     while body.read(CHUNK_BYTES):
         pass
 
 
-def _readable_record_of(record: Any, place: str, options: ReadOptions) -> RawRecord:
+def _readable_record_of(record: Any, location: str, options: ReadOptions) -> RawRecord:
     try:
-        return _record_of(record, place, options)
+        return _record_of(record, location, options)
     except DAMAGE:
         raise
     except Exception as reason:  # noqa: BLE001 - one strange record must not end the file
-        return Skipped(f"cannot be read ({type(reason).__name__})", place)
+        return Skipped(f"cannot be read ({type(reason).__name__})", location)
 
 
-def _record_of(record: Any, place: str, options: ReadOptions) -> RawRecord:
+def _record_of(record: Any, location: str, options: ReadOptions) -> RawRecord:
     kind = record.rec_type
     if kind not in PAGE_KINDS:
-        return Skipped(f"{kind} record", place) if kind in OTHER_KINDS else _odd("record of unknown type", kind, place)
+        return (
+            Skipped(f"{kind} record", location)
+            if kind in OTHER_KINDS
+            else _unknown("record of unknown type", kind, location)
+        )
     url = (record.rec_headers.get_header("WARC-Target-URI") or "").strip("<> ")
     if not url:
-        return Skipped("no url", place)
+        return Skipped("no url", location)
     if kind == "resource":
-        return _page_of(record, url, record.content_type, place, options)
-    return _answer_of(record, url, place, options)
+        return _page_of(record, url, record.content_type, location, options)
+    return _response_of(record, url, location, options)
 
 
-def _answer_of(record: Any, url: str, place: str, options: ReadOptions) -> RawRecord:
+def _response_of(record: Any, url: str, location: str, options: ReadOptions) -> RawRecord:
     if record.http_headers is None:
-        return Skipped("no HTTP response", place)
+        return Skipped("no HTTP response", location)
     status = record.http_headers.get_statuscode() or ""
     target = record.http_headers.get_header("Location")
     if status in REDIRECTS and target:
-        return RawRedirect(url, target.strip(), place)
+        return RawRedirect(url, target.strip(), location)
     if status != "200":
-        return Skipped(f"status {status}", place) if STATUS.fullmatch(status) else _odd("no status", status, place)
-    return _page_of(record, url, record.http_headers.get_header("Content-Type"), place, options)
+        return (
+            Skipped(f"status {status}", location)
+            if STATUS.fullmatch(status)
+            else _unknown("no status", status, location)
+        )
+    return _page_of(record, url, record.http_headers.get_header("Content-Type"), location, options)
 
 
-def _page_of(record: Any, url: str, content_type: str | None, place: str, options: ReadOptions) -> RawRecord:
+def _page_of(record: Any, url: str, content_type: str | None, location: str, options: ReadOptions) -> RawRecord:
     if (content_type or "").partition(";")[0].strip().lower() not in HTML_TYPES:
-        return Skipped("not HTML", place)
+        return Skipped("not HTML", location)
     unwanted = reason_not_wanted({}, options)
     if unwanted:
-        return Skipped(unwanted, place)
-    encoding = encoding_of(record)
-    if not is_readable(encoding):
-        return _odd("content encoding that cannot be read", encoding, place)
-    body = body_of(record)
+        return Skipped(unwanted, location)
+    encoding = _header(record, "Content-Encoding")
+    if not all(name.strip() in KNOWN_ENCODINGS for name in encoding.split(",")):
+        return _unknown("content encoding that cannot be read", encoding, location)
+    body = _body(record, encoding)
     if not body:
-        return Skipped("empty body", place)
-    return RawPage(url, html=body, charset=charset_of(content_type), place=place)
+        return Skipped("empty body", location)
+    return RawPage(url, html=body, charset=charset_of(content_type), location=location)
 
 
-def _odd(reason: str, value: str | None, place: str) -> Skipped:
-    return Skipped(reason, f"{place}: {printable(value, LONGEST_ODD_VALUE)}" if value else place)
+def _unknown(reason: str, value: str | None, location: str) -> Skipped:
+    return Skipped(reason, f"{location}: {printable(value, MAX_VALUE_CHARACTERS)}" if value else location)
+
+
+def _body(record: Any, encoding: str) -> bytes:
+    from warcio.bufferedreaders import ChunkedDataReader
+    from warcio.limitreader import LimitReader
+
+    raw = LimitReader(record.raw_stream, MAX_RAW_BYTES)
+    is_chunked = _header(record, "Transfer-Encoding") == "chunked"
+    body: bytes = (ChunkedDataReader(raw) if is_chunked else raw).read(MAX_PAGE_BYTES)
+    return decoded_body(body, encoding)
+
+
+def _header(record: Any, name: str) -> str:
+    headers = record.http_headers
+    return ((headers and headers.get_header(name)) or "").strip().lower()

@@ -23,7 +23,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from scenthound.errors import CorruptData, InvalidParameter, ScenthoundError
-from scenthound.store.stored_crawl import PageLists
+from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.dashboard.events import EventStream, Watching
 from scenthound.ui.dashboard.folder_views import FolderGlances
 from scenthound.ui.dashboard.folders import FolderBook, FoundFolder
@@ -190,7 +190,7 @@ def _answered(endpoint: Endpoint, rooms: Rooms, question: Any) -> bytes:
 def _readable(rooms: Rooms, folder_id: str) -> FoundFolder:
     """The folder of a crawl that can be read; whoever cannot is told so with a status, before events begin."""
     found = rooms.book.crawl(folder_id)
-    PageLists.open(found.path).close()
+    StoredCrawl.open(found.path).close()
     return found
 
 

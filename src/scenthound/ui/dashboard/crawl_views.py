@@ -12,15 +12,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from scenthound.crawler.explain import Explanation as Explained
-from scenthound.crawler.explain import Fate
-from scenthound.crawler.plan import CrawlSettings, StopConditions
+from scenthound.crawler.explain import Outcome
+from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import CrawlState, State, crawl_state
 from scenthound.errors import InvalidInput, ScenthoundError, UnknownName
 from scenthound.experiments.labels import Labels
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.records import Column, columns_of
 from scenthound.store.crawl_records import CrawlStatus, PageVisit, SkippedRecord, VisitRecord
-from scenthound.store.stored_crawl import PageLists
+from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.crawl_curves import CrawlCurves
 from scenthound.ui.crawl_overview import relevance_name, scored_by
 from scenthound.ui.dashboard.folders import FoundFolder
@@ -52,7 +52,7 @@ _ENDED_WORDS = {
 }
 
 
-def crawl_answer(found: FoundFolder, crawl: PageLists) -> Crawl:
+def crawl_answer(found: FoundFolder, crawl: StoredCrawl) -> Crawl:
     stands = crawl_state(crawl)
     settings = crawl.about.settings
     topic, plan = topic_of(settings), _plan(settings)
@@ -90,7 +90,7 @@ def crawl_answer(found: FoundFolder, crawl: PageLists) -> Crawl:
     )
 
 
-def labels_of(crawl: PageLists) -> dict[int, bool]:
+def labels_of(crawl: StoredCrawl) -> dict[int, bool]:
     """Visit to label. A file of labels that cannot be read keeps nobody from seeing the crawl; who labels is told."""
     try:
         return Labels.of(crawl).by_visit()
@@ -147,7 +147,7 @@ def _plan(settings: Mapping[str, Any]) -> CrawlSettings | None:
         return None
 
 
-def _settings(plan: CrawlSettings, crawl: PageLists) -> tuple[Fact, ...]:
+def _settings(plan: CrawlSettings, crawl: StoredCrawl) -> tuple[Fact, ...]:
     try:
         goals = StopConditions.read(crawl.folder)
     except InvalidInput:
@@ -171,7 +171,7 @@ Labelled = Mapping[int, bool]
 
 
 def taken_page(
-    row: VisitRecord, crawl: PageLists, labels: Labelled, seeds: Collection[str], excerpt: str | None = None
+    row: VisitRecord, crawl: StoredCrawl, labels: Labelled, seeds: Collection[str], excerpt: str | None = None
 ) -> VisitedPage:
     facts: dict[str, Any] = {each.name: _json_value(getattr(row, each.name)) for each in fields(PageVisit)}
     return VisitedPage(
@@ -188,16 +188,16 @@ def _json_value(value: object) -> object:
     return finite(value) if isinstance(value, float) else value
 
 
-def taken_pages(rows: Sequence[VisitRecord], crawl: PageLists, labels: Labelled) -> tuple[VisitedPage, ...]:
+def taken_pages(rows: Sequence[VisitRecord], crawl: StoredCrawl, labels: Labelled) -> tuple[VisitedPage, ...]:
     seeds = seeds_of(crawl)
     return tuple(taken_page(row, crawl, labels, seeds) for row in rows)
 
 
-def seeds_of(crawl: PageLists) -> frozenset[str]:
+def seeds_of(crawl: StoredCrawl) -> frozenset[str]:
     return frozenset(map(str, crawl.about.settings.get("seeds", ())))
 
 
-def listed_pages(crawl: PageLists, asked: PagesOf, labels: Labelled) -> Pages:
+def listed_pages(crawl: StoredCrawl, asked: PagesOf, labels: Labelled) -> Pages:
     """A page more than is asked for shows whether there are more."""
     rows = crawl.listed(asked.order, asked.limit + 1, asked.start, asked.host)
     shown = rows[: asked.limit]
@@ -211,7 +211,7 @@ def _following(asked: PagesOf, shown: Sequence[VisitRecord]) -> int:
     return shown[-1].visit + 1 if asked.order == "first" else asked.start + len(shown)
 
 
-def skipped_pages(crawl: PageLists, asked: SkippedOf) -> SkippedPages:
+def skipped_pages(crawl: StoredCrawl, asked: SkippedOf) -> SkippedPages:
     if asked.reason and asked.reason not in set(SkipReason):
         raise UnknownName.among("reason", asked.reason, SkipReason)
     rows = crawl.skipped_pages(asked.limit + 1, asked.start, SkipReason(asked.reason) if asked.reason else None)
@@ -223,11 +223,11 @@ def skipped_page(row: SkippedRecord) -> SkippedPage:
     return SkippedPage(**{each.name: getattr(row, each.name) for each in fields(SkippedRecord)}, text=row.reason.text)
 
 
-def explanation(told: Explained, crawl: PageLists, labels: Labelled, text: str | None) -> Explanation:
+def explanation(told: Explained, crawl: StoredCrawl, labels: Labelled, text: str | None) -> Explanation:
     row = told.visit
     return Explanation(
         url=told.url,
-        fate=told.fate.value,
+        outcome=told.outcome.value,
         says=tuple(_sentences(told)),
         is_seed=told.is_seed,
         page=None if row is None else taken_page(row, crawl, labels, seeds_of(crawl)),
@@ -247,7 +247,7 @@ def _sentences(told: Explained) -> list[str]:
             f"It was not taken: {told.skipped.reason.text}. That was decided on {_sample(told.skipped.time_s)}.",
             *_found_from(told),
         ]
-    if told.fate is Fate.WAITING:
+    if told.outcome is Outcome.QUEUED:
         return [
             "It was neither taken nor given up: it still waits, or was on its way when the crawl stopped.",
             *_found_from(told),
@@ -268,8 +268,8 @@ def _taken(told: Explained, row: VisitRecord) -> list[str]:
     elif regret:
         says.append(f"A page with a score higher by {format_regret(regret)} had to wait, because its host rested.")
     says.append(f"It turned out to have a relevance of {format_regret(row.relevance)}.")
-    if told.asked_url not in (None, row.url):
-        says.append(f"It was asked for as {told.asked_url}, which led here.")
+    if told.requested_url not in (None, row.url):
+        says.append(f"It was asked for as {told.requested_url}, which led here.")
     if row.noindex:
         says.append("It asks not to be indexed; exports leave it out unless told.")
     return says

@@ -17,7 +17,7 @@ from scenthound.errors import InvalidInput, ScenthoundError, printable
 from scenthound.experiments.compare.ranking import MARGIN_SHARE, Mark, mark_of
 from scenthound.store.crawl_folder import ABOUT_FILE, DATABASE_FILE
 from scenthound.store.folder import KNOWN
-from scenthound.store.stored_crawl import PageLists
+from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.rank_file import read_rank_file
 from scenthound.ui.dashboard.crawl_views import topic_of
 from scenthound.ui.dashboard.folders import FolderBook, FoundFolder, why_unreadable
@@ -252,7 +252,7 @@ def folder_answer(found: FoundFolder) -> tuple[Folder, bool]:
 
 
 def _crawl(found: FoundFolder) -> tuple[Folder, bool]:
-    with PageLists.open(found.path) as crawl:
+    with StoredCrawl.open(found.path) as crawl:
         stands = crawl_state(crawl)
         topic = topic_of(crawl.about.settings)
         folder = Folder(

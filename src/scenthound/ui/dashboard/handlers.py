@@ -16,8 +16,7 @@ from scenthound.crawler.explain import Explanation as Explained
 from scenthound.crawler.explain import explain, explain_visit
 from scenthound.crawler.state import crawl_state
 from scenthound.experiments.labels import Labels as StoredLabels
-from scenthound.store.export_pages import text_of_visit
-from scenthound.store.stored_crawl import PageLists
+from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.crawl_curves import display_curves
 from scenthound.ui.dashboard.crawl_views import (
     column_infos,
@@ -74,18 +73,18 @@ def columns(_rooms: Rooms, _asked: Plain) -> Columns:
 
 def crawl(rooms: Rooms, asked: OfFolder) -> Crawl:
     found = rooms.book.crawl(asked.id)
-    with PageLists.open(found.path) as stored:
+    with StoredCrawl.open(found.path) as stored:
         return crawl_answer(found, stored)
 
 
 def curves(rooms: Rooms, asked: OfFolder) -> Curves:
-    with PageLists.open(rooms.book.crawl(asked.id).path) as stored:
+    with StoredCrawl.open(rooms.book.crawl(asked.id).path) as stored:
         return curves_answer(display_curves(stored, is_alive=crawl_state(stored).is_alive))
 
 
 def pages(rooms: Rooms, asked: PagesOf) -> Pages:
     found = rooms.book.crawl(asked.id)
-    with PageLists.open(found.path) as stored, rooms.indexes.of(stored) as indexing:
+    with StoredCrawl.open(found.path) as stored, rooms.indexes.of(stored) as indexing:
         labels = labels_of(stored)
         if not asked.query.strip():
             return replace(listed_pages(stored, asked, labels), indexing=indexing.told(stored))
@@ -99,7 +98,7 @@ def pages(rooms: Rooms, asked: PagesOf) -> Pages:
 
 
 def page(rooms: Rooms, asked: PageOf) -> Explanation:
-    with PageLists.open(rooms.book.crawl(asked.id).path) as stored:
+    with StoredCrawl.open(rooms.book.crawl(asked.id).path) as stored:
         if asked.visit >= stored.n_visits():
             raise NotThere(f"There is no visit {asked.visit:,}: the crawl has {stored.n_visits():,}, counted from 0.")
         return _explained(stored, explain_visit(stored, asked.visit))
@@ -108,27 +107,27 @@ def page(rooms: Rooms, asked: PageOf) -> Explanation:
 def explained(rooms: Rooms, asked: AddressOf) -> Explanation:
     found = rooms.book.crawl(asked.id)
     told = explain(found.path, asked.url.strip())
-    with PageLists.open(found.path) as stored:
+    with StoredCrawl.open(found.path) as stored:
         return _explained(stored, told)
 
 
 def skipped(rooms: Rooms, asked: SkippedOf) -> SkippedPages:
-    with PageLists.open(rooms.book.crawl(asked.id).path) as stored:
+    with StoredCrawl.open(rooms.book.crawl(asked.id).path) as stored:
         return skipped_pages(stored, asked)
 
 
 def hosts(rooms: Rooms, asked: OfFolder) -> TopHosts:
-    with PageLists.open(rooms.book.crawl(asked.id).path) as stored:
+    with StoredCrawl.open(rooms.book.crawl(asked.id).path) as stored:
         return rooms.tallies.top_of(stored)
 
 
 def graph(rooms: Rooms, asked: OfFolder) -> CrawlGraph:
-    with PageLists.open(rooms.book.crawl(asked.id).path) as stored:
+    with StoredCrawl.open(rooms.book.crawl(asked.id).path) as stored:
         return crawl_graph(stored)
 
 
-def _explained(stored: PageLists, told: Explained) -> Explanation:
-    text = None if told.visit is None else text_of_visit(stored, told.visit)[:MOST_TEXT_LETTERS]
+def _explained(stored: StoredCrawl, told: Explained) -> Explanation:
+    text = None if told.visit is None else stored.text_of(told.visit)[:MOST_TEXT_LETTERS]
     return explanation(told, stored, labels_of(stored), text or None)
 
 
@@ -151,7 +150,7 @@ def compare(rooms: Rooms, asked: Chosen) -> SideBySide:
     crawls, curves, stored = [], [], []
     try:
         for found in chosen:
-            stored.append(PageLists.open(found.path))
+            stored.append(StoredCrawl.open(found.path))
             crawls.append(crawl_answer(found, stored[-1]))
             is_alive = crawl_state(stored[-1]).is_alive
             curves.append(curves_answer(display_curves(stored[-1], is_alive=is_alive)))
@@ -162,7 +161,7 @@ def compare(rooms: Rooms, asked: Chosen) -> SideBySide:
     return SideBySide(tuple(crawls), tuple(curves), overlaps)
 
 
-def _overlaps(ids: list[str], stored: list[PageLists]) -> tuple[Overlap, ...] | None:
+def _overlaps(ids: list[str], stored: list[StoredCrawl]) -> tuple[Overlap, ...] | None:
     if sum(crawl.n_visits() for crawl in stored) > MOST_HELD_TOGETHER:
         return None
     pages = [page_numbers(crawl) for crawl in stored]
@@ -199,12 +198,12 @@ def budget(rooms: Rooms, asked: BudgetOf) -> Done:
 
 
 def labels(rooms: Rooms, asked: OfFolder) -> Labels:
-    with PageLists.open(rooms.book.crawl(asked.id).path) as crawl:
+    with StoredCrawl.open(rooms.book.crawl(asked.id).path) as crawl:
         return _labels(crawl)
 
 
 def label(rooms: Rooms, asked: LabelOf) -> Labels:
-    with PageLists.open(rooms.book.crawl(asked.id).path) as crawl:
+    with StoredCrawl.open(rooms.book.crawl(asked.id).path) as crawl:
         rows = crawl.visits_numbered([asked.visit])
         if not rows:
             raise NotThere(f"There is no visit {asked.visit:,}: the crawl has {crawl.n_visits():,}, counted from 0.")
@@ -222,7 +221,7 @@ def retrain(rooms: Rooms, asked: OfFolder) -> Retrained:
     return Retrained(quality, done.taken_up, done.folder_name, done.command, done.says)
 
 
-def _labels(crawl: PageLists) -> Labels:
+def _labels(crawl: StoredCrawl) -> Labels:
     from scenthound.experiments.retraining import missing_for_training
 
     by_visit = StoredLabels.of(crawl).by_visit()

@@ -16,7 +16,7 @@ from scenthound.crawler.state import crawl_state
 from scenthound.errors import InvalidInput, printable
 from scenthound.store.crawl_folder import ABOUT_FILE
 from scenthound.store.crawl_records import Sample
-from scenthound.store.stored_crawl import PageLists
+from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.crawl_curves import SPEED_WINDOW_S, CrawlCurves, display_curves, recent_speed
 from scenthound.ui.dashboard.crawl_views import crawl_answer, curves_answer, finite, labels_of, taken_pages
 from scenthound.ui.dashboard.folders import FoundFolder
@@ -52,7 +52,7 @@ class LiveReader:
 
     def __init__(self, found: FoundFolder) -> None:
         self._found = found
-        self._crawl: PageLists | None = None
+        self._crawl: StoredCrawl | None = None
         self._made: object = None
         self._counter = -1
         self._state = ""
@@ -82,16 +82,16 @@ class LiveReader:
                 self._crawl.close()
                 self._crawl = None
 
-    def _opened(self, look: bool) -> PageLists:
+    def _opened(self, look: bool) -> StoredCrawl:
         made = _made(self._found.path) if look or self._crawl is None else self._made
         if self._crawl is not None and made != self._made:
             raise InvalidInput(f"{printable(self._found.path)} has been replaced by another crawl.")
         if self._crawl is None:
-            self._crawl = PageLists.open(self._found.path)
+            self._crawl = StoredCrawl.open(self._found.path)
             self._made = made
         return self._crawl
 
-    def _whole(self, crawl: PageLists) -> Live:
+    def _whole(self, crawl: StoredCrawl) -> Live:
         for _ in range(_TRIES):
             before = crawl.change_counter()
             curves = curves_answer(display_curves(crawl, is_alive=crawl_state(crawl).is_alive))
@@ -106,7 +106,7 @@ class LiveReader:
         self._late = _late(list(zip(seconds, pages, strict=True)))
         return self._live(crawl, curves)
 
-    def _new_points(self, crawl: PageLists) -> Curves:
+    def _new_points(self, crawl: StoredCrawl) -> Curves:
         began_s = {run.run: run.began_s for run in crawl.runs()}
         points: list[tuple[Sample, float]] = []
         last = self._last
@@ -120,7 +120,7 @@ class LiveReader:
         self._late = _late(known)
         return _curves(points, known)
 
-    def _live(self, crawl: PageLists, new: Curves) -> Live:
+    def _live(self, crawl: StoredCrawl, new: Curves) -> Live:
         told: Crawl = crawl_answer(self._found, crawl)
         self._state = told.state
         latest = crawl.listed("latest", N_LATEST)

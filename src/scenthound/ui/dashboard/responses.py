@@ -231,10 +231,10 @@ class SkippedPage(SkippedRecord):
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a page was taken, or was not: `fate` is taken, not-taken, waiting or unknown, `says` tells it in words."""
+    """Why a page was visited or skipped: `outcome` is visited, skipped, queued or unknown; `says` explains it."""
 
     url: str
-    fate: str
+    outcome: str
     says: tuple[str, ...]
     is_seed: bool
     page: VisitedPage | None

@@ -12,10 +12,9 @@ from uuid import UUID
 from scenthound.errors import InvalidInput
 from scenthound.store.crawl_folder import ABOUT_FILE
 from scenthound.store.crawl_records import VisitRecord
-from scenthound.store.export_pages import text_of_visit
 from scenthound.store.search_index import PageSearch
 from scenthound.store.search_query import excerpt
-from scenthound.store.stored_crawl import PageLists, StoredCrawl
+from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.crawl_overview import HostTally
 from scenthound.ui.dashboard.folder_views import FolderGlances
 from scenthound.ui.dashboard.folders import FolderBook
@@ -63,7 +62,7 @@ class HostTallies:
         self._kept: OrderedDict[CrawlKey, _Tally] = OrderedDict()
         self._lock = threading.Lock()
 
-    def top_of(self, crawl: PageLists) -> TopHosts:
+    def top_of(self, crawl: StoredCrawl) -> TopHosts:
         """Counts on for a while, and tells what is known by then."""
         return self._of(CrawlKey.of(crawl)).top_of(crawl)
 
@@ -81,7 +80,7 @@ class _Tally:
         self._tally = HostTally()
         self._lock = threading.Lock()
 
-    def top_of(self, crawl: PageLists) -> TopHosts:
+    def top_of(self, crawl: StoredCrawl) -> TopHosts:
         with self._lock:
             until_s = monotonic() + COUNTED_FOR_S
             while not self._tally.read_on(crawl, _PIECE_VISITS) and monotonic() < until_s:
@@ -126,7 +125,7 @@ class SearchIndexes:
         self._lock = threading.Lock()
 
     @contextmanager
-    def of(self, crawl: PageLists) -> Iterator["CrawlIndex"]:
+    def of(self, crawl: StoredCrawl) -> Iterator["CrawlIndex"]:
         """The index of a crawl, to be used within the block. It goes on growing from now."""
         index = self._taken(crawl)
         try:
@@ -135,7 +134,7 @@ class SearchIndexes:
         finally:
             index.leave()
 
-    def _taken(self, crawl: PageLists) -> "CrawlIndex":
+    def _taken(self, crawl: StoredCrawl) -> "CrawlIndex":
         key = CrawlKey.of(crawl)
         if (index := self._entered(key)) is not None:
             return index
@@ -164,7 +163,7 @@ class CrawlIndex:
     """Who enters may ask until he leaves."""
 
     def __init__(
-        self, crawl: PageLists, key: CrawlKey, workers: Workers, clock: Callable[[], float] = monotonic
+        self, crawl: StoredCrawl, key: CrawlKey, workers: Workers, clock: Callable[[], float] = monotonic
     ) -> None:
         self._key = key
         self._search = PageSearch.open(crawl)
@@ -191,10 +190,10 @@ class CrawlIndex:
             if not self._is_running and not self._is_closed:
                 self._is_running = self._begin()
 
-    def told(self, crawl: PageLists) -> Indexing:
+    def told(self, crawl: StoredCrawl) -> Indexing:
         return Indexing(self._search.n_indexed, crawl.n_visits(), self._is_running)
 
-    def found(self, asked: PagesOf, crawl: PageLists) -> FoundVisits:
+    def found(self, asked: PagesOf, crawl: StoredCrawl) -> FoundVisits:
         if asked.host:
             return self._found_of_host(asked, crawl)
         hits = self._search.search(asked.query, asked.limit + 1, asked.start)
@@ -202,8 +201,8 @@ class CrawlIndex:
         found = self._search.count(asked.query, MOST_COUNTED)
         return FoundVisits(tuple(hit.visit for hit in hits[: asked.limit]), following, found)
 
-    def excerpt(self, crawl: PageLists, row: VisitRecord, query: str) -> str | None:
-        return excerpt(text_of_visit(crawl, row), query) or None
+    def excerpt(self, crawl: StoredCrawl, row: VisitRecord, query: str) -> str | None:
+        return excerpt(crawl.text_of(row), query) or None
 
     def close(self) -> None:
         """At once, or when the last one leaves."""
@@ -215,7 +214,7 @@ class CrawlIndex:
         if self._is_closed and not self._n_users and not self._is_running:
             self._search.close()
 
-    def _found_of_host(self, asked: PagesOf, crawl: PageLists) -> FoundVisits:
+    def _found_of_host(self, asked: PagesOf, crawl: StoredCrawl) -> FoundVisits:
         """Of the best pages, those of the host."""
         hits = self._search.search(asked.query, MOST_FILTERED)
         rows = crawl.visits_numbered(hit.visit for hit in hits)
@@ -245,7 +244,7 @@ class CrawlIndex:
 
     def _grown(self) -> bool:
         """True if there may be more."""
-        with PageLists.open(self._key.folder) as crawl:
+        with StoredCrawl.open(self._key.folder) as crawl:
             return CrawlKey.of(crawl) == self._key and self._search.index_on(crawl, STEP_PAGES)
 
 

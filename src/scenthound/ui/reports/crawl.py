@@ -9,12 +9,11 @@ import numpy as np
 
 from scenthound.command_line import in_lines
 from scenthound.crawler.command import ReproduceCommand, reproduce_command
-from scenthound.crawler.plan import CrawlSettings, StopConditions
+from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.errors import printable
 from scenthound.experiments.results import versions
 from scenthound.model import FloatArray
-from scenthound.store.crawl_records import HostState
-from scenthound.store.visit_columns import VisitLine
+from scenthound.store.crawl_records import HostState, VisitRecord
 from scenthound.ui.crawl_curves import WINDOW, CrawlCurves
 from scenthound.ui.crawl_overview import CrawlOverview, overview_of
 from scenthound.ui.document import (
@@ -283,8 +282,8 @@ def latest_table(crawl: CrawlOverview) -> Table:
     return _pages_table(crawl, "latest-pages", f"The last {len(crawl.latest)}, the latest first", crawl.latest)
 
 
-def _pages_table(crawl: CrawlOverview, name: str, caption: str, visits: Iterable[VisitLine]) -> Table:
-    columns: dict[str, Callable[[VisitLine], Cell | str]] = {
+def _pages_table(crawl: CrawlOverview, name: str, caption: str, visits: Iterable[VisitRecord]) -> Table:
+    columns: dict[str, Callable[[VisitRecord], Cell | str]] = {
         "page": _page_link,
         "relevance": lambda visit: f"{visit.relevance:.3f}",
         "visit": lambda visit: f"{visit.visit:,}",
@@ -293,7 +292,7 @@ def _pages_table(crawl: CrawlOverview, name: str, caption: str, visits: Iterable
     return Table.build(name, caption, columns, visits, note=with_scales_note(crawl, PAGES_NOTE))
 
 
-def _page_link(visit: VisitLine) -> Cell:
+def _page_link(visit: VisitRecord) -> Cell:
     """The host is last, so that a title cannot pose as another host."""
     title = shortened(" ".join(visit.title.split()) or "no title")
     return Cell(f"{title} ({host_of(visit.url)})", link=visit.url)

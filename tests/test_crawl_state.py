@@ -1,4 +1,4 @@
-"""What a crawl notes for those who watch it: runs, moments, its state, and the hosts it asked lately."""
+"""Runs, samples, state and recent hosts of a crawl."""
 
 import os
 import sqlite3
@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from live_site import live_site, started
-from scenthound.crawler.host_statistics import MAX_RECENT_HOSTS, HostStatisticsTable
-from scenthound.crawler.plan import StopConditions
-from scenthound.crawler.state import State, crawl_state
-from scenthound.crawler.status import SampleRecorder
+from scenthound.crawler.live_crawl import MAX_RECENT_HOSTS, HostStatisticsTable
+from scenthound.crawler.settings import StopConditions
+from scenthound.crawler.state import SampleRecorder, State, crawl_state
 from scenthound.crawler.tasks import Hosts
 from scenthound.errors import InvalidInput
 from scenthound.frontier.politeness import Politeness, PolitenessSettings, RequestOutcome
@@ -30,7 +29,7 @@ class Notes:
         self.samples: list[Sample] = []
         self.statuses: list[bytes] = []
 
-    def add_sample(self, row: Sample) -> None:
+    def add(self, row: Sample) -> None:
         self.samples.append(row)
 
     def set_status(self, as_json: bytes) -> None:
@@ -88,13 +87,13 @@ def test_the_stored_speed_is_that_of_the_last_ten_seconds(tmp_path: Path) -> Non
             pages = 2 * second if second <= 20 else 40 + 5 * (second - 20)
             samples.record(status(float(second), pages, host_statistics=(host,)))
         store.commit()
-        told = store.status()
-    assert told is not None
-    assert told.pages_per_s == 5.0
+        stored = store.status()
+    assert stored is not None
+    assert stored.pages_per_s == 5.0
     # 90 of 100 pages are visited.
-    assert (told.n_pages, told.seconds_left) == (90, 2.0)
-    assert told.host_statistics == (host,)
-    assert told.reasons == {SkipReason.ROBOTS: 5}
+    assert (stored.n_pages, stored.seconds_left) == (90, 2.0)
+    assert stored.host_statistics == (host,)
+    assert stored.reasons == {SkipReason.ROBOTS: 5}
 
 
 def test_runs_samples_and_relevance_models_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -104,13 +103,13 @@ def test_runs_samples_and_relevance_models_are_read_as_they_were_written(tmp_pat
     relevance_model = RelevanceRecord(3, NOON_S, "svm", "relevance_models/1", 4, 5)
     with new_crawl(tmp_path / "crawl") as store:
         before = store.change_counter()
-        store.note_run(first)
-        store.add_sample(sample)
-        store.add_relevance_model(relevance_model)
+        store.add(first)
+        store.add(sample)
+        store.add(relevance_model)
         store.commit()
         assert store.change_counter() != before
-        store.note_run(ended)
-        store.add_sample(sample)
+        store.add(ended)
+        store.add(sample)
         store.commit()
         assert store.runs() == [ended]
         assert store.samples() == [(1, sample), (2, sample)]
@@ -150,13 +149,13 @@ def test_one_address_is_found_by_its_number_alone(tmp_path: Path) -> None:
                 store.url_of(missing)
 
 
-def test_a_crawl_in_which_nobody_works_and_that_never_ended_has_died(tmp_path: Path) -> None:
+def test_a_crawl_without_a_process_or_an_end_has_died(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with new_crawl(folder) as store:
         assert crawl_state(store).state is State.RUNNING  # this process holds it
         with StoredCrawl.open(folder) as other:
             assert crawl_state(other).is_alive
-        store.note_run(RunRecord(1, NOON_S, 0, 4711, "0.5.0"))
+        store.add(RunRecord(1, NOON_S, 0, 4711, "0.5.0"))
         add_page(store, 0, response())
         store.commit()
     with StoredCrawl.open(folder) as crawl:
@@ -172,11 +171,11 @@ def test_a_crawl_in_which_nobody_works_and_that_never_ended_has_died(tmp_path: P
         (EndReason.FRONTIER, State.ENDED, False),
     ],
 )
-def test_a_crawl_that_said_why_it_ended_is_told_so(
+def test_the_reason_why_a_crawl_ended_is_known(
     tmp_path: Path, ended: EndReason, state: State, can_resume: bool
 ) -> None:
     with new_crawl(tmp_path / "crawl") as store:
-        store.note_run(RunRecord(1, NOON_S, 0, 1, "0.5.0", NOON_S, ended.value))
+        store.add(RunRecord(1, NOON_S, 0, 1, "0.5.0", NOON_S, ended.value))
         store.commit()
     with StoredCrawl.open(tmp_path / "crawl") as crawl:
         stands = crawl_state(crawl)
@@ -185,7 +184,7 @@ def test_a_crawl_that_said_why_it_ended_is_told_so(
 
 def test_a_crawl_that_ended_for_a_reason_of_a_later_version_has_ended(tmp_path: Path) -> None:
     with new_crawl(tmp_path / "crawl") as store:
-        store.note_run(RunRecord(1, NOON_S, 0, 1, "9.9.9", NOON_S, "the moon rose"))
+        store.add(RunRecord(1, NOON_S, 0, 1, "9.9.9", NOON_S, "the moon rose"))
         store.commit()
     with StoredCrawl.open(tmp_path / "crawl") as crawl:
         assert (crawl_state(crawl).state, crawl_state(crawl).ended) == (State.ENDED, None)
@@ -222,17 +221,17 @@ def _has_begun(folder: Path) -> bool:
 
 def test_recent_hosts_are_listed_with_their_states() -> None:
     hosts, politeness = Hosts(UrlTable()), Politeness(PolitenessSettings(delay_s=10.0))
-    asked = HostStatisticsTable(hosts, politeness)
+    statistics = HostStatisticsTable(hosts, politeness)
     numbers = {name: hosts.of_url(f"http://{name}.test/") for name in ("rests", "busy", "gone", "ready")}
     for name in ("rests", "busy"):
         politeness.started(numbers[name], 100.0)
     politeness.finished(numbers["rests"], 101.0, RequestOutcome(0.1))
     politeness.disable(numbers["gone"])
     for name in ("gone", "ready", "busy", "rests", "unheard-of"):
-        asked.note_response(f"http://{name}.test/page")
-    asked.note_page("http://rests.test/page")
+        statistics.note_response(f"http://{name}.test/page")
+    statistics.note_page("http://rests.test/page")
     # It rests from 101 s to 111 s.
-    assert asked.recent(104.0) == (
+    assert statistics.recent(104.0) == (
         HostStatistics("unheard-of.test", HostState.READY, None, 0),
         HostStatistics("rests.test", HostState.WAITING, 7.0, 1),
         HostStatistics("busy.test", HostState.ACTIVE, None, 0),
@@ -242,5 +241,7 @@ def test_recent_hosts_are_listed_with_their_states() -> None:
     # To look a host up gives it no number: those are the engine's to give.
     assert len(hosts) == 4
     for number in range(2 * MAX_RECENT_HOSTS):
-        asked.note_response(f"http://h{number}.test/")
-    assert [host.host for host in asked.recent(104.0)] == [f"h{59 - place}.test" for place in range(MAX_RECENT_HOSTS)]
+        statistics.note_response(f"http://h{number}.test/")
+    assert [host.host for host in statistics.recent(104.0)] == [
+        f"h{59 - index}.test" for index in range(MAX_RECENT_HOSTS)
+    ]

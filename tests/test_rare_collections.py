@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from scenthound.crawler.runner_timing import NEW_OBJECTS, rare_collections
+from scenthound.crawler.runner import GC_THRESHOLD, rare_collections
 
 
 @pytest.fixture(autouse=True)
@@ -19,22 +19,22 @@ def usual_collections() -> Iterator[None]:
     gc.unfreeze()
 
 
-def test_what_was_there_before_is_left_alone_and_searches_are_rare() -> None:
+def test_existing_objects_are_frozen_and_collections_are_rare() -> None:
     with rare_collections():
-        assert gc.get_threshold() == (NEW_OBJECTS, 10, 10)
+        assert gc.get_threshold() == (GC_THRESHOLD, 10, 10)
         assert gc.get_freeze_count() > 1_000
     assert gc.get_threshold() == (700, 10, 10)
     assert gc.get_freeze_count() == 0
 
 
-def test_an_error_puts_all_back_too() -> None:
+def test_an_error_restores_the_settings() -> None:
     with pytest.raises(ZeroDivisionError), rare_collections():
         raise ZeroDivisionError
     assert gc.get_threshold() == (700, 10, 10)
     assert gc.get_freeze_count() == 0
 
 
-def test_a_cycle_that_is_made_meanwhile_is_still_found() -> None:
+def test_new_cycles_are_still_collected() -> None:
     with rare_collections():
         cycle: list[object] = []
         cycle.append(cycle)
@@ -42,7 +42,7 @@ def test_a_cycle_that_is_made_meanwhile_is_still_found() -> None:
         assert gc.collect() >= 1
 
 
-def test_a_program_that_froze_its_objects_itself_keeps_them_frozen() -> None:
+def test_objects_frozen_by_the_program_stay_frozen() -> None:
     gc.freeze()
     frozen = gc.get_freeze_count()
     with rare_collections():
@@ -50,31 +50,31 @@ def test_a_program_that_froze_its_objects_itself_keeps_them_frozen() -> None:
     assert gc.get_freeze_count() == frozen
 
 
-@pytest.mark.parametrize("threshold", [0, NEW_OBJECTS + 1])
-def test_a_program_that_searches_never_or_even_less_often_has_its_way(threshold: int) -> None:
+@pytest.mark.parametrize("threshold", [0, GC_THRESHOLD + 1])
+def test_a_higher_threshold_of_the_program_is_kept(threshold: int) -> None:
     gc.set_threshold(threshold, 10, 10)
     with rare_collections():
         assert gc.get_threshold()[0] == threshold
 
 
 @pytest.mark.parametrize("first_out", [0, 1])
-def test_runs_that_overlap_put_back_what_the_first_of_them_found(first_out: int) -> None:
+def test_overlapping_runs_restore_the_settings_of_the_first(first_out: int) -> None:
     for _ in range(2):
         runs = [rare_collections(), rare_collections()]
         for run in runs:
             run.__enter__()
         runs[first_out].__exit__(None, None, None)
-        assert gc.get_threshold() == (NEW_OBJECTS, 10, 10)
+        assert gc.get_threshold() == (GC_THRESHOLD, 10, 10)
         assert gc.get_freeze_count() > 1_000
         runs[1 - first_out].__exit__(None, None, None)
         assert gc.get_threshold() == (700, 10, 10)
         assert gc.get_freeze_count() == 0
 
 
-def test_many_threads_may_crawl_at_once() -> None:
+def test_several_threads_can_crawl_at_once() -> None:
     def crawl(_: int) -> bool:
         with rare_collections():
-            return gc.get_threshold() == (NEW_OBJECTS, 10, 10)
+            return gc.get_threshold() == (GC_THRESHOLD, 10, 10)
 
     with ThreadPoolExecutor(8) as threads:
         assert all(threads.map(crawl, range(400)))

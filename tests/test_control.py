@@ -1,4 +1,4 @@
-"""A crawl that runs can be paused, let go on, stopped, and given another page budget or guide."""
+"""A running crawl can be paused, resumed and stopped; page budget and relevance model can be changed."""
 
 import itertools
 import threading
@@ -18,7 +18,7 @@ from scenthound.crawler.control import (
     stop,
     use_relevance_model,
 )
-from scenthound.crawler.plan import CrawlSettings, StopConditions
+from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.start import CrawlSummary, RunOptions, crawl, resume
 from scenthound.crawler.state import CrawlState, State, crawl_state
 from scenthound.errors import InvalidInput, InvalidParameter, UsageError
@@ -78,7 +78,7 @@ def plan(server: StaticServer) -> CrawlSettings:
 
 
 class Steersman:
-    """Watches a crawl, and does once, when so many pages are there, what he is told."""
+    """Watches a crawl, and calls a function once, after this many pages."""
 
     def __init__(self, at_pages: int, do: Callable[[], object]) -> None:
         self._at_pages = at_pages
@@ -110,23 +110,23 @@ def state_of(folder: Path) -> CrawlState:
 def test_a_paused_crawl_makes_no_request_until_it_is_resumed(server: StaticServer, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     still: list[CrawlStatus] = []
-    told: list[State] = []
+    states: list[State] = []
 
     def watch(status: CrawlStatus) -> None:
-        if status.n_pages >= 5 and not told and not status.paused:
+        if status.n_pages >= 5 and not states and not status.paused:
             pause(folder)
-        if status.paused and not status.in_flight and not told:
+        if status.paused and not status.in_flight and not states:
             # Commits of what was taken before may come late.
             if still and still[-1].n_pages != status.n_pages:
                 still.clear()
             still.append(status)
             if len(still) == 20:
-                told.append(state_of(folder).state)
+                states.append(state_of(folder).state)
                 control.resume(folder)
 
     summary = crawl(plan(server), folder, RunOptions(commit_s=0.01, watch_s=0.01, watch=watch))
     assert (summary.ended, summary.status.n_pages) == (EndReason.BUDGET, BUDGET)
-    assert told == [State.PAUSED]
+    assert states == [State.PAUSED]
     # Two hundred milliseconds without a page, in which a crawl that is not paused takes a dozen.
     assert len(still) == 20
     assert 5 <= still[0].n_pages < BUDGET
@@ -135,15 +135,13 @@ def test_a_paused_crawl_makes_no_request_until_it_is_resumed(server: StaticServe
         assert len(list(opened.visits())) == BUDGET
 
 
-def test_a_crawl_that_is_told_to_stop_ends_in_good_order_and_can_be_resumed(
-    server: StaticServer, tmp_path: Path
-) -> None:
+def test_a_stopped_crawl_can_be_resumed(server: StaticServer, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     summary = crawled(server, folder, 5, lambda: stop(folder))
     assert summary.ended is EndReason.STOPPED
     assert 5 <= summary.status.n_pages < BUDGET
     assert state_of(folder).state is State.STOPPED
-    # The wish was for that run: the next one goes to its end.
+    # The command was for that run: the next one runs to its end.
     assert resume(folder).status.n_pages == BUDGET
     assert (state_of(folder).state, state_of(folder).ended) == (State.ENDED, EndReason.BUDGET)
 
@@ -172,33 +170,29 @@ def test_another_page_budget_counts_at_once_and_for_later_runs(
         assert {row.page_budget for _, row in opened.samples()} == {BUDGET, pages}
 
 
-def test_a_crawl_that_does_not_run_takes_a_budget_for_its_next_run_and_nothing_else(
-    server: StaticServer, tmp_path: Path
-) -> None:
+def test_only_the_page_budget_can_be_set_while_a_crawl_is_not_running(server: StaticServer, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     crawl(plan(server), folder)
-    for wish in (pause, control.resume, stop):
+    for command in (pause, control.resume, stop):
         with pytest.raises(UsageError, match=r"is not running \(ended\): resume it first"):
-            wish(folder)
+            command(folder)
     assert "resume the crawl" in set_page_budget(folder, 40)
     assert resume(folder).status.n_pages == 40
-    with pytest.raises(InvalidParameter, match="pages is 0"):
+    with pytest.raises(InvalidParameter, match="pages must be from 1"):
         set_page_budget(folder, 0)
-    with pytest.raises(InvalidInput, match="There is no crawl at"):
+    with pytest.raises(InvalidInput, match="There is no folder"):
         pause(tmp_path / "elsewhere")
 
 
 def write_guide(folder: Path, name: str) -> None:
     for kind, words in (("positive", "sea wave ship"), ("negative", "train rail steam")):
-        place = folder / name / kind
-        place.mkdir(parents=True)
+        training = folder / name / kind
+        training.mkdir(parents=True)
         for number in range(3):
-            (place / f"{number}.html").write_text(f"<title>{kind}</title><p>{words} {number}")
+            (training / f"{number}.html").write_text(f"<title>{kind}</title><p>{words} {number}")
 
 
-def test_a_guide_that_was_trained_anew_scores_the_pages_to_come_and_those_of_later_runs(
-    server: StaticServer, tmp_path: Path
-) -> None:
+def test_a_retrained_model_scores_further_pages_and_later_runs(server: StaticServer, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
 
     def learn() -> None:
@@ -226,9 +220,7 @@ def test_a_guide_that_was_trained_anew_scores_the_pages_to_come_and_those_of_lat
     assert min(after) - 0.05 <= min(later) <= max(later) <= max(after) + 0.05
 
 
-def test_a_guide_that_was_trained_while_nobody_crawled_is_noted_by_the_next_run_and_once(
-    server: StaticServer, tmp_path: Path
-) -> None:
+def test_a_model_retrained_between_runs_is_recorded_once(server: StaticServer, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     crawl(plan(server), folder)
     write_guide(folder, "relevance_models/1")
@@ -246,7 +238,7 @@ def test_a_guide_that_was_trained_while_nobody_crawled_is_noted_by_the_next_run_
     assert abs(before - after) > 0.05
 
 
-def test_a_guide_that_cannot_be_learnt_changes_nothing_and_the_crawl_says_why(
+def test_a_model_that_cannot_be_trained_changes_nothing_and_the_status_has_the_reason(
     server: StaticServer, tmp_path: Path
 ) -> None:
     folder = tmp_path / "crawl"
@@ -262,11 +254,11 @@ def test_a_guide_that_cannot_be_learnt_changes_nothing_and_the_crawl_says_why(
         assert opened.relevance_models() == []
         status = opened.status()
         assert status is not None
-        assert "negatives" in status.problem
+        assert "needs negative pages" in status.problem
     assert StopConditions.read(folder).relevance_model is None
 
 
-def test_a_guide_from_elsewhere_is_refused(server: StaticServer, tmp_path: Path) -> None:
+def test_a_model_outside_the_crawl_folder_is_rejected(server: StaticServer, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     crawl(plan(server), folder)
     write_guide(tmp_path, "other")
@@ -274,7 +266,7 @@ def test_a_guide_from_elsewhere_is_refused(server: StaticServer, tmp_path: Path)
         use_relevance_model(folder, "../other")
 
 
-def test_wishes_of_several_at_a_time_are_all_heard(server: StaticServer, tmp_path: Path) -> None:
+def test_concurrent_commands_are_all_applied(server: StaticServer, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
 
     def wish_all() -> None:
@@ -283,13 +275,13 @@ def test_wishes_of_several_at_a_time_are_all_heard(server: StaticServer, tmp_pat
             wishing.submit(stop, folder)
 
     assert crawled(server, folder, 5, wish_all).ended is EndReason.STOPPED
-    wishes = Control.read(folder)
-    assert wishes is not None
-    assert wishes.stop
-    assert wishes.page_budget in range(40, 47)
+    wanted = Control.read(folder)
+    assert wanted is not None
+    assert wanted.stop
+    assert wanted.page_budget in range(40, 47)
 
 
-def test_wishes_for_another_run_and_files_that_are_none_of_ours_are_not_heard(tmp_path: Path) -> None:
+def test_commands_for_another_run_and_invalid_files_are_ignored(tmp_path: Path) -> None:
     reader = ControlReader(tmp_path, 2)
     assert reader.poll() is None
     Control(1, stop=True).write(tmp_path)
@@ -299,7 +291,7 @@ def test_wishes_for_another_run_and_files_that_are_none_of_ours_are_not_heard(tm
     for content in (*others, b'{"run": 2}' + b" " * 20_000):
         (tmp_path / CONTROL_FILE).write_bytes(content)
         assert reader.poll() is None
-    wishes = Control(2, paused=True, page_budget=7)
-    wishes.write(tmp_path)
-    assert reader.poll() == wishes
+    wanted = Control(2, paused=True, page_budget=7)
+    wanted.write(tmp_path)
+    assert reader.poll() == wanted
     assert reader.poll() is None
