@@ -224,7 +224,7 @@ WRONG_USE = {
         ["crawl", "FILE", "--topic", "b", "--pages-per-domain", HUGE],
         "pages_per_domain must be",
     ),
-    "connections beyond all machines": (["crawl", "FILE", "--topic", "b", "--connections", HUGE], "connections must be"),
+    "connections beyond all machines": (["crawl", "FILE", "--topic", "b", "--connections", HUGE], "connections must"),
     "redirects without end": (["crawl", "FILE", "--topic", "b", "--redirects", HUGE], "redirects must be"),
     "pages beyond all memory": (["crawl", "FILE", "--topic", "b", "--page-bytes", HUGE], "page_bytes must be"),
     "a seed of many digits": (["crawl", "FILE", "--topic", "b", "--random-seed", HUGE], "fit into 64 bits"),
