@@ -171,6 +171,12 @@ def test_progress_is_reported_as_long_as_code_is_compiled(tmp_path: Path) -> Non
     assert printed(tmp_path, program)[1] == "True True True"
 
 
+def test_progress_is_printed_with_the_time_and_a_missing_cache_folder() -> None:
+    assert str(jit.Compiling(0, 0.1, True)) == "Compiling (first run) ..."
+    assert str(jit.Compiling(1234, 5.6, True)) == "Compiling (1,234 functions in 6 s) ..."
+    assert "NUMBA_CACHE_DIR" in str(jit.Compiling(3, 1.0, False))
+
+
 def test_using_a_cache_folder_records_the_time(tmp_path: Path) -> None:
     write(tmp_path, PACKAGE)
     printed(tmp_path, ONLY_INTEGER)

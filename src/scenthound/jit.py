@@ -18,7 +18,7 @@ import re
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -52,14 +52,26 @@ class Compiling:
     seconds: float
     is_cached: bool  #: False if there is no writable cache folder
 
+    def __str__(self) -> str:
+        done = f"{self.n_functions:,} functions in {self.seconds:.0f} s" if self.n_functions else "first run"
+        return f"Compiling ({done}{'' if self.is_cached else _NOT_CACHED}) ..."
 
-def _ignore(_progress: Compiling) -> None:
-    """Report nothing."""
+
+_NOT_CACHED = "; not cached: set NUMBA_CACHE_DIR to a writable folder"
 
 
-#: Called while this process or one of its workers compiles code; not called for cached code. Assign a function to
-#: report it.
-on_compile: Callable[[Compiling], None] = _ignore
+def print_progress(progress: Compiling) -> None:
+    print(progress, file=sys.stderr, flush=True)
+
+
+def _print_if_interactive(progress: Compiling) -> None:
+    if "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty()):
+        print_progress(progress)
+
+
+#: Called while this process or one of its workers compiles code; not called for cached code. By default progress is
+#: printed in a terminal or a notebook.
+on_compile: Callable[[Compiling], None] = _print_if_interactive
 
 
 @cache
@@ -270,19 +282,20 @@ def _digest(module_name: str) -> str:
     names = [module_name]
     digest = hashlib.sha256(import_module("numba").__version__.encode())
     for name in names:
-        module = sys.modules[name]
-        source = "".join(linecache.getlines(str(module.__file__), vars(module)))
+        source, imported = _source_and_imports(name)
         digest.update(f"\n{name}\n{source}".encode())
-        names += sorted({found for found in _imported(source, module_name) if found not in names})
+        names += [found for found in imported if found not in names]
     return digest.hexdigest()[:_DIGEST_CHARACTERS]
 
 
-def _imported(source: str, importer: str) -> Iterator[str]:
-    """The modules of the importer's package that a source imports."""
-    package = importer.partition(".")[0]
-    for module, names, direct in _IMPORT.findall(source):
-        of_module = (f"{module}.{name}" for name in re.findall(r"\w+", names))
-        for name in (module, direct, *of_module):
-            # What is imported from a module may be a module too, or anything.
-            if name.partition(".")[0] == package and name in sys.modules:
-                yield name
+@cache
+def _source_and_imports(name: str) -> tuple[str, list[str]]:
+    """The source of a module, and the modules of its package that it imports at the top."""
+    module, package = sys.modules[name], name.partition(".")[0]
+    source = "".join(linecache.getlines(str(module.__file__), vars(module)))
+    found = set()
+    for of, names, direct in _IMPORT.findall(source):
+        # What is imported from a module may be a module too, or anything.
+        candidates = (of, direct, *(f"{of}.{each}" for each in re.findall(r"\w+", names)))
+        found |= {each for each in candidates if each.partition(".")[0] == package and each in sys.modules}
+    return source, sorted(found)

@@ -31,7 +31,7 @@ def main() -> None:
     with restored_signals(signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         for ending in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(ending, _leave)
-        jit.on_compile = _report_compiling
+        jit.on_compile = jit.print_progress
         try:
             _run()
         except ScenthoundError as error:
@@ -61,12 +61,6 @@ def _run() -> None:
     if exit_code == INTERRUPTED:
         raise KeyboardInterrupt
     sys.exit(exit_code)
-
-
-def _report_compiling(progress: jit.Compiling) -> None:
-    cached = "" if progress.is_cached else "; not cached: set NUMBA_CACHE_DIR to a writable folder"
-    done = f"{progress.n_functions:,} functions in {progress.seconds:.0f} s" if progress.n_functions else "first run"
-    print(f"Compiling ({done}{cached}) ...", file=sys.stderr, flush=True)
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:
