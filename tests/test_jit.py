@@ -206,6 +206,28 @@ if __name__ == "__main__":
     assert printed(tmp_path, program) == ["[21, 22, 23] 0"]
 
 
+def test_the_use_of_compiled_code_by_workers_is_reported(tmp_path: Path) -> None:
+    program = """
+from scenthound import jit
+from scenthound.processes import in_order
+
+def make():
+    from scenthound import jit
+
+    def work(piece):
+        if piece == 3:
+            jit.mark_used()
+        return piece
+
+    return work
+
+if __name__ == "__main__":
+    for pieces in ([1, 2], [3]):
+        print(list(in_order(make, pieces, 2)), jit.was_used())
+"""
+    assert printed(tmp_path, program) == ["[1, 2] False", "[3] True"]
+
+
 def test_a_numba_that_cannot_be_imported_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "numba").mkdir()
     (tmp_path / "numba" / "__init__.py").write_text("raise ImportError('Numba needs NumPy 1.0 or less')")
