@@ -438,3 +438,12 @@ def test_the_error_for_a_renamed_option_has_its_new_name(arguments, new, scentho
     assert code == 2
     assert err.count("\n") == 1
     assert f"is now called {new}" in err
+
+
+def test_the_help_of_the_dashboard_describes_folders_and_port(scenthound):
+    code, out, _ = scenthound("dashboard", "--help")
+    assert code == 0
+    printed = " ".join(out.replace("│", " ").split())
+    assert "scenthound dashboard [OPTIONS] [DIR]..." in printed
+    assert "[default: (.)]" in printed
+    assert "[default: (8787, or the next free)]" in printed

@@ -11,7 +11,7 @@ from evolution_web import record_topical, write_topical
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory) -> Path:
+def data(tmp_path_factory) -> Path:
     """A folder with a web and its topics."""
     folder = tmp_path_factory.mktemp("topical")
     record_topical(folder)
@@ -20,12 +20,12 @@ def place(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def comparing(scenthound, place):
+def comparing(scenthound, data):
     """Compare two strategies in small crawls, with further options."""
 
     def call(*more: object, strategies=("best_first", "breadth_first")):
         named = [word for strategy in strategies for word in ("--strategy", strategy)]
-        files = ("--web", place / "web", "--topics", place / "topics.jsonl")
+        files = ("--web", data / "web", "--topics", data / "topics.jsonl")
         small = ("--pages", "40", "--start", "3", "--workers", "1")
         relevance_model = () if "--relevance" in more else ("--relevance", "cosine")
         return scenthound("compare", *files, *small, *relevance_model, *named, *more)
@@ -36,7 +36,7 @@ def comparing(scenthound, place):
 BALLOON = ("--topic", "balloon", "--repeats", "6")
 
 
-def test_the_ranking_is_printed_with_its_conditions_and_a_command_that_works(comparing, scenthound, place, tmp_path):
+def test_the_ranking_is_printed_with_its_conditions_and_a_command_that_works(comparing, scenthound, data, tmp_path):
     code, out, err = comparing(*BALLOON)
     assert code == 0, err
     assert "Target recall after 40 pages (more is better)" in out
@@ -45,51 +45,51 @@ def test_the_ranking_is_printed_with_its_conditions_and_a_command_that_works(com
     best = re.search(r"Best: (\w+), with target_recall@40 of 0\.\d{3}\.", out)
     command = out[out.index("  scenthound crawl") :].strip().splitlines()[0]
     wanted = f"--topic balloon --strategy {best[1]} --relevance cosine --pages 40"
-    assert command == f"scenthound crawl {place / 'topics.jsonl'} {wanted}"
+    assert command == f"scenthound crawl {data / 'topics.jsonl'} {wanted}"
     # The same words start a crawl, here of the recording.
-    words = [*shlex.split(command)[1:], "--web", place / "web", "--offline", "--out", tmp_path / "crawl", "--json"]
+    words = [*shlex.split(command)[1:], "--web", data / "web", "--offline", "--out", tmp_path / "crawl", "--json"]
     code, out, err = scenthound(*words)
     assert code == 0, err
 
 
-def test_the_command_for_a_trained_winner_names_its_training_pages(comparing, scenthound, place, tmp_path):
+def test_the_command_for_a_trained_winner_names_its_training_pages(comparing, scenthound, data, tmp_path):
     learning = ("--topic", "balloon", "--repeats", "1", "--relevance", "svm", "--json")
     code, out, err = comparing(*learning, "--out", tmp_path / "out")
     assert code == 0, err
     words = shlex.split(json.loads(out)["command"])[1:]
     assert words[words.index("--train-from") + 1] == str(tmp_path / "out" / "training")
-    code, out, err = scenthound(*words, "--web", place / "web", "--offline", "--out", tmp_path / "crawl", "--json")
+    code, out, err = scenthound(*words, "--web", data / "web", "--offline", "--out", tmp_path / "crawl", "--json")
     assert code == 0, err
     # Without a folder the command cannot work as it stands, and says what it needs.
     code, out, _ = comparing(*learning)
-    told = json.loads(out)
-    assert "--train-from DIR " in told["command"]
-    assert "compare again with --out" in told["command_note"]
+    printed = json.loads(out)
+    assert "--train-from DIR " in printed["command"]
+    assert "compare again with --out" in printed["command_note"]
 
 
 def test_json_output_has_nothing_but_the_result(comparing):
     code, out, _ = comparing(*BALLOON, "--by", "precision@20", "--json")
-    told = json.loads(out)
+    printed = json.loads(out)
     assert code == 0
-    assert told["by"] == "precision@20"
-    assert told["ranking"][0]["strategy"] == told["winner"]
-    assert told["pages"] == 40
+    assert printed["by"] == "precision@20"
+    assert printed["ranking"][0]["strategy"] == printed["winner"]
+    assert printed["pages"] == 40
 
 
 def test_what_decides_about_crawls_is_passed_on(comparing):
     code, out, err = comparing(
         "--topic", "balloon", "--topic", "train", "--repeats", "1", "--follow-nofollow", "--json"
     )
-    told = json.loads(out)
+    printed = json.loads(out)
     assert code == 0, err
-    assert told["topics"] == ["balloon", "train"]
-    assert "--follow-nofollow" in told["command"]
+    assert printed["topics"] == ["balloon", "train"]
+    assert "--follow-nofollow" in printed["command"]
     code, out, _ = comparing(
         "--topics-max", "1", "--repeats", "1", "--task", "neighbours", "--mode", "polite", "--json"
     )
-    told = json.loads(out)
-    assert (told["topics"], told["task"]) == (["balloon"], "neighbours")
-    assert told["mode"].startswith("polite")
+    printed = json.loads(out)
+    assert (printed["topics"], printed["task"]) == (["balloon"], "neighbours")
+    assert printed["mode"].startswith("polite")
 
 
 def test_a_sweep_writes_figures_and_reuses_crawls(comparing, tmp_path):
@@ -115,8 +115,8 @@ def test_a_single_start_has_no_tests_or_intervals(comparing):
     assert "±" not in out
 
 
-def test_usage_errors_are_one_line(comparing, scenthound, place):
-    for options, told in (
+def test_usage_errors_are_one_line(comparing, scenthound, data):
+    for options, printed in (
         ((), "has 3 topics: choose one with --topic"),
         (("--topic", "balloon", "--by", "presicion"), "Did you mean 'precision'?"),
         (("--topic", "balloon", "--sweep", "depth=1"), "No parameter of best_first 'depth'"),
@@ -125,7 +125,7 @@ def test_usage_errors_are_one_line(comparing, scenthound, place):
     ):
         code, out, err = comparing(*options)
         assert (code, out) == (2, "")
-        assert told in err
+        assert printed in err
         assert len(err.strip().splitlines()) == 1
     code, _, err = comparing("--topic", "balloon", "--sweep", "depth=1,2", strategies=())
     assert "Strategies with depth: fish_search, shark_search." in err

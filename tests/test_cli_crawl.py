@@ -181,10 +181,10 @@ def test_a_topic_file_says_where_to_start(
     site: LiveSite, tmp_path: Path, scenthound: Call, topic: dict[str, Any], options: list[str], starts_from: int
 ) -> None:
     named = {name: [site.url(int(page)) for page in pages] for name, pages in topic.items()}
-    told = [site.url(int(option)) if option.isdigit() else option for option in options]
+    printed = [site.url(int(option)) if option.isdigit() else option for option in options]
     file = topic_file(tmp_path, {"id": "b", **named})
     where = ("--hosts", site.hosts, "--allow-private", "--out", tmp_path / "out", "--pages", 1)
-    assert scenthound("crawl", file, *told, *where)[0] == 0
+    assert scenthound("crawl", file, *printed, *where)[0] == 0
     assert visited(tmp_path / "out") == [site.url(starts_from)]
 
 

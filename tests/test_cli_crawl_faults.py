@@ -50,12 +50,12 @@ def test_ctrl_c_finishes_what_is_in_flight_and_says_how_to_go_on(
     folder = tmp_path / "out"
     with started(*site.crawl("--out", folder, "--timeout", 3600)) as running:
         wait_for(running, lambda: n_stored(folder) == N_PAGES)
-        said = said_after_ctrl_c(running)
+        message = said_after_ctrl_c(running)
         assert running.poll() is None
         site.hang_up()
         out, err = running.communicate(timeout=WAIT_S)
     assert running.returncode == 130
-    assert said == "stopped by the user: finishing 1 in flight; Ctrl-C again stops now\n"
+    assert message == "stopped by the user: finishing 1 in flight; Ctrl-C again stops now\n"
     assert "Traceback" not in err
     assert "The crawl ended: stopped by the user." in out
     assert re.search(rf"scenthound crawl --resume {re.escape(str(folder))} ", out)

@@ -99,11 +99,11 @@ def test_a_crawl_that_read_a_part_of_its_pages_says_so_where_its_web_is_used(
     assert "Left out 12: page that the crawl read from a recorded web" in out
 
 
-def training_folder(place: Path) -> Path:
+def training_folder(data: Path) -> Path:
     for kind, words in (("positive", "balloon number"), ("negative", "train rails")):
-        (place / kind).mkdir(parents=True)
-        (place / kind / "page.txt").write_text(words)
-    return place
+        (data / kind).mkdir(parents=True)
+        (data / kind / "page.txt").write_text(words)
+    return data
 
 
 def test_unusable_training_pages_are_rejected(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:

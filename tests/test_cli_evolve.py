@@ -28,7 +28,7 @@ SMALL = [
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory) -> Path:
+def data(tmp_path_factory) -> Path:
     """A folder with a web and its topics."""
     folder = tmp_path_factory.mktemp("topical")
     record_topical(folder)
@@ -37,48 +37,48 @@ def place(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def evolving(scenthound, place, tmp_path):
+def evolving(scenthound, data, tmp_path):
     """Begin a small search, with further options."""
 
     def call(*more: object):
-        web, topics = ("--web", place / "web"), ("--topics", place / "topics.jsonl")
+        web, topics = ("--web", data / "web"), ("--topics", data / "topics.jsonl")
         return scenthound("evolve", *web, *topics, "--out", tmp_path / "search", *SMALL, *more)
 
     return call
 
 
-def test_a_search_prints_the_best_formula_with_known_ones_and_next_steps(evolving, scenthound, place, tmp_path):
+def test_a_search_prints_the_best_formula_with_known_ones_and_next_steps(evolving, scenthound, data, tmp_path):
     code, out, err = evolving()
     assert code == 0, err
-    for told in ("evolved", "rank_function:preset=best_first", "rank_function:preset=johnson2003", "*COMM_OUT"):
-        assert told in out
+    for printed in ("evolved", "rank_function:preset=best_first", "rank_function:preset=johnson2003", "*COMM_OUT"):
+        assert printed in out
     assert "visits/s from the first crawl on" in out
     strategy = f"evolved:file={tmp_path / 'search' / 'evolved.toml'}"
     assert "generation 2 of 2, best 0." in err
-    files = f"--web {place / 'web'} --topics {place / 'topics.jsonl'} --topic balloon"
+    files = f"--web {data / 'web'} --topics {data / 'topics.jsonl'} --topic balloon"
     assert f"simulate {files} --strategy {strategy} --mode sequential --out {tmp_path / 'search-run'}\n" in out
-    others = f"--web {place / 'web'} --topics {place / 'topics.jsonl'} --strategy {strategy} --unseen-max 4"
+    others = f"--web {data / 'web'} --topics {data / 'topics.jsonl'} --strategy {strategy} --unseen-max 4"
     out_too = tmp_path / "search-validation"
     assert f"scenthound validate {others} --relevance cosine --mode sequential --out {out_too}\n" in out
     # The cosine, which guided this search, has nothing to learn.
-    assert f"crawl {place / 'topics.jsonl'} --topic balloon --strategy {strategy}\n" in out
-    options = ["--web", place / "web", "--topics", place / "topics.jsonl", "--topic", "balloon", "--start", 3]
+    assert f"crawl {data / 'topics.jsonl'} --topic balloon --strategy {strategy}\n" in out
+    options = ["--web", data / "web", "--topics", data / "topics.jsonl", "--topic", "balloon", "--start", 3]
     code, _, err = scenthound("simulate", *options, "--pages", 40, "--strategy", strategy, "--out", tmp_path / "run")
     assert code == 0, err
 
 
 def test_the_result_can_be_printed_as_json(evolving, tmp_path):
     code, out, _ = evolving("--json")
-    told = json.loads(out)
+    printed = json.loads(out)
     assert code == 0
-    assert told["evaluations"] == 12
-    assert told["visits"] == told["visits_of_this_run"] == 80 * told["distinct"]
-    assert told["crawled_for"] == told["distinct"]
-    assert told["visits_per_s"] > 0
-    assert told["results"][0]["name"] == "evolved"
-    written = read_rank_file(told["file"])
-    assert told["results"][0]["rules"]["weights"] == [list(row) for row in written.rules.weights]
-    assert told["results"][0]["fitness"] == written.training["best_fitness"]
+    assert printed["evaluations"] == 12
+    assert printed["visits"] == printed["visits_of_this_run"] == 80 * printed["distinct"]
+    assert printed["crawled_for"] == printed["distinct"]
+    assert printed["visits_per_s"] > 0
+    assert printed["results"][0]["name"] == "evolved"
+    written = read_rank_file(printed["file"])
+    assert printed["results"][0]["rules"]["weights"] == [list(row) for row in written.rules.weights]
+    assert printed["results"][0]["fitness"] == written.training["best_fitness"]
 
 
 def test_split_rules_are_printed_one_by_one(evolving):
@@ -95,7 +95,7 @@ def test_a_budget_beyond_the_web_is_noted(evolving):
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (("--search", "johnson2003:population=1"), "population=1 is too small"),
         (("--topic", "baloon"), "Did you mean 'balloon'?"),
@@ -110,10 +110,10 @@ def test_a_budget_beyond_the_web_is_noted(evolving):
         (("--web", "nowhere"), "nowhere"),
     ],
 )
-def test_usage_errors_are_one_line_and_exit_code_2(evolving, tmp_path, more, said):
+def test_usage_errors_are_one_line_and_exit_code_2(evolving, tmp_path, more, message):
     code, out, err = evolving(*more)
     assert code == 2
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
     assert not out
     assert not (tmp_path / "search").exists()
@@ -166,9 +166,9 @@ def test_a_search_of_another_web_is_not_resumed(evolving, scenthound, tmp_path):
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_prints_how_to_continue(place, tmp_path):
+def test_ctrl_c_prints_how_to_continue(data, tmp_path):
     out = tmp_path / "search"
-    files = ["--web", place / "web", "--topics", place / "topics.jsonl", "--out", out]
+    files = ["--web", data / "web", "--topics", data / "topics.jsonl", "--out", out]
     more = ["--search", "johnson2003:population=50", "--pages", "240"]
     command = [sys.executable, "-m", "scenthound", "evolve", *files, *SMALL, *more]
     with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) as process:
@@ -293,14 +293,14 @@ def test_a_corrupt_log_is_rejected_with_the_next_step(evolving, scenthound, tmp_
     assert scenthound("evolve", "--resume", tmp_path / "search", "--workers", 1)[0] == 0
 
 
-def test_a_search_for_all_topics_says_how_many_and_how_to_choose_one(scenthound, place, tmp_path):
-    files = ("--web", place / "web", "--topics", place / "topics.jsonl", "--out", tmp_path / "search")
+def test_a_search_for_all_topics_says_how_many_and_how_to_choose_one(scenthound, data, tmp_path):
+    files = ("--web", data / "web", "--topics", data / "topics.jsonl", "--out", tmp_path / "search")
     code, out, err = scenthound("evolve", *files, *SMALL[2:], "--search", "chc:population=2,generations=1")
     assert code == 0, err
-    assert f"for all 3 topics of {place / 'topics.jsonl'} at once; choose one with --topic" in err
+    assert f"for all 3 topics of {data / 'topics.jsonl'} at once; choose one with --topic" in err
     assert "--topic balloon" in err
     assert "on 3 topics" in out
-    assert f"--topics {place / 'topics.jsonl'} --strategy" in out
+    assert f"--topics {data / 'topics.jsonl'} --strategy" in out
     assert "scenthound validate" in out
     assert "--unseen-max" not in out
 

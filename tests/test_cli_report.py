@@ -97,7 +97,7 @@ def test_wrong_folders_are_reported_in_one_line(web_path: Path, tmp_path: Path, 
     about.write_text(json.dumps({**json.loads(about.read_text()), "version": 99}))
     damaged = made(tmp_path / "damaged", [0.5])
     (damaged / "crawl.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 50)
-    told = {
+    printed = {
         tmp_path / "nowhere": "There is no folder",
         tmp_path / "file": "is a file",
         tmp_path / "empty": "neither a crawl nor",
@@ -105,7 +105,7 @@ def test_wrong_folders_are_reported_in_one_line(web_path: Path, tmp_path: Path, 
         damaged: "not a database",
         web_path: "is a recorded web, which has no report",
     }
-    for folder, words in told.items():
+    for folder, words in printed.items():
         code, out, err = scenthound("report", folder)
         assert (code, out, len(err.splitlines())) == (2, "", 1)
         assert words in err

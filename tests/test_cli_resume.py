@@ -27,8 +27,8 @@ def summary(scenthound: Call, *arguments: object) -> tuple[str, int, int]:
     """Why the crawl ended, its pages, and how many it was to get."""
     code, out, err = scenthound(*arguments, "--json")
     assert code == 0, err
-    told = json.loads(out)
-    return told["ended"], told["n_pages"], told["page_budget"]
+    printed = json.loads(out)
+    return printed["ended"], printed["n_pages"], printed["page_budget"]
 
 
 def test_the_page_budget_of_a_run_is_that_of_later_ones(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:

@@ -15,17 +15,17 @@ from scenthound.store.recorded_web import RecordedWeb
 
 
 @pytest.fixture
-def asked(monkeypatch, web_path):
+def requested(monkeypatch, web_path):
     """What the study was asked to do; its crawls and measures are made up."""
     made = made_study(web_fingerprint=RecordedWeb.open(web_path).fingerprint, pictures=())
-    asked = {"findings": made.findings}
+    requested = {"findings": made.findings}
 
     def run(settings, web, topics, cache, *, workers, progress):
-        asked.update(settings=settings, web=web, topics=topics, cache=cache, workers=workers)
-        return replace(made, settings=settings, findings=asked["findings"])
+        requested.update(settings=settings, web=web, topics=topics, cache=cache, workers=workers)
+        return replace(made, settings=settings, findings=requested["findings"])
 
     monkeypatch.setattr(study_results, "run_study", run)
-    return asked
+    return requested
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def study(scenthound, web_path, topics_file, tmp_path):
     return call
 
 
-def test_a_study_prints_its_findings_its_cost_and_the_path_of_the_report(study, asked, tmp_path):
+def test_a_study_prints_its_findings_its_cost_and_the_path_of_the_report(study, requested, tmp_path):
     code, out, err = study()
     assert code == 0, err
     first, second = [line for line in out.splitlines() if "Greedy > Blind" in line]
@@ -56,9 +56,9 @@ def test_a_study_prints_its_findings_its_cost_and_the_path_of_the_report(study, 
     assert (tmp_path / "out" / "report.html").exists()
 
 
-def test_protocols_are_printed_if_there_are_several(study, asked):
+def test_protocols_are_printed_if_there_are_several(study, requested):
     _, without, _ = study()
-    asked["findings"] = (
+    requested["findings"] = (
         made_finding(Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, protocol="as_published"),
         made_finding(Verdict.REPRODUCED, protocol="corrected"),
     )
@@ -70,30 +70,30 @@ def test_protocols_are_printed_if_there_are_several(study, asked):
     assert "corrected" in lines[1]
 
 
-def test_a_finding_without_a_claim_is_printed_with_dashes(study, asked):
-    asked["findings"] = (made_finding(),)
+def test_a_finding_without_a_claim_is_printed_with_dashes(study, requested):
+    requested["findings"] = (made_finding(),)
     code, out, err = study()
     assert code == 0, err
     (line,) = [line for line in out.splitlines() if "Greedy > Blind" in line]
     assert [cell.strip() for cell in line.strip("│").split("│")][2:] == ["undecided", "-", "-", "-"]
 
 
-def test_sizes_scale_the_study_and_crawls_may_be_cached_elsewhere(study, asked, tmp_path):
+def test_sizes_scale_the_study_and_crawls_may_be_cached_elsewhere(study, requested, tmp_path):
     code, _, err = study(
         *("--pages", 20, "--topics-max", 7, "--repeats", 3, "--cache", tmp_path / "cache", "--workers", 1)
     )
     assert code == 0, err
-    settings = asked["settings"]
+    settings = requested["settings"]
     assert (settings.pages, settings.topics_max, settings.seeds) == (20, 7, 3)
-    assert (asked["cache"], asked["workers"]) == (tmp_path / "cache", 1)
+    assert (requested["cache"], requested["workers"]) == (tmp_path / "cache", 1)
 
 
-def test_crawls_are_cached_in_the_folder_of_the_study_by_default(study, asked, tmp_path):
+def test_crawls_are_cached_in_the_folder_of_the_study_by_default(study, requested, tmp_path):
     study()
-    assert asked["cache"] == tmp_path / "out" / "crawls"
+    assert requested["cache"] == tmp_path / "out" / "crawls"
 
 
-def test_json_output_is_the_file_of_findings(study, asked, tmp_path):
+def test_json_output_is_the_file_of_findings(study, requested, tmp_path):
     code, out, err = study("--json")
     assert code == 0, err
     assert json.loads(out) == json.loads((tmp_path / "out" / "findings.json").read_text())
@@ -113,13 +113,13 @@ def test_settings_are_printed_with_the_requested_sizes(scenthound):
     assert tomllib.loads(out)["pages"] == 77
 
 
-def test_printed_settings_can_be_changed_and_used(study, asked, scenthound, tmp_path):
+def test_printed_settings_can_be_changed_and_used(study, requested, scenthound, tmp_path):
     _, text, _ = scenthound("study", "pant2002", "--show-settings")
     file = tmp_path / "mine.toml"
     file.write_text(text.replace("pages = 2000", "pages = 33"))
     code, _, err = study("--settings", file)
     assert code == 0, err
-    assert asked["settings"].pages == 33
+    assert requested["settings"].pages == 33
 
 
 def refusal(answer) -> str:
@@ -158,16 +158,16 @@ def test_a_folder_of_another_kind_is_rejected(study, tmp_path):
 
 
 def test_johnson2003_runs_its_own_pipeline(study, web_path, monkeypatch, tmp_path):
-    asked = {}
+    requested = {}
 
     def search(out, settings, web, topics, *, render, workers, progress):
-        asked.update(out=out, seeds=settings.seeds, web=web, workers=workers)
+        requested.update(out=out, seeds=settings.seeds, web=web, workers=workers)
         return made_study(settings=settings)
 
     monkeypatch.setattr(johnson2003_results, "johnson2003_into", search)
     code, out, err = study("--repeats", 4, "--workers", 1, name="johnson2003")
     assert code == 0, err
-    assert asked == {"out": tmp_path / "out", "seeds": 4, "web": web_path, "workers": 1}
+    assert requested == {"out": tmp_path / "out", "seeds": 4, "web": web_path, "workers": 1}
     assert "Findings of johnson2003" in out
 
 

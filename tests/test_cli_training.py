@@ -20,8 +20,8 @@ def simulate(web_path, topics_file, tmp_path, monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["scenthound", *map(str, given)])
         with pytest.raises(SystemExit) as stop:
             main()
-        said = capsys.readouterr()
-        return stop.value.code or 0, said.out, said.err
+        message = capsys.readouterr()
+        return stop.value.code or 0, message.out, message.err
 
     return call
 
@@ -110,5 +110,5 @@ def test_the_help_describes_relevance_models_and_training(simulate, monkeypatch)
     monkeypatch.setenv("COLUMNS", "200")
     code, out, _ = simulate("--help")
     assert code == 0
-    for told in ("--relevance", "each strategy's own", "--train ", "--train-from", "--as-published"):
-        assert told in out
+    for printed in ("--relevance", "each strategy's own", "--train ", "--train-from", "--as-published"):
+        assert printed in out

@@ -88,8 +88,8 @@ def test_settings_without_an_option_are_listed() -> None:
 
 
 def test_files_may_be_elsewhere() -> None:
-    odd = plan(topic=Topic("ballooning", ("balloon",), description="Flights"), hosts={"a.test": "127.0.0.1"})
-    repeat = reproduce_command(odd, StopConditions(), "again", Path("my files"))
+    invalid = plan(topic=Topic("ballooning", ("balloon",), description="Flights"), hosts={"a.test": "127.0.0.1"})
+    repeat = reproduce_command(invalid, StopConditions(), "again", Path("my files"))
     words = shlex.split(repeat.line)
     assert (words[2], words[words.index("--hosts") + 1]) == ("my files/topic.jsonl", "my files/hosts")
     assert [name for name, _ in repeat.files] == ["topic.jsonl", "hosts"]

@@ -101,9 +101,9 @@ def test_the_time_left_is_that_until_budget_or_time_is_reached(
     assert seconds_left(replace(STATUS, **changes), time_s) == left_s
 
 
-@pytest.mark.parametrize(("seconds", "told"), [(0.4, "0:00"), (65, "1:05"), (3599.6, "1:00:00"), (7265, "2:01:05")])
-def test_durations_are_formatted_like_a_clock(seconds: float, told: str) -> None:
-    assert clock_time(seconds) == told
+@pytest.mark.parametrize(("seconds", "printed"), [(0.4, "0:00"), (65, "1:05"), (3599.6, "1:00:00"), (7265, "2:01:05")])
+def test_durations_are_formatted_like_a_clock(seconds: float, printed: str) -> None:
+    assert clock_time(seconds) == printed
 
 
 def test_without_reasons_nothing_is_named() -> None:

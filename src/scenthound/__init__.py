@@ -29,15 +29,11 @@ if TYPE_CHECKING:
     from scenthound.api.crawls import open_crawl as open_crawl
     from scenthound.api.crawls import resume as resume
     from scenthound.api.laboratory import Run as Run
-    from scenthound.api.laboratory import Web as Web
     from scenthound.api.laboratory import compare as compare
     from scenthound.api.laboratory import evaluate as evaluate
     from scenthound.api.laboratory import open_run as open_run
-    from scenthound.api.laboratory import open_web as open_web
-    from scenthound.api.laboratory import record as record
     from scenthound.api.laboratory import simulate as simulate
     from scenthound.api.laboratory import study as study
-    from scenthound.api.laboratory import synthesize as synthesize
     from scenthound.api.results import Table as Table
     from scenthound.api.results import report as report
     from scenthound.api.searches import evolve as evolve
@@ -45,6 +41,10 @@ if TYPE_CHECKING:
     from scenthound.api.searches import resume_search as resume_search
     from scenthound.api.searches import threshold as threshold
     from scenthound.api.searches import validate as validate
+    from scenthound.api.webs import Web as Web
+    from scenthound.api.webs import open_web as open_web
+    from scenthound.api.webs import record as record
+    from scenthound.api.webs import synthesize as synthesize
     from scenthound.errors import ScenthoundError as ScenthoundError
     from scenthound.metrics.base import Metric as Metric
     from scenthound.model import Topic as Topic
@@ -60,9 +60,10 @@ _NAMES = {
         "Topics import_topics list_metrics list_relevance_models list_strategies open_topics select_topics"
     ),
     "api.crawls": "Crawl acrawl crawl dashboard export open_crawl resume",
-    "api.laboratory": "Run Web compare evaluate open_run open_web record simulate study synthesize",
+    "api.laboratory": "Run compare evaluate open_run simulate study",
     "api.results": "Table report",
     "api.searches": "evolve pages_to_label resume_search threshold validate",
+    "api.webs": "Web open_web record synthesize",
     "errors": "ScenthoundError",
     "metrics.base": "Metric",
     "model": "Topic",

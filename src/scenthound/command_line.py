@@ -1,23 +1,23 @@
-"""A command line made of words and options, quoted for a shell; in one line, or in several that mean the same."""
+"""Command lines quoted for a shell, in one line or with a line for each option."""
 
 import re
 import shlex
 from collections.abc import Iterable, Iterator
 
-#: An option and what it is given: None and False leave it out, True stands alone, several values repeat it.
+#: An option and its value: None and False leave it out, True is a flag, several values repeat it.
 Option = tuple[str, object]
-#: A word of a command as `shell_word` quotes it: quotes of any kind, and what stands between blanks.
+#: A word of a command as `shell_word` quotes it.
 WORD = re.compile(r"""(?:\$'(?:[^'\\]|\\.)*'|'[^']*'|"[^"]*"|[^\s'"])+""")
 
 
 def command_line(words: Iterable[str], options: Iterable[Option]) -> str:
-    """Empty if no command line can say it: none can hold a NUL character."""
+    """The quoted command; empty if a word has a NUL character, which no command line can contain."""
     all_words = [*words, *(word for name, value in options for word in _words(name, value))]
     return "" if any("\0" in word for word in all_words) else " ".join(map(shell_word, all_words))
 
 
 def unless(value: object, default: object) -> object:
-    """What an option is given, or None where it has that value anyway."""
+    """The value of an option, or None if it is the default."""
     return None if value == default else value
 
 
@@ -31,7 +31,7 @@ def _words(name: str, value: object) -> Iterator[str]:
 
 
 def in_lines(command: str) -> str:
-    """The same command with a line for each option, for people to read and to copy."""
+    """The same command with a line for each option."""
     lines = [""]
     for word in WORD.findall(command):
         if word.startswith("--"):
@@ -41,8 +41,8 @@ def in_lines(command: str) -> str:
 
 
 def shell_word(word: str) -> str:
-    """A word as a shell reads it. Control characters need the quotes that begin with a dollar, which bash, zsh and ksh
-    know: octal numbers of three digits are the one escape that means the same in all of them."""
+    """Quote a word for a shell. Control characters need quotes that begin with a dollar, which bash, zsh and ksh know;
+    three octal digits are the only escape with the same meaning in all of them."""
     return shlex.quote(word) if word.isprintable() else f"$'{''.join(map(_escaped, word))}'"
 
 

@@ -29,16 +29,14 @@ def show_progress(title: str, progress: ProgressLike = True) -> Iterator[Progres
         yield silent
     elif not isinstance(progress, bool) and progress is not None:
         yield progress
-    elif sys.stderr.isatty():
-        with _terminal_bar(title, transient=progress is None) as update:
-            yield update
-    elif progress:
-        yield _lines(title)
     elif _in_notebook():
         with _notebook_bar(title) as update:
             yield update
+    elif sys.stderr.isatty():
+        with _terminal_bar(title, transient=progress is None) as update:
+            yield update
     else:
-        yield silent
+        yield _lines(title) if progress else silent
 
 
 @contextmanager

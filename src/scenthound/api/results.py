@@ -10,6 +10,7 @@ from enum import Enum
 from html import escape
 from io import StringIO
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin, overload
 
@@ -42,16 +43,16 @@ class Table(Generic[Row]):
     def __init__(
         self,
         rows: Callable[[], Iterable[Row]] | Sequence[Row],
-        columns: Mapping[str, Callable[[Row], Any]],
+        columns: Mapping[str, Callable[[Row], Any]] | Sequence[str],
         title: str = "",
         *,
         length: Callable[[], int] | None = None,
         printed: Sequence[str] | None = None,
     ) -> None:
-        """`printed` are the columns to print, if not all."""
+        """`columns` are functions of a row, or names of attributes; `printed` are those to print, if not all."""
         self._rows = rows if callable(rows) else lambda: rows
+        self._columns = columns if isinstance(columns, Mapping) else {name: attrgetter(name) for name in columns}
         self._printed = tuple(printed or columns)
-        self._columns = columns
         self._length = length
         self.title = title
 
@@ -67,7 +68,7 @@ class Table(Generic[Row]):
     ) -> Table[Row]:
         """A table of records, with a column for each field that is a plain value."""
         names = [each.name for each in columns_of(cast(Any, row_type)) if _is_plain(each.type)]
-        return cls(rows, {name: _getter(name) for name in names}, title, length=length, printed=printed)
+        return cls(rows, names, title, length=length, printed=printed)
 
     @property
     def columns(self) -> list[str]:
@@ -176,10 +177,6 @@ def _is_plain(hint: Any) -> bool:
     if get_origin(hint) in (Union, types.UnionType):
         return all(_is_plain(each) for each in get_args(hint) if each is not types.NoneType)
     return isinstance(hint, type) and issubclass(hint, int | float | str | bool | Enum)
-
-
-def _getter(name: str) -> Callable[[Any], Any]:
-    return lambda row: getattr(row, name)
 
 
 def _plain(value: Any) -> Any:

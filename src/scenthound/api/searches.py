@@ -28,20 +28,12 @@ from scenthound.api.results import Panel, Result, Table
 from scenthound.errors import InvalidInput, UsageError, printable
 
 if TYPE_CHECKING:
+    from scenthound.experiments.evolve.evolution import Compared, EvolutionStatus
     from scenthound.experiments.evolve.evolution import Evolution as FinishedSearch
-    from scenthound.experiments.evolve.evolution import EvolutionStatus
     from scenthound.experiments.threshold.suggestion import ScoredBy, Suggestion
+    from scenthound.experiments.validate.validation import ValidatedFinding
     from scenthound.experiments.validate.validation import Validation as FinishedValidation
     from scenthound.model import Progress
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """Rank rules and their fitness: the best of the search, and rules to compare it with."""
-
-    name: str
-    fitness: float
-    rules: str
 
 
 class Evolution(Result):
@@ -64,10 +56,15 @@ class Evolution(Result):
         return self.finished.best.fitness
 
     @property
-    def candidates(self) -> Table[Candidate]:
-        ranked = (self.finished.best, *self.finished.others)
-        rows = [Candidate(each.name, each.fitness, str(each.rules)) for each in ranked]
-        return Table.of(Candidate, rows, "fitness of the best rules, and of others on the same crawls")
+    def candidates(self) -> Table[Compared]:
+        """The best rules of the search, and others to compare them with."""
+        columns: dict[str, Callable[[Compared], Any]] = {
+            "name": lambda each: each.name,
+            "fitness": lambda each: each.fitness,
+            "rules": lambda each: str(each.rules),
+        }
+        rows = (self.finished.best, *self.finished.others)
+        return Table(rows, columns, "fitness of the best rules, and of others on the same crawls")
 
     def _headline(self) -> str:
         return f"Search in {self.folder}: {self.finished.n_evaluated:,} candidates evaluated. Best: {self.strategy}"
@@ -187,17 +184,6 @@ class SearchProgress:
         self._report(status.share, ", ".join(parts))
 
 
-@dataclass(frozen=True, slots=True)
-class ValidatedFinding:
-    """A finding of johnson2003 for one strategy on one group of topics, and whether it holds."""
-
-    name: str
-    says: str
-    strategy: str
-    topics: str
-    verdict: str
-
-
 class Validation(Result):
     """Evolved strategies compared with a known one: the findings of johnson2003, and whether they hold."""
 
@@ -207,11 +193,9 @@ class Validation(Result):
 
     @property
     def findings(self) -> Table[ValidatedFinding]:
-        rows = [
-            ValidatedFinding(each.name, each.says, each.strategy, each.topics, each.verdict.value)
-            for each in self.finished.findings
-        ]
-        return Table.of(ValidatedFinding, rows, f"findings of johnson2003, against {self.finished.settings.against}")
+        columns = ["name", "says", "strategy", "topics", "verdict"]
+        title = f"findings of johnson2003, against {self.finished.settings.against}"
+        return Table(self.finished.findings, columns, title)
 
     def _headline(self) -> str:
         return "\n".join([*self.finished.notes, f"Validation in {self.folder}"])

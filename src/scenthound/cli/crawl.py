@@ -191,7 +191,7 @@ def _new_run(context: typer.Context) -> CrawlRun:
 
     options = context.params
     if options["file"] is not None and options["topics"] is not None:
-        raise UsageError("The topic file is given twice: as FILE and with --topics.")
+        raise UsageError("There are two topic files, FILE and --topics: use one of them.")
     file = options["topics"] or options["file"]
     seeds = options["seed"] or []
     topic, seeds = choose_topic(file and Path(file), options["topic"], options["keywords"] or [], seeds)

@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,10 @@ from scenthound.cli import crawl_progress as progress
 from scenthound.crawler.explain import Outcome
 from scenthound.errors import printable
 from scenthound.reasons import EndReason, SkipReason
+from scenthound.records import columns_of, to_json
 from scenthound.store.archive import file_name
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
+from scenthound.store.crawl_records import PageVisit
 from scenthound.ui.formats import counted
 from scenthound.ui.terminal import print_commands, print_facts, print_rows, say
 
@@ -189,41 +192,16 @@ def _time(time_s: float) -> str:
 
 
 def explanation_values(page: Explanation) -> dict[str, Any]:
-    """Values for `--json`."""
-    return {
-        "url": page.url,
-        "outcome": page.outcome.value,
-        "requested_url": page.requested_url,
-        "is_seed": page.is_seed,
-        "visit": None if page.visit is None else _visit_values(page.visit),
-        "skipped": None if page.skipped is None else _skipped_values(page.skipped),
-        "parents": [{name: getattr(parent, name) for name in parent.__slots__} for parent in page.parents],
-        "n_parents": page.n_parents,
-        "nearest": page.nearest,
-    }
-
-
-def _visit_values(visit: VisitRecord) -> dict[str, Any]:
-    names = ("visit", "url", "status", "time_s", "title", "relevance", "score", "regret", "rank", "queue_size")
-    location = visit.location
-    return {
-        **{name: getattr(visit, name) for name in (*names, "content_bytes", "noindex", "truncated")},
-        "n_links": len(visit.links),
-        "archive": None
-        if location is None
-        else {
-            "file": f"{ARCHIVE_FOLDER}/{file_name(location.file)}",
-            "offset": location.offset,
-            "length": location.length,
-        },
-    }
-
-
-def _skipped_values(row: SkippedRecord) -> dict[str, Any]:
-    return {
-        "reason": row.reason.value,
-        "text": row.reason.text,
-        "detail": row.detail,
-        "status": row.status,
-        "time_s": row.time_s,
-    }
+    """Values for `--json`: the fields of the records, with counts instead of arrays."""
+    values: dict[str, Any] = to_json(replace(page, visit=None))
+    if page.visit is not None:
+        visit = page.visit
+        values["visit"] = {each.name: getattr(visit, each.name) for each in columns_of(PageVisit)}
+        values["visit"]["n_links"] = len(visit.links)
+        values["visit"]["archive"] = visit.location and {
+            **to_json(visit.location),
+            "file": f"{ARCHIVE_FOLDER}/{file_name(visit.location.file)}",
+        }
+    if page.skipped is not None:
+        values["skipped"]["text"] = page.skipped.reason.text
+    return values

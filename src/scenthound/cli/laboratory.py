@@ -60,7 +60,7 @@ def record(
 
     scenthound record --from pages.jsonl.zst --out web
     """
-    from scenthound.api.laboratory import record as record_web
+    from scenthound.api.webs import record as record_web
     from scenthound.cli.results import print_record
 
     conditions = {}
@@ -99,7 +99,7 @@ def synthesize(
 
     scenthound synthesize --pages 100000 --out web
     """
-    from scenthound.api.laboratory import synthesize as synthesize_web
+    from scenthound.api.webs import synthesize as synthesize_web
     from scenthound.cli.results import print_synthesized
 
     settings: dict[str, float] = {}

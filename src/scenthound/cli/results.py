@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from scenthound.api.laboratory import Comparison, Run, Study, Web
+    from scenthound.api.laboratory import Comparison, Run, Study
     from scenthound.api.searches import Validation
+    from scenthound.api.webs import Web
     from scenthound.experiments.evaluate import Evaluation
     from scenthound.experiments.runs import Simulation
     from scenthound.registry import Parameter, Registry
