@@ -194,7 +194,7 @@ SMALLER = {
         "pages=200": "pages=8, start=2, relevance='cosine', plain=True, workers=1",
     },
     "studies": {"pages=500": "pages=20, repeats=1, workers=1"},
-    "threshold": {'"chess", "svm"': '"balloon", "cosine"'},
+    "threshold": {'"chess", relevance="svm"': '"balloon", relevance="cosine"'},
 }
 MADE = {
     "README": ("run/traces.parquet", "balloons.jsonl.zst"),

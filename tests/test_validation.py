@@ -5,17 +5,18 @@ import json
 import re
 import runpy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
+import scenthound as sh
 from ring_web import N, topic
 from scenthound.errors import InvalidParameter, InvalidTopic, PluginError
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start
-from scenthound.experiments.validate.results import validate_into
 from scenthound.experiments.validate.settings import SeedSet, ValidationSettings, fitting_budgets
 from scenthound.experiments.validate.validation import prepared, validate
 from scenthound.relevance.cosine import Cosine
@@ -274,16 +275,12 @@ def test_a_topic_without_pages_in_the_web_is_rejected(web_path, tmp_path):
 def test_the_python_example_in_the_documentation_runs(web_path, topics_file, tmp_path, monkeypatch):
     page = Path(__file__).resolve().parents[1] / "docs" / "validating.md"
     (script,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    (tmp_path / "example.py").write_text(script, encoding="utf-8")
+    (tmp_path / "example.py").write_text(script.replace("repeats=5", "repeats=1"), encoding="utf-8")
     (tmp_path / "search").mkdir()
     rank_file(tmp_path / "search", "balloon")
     (tmp_path / "web").symlink_to(web_path)
-
-    def on_a_small_web(out, setup, protocol):
-        small = replace(protocol, n_large=6, n_small=2, budgets=(8, 16))
-        return validate_into(out, replace(setup, repeats=1, relevance="cosine"), small, workers=1)
-
-    monkeypatch.setattr("scenthound.experiments.validate.results.validate_into", on_a_small_web)
+    small = partial(sh.validate, large=6, small=2, pages=(8, 16), relevance="cosine", workers=1)
+    monkeypatch.setattr(sh, "validate", small)
     monkeypatch.chdir(tmp_path)
     runpy.run_path("example.py", run_name="__main__")
     assert (tmp_path / "validation" / "findings.json").exists()
