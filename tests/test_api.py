@@ -314,6 +314,8 @@ WRONG = {
     ),
     "a bad time": (lambda web: sh.crawl(BALLOON, time="soon"), UsageError, "time="),
     "a number as text": (lambda web: sh.crawl(BALLOON, pages="3"), InvalidParameter, "pages='3'"),
+    "no budget": (lambda web: sh.crawl(BALLOON, pages=0), InvalidParameter, "pages=0"),
+    "a negative delay": (lambda web: sh.crawl(BALLOON, delay=-1), InvalidParameter, "delay=-1"),
     "no topics": (lambda web: sh.threshold("labels.csv", topic="a"), UsageError, "need topics="),
     "seed sets": (
         lambda web: sh.validate(web, BALLOON, "otie", "out", small=3, large=2),

@@ -136,7 +136,7 @@ def test_an_unknown_study_is_rejected_with_the_nearest_name(scenthound):
 
 def test_options_that_are_missing_are_named(scenthound, web_path):
     line = refusal(scenthound("study", "pant2002", "--web", web_path))
-    assert "A study needs --topics and --out;" in line
+    assert "--topics, --out" in line
     assert "--web" not in line
 
 

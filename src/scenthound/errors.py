@@ -39,7 +39,7 @@ MAX_NAMES = 20
 
 #: An option in a message, with the placeholder of its value (`--train-from DIR`) or the space before its value
 #: (`--small 50`). Commands, which are in backticks, stay as they are.
-_FLAG = re.compile(r"`[^`]*`|--([a-z][a-z0-9-]*)(?: (?:(?:[A-Z]{2,}|N)\b|(?=[\d'\"])))?")
+_FLAG = re.compile(r"`[^`]*`|--([a-z][a-z0-9-]*)(?: (?:(?:[A-Z]{2,}|N)\b|(?=-?\d|['\"])))?")
 
 
 def with_arguments(message: str, arguments: Mapping[str, str]) -> str:

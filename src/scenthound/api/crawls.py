@@ -27,7 +27,7 @@ from scenthound.api.arguments import (
 )
 from scenthound.api.progress import ProgressLike, show_progress
 from scenthound.api.results import Panel, Result, Table
-from scenthound.errors import UsageError, printable
+from scenthound.errors import InvalidParameter, UsageError, printable
 from scenthound.model import Progress
 
 if TYPE_CHECKING:
@@ -99,6 +99,9 @@ def new_run(
     from scenthound.strategies.base import STRATEGIES
     from scenthound.web.dns import read_hosts
 
+    for option, value, minimum in (("pages", pages, 1), ("delay", delay, 0), ("timeout", timeout, 0.1)):
+        if value is not None and not value >= minimum:
+            raise InvalidParameter(f"--{option} {value} must be at least {minimum}.")
     found = one_topic(topic, topic_id)
     urls = [str(url) for url in listed(seeds)] or [*(found.seeds or found.examples)]
     settings = CrawlSettings(
