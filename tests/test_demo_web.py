@@ -142,7 +142,7 @@ def test_progress_is_reported_for_each_module(tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="Cannot write"):
+    with pytest.raises(InvalidInput, match="nowhere"):
         write_demo_pages(tmp_path / "nowhere" / "pages.jsonl", modules=["keyword"])
 
 
@@ -280,6 +280,6 @@ def test_an_invalid_file_is_rejected_in_one_line(tmp_path: Path, content: str | 
     file = tmp_path / "pages.jsonl"
     if content is not None:
         file.write_text(content)
-    with pytest.raises(InvalidInput, match=r"Cannot read the demo web from .*: write it there again") as raised:
+    with pytest.raises(InvalidInput, match=r"pages\.jsonl") as raised:
         DemoServer(file)
     assert "\n" not in str(raised.value)

@@ -191,21 +191,21 @@ def test_topics_without_start_pages_are_skipped_on_request(topical, tmp_path):
     done = search_for(choice, web, tmp_path / "search", **SMALL)
     assert [topic.id for topic in done.settings.experiment.topics] == ["balloon"]
     assert "'sea'" in done.skipped_topics[0]
-    with pytest.raises(InvalidTopic, match="has no example in the recorded web"):
+    with pytest.raises(InvalidTopic, match="'sea'"):
         search_for(replace(choice, skip_missing=False), web, tmp_path / "other", **SMALL)
 
 
 @pytest.mark.parametrize(
     ("settings", "kind", "message"),
     [
-        ({"n_start": 241}, InvalidParameter, "start is 241, and the web has 240 pages"),
-        ({"page_budget": 0}, InvalidParameter, "pages is 0"),
-        ({"page_budget": 3}, InvalidParameter, "'balloon' start from 3 pages, and the shortest ends after 3"),
-        ({"page_budget": 4, "n_start": 9}, InvalidParameter, "give a smaller --start, or larger --pages"),
+        ({"n_start": 241}, InvalidParameter, "241"),
+        ({"page_budget": 0}, InvalidParameter, "pages"),
+        ({"page_budget": 3}, InvalidParameter, "'balloon'"),
+        ({"page_budget": 4, "n_start": 9}, InvalidParameter, "--start"),
         ({"search": "johnson2003:population=1"}, InvalidParameter, "population=1"),
-        ({"search": "jonson2003"}, UnknownName, "Did you mean 'johnson2003'"),
-        ({"mode": "rulette"}, UnknownName, "Did you mean 'roulette'"),
-        ({"relevance": "svn"}, UnknownName, "Did you mean 'svm'"),
+        ({"search": "jonson2003"}, UnknownName, "'johnson2003'"),
+        ({"mode": "rulette"}, UnknownName, "'roulette'"),
+        ({"relevance": "svn"}, UnknownName, "'svm'"),
         ({"seed_with": [Path("nowhere.toml")]}, InvalidInput, "nowhere.toml"),
     ],
 )
@@ -218,7 +218,7 @@ def test_invalid_input_is_rejected_before_a_folder_is_created(topical, tmp_path,
 
 
 def test_an_unknown_topic_is_rejected(topical, tmp_path):
-    with pytest.raises(UnknownName, match="Did you mean 'balloon'"):
+    with pytest.raises(UnknownName, match="'balloon'"):
         small_search(*topical, tmp_path / "search", "baloon")
 
 
@@ -227,14 +227,14 @@ def test_target_recall_without_targets_is_rejected(topical, tmp_path):
     topics = tmp_path / "topics.jsonl"
     topics.write_text('{"id": "balloon", "keywords": ["balloon"], "seeds": ["http://host0.test/0"]}\n')
     small_search(web, topics, tmp_path / "harvest")
-    with pytest.raises(InvalidTopic, match="has no target left"):
+    with pytest.raises(InvalidTopic, match=r"'balloon' .*target_recall"):
         small_search(web, topics, tmp_path / "search", fitness="target_recall")
 
 
 def test_a_folder_name_that_no_strategy_can_contain_is_rejected(topical, tmp_path):
-    with pytest.raises(InvalidParameter, match="cannot be written as evolved:file="):
+    with pytest.raises(InvalidParameter, match="evolved:file="):
         small_search(*topical, tmp_path / "a,b")
-    with pytest.raises(InvalidParameter, match="cannot be written as evolved:file="):
+    with pytest.raises(InvalidParameter, match="evolved:file="):
         resume_search(tmp_path / "a,b")
 
 
@@ -326,6 +326,6 @@ def test_a_winner_with_one_rule_is_used_for_all_rules_with_a_note(topical, tmp_p
 @pytest.mark.parametrize("value", ["balloon", [1]])
 def test_a_training_record_without_a_list_of_topics_is_rejected(topical, tmp_path, key, value):
     file = winner(tmp_path / "earlier.toml", **{key: value})
-    with pytest.raises(InvalidInput, match=f"`{key}` in its training record is no list of ids"):
+    with pytest.raises(InvalidInput, match=f"`{key}`"):
         small_search(*topical, tmp_path / "search", seed_with=[file], **TINY)
     assert not (tmp_path / "search").exists()

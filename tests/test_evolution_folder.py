@@ -185,11 +185,11 @@ def test_a_second_process_is_rejected(topical, tmp_path):
                 messages.append(str(raised.value))
 
     small_search(*topical, tmp_path / "search", watch=interfere)
-    assert ["Another process is writing" in each for each in messages] == [True, True]
+    assert [str(tmp_path / "search") in each for each in messages] == [True, True]
 
 
 def test_a_search_folder_is_replaced_only_with_force(topical, search):
-    with pytest.raises(InvalidInput, match=r"has a search already: continue it with --resume .*, or .*--force"):
+    with pytest.raises(InvalidInput, match=r"--resume .*--force"):
         small_search(*topical, search)
     small_search(*topical, search, seed=4, force=True)
     assert json.loads((search / ABOUT_FILE).read_text())["settings"]["seed"] == 4
@@ -198,9 +198,9 @@ def test_a_search_folder_is_replaced_only_with_force(topical, search):
 def test_other_folders_are_never_replaced(topical, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
-    with pytest.raises(InvalidInput, match="is not replaced"):
+    with pytest.raises(InvalidInput, match="mine"):
         small_search(*topical, tmp_path / "mine", force=True)
-    with pytest.raises(InvalidInput, match="is not a search"):
+    with pytest.raises(InvalidInput, match="not a search"):
         resume_search(tmp_path / "mine")
 
 
@@ -246,8 +246,8 @@ def test_a_search_continues_if_only_the_last_digits_of_genes_differ(topical, tmp
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 99}, "format version 99"),
-        ({"format": "scenthound run"}, "is not a search"),
+        ({"version": 99}, "99"),
+        ({"format": "scenthound run"}, "not a search"),
         ({"web_fingerprint": None}, "started on another web"),
         ({"settings": None}, "cannot be read"),
         ({"settings": {"crawls_of": {"web": "."}}}, "cannot be read"),
@@ -264,7 +264,7 @@ def test_an_unreadable_folder_is_rejected_in_one_line(search, topical, change, m
 
 def test_deeply_nested_settings_are_rejected(search):
     (search / ABOUT_FILE).write_text("[" * 100_000)
-    with pytest.raises(InvalidInput, match="not valid JSON"):
+    with pytest.raises(InvalidInput, match="JSON"):
         resume_search(search, workers=1)
 
 

@@ -66,15 +66,13 @@ def test_an_earlier_winner_takes_part_in_the_first_population():
 
 def test_a_winner_with_other_scores_is_rejected():
     settings = EvolutionSettings(experiment=EXPERIMENT)
-    with pytest.raises(InvalidParameter, match=r"one\.toml weighs anchor, which this search does not"):
+    with pytest.raises(InvalidParameter, match=r"one\.toml .*anchor"):
         settings.weights_of(RankRules((row(anchor=1),)), "one.toml")
 
 
 def test_a_winner_with_another_split_is_rejected():
     settings = EvolutionSettings(experiment=EXPERIMENT, split="distance:1,2")
-    with pytest.raises(
-        InvalidParameter, match=r"two\.toml has rules split by distance:1, but this search splits by distance:1,2"
-    ):
+    with pytest.raises(InvalidParameter, match=r"two\.toml .*distance:1, .*distance:1,2"):
         settings.weights_of(RankRules((row(hub=1), row(hub=1)), "distance", (1,)), "two.toml")
 
 
@@ -148,7 +146,7 @@ def test_sets_of_scores_have_names():
 
 
 def test_an_unknown_score_is_rejected_with_the_nearest_name():
-    with pytest.raises(UnknownName, match="Did you mean 'comm_out'"):
+    with pytest.raises(UnknownName, match="'comm_out'"):
         EvolutionSettings(experiment=EXPERIMENT, scores=("com_out",))
 
 
@@ -263,20 +261,16 @@ def test_a_printed_fitness_is_parsed_back(weights):
 @pytest.mark.parametrize(
     ("text", "kind", "message"),
     [
-        ("harvist", UnknownName, "Did you mean 'harvest'"),
-        ("", InvalidParameter, "'' is not a term of a fitness: write 0.7*harvest"),
-        ("harvest +", InvalidParameter, "'' is not a term of a fitness"),
-        ("harvest - distance", InvalidParameter, "'harvest - distance' is not a term of a fitness"),
-        ("0*harvest", InvalidParameter, "the weight 0 of harvest must be more than 0"),
-        ("-1*harvest", InvalidParameter, "the weight -1 of harvest must be more than 0"),
-        ("nan*harvest", InvalidParameter, "'nan*harvest' is not a term of a fitness"),
-        ("much*harvest", InvalidParameter, "'much*harvest' is not a term of a fitness"),
-        ("1e7*harvest", InvalidParameter, "at most 1,000,000"),
-        (
-            "0.5*harvest + 0.5*harvest",
-            InvalidParameter,
-            "The measure harvest occurs twice in a fitness",
-        ),
+        ("harvist", UnknownName, "'harvest'"),
+        ("", InvalidParameter, "0.7*harvest"),
+        ("harvest +", InvalidParameter, "''"),
+        ("harvest - distance", InvalidParameter, "'harvest - distance'"),
+        ("0*harvest", InvalidParameter, "weight 0 of harvest"),
+        ("-1*harvest", InvalidParameter, "weight -1 of harvest"),
+        ("nan*harvest", InvalidParameter, "'nan*harvest'"),
+        ("much*harvest", InvalidParameter, "'much*harvest'"),
+        ("1e7*harvest", InvalidParameter, "1,000,000"),
+        ("0.5*harvest + 0.5*harvest", InvalidParameter, "measure harvest"),
     ],
 )
 def test_an_invalid_fitness_is_rejected_in_one_line(text, kind, message):

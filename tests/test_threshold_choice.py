@@ -300,12 +300,12 @@ def test_an_invalid_line_is_rejected_with_its_number(tmp_path, text, message):
 
 def test_unreadable_files_are_rejected(tmp_path):
     (tmp_path / "labels.csv").write_bytes(b"http://a.test/\xff,yes\n")
-    with pytest.raises(InvalidInput, match="not UTF-8 at byte 14"):
+    with pytest.raises(InvalidInput, match="byte 14"):
         read_labels(tmp_path / "labels.csv")
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"http://a.test/,yes\n" * 99)[:-12])
-    with pytest.raises(InvalidInput, match="damaged"):
+    with pytest.raises(InvalidInput, match=r"cut\.gz"):
         read_labels(tmp_path / "cut.gz")
-    with pytest.raises(InvalidInput, match="cannot be read"):
+    with pytest.raises(InvalidInput, match=r"nowhere\.csv"):
         read_labels(tmp_path / "nowhere.csv")
 
 

@@ -63,7 +63,7 @@ def test_another_relevance_model_than_in_the_search_is_noted(web_path, topics_fi
 
 def test_a_training_record_without_a_list_of_topics_is_rejected(tmp_path):
     (tmp_path / "e.toml").write_text('formula = "PARENT_1"\n[training]\ntopics = "balloon"\n')
-    with pytest.raises(InvalidInput, match=r"e\.toml: `topics` in its training record is no list"):
+    with pytest.raises(InvalidInput, match=r"e\.toml: `topics`"):
         training_records([f"evolved:file={tmp_path / 'e.toml'}"])
 
 
@@ -119,7 +119,7 @@ def test_a_named_topic_that_shares_examples_is_used_with_a_note(web_path, tmp_pa
 
 
 def test_unknown_topics_and_an_empty_choice_are_rejected(web_path, tmp_path):
-    with pytest.raises(UnknownName, match="Did you mean 'balloon'"):
+    with pytest.raises(UnknownName, match="'balloon'"):
         chosen(web_path, {}, unseen_topics=("baloon",))
     with pytest.raises(InvalidTopic, match="no topic to validate on"):
         chosen(web_path, {})
